@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod error;
+mod sealed;
+mod shape;
+mod view;
+
+pub mod prelude;
+
+pub use error::{BroadcastError, Request};
+pub use shape::{
+    Axes, AxisIndex, AxisSet, Size, TargetShape, broadcast_shapes, const_broadcast_shape, reduction_axes,
+    resolve_target,
+};
+pub use view::{
+    AsArrayRef, BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, Operand,
+    Operands, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
+};

@@ -1,0 +1,315 @@
+//! Axes by number: lists, in which order and repetition count, and sets, in which they do not.
+
+use crate::error::{BroadcastError, Request};
+use crate::sealed::Sealed;
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::fmt;
+use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
+
+/// The number of one axis: `usize` or [`Axis`].
+#[diagnostic::on_unimplemented(
+    message = "axes cannot be numbered with `{Self}`",
+    label = "not the number of an axis",
+    note = "axes are `usize` or `ndarray::Axis`; for axes counted from the end use `AxisSet::from_signed`"
+)]
+pub trait AxisIndex: Sealed + Copy {
+    /// The position of the axis.
+    #[doc(hidden)]
+    fn position(self) -> usize;
+}
+
+impl Sealed for Axis {}
+impl AxisIndex for Axis {
+    #[inline]
+    fn position(self) -> usize {
+        self.index()
+    }
+}
+impl AxisIndex for usize {
+    #[inline]
+    fn position(self) -> usize {
+        self
+    }
+}
+
+/// Axes of an array, by number.
+///
+/// Implemented for a single `usize` or [`Axis`], arrays, slices and `Vec`s of them, [`AxisSet`],
+/// and references to all these. In anything but an `AxisSet` a repeated axis is an error. No axes at
+/// all are `[0_usize; 0]` or an empty `AxisSet`.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Axis};
+/// use ndarray_broadcast::{prelude::*, AxisSet};
+///
+/// let a = array![1, 2, 3];
+/// let set = AxisSet::from_signed(&[-2], 2)?;
+/// assert_eq!(a.broadcast_axes((2, 3), Axis(0))?, a.broadcast_axes((2, 3), &set)?);
+/// assert!(a.broadcast_axes((2, 2, 3), [0, 0]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name axes",
+    label = "expected axes",
+    note = "axes are a `usize` or `ndarray::Axis`, an array, slice or `Vec` of them, or an `AxisSet`",
+    note = "for axes counted from the end use `AxisSet::from_signed`"
+)]
+pub trait Axes: Sealed {
+    /// How many axes there are, as a dimension type: `Dim<[usize; k]>`, or `IxDyn` where the type
+    /// does not say.
+    type Count: Dimension;
+
+    /// The number of axes.
+    #[doc(hidden)]
+    fn axis_count(&self) -> usize;
+
+    /// The position of the `i`-th axis.
+    #[doc(hidden)]
+    fn axis(&self, i: usize) -> usize;
+}
+
+macro_rules! single {
+    ($($T:ty)*) => {$(
+        impl Axes for $T {
+            type Count = Dim<[Ix; 1]>;
+            #[inline]
+            fn axis_count(&self) -> usize {
+                1
+            }
+            #[inline]
+            fn axis(&self, _: usize) -> usize {
+                self.position()
+            }
+        }
+    )*};
+}
+single!(usize Axis);
+
+impl<T: AxisIndex, const N: usize> Axes for [T; N]
+where
+    Dim<[Ix; N]>: Dimension,
+{
+    type Count = Dim<[Ix; N]>;
+    #[inline]
+    fn axis_count(&self) -> usize {
+        N
+    }
+    #[inline]
+    fn axis(&self, i: usize) -> usize {
+        self[i].position()
+    }
+}
+
+impl<T: AxisIndex> Axes for [T] {
+    type Count = IxDyn;
+    #[inline]
+    fn axis_count(&self) -> usize {
+        self.len()
+    }
+    #[inline]
+    fn axis(&self, i: usize) -> usize {
+        self[i].position()
+    }
+}
+
+impl<T: AxisIndex> Axes for Vec<T> {
+    type Count = IxDyn;
+    #[inline]
+    fn axis_count(&self) -> usize {
+        self.len()
+    }
+    #[inline]
+    fn axis(&self, i: usize) -> usize {
+        self[i].position()
+    }
+}
+
+impl Sealed for AxisSet {}
+impl Axes for AxisSet {
+    type Count = IxDyn;
+    #[inline]
+    fn axis_count(&self) -> usize {
+        self.sorted.len()
+    }
+    #[inline]
+    fn axis(&self, i: usize) -> usize {
+        self.sorted[i]
+    }
+}
+
+impl<T: Axes + ?Sized> Axes for &T {
+    type Count = T::Count;
+    #[inline]
+    fn axis_count(&self) -> usize {
+        T::axis_count(self)
+    }
+    #[inline]
+    fn axis(&self, i: usize) -> usize {
+        T::axis(self, i)
+    }
+}
+
+/// The positions, as they were named.
+pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<usize> {
+    (0..axes.axis_count()).map(|i| axes.axis(i)).collect()
+}
+
+/// A set of axes: sorted, each once.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::AxisSet;
+///
+/// let set: AxisSet = [2, 0, 2].into_iter().collect();
+/// assert_eq!(set.as_slice(), [0, 2]);
+/// assert!(set.contains(2) && !set.contains(1));
+/// assert_eq!(set, AxisSet::from([0, 2]));
+/// ```
+///
+/// # Equivalents
+/// nGraph's `AxisSet`, XLA's sorted `dimensions`, NumPy's `axis=(0, 2)`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AxisSet {
+    sorted: Vec<usize>,
+}
+
+impl AxisSet {
+    /// The set of `axes` of an array with `ndim` axes, negative ones counted from the end.
+    ///
+    /// # Errors
+    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that is not from
+    /// `-ndim` to `ndim - 1`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::AxisSet;
+    ///
+    /// assert_eq!(AxisSet::from_signed(&[-1, 0, 2], 3)?.as_slice(), [0, 2]);
+    /// assert_eq!(
+    ///     AxisSet::from_signed(&[-4], 3).unwrap_err().to_string(),
+    ///     "cannot make an axis set of [-4]: axis -4 is out of bounds for 3 axes",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
+    pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
+        let count = |axis: isize| {
+            if axis < 0 { ndim.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) }
+                .filter(|&position| position < ndim)
+        };
+        if let Some(&axis) = axes.iter().filter(|&&axis| count(axis).is_none()).min() {
+            let request = Box::new(Request::CountAxes { axes: axes.to_vec() });
+            return Err(BroadcastError::AxisOutOfBounds { request, axis: axis as i128, ndim });
+        }
+        Ok(axes.iter().filter_map(|&axis| count(axis)).collect())
+    }
+
+    /// The axes in ascending order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[usize] {
+        &self.sorted
+    }
+
+    /// How many axes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// Whether `axis` is one of them.
+    #[must_use]
+    pub fn contains(&self, axis: usize) -> bool {
+        self.sorted.binary_search(&axis).is_ok()
+    }
+}
+
+impl<T: AxisIndex> FromIterator<T> for AxisSet {
+    fn from_iter<I: IntoIterator<Item = T>>(axes: I) -> Self {
+        let mut sorted: Vec<usize> = axes.into_iter().map(AxisIndex::position).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        Self { sorted }
+    }
+}
+
+impl<T: AxisIndex, const N: usize> From<[T; N]> for AxisSet {
+    fn from(axes: [T; N]) -> Self {
+        axes.into_iter().collect()
+    }
+}
+
+impl<T: AxisIndex> From<&[T]> for AxisSet {
+    fn from(axes: &[T]) -> Self {
+        axes.iter().copied().collect()
+    }
+}
+
+/// Prints as the list of its axes: `[0, 2]`.
+impl fmt::Display for AxisSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.sorted)
+    }
+}
+
+/// Which of an array's axes are among those named, without an allocation for up to 64 axes.
+pub(crate) struct Members {
+    ndim: usize,
+    few: u64,
+    many: Vec<bool>,
+}
+
+impl Members {
+    /// # Errors
+    /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis` with the
+    /// first that is repeated.
+    #[inline]
+    pub(crate) fn new<X: Axes>(
+        axes: &X,
+        ndim: usize,
+        request: impl Fn() -> Box<Request>,
+    ) -> Result<Self, BroadcastError> {
+        let named = || (0..axes.axis_count()).map(|i| axes.axis(i));
+        if let Some(axis) = named().filter(|&axis| axis >= ndim).min() {
+            return Err(BroadcastError::AxisOutOfBounds { request: request(), axis: axis as i128, ndim });
+        }
+        let many = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
+        let mut members = Self { ndim, few: 0, many };
+        for axis in named() {
+            if !members.insert(axis) {
+                return Err(BroadcastError::DuplicateAxis { request: request(), axis });
+            }
+        }
+        Ok(members)
+    }
+
+    #[inline]
+    fn insert(&mut self, axis: usize) -> bool {
+        let new = !self.contains(axis);
+        if self.ndim > 64 {
+            self.many[axis] = true;
+        } else {
+            self.few |= 1 << axis;
+        }
+        new
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, axis: usize) -> bool {
+        if self.ndim > 64 { self.many[axis] } else { self.few >> axis & 1 == 1 }
+    }
+
+    /// The axes that are not named, in ascending order.
+    #[inline]
+    pub(crate) fn others(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.ndim).filter(|&axis| !self.contains(axis))
+    }
+}

@@ -1,0 +1,97 @@
+//! nGraph's rule: the new axes are named, everything else must be equal.
+
+use super::{AsArrayRef, Source};
+use crate::error::BroadcastError;
+use crate::shape::{Axes, TargetShape, along_axes};
+use ndarray::{ArrayRef, ArrayView, Dimension};
+
+/// Broadcasting along named new axes, on every kind of array.
+pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
+    /// A view of shape `shape` in which the array is repeated along `axes`.
+    ///
+    /// # Shapes
+    /// `shape` without `axes` is exactly the array's shape: axes of size 1 do not stretch, and nothing
+    /// is aligned. Along `axes` any size will do, 0 and 1 included. No axes give the array itself.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
+    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that `shape` does not have;
+    /// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+    /// [`AxisCount`](BroadcastError::AxisCount) where `shape` has not as many axes as the array and `axes` together;
+    /// [`Incompatible`](BroadcastError::Incompatible) where the sizes of an axis differ;
+    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Axis};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let a = array![1, 2, 3];
+    /// assert_eq!(a.broadcast_axes((2, 3), [0])?, array![[1, 2, 3], [1, 2, 3]]);
+    /// assert_eq!(a.broadcast_axes((3, 2), Axis(1))?, array![[1, 1], [2, 2], [3, 3]]);
+    /// assert_eq!(
+    ///     a.broadcast_axes((2, 4), [0]).unwrap_err().to_string(),
+    ///     "cannot broadcast shape [3] along axes [0] to [2, 4]: axis 1 has sizes 3 and 4, expected equal sizes",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `op::Broadcast(arg, shape, broadcast_axes)`, whose rule this is; the explicit mode of
+    /// OpenVINO's `Broadcast`; `numpy.broadcast_to(numpy.expand_dims(a, axes), shape)` except that
+    /// size 1 would stretch there.
+    #[doc(alias = "expand_dims")]
+    #[inline]
+    fn broadcast_axes<'a, T: TargetShape, X: Axes>(
+        &'a self,
+        shape: T,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    where
+        A: 'a,
+        D: 'a,
+    {
+        let array = self.as_array_ref();
+        let (shape, new) = along_axes(array.shape(), &shape, &axes)?;
+        Ok(Source::of(array).stretch(shape, new.others()))
+    }
+
+    /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`, of which the elements do not matter.
+    ///
+    /// # Shapes
+    /// `like`'s shape without `axes` is exactly the array's shape.
+    ///
+    /// # Errors
+    /// As [`broadcast_axes`](Self::broadcast_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (bias, batch) = (array![0.5, 1.5], Array2::<f32>::zeros((2, 3)));
+    /// assert_eq!(bias.broadcast_like(&batch, 1)?, array![[0.5, 0.5, 0.5], [1.5, 1.5, 1.5]]);
+    /// assert!(bias.broadcast_like(&batch, 0).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `op::BroadcastLike(arg, like_arg, initial_broadcast_axes)`.
+    #[inline]
+    fn broadcast_like<'a, B, E, X>(
+        &'a self,
+        like: &ArrayRef<B, E>,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, E>, BroadcastError>
+    where
+        A: 'a,
+        D: 'a,
+        E: Dimension + TargetShape<Dim = E>,
+        X: Axes,
+    {
+        self.broadcast_axes(like.raw_dim(), axes)
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> BroadcastAxes<A, D> for T {}

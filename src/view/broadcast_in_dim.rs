@@ -1,0 +1,61 @@
+//! XLA's rule: every axis of the array says where it goes.
+
+use super::{AsArrayRef, Source};
+use crate::error::BroadcastError;
+use crate::shape::{Axes, TargetShape, in_dim};
+use ndarray::{ArrayView, Dimension};
+
+/// Broadcasting with a place for each axis, on every kind of array.
+pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
+    /// A view of shape `shape` in which axis `i` of the array is axis `axes[i]`.
+    ///
+    /// # Shapes
+    /// `axes` has one entry for each axis of the array, all different, in any order: out of order they
+    /// transpose. At `axes[i]` the shape has the array's size, or the array has size 1 there. Along all
+    /// other axes the array is repeated. An array without axes takes no `axes`: `[0_usize; 0]`.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
+    /// [`AxisCount`](BroadcastError::AxisCount) where `axes` has not one entry for each axis of the array;
+    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that `shape` does not have;
+    /// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array;
+    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let a = array![[1, 2]];
+    /// // axis 0 goes to axis 2 and stretches from 1 to 3, axis 1 goes to axis 0
+    /// let v = a.broadcast_in_dim((2, 1, 3), [2, 0])?;
+    /// assert_eq!(v, array![[[1, 1, 1]], [[2, 2, 2]]]);
+    /// assert_eq!(
+    ///     a.broadcast_in_dim((1, 3), [0, 1]).unwrap_err().to_string(),
+    ///     "cannot broadcast shape [1, 2] with its axes at [0, 1] of [1, 3]: \
+    ///      axis 1 has sizes 2 and 3, expected equal sizes or 1 in the array",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// XLA and StableHLO `broadcast_in_dim`, whose rule this is; JAX `lax.broadcast_in_dim`.
+    #[inline]
+    fn broadcast_in_dim<'a, T: TargetShape, X: Axes>(
+        &'a self,
+        shape: T,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    where
+        A: 'a,
+        D: 'a,
+    {
+        let array = self.as_array_ref();
+        let shape = in_dim(array.shape(), &shape, &axes)?;
+        Ok(Source::of(array).stretch(shape, (0..axes.axis_count()).map(|i| axes.axis(i))))
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> BroadcastInDim<A, D> for T {}

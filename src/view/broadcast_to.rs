@@ -1,0 +1,90 @@
+//! MindSpore's rule: a target shape in which -1 keeps an axis as it is.
+
+use super::{AsArrayRef, Source, align_right};
+use crate::error::BroadcastError;
+use crate::shape::{Placeholder, TargetShape, resolve};
+use ndarray::{ArrayView, Dimension};
+
+/// Broadcasting to a target shape with -1 placeholders, on every kind of array.
+pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
+    /// A view of the array stretched to `target`, in which -1 keeps the size of the array's axis.
+    ///
+    /// # Shapes
+    /// Aligned at the right, each axis of the array has the target's size or is 1, or the target has
+    /// -1 there; the target may have more axes. The result has as many axes as the target: a fixed
+    /// number for arrays, tuples and fixed dimensions, a dynamic one for slices, `Vec` and `IxDyn`.
+    /// `[1]` to `[0]` is an empty view; no axes at all go anywhere that has no -1.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a size below -1 or above `isize::MAX`;
+    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where the target has fewer axes than the array;
+    /// [`PlaceholderOnNewAxis`](BroadcastError::PlaceholderOnNewAxis) for a -1 where the array has no axis;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array;
+    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, ArrayView2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = array![[1.0], [2.0]];
+    /// let v: ArrayView2<f64> = x.broadcast_to([-1, 3])?;
+    /// assert_eq!(v, array![[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
+    /// assert_eq!(x.broadcast_to((4, -1, 2))?.dim(), (4, 2, 2));
+    /// assert_eq!(x.broadcast_to(&[-1, -1][..])?.shape(), [2, 1]);
+    /// assert_eq!(
+    ///     x.broadcast_to([-1, 2, 3]).unwrap_err().to_string(),
+    ///     "cannot resolve -1 at axis 0 of target [-1, 2, 3]: shape [2, 1] has no such axis",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// The view borrows the array and cannot be written through, as one element may stand in many
+    /// places:
+    /// ```compile_fail,E0596
+    /// # use ndarray::array;
+    /// # use ndarray_broadcast::prelude::*;
+    /// let x = array![1.0];
+    /// let v = x.broadcast_to([2]).unwrap();
+    /// v[[0]] = 2.0;
+    /// ```
+    /// ```compile_fail,E0505
+    /// # use ndarray::array;
+    /// # use ndarray_broadcast::prelude::*;
+    /// let x = array![1.0];
+    /// let v = x.broadcast_to([2]).unwrap();
+    /// drop(x);
+    /// assert_eq!(v[0], 1.0);
+    /// ```
+    /// A temporary `x.view()` is gone at the end of the statement, and what borrows it with it; call
+    /// the method on the array itself, or
+    /// [`into_broadcast_to`](super::BroadcastView::into_broadcast_to) on the view:
+    /// ```compile_fail,E0716
+    /// # use ndarray::array;
+    /// # use ndarray_broadcast::prelude::*;
+    /// let x = array![1.0];
+    /// let v = x.view().broadcast_to([2]).unwrap();
+    /// assert_eq!(v[0], 1.0);
+    /// ```
+    ///
+    /// # Equivalents
+    /// MindSpore `ops.broadcast_to(x, (-1, 3))`, whose rule this is; PyTorch `x.expand(-1, 3)`;
+    /// `numpy.broadcast_to` without -1; ONNX `Expand` toward a shape that has no size 1 where the
+    /// array has another. MindSpore refuses a result with size 0 in some places where this does not.
+    #[doc(alias = "expand")]
+    #[inline]
+    fn broadcast_to<'a, T: TargetShape>(
+        &'a self,
+        target: T,
+    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    where
+        A: 'a,
+        D: 'a,
+    {
+        let array = self.as_array_ref();
+        let shape = resolve(array.shape(), &target, Placeholder::Keeps)?;
+        Ok(align_right(&Source::of(array), shape))
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> BroadcastTo<A, D> for T {}

@@ -1,0 +1,310 @@
+//! Poplar's rule, which is NumPy's: arrays stretch to match each other.
+
+use super::{AsArrayRef, Source, align_right};
+use crate::error::BroadcastError;
+use crate::shape::{Placeholder, TargetShape, joint_shape, resolve};
+use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
+
+/// The dimension type of the joint shape of two and of three arrays.
+type Joint<D, E> = <D as DimMax<E>>::Output;
+type Joint3<D, E, F> = Joint<Joint<D, E>, F>;
+
+/// Two and three views of their joint shape.
+type Match<'a, 'b, A, B, D, E> = (ArrayView<'a, A, Joint<D, E>>, ArrayView<'b, B, Joint<D, E>>);
+type Match3<'a, 'b, 'c, A, B, C, D, E, F> =
+    (ArrayView<'a, A, Joint3<D, E, F>>, ArrayView<'b, B, Joint3<D, E, F>>, ArrayView<'c, C, Joint3<D, E, F>>);
+
+/// Broadcasting arrays to match a shape or each other, on every kind of array.
+pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
+    /// Views of both arrays with the same number of axes: the shorter shape gets leading axes of size 1.
+    ///
+    /// # Shapes
+    /// `[3, 1]` and `[4]` become `[3, 1]` and `[1, 4]`. No size changes, so no pair of shapes is refused.
+    ///
+    /// # Errors
+    /// None.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (Array2::<f64>::zeros((3, 1)), array![1, 2]);
+    /// let (x, y) = a.expand_to_match_ranks(&b);
+    /// assert_eq!((x.dim(), y.dim()), ((3, 1), (1, 2)));
+    /// ```
+    ///
+    /// # Equivalents
+    /// Poplar `poputil::expandToMatchRanks(a, b)`; NumPy `numpy.atleast_2d` and the like for one array.
+    #[doc(alias = "expandToMatchRanks")]
+    #[inline]
+    fn expand_to_match_ranks<'a, 'b, B, E>(&'a self, other: &'b ArrayRef<B, E>) -> Match<'a, 'b, A, B, D, E>
+    where
+        A: 'a,
+        D: DimMax<E> + 'a,
+        E: Dimension,
+    {
+        let array = self.as_array_ref();
+        let ndim = array.ndim().max(other.ndim());
+        (expand_rank(&Source::of(array), ndim), expand_rank(&Source::of(other), ndim))
+    }
+
+    /// A view of the array stretched to `shape`.
+    ///
+    /// # Shapes
+    /// Aligned at the right, each axis of the array has the size in `shape` or is 1; `shape` may have
+    /// more axes. The result has as many axes as `shape`: a fixed number for arrays, tuples and fixed
+    /// dimensions, a dynamic one for slices, `Vec` and `IxDyn`.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size (-1 is no placeholder here, see
+    /// [`broadcast_to`](super::BroadcastTo::broadcast_to)) or one above `isize::MAX`;
+    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `shape` has fewer axes than the array;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array;
+    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, ArrayView3};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let a = array![[1.0], [2.0], [3.0]];
+    /// let v: ArrayView3<f64> = a.broadcast_to_match_shape((2, 3, 4))?;
+    /// assert_eq!(v.strides(), [0, 1, 0]);
+    /// assert_eq!(
+    ///     a.broadcast_to_match_shape([4]).unwrap_err().to_string(),
+    ///     "cannot broadcast shape [3, 1] to [4]: the target has 1 of the 2 axes that it needs at least",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// Poplar `popops::broadcastToMatch(a, shape)`, `numpy.broadcast_to(a, shape)`.
+    #[doc(alias = "broadcastToMatch")]
+    #[inline]
+    fn broadcast_to_match_shape<'a, T: TargetShape>(
+        &'a self,
+        shape: T,
+    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    where
+        A: 'a,
+        D: 'a,
+    {
+        let array = self.as_array_ref();
+        let shape = resolve(array.shape(), &shape, Placeholder::Refused)?;
+        Ok(align_right(&Source::of(array), shape))
+    }
+
+    /// Views of both arrays of their joint shape.
+    ///
+    /// # Shapes
+    /// Aligned at the right; a missing axis counts as size 1; the joint size of an axis is the one
+    /// size that is not 1, else 1. So 0 with 1 is 0. The number of axes of the views is fixed where
+    /// that of both arrays is.
+    ///
+    /// # Errors
+    /// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
+    /// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (array![[1.0], [2.0]], array![10, 20, 30]);
+    /// let (x, y) = a.broadcast_to_match(&b)?;
+    /// assert_eq!(x, array![[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
+    /// assert_eq!(y, array![[10, 20, 30], [10, 20, 30]]);
+    /// assert!(a.broadcast_to_match(&array![[1, 2], [3, 4], [5, 6]]).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// Poplar `popops::broadcastToMatch(a, b)`, `numpy.broadcast_arrays(a, b)`,
+    /// `torch.broadcast_tensors(a, b)`. [`broadcast_arrays`](crate::broadcast_arrays) takes more arrays.
+    #[doc(alias = "broadcastToMatch")]
+    #[inline]
+    fn broadcast_to_match<'a, 'b, B, E>(
+        &'a self,
+        other: &'b ArrayRef<B, E>,
+    ) -> Result<Match<'a, 'b, A, B, D, E>, BroadcastError>
+    where
+        A: 'a,
+        D: DimMax<E> + 'a,
+        E: Dimension,
+    {
+        let (a, b) = (Source::of(self.as_array_ref()), Source::of(other));
+        let shape: Joint<D, E> = joint_shape(&[a.shape(), b.shape()])?;
+        Ok((align_right(&a, shape.clone()), align_right(&b, shape)))
+    }
+
+    /// Views of three arrays of their joint shape.
+    ///
+    /// # Shapes
+    /// As [`broadcast_to_match`](Self::broadcast_to_match), for three.
+    ///
+    /// # Errors
+    /// As [`broadcast_to_match`](Self::broadcast_to_match).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{arr0, array};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, c) = (array![[1.0], [2.0]], array![10, 20, 30], arr0(true));
+    /// let (x, y, z) = a.broadcast_to_match3(&b, &c)?;
+    /// assert_eq!([x.dim(), y.dim(), z.dim()], [(2, 3); 3]);
+    /// assert_eq!(
+    ///     a.broadcast_to_match3(&b, &array![1, 2]).unwrap_err().to_string(),
+    ///     "cannot broadcast shapes [2, 1], [3] and [2] together: \
+    ///      axis 1 has sizes 3 and 2 (shapes 1 and 2), expected equal sizes or 1",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// Poplar `popops::broadcastToMatch(a, b, c)`; the others as for two.
+    #[doc(alias = "broadcastToMatch")]
+    #[inline]
+    fn broadcast_to_match3<'a, 'b, 'c, B, E, C, F>(
+        &'a self,
+        second: &'b ArrayRef<B, E>,
+        third: &'c ArrayRef<C, F>,
+    ) -> Result<Match3<'a, 'b, 'c, A, B, C, D, E, F>, BroadcastError>
+    where
+        A: 'a,
+        D: DimMax<E> + 'a,
+        E: Dimension,
+        F: Dimension,
+        Joint<D, E>: DimMax<F>,
+    {
+        let (a, b, c) = (Source::of(self.as_array_ref()), Source::of(second), Source::of(third));
+        let shape: Joint3<D, E, F> = joint_shape(&[a.shape(), b.shape(), c.shape()])?;
+        Ok((align_right(&a, shape.clone()), align_right(&b, shape.clone()), align_right(&c, shape)))
+    }
+
+    /// Whether [`broadcast_to_match`](Self::broadcast_to_match) succeeds.
+    ///
+    /// # Shapes
+    /// Any two.
+    ///
+    /// # Errors
+    /// None; a shape that would overflow is `false` like shapes that clash.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// assert!(array![[1], [2]].can_broadcast_to_match(&array![1.0, 2.0, 3.0]));
+    /// assert!(!array![1, 2].can_broadcast_to_match(&array![1.0, 2.0, 3.0]));
+    /// ```
+    ///
+    /// # Equivalents
+    /// Poplar `popops::canBroadcastToMatch(a, b)`, except for size 0 and overflow, where Poplar's test
+    /// and operation disagree.
+    #[doc(alias = "canBroadcastToMatch")]
+    #[inline]
+    fn can_broadcast_to_match<B, E>(&self, other: &ArrayRef<B, E>) -> bool
+    where
+        D: DimMax<E>,
+        E: Dimension,
+    {
+        self.broadcast_to_match(other).is_ok()
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> BroadcastToMatch<A, D> for T {}
+
+/// The array with leading axes of size 1, `ndim` axes in all.
+#[inline]
+fn expand_rank<'a, A, E: Dimension>(source: &Source<'a, '_, A>, ndim: usize) -> ArrayView<'a, A, E> {
+    let new = ndim - source.shape().len();
+    let mut shape = E::zeros(ndim);
+    for axis in 0..ndim {
+        shape[axis] = if axis < new { 1 } else { source.shape()[axis - new] };
+    }
+    align_right(source, shape)
+}
+
+/// [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match) that changes both views; on an error
+/// both stay as they were.
+///
+/// # Shapes
+/// As [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match). The views are of one dimension
+/// type, as a view keeps its type: two of a fixed number of axes, or two of a dynamic one.
+///
+/// # Errors
+/// As [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match).
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use ndarray_broadcast::broadcast_to_match_in_place;
+///
+/// let (a, b) = (array![[1.0], [2.0]], array![[10, 20, 30]]);
+/// let (mut x, mut y) = (a.view(), b.view());
+/// broadcast_to_match_in_place(&mut x, &mut y)?;
+/// assert_eq!((x.dim(), y.dim()), ((2, 3), (2, 3)));
+///
+/// let mut z = a.view();
+/// assert!(broadcast_to_match_in_place(&mut z, &mut array![[1], [2], [3]].view()).is_err());
+/// assert_eq!(z.dim(), (2, 1));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// Poplar `popops::broadcastToMatch(a, b)`, which changes its arguments, some of them even when it throws.
+#[doc(alias = "broadcastToMatch")]
+#[inline]
+pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
+    a: &mut ArrayView<'_, A, D>,
+    b: &mut ArrayView<'_, B, D>,
+) -> Result<(), BroadcastError> {
+    let shape: D = joint_shape(&[a.shape(), b.shape()])?;
+    *a = align_right(&Source::of_view(a), shape.clone());
+    *b = align_right(&Source::of_view(b), shape);
+    Ok(())
+}
+
+/// [`broadcast_to_match3`](BroadcastToMatch::broadcast_to_match3) that changes all three views; on an
+/// error all stay as they were.
+///
+/// # Shapes
+/// As [`broadcast_to_match_in_place`], for three.
+///
+/// # Errors
+/// As [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match).
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use ndarray_broadcast::broadcast_to_match3_in_place;
+///
+/// let (a, b, c) = (array![[1.0], [2.0]], array![[10, 20, 30]], array![[true]]);
+/// let (mut x, mut y, mut z) = (a.view(), b.view(), c.view());
+/// broadcast_to_match3_in_place(&mut x, &mut y, &mut z)?;
+/// assert_eq!([x.dim(), y.dim(), z.dim()], [(2, 3); 3]);
+///
+/// let (mut x, mut y, mut w) = (a.view(), b.view(), array![[1], [2], [3]]);
+/// assert!(broadcast_to_match3_in_place(&mut x, &mut y, &mut w.view()).is_err());
+/// assert_eq!((x.dim(), y.dim()), ((2, 1), (1, 3)));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// Poplar `popops::broadcastToMatch(a, b, c)`, as for two.
+#[doc(alias = "broadcastToMatch")]
+#[inline]
+pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
+    a: &mut ArrayView<'_, A, D>,
+    b: &mut ArrayView<'_, B, D>,
+    c: &mut ArrayView<'_, C, D>,
+) -> Result<(), BroadcastError> {
+    let shape: D = joint_shape(&[a.shape(), b.shape(), c.shape()])?;
+    *a = align_right(&Source::of_view(a), shape.clone());
+    *b = align_right(&Source::of_view(b), shape.clone());
+    *c = align_right(&Source::of_view(c), shape);
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Views, family by family. The shape layer decides, [`source`] builds.
+
+mod broadcast_axes;
+mod broadcast_in_dim;
+mod broadcast_to;
+mod broadcast_to_match;
+mod broadcast_view;
+mod operands;
+mod source;
+
+pub use broadcast_axes::BroadcastAxes;
+pub use broadcast_in_dim::BroadcastInDim;
+pub use broadcast_to::BroadcastTo;
+pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broadcast_to_match3_in_place};
+pub use broadcast_view::BroadcastView;
+pub use operands::{Operand, Operands, broadcast_arrays, broadcast_views};
+
+use crate::sealed::Sealed;
+use crate::shape::right_aligned;
+use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
+use source::Source;
+
+/// Every kind of array: what the extension traits are implemented for.
+///
+/// `ArrayBase` with any storage that can be read (`Array`, `ArrayView`, `ArrayViewMut`, `ArcArray`,
+/// `CowArray`) and `ArrayRef`, with elements of any type.
+///
+/// # Examples
+/// As a bound, one of the extension traits says all that is needed:
+/// ```
+/// use ndarray::{Array2, Ix2};
+/// use ndarray_broadcast::prelude::*;
+///
+/// fn rows<T: BroadcastTo<f64, Ix2> + ?Sized>(a: &T) -> usize {
+///     a.broadcast_to([5, -1]).map_or(0, |view| view.nrows())
+/// }
+/// assert_eq!(rows(&Array2::zeros((1, 3))), 5);
+/// assert_eq!(rows(&Array2::zeros((4, 3)).view()), 0);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array of ndarray",
+    label = "expected an `Array`, a view, an `ArcArray`, a `CowArray` or an `ArrayRef`"
+)]
+pub trait AsArrayRef<A, D>: Sealed {
+    /// The array as ndarray's reference type.
+    #[doc(hidden)]
+    fn as_array_ref(&self) -> &ArrayRef<A, D>;
+}
+
+impl<S: Data, D> Sealed for ArrayBase<S, D> {}
+impl<S: Data<Elem = A>, A, D> AsArrayRef<A, D> for ArrayBase<S, D> {
+    #[inline]
+    fn as_array_ref(&self) -> &ArrayRef<A, D> {
+        self
+    }
+}
+
+impl<A, D> Sealed for ArrayRef<A, D> {}
+impl<A, D> AsArrayRef<A, D> for ArrayRef<A, D> {
+    #[inline]
+    fn as_array_ref(&self) -> &ArrayRef<A, D> {
+        self
+    }
+}
+
+/// `source` as a view of `shape`, aligned at the right.
+#[inline]
+fn align_right<'a, A, E: Dimension>(source: &Source<'a, '_, A>, shape: E) -> ArrayView<'a, A, E> {
+    let places = right_aligned(source.shape().len(), shape.ndim());
+    source.stretch(shape, places)
+}

@@ -1,0 +1,217 @@
+//! Any number of operands, brought to their joint shape.
+
+use super::{Source, align_right};
+use crate::error::BroadcastError;
+use crate::sealed::Sealed;
+use crate::shape::joint_shape;
+use alloc::vec::Vec;
+use core::ops::Deref;
+use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
+
+/// One operand of a broadcast: a reference to any kind of array, or an `ArrayView` by value.
+///
+/// A view by value keeps the lifetime of its data, so it may be made on the spot.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operand",
+    label = "expected a reference to an array, or a view",
+    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+)]
+pub trait Operand: Sealed {
+    /// The type of the elements.
+    type Elem;
+    /// The dimension type.
+    type Dim: Dimension;
+    /// A view of the operand's data with another dimension type.
+    type View<E: Dimension>: Deref<Target = ArrayRef<Self::Elem, E>>;
+
+    #[doc(hidden)]
+    fn operand_shape(&self) -> &[usize];
+
+    /// The operand aligned at the right in a shape that it broadcasts to.
+    #[doc(hidden)]
+    fn operand_view<E: Dimension>(&self, shape: E) -> Self::View<E>;
+}
+
+impl<'a, S: Data<Elem: 'a>, D: Dimension> Operand for &'a ArrayBase<S, D> {
+    type Elem = S::Elem;
+    type Dim = D;
+    type View<E: Dimension> = ArrayView<'a, S::Elem, E>;
+    #[inline]
+    fn operand_shape(&self) -> &[usize] {
+        self.shape()
+    }
+    #[inline]
+    fn operand_view<E: Dimension>(&self, shape: E) -> Self::View<E> {
+        align_right(&Source::of(*self), shape)
+    }
+}
+
+impl<'a, A, D: Dimension> Operand for &'a ArrayRef<A, D> {
+    type Elem = A;
+    type Dim = D;
+    type View<E: Dimension> = ArrayView<'a, A, E>;
+    #[inline]
+    fn operand_shape(&self) -> &[usize] {
+        self.shape()
+    }
+    #[inline]
+    fn operand_view<E: Dimension>(&self, shape: E) -> Self::View<E> {
+        align_right(&Source::of(self), shape)
+    }
+}
+
+impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
+    type Elem = A;
+    type Dim = D;
+    type View<E: Dimension> = ArrayView<'a, A, E>;
+    #[inline]
+    fn operand_shape(&self) -> &[usize] {
+        self.shape()
+    }
+    #[inline]
+    fn operand_view<E: Dimension>(&self, shape: E) -> Self::View<E> {
+        align_right(&Source::of_view(self), shape)
+    }
+}
+
+/// A tuple of 1 to 6 [`Operand`]s, in any mixture of kinds, element types and numbers of axes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of operands",
+    label = "expected a tuple of 1 to 6 operands",
+    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "for more than 6 operands, or a number only known at run time, use `broadcast_views`"
+)]
+pub trait Operands: Sealed {
+    /// The dimension type of the joint shape.
+    type Dim: Dimension;
+    /// The tuple of views.
+    type Views;
+
+    /// The views of the joint shape.
+    #[doc(hidden)]
+    fn views(self) -> Result<Self::Views, BroadcastError>;
+}
+
+/// The dimension type for the joint shape of several.
+macro_rules! joint_dim {
+    ($A:ty) => { $A };
+    ($A:ty, $B:ty $(, $rest:ty)*) => { joint_dim!(<$A as DimMax<$B>>::Output $(, $rest)*) };
+}
+
+/// `A: DimMax<B>`, and so on for the result with the next.
+macro_rules! operands {
+    ($($T:ident $x:ident),+; $($joins:tt)*) => {
+        impl<$($T: Operand),+> Operands for ($($T,)+)
+        where
+            $($joins)*
+        {
+            type Dim = joint_dim!($($T::Dim),+);
+            type Views = ($($T::View<Self::Dim>,)+);
+
+            #[inline]
+            fn views(self) -> Result<Self::Views, BroadcastError> {
+                let ($($x,)+) = self;
+                let shape: Self::Dim = joint_shape(&[$($x.operand_shape()),+])?;
+                Ok(($($x.operand_view(shape.clone()),)+))
+            }
+        }
+    };
+}
+operands!(A a;);
+operands!(A a, B b; A::Dim: DimMax<B::Dim>);
+operands!(A a, B b, C c;
+    A::Dim: DimMax<B::Dim>,
+    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>);
+operands!(A a, B b, C c, D d;
+    A::Dim: DimMax<B::Dim>,
+    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
+    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>);
+operands!(A a, B b, C c, D d, E e;
+    A::Dim: DimMax<B::Dim>,
+    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
+    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>,
+    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>);
+operands!(A a, B b, C c, D d, E e, F f;
+    A::Dim: DimMax<B::Dim>,
+    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
+    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>,
+    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>,
+    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim, E::Dim): DimMax<F::Dim>);
+
+/// Views of 1 to 6 operands, all of their joint shape.
+///
+/// # Shapes
+/// Aligned at the right; a missing axis counts as size 1; the joint size of an axis is the one size
+/// that is not 1, else 1. The views have as many axes as the operand with the most: a fixed number
+/// where all are fixed, else a dynamic one.
+///
+/// # Errors
+/// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Axis};
+/// use ndarray_broadcast::broadcast_arrays;
+///
+/// let (column, row, flag) = (array![[1.0], [2.0]], array![10_u8, 20, 30], array![[[true]]]);
+/// let (x, y, z) = broadcast_arrays((&column, &row, &flag))?;
+/// assert_eq!([x.dim(), y.dim(), z.dim()], [(1, 2, 3); 3]);
+/// assert_eq!((x[[0, 1, 2]], y[[0, 1, 2]]), (2.0, 30));
+///
+/// // a view by value keeps the lifetime of its data
+/// let (x, y) = broadcast_arrays((row.view().insert_axis(Axis(1)), &row))?;
+/// assert_eq!((x.dim(), y.dim()), ((3, 3), (3, 3)));
+///
+/// assert!(broadcast_arrays((&row, &array![1, 2])).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+/// A reference to a view made on the spot does not live long enough:
+/// ```compile_fail,E0716
+/// # use ndarray::{array, Axis};
+/// # use ndarray_broadcast::broadcast_arrays;
+/// # let row = array![10, 20, 30];
+/// let (x, y) = broadcast_arrays((&row.view().insert_axis(Axis(1)), &row)).unwrap();
+/// assert_eq!(x.dim(), y.dim());
+/// ```
+///
+/// # Equivalents
+/// `numpy.broadcast_arrays`, `torch.broadcast_tensors`, Poplar's `broadcastToMatch` for any number.
+#[doc(alias = "broadcast_tensors")]
+#[inline]
+pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views, BroadcastError> {
+    operands.views()
+}
+
+/// Views of any number of views of one type, all of their joint shape.
+///
+/// # Shapes
+/// As [`broadcast_arrays`]. Views of a dynamic number of axes may differ in it. No views give none.
+///
+/// # Errors
+/// As [`broadcast_arrays`].
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use ndarray_broadcast::broadcast_views;
+///
+/// let (a, b) = (array![[1], [2]].into_dyn(), array![10, 20, 30].into_dyn());
+/// let views = broadcast_views(&[a.view(), b.view()])?;
+/// assert_eq!(views[1], array![[10, 20, 30], [10, 20, 30]].into_dyn());
+/// assert!(broadcast_views(&[a.t(), b.view()]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `numpy.broadcast_arrays(*arrays)`, `torch.broadcast_tensors(*tensors)`.
+pub fn broadcast_views<'a, A, D: Dimension>(
+    views: &[ArrayView<'a, A, D>],
+) -> Result<Vec<ArrayView<'a, A, D>>, BroadcastError> {
+    if views.is_empty() {
+        return Ok(Vec::new());
+    }
+    let shapes: Vec<&[usize]> = views.iter().map(ArrayView::shape).collect();
+    let shape: D = joint_shape(&shapes)?;
+    Ok(views.iter().map(|view| align_right(&Source::of_view(view), shape.clone())).collect())
+}
