@@ -1,0 +1,228 @@
+//! Arrays of every layout whose logical elements are known.
+
+use super::Case;
+use super::model::{aligned_right, element, read_at};
+use ndarray::{ArrayD, ArrayRef, ArrayViewD, Axis, Dimension, IxDyn, ShapeBuilder, Slice};
+use proptest::prelude::*;
+
+/// A step from one view to another.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// Axis `i` of the result is axis `0[i]` of the source.
+    Permute(Vec<usize>),
+    Slice {
+        axis: usize,
+        start: usize,
+        end: usize,
+        step: usize,
+    },
+    Invert(usize),
+}
+
+impl Op {
+    fn apply<'a, A>(&self, mut view: ArrayViewD<'a, A>) -> ArrayViewD<'a, A> {
+        match self {
+            Op::Permute(axes) => return view.permuted_axes(axes.as_slice()),
+            &Op::Slice { axis, start, end, step } => {
+                view.slice_axis_inplace(Axis(axis), Slice::from(start..end).step_by(step.cast_signed()));
+            }
+            &Op::Invert(axis) => view.invert_axis(Axis(axis)),
+        }
+        view
+    }
+
+    fn shape(&self, shape: &[usize]) -> Vec<usize> {
+        let mut shape = shape.to_vec();
+        match self {
+            Op::Permute(axes) => return axes.iter().map(|&axis| shape[axis]).collect(),
+            &Op::Slice { axis, start, end, step } => shape[axis] = (end - start).div_ceil(step),
+            Op::Invert(_) => {}
+        }
+        shape
+    }
+
+    /// The index into the source for an index into the result; `shape` is the source's.
+    fn back(&self, shape: &[usize], index: &[usize]) -> Vec<usize> {
+        let mut source = index.to_vec();
+        match self {
+            Op::Permute(axes) => axes.iter().zip(index).for_each(|(&axis, &k)| source[axis] = k),
+            &Op::Slice { axis, start, step, .. } => source[axis] = start + step * index[axis],
+            &Op::Invert(axis) => source[axis] = shape[axis] - 1 - index[axis],
+        }
+        source
+    }
+}
+
+/// An owned array, and how a view is made of it. Element `i` of the array, in row-major order, is `start + i`.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    base: ArrayD<i64>,
+    start: i64,
+    /// The shape that ndarray's own `broadcast` brings the array to before the steps.
+    repeated: Vec<usize>,
+    steps: Vec<Op>,
+}
+
+impl Layout {
+    /// An array in C order, or in F order, and steps from it.
+    pub fn new(shape: &[usize], f_order: bool, start: i64, steps: Vec<Op>) -> Self {
+        let number =
+            |index: IxDyn| start + element(index.as_array_view().as_slice().unwrap_or(&[]), shape) as i64;
+        let base = ArrayD::from_shape_fn(IxDyn(shape).set_f(f_order), number);
+        Layout { base, start, repeated: shape.to_vec(), steps }
+    }
+
+    /// An array in C order of 0, 1, 2 and so on.
+    pub fn counted(shape: &[usize]) -> Self {
+        Self::new(shape, false, 0, vec![])
+    }
+
+    pub fn base(&self) -> &ArrayD<i64> {
+        &self.base
+    }
+
+    pub fn view(&self) -> ArrayViewD<'_, i64> {
+        let base = self.base.broadcast(self.repeated.as_slice()).expect("a shape that the base goes to");
+        self.steps.iter().fold(base, |view, step| step.apply(view))
+    }
+
+    /// How many elements after the base array's first in memory `view`'s first one is.
+    pub fn offset<D: Dimension>(&self, view: &ArrayRef<i64, D>) -> i64 {
+        let (from, to) = (self.base.as_ptr() as i64, view.as_ptr() as i64);
+        (to - from) / size_of::<i64>() as i64
+    }
+
+    pub fn shape(&self) -> Vec<usize> {
+        self.steps.iter().fold(self.repeated.clone(), |shape, step| step.shape(&shape))
+    }
+
+    /// The element at `index`, without ndarray.
+    pub fn element(&self, index: &[usize]) -> i64 {
+        let mut shapes = vec![self.repeated.clone()];
+        for step in &self.steps {
+            shapes.push(step.shape(&shapes[shapes.len() - 1]));
+        }
+        let steps = self.steps.iter().zip(&shapes).rev();
+        let index = steps.fold(index.to_vec(), |index, (step, shape)| step.back(shape, &index));
+        let base = self.base.shape();
+        self.start + element(&read_at(&index, base, &aligned_right(base.len(), index.len())), base) as i64
+    }
+}
+
+/// The array that a NumPy case describes.
+pub fn layout_in(case: &Case) -> Layout {
+    let steps = case.cases("ops").into_iter().map(|op| match op.text("op") {
+        "permute" => Op::Permute(op.shape("axes")),
+        "invert" => Op::Invert(op.size("axis")),
+        "slice" => Op::Slice {
+            axis: op.size("axis"),
+            start: op.size("start"),
+            end: op.size("end"),
+            step: op.size("step"),
+        },
+        op => panic!("unknown step {op}"),
+    });
+    let start = if case.has("start") { case.size("start") as i64 } else { 0 };
+    Layout::new(&case.shape("base_shape"), case.text("order") == "F", start, steps.collect())
+}
+
+/// How one axis of an array is laid out.
+type AxisPlan = (u8, bool, bool, [usize; 3]);
+
+/// A layout of the given shape: in C or F order, permuted, sliced with steps, reversed, repeated with
+/// stride 0, in any mixture.
+pub fn layout(shape: Vec<usize>) -> impl Strategy<Value = Layout> {
+    let pads = [0..3_usize, 1..4, 0..2];
+    let axis = (any::<u8>(), prop::bool::weighted(0.3), prop::bool::weighted(0.15), pads);
+    let plan = prop::collection::vec(axis, shape.len());
+    (plan, any::<bool>(), prop::bool::weighted(0.5), prop::bool::weighted(0.5))
+        .prop_map(move |(plan, f_order, sliced, permuted)| planned(&shape, &plan, f_order, sliced, permuted))
+}
+
+fn planned(shape: &[usize], plan: &[AxisPlan], f_order: bool, sliced: bool, permuted: bool) -> Layout {
+    let mut order: Vec<usize> = (0..shape.len()).collect();
+    if permuted {
+        order.sort_by_key(|&axis| plan[axis].0);
+    }
+    // Axis `order[i]` of the result is axis `i` before the permutation.
+    let (mut base, mut repeated, mut steps) = (vec![], vec![], vec![]);
+    for (i, &axis) in order.iter().enumerate() {
+        let (_, reversed, stretched, [start, step, pad]) = plan[axis];
+        let size = shape[axis];
+        let room = base.iter().product::<usize>() < 300;
+        let (start, step, pad) = if sliced && room { (start, step, pad) } else { (0, 1, 0) };
+        let end = if size == 0 { start } else { start + (size - 1) * step + 1 };
+        base.push(if stretched { 1 } else { end + pad });
+        repeated.push(end + pad);
+        steps.push(Op::Slice { axis: i, start, end, step });
+        if reversed {
+            steps.push(Op::Invert(i));
+        }
+    }
+    let mut places = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(i, &axis)| places[axis] = i);
+    steps.push(Op::Permute(places));
+    Layout { repeated, ..Layout::new(&base, f_order, 0, steps) }
+}
+
+/// A shape of at most `max_axes` axes, with few enough elements to look at each.
+pub fn shape(max_axes: usize) -> impl Strategy<Value = Vec<usize>> {
+    let size = prop_oneof![1 => Just(0_usize), 4 => Just(1), 4 => Just(2), 3 => Just(3), 1 => Just(5)];
+    let small = |shape: &Vec<usize>| shape.iter().product::<usize>() <= 600;
+    prop::collection::vec(size, 0..=max_axes).prop_filter("too many elements", small)
+}
+
+/// A shape that goes to `target`: leading axes dropped, some of the others 1. With `clash`, one size of it
+/// is set to something that may not fit.
+pub fn operand_of(target: Vec<usize>, clash: bool) -> impl Strategy<Value = Vec<usize>> {
+    let ndim = target.len();
+    let ones = prop::collection::vec(prop::bool::weighted(0.35), ndim);
+    (0..=ndim, prop::bool::weighted(0.5), ones, 0..=ndim, 0..4_usize).prop_map(
+        move |(from, all, ones, at, size)| {
+            let from = if all { 0 } else { from };
+            let mut shape: Vec<usize> =
+                (from..ndim).map(|axis| if ones[axis] { 1 } else { target[axis] }).collect();
+            if clash && at < shape.len() {
+                shape[at] = size;
+            }
+            shape
+        },
+    )
+}
+
+/// Some operands of one joint shape of at most `max_axes` axes (or, in one of four cases, of shapes that
+/// may clash), each of its own layout.
+pub fn family(
+    max_axes: usize,
+    count: impl Into<prop::collection::SizeRange>,
+) -> impl Strategy<Value = Vec<Layout>> {
+    let count = count.into();
+    (shape(max_axes), prop::bool::weighted(0.25)).prop_flat_map(move |(joint, clash)| {
+        let operand = operand_of(joint, clash).prop_flat_map(layout);
+        prop::collection::vec(operand, count.clone())
+    })
+}
+
+/// Runs `$body` with `$name` a view of a fixed number of axes, 0 to 6, made of a view of a dynamic one.
+macro_rules! view_of_rank {
+    ($view:expr, $name:ident => $body:expr) => {{
+        macro_rules! fixed {
+            ($Ix:ident) => {{
+                let $name =
+                    $view.into_dimensionality::<ndarray::$Ix>().expect("the number of axes was looked at");
+                $body
+            }};
+        }
+        match $view.ndim() {
+            0 => fixed!(Ix0),
+            1 => fixed!(Ix1),
+            2 => fixed!(Ix2),
+            3 => fixed!(Ix3),
+            4 => fixed!(Ix4),
+            5 => fixed!(Ix5),
+            6 => fixed!(Ix6),
+            ndim => panic!("{ndim} axes are not a fixed number"),
+        }
+    }};
+}
+pub(crate) use view_of_rank;

@@ -1,0 +1,20 @@
+//! What all tests share: the naive model, arrays of every layout, and the recorded tables.
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "each test file is its own crate and uses a part of this"
+)]
+#![allow(unreachable_pub, reason = "each test file is its own crate, of which this is a private module")]
+
+mod arrays;
+mod model;
+mod tables;
+
+pub(crate) use arrays::view_of_rank;
+pub use arrays::{Layout, Op, family, layout, layout_in, operand_of, shape};
+pub use model::{
+    aligned_right, assert_elements, assert_strides, element, in_dim_places, indices, joint, overflows,
+    read_at, resolved, variant, without_axes,
+};
+pub use tables::{Case, Number, Tally, run};

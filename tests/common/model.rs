@@ -1,0 +1,115 @@
+//! The naive model: one index after the other, and rules written down without the crate.
+
+use ndarray::{ArrayRef, Dimension};
+use ndarray_broadcast::BroadcastError;
+use std::collections::BTreeSet;
+
+/// Every index of an array of shape `shape`, the last axis running fastest.
+pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for &size in shape {
+        all = all
+            .iter()
+            .flat_map(|index: &Vec<usize>| (0..size).map(move |k| [index.as_slice(), &[k]].concat()))
+            .collect();
+    }
+    all
+}
+
+/// The row-major number of the element at `index`.
+pub fn element(index: &[usize], shape: &[usize]) -> usize {
+    index.iter().zip(shape).fold(0, |number, (k, size)| number * size + k)
+}
+
+/// Whether the sizes other than 0 multiply past `isize::MAX`.
+pub fn overflows(shape: &[usize]) -> bool {
+    let product =
+        shape.iter().filter(|&&size| size != 0).fold(1_u128, |n, &size| n.saturating_mul(size as u128));
+    product > isize::MAX as u128
+}
+
+/// The joint shape by the sets of sizes, or the name of the error.
+pub fn joint<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, &'static str> {
+    let ndim = shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0);
+    let mut sizes = vec![BTreeSet::new(); ndim];
+    for shape in shapes {
+        for (from_end, &size) in shape.as_ref().iter().rev().enumerate() {
+            sizes[ndim - 1 - from_end].insert(size);
+        }
+    }
+    let mut joint = vec![];
+    for mut axis in sizes {
+        axis.remove(&1);
+        match (axis.len(), axis.first()) {
+            (0, _) => joint.push(1),
+            (1, Some(&size)) => joint.push(size),
+            _ => return Err("Incompatible"),
+        }
+    }
+    if overflows(&joint) { Err("Overflow") } else { Ok(joint) }
+}
+
+/// The shape that `target` comes to for an array of shape `shape`, or the name of the first error; with
+/// `keeps`, -1 is the array's own size.
+pub fn resolved(shape: &[usize], target: &[i64], keeps: bool) -> Result<Vec<usize>, &'static str> {
+    let new = target.len().saturating_sub(shape.len());
+    if target.iter().any(|&size| size < if keeps { -1 } else { 0 }) {
+        return Err("InvalidSize");
+    }
+    if target.len() < shape.len() {
+        return Err("TooFewAxes");
+    }
+    if target[..new].contains(&-1) {
+        return Err("PlaceholderOnNewAxis");
+    }
+    let own = |axis: usize| if axis < new { 1 } else { shape[axis - new] };
+    let sizes = target.iter().enumerate().map(|(axis, &size)| usize::try_from(size).unwrap_or(own(axis)));
+    let sizes: Vec<usize> = sizes.collect();
+    if (0..sizes.len()).any(|axis| own(axis) != 1 && own(axis) != sizes[axis]) {
+        return Err("Incompatible");
+    }
+    if overflows(&sizes) { Err("Overflow") } else { Ok(sizes) }
+}
+
+/// Where the axes of `from` go in a shape of `to` axes, aligned at the right.
+pub fn aligned_right(from: usize, to: usize) -> Vec<usize> {
+    (0..to).filter(|axis| axis + from >= to).collect()
+}
+
+/// The axes among `ndim` that are not in `axes`: where an array goes that is repeated along these.
+pub fn without_axes(ndim: usize, axes: &[usize]) -> Vec<usize> {
+    (0..ndim).filter(|axis| !axes.contains(axis)).collect()
+}
+
+/// The places of `broadcast_in_dim`, if they are a choice of different axes of `shape` to which `from` goes.
+pub fn in_dim_places(from: &[usize], shape: &[usize], dims: &[i64]) -> Option<Vec<usize>> {
+    let places: Vec<usize> = dims.iter().map(|&dim| usize::try_from(dim)).collect::<Result<_, _>>().ok()?;
+    let distinct: BTreeSet<usize> = places.iter().copied().collect();
+    let fits =
+        |(&size, &place): (&usize, &usize)| shape.get(place).is_some_and(|&to| size == 1 || size == to);
+    let ok = distinct.len() == from.len() && places.len() == from.len() && from.iter().zip(&places).all(fits);
+    ok.then_some(places)
+}
+
+/// The index at which a broadcast array reads its source at `index`, axis `i` of which is at `places[i]`.
+pub fn read_at(index: &[usize], source_shape: &[usize], places: &[usize]) -> Vec<usize> {
+    source_shape.iter().zip(places).map(|(&size, &place)| if size == 1 { 0 } else { index[place] }).collect()
+}
+
+/// The name of the error's variant, which its `Debug` starts with.
+pub fn variant(error: &BroadcastError) -> String {
+    format!("{error:?}").split(':').next().unwrap_or_default().to_owned()
+}
+
+/// Asserts that the elements of `array` in logical order are those expected.
+pub fn assert_elements<D: Dimension>(array: &ArrayRef<i64, D>, expected: &[i64]) {
+    assert_eq!(array.iter().copied().collect::<Vec<_>>(), expected);
+}
+
+/// Asserts that strides are as recorded, wherever the record says that they may be compared.
+pub fn assert_strides<A, D: Dimension>(array: &ArrayRef<A, D>, recorded: &[Option<i64>]) {
+    assert_eq!(array.ndim(), recorded.len());
+    for (axis, (&stride, recorded)) in array.strides().iter().zip(recorded).enumerate() {
+        assert!(recorded.is_none_or(|recorded| stride as i64 == recorded), "stride {stride} of axis {axis}");
+    }
+}

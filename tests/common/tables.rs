@@ -1,0 +1,142 @@
+//! Tables recorded from other systems, as JSON.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One case of a table.
+pub struct Case(Value);
+
+/// Says which case was running when a test failed.
+impl Drop for Case {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("in case {}", self.0);
+        }
+    }
+}
+
+impl Case {
+    pub fn get(&self, field: &str) -> &Value {
+        self.0.get(field).unwrap_or_else(|| panic!("no field {field}"))
+    }
+
+    pub fn has(&self, field: &str) -> bool {
+        self.0.get(field).is_some()
+    }
+
+    pub fn ok(&self) -> bool {
+        self.get("ok").as_bool().expect("a truth value")
+    }
+
+    pub fn text(&self, field: &str) -> &str {
+        self.get(field).as_str().expect("a text")
+    }
+
+    /// The numbers of a field: a shape, a target, elements.
+    pub fn numbers<N: Number>(&self, field: &str) -> Vec<N> {
+        numbers(self.get(field))
+    }
+
+    /// The sizes of a field.
+    pub fn shape(&self, field: &str) -> Vec<usize> {
+        self.numbers(field)
+    }
+
+    /// A field that is one number.
+    pub fn size(&self, field: &str) -> usize {
+        usize::read(self.get(field)).expect("a size")
+    }
+
+    /// The values of a field that is a list.
+    pub fn list(&self, field: &str) -> &[Value] {
+        list(self.get(field))
+    }
+
+    /// Whether a field is a shape of which every size is known.
+    pub fn is_known(&self, field: &str) -> bool {
+        self.get(field).as_array().is_some_and(|sizes| sizes.iter().all(Value::is_number))
+    }
+
+    /// The entries of a field that is a list of objects.
+    pub fn cases(&self, field: &str) -> Vec<Case> {
+        list(self.get(field)).iter().cloned().map(Case).collect()
+    }
+
+    /// The entries of a field that is a list of lists of numbers.
+    pub fn rows<N: Number>(&self, field: &str) -> Vec<Vec<N>> {
+        list(self.get(field)).iter().map(numbers).collect()
+    }
+}
+
+/// What a number of a table can be read as; `Option` reads `null`.
+pub trait Number: Sized {
+    fn read(value: &Value) -> Option<Self>;
+}
+
+impl Number for usize {
+    fn read(value: &Value) -> Option<Self> {
+        i64::read(value)?.try_into().ok()
+    }
+}
+impl Number for i64 {
+    /// Whole numbers may be written `1.0`.
+    #[allow(clippy::cast_possible_truncation, reason = "checked by the way back")]
+    fn read(value: &Value) -> Option<Self> {
+        let whole = |x: f64| (x as i64 as f64 == x).then_some(x as i64);
+        value.as_i64().or_else(|| value.as_f64().and_then(whole))
+    }
+}
+impl Number for f64 {
+    fn read(value: &Value) -> Option<Self> {
+        value.as_f64()
+    }
+}
+impl<N: Number> Number for Option<N> {
+    fn read(value: &Value) -> Option<Self> {
+        if value.is_null() { Some(None) } else { N::read(value).map(Some) }
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("not a list: {value}"))
+}
+
+fn numbers<N: Number>(value: &Value) -> Vec<N> {
+    let number = |value| N::read(value).unwrap_or_else(|| panic!("not such a number: {value}"));
+    list(value).iter().map(number).collect()
+}
+
+/// How many cases of each kind there were.
+#[derive(Default)]
+pub struct Tally(BTreeMap<&'static str, usize>);
+
+impl Tally {
+    pub fn add(&mut self, kind: &'static str) {
+        *self.0.entry(kind).or_default() += 1;
+    }
+
+    /// Prints the numbers and compares them with those that are expected.
+    pub fn check(self, of: &str, expected: &[(&'static str, usize)]) {
+        println!("{of}: {} cases: {:?}", self.0.values().sum::<usize>(), self.0);
+        assert_eq!(self.0, expected.iter().copied().collect(), "cases of {of}");
+    }
+}
+
+/// Runs every case of a list of a table. `check` says of which kind the case was; the number of each
+/// kind has to be as expected, so that no case gets lost.
+pub fn run(
+    table: &str,
+    name: &str,
+    expected: &[(&'static str, usize)],
+    check: impl Fn(&Case) -> &'static str,
+) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(table).with_extension("json");
+    let text = std::fs::read_to_string(&path).expect("the table is there");
+    let table_value: Value = serde_json::from_str(&text).expect("the table is JSON");
+    let mut tally = Tally::default();
+    for value in list(&table_value[name]) {
+        tally.add(check(&Case(value.clone())));
+    }
+    tally.check(&format!("{table}/{name}"), expected);
+}
