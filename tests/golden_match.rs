@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Case, Layout, assert_elements, assert_strides, joint, layout_in, run, variant};
-use ndarray::{Array, ArrayD, ArrayViewD, IxDyn};
+use common::{Case, Layout, assert_elements, assert_strides, empty, joint, layout_in, run, variant};
+use ndarray::{ArrayD, ArrayViewD};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     BroadcastError, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
@@ -11,11 +11,6 @@ use ndarray_broadcast::{
 };
 
 type Views<'a> = Vec<ArrayViewD<'a, i64>>;
-
-/// An array that takes no memory.
-fn empty(shape: &[usize]) -> ArrayD<()> {
-    Array::default(IxDyn(shape))
-}
 
 #[test]
 fn poplibs() {

@@ -14,7 +14,7 @@ mod tables;
 pub(crate) use arrays::view_of_rank;
 pub use arrays::{Layout, Op, family, layout, layout_in, operand_of, shape};
 pub use model::{
-    aligned_right, assert_elements, assert_strides, element, in_dim_places, indices, joint, overflows,
-    read_at, resolved, variant, without_axes,
+    aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
+    overflows, read_at, refused, resolved, variant, without_axes,
 };
 pub use tables::{Case, Number, Tally, run};

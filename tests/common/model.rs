@@ -1,6 +1,6 @@
 //! The naive model: one index after the other, and rules written down without the crate.
 
-use ndarray::{ArrayRef, Dimension};
+use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 use ndarray_broadcast::BroadcastError;
 use std::collections::BTreeSet;
 
@@ -112,4 +112,19 @@ pub fn assert_strides<A, D: Dimension>(array: &ArrayRef<A, D>, recorded: &[Optio
     for (axis, (&stride, recorded)) in array.strides().iter().zip(recorded).enumerate() {
         assert!(recorded.is_none_or(|recorded| stride as i64 == recorded), "stride {stride} of axis {axis}");
     }
+}
+
+/// The error of a broadcast that must have one.
+pub fn refused<T>(result: Result<T, BroadcastError>) -> BroadcastError {
+    result.err().expect("an error")
+}
+
+/// The name of the variant of the error of a broadcast that must have one.
+pub fn kind<T>(result: Result<T, BroadcastError>) -> String {
+    variant(&refused(result))
+}
+
+/// An array that takes no memory.
+pub fn empty(shape: &[usize]) -> ArrayD<()> {
+    Array::default(IxDyn(shape))
 }

@@ -1,0 +1,168 @@
+//! At the edges: sizes that overflow, size 0, no axes, shapes that mean harm, views that are huge.
+
+mod common;
+
+use common::{empty, kind};
+use ndarray::{Array1, Array2, ArrayView1, Axis, IxDyn, array, s};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place, broadcast_views};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// All orders of the sizes.
+fn orders(sizes: &[usize]) -> BTreeSet<Vec<usize>> {
+    if sizes.is_empty() {
+        return BTreeSet::from([vec![]]);
+    }
+    let rest = |i: usize| orders(&[&sizes[..i], &sizes[i + 1..]].concat()).into_iter();
+    (0..sizes.len()).flat_map(|i| rest(i).map(move |rest| [&[sizes[i]], rest.as_slice()].concat())).collect()
+}
+
+#[test]
+fn overflow_in_whatever_order() {
+    let overflowing: [&[usize]; 5] = [
+        &[1 << 40, 1 << 40, 0],
+        &[0, 1 << 62, 2],
+        &[1 << 32, 1 << 32, 1, 0],
+        &[3, 1 << 62, 0, 0],
+        &[isize::MAX.unsigned_abs(), 2, 1],
+    ];
+    for shape in overflowing.iter().flat_map(|sizes| orders(sizes)) {
+        let (one, scalar) = (empty(&vec![1; shape.len()]), empty(&[]));
+        let all: Vec<usize> = (0..shape.len()).collect();
+        assert_eq!(kind(broadcast_shapes(&[&shape])), "Overflow", "{shape:?}");
+        assert_eq!(kind(scalar.broadcast_to(&shape)), "Overflow", "{shape:?}");
+        assert_eq!(kind(one.broadcast_to_match_shape(&shape)), "Overflow", "{shape:?}");
+        assert_eq!(kind(scalar.broadcast_axes(&shape, &all)), "Overflow", "{shape:?}");
+        assert_eq!(kind(one.broadcast_in_dim(&shape, &all)), "Overflow", "{shape:?}");
+        // the same shape by the match of one operand for each axis
+        let unit = |axis: usize| (0..shape.len()).map(|i| if i == axis { shape[i] } else { 1 }).collect();
+        let units: Vec<Vec<usize>> = all.iter().map(|&axis| unit(axis)).collect();
+        assert_eq!(kind(broadcast_shapes(&units)), "Overflow", "{shape:?}");
+    }
+    let fitting = [1 << 31, 1 << 31, 0, 1];
+    assert!(orders(&fitting).iter().all(|shape| empty(&[]).broadcast_to(shape).is_ok()));
+}
+
+#[test]
+fn operands_that_overflow_together_are_refused_and_stay() {
+    let cell = array![7_u8];
+    let long: ArrayView1<u8> = cell.broadcast(1 << 40).expect("a row of one element");
+    let (column, row) = (long.insert_axis(Axis(1)), long.insert_axis(Axis(0)));
+    assert_eq!(kind(column.broadcast_to_match(&row)), "Overflow");
+    assert_eq!(kind(column.broadcast_to_match3(&cell, &row)), "Overflow");
+    assert_eq!(kind(broadcast_arrays((column, row))), "Overflow");
+    assert_eq!(kind(broadcast_views(&[column, row])), "Overflow");
+    assert!(!column.can_broadcast_to_match(&row));
+    let (mut x, mut y) = (column, row);
+    assert_eq!(kind(broadcast_to_match_in_place(&mut x, &mut y)), "Overflow");
+    assert_eq!((x.dim(), y.dim()), (column.dim(), row.dim()));
+}
+
+#[test]
+fn size_0() {
+    let ok: [(&[usize], &[usize], &[usize]); 6] = [
+        (&[0], &[1], &[0]),
+        (&[0], &[], &[0]),
+        (&[0], &[0], &[0]),
+        (&[2, 0], &[1], &[2, 0]),
+        (&[0, 1], &[1, 0], &[0, 0]),
+        (&[3, 1, 0], &[2, 1], &[3, 2, 0]),
+    ];
+    for (a, b, joint) in ok {
+        assert_eq!(broadcast_shapes(&[a, b]).as_deref(), Ok(joint));
+        let (a, b) = (empty(a), empty(b));
+        let (x, y) = b.broadcast_to_match(&a).expect("0 goes with 1");
+        assert_eq!((x.shape(), y.shape(), x.len()), (joint, joint, 0));
+    }
+    for size in [2, 3, usize::MAX] {
+        assert_eq!(kind(broadcast_shapes(&[[0], [size]])), "Incompatible");
+        assert_eq!(kind(broadcast_shapes(&[[size], [0]])), "Incompatible");
+    }
+    assert_eq!(kind(empty(&[0]).broadcast_to([1])), "Incompatible");
+    assert_eq!(kind(empty(&[0]).broadcast_to([2])), "Incompatible");
+    assert_eq!(kind(empty(&[2]).broadcast_to([0])), "Incompatible");
+    assert_eq!(kind(empty(&[1]).broadcast_axes([0, 0], 0)), "Incompatible");
+    assert_eq!(kind(empty(&[0]).broadcast_in_dim([1, 1], 0)), "Incompatible");
+    assert_eq!(empty(&[1]).broadcast_to([0]).map(|view| view.len()), Ok(0));
+    assert_eq!(empty(&[0]).broadcast_to([3, -1]).map(|view| view.dim()), Ok((3, 0)));
+    assert_eq!(empty(&[3]).broadcast_axes([0, 3], 0).map(|view| view.dim()), Ok((0, 3)));
+    assert_eq!(empty(&[1]).broadcast_in_dim([0, 2], 0).map(|view| view.dim()), Ok((0, 2)));
+}
+
+#[test]
+fn no_axes() {
+    let scalar = ndarray::arr0(7);
+    assert_eq!(broadcast_shapes::<[usize; 0]>(&[]), Ok(vec![]));
+    assert_eq!(broadcast_shapes(&[[]]), Ok(vec![]));
+    assert_eq!(scalar.broadcast_to([0_usize; 0]).map(|view| view[()]), Ok(7));
+    assert_eq!(scalar.broadcast_to(()).map(|view| view[()]), Ok(7));
+    assert_eq!(scalar.broadcast_to_match_shape(()).map(|view| view[()]), Ok(7));
+    assert_eq!(scalar.broadcast_axes((), [0_usize; 0]).map(|view| view[()]), Ok(7));
+    assert_eq!(scalar.broadcast_in_dim((), [0_usize; 0]).map(|view| view[()]), Ok(7));
+    assert_eq!(scalar.broadcast_in_dim((2, 3), [0_usize; 0]).map(|view| view.sum()), Ok(42));
+    assert_eq!(scalar.broadcast_to_match(&scalar).map(|(x, y)| x[()] + y[()]), Ok(14));
+    assert_eq!(broadcast_views::<u8, IxDyn>(&[]).map(|views| views.len()), Ok(0));
+    assert_eq!(kind(scalar.broadcast_axes((), 0)), "AxisOutOfBounds");
+    assert_eq!(kind(scalar.broadcast_in_dim((), 0)), "AxisCount");
+    assert_eq!(kind(array![1].broadcast_to(())), "TooFewAxes");
+}
+
+/// The time for all of it together is generous: what is guarded against would never end.
+#[test]
+fn hostile_shapes_are_refused_at_once() {
+    const AXES: usize = 10_000;
+    let start = Instant::now();
+    let array = empty(&[2]);
+    let (twos, ones, max) = (vec![2; AXES], vec![1; AXES], vec![usize::MAX; AXES]);
+    let list: Vec<usize> = (0..AXES).collect();
+    assert_eq!(kind(array.broadcast_to([usize::MAX, 2])), "InvalidSize");
+    assert_eq!(kind(array.broadcast_to([isize::MAX, 2])), "Overflow");
+    assert_eq!(kind(array.broadcast_axes([isize::MAX, 2], 0)), "Overflow");
+    assert_eq!(kind(broadcast_shapes(&[[usize::MAX, 1], [1, usize::MAX]])), "Overflow");
+    assert_eq!(kind(broadcast_shapes(&[[usize::MAX], [usize::MAX - 1]])), "Incompatible");
+    assert_eq!(kind(array.broadcast_to(&max)), "InvalidSize");
+    assert_eq!(kind(array.broadcast_to(&twos)), "Overflow");
+    assert_eq!(kind(array.broadcast_to(&vec![-1; AXES])), "PlaceholderOnNewAxis");
+    assert_eq!(kind(array.broadcast_to(&vec![isize::MIN; AXES])), "InvalidSize");
+    assert_eq!(kind(array.broadcast_to_match_shape(&ones)), "Incompatible");
+    assert_eq!(kind(array.broadcast_axes(&twos, &list)), "AxisCount");
+    assert_eq!(kind(array.broadcast_axes(&twos, &list[1..])), "Overflow");
+    assert_eq!(kind(array.broadcast_axes(&twos, &vec![5; AXES])), "DuplicateAxis");
+    assert_eq!(kind(array.broadcast_axes(&twos, &vec![usize::MAX; AXES])), "AxisOutOfBounds");
+    assert_eq!(kind(array.broadcast_in_dim(&twos, &list)), "AxisCount");
+    assert_eq!(kind(array.broadcast_in_dim(&twos, [9_999])), "Overflow");
+    assert_eq!(kind(array.broadcast_in_dim(&twos, [10_000])), "AxisOutOfBounds");
+    assert_eq!(kind(broadcast_shapes(&[&max, &twos])), "Incompatible");
+    assert_eq!(kind(broadcast_shapes(&[&max, &ones])), "Overflow");
+    let deep = empty(&ones);
+    assert_eq!(kind(deep.broadcast_to([1])), "TooFewAxes");
+    assert_eq!(kind(deep.broadcast_to(&twos)), "Overflow");
+    assert_eq!(deep.broadcast_to_match(&array).map(|(x, _)| x.len()), Ok(2));
+    assert_eq!(deep.broadcast_in_dim(&ones, &list).map(|view| view.len()), Ok(1));
+    assert_eq!(array.broadcast_axes(&[&ones[1..], &[2]].concat(), &list[..AXES - 1]).map(|v| v.len()), Ok(2));
+    let many = vec![deep.view(); 100];
+    assert_eq!(broadcast_views(&many).map(|views| views.len()), Ok(100));
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn huge_views_are_legal_and_can_be_read() {
+    let row = array![1.5, 2.5];
+    let view = row.broadcast_to((1_i64 << 30, 1 << 29, 2)).expect("2^60 elements");
+    assert_eq!(view.len(), 1 << 60);
+    assert_eq!((view[[0, 0, 0]], view[[(1 << 30) - 1, (1 << 29) - 1, 1]]), (1.5, 2.5));
+    assert_eq!(view.iter().take(3).sum::<f64>(), 5.5);
+    assert_eq!(view.slice(s![1 << 20.., -1, ..;-1]).row(7), array![2.5, 1.5]);
+    let reversed = row.slice(s![..;-1]);
+    let view = reversed.broadcast_axes((1_i64 << 30, 2, 1 << 29), [0, 2]).expect("2^60 elements");
+    assert_eq!((view[[5, 0, 9]], view[[(1 << 30) - 1, 1, (1 << 29) - 1]]), (2.5, 1.5));
+    let cell = Array1::from_elem(1, 3_u8);
+    let longest = cell.broadcast_to(isize::MAX).expect("the most there can be");
+    assert_eq!((longest.len(), longest[isize::MAX.unsigned_abs() - 1]), (isize::MAX.unsigned_abs(), 3));
+    assert_eq!(kind(longest.broadcast_to((2, -1))), "Overflow");
+    assert_eq!(kind(cell.broadcast_to(1_u64 << 63)), "InvalidSize");
+    let four = Array2::from_elem((1, 1), 4);
+    let (x, y) = longest.broadcast_to_match(&four).expect("no more elements than one has");
+    assert_eq!(x[[0, 77]] + y[[0, 77]], 7);
+}

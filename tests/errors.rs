@@ -1,0 +1,334 @@
+//! Every error: its words, its data, and the order of the checks.
+
+mod common;
+
+use common::{empty, kind, refused};
+use ndarray::{Array, Array1, Array2, ArrayD, ArrayView, ArrayView1, ErrorKind, IxDyn, ShapeError, array};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{
+    AxisSet, BroadcastError, Request, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
+    broadcast_to_match3_in_place, broadcast_views, reduction_axes, resolve_target,
+};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+const HUGE: isize = 1 << 40;
+
+/// Asserts an error's variant, message, `Debug` and kind in ndarray.
+#[track_caller]
+fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
+    let error = refused(result);
+    assert_eq!(error.to_string(), message);
+    assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
+    assert_eq!(format!("{error:#?}"), format!("{name}: {message}"));
+    assert_eq!(ShapeError::from(error).kind(), kind);
+}
+
+#[test]
+fn incompatible() {
+    let assert_words = |result, message: &str| {
+        assert_words(result, "Incompatible", message, ErrorKind::IncompatibleShape);
+    };
+    let a = empty(&[2, 3]);
+    let together = "cannot broadcast shapes [2, 3] and [4] together: axis 1 has sizes 3 and 4, expected equal sizes or 1";
+    assert_words(a.broadcast_to_match(&empty(&[4])).map(drop), together);
+    assert_words(broadcast_arrays((&a, &empty(&[4]))).map(drop), together);
+    assert_words(broadcast_views(&[a.view(), empty(&[4]).view()]).map(drop), together);
+    assert_words(broadcast_shapes(&[&[2, 3][..], &[4]]).map(drop), together);
+    assert_words(broadcast_to_match_in_place(&mut a.view(), &mut empty(&[4]).view()), together);
+    assert_words(
+        a.broadcast_to_match3(&empty(&[1]), &empty(&[3, 3])).map(drop),
+        "cannot broadcast shapes [2, 3], [1] and [3, 3] together: \
+         axis 0 has sizes 2 and 3 (shapes 0 and 2), expected equal sizes or 1",
+    );
+    assert_words(
+        broadcast_to_match3_in_place(
+            &mut empty(&[]).view(),
+            &mut empty(&[0]).view(),
+            &mut empty(&[5]).view(),
+        ),
+        "cannot broadcast shapes [], [0] and [5] together: \
+         axis 0 has sizes 0 and 5 (shapes 1 and 2), expected equal sizes or 1",
+    );
+    assert_words(
+        broadcast_shapes(&[&[3][..], &[], &[1, 1], &[2, 4]]).map(drop),
+        "cannot broadcast shapes [3], [], [1, 1] and [2, 4] together: \
+         axis 1 has sizes 3 and 4 (shapes 0 and 3), expected equal sizes or 1",
+    );
+    let to = "cannot broadcast shape [2, 3] to [4, -1, 5]: \
+              axis 2 has sizes 3 and 5, expected equal sizes or 1 in the array";
+    assert_words(a.broadcast_to([4, -1, 5]).map(drop), to);
+    assert_words(a.view().into_broadcast_to([4, -1, 5]).map(drop), to);
+    assert_words(a.view().broadcast_in_place([4, -1, 5]), to);
+    assert_words(resolve_target(&[2, 3], &[4, -1, 5]).map(drop), to);
+    let to = "cannot broadcast shape [2, 3] to [2, 1]: axis 1 has sizes 3 and 1, expected equal sizes or 1 in the array";
+    assert_words(a.broadcast_to_match_shape([2, 1]).map(drop), to);
+    assert_words(reduction_axes(&[2, 3], &[2, 1]).map(drop), to);
+    let along = "cannot broadcast shape [2, 3] along axes [1] to [2, 9, 1]: axis 2 has sizes 3 and 1, expected equal sizes";
+    assert_words(a.broadcast_axes([2, 9, 1], [1]).map(drop), along);
+    assert_words(a.broadcast_like(&empty(&[2, 9, 1]), 1).map(drop), along);
+    assert_words(
+        a.broadcast_in_dim([4, 9, 2], [2, 0]).map(drop),
+        "cannot broadcast shape [2, 3] with its axes at [2, 0] of [4, 9, 2]: \
+         axis 0 has sizes 3 and 4, expected equal sizes or 1 in the array",
+    );
+}
+
+#[test]
+fn overflow() {
+    let assert_words = |result, message: &str| assert_words(result, "Overflow", message, ErrorKind::Overflow);
+    let array = empty(&[1, 0]);
+    let one = empty(&[1]);
+    assert_words(
+        broadcast_shapes(&[[1 << 40, 1], [1, 1 << 40]]).map(drop),
+        "cannot broadcast shapes [1099511627776, 1] and [1, 1099511627776] together: \
+         the non-zero sizes of the result [1099511627776, 1099511627776] multiply past isize::MAX",
+    );
+    assert_words(
+        broadcast_shapes(&[[usize::MAX]]).map(drop),
+        "cannot broadcast shape [18446744073709551615]: \
+         the non-zero sizes of the result [18446744073709551615] multiply past isize::MAX",
+    );
+    let rule = "the non-zero sizes of the result [1099511627776, 1099511627776, 0] multiply past isize::MAX";
+    assert_words(
+        array.broadcast_to([HUGE, HUGE, -1]).map(drop),
+        &format!("cannot broadcast shape [1, 0] to [1099511627776, 1099511627776, -1]: {rule}"),
+    );
+    assert_words(
+        array.broadcast_to_match_shape([HUGE, HUGE, 0]).map(drop),
+        &format!("cannot broadcast shape [1, 0] to [1099511627776, 1099511627776, 0]: {rule}"),
+    );
+    assert_words(
+        array.broadcast_axes([HUGE, 1, 0, HUGE], [0, 3]).map(drop),
+        "cannot broadcast shape [1, 0] along axes [0, 3] to [1099511627776, 1, 0, 1099511627776]: \
+         the non-zero sizes of the result [1099511627776, 1, 0, 1099511627776] multiply past isize::MAX",
+    );
+    assert_words(
+        one.broadcast_in_dim((HUGE, HUGE), 1).map(drop),
+        "cannot broadcast shape [1] with its axes at [1] of [1099511627776, 1099511627776]: \
+         the non-zero sizes of the result [1099511627776, 1099511627776] multiply past isize::MAX",
+    );
+}
+
+#[test]
+fn invalid_size() {
+    let assert_words =
+        |result, message: &str| assert_words(result, "InvalidSize", message, ErrorKind::RangeLimited);
+    let array = empty(&[3]);
+    assert_words(
+        array.broadcast_to((2, -2)).map(drop),
+        "cannot broadcast shape [3] to [2, -2]: axis 1 of the target is -2, expected -1 or a size from 0 to isize::MAX",
+    );
+    assert_words(
+        array.broadcast_to([u64::MAX]).map(drop),
+        "cannot broadcast shape [3] to [18446744073709551615]: \
+         axis 0 of the target is 18446744073709551615, expected -1 or a size from 0 to isize::MAX",
+    );
+    assert_words(
+        array.broadcast_to_match_shape([2, -1]).map(drop),
+        "cannot broadcast shape [3] to [2, -1]: axis 1 of the target is -1, expected a size from 0 to isize::MAX",
+    );
+    assert_words(
+        reduction_axes(&[3], &[usize::MAX, 3]).map(drop),
+        "cannot broadcast shape [3] to [18446744073709551615, 3]: \
+         axis 0 of the target is 18446744073709551615, expected a size from 0 to isize::MAX",
+    );
+    assert_words(
+        array.broadcast_axes([-1, 3], [0]).map(drop),
+        "cannot broadcast shape [3] along axes [0] to [-1, 3]: \
+         axis 0 of the target is -1, expected a size from 0 to isize::MAX",
+    );
+    assert_words(
+        array.broadcast_in_dim([2, -1], [1]).map(drop),
+        "cannot broadcast shape [3] with its axes at [1] of [2, -1]: \
+         axis 1 of the target is -1, expected a size from 0 to isize::MAX",
+    );
+}
+
+#[test]
+fn numbers_of_axes() {
+    let assert_few =
+        |result, message: &str| assert_words(result, "TooFewAxes", message, ErrorKind::IncompatibleShape);
+    let assert_count =
+        |result, message: &str| assert_words(result, "AxisCount", message, ErrorKind::IncompatibleShape);
+    let array = empty(&[2, 1, 3]);
+    let few =
+        "cannot broadcast shape [2, 1, 3] to [3]: the target has 1 of the 3 axes that it needs at least";
+    assert_few(array.broadcast_to(3).map(drop), few);
+    assert_few(array.broadcast_to_match_shape([3]).map(drop), few);
+    assert_few(reduction_axes(&[2, 1, 3], &[3]).map(drop), few);
+    assert_few(
+        array.broadcast_to([-1, -1]).map(drop),
+        "cannot broadcast shape [2, 1, 3] to [-1, -1]: the target has 2 of the 3 axes that it needs at least",
+    );
+    assert_count(
+        array.broadcast_axes((2, 1, 3), [0]).map(drop),
+        "cannot broadcast shape [2, 1, 3] along axes [0] to [2, 1, 3]: \
+         the number of axes of the target is 3, expected 4",
+    );
+    assert_count(
+        array.broadcast_in_dim((2, 1, 3), [0, 1]).map(drop),
+        "cannot broadcast shape [2, 1, 3] with its axes at [0, 1] of [2, 1, 3]: \
+         the number of axes named is 2, expected 3",
+    );
+}
+
+#[test]
+fn placeholder_on_new_axis() {
+    let assert_words = |result, message: &str| {
+        assert_words(result, "PlaceholderOnNewAxis", message, ErrorKind::IncompatibleShape);
+    };
+    let message = "cannot resolve -1 at axis 1 of target [4, -1, 2, 3]: shape [2, 3] has no such axis";
+    assert_words(empty(&[2, 3]).broadcast_to([4, -1, 2, 3]).map(drop), message);
+    assert_words(resolve_target(&[2, 3], &[4, -1, 2, 3]).map(drop), message);
+    assert_words(
+        empty(&[]).broadcast_to(-1).map(drop),
+        "cannot resolve -1 at axis 0 of target [-1]: shape [] has no such axis",
+    );
+}
+
+#[test]
+fn axis_out_of_bounds() {
+    let assert_words =
+        |result, message: &str| assert_words(result, "AxisOutOfBounds", message, ErrorKind::OutOfBounds);
+    let array = empty(&[3]);
+    assert_words(
+        array.broadcast_axes((2, 3), [9, 2, 0]).map(drop),
+        "cannot broadcast shape [3] along axes [9, 2, 0] to [2, 3]: axis 2 is out of bounds for 2 axes",
+    );
+    assert_words(
+        array.broadcast_in_dim((2, 3), usize::MAX).map(drop),
+        "cannot broadcast shape [3] with its axes at [18446744073709551615] of [2, 3]: \
+         axis 18446744073709551615 is out of bounds for 2 axes",
+    );
+    assert_words(
+        AxisSet::from_signed(&[3, 0, -4, -5], 3).map(drop),
+        "cannot make an axis set of [3, 0, -4, -5]: axis -5 is out of bounds for 3 axes",
+    );
+    assert_words(
+        AxisSet::from_signed(&[isize::MAX, isize::MIN], 0).map(drop),
+        "cannot make an axis set of [9223372036854775807, -9223372036854775808]: \
+         axis -9223372036854775808 is out of bounds for 0 axes",
+    );
+}
+
+#[test]
+fn duplicate_axis() {
+    let assert_words =
+        |result, message: &str| assert_words(result, "DuplicateAxis", message, ErrorKind::Unsupported);
+    assert_words(
+        empty(&[3]).broadcast_axes((2, 2, 3), [1, 0, 0, 1]).map(drop),
+        "cannot broadcast shape [3] along axes [1, 0, 0, 1] to [2, 2, 3]: axis 0 is named more than once",
+    );
+    assert_words(
+        empty(&[3, 3]).broadcast_in_dim((2, 3), [1, 1]).map(drop),
+        "cannot broadcast shape [3, 3] with its axes at [1, 1] of [2, 3]: axis 1 is named more than once",
+    );
+}
+
+#[test]
+fn requests_in_words() {
+    let (shape, axes, target) = (vec![3], vec![1], vec![2, -1]);
+    let shapes =
+        |count: usize| Request::Together { shapes: vec![vec![1, 2], vec![], vec![2]][..count].to_vec() };
+    let words = [
+        (shapes(0), "broadcast no shapes"),
+        (shapes(1), "broadcast shape [1, 2]"),
+        (shapes(2), "broadcast shapes [1, 2] and [] together"),
+        (shapes(3), "broadcast shapes [1, 2], [] and [2] together"),
+        (
+            Request::ToTarget { shape: shape.clone(), target: target.clone() },
+            "broadcast shape [3] to [2, -1]",
+        ),
+        (Request::ToShape { shape: shape.clone(), target: target.clone() }, "broadcast shape [3] to [2, -1]"),
+        (
+            Request::AlongAxes { shape: shape.clone(), axes: axes.clone(), target: target.clone() },
+            "broadcast shape [3] along axes [1] to [2, -1]",
+        ),
+        (Request::InDim { shape, axes, target }, "broadcast shape [3] with its axes at [1] of [2, -1]"),
+        (Request::CountAxes { axes: vec![-1, 2] }, "make an axis set of [-1, 2]"),
+    ];
+    for (request, words) in words {
+        assert_eq!(request.to_string(), words);
+    }
+}
+
+#[test]
+fn data() {
+    let error = refused(broadcast_shapes(&[&[7][..], &[5, 1], &[4, 1], &[3, 7]]));
+    let BroadcastError::Incompatible { request, axis, sizes, operands } = error else { panic!("{error}") };
+    assert_eq!((axis, sizes, operands), (0, [5, 4], [1, 2]));
+    assert_eq!(*request, Request::Together { shapes: vec![vec![7], vec![5, 1], vec![4, 1], vec![3, 7]] });
+    let error = refused(empty(&[2]).broadcast_to((1, -7_i8, u64::MAX)));
+    let request = Request::ToTarget { shape: vec![2], target: vec![1, -7, u64::MAX.into()] };
+    assert_eq!(error, BroadcastError::InvalidSize { request: Box::new(request), axis: 1, size: -7 });
+    let error = refused(empty(&[2]).broadcast_in_dim((3, 3), [5]));
+    let request = Request::InDim { shape: vec![2], axes: vec![5], target: vec![3, 3] };
+    assert_eq!(error, BroadcastError::AxisOutOfBounds { request: Box::new(request), axis: 5, ndim: 2 });
+    assert_ne!(error, refused(empty(&[2]).broadcast_in_dim((3, 3), [4])));
+}
+
+#[test]
+fn an_error_is_small_and_can_be_passed_on() {
+    fn passes<E: std::error::Error + Clone + Eq + Send + Sync + Unpin + 'static>() -> usize {
+        size_of::<E>()
+    }
+    assert!(passes::<BroadcastError>() <= 72);
+}
+
+/// The first axis with clashing sizes is the one reported, and of it the first two operands.
+#[test]
+fn the_first_clash_is_reported() {
+    let clash = |shapes: &[&[usize]]| match refused(broadcast_shapes(shapes)) {
+        BroadcastError::Incompatible { axis, sizes, operands, .. } => (axis, sizes, operands),
+        error => panic!("{error}"),
+    };
+    assert_eq!(clash(&[&[2, 3], &[4, 5]]), (0, [2, 4], [0, 1]));
+    assert_eq!(clash(&[&[3], &[1, 5], &[2, 1], &[4, 3]]), (0, [2, 4], [2, 3]));
+    assert_eq!(clash(&[&[1, 1], &[0, 1], &[2, 1], &[0, 1]]), (0, [0, 2], [1, 2]));
+    assert_eq!(clash(&[&[2], &[2], &[2], &[3]]), (0, [2, 3], [0, 3]));
+}
+
+/// Where several things are wrong with one call, each is seen once those before it are put right.
+#[test]
+fn the_order_of_the_checks() {
+    let array = empty(&[2, 3]);
+    let to = |target: &[isize]| {
+        let error = kind(array.broadcast_to(target));
+        assert_eq!(kind(array.view().into_broadcast_to(target)), error);
+        assert_eq!(kind(array.view().broadcast_in_place(target)), error);
+        assert_eq!(kind(resolve_target(&[2, 3], target)), error);
+        error
+    };
+    assert_eq!(to(&[-2]), "InvalidSize");
+    assert_eq!(to(&[-1, -1, HUGE, HUGE, -2]), "InvalidSize");
+    assert_eq!(to(&[9]), "TooFewAxes");
+    assert_eq!(to(&[-1, HUGE, HUGE, 9]), "PlaceholderOnNewAxis");
+    assert_eq!(to(&[HUGE, HUGE, 9, 3]), "Incompatible");
+    assert_eq!(to(&[HUGE, HUGE, -1, 3]), "Overflow");
+
+    let shape = |target: &[isize]| kind(array.broadcast_to_match_shape(target));
+    assert_eq!(shape(&[-1]), "InvalidSize");
+    assert_eq!(shape(&[-1, HUGE, HUGE, 9]), "InvalidSize");
+    assert_eq!(shape(&[9]), "TooFewAxes");
+    assert_eq!(shape(&[HUGE, HUGE, 9, 3]), "Incompatible");
+    assert_eq!(shape(&[HUGE, HUGE, 2, 3]), "Overflow");
+
+    let axes = |shape: &[isize], axes: &[usize]| kind(array.broadcast_axes(shape, axes));
+    assert_eq!(axes(&[HUGE, HUGE, 9, -1], &[7, 0, 0]), "InvalidSize");
+    assert_eq!(axes(&[HUGE, HUGE, 9, 3], &[0, 0, 7]), "AxisOutOfBounds");
+    assert_eq!(axes(&[HUGE, HUGE, 9, 3], &[0, 0]), "DuplicateAxis");
+    assert_eq!(axes(&[HUGE, HUGE, 9, 3], &[0]), "AxisCount");
+    assert_eq!(axes(&[HUGE, HUGE, 9, 3], &[0, 1]), "Incompatible");
+    assert_eq!(axes(&[HUGE, HUGE, 2, 3], &[0, 1]), "Overflow");
+
+    let in_dim = |shape: &[isize], axes: &[usize]| kind(array.broadcast_in_dim(shape, axes));
+    assert_eq!(in_dim(&[-1, HUGE, HUGE, 9], &[7, 7, 0]), "InvalidSize");
+    assert_eq!(in_dim(&[HUGE, HUGE, 2, 9], &[7, 7, 0]), "AxisCount");
+    assert_eq!(in_dim(&[HUGE, HUGE, 2, 9], &[7, 7]), "AxisOutOfBounds");
+    assert_eq!(in_dim(&[HUGE, HUGE, 2, 9], &[3, 3]), "DuplicateAxis");
+    assert_eq!(in_dim(&[HUGE, HUGE, 2, 9], &[2, 3]), "Incompatible");
+    assert_eq!(in_dim(&[HUGE, HUGE, 2, 3], &[2, 3]), "Overflow");
+
+    assert_eq!(kind(broadcast_shapes(&[&[1 << 40, 1 << 40, 2][..], &[3]])), "Incompatible");
+}
