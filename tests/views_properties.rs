@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    Layout, aligned_right, empty, family, in_dim_places, indices, joint, layout, operand_of, read_at,
+    Layout, aligned_right, array_and_target, empty, family, in_dim_places, indices, joint, layout, read_at,
     resolved, shape, variant, view_of_rank, without_axes,
 };
 use ndarray::{ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension, IxDyn};
@@ -76,31 +76,6 @@ fn assert_joint(views: &Result<Vec<ArrayViewD<i64>>, BroadcastError>, layouts: &
         (Err(error), Err(name)) => assert_eq!(variant(error), name),
         (result, model) => panic!("{result:?} where the model has {model:?}"),
     }
-}
-
-/// A target of 0 to 7 axes and an array that may go there: some sizes of the target are -1, and sometimes one
-/// of them or of the array is something else.
-fn array_and_target() -> impl Strategy<Value = (Layout, Vec<i64>)> {
-    (shape(7), prop::bool::weighted(0.3)).prop_flat_map(|(target, clash)| {
-        let ndim = target.len();
-        let array = operand_of(target.clone(), clash).prop_flat_map(layout);
-        let kept = prop::collection::vec(prop::bool::weighted(0.3), ndim);
-        let odd = (0..8 * (ndim + 1), -3..3_i64);
-        (array, kept, odd).prop_map(move |(array, kept, (at, odd))| {
-            let new = ndim - array.shape().len();
-            let keep = |axis: usize| kept[axis] && (axis >= new || at == 8 * ndim);
-            let size = |axis: usize| i64::try_from(target[axis]).expect("small");
-            let mut target: Vec<i64> =
-                (0..ndim).map(|axis| if keep(axis) { -1 } else { size(axis) }).collect();
-            if at < ndim {
-                target[at] = odd;
-            }
-            if at == 8 * ndim + 1 {
-                target.pop();
-            }
-            (array, target)
-        })
-    })
 }
 
 /// Runs `$body` with `$name` the sizes in an array of their number, 0 to 6.

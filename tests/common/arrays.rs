@@ -133,10 +133,13 @@ type AxisPlan = (u8, bool, bool, [usize; 3]);
 /// stride 0, in any mixture.
 pub fn layout(shape: Vec<usize>) -> impl Strategy<Value = Layout> {
     let pads = [0..3_usize, 1..4, 0..2];
-    let axis = (any::<u8>(), prop::bool::weighted(0.3), prop::bool::weighted(0.15), pads);
+    let axis = (any::<u8>(), prop::bool::weighted(0.5), prop::bool::weighted(0.15), pads);
     let plan = prop::collection::vec(axis, shape.len());
-    (plan, any::<bool>(), prop::bool::weighted(0.5), prop::bool::weighted(0.5))
-        .prop_map(move |(plan, f_order, sliced, permuted)| planned(&shape, &plan, f_order, sliced, permuted))
+    let half = || any::<bool>();
+    (plan, half(), half(), half(), half()).prop_map(move |(mut plan, f_order, sliced, reversed, permuted)| {
+        plan.iter_mut().for_each(|axis| axis.1 &= reversed);
+        planned(&shape, &plan, f_order, sliced, permuted)
+    })
 }
 
 fn planned(shape: &[usize], plan: &[AxisPlan], f_order: bool, sliced: bool, permuted: bool) -> Layout {
@@ -167,7 +170,7 @@ fn planned(shape: &[usize], plan: &[AxisPlan], f_order: bool, sliced: bool, perm
 
 /// A shape of at most `max_axes` axes, with few enough elements to look at each.
 pub fn shape(max_axes: usize) -> impl Strategy<Value = Vec<usize>> {
-    let size = prop_oneof![1 => Just(0_usize), 4 => Just(1), 4 => Just(2), 3 => Just(3), 1 => Just(5)];
+    let size = prop_oneof![2 => Just(0_usize), 12 => Just(1), 12 => Just(2), 8 => Just(3), 2 => Just(5)];
     let small = |shape: &Vec<usize>| shape.iter().product::<usize>() <= 600;
     prop::collection::vec(size, 0..=max_axes).prop_filter("too many elements", small)
 }
@@ -177,7 +180,7 @@ pub fn shape(max_axes: usize) -> impl Strategy<Value = Vec<usize>> {
 pub fn operand_of(target: Vec<usize>, clash: bool) -> impl Strategy<Value = Vec<usize>> {
     let ndim = target.len();
     let ones = prop::collection::vec(prop::bool::weighted(0.35), ndim);
-    (0..=ndim, prop::bool::weighted(0.5), ones, 0..=ndim, 0..4_usize).prop_map(
+    (0..=ndim, prop::bool::weighted(0.6), ones, 0..ndim.max(1), 0..4_usize).prop_map(
         move |(from, all, ones, at, size)| {
             let from = if all { 0 } else { from };
             let mut shape: Vec<usize> =
@@ -190,16 +193,40 @@ pub fn operand_of(target: Vec<usize>, clash: bool) -> impl Strategy<Value = Vec<
     )
 }
 
-/// Some operands of one joint shape of at most `max_axes` axes (or, in one of four cases, of shapes that
+/// Some operands of one joint shape of at most `max_axes` axes (or, in half of the cases, of shapes that
 /// may clash), each of its own layout.
 pub fn family(
     max_axes: usize,
     count: impl Into<prop::collection::SizeRange>,
 ) -> impl Strategy<Value = Vec<Layout>> {
     let count = count.into();
-    (shape(max_axes), prop::bool::weighted(0.25)).prop_flat_map(move |(joint, clash)| {
+    (shape(max_axes), any::<bool>()).prop_flat_map(move |(joint, clash)| {
         let operand = operand_of(joint, clash).prop_flat_map(layout);
         prop::collection::vec(operand, count.clone())
+    })
+}
+
+/// A target of 0 to 7 axes and an array that may go there: some sizes of the target are -1. In half of the
+/// cases something may be wrong: a size of either, a -1 on a new axis, or an axis too few.
+pub fn array_and_target() -> impl Strategy<Value = (Layout, Vec<i64>)> {
+    let wrong = prop_oneof![4 => Just(0), 1 => Just(1), 1 => Just(2), 1 => Just(3), 1 => Just(4)];
+    (shape(7), wrong).prop_flat_map(|(target, wrong)| {
+        let ndim = target.len();
+        let array = operand_of(target.clone(), wrong == 1).prop_flat_map(layout);
+        let kept = prop::collection::vec(prop::bool::weighted(0.3), ndim);
+        (array, kept, 0..ndim.max(1), -3..5_i64).prop_map(move |(array, kept, at, odd)| {
+            let new = ndim - array.shape().len();
+            let keep = |axis: usize| kept[axis] && (axis >= new || wrong == 2);
+            let size = |axis: usize| i64::try_from(target[axis]).expect("small");
+            let mut target: Vec<i64> =
+                (0..ndim).map(|axis| if keep(axis) { -1 } else { size(axis) }).collect();
+            match wrong {
+                3 if at < ndim => target[at] = odd,
+                4 => target.truncate(ndim.saturating_sub(new + 1)),
+                _ => {}
+            }
+            (array, target)
+        })
     })
 }
 

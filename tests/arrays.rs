@@ -1,0 +1,202 @@
+//! Every kind of array and of element: how an array is stored and what is in it does not matter.
+
+mod common;
+
+use common::{Layout, array_and_target, family, resolved};
+use ndarray::{ArcArray2, Array1, Array2, ArrayRef, ArrayView1, ArrayView2, CowArray, Ix2, arr0, array};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{
+    BroadcastError, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place,
+    broadcast_views,
+};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use std::collections::BTreeMap;
+
+/// An element that can be compared and nothing else: it is neither `Copy` nor `Clone`.
+#[derive(Debug, PartialEq)]
+struct Plain(usize);
+
+fn plain() -> Array2<Plain> {
+    Array2::from_shape_fn((2, 1), |(row, _)| Plain(row))
+}
+
+const TWO_BY_THREE: [Plain; 6] = [Plain(0), Plain(0), Plain(0), Plain(1), Plain(1), Plain(1)];
+
+/// Asserts that a view repeats the column `[0, 1]` of which the first element is at `first`.
+fn assert_repeats(view: &ArrayRef<Plain, Ix2>, first: *const Plain) {
+    assert_eq!((view.dim(), view.as_ptr()), ((2, 3), first));
+    assert!(view.iter().eq(&TWO_BY_THREE));
+}
+
+/// Asserts that each form of each family gives views of the column, with the traits as bounds.
+fn assert_all_forms<T>(array: &T, first: *const Plain)
+where
+    T: BroadcastTo<Plain, Ix2>
+        + BroadcastToMatch<Plain, Ix2>
+        + BroadcastAxes<Plain, Ix2>
+        + BroadcastInDim<Plain, Ix2>
+        + ?Sized,
+{
+    let row = Array1::from_shape_fn(3, |_| Plain(7));
+    assert_repeats(&array.broadcast_to([-1, 3]).expect("2 by 3"), first);
+    assert_repeats(&array.broadcast_to_match_shape((2, 3)).expect("2 by 3"), first);
+    assert_repeats(&array.broadcast_to_match(&row).expect("2 by 3").0, first);
+    assert_repeats(&array.broadcast_to_match3(&row, &row).expect("2 by 3").0, first);
+    assert_repeats(&array.broadcast_in_dim((2, 3), [0, 1]).expect("2 by 3"), first);
+    assert!(array.can_broadcast_to_match(&row));
+    assert_eq!(array.expand_to_match_ranks(&row).1.dim(), (1, 3));
+    let repeated = array.broadcast_axes((2, 1, 3), 2).expect("2 by 1 by 3");
+    assert_eq!((repeated.dim(), repeated.as_ptr()), ((2, 1, 3), first));
+    assert!(repeated.iter().eq(&TWO_BY_THREE));
+    assert_eq!(array.broadcast_like(&repeated, 2), Ok(repeated));
+}
+
+#[test]
+fn every_kind_of_array_with_elements_that_cannot_be_cloned() {
+    let mut owned = plain();
+    let first = owned.as_ptr();
+    assert_all_forms(&owned, first);
+    assert_all_forms::<ArrayRef<Plain, Ix2>>(&owned, first);
+    assert_all_forms(&owned.view(), first);
+    assert_all_forms(&owned.view_mut(), first);
+    assert_all_forms(&CowArray::from(owned.view()), first);
+    let shared = ArcArray2::from_shape_fn((2, 1), |(row, _)| Plain(row));
+    assert_all_forms(&shared, shared.as_ptr());
+    let other = plain();
+    let first = other.as_ptr();
+    assert_all_forms(&CowArray::from(other), first);
+}
+
+#[test]
+fn operands_of_every_kind_with_elements_that_cannot_be_cloned() {
+    let (column, row, one) = (plain(), Array1::from_shape_fn(3, |_| Plain(7)), arr0(Plain(9)));
+    let (first, mut changeable) = (column.as_ptr(), plain());
+    let by_reference: &ArrayRef<Plain, Ix2> = &column;
+    let (v, w, x, y, z, u) =
+        broadcast_arrays((&column, column.view(), by_reference, &changeable.view_mut(), &row, &one))
+            .map(|(v, w, x, y, z, u)| {
+                let of_the_temporary = y.iter().eq(&TWO_BY_THREE);
+                (v, w, x, of_the_temporary, z, u)
+            })
+            .expect("2 by 3");
+    for view in [v, w, x] {
+        assert_repeats(&view, first);
+    }
+    assert!(
+        y && z.iter().all(|element| *element == Plain(7)) && u.iter().all(|element| *element == Plain(9))
+    );
+    let views = broadcast_views(&[column.view(), row.view().insert_axis(ndarray::Axis(0))]).expect("2 by 3");
+    assert_repeats(&views[0], first);
+    let (mut p, mut q, mut r) = (column.view(), row.view().insert_axis(ndarray::Axis(0)), column.view());
+    assert_eq!(broadcast_to_match_in_place(&mut p, &mut q), Ok(()));
+    assert_repeats(&p, first);
+    assert_eq!(broadcast_to_match3_in_place(&mut p, &mut q, &mut r), Ok(()));
+    assert_repeats(&r, first);
+}
+
+#[test]
+fn operands_may_have_different_elements() {
+    let (names, flags, nothing) = (array![["a".to_owned()], ["b".to_owned()]], array![true, false], arr0(()));
+    let (x, y, z) = broadcast_arrays((&names, flags.view(), &nothing)).expect("2 by 2");
+    assert_eq!(x, array![["a", "a"], ["b", "b"]]);
+    assert_eq!(y, array![[true, false], [true, false]]);
+    assert_eq!(z, array![[(), ()], [(), ()]]);
+    let (x, y) = names.broadcast_to_match(&flags).expect("2 by 2");
+    assert_eq!((&*x[[1, 0]], y[[1, 0]]), ("b", true));
+}
+
+#[test]
+fn elements_without_size() {
+    let units = Array2::from_elem((3, 1), ());
+    let view = units.broadcast_to([2, -1, 4]).expect("2 by 3 by 4");
+    assert_eq!((view.dim(), view.iter().count()), ((2, 3, 4), 24));
+    let reversed = units.slice(ndarray::s![..;-1, ..]);
+    assert_eq!(reversed.broadcast_to([-1, 5]).map(|view| view.iter().count()), Ok(15));
+    let many = arr0(()).broadcast_to(isize::MAX).map(|view| view.len());
+    assert_eq!(many, Ok(isize::MAX.unsigned_abs()));
+}
+
+/// A view by value, or changed in place, lives as long as the data and not as the view it came from.
+#[test]
+fn results_outlive_the_views_they_came_from() {
+    fn rows(data: &Array1<f64>) -> Result<ArrayView2<'_, f64>, BroadcastError> {
+        let view = data.view();
+        view.into_broadcast_to((2, -1))
+    }
+    fn outer(data: &Array1<f64>) -> Result<(ArrayView2<'_, f64>, ArrayView2<'_, f64>), BroadcastError> {
+        broadcast_arrays((data.view().insert_axis(ndarray::Axis(1)), data.view()))
+    }
+    fn stretched(data: &Array1<f64>) -> Result<ArrayView1<'_, f64>, BroadcastError> {
+        let mut view = data.view();
+        view.broadcast_in_place(2).map(|()| view)
+    }
+    let data = array![1.0, 2.0];
+    assert_eq!(rows(&data), Ok(array![[1.0, 2.0], [1.0, 2.0]].view()));
+    assert_eq!(outer(&data).map(|(x, y)| (&x * &y).sum()), Ok(9.0));
+    assert_eq!(stretched(&data), Ok(data.view()));
+    assert_eq!(broadcast_views(&[data.view()]).map(|views| views[0]), Ok(data.view()));
+}
+
+/// What one generated array shows of the layouts that there are.
+fn traits_of(layout: &Layout) -> Vec<&'static str> {
+    let view = layout.view();
+    let longer = |test: fn(isize) -> bool| {
+        view.shape().iter().zip(view.strides()).any(|(&size, &stride)| size > 1 && test(stride))
+    };
+    let in_order = view.is_standard_layout();
+    let facts = [
+        ("no axes", view.ndim() == 0),
+        ("7 axes", view.ndim() == 7),
+        ("empty", view.is_empty()),
+        ("C order", in_order && view.len() > 3),
+        ("F order", !in_order && view.t().is_standard_layout()),
+        ("another order", !in_order && !view.t().is_standard_layout() && !view.is_empty()),
+        ("reversed", !view.is_empty() && longer(|stride| stride < 0)),
+        ("reversed and empty", view.is_empty() && longer(|stride| stride < 0)),
+        ("repeated", !view.is_empty() && longer(|stride| stride == 0)),
+    ];
+    facts.into_iter().filter(|fact| fact.1).map(|fact| fact.0).collect()
+}
+
+/// The properties would hold for generators that only make easy cases, too: so these are looked at.
+#[test]
+fn the_generators_reach_every_layout_and_outcome() {
+    let mut runner = TestRunner::deterministic();
+    let mut seen = BTreeMap::<&str, usize>::new();
+    for _ in 0..2000 {
+        let (layout, target) = array_and_target().new_tree(&mut runner).expect("a value").current();
+        let outcome = resolved(&layout.shape(), &target, true).map_or_else(|name| name, |_| "Ok");
+        *seen.entry(outcome).or_default() += 1;
+        let pair = family(7, 2).new_tree(&mut runner).expect("a value").current();
+        let shapes: Vec<_> = pair.iter().map(Layout::shape).collect();
+        *seen.entry(if common::joint(&shapes).is_ok() { "match" } else { "clash" }).or_default() += 1;
+        traits_of(&layout)
+            .into_iter()
+            .chain(traits_of(&pair[0]))
+            .for_each(|name| *seen.entry(name).or_default() += 1);
+    }
+    println!("{seen:?}");
+    let all = [
+        ("Ok", 800),
+        ("InvalidSize", 10),
+        ("TooFewAxes", 10),
+        ("PlaceholderOnNewAxis", 20),
+        ("Incompatible", 50),
+        ("match", 800),
+        ("clash", 100),
+        ("no axes", 100),
+        ("7 axes", 20),
+        ("empty", 100),
+        ("C order", 100),
+        ("F order", 20),
+        ("another order", 300),
+        ("reversed", 200),
+        ("reversed and empty", 20),
+        ("repeated", 100),
+    ];
+    for (name, least) in all {
+        assert!(seen.get(name).is_some_and(|&count| count >= least), "{name}: {seen:?}");
+    }
+}
