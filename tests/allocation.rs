@@ -1,6 +1,7 @@
 //! A view costs no memory: nothing is allocated for up to 4 axes, nor for up to 6 fixed ones.
+#![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
-use ndarray::{Array, Array1, ArrayRef, ArrayView, ArrayViewD, Axis, DimMax, Dimension, Ix6, IxDyn};
+use ndarray::{Array, Array1, ArrayRef, ArrayView, ArrayViewD, Axis, DimMax, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, TargetShape, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place,
@@ -65,9 +66,9 @@ fn the_counter_counts() {
 }
 
 /// Every form that makes one view: an array with axes of size 1 and 3 by turns, all stretched to 3.
-fn one_view_is_free<D: Dimension>(array: &ArrayRef<f64, D>, shape: &D)
+fn one_view_is_free<D>(array: &ArrayRef<f64, D>, shape: &D)
 where
-    D: TargetShape<Dim = D> + DimMax<D, Output = D>,
+    D: Dimension + TargetShape<Dim = D> + DimMax<D, Output = D>,
 {
     let ndim = array.ndim();
     let (kept, in_order): (Vec<isize>, Vec<usize>) = (vec![-1; ndim], (0..ndim).collect());
@@ -94,9 +95,9 @@ where
 }
 
 /// Every form that makes several views, of arrays that stretch by turns.
-fn several_views_are_free<D: Dimension>(a: &ArrayRef<f64, D>, b: &ArrayRef<f64, D>)
+fn several_views_are_free<D>(a: &ArrayRef<f64, D>, b: &ArrayRef<f64, D>)
 where
-    D: DimMax<D, Output = D>,
+    D: Dimension + DimMax<D, Output = D>,
 {
     let (x, y) = (a.view(), b.view());
     assert_free(|| Ok::<_, ()>(a.expand_to_match_ranks(b)));
@@ -117,7 +118,7 @@ where
 }
 
 /// All forms for one number of axes, `sizes` being as many threes.
-fn all_forms_are_free<D>(shape: D)
+fn all_forms_are_free<D>(shape: &D)
 where
     D: Dimension + TargetShape<Dim = D> + DimMax<D, Output = D>,
 {
@@ -126,8 +127,8 @@ where
         if axis % 2 == 0 { even[axis] = 1 } else { odd[axis] = 1 }
     }
     let (a, b) = (Array::zeros(even), Array::zeros(odd));
-    one_view_is_free(&a, &shape);
-    one_view_is_free(&b, &shape);
+    one_view_is_free(&a, shape);
+    one_view_is_free(&b, shape);
     several_views_are_free(&a, &b);
     // negative strides take another way
     let (mut a, mut b): (ArrayView<_, _>, ArrayView<_, _>) = (a.view(), b.view());
@@ -135,25 +136,25 @@ where
         a.invert_axis(Axis(axis));
         b.invert_axis(Axis(axis));
     }
-    one_view_is_free(&a, &shape);
+    one_view_is_free(&a, shape);
     several_views_are_free(&a, &b);
 }
 
 #[test]
 fn up_to_6_fixed_axes_allocate_nothing() {
-    all_forms_are_free(ndarray::Ix0());
-    all_forms_are_free(ndarray::Ix1(3));
-    all_forms_are_free(ndarray::Ix2(3, 3));
-    all_forms_are_free(ndarray::Ix3(3, 3, 3));
-    all_forms_are_free(ndarray::Ix4(3, 3, 3, 3));
-    all_forms_are_free(ndarray::Ix5(3, 3, 3, 3, 3));
-    all_forms_are_free(Ix6(3, 3, 3, 3, 3, 3));
+    all_forms_are_free(&ndarray::Ix0());
+    all_forms_are_free(&ndarray::Ix1(3));
+    all_forms_are_free(&ndarray::Ix2(3, 3));
+    all_forms_are_free(&ndarray::Ix3(3, 3, 3));
+    all_forms_are_free(&ndarray::Ix4(3, 3, 3, 3));
+    all_forms_are_free(&ndarray::Ix5(3, 3, 3, 3, 3));
+    all_forms_are_free(&ndarray::Ix6(3, 3, 3, 3, 3, 3));
 }
 
 #[test]
 fn up_to_4_dynamic_axes_allocate_nothing() {
     for ndim in 0..=4 {
-        all_forms_are_free(IxDyn(&vec![3; ndim]));
+        all_forms_are_free(&IxDyn(&vec![3; ndim]));
     }
 }
 

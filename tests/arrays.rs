@@ -1,4 +1,5 @@
 //! Every kind of array and of element: how an array is stored and what is in it does not matter.
+#![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
 mod common;
 

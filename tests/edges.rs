@@ -152,7 +152,7 @@ fn huge_views_are_legal_and_can_be_read() {
     let view = row.broadcast_to((1_i64 << 30, 1 << 29, 2)).expect("2^60 elements");
     assert_eq!(view.len(), 1 << 60);
     assert_eq!((view[[0, 0, 0]], view[[(1 << 30) - 1, (1 << 29) - 1, 1]]), (1.5, 2.5));
-    assert_eq!(view.iter().take(3).sum::<f64>(), 5.5);
+    assert!(view.iter().take(3).eq(&[1.5, 2.5, 1.5]));
     assert_eq!(view.slice(s![1 << 20.., -1, ..;-1]).row(7), array![2.5, 1.5]);
     let reversed = row.slice(s![..;-1]);
     let view = reversed.broadcast_axes((1_i64 << 30, 2, 1 << 29), [0, 2]).expect("2^60 elements");

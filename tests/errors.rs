@@ -3,14 +3,12 @@
 mod common;
 
 use common::{empty, kind, refused};
-use ndarray::{Array, Array1, Array2, ArrayD, ArrayView, ArrayView1, ErrorKind, IxDyn, ShapeError, array};
+use ndarray::{ErrorKind, ShapeError};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, BroadcastError, Request, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
     broadcast_to_match3_in_place, broadcast_views, reduction_axes, resolve_target,
 };
-use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 const HUGE: isize = 1 << 40;
 

@@ -1,8 +1,9 @@
 //! Arrays brought to match each other, against tables of Poplar, NumPy, ONNX and OpenVINO.
+#![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
 mod common;
 
-use common::{Case, Layout, assert_elements, assert_strides, empty, joint, layout_in, run, variant};
+use common::{Case, Layout, assert_elements, assert_strides, empty, joint, layout_in, run, signed, variant};
 use ndarray::{ArrayD, ArrayViewD};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -139,7 +140,7 @@ fn numpy_shapes() {
             assert_eq!(result, Ok(case.shape("out_shape")));
             return "valid, shape only";
         }
-        let operand = |(k, shape): (usize, &Vec<usize>)| Layout::new(shape, false, 100 * k as i64, vec![]);
+        let operand = |(k, shape): (usize, &Vec<usize>)| Layout::new(shape, false, 100 * signed(k), vec![]);
         let layouts: Vec<Layout> = shapes.iter().enumerate().map(operand).collect();
         let (views, in_tuple) = all_views(&layouts.iter().map(Layout::view).collect::<Vec<_>>());
         assert_eq!(result.is_ok(), case.ok());

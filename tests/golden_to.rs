@@ -24,7 +24,7 @@ fn mindspore() {
         let (shape, target) = (case.shape("input_shape"), case.numbers::<i64>("target"));
         let input = Layout::counted(&shape);
         let result = input.base().broadcast_to(&target);
-        let sizes: Vec<isize> = target.iter().map(|&size| size as isize).collect();
+        let sizes: Vec<isize> = case.numbers("target");
         let resolved_shape = resolve_target(&shape, &sizes);
         if case.ok() {
             let view = result.expect("recorded as valid");
@@ -124,7 +124,7 @@ fn mindspore_element_types() {
             "float32" => assert_dtype(case, |i| i as f32, |value| value.as_f64().map(|x| x as f32)),
             "float64" => assert_dtype(case, |i| i as f64, Value::as_f64),
             "complex64" => {
-                assert_dtype(case, |i| (i as f32, 0.0), |value| real(value).map(|x| (x as f32, 0.0)))
+                assert_dtype(case, |i| (i as f32, 0.0), |value| real(value).map(|x| (x as f32, 0.0)));
             }
             "complex128" => assert_dtype(case, |i| (i as f64, 0.0), |value| real(value).map(|x| (x, 0.0))),
             dtype => panic!("unknown element type {dtype}"),
@@ -178,7 +178,9 @@ fn torch_array(case: &Case) -> Layout {
     }
     let order = case.shape("memory_order");
     let mut places = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(i, &axis)| places[axis] = i);
+    for (i, &axis) in order.iter().enumerate() {
+        places[axis] = i;
+    }
     let in_memory: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     Layout::new(&in_memory, false, 0, vec![Op::Permute(places)])
 }

@@ -152,6 +152,7 @@ fn goes_to<T: TargetShape>(target: T) -> (Vec<usize>, Option<usize>) {
 }
 
 #[test]
+#[allow(clippy::needless_borrows_for_generic_args, reason = "references are targets too")]
 fn targets_can_be_given_in_every_form() {
     macro_rules! signed {
         ($($int:ty)*) => {$(

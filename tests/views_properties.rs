@@ -1,10 +1,11 @@
 //! Views of random shapes and layouts against the naive model, which goes from index to index.
+#![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
 mod common;
 
 use common::{
     Layout, aligned_right, array_and_target, empty, family, in_dim_places, indices, joint, layout, read_at,
-    resolved, shape, variant, view_of_rank, without_axes,
+    resolved, shape, signed, variant, view_of_rank, without_axes,
 };
 use ndarray::{ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;
@@ -179,7 +180,7 @@ proptest! {
             (Ok(view), Ok(to)) => assert_view(view, &layout, to, &aligned_right(shape.len(), to.len())),
             (result, model) => prop_assert_eq!(result.as_ref().map_err(variant).err(), model.clone().map_err(str::to_owned).err()),
         }
-        let sizes: Vec<isize> = target.iter().map(|&size| size as isize).collect();
+        let sizes: Vec<isize> = target.iter().map(|&size| isize::try_from(size).expect("small")).collect();
         prop_assert_eq!(resolve_target(&shape, &sizes).map_err(|e| variant(&e)), model.map_err(str::to_owned));
         prop_assert_eq!(in_place(source.clone(), |view| view.broadcast_in_place(&target)), looks.clone());
         if source.ndim() <= 6 {
@@ -341,7 +342,7 @@ proptest! {
         prop_assert_eq!(look_of(source.broadcast_like(&like, &set)), in_set.clone());
         prop_assert_eq!(in_set.ok(), looks.clone().ok());
         if source.ndim() <= 6 && to.len() <= 6 {
-            let sizes: Vec<i64> = to.iter().map(|&size| size as i64).collect();
+            let sizes: Vec<i64> = to.iter().copied().map(signed).collect();
             let fixed = view_of_rank!(source.clone(), array => {
                 target_of_rank!(sizes.as_slice(), sizes => look_of(array.broadcast_axes(sizes, &axes)))
             });
@@ -374,13 +375,13 @@ proptest! {
         let source = layout.view();
         let result = source.broadcast_in_dim(&to, &places);
         let looks = look_of(result.clone());
-        let dims: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+        let dims: Vec<i64> = places.iter().copied().map(signed).collect();
         prop_assert_eq!(result.is_ok(), in_dim_places(&layout.shape(), &to, &dims).is_some());
         if let Ok(view) = result {
             assert_view(&view, &layout, &to, &places);
         }
         if source.ndim() <= 6 && to.len() <= 6 {
-            let sizes: Vec<i64> = to.iter().map(|&size| size as i64).collect();
+            let sizes: Vec<i64> = to.iter().copied().map(signed).collect();
             let fixed = view_of_rank!(source.clone(), array => {
                 target_of_rank!(sizes.as_slice(), sizes => look_of(array.broadcast_in_dim(sizes, &places)))
             });

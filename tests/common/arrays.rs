@@ -1,7 +1,7 @@
 //! Arrays of every layout whose logical elements are known.
 
 use super::Case;
-use super::model::{aligned_right, element, read_at};
+use super::model::{aligned_right, element, read_at, signed};
 use ndarray::{ArrayD, ArrayRef, ArrayViewD, Axis, Dimension, IxDyn, ShapeBuilder, Slice};
 use proptest::prelude::*;
 
@@ -66,8 +66,9 @@ pub struct Layout {
 impl Layout {
     /// An array in C order, or in F order, and steps from it.
     pub fn new(shape: &[usize], f_order: bool, start: i64, steps: Vec<Op>) -> Self {
-        let number =
-            |index: IxDyn| start + element(index.as_array_view().as_slice().unwrap_or(&[]), shape) as i64;
+        let number = |index: IxDyn| {
+            start + signed(element(index.as_array_view().to_slice().expect("in one piece"), shape))
+        };
         let base = ArrayD::from_shape_fn(IxDyn(shape).set_f(f_order), number);
         Layout { base, start, repeated: shape.to_vec(), steps }
     }
@@ -89,7 +90,7 @@ impl Layout {
     /// How many elements after the base array's first in memory `view`'s first one is.
     pub fn offset<D: Dimension>(&self, view: &ArrayRef<i64, D>) -> i64 {
         let (from, to) = (self.base.as_ptr() as i64, view.as_ptr() as i64);
-        (to - from) / size_of::<i64>() as i64
+        (to - from) / signed(size_of::<i64>())
     }
 
     pub fn shape(&self) -> Vec<usize> {
@@ -105,7 +106,7 @@ impl Layout {
         let steps = self.steps.iter().zip(&shapes).rev();
         let index = steps.fold(index.to_vec(), |index, (step, shape)| step.back(shape, &index));
         let base = self.base.shape();
-        self.start + element(&read_at(&index, base, &aligned_right(base.len(), index.len())), base) as i64
+        self.start + signed(element(&read_at(&index, base, &aligned_right(base.len(), index.len())), base))
     }
 }
 
@@ -122,7 +123,7 @@ pub fn layout_in(case: &Case) -> Layout {
         },
         op => panic!("unknown step {op}"),
     });
-    let start = if case.has("start") { case.size("start") as i64 } else { 0 };
+    let start = if case.has("start") { signed(case.size("start")) } else { 0 };
     Layout::new(&case.shape("base_shape"), case.text("order") == "F", start, steps.collect())
 }
 
@@ -137,7 +138,9 @@ pub fn layout(shape: Vec<usize>) -> impl Strategy<Value = Layout> {
     let plan = prop::collection::vec(axis, shape.len());
     let half = || any::<bool>();
     (plan, half(), half(), half(), half()).prop_map(move |(mut plan, f_order, sliced, reversed, permuted)| {
-        plan.iter_mut().for_each(|axis| axis.1 &= reversed);
+        for axis in &mut plan {
+            axis.1 &= reversed;
+        }
         planned(&shape, &plan, f_order, sliced, permuted)
     })
 }
@@ -163,7 +166,9 @@ fn planned(shape: &[usize], plan: &[AxisPlan], f_order: bool, sliced: bool, perm
         }
     }
     let mut places = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(i, &axis)| places[axis] = i);
+    for (i, &axis) in order.iter().enumerate() {
+        places[axis] = i;
+    }
     steps.push(Op::Permute(places));
     Layout { repeated, ..Layout::new(&base, f_order, 0, steps) }
 }
@@ -217,7 +222,7 @@ pub fn array_and_target() -> impl Strategy<Value = (Layout, Vec<i64>)> {
         (array, kept, 0..ndim.max(1), -3..5_i64).prop_map(move |(array, kept, at, odd)| {
             let new = ndim - array.shape().len();
             let keep = |axis: usize| kept[axis] && (axis >= new || wrong == 2);
-            let size = |axis: usize| i64::try_from(target[axis]).expect("small");
+            let size = |axis: usize| signed(target[axis]);
             let mut target: Vec<i64> =
                 (0..ndim).map(|axis| if keep(axis) { -1 } else { size(axis) }).collect();
             match wrong {

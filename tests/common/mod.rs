@@ -15,6 +15,6 @@ pub(crate) use arrays::view_of_rank;
 pub use arrays::{Layout, Op, array_and_target, family, layout, layout_in, operand_of, shape};
 pub use model::{
     aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
-    overflows, read_at, refused, resolved, variant, without_axes,
+    overflows, read_at, refused, resolved, signed, variant, without_axes,
 };
 pub use tables::{Case, Number, Tally, run};

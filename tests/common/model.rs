@@ -16,6 +16,11 @@ pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
+/// A number that is known to be small, with a sign.
+pub fn signed(number: usize) -> i64 {
+    i64::try_from(number).expect("a small number")
+}
+
 /// The row-major number of the element at `index`.
 pub fn element(index: &[usize], shape: &[usize]) -> usize {
     index.iter().zip(shape).fold(0, |number, (k, size)| number * size + k)

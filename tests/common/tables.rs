@@ -81,10 +81,15 @@ impl Number for usize {
 }
 impl Number for i64 {
     /// Whole numbers may be written `1.0`.
-    #[allow(clippy::cast_possible_truncation, reason = "checked by the way back")]
+    #[allow(clippy::cast_possible_truncation, reason = "of whole numbers in the tables, all small")]
     fn read(value: &Value) -> Option<Self> {
-        let whole = |x: f64| (x as i64 as f64 == x).then_some(x as i64);
-        value.as_i64().or_else(|| value.as_f64().and_then(whole))
+        let whole = |x: &f64| x.fract() == 0.0 && x.abs() < 1e15;
+        value.as_i64().or_else(|| value.as_f64().filter(whole).map(|x| x as i64))
+    }
+}
+impl Number for isize {
+    fn read(value: &Value) -> Option<Self> {
+        i64::read(value)?.try_into().ok()
     }
 }
 impl Number for f64 {
