@@ -4,7 +4,9 @@
 mod common;
 
 use common::{Layout, array_and_target, family, resolved};
-use ndarray::{ArcArray2, Array1, Array2, ArrayRef, ArrayView1, ArrayView2, CowArray, Ix2, arr0, array};
+use ndarray::{
+    ArcArray2, Array1, Array2, ArrayRef, ArrayView1, ArrayView2, Axis, CowArray, Ix2, arr0, array, s,
+};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     BroadcastError, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place,
@@ -73,24 +75,19 @@ fn every_kind_of_array_with_elements_that_cannot_be_cloned() {
 #[test]
 fn operands_of_every_kind_with_elements_that_cannot_be_cloned() {
     let (column, row, one) = (plain(), Array1::from_shape_fn(3, |_| Plain(7)), arr0(Plain(9)));
-    let (first, mut changeable) = (column.as_ptr(), plain());
-    let by_reference: &ArrayRef<Plain, Ix2> = &column;
-    let (v, w, x, y, z, u) =
-        broadcast_arrays((&column, column.view(), by_reference, &changeable.view_mut(), &row, &one))
-            .map(|(v, w, x, y, z, u)| {
-                let of_the_temporary = y.iter().eq(&TWO_BY_THREE);
-                (v, w, x, of_the_temporary, z, u)
-            })
-            .expect("2 by 3");
-    for view in [v, w, x] {
+    let mut other = plain();
+    let (first, changeable) = (column.as_ptr(), other.view_mut());
+    let reference: &ArrayRef<Plain, Ix2> = &column;
+    let (u, v, w, x, y, z) =
+        broadcast_arrays((&column, column.view(), reference, &changeable, &row, one.view())).expect("2 by 3");
+    for view in [u, v, w] {
         assert_repeats(&view, first);
     }
-    assert!(
-        y && z.iter().all(|element| *element == Plain(7)) && u.iter().all(|element| *element == Plain(9))
-    );
-    let views = broadcast_views(&[column.view(), row.view().insert_axis(ndarray::Axis(0))]).expect("2 by 3");
+    assert_repeats(&x, changeable.as_ptr());
+    assert!(y.iter().all(|element| *element == Plain(7)) && z.iter().all(|element| *element == Plain(9)));
+    let views = broadcast_views(&[column.view(), row.view().insert_axis(Axis(0))]).expect("2 by 3");
     assert_repeats(&views[0], first);
-    let (mut p, mut q, mut r) = (column.view(), row.view().insert_axis(ndarray::Axis(0)), column.view());
+    let (mut p, mut q, mut r) = (column.view(), row.view().insert_axis(Axis(0)), column.view());
     assert_eq!(broadcast_to_match_in_place(&mut p, &mut q), Ok(()));
     assert_repeats(&p, first);
     assert_eq!(broadcast_to_match3_in_place(&mut p, &mut q, &mut r), Ok(()));
@@ -113,7 +110,7 @@ fn elements_without_size() {
     let units = Array2::from_elem((3, 1), ());
     let view = units.broadcast_to([2, -1, 4]).expect("2 by 3 by 4");
     assert_eq!((view.dim(), view.iter().count()), ((2, 3, 4), 24));
-    let reversed = units.slice(ndarray::s![..;-1, ..]);
+    let reversed = units.slice(s![..;-1, ..]);
     assert_eq!(reversed.broadcast_to([-1, 5]).map(|view| view.iter().count()), Ok(15));
     let many = arr0(()).broadcast_to(isize::MAX).map(|view| view.len());
     assert_eq!(many, Ok(isize::MAX.unsigned_abs()));
@@ -127,7 +124,7 @@ fn results_outlive_the_views_they_came_from() {
         view.into_broadcast_to((2, -1))
     }
     fn outer(data: &Array1<f64>) -> Result<(ArrayView2<'_, f64>, ArrayView2<'_, f64>), BroadcastError> {
-        broadcast_arrays((data.view().insert_axis(ndarray::Axis(1)), data.view()))
+        broadcast_arrays((data.view().insert_axis(Axis(1)), data.view()))
     }
     fn stretched(data: &Array1<f64>) -> Result<ArrayView1<'_, f64>, BroadcastError> {
         let mut view = data.view();

@@ -109,6 +109,17 @@ proptest! {
     }
 }
 
+/// Sizes only come to an overflow together, and whether or not there is a 0 among them.
+#[test]
+fn the_const_joint_shape_refuses_an_overflow() {
+    let refused = |a: [usize; 2], b: [usize; 2]| {
+        std::panic::catch_unwind(|| const_broadcast_shape::<2, 2, 2>(a, b)).is_err()
+    };
+    assert!(refused([1 << 40, 1], [1, 1 << 40]));
+    assert!(refused([usize::MAX, 1], [1, 0]));
+    assert!(!refused([1 << 31, 1], [1, 1 << 31]));
+}
+
 #[test]
 fn axis_sets_come_from_all_that_names_axes() {
     let set = AxisSet::from_signed(&[2, 0], 3).expect("axes of three");

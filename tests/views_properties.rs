@@ -10,7 +10,7 @@ use common::{
 use ndarray::{ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
+    AxisSet, BroadcastError, TargetShape, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
     broadcast_to_match3_in_place, broadcast_views, reduction_axes, resolve_target,
 };
 use proptest::prelude::*;
@@ -153,17 +153,28 @@ where
     }
     assert_eq!(a.can_broadcast_to_match(b), dynamic.is_ok());
     let (x, y) = a.expand_to_match_ranks(b);
-    let (p, q) = a.view().into_dyn().expand_to_match_ranks(&b.view().into_dyn()).into_looks();
-    assert_eq!((look(&x), look(&y)), (p, q));
+    let (of_dynamic_a, of_dynamic_b) = (a.view().into_dyn(), b.view().into_dyn());
+    let (p, q) = of_dynamic_a.expand_to_match_ranks(&of_dynamic_b);
+    assert_eq!([look(&x), look(&y)], [look(&p), look(&q)]);
 }
 
-trait IntoLooks {
-    fn into_looks(self) -> (Look, Look);
-}
-
-impl IntoLooks for (ArrayViewD<'_, i64>, ArrayViewD<'_, i64>) {
-    fn into_looks(self) -> (Look, Look) {
-        (look(&self.0), look(&self.1))
+/// Asserts that views of one fixed number of axes change in place to what they are with a dynamic one, or
+/// stay as they were.
+fn assert_in_place_agrees<D>(a: &ArrayView<'_, i64, D>, b: &ArrayView<'_, i64, D>, dynamic: &Looks)
+where
+    D: Dimension + TargetShape<Dim = D> + DimMax<D, Output = D>,
+{
+    let (mut x, mut y) = (a.clone(), b.clone());
+    let changed = broadcast_to_match_in_place(&mut x, &mut y);
+    assert_eq!(&changed.map(|()| vec![look(&x), look(&y)]), dynamic);
+    let (mut p, mut q, mut r) = (a.clone(), b.clone(), a.clone());
+    let changed = broadcast_to_match3_in_place(&mut p, &mut q, &mut r);
+    assert_eq!((look(&p), look(&q), look(&r)), (look(&x), look(&y), look(&x)));
+    assert_eq!(changed.is_ok(), dynamic.is_ok());
+    let to_the_other = in_place(a.clone(), |view| view.broadcast_in_place(y.raw_dim()));
+    assert_eq!(to_the_other, look_of(a.broadcast_to(y.raw_dim())));
+    if dynamic.is_err() {
+        assert_eq!((look(&x), look(&y)), (look(a), look(b)));
     }
 }
 
@@ -228,16 +239,13 @@ proptest! {
 
     #[test]
     fn two_arrays_with_as_many_axes(layouts in family(7, 2)) {
-        let (x, y) = layouts[0].view().expand_to_match_ranks(&layouts[1].view()).into_looks();
-        let ndim = x.1.len();
-        prop_assert_eq!(ndim, layouts[0].shape().len().max(layouts[1].shape().len()));
-        prop_assert_eq!(ndim, y.1.len());
         let (a, b) = (layouts[0].view(), layouts[1].view());
+        let ndim = a.ndim().max(b.ndim());
         let (x, y) = a.expand_to_match_ranks(&b);
         for (view, layout) in [(x, &layouts[0]), (y, &layouts[1])] {
-            let new = ndim - layout.shape().len();
-            let leading = [vec![1; new], layout.shape()].concat();
-            assert_view(&view, layout, &leading, &aligned_right(ndim - new, ndim));
+            let own = layout.shape();
+            let expanded = [vec![1; ndim - own.len()], own.clone()].concat();
+            assert_view(&view, layout, &expanded, &aligned_right(own.len(), ndim));
         }
     }
 
@@ -245,6 +253,12 @@ proptest! {
     fn two_arrays_of_fixed_numbers_of_axes(layouts in family(6, 2)) {
         let (a, b) = (layouts[0].view(), layouts[1].view());
         let dynamic = looks!(a.broadcast_to_match(&b), x, y => x, y);
+        if a.ndim() == b.ndim() {
+            view_of_rank!(a.clone(), x => {
+                let y = b.clone().into_dimensionality().expect("the same number of axes");
+                assert_in_place_agrees(&x, &y, &dynamic);
+            });
+        }
         view_of_rank!(a.clone(), x => {
             assert_match_agrees(&x, &b, &dynamic);
             view_of_rank!(b.clone(), y => assert_match_agrees(&x, &y, &dynamic));
