@@ -3,7 +3,7 @@
 mod common;
 
 use common::{empty, kind};
-use ndarray::{Array1, Array2, ArrayView1, Axis, IxDyn, array, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, IxDyn, ShapeBuilder, array, s};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place, broadcast_views};
 use std::collections::BTreeSet;
@@ -88,6 +88,29 @@ fn size_0() {
     assert_eq!(empty(&[0]).broadcast_to([3, -1]).map(|view| view.dim()), Ok((3, 0)));
     assert_eq!(empty(&[3]).broadcast_axes([0, 3], 0).map(|view| view.dim()), Ok((0, 3)));
     assert_eq!(empty(&[1]).broadcast_in_dim([0, 2], 0).map(|view| view.dim()), Ok((0, 2)));
+}
+
+/// An empty array can have strides too, and negative ones; there is no other end to start from.
+#[test]
+fn size_0_reversed() {
+    let mut rows = ArrayView2::from_shape((0, 3).strides((3, 1)), &[0_u8; 9]).expect("no rows of 3");
+    rows.invert_axis(Axis(0));
+    rows.invert_axis(Axis(1));
+    assert!(rows.strides().iter().all(|&stride| stride < 0), "ndarray keeps them");
+    let views = [
+        rows.broadcast_to([2, -1, -1]),
+        rows.broadcast_axes((2, 0, 3), 0),
+        rows.broadcast_in_dim((2, 0, 3), [1, 2]),
+        rows.view().into_broadcast_to((2, 0, 3)),
+    ];
+    for view in views {
+        let view = view.expect("nothing, twice");
+        assert_eq!((view.dim(), view.as_ptr(), view.iter().next()), ((2, 0, 3), rows.as_ptr(), None));
+    }
+    let row = array![1, 2, 3];
+    let reversed = row.slice(s![..;-1]);
+    let none = reversed.broadcast_to((0, 3)).expect("no rows of 3");
+    assert_eq!((none.as_ptr(), none.iter().next()), (reversed.as_ptr(), None));
 }
 
 #[test]
