@@ -285,6 +285,7 @@ fn the_first_clash_is_reported() {
     assert_eq!(clash(&[&[3], &[1, 5], &[2, 1], &[4, 3]]), (0, [2, 4], [2, 3]));
     assert_eq!(clash(&[&[1, 1], &[0, 1], &[2, 1], &[0, 1]]), (0, [0, 2], [1, 2]));
     assert_eq!(clash(&[&[2], &[2], &[2], &[3]]), (0, [2, 3], [0, 3]));
+    assert_eq!(clash(&[&[2], &[3], &[4]]), (0, [2, 3], [0, 1]));
 }
 
 /// Where several things are wrong with one call, each is seen once those before it are put right.
