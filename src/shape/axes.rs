@@ -1,6 +1,6 @@
 //! Axes by number: lists, in which order and repetition count, and sets, in which they do not.
 
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, cold};
 use crate::sealed::Sealed;
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::fmt;
@@ -260,55 +260,56 @@ impl fmt::Display for AxisSet {
     }
 }
 
-/// Which of an array's axes are among those named, without an allocation for up to 64 axes.
-pub(crate) struct Members {
+/// Which of a number of axes are named, without an allocation for up to 64.
+pub(crate) struct Named {
     ndim: usize,
     few: u64,
     many: Vec<bool>,
 }
 
-impl Members {
+impl Named {
     /// # Errors
     /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis` with the
     /// first that is repeated.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new<X: Axes>(
         axes: &X,
         ndim: usize,
-        request: impl Fn() -> Box<Request>,
+        request: impl Fn() -> Request,
     ) -> Result<Self, BroadcastError> {
-        let named = || (0..axes.axis_count()).map(|i| axes.axis(i));
-        if let Some(axis) = named().filter(|&axis| axis >= ndim).min() {
-            return Err(BroadcastError::AxisOutOfBounds { request: request(), axis: axis as i128, ndim });
+        let each = || (0..axes.axis_count()).map(|i| axes.axis(i));
+        if let Some(axis) = each().filter(|&axis| axis >= ndim).min() {
+            return Err(*cold(move || BroadcastError::AxisOutOfBounds {
+                request: Box::new(request()),
+                axis: axis as i128,
+                ndim,
+            }));
         }
         let many = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
-        let mut members = Self { ndim, few: 0, many };
-        for axis in named() {
-            if !members.insert(axis) {
-                return Err(BroadcastError::DuplicateAxis { request: request(), axis });
+        let mut named = Self { ndim, few: 0, many };
+        for axis in each() {
+            if named.contains(axis) {
+                return Err(*cold(move || BroadcastError::DuplicateAxis {
+                    request: Box::new(request()),
+                    axis,
+                }));
+            }
+            if ndim > 64 {
+                named.many[axis] = true;
+            } else {
+                named.few |= 1 << axis;
             }
         }
-        Ok(members)
+        Ok(named)
     }
 
-    #[inline]
-    fn insert(&mut self, axis: usize) -> bool {
-        let new = !self.contains(axis);
-        if self.ndim > 64 {
-            self.many[axis] = true;
-        } else {
-            self.few |= 1 << axis;
-        }
-        new
-    }
-
-    #[inline]
-    pub(crate) fn contains(&self, axis: usize) -> bool {
+    #[inline(always)]
+    fn contains(&self, axis: usize) -> bool {
         if self.ndim > 64 { self.many[axis] } else { self.few >> axis & 1 == 1 }
     }
 
     /// The axes that are not named, in ascending order.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn others(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ndim).filter(|&axis| !self.contains(axis))
     }

@@ -1,14 +1,18 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
 use crate::error::{BroadcastError, Request};
-use alloc::{boxed::Box, vec::Vec};
-use ndarray::{Dimension, IxDyn};
+use alloc::{boxed::Box, vec, vec::Vec};
+
+/// Whether an axis of size `from` can become one of size `to`.
+pub(crate) const fn stretches(from: usize, to: usize) -> bool {
+    from == to || from == 1
+}
 
 /// The joint size of an axis: the one size that is not 1, else 1. `None` where two differ.
 pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
-    if a == b || b == 1 {
+    if stretches(b, a) {
         Some(a)
-    } else if a == 1 {
+    } else if stretches(a, b) {
         Some(b)
     } else {
         None
@@ -18,19 +22,16 @@ pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
 /// The number of elements of `shape`; `None` where its non-zero sizes multiply past `isize::MAX`.
 #[inline]
 pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
-    let (mut product, mut empty, mut axis) = (1usize, false, 0);
+    let (mut product, mut empty, mut overflow, mut axis) = (1usize, false, false, 0);
     while axis < shape.len() {
-        if shape[axis] == 0 {
-            empty = true;
-        } else {
-            product = match product.checked_mul(shape[axis]) {
-                Some(product) => product,
-                None => return None,
-            };
-        }
+        let factor = if shape[axis] == 0 { 1 } else { shape[axis] };
+        let (next, past) = product.overflowing_mul(factor);
+        product = next;
+        overflow |= past;
+        empty |= shape[axis] == 0;
         axis += 1;
     }
-    if product > isize::MAX.unsigned_abs() {
+    if overflow || product > isize::MAX.unsigned_abs() {
         None
     } else if empty {
         Some(0)
@@ -73,63 +74,63 @@ pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
 /// `broadcastToMatch`, of NumPy and of MLIR's `Broadcastable`.
 #[doc(alias = "numpy.broadcast_shapes")]
 pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
-    joint_shape::<IxDyn, S>(shapes).map(|joint| super::sizes(&joint).to_vec())
+    let mut joint = vec![0; joint_ndim(shapes)];
+    if join(shapes, &mut joint) && checked_len(&joint).is_some() {
+        Ok(joint)
+    } else {
+        Err(*clash_or_overflow(shapes))
+    }
 }
 
-/// [`broadcast_shapes`] of any dimension type that can hold the result's number of axes.
+/// The number of axes of the joint shape.
 #[inline]
-pub(crate) fn joint_shape<E: Dimension, S: AsRef<[usize]>>(shapes: &[S]) -> Result<E, BroadcastError> {
-    let ndim = shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0);
-    let mut joint = E::zeros(ndim);
-    for axis in 0..ndim {
-        joint[axis] = 1;
-    }
+pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
+    shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
+}
+
+/// [`broadcast_shapes`] into a slice of the right length, but without the check for overflow. Whether
+/// the shapes go together; [`clash_or_overflow`] is the error that this and that check have.
+#[inline(always)]
+pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool {
+    joint.fill(1);
     for shape in shapes.iter().map(AsRef::as_ref) {
-        let new = ndim - shape.len();
-        for (axis, &size) in shape.iter().enumerate() {
-            match joint_size(joint[new + axis], size) {
-                Some(size) => joint[new + axis] = size,
-                None => return Err(clash(shapes)),
+        let new = joint.len() - shape.len();
+        for (size, &own) in joint[new..].iter_mut().zip(shape) {
+            match joint_size(*size, own) {
+                Some(joint) => *size = joint,
+                None => return false,
             }
         }
     }
-    match checked_len(super::sizes(&joint)) {
-        Some(_) => Ok(joint),
-        None => Err(BroadcastError::Overflow {
-            request: Box::new(together(shapes)),
-            shape: super::sizes(&joint).to_vec(),
-        }),
-    }
+    true
 }
 
-fn together<S: AsRef<[usize]>>(shapes: &[S]) -> Request {
-    Request::Together { shapes: shapes.iter().map(|shape| shape.as_ref().to_vec()).collect() }
-}
-
-/// The error of shapes that are known to clash: their first such axis and the first two that do.
+/// The error of shapes that have no joint shape: the first axis of which sizes clash with the first
+/// two that do, else overflow.
 #[cold]
-fn clash<S: AsRef<[usize]>>(shapes: &[S]) -> BroadcastError {
-    let ndim = shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0);
-    let stretching = |axis: usize| {
-        shapes.iter().enumerate().filter_map(move |(operand, shape)| {
-            let (shape, from_end) = (shape.as_ref(), ndim - axis);
-            let size = *shape.get(shape.len().checked_sub(from_end)?)?;
-            (size != 1).then_some((operand, size))
-        })
-    };
-    let (axis, first, second) = (0..ndim)
-        .find_map(|axis| {
-            let first = stretching(axis).next()?;
-            let second = stretching(axis).find(|&(_, size)| joint_size(first.1, size).is_none())?;
-            Some((axis, first, second))
-        })
-        .expect("the caller saw two sizes that clash");
-    BroadcastError::Incompatible {
-        request: Box::new(together(shapes)),
-        axis,
-        sizes: [first.1, second.1],
-        operands: [first.0, second.0],
+#[inline(never)]
+#[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
+pub(crate) fn clash_or_overflow<S: AsRef<[usize]>>(shapes: &[S]) -> Box<BroadcastError> {
+    let request =
+        Box::new(Request::Together { shapes: shapes.iter().map(|shape| shape.as_ref().to_vec()).collect() });
+    let ndim = joint_ndim(shapes);
+    let mut joint = Vec::with_capacity(ndim);
+    for axis in 0..ndim {
+        let mut first = (0, 1);
+        for (operand, shape) in shapes.iter().map(AsRef::as_ref).enumerate() {
+            let own = shape.len().checked_sub(ndim - axis).map_or(1, |axis| shape[axis]);
+            match joint_size(first.1, own) {
+                None => {
+                    let (sizes, operands) = ([first.1, own], [first.0, operand]);
+                    return Box::new(BroadcastError::Incompatible { request, axis, sizes, operands });
+                }
+                Some(size) if size != first.1 => first = (operand, size),
+                Some(_) => {}
+            }
+        }
+        joint.push(first.1);
     }
+    Box::new(BroadcastError::Overflow { request, shape: joint })
 }
 
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.

@@ -10,10 +10,9 @@ pub use joint::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
 pub use target::{Size, TargetShape, resolve_target};
 
-pub(crate) use axes::Members;
-pub(crate) use joint::{checked_len, joint_shape, joint_size};
-pub(crate) use place::{along_axes, in_dim, repeats, right_aligned};
-pub(crate) use target::{Placeholder, resolve};
+pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, stretches};
+pub(crate) use place::{along_axes, in_dim, repeats};
+pub(crate) use target::{Placeholder, refusal, resolve};
 
 use ndarray::Dimension;
 
@@ -21,4 +20,10 @@ use ndarray::Dimension;
 #[inline]
 pub(crate) fn sizes<D: Dimension>(dim: &D) -> &[usize] {
     dim.as_array_view().to_slice().expect("a dimension is stored in one piece")
+}
+
+/// The sizes of `dim` as a slice to write.
+#[inline]
+pub(crate) fn sizes_mut<D: Dimension>(dim: &mut D) -> &mut [usize] {
+    dim.as_array_view_mut().into_slice().expect("a dimension is stored in one piece")
 }

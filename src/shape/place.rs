@@ -1,21 +1,13 @@
 //! Where each axis of an array goes in the result, family by family, and which axes that repeats.
 
-use super::axes::positions;
-use super::target::{fits, given, plain};
-use super::{Axes, Members, Placeholder, TargetShape, joint_size, resolve};
-use crate::error::{BroadcastError, Request};
+use super::axes::{Named, positions};
+use super::target::plain;
+use super::{Axes, Placeholder, TargetShape, checked_len, refusal, resolve, sizes, stretches};
+use crate::error::{BroadcastError, Request, cold};
 use alloc::{boxed::Box, vec::Vec};
-use core::ops::Range;
-use ndarray::IxDyn;
-
-/// Where the axes of an array of `from` axes go in one of `to` axes, aligned at the right.
-#[inline]
-pub(crate) fn right_aligned(from: usize, to: usize) -> Range<usize> {
-    to - from..to
-}
+use ndarray::Dimension;
 
 /// Whether an axis of size `from` that becomes one of size `to` is repeated (0 times too).
-#[inline]
 pub(crate) const fn repeats(from: usize, to: usize) -> bool {
     from == 1 && to != 1
 }
@@ -49,64 +41,87 @@ pub(crate) const fn repeats(from: usize, to: usize) -> bool {
 /// JAX's `_unbroadcast` and PyTorch's `sum_to_size` find these axes inside; TensorFlow's
 /// `broadcast_gradient_args` returns them.
 pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, BroadcastError> {
-    resolve::<_, IxDyn>(from, &to, Placeholder::Refused)?;
+    if !resolve(from, &mut to.to_vec(), Placeholder::Refused) || checked_len(to).is_none() {
+        return Err(*refusal(from, to, Placeholder::Refused));
+    }
     let new = to.len() - from.len();
     let stretched = (new..to.len()).filter(|&axis| repeats(from[axis - new], to[axis]));
     Ok((0..new).chain(stretched).collect())
 }
 
-/// The target of an axis-set broadcast and which of its axes are new.
-#[inline]
+/// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the axes
+/// of it that are new.
+#[inline(always)]
 pub(crate) fn along_axes<T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
-) -> Result<(T::Dim, Members), BroadcastError> {
-    let request = || {
-        Box::new(Request::AlongAxes { shape: shape.to_vec(), axes: positions(axes), target: given(target) })
-    };
+) -> Result<(T::Dim, Named), BroadcastError> {
+    let request =
+        || Request::AlongAxes { shape: shape.to_vec(), axes: positions(axes), target: target.target_given() };
     let resolved = plain(target, request)?;
-    let ndim = target.target_ndim();
-    let new = Members::new(axes, ndim, request)?;
-    let expected = shape.len() + axes.axis_count();
-    if ndim != expected {
-        return Err(BroadcastError::AxisCount { request: request(), expected, found: ndim });
+    let new = Named::new(axes, resolved.ndim(), request)?;
+    let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
+    if found != expected {
+        return Err(*cold(move || BroadcastError::AxisCount {
+            request: Box::new(request()),
+            expected,
+            found,
+        }));
     }
-    for (&own, axis) in shape.iter().zip(new.others()) {
-        if own != resolved[axis] {
-            let sizes = [own, resolved[axis]];
-            return Err(BroadcastError::Incompatible { request: request(), axis, sizes, operands: [0, 1] });
-        }
-    }
-    Ok((fits(resolved, request)?, new))
+    check_placed(shape, &resolved, new.others(), |own, size| own == size, request)?;
+    Ok((resolved, new))
 }
 
-/// The target of a broadcast that places axis `i` of the array at `axes[i]`.
-#[inline]
+/// The shape of the view that has axis `i` of an array of shape `shape` at `axes[i]` of `target`.
+#[inline(always)]
 pub(crate) fn in_dim<T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
     let request =
-        || Box::new(Request::InDim { shape: shape.to_vec(), axes: positions(axes), target: given(target) });
+        || Request::InDim { shape: shape.to_vec(), axes: positions(axes), target: target.target_given() };
     let resolved = plain(target, request)?;
-    let found = axes.axis_count();
-    if found != shape.len() {
-        return Err(BroadcastError::AxisCount { request: request(), expected: shape.len(), found });
+    let (expected, found) = (shape.len(), axes.axis_count());
+    if found != expected {
+        return Err(*cold(move || BroadcastError::AxisCount {
+            request: Box::new(request()),
+            expected,
+            found,
+        }));
     }
-    Members::new(axes, target.target_ndim(), request)?;
-    for (i, &own) in shape.iter().enumerate() {
-        let place = axes.axis(i);
-        if joint_size(own, resolved[place]) != Some(resolved[place]) {
-            let sizes = [own, resolved[place]];
-            return Err(BroadcastError::Incompatible {
-                request: request(),
-                axis: place,
-                sizes,
+    Named::new(axes, resolved.ndim(), request)?;
+    check_placed(shape, &resolved, (0..found).map(|i| axes.axis(i)), stretches, request)?;
+    Ok(resolved)
+}
+
+/// Checks that each size of the array goes where its axis is placed, and the shape for overflow.
+#[inline(always)]
+fn check_placed<E: Dimension>(
+    shape: &[usize],
+    target: &E,
+    places: impl Iterator<Item = usize>,
+    goes: impl Fn(usize, usize) -> bool,
+    request: impl Fn() -> Request,
+) -> Result<(), BroadcastError> {
+    for (&own, axis) in shape.iter().zip(places) {
+        let size = sizes(target)[axis];
+        if !goes(own, size) {
+            return Err(*cold(move || BroadcastError::Incompatible {
+                request: Box::new(request()),
+                axis,
+                sizes: [own, size],
                 operands: [0, 1],
-            });
+            }));
         }
     }
-    fits(resolved, request)
+    if checked_len(sizes(target)).is_none() {
+        let shape = target.clone();
+        return Err(*cold(move || BroadcastError::Overflow {
+            request: Box::new(request()),
+            shape: sizes(&shape).to_vec(),
+        }));
+    }
+    Ok(())
 }

@@ -1,9 +1,9 @@
 //! What may be given as a target shape, and what a target comes to for an array.
 
-use super::{checked_len, joint_size, sizes};
-use crate::error::{BroadcastError, Request};
+use super::{checked_len, sizes, sizes_mut, stretches};
+use crate::error::{BroadcastError, Request, cold};
 use crate::sealed::Sealed;
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// An integer type that sizes can be given in.
@@ -13,9 +13,24 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
     note = "sizes are integers of 8 to 64 bits, signed where -1 should stand for the array's own size"
 )]
 pub trait Size: Sealed + Copy {
-    /// The size as the widest integer.
+    /// The integer, whatever its type.
     #[doc(hidden)]
     fn widen(self) -> i128;
+
+    /// The integer as `isize`, or `isize::MIN`, which is no size, where that cannot hold it.
+    #[doc(hidden)]
+    fn narrow(self) -> isize;
+
+    /// Whether this is `usize`.
+    #[doc(hidden)]
+    const PLAIN: bool = false;
+
+    /// The integers if they are `usize` already.
+    #[doc(hidden)]
+    #[inline]
+    fn as_usizes(_: &[Self]) -> Option<&[usize]> {
+        None
+    }
 }
 
 /// A target shape: sizes, or -1 where the operation lets an axis keep its size.
@@ -48,42 +63,60 @@ pub trait TargetShape: Sealed {
     /// The dimension type of the result.
     type Dim: Dimension;
 
-    /// The number of sizes.
+    /// Whether the sizes are `usize` already, so that none can be -1.
     #[doc(hidden)]
-    fn target_ndim(&self) -> usize;
+    const PLAIN: bool = false;
 
-    /// What stands at `axis`.
+    /// The sizes in the bits of a dimension: as they are, or as [`Size::narrow`] gives them. What is no
+    /// size is negative if read as `isize`.
     #[doc(hidden)]
-    fn target_size(&self, axis: usize) -> i128;
+    fn target_dim(&self) -> Self::Dim;
+
+    /// What was given, for messages.
+    #[doc(hidden)]
+    fn target_given(&self) -> Vec<i128>;
 }
 
 macro_rules! integers {
-    ($($int:ty)*) => {$(
+    ($($int:ty $({ $($plain:item)* })?)*) => {$(
         impl Sealed for $int {}
         impl Size for $int {
             #[inline]
             fn widen(self) -> i128 {
                 self as i128
             }
+            #[inline]
+            fn narrow(self) -> isize {
+                isize::try_from(self).unwrap_or(isize::MIN)
+            }
+            $($($plain)*)?
         }
         impl TargetShape for $int {
             type Dim = Dim<[Ix; 1]>;
             #[inline]
-            fn target_ndim(&self) -> usize {
-                1
+            fn target_dim(&self) -> Self::Dim {
+                Dim([self.narrow().cast_unsigned()])
             }
-            #[inline]
-            fn target_size(&self, _: usize) -> i128 {
-                self.widen()
+            fn target_given(&self) -> Vec<i128> {
+                vec![self.widen()]
             }
         }
     )*};
 }
 // A cast to i128 keeps every value; `From` is not there for `usize` and `isize`.
-#[allow(clippy::cast_lossless, reason = "one macro for all integers, `usize` included")]
+#[allow(
+    clippy::cast_lossless,
+    clippy::unnecessary_fallible_conversions,
+    reason = "one macro for all integers"
+)]
 mod integers {
-    use super::{Dim, Ix, Sealed, Size, TargetShape};
-    integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+    use super::{Dim, Ix, Sealed, Size, TargetShape, Vec, vec};
+    integers!(i8 i16 i32 i64 isize u8 u16 u32 u64
+    usize {
+        const PLAIN: bool = true;
+        #[inline]
+        fn as_usizes(sizes: &[usize]) -> Option<&[usize]> { Some(sizes) }
+    });
 }
 
 macro_rules! fixed {
@@ -91,25 +124,22 @@ macro_rules! fixed {
         impl<T: Size> TargetShape for [T; $n] {
             type Dim = Dim<[Ix; $n]>;
             #[inline]
-            fn target_ndim(&self) -> usize {
-                $n
+            fn target_dim(&self) -> Self::Dim {
+                Dim(self.map(|size| size.narrow().cast_unsigned()))
             }
-            #[inline]
-            fn target_size(&self, axis: usize) -> i128 {
-                self[axis].widen()
+            fn target_given(&self) -> Vec<i128> {
+                self.as_slice().target_given()
             }
         }
         impl<$($T),*> Sealed for ($($T,)*) {}
         impl<$($T: Size),*> TargetShape for ($($T,)*) {
             type Dim = Dim<[Ix; $n]>;
             #[inline]
-            fn target_ndim(&self) -> usize {
-                $n
+            fn target_dim(&self) -> Self::Dim {
+                Dim([$(self.$axis.narrow().cast_unsigned()),*])
             }
-            #[inline]
-            fn target_size(&self, axis: usize) -> i128 {
-                let sizes: [i128; $n] = [$(self.$axis.widen()),*];
-                sizes[axis]
+            fn target_given(&self) -> Vec<i128> {
+                vec![$(self.$axis.widen()),*]
             }
         }
     };
@@ -122,33 +152,34 @@ fixed!(4: A 0 B 1 C 2 D 3);
 fixed!(5: A 0 B 1 C 2 D 3 E 4);
 fixed!(6: A 0 B 1 C 2 D 3 E 4 F 5);
 
-impl<T, const N: usize> Sealed for [T; N] {}
-impl<T> Sealed for [T] {}
-impl<T> Sealed for Vec<T> {}
-impl<I: ?Sized> Sealed for Dim<I> {}
-impl<T: Sealed + ?Sized> Sealed for &T {}
-
 impl<T: Size> TargetShape for [T] {
     type Dim = IxDyn;
+    const PLAIN: bool = T::PLAIN;
     #[inline]
-    fn target_ndim(&self) -> usize {
-        self.len()
+    fn target_dim(&self) -> IxDyn {
+        if let Some(sizes) = T::as_usizes(self) {
+            return IxDyn(sizes);
+        }
+        let mut dim = IxDyn::zeros(self.len());
+        for (size, given) in sizes_mut(&mut dim).iter_mut().zip(self) {
+            *size = given.narrow().cast_unsigned();
+        }
+        dim
     }
-    #[inline]
-    fn target_size(&self, axis: usize) -> i128 {
-        self[axis].widen()
+    fn target_given(&self) -> Vec<i128> {
+        self.iter().map(|size| size.widen()).collect()
     }
 }
 
 impl<T: Size> TargetShape for Vec<T> {
     type Dim = IxDyn;
+    const PLAIN: bool = T::PLAIN;
     #[inline]
-    fn target_ndim(&self) -> usize {
-        self.len()
+    fn target_dim(&self) -> IxDyn {
+        self.as_slice().target_dim()
     }
-    #[inline]
-    fn target_size(&self, axis: usize) -> i128 {
-        self[axis].widen()
+    fn target_given(&self) -> Vec<i128> {
+        self.as_slice().target_given()
     }
 }
 
@@ -157,27 +188,33 @@ where
     Dim<I>: Dimension,
 {
     type Dim = Dim<I>;
+    const PLAIN: bool = true;
     #[inline]
-    fn target_ndim(&self) -> usize {
-        self.ndim()
+    fn target_dim(&self) -> Self::Dim {
+        self.clone()
     }
-    #[inline]
-    fn target_size(&self, axis: usize) -> i128 {
-        self[axis].widen()
+    fn target_given(&self) -> Vec<i128> {
+        sizes(self).target_given()
     }
 }
 
 impl<T: TargetShape + ?Sized> TargetShape for &T {
     type Dim = T::Dim;
+    const PLAIN: bool = T::PLAIN;
     #[inline]
-    fn target_ndim(&self) -> usize {
-        T::target_ndim(self)
+    fn target_dim(&self) -> Self::Dim {
+        T::target_dim(self)
     }
-    #[inline]
-    fn target_size(&self, axis: usize) -> i128 {
-        T::target_size(self, axis)
+    fn target_given(&self) -> Vec<i128> {
+        T::target_given(self)
     }
 }
+
+impl<T, const N: usize> Sealed for [T; N] {}
+impl<T> Sealed for [T] {}
+impl<T> Sealed for Vec<T> {}
+impl<I: ?Sized> Sealed for Dim<I> {}
+impl<T: Sealed + ?Sized> Sealed for &T {}
 
 /// Whether -1 in a target keeps the array's size or is no size.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -219,103 +256,111 @@ pub(crate) enum Placeholder {
 /// The rule of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand`; the order of the
 /// checks is ours. `numpy.broadcast_to` is the same without -1.
 pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, BroadcastError> {
-    resolve::<_, IxDyn>(shape, &target, Placeholder::Keeps).map(|resolved| sizes(&resolved).to_vec())
+    let mut resolved: Vec<usize> = target.iter().map(|size| size.cast_unsigned()).collect();
+    if resolve(shape, &mut resolved, Placeholder::Keeps) && checked_len(&resolved).is_some() {
+        Ok(resolved)
+    } else {
+        Err(*refusal(shape, target, Placeholder::Keeps))
+    }
 }
 
-/// [`resolve_target`] of any kind of target, to a dimension type that can hold its number of axes
-/// wherever that is not less than the shape's.
+/// [`resolve_target`] in place, of what [`TargetShape::target_dim`] gives, but without the check for
+/// overflow. Whether the target is good so far; [`refusal`] is the error that this and that check have.
+#[inline(always)]
+pub(crate) fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> bool {
+    let Some(new) = target.len().checked_sub(shape.len()) else { return false };
+    let (leading, aligned) = target.split_at_mut(new);
+    let owned = shape.iter().map(|&own| Some(own));
+    for (size, own) in leading.iter_mut().map(|size| (size, None)).chain(aligned.iter_mut().zip(owned)) {
+        match resolve_axis(own, *size, placeholder) {
+            Ok(resolved) => *size = resolved,
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+/// What can be wrong at an axis of a target, in the order in which it is reported.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    InvalidSize,
+    PlaceholderOnNewAxis,
+    Incompatible,
+}
+
+/// The size that an axis of size `own` gets where the target has `asked`.
 #[inline]
-pub(crate) fn resolve<T: TargetShape, E: Dimension>(
+fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> Result<usize, Fault> {
+    if asked.cast_signed() >= 0 {
+        match own {
+            Some(own) if !stretches(own, asked) => Err(Fault::Incompatible),
+            _ => Ok(asked),
+        }
+    } else if asked.cast_signed() == -1 && placeholder == Placeholder::Keeps {
+        own.ok_or(Fault::PlaceholderOnNewAxis)
+    } else {
+        Err(Fault::InvalidSize)
+    }
+}
+
+/// The error of a target that is refused: the first fault by kind, then by axis, else overflow.
+#[cold]
+#[inline(never)]
+#[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
+pub(crate) fn refusal<T: TargetShape + ?Sized>(
     shape: &[usize],
     target: &T,
     placeholder: Placeholder,
-) -> Result<E, BroadcastError> {
-    let request = || {
-        let (shape, target) = (shape.to_vec(), given(target));
-        Box::new(match placeholder {
-            Placeholder::Keeps => Request::ToTarget { shape, target },
-            Placeholder::Refused => Request::ToShape { shape, target },
-        })
-    };
-    let ndim = target.target_ndim();
-    let keeps = |size| size == -1 && placeholder == Placeholder::Keeps;
-    for axis in 0..ndim {
-        let size = target.target_size(axis);
-        if !is_size(size) && !keeps(size) {
-            return Err(BroadcastError::InvalidSize { request: request(), axis, size });
+) -> Box<BroadcastError> {
+    let given = target.target_given();
+    let (found, request) = (given.len(), Box::new(request(shape, target, placeholder)));
+    // Where the target has too few axes, the array's last ones are looked at.
+    let own = |axis: usize| shape.len().checked_sub(found - axis).map(|axis| shape[axis]);
+    let mut resolved = Vec::with_capacity(found);
+    let narrow = |size: i128| isize::try_from(size).unwrap_or(isize::MIN).cast_unsigned();
+    let mut fault: Option<(Fault, usize)> = None;
+    for (axis, &size) in given.iter().enumerate() {
+        match resolve_axis(own(axis), narrow(size), placeholder) {
+            Ok(size) => resolved.push(size),
+            Err(kind) => fault = fault.filter(|first| first.0 <= kind).or(Some((kind, axis))),
         }
     }
-    let Some(new) = ndim.checked_sub(shape.len()) else {
-        return Err(BroadcastError::TooFewAxes { request: request(), expected: shape.len(), found: ndim });
-    };
-    let mut resolved = E::zeros(ndim);
-    for axis in 0..new {
-        let size = target.target_size(axis);
-        if size == -1 {
-            return Err(BroadcastError::PlaceholderOnNewAxis {
-                shape: shape.to_vec(),
-                target: given(target),
-                axis,
-            });
+    Box::new(match fault {
+        Some((Fault::InvalidSize, axis)) => BroadcastError::InvalidSize { request, axis, size: given[axis] },
+        _ if found < shape.len() => BroadcastError::TooFewAxes { request, expected: shape.len(), found },
+        Some((Fault::PlaceholderOnNewAxis, axis)) => {
+            BroadcastError::PlaceholderOnNewAxis { shape: shape.to_vec(), target: given, axis }
         }
-        resolved[axis] = cast(size);
-    }
-    for (axis, &own) in shape.iter().enumerate() {
-        let size = target.target_size(new + axis);
-        resolved[new + axis] = if size == -1 { own } else { cast(size) };
-        if joint_size(own, resolved[new + axis]) != Some(resolved[new + axis]) {
-            let sizes = [own, resolved[new + axis]];
-            return Err(BroadcastError::Incompatible {
-                request: request(),
-                axis: new + axis,
-                sizes,
-                operands: [0, 1],
-            });
+        Some((Fault::Incompatible, axis)) => {
+            let sizes = [own(axis).unwrap_or(1), narrow(given[axis])];
+            BroadcastError::Incompatible { request, axis, sizes, operands: [0, 1] }
         }
+        None => BroadcastError::Overflow { request, shape: resolved },
+    })
+}
+
+fn request<T: TargetShape + ?Sized>(shape: &[usize], target: &T, placeholder: Placeholder) -> Request {
+    let (shape, target) = (shape.to_vec(), target.target_given());
+    match placeholder {
+        Placeholder::Keeps => Request::ToTarget { shape, target },
+        Placeholder::Refused => Request::ToShape { shape, target },
     }
-    fits(resolved, request)
 }
 
 /// The sizes of a target in which nothing but sizes may stand.
-#[inline]
+#[inline(always)]
 pub(crate) fn plain<T: TargetShape>(
     target: &T,
-    request: impl Fn() -> Box<Request>,
+    request: impl Fn() -> Request,
 ) -> Result<T::Dim, BroadcastError> {
-    let ndim = target.target_ndim();
-    let mut plain = T::Dim::zeros(ndim);
-    for axis in 0..ndim {
-        let size = target.target_size(axis);
-        if !is_size(size) {
-            return Err(BroadcastError::InvalidSize { request: request(), axis, size });
+    let plain = target.target_dim();
+    for (axis, &asked) in sizes(&plain).iter().enumerate() {
+        if resolve_axis(None, asked, Placeholder::Refused).is_err() {
+            return Err(*cold(move || {
+                let size = target.target_given()[axis];
+                BroadcastError::InvalidSize { request: Box::new(request()), axis, size }
+            }));
         }
-        plain[axis] = cast(size);
     }
     Ok(plain)
-}
-
-/// `shape`, if its size is no overflow.
-#[inline]
-pub(crate) fn fits<E: Dimension>(shape: E, request: impl Fn() -> Box<Request>) -> Result<E, BroadcastError> {
-    match checked_len(sizes(&shape)) {
-        Some(_) => Ok(shape),
-        None => Err(BroadcastError::Overflow { request: request(), shape: sizes(&shape).to_vec() }),
-    }
-}
-
-/// A target as it was given, for messages.
-pub(crate) fn given<T: TargetShape>(target: &T) -> Vec<i128> {
-    (0..target.target_ndim()).map(|axis| target.target_size(axis)).collect()
-}
-
-#[inline]
-fn is_size(size: i128) -> bool {
-    isize::try_from(size).is_ok_and(|size| size >= 0)
-}
-
-/// A size that was seen to be one.
-#[inline]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by `is_size`")]
-fn cast(size: i128) -> usize {
-    size as usize
 }

@@ -1,6 +1,7 @@
 //! nGraph's rule: the new axes are named, everything else must be equal.
 
-use super::{AsArrayRef, Source};
+use super::AsArrayRef;
+use super::raw::place;
 use crate::error::BroadcastError;
 use crate::shape::{Axes, TargetShape, along_axes};
 use ndarray::{ArrayRef, ArrayView, Dimension};
@@ -54,7 +55,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let (shape, new) = along_axes(array.shape(), &shape, &axes)?;
-        Ok(Source::of(array).stretch(shape, new.others()))
+        Ok(place(array, shape, new.others()))
     }
 
     /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`, of which the elements do not matter.

@@ -1,6 +1,7 @@
 //! XLA's rule: every axis of the array says where it goes.
 
-use super::{AsArrayRef, Source};
+use super::AsArrayRef;
+use super::raw::place;
 use crate::error::BroadcastError;
 use crate::shape::{Axes, TargetShape, in_dim};
 use ndarray::{ArrayView, Dimension};
@@ -54,7 +55,7 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let shape = in_dim(array.shape(), &shape, &axes)?;
-        Ok(Source::of(array).stretch(shape, (0..axes.axis_count()).map(|i| axes.axis(i))))
+        Ok(place(array, shape, (0..array.ndim()).map(|i| axes.axis(i))))
     }
 }
 

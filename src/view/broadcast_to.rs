@@ -1,8 +1,8 @@
 //! MindSpore's rule: a target shape in which -1 keeps an axis as it is.
 
-use super::{AsArrayRef, Source, align_right};
+use super::{AsArrayRef, stretch};
 use crate::error::BroadcastError;
-use crate::shape::{Placeholder, TargetShape, resolve};
+use crate::shape::{Placeholder, TargetShape};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting to a target shape with -1 placeholders, on every kind of array.
@@ -82,8 +82,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
         D: 'a,
     {
         let array = self.as_array_ref();
-        let shape = resolve(array.shape(), &target, Placeholder::Keeps)?;
-        Ok(align_right(&Source::of(array), shape))
+        stretch(array.shape(), &target, Placeholder::Keeps, |shape| array.broadcast(shape))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Poplar's rule, which is NumPy's: arrays stretch to match each other.
 
-use super::{AsArrayRef, Source, align_right};
+use super::raw::broadcast_data;
+use super::{AsArrayRef, Operands, stretch};
 use crate::error::BroadcastError;
-use crate::shape::{Placeholder, TargetShape, joint_shape, resolve};
+use crate::shape::{Placeholder, TargetShape, clash_or_overflow, join, joint_ndim, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
 /// The dimension type of the joint shape of two and of three arrays.
@@ -46,7 +47,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let ndim = array.ndim().max(other.ndim());
-        (expand_rank(&Source::of(array), ndim), expand_rank(&Source::of(other), ndim))
+        (expand_rank(array, ndim), expand_rank(other, ndim))
     }
 
     /// A view of the array stretched to `shape`.
@@ -74,7 +75,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// assert_eq!(v.strides(), [0, 1, 0]);
     /// assert_eq!(
     ///     a.broadcast_to_match_shape([4]).unwrap_err().to_string(),
-    ///     "cannot broadcast shape [3, 1] to [4]: the target has 1 of the 2 axes that it needs at least",
+    ///     "cannot broadcast shape [3, 1] to [4]: the target has 1 axis, expected at least 2",
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
@@ -92,8 +93,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         D: 'a,
     {
         let array = self.as_array_ref();
-        let shape = resolve(array.shape(), &shape, Placeholder::Refused)?;
-        Ok(align_right(&Source::of(array), shape))
+        stretch(array.shape(), &shape, Placeholder::Refused, |shape| array.broadcast(shape))
     }
 
     /// Views of both arrays of their joint shape.
@@ -134,9 +134,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         D: DimMax<E> + 'a,
         E: Dimension,
     {
-        let (a, b) = (Source::of(self.as_array_ref()), Source::of(other));
-        let shape: Joint<D, E> = joint_shape(&[a.shape(), b.shape()])?;
-        Ok((align_right(&a, shape.clone()), align_right(&b, shape)))
+        (self.as_array_ref(), other).views()
     }
 
     /// Views of three arrays of their joint shape.
@@ -179,9 +177,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         F: Dimension,
         Joint<D, E>: DimMax<F>,
     {
-        let (a, b, c) = (Source::of(self.as_array_ref()), Source::of(second), Source::of(third));
-        let shape: Joint3<D, E, F> = joint_shape(&[a.shape(), b.shape(), c.shape()])?;
-        Ok((align_right(&a, shape.clone()), align_right(&b, shape.clone()), align_right(&c, shape)))
+        (self.as_array_ref(), second, third).views()
     }
 
     /// Whether [`broadcast_to_match`](Self::broadcast_to_match) succeeds.
@@ -219,13 +215,12 @@ impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> BroadcastToMatch<A, D> for T
 
 /// The array with leading axes of size 1, `ndim` axes in all.
 #[inline]
-fn expand_rank<'a, A, E: Dimension>(source: &Source<'a, '_, A>, ndim: usize) -> ArrayView<'a, A, E> {
-    let new = ndim - source.shape().len();
+fn expand_rank<A, D: Dimension, E: Dimension>(array: &ArrayRef<A, D>, ndim: usize) -> ArrayView<'_, A, E> {
     let mut shape = E::zeros(ndim);
-    for axis in 0..ndim {
-        shape[axis] = if axis < new { 1 } else { source.shape()[axis - new] };
-    }
-    align_right(source, shape)
+    let (leading, aligned) = sizes_mut(&mut shape).split_at_mut(ndim - array.ndim());
+    leading.fill(1);
+    aligned.copy_from_slice(array.shape());
+    array.broadcast(shape).expect("nothing is stretched")
 }
 
 /// [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match) that changes both views; on an error
@@ -262,9 +257,15 @@ pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     a: &mut ArrayView<'_, A, D>,
     b: &mut ArrayView<'_, B, D>,
 ) -> Result<(), BroadcastError> {
-    let shape: D = joint_shape(&[a.shape(), b.shape()])?;
-    *a = align_right(&Source::of_view(a), shape.clone());
-    *b = align_right(&Source::of_view(b), shape);
+    let shapes = [a.shape(), b.shape()];
+    let mut joint = D::zeros(joint_ndim(&shapes));
+    if !join(&shapes, sizes_mut(&mut joint)) {
+        return Err(*clash_or_overflow(&shapes));
+    }
+    let (Some(x), Some(y)) = (broadcast_data(a, joint.clone()), broadcast_data(b, joint)) else {
+        return Err(*clash_or_overflow(&shapes));
+    };
+    (*a, *b) = (x, y);
     Ok(())
 }
 
@@ -302,9 +303,16 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     b: &mut ArrayView<'_, B, D>,
     c: &mut ArrayView<'_, C, D>,
 ) -> Result<(), BroadcastError> {
-    let shape: D = joint_shape(&[a.shape(), b.shape(), c.shape()])?;
-    *a = align_right(&Source::of_view(a), shape.clone());
-    *b = align_right(&Source::of_view(b), shape.clone());
-    *c = align_right(&Source::of_view(c), shape);
+    let shapes = [a.shape(), b.shape(), c.shape()];
+    let mut joint = D::zeros(joint_ndim(&shapes));
+    if !join(&shapes, sizes_mut(&mut joint)) {
+        return Err(*clash_or_overflow(&shapes));
+    }
+    let stretched =
+        (broadcast_data(a, joint.clone()), broadcast_data(b, joint.clone()), broadcast_data(c, joint));
+    let (Some(x), Some(y), Some(z)) = stretched else {
+        return Err(*clash_or_overflow(&shapes));
+    };
+    (*a, *b, *c) = (x, y, z);
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! Broadcasts of a view that is given away or changed, and so keep the lifetime of its data.
 
-use super::{Source, align_right};
+use super::raw::broadcast_data;
+use super::stretch;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{Placeholder, TargetShape, resolve};
+use crate::shape::{Placeholder, TargetShape};
 use ndarray::{ArrayView, DimMax, Dimension};
 
 /// Broadcasting a view by value or in place: the result lives as long as the data.
@@ -73,8 +74,7 @@ impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
         self,
         target: T,
     ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
-        let shape = resolve(self.shape(), &target, Placeholder::Keeps)?;
-        Ok(align_right(&Source::of_view(&self), shape))
+        stretch(self.shape(), &target, Placeholder::Keeps, |shape| broadcast_data(&self, shape))
     }
 
     #[inline]
@@ -82,8 +82,8 @@ impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
     where
         T::Dim: DimMax<D, Output = D>,
     {
-        let shape = resolve(self.shape(), &target, Placeholder::Keeps)?;
-        *self = align_right(&Source::of_view(self), shape);
+        let view = self.clone().into_broadcast_to(target)?;
+        *self = view.into_dimensionality().expect("`D` can hold as many axes as the target has");
         Ok(())
     }
 }

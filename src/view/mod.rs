@@ -1,4 +1,4 @@
-//! Views, family by family. The shape layer decides, [`source`] builds.
+//! Views, family by family. The shape layer decides, `ArrayRef::broadcast` and [`raw`] build.
 
 mod broadcast_axes;
 mod broadcast_in_dim;
@@ -6,7 +6,7 @@ mod broadcast_to;
 mod broadcast_to_match;
 mod broadcast_view;
 mod operands;
-mod source;
+mod raw;
 
 pub use broadcast_axes::BroadcastAxes;
 pub use broadcast_in_dim::BroadcastInDim;
@@ -15,10 +15,10 @@ pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broa
 pub use broadcast_view::BroadcastView;
 pub use operands::{Operand, Operands, broadcast_arrays, broadcast_views};
 
+use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::right_aligned;
-use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
-use source::Source;
+use crate::shape::{Placeholder, TargetShape, refusal, resolve, sizes_mut};
+use ndarray::{ArrayBase, ArrayRef, Data};
 
 /// Every kind of array: what the extension traits are implemented for.
 ///
@@ -63,9 +63,21 @@ impl<A, D> AsArrayRef<A, D> for ArrayRef<A, D> {
     }
 }
 
-/// `source` as a view of `shape`, aligned at the right.
-#[inline]
-fn align_right<'a, A, E: Dimension>(source: &Source<'a, '_, A>, shape: E) -> ArrayView<'a, A, E> {
-    let places = right_aligned(source.shape().len(), shape.ndim());
-    source.stretch(shape, places)
+/// The view that `broadcast` makes of what `target` comes to for an array of shape `shape`.
+///
+/// ndarray's own check is the same rule, so a target of `usize` goes straight to it.
+#[inline(always)]
+fn stretch<V, T: TargetShape>(
+    shape: &[usize],
+    target: &T,
+    placeholder: Placeholder,
+    broadcast: impl FnOnce(T::Dim) -> Option<V>,
+) -> Result<V, BroadcastError> {
+    let mut dim = target.target_dim();
+    if T::PLAIN || resolve(shape, sizes_mut(&mut dim), placeholder) {
+        if let Some(view) = broadcast(dim) {
+            return Ok(view);
+        }
+    }
+    Err(*refusal(shape, target, placeholder))
 }

@@ -1,9 +1,9 @@
 //! Any number of operands, brought to their joint shape.
 
-use super::{Source, align_right};
+use super::raw::broadcast_data;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::joint_shape;
+use crate::shape::{clash_or_overflow, join, joint_ndim, sizes_mut};
 use alloc::vec::Vec;
 use core::ops::Deref;
 use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
@@ -27,9 +27,9 @@ pub trait Operand: Sealed {
     #[doc(hidden)]
     fn operand_shape(&self) -> &[usize];
 
-    /// The operand aligned at the right in a shape that it broadcasts to.
+    /// The operand aligned at the right in `shape`, if that is no overflow.
     #[doc(hidden)]
-    fn operand_view<E: Dimension>(&self, shape: E) -> Self::View<E>;
+    fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>>;
 }
 
 impl<'a, S: Data<Elem: 'a>, D: Dimension> Operand for &'a ArrayBase<S, D> {
@@ -41,8 +41,8 @@ impl<'a, S: Data<Elem: 'a>, D: Dimension> Operand for &'a ArrayBase<S, D> {
         self.shape()
     }
     #[inline]
-    fn operand_view<E: Dimension>(&self, shape: E) -> Self::View<E> {
-        align_right(&Source::of(*self), shape)
+    fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {
+        self.broadcast(shape)
     }
 }
 
@@ -55,8 +55,8 @@ impl<'a, A, D: Dimension> Operand for &'a ArrayRef<A, D> {
         self.shape()
     }
     #[inline]
-    fn operand_view<E: Dimension>(&self, shape: E) -> Self::View<E> {
-        align_right(&Source::of(self), shape)
+    fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {
+        self.broadcast(shape)
     }
 }
 
@@ -69,8 +69,8 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
         self.shape()
     }
     #[inline]
-    fn operand_view<E: Dimension>(&self, shape: E) -> Self::View<E> {
-        align_right(&Source::of_view(self), shape)
+    fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {
+        broadcast_data(self, shape)
     }
 }
 
@@ -111,8 +111,14 @@ macro_rules! operands {
             #[inline]
             fn views(self) -> Result<Self::Views, BroadcastError> {
                 let ($($x,)+) = self;
-                let shape: Self::Dim = joint_shape(&[$($x.operand_shape()),+])?;
-                Ok(($($x.operand_view(shape.clone()),)+))
+                let shapes = [$($x.operand_shape()),+];
+                let mut joint = Self::Dim::zeros(joint_ndim(&shapes));
+                if join(&shapes, sizes_mut(&mut joint)) {
+                    if let ($(Some($x),)+) = ($($x.operand_view(joint.clone()),)+) {
+                        return Ok(($($x,)+));
+                    }
+                }
+                Err(*clash_or_overflow(&shapes))
             }
         }
     };
@@ -212,6 +218,12 @@ pub fn broadcast_views<'a, A, D: Dimension>(
         return Ok(Vec::new());
     }
     let shapes: Vec<&[usize]> = views.iter().map(ArrayView::shape).collect();
-    let shape: D = joint_shape(&shapes)?;
-    Ok(views.iter().map(|view| align_right(&Source::of_view(view), shape.clone())).collect())
+    let mut joint = D::zeros(joint_ndim(&shapes));
+    if join(&shapes, sizes_mut(&mut joint)) {
+        let stretched: Option<_> = views.iter().map(|view| broadcast_data(view, joint.clone())).collect();
+        if let Some(stretched) = stretched {
+            return Ok(stretched);
+        }
+    }
+    Err(*clash_or_overflow(&shapes))
 }
