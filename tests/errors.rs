@@ -124,7 +124,7 @@ fn invalid_size() {
     );
     assert_words(
         array.broadcast_to_match_shape([2, -1]).map(drop),
-        "cannot broadcast shape [3] to [2, -1]: axis 1 of the target is -1, expected a size from 0 to isize::MAX",
+        "cannot broadcast shape [3] to [2, -1]: axis 1 of the target is -1, expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
     assert_words(
         reduction_axes(&[3], &[usize::MAX, 3]).map(drop),
@@ -134,12 +134,12 @@ fn invalid_size() {
     assert_words(
         array.broadcast_axes([-1, 3], [0]).map(drop),
         "cannot broadcast shape [3] along axes [0] to [-1, 3]: \
-         axis 0 of the target is -1, expected a size from 0 to isize::MAX",
+         axis 0 of the target is -1, expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
     assert_words(
         array.broadcast_in_dim([2, -1], [1]).map(drop),
         "cannot broadcast shape [3] with its axes at [1] of [2, -1]: \
-         axis 1 of the target is -1, expected a size from 0 to isize::MAX",
+         axis 1 of the target is -1, expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
 }
 
@@ -150,24 +150,23 @@ fn numbers_of_axes() {
     let assert_count =
         |result, message: &str| assert_words(result, "AxisCount", message, ErrorKind::IncompatibleShape);
     let array = empty(&[2, 1, 3]);
-    let few =
-        "cannot broadcast shape [2, 1, 3] to [3]: the target has 1 of the 3 axes that it needs at least";
+    let few = "cannot broadcast shape [2, 1, 3] to [3]: the target has 1 axis, expected at least 3";
     assert_few(array.broadcast_to(3).map(drop), few);
     assert_few(array.broadcast_to_match_shape([3]).map(drop), few);
     assert_few(reduction_axes(&[2, 1, 3], &[3]).map(drop), few);
     assert_few(
         array.broadcast_to([-1, -1]).map(drop),
-        "cannot broadcast shape [2, 1, 3] to [-1, -1]: the target has 2 of the 3 axes that it needs at least",
+        "cannot broadcast shape [2, 1, 3] to [-1, -1]: the target has 2 axes, expected at least 3",
     );
     assert_count(
         array.broadcast_axes((2, 1, 3), [0]).map(drop),
         "cannot broadcast shape [2, 1, 3] along axes [0] to [2, 1, 3]: \
-         the number of axes of the target is 3, expected 4",
+         the target has 3 axes, expected 4, those of the array and those named",
     );
     assert_count(
         array.broadcast_in_dim((2, 1, 3), [0, 1]).map(drop),
         "cannot broadcast shape [2, 1, 3] with its axes at [0, 1] of [2, 1, 3]: \
-         the number of axes named is 2, expected 3",
+         2 axes named, expected 3, one for each axis of the array",
     );
 }
 
@@ -192,12 +191,12 @@ fn axis_out_of_bounds() {
     let array = empty(&[3]);
     assert_words(
         array.broadcast_axes((2, 3), [9, 2, 0]).map(drop),
-        "cannot broadcast shape [3] along axes [9, 2, 0] to [2, 3]: axis 2 is out of bounds for 2 axes",
+        "cannot broadcast shape [3] along axes [9, 2, 0] to [2, 3]: axis 2 is out of bounds for 2 axes of the target",
     );
     assert_words(
         array.broadcast_in_dim((2, 3), usize::MAX).map(drop),
         "cannot broadcast shape [3] with its axes at [18446744073709551615] of [2, 3]: \
-         axis 18446744073709551615 is out of bounds for 2 axes",
+         axis 18446744073709551615 is out of bounds for 2 axes of the target",
     );
     assert_words(
         AxisSet::from_signed(&[3, 0, -4, -5], 3).map(drop),
