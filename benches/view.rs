@@ -1,52 +1,92 @@
-//! What a view costs: every form, with 1 to 6 axes, fixed and dynamic, next to `ArrayRef::broadcast`,
-//! and for 1 to 10^8 elements.
+//! What a view costs: every form, with 1 to 6 axes, fixed and dynamic, next to `ArrayRef::broadcast` and
+//! to what one would write with it; and the same for 1 to 10^8 elements.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
-use ndarray::{Array, ArrayD, ArrayRef, Axis, Dim, Dimension, IxDyn, RemoveAxis};
+use ndarray::{Array, ArrayRef, ArrayView, Axis, Dim, Dimension, IxDyn, RemoveAxis};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{TargetShape, broadcast_arrays, broadcast_to_match_in_place, broadcast_views};
+use ndarray_broadcast::{
+    TargetShape, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
+};
 use std::hint::black_box;
+
+/// Two arrays to their joint shape as one would write it, for shapes of equal length.
+fn match_by_hand<'a, 'b, A, B, D: Dimension>(
+    a: &'a ArrayRef<A, D>,
+    b: &'b ArrayRef<B, D>,
+) -> Option<(ArrayView<'a, A, D>, ArrayView<'b, B, D>)> {
+    let mut shape = a.raw_dim();
+    for axis in 0..shape.ndim() {
+        match (shape[axis], b.shape()[axis]) {
+            (x, y) if x == y => {}
+            (1, y) => shape[axis] = y,
+            (_, 1) => {}
+            _ => return None,
+        }
+    }
+    Some((a.broadcast(shape.clone())?, b.broadcast(shape)?))
+}
 
 /// Every form that gives views of shape `to`: `from` has size 1 at axis 0 and is equal elsewhere.
 fn forms<D>(group: &mut BenchmarkGroup<'_, WallTime>, kind: &str, from: &Array<f32, D>, to: &D)
 where
     D: Dimension + RemoveAxis + TargetShape<Dim = D>,
 {
-    let ndim = to.ndim();
     let like = Array::<u8, D>::zeros(to.clone());
     let less = from.index_axis(Axis(0), 0).to_owned();
-    let (from, like): (&ArrayRef<f32, D>, &ArrayRef<u8, D>) = (from, &like);
-    let places: Vec<usize> = (0..ndim).collect();
-    let mut bench = |form: &str, routine: &mut dyn FnMut()| {
-        group.bench_function(BenchmarkId::new(format!("{form}/{kind}"), ndim), |b| b.iter(&mut *routine));
-    };
+    let places: Vec<usize> = (0..to.ndim()).collect();
+    let (a, like) = (&**from, &*like);
+    let (less, to, places) = (&*less, black_box(to), places.as_slice());
     macro_rules! form {
         ($name:literal, $call:expr) => {
-            bench($name, &mut || drop(black_box($call)))
+            group.bench_function(BenchmarkId::new(format!("{}/{kind}", $name), to.ndim()), |b| {
+                b.iter(|| $call)
+            });
         };
     }
-    form!("ndarray_broadcast", black_box(from).broadcast(black_box(to).clone()));
-    form!("broadcast_to", black_box(from).broadcast_to(black_box(to)));
-    form!("broadcast_to_match_shape", black_box(from).broadcast_to_match_shape(black_box(to)));
-    form!("into_broadcast_to", black_box(from).view().into_broadcast_to(black_box(to)));
-    form!("ndarray_insert_axis_broadcast", {
-        black_box(&less).view().insert_axis(Axis(0)).broadcast(black_box(to).clone()).map(|v| v.as_ptr())
+    form!("ndarray_broadcast", black_box(a).broadcast(to.clone()));
+    form!("broadcast_to", black_box(a).broadcast_to(to));
+    form!("broadcast_to_match_shape", black_box(a).broadcast_to_match_shape(to));
+    form!("into_broadcast_to", black_box(a).view().into_broadcast_to(to));
+    form!("broadcast_in_place", {
+        let mut view = black_box(a).view();
+        view.broadcast_in_place(to).map(|()| view)
     });
-    form!("broadcast_axes", black_box(&less).broadcast_axes(black_box(to), Axis(0)));
-    form!("broadcast_like", black_box(&less).broadcast_like(black_box(like), Axis(0)));
-    form!("broadcast_in_dim", black_box(from).broadcast_in_dim(black_box(to), black_box(places.as_slice())));
-    form!("ndarray_broadcast_twice", {
-        let shape = black_box(like).raw_dim();
-        (black_box(from).broadcast(shape.clone()), black_box(like).broadcast(shape))
+
+    form!("ndarray_insert_axis", {
+        let view = black_box(less).view().insert_axis(Axis(0));
+        view.broadcast(to.clone()).map(|view| view.raw_view())
     });
-    form!("broadcast_to_match", black_box(from).broadcast_to_match(black_box(like)));
-    form!("broadcast_arrays_2", broadcast_arrays((black_box(from), black_box(like))));
-    form!("expand_to_match_ranks", black_box(from).expand_to_match_ranks(black_box(like)));
-    form!("broadcast_views_2", broadcast_views(&[black_box(from).view(), black_box(from).view()]));
+    form!("broadcast_axes", black_box(less).broadcast_axes(to, black_box(Axis(0))));
+    form!("broadcast_like", black_box(less).broadcast_like(black_box(like), black_box(Axis(0))));
+
+    form!("ndarray_permuted_axes", {
+        let axes = to.clone();
+        let axes = places.iter().fold(axes, |mut axes, &place| {
+            axes[place] = place;
+            axes
+        });
+        black_box(a).broadcast(to.clone()).map(|view| view.permuted_axes(axes))
+    });
+    form!("broadcast_in_dim", black_box(a).broadcast_in_dim(to, black_box(places)));
+
+    form!("ndarray_match_by_hand", match_by_hand(black_box(a), black_box(like)));
+    form!("broadcast_to_match", black_box(a).broadcast_to_match(black_box(like)));
+    form!("broadcast_to_match3", black_box(a).broadcast_to_match3(black_box(like), black_box(a)));
+    form!("broadcast_arrays_2", broadcast_arrays((black_box(a), black_box(like))));
+    form!(
+        "broadcast_arrays_4",
+        broadcast_arrays((black_box(a), black_box(like), black_box(a), black_box(like)))
+    );
+    form!("broadcast_views_2", broadcast_views(&[black_box(a).view(), black_box(a).view()]));
+    form!("expand_to_match_ranks", black_box(a).expand_to_match_ranks(black_box(like)));
     form!("broadcast_to_match_in_place", {
-        let (mut a, mut b) = (black_box(from).view(), black_box(like).view());
-        broadcast_to_match_in_place(&mut a, &mut b).map(|()| (a, b))
+        let (mut x, mut y) = (black_box(a).view(), black_box(like).view());
+        broadcast_to_match_in_place(&mut x, &mut y).map(|()| (x, y))
+    });
+    form!("broadcast_to_match3_in_place", {
+        let (mut x, mut y, mut z) = (black_box(a).view(), black_box(like).view(), black_box(a).view());
+        broadcast_to_match3_in_place(&mut x, &mut y, &mut z).map(|()| (x, y, z))
     });
 }
 
@@ -65,29 +105,55 @@ fn every_form(c: &mut Criterion) {
     group.finish();
 }
 
+/// How a target is given, with two axes: as what, and with -1.
+fn every_target(c: &mut Criterion) {
+    let mut group = c.benchmark_group("view_target");
+    let array = Array::<f32, _>::zeros((1, 2));
+    let array = &*array;
+    macro_rules! target {
+        ($name:literal, $target:expr) => {
+            group.bench_function($name, |b| b.iter(|| black_box(array).broadcast_to(black_box($target))));
+        };
+    }
+    let (sizes, signed, wide) = ([2_usize, 2], [2, -1], vec![2_i64, -1]);
+    group.bench_function("ndarray_broadcast/array", |b| {
+        b.iter(|| black_box(array).broadcast(black_box(sizes)));
+    });
+    target!("broadcast_to/array", sizes);
+    target!("broadcast_to/array_of_signed", signed);
+    target!("broadcast_to/tuple", (2_usize, -1));
+    group.bench_function("ndarray_broadcast/slice", |b| {
+        b.iter(|| black_box(array).broadcast(IxDyn(black_box(&sizes[..]))));
+    });
+    target!("broadcast_to/slice", &sizes[..]);
+    target!("broadcast_to/slice_of_signed", &signed[..]);
+    target!("broadcast_to/vec_of_signed", &wide);
+    group.finish();
+}
+
 /// The cost does not depend on the number of elements.
 fn every_size(c: &mut Criterion) {
     let mut group = c.benchmark_group("view_elements");
-    let row = ArrayD::<f32>::zeros(IxDyn(&[10]));
-    let fixed = Array::<f32, _>::zeros(10);
-    for rows in [1_usize, 1_000, 10_000_000] {
+    let row = Array::<f32, _>::zeros(10);
+    let dynamic = row.clone().into_dyn();
+    for rows in [1, 100, 10_000, 10_000_000_usize] {
         let elements = rows * 10;
         group.bench_function(BenchmarkId::new("ndarray_broadcast/fixed", elements), |b| {
-            b.iter(|| black_box(&fixed).broadcast(black_box((rows, 10))).map(|v| v.as_ptr()));
+            b.iter(|| black_box(&*row).broadcast(black_box((rows, 10))));
         });
         group.bench_function(BenchmarkId::new("broadcast_to/fixed", elements), |b| {
-            b.iter(|| black_box(&fixed).broadcast_to(black_box((rows, -1))).map(|v| v.as_ptr()));
+            b.iter(|| black_box(&*row).broadcast_to(black_box((rows, 10))));
         });
         group.bench_function(BenchmarkId::new("broadcast_to/dynamic", elements), |b| {
-            b.iter(|| black_box(&row).broadcast_to(black_box(&[rows, 10][..])).map(|v| v.as_ptr()));
+            b.iter(|| black_box(&*dynamic).broadcast_to(black_box(&[rows, 10][..])));
         });
     }
     let one = Array::<f32, _>::zeros(());
     group.bench_function(BenchmarkId::new("broadcast_to/fixed", 1), |b| {
-        b.iter(|| black_box(&one).broadcast_to(black_box((1, 1))).map(|v| v.as_ptr()));
+        b.iter(|| black_box(&*one).broadcast_to(black_box((1, 1))));
     });
     group.finish();
 }
 
-criterion_group!(benches, every_form, every_size);
+criterion_group!(benches, every_form, every_target, every_size);
 criterion_main!(benches);

@@ -28,6 +28,7 @@ pub trait Size: Sealed + Copy {
     /// The integers if they are `usize` already.
     #[doc(hidden)]
     #[inline]
+    #[must_use]
     fn as_usizes(_: &[Self]) -> Option<&[usize]> {
         None
     }

@@ -310,9 +310,9 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     }
     let stretched =
         (broadcast_data(a, joint.clone()), broadcast_data(b, joint.clone()), broadcast_data(c, joint));
-    let (Some(x), Some(y), Some(z)) = stretched else {
+    let (Some(first), Some(second), Some(third)) = stretched else {
         return Err(*clash_or_overflow(&shapes));
     };
-    (*a, *b, *c) = (x, y, z);
+    (*a, *b, *c) = (first, second, third);
     Ok(())
 }

@@ -82,7 +82,7 @@ impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
     where
         T::Dim: DimMax<D, Output = D>,
     {
-        let view = self.clone().into_broadcast_to(target)?;
+        let view = stretch(self.shape(), &target, Placeholder::Keeps, |shape| broadcast_data(self, shape))?;
         *self = view.into_dimensionality().expect("`D` can hold as many axes as the target has");
         Ok(())
     }

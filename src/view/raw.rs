@@ -1,7 +1,7 @@
 //! Views that ndarray has no safe way to make.
 
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
-use core::iter::zip;
+use core::{iter::zip, mem};
 use ndarray::{ArrayRef, ArrayView, Axis, Dimension, ShapeBuilder};
 
 /// [`ArrayRef::broadcast`] of a view, for as long as its data lives.
@@ -12,9 +12,9 @@ pub(super) fn broadcast_data<'a, A, D: Dimension, E: Dimension>(
     shape: E,
 ) -> Option<ArrayView<'a, A, E>> {
     let stretched = view.broadcast(shape)?;
-    // SAFETY: Each element of `stretched` is one of `view`, which is shared and alive for 'a; the
-    // pointer, shape and strides are those of a valid view.
-    Some(unsafe { stretched.raw_view().deref_into_view() })
+    // SAFETY: The types differ in their lifetime only. Each element of `stretched` is one of `view`,
+    // which are shared and alive for 'a, and a view borrows nothing but its elements.
+    Some(unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(stretched) })
 }
 
 /// The view of shape `shape` in which axis `i` of the array is axis `places[i]`, and every other axis,
