@@ -1,5 +1,6 @@
 //! What can be wrong with a broadcast, and what was asked when it was.
 
+use crate::partial::{Dim, Name, PartialShape, Place, ResultRule};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
 use ndarray::{ErrorKind, ShapeError};
@@ -60,7 +61,7 @@ pub enum BroadcastError {
         size: i128,
     },
     /// A target has fewer axes than the shape that should fill it.
-    #[error("cannot {request}: the target has {found} of the {expected} axes that it needs at least")]
+    #[error("cannot {request}: the {} has {found} of the {expected} axes that it needs at least", request.toward())]
     TooFewAxes {
         /// What was asked.
         request: Box<Request>,
@@ -107,6 +108,108 @@ pub enum BroadcastError {
         /// The axis.
         axis: usize,
     },
+    /// What is known of two sizes of one axis is enough to see that they never go together.
+    #[error("cannot {request}: axis {axis} has sizes {} and {}{}, expected {}",
+        .dims[0], .dims[1], request.positions(*operands), request.size_rule())]
+    IncompatibleDims {
+        /// What was asked.
+        request: Box<Request>,
+        /// The first axis of the result that has clashing sizes.
+        axis: usize,
+        /// The sizes that clash, in the order of the shapes in `request`.
+        dims: Box<[Dim; 2]>,
+        /// The positions of the two shapes among those in `request`.
+        operands: [usize; 2],
+    },
+    /// A result is declared where there is nothing that could give one.
+    #[error("cannot {request}: there are no operands, expected at least 1")]
+    NoOperands {
+        /// What was asked.
+        request: Box<Request>,
+    },
+    /// A declared size does not agree with the inferred one.
+    #[error("cannot {request}: axis {axis} is inferred as {} and declared as {}, expected {}",
+        .dims[0], .dims[1], request.result_rule())]
+    ResultSize {
+        /// What was asked.
+        request: Box<Request>,
+        /// The axis of the result.
+        axis: usize,
+        /// What was inferred and what is declared.
+        dims: Box<[Dim; 2]>,
+    },
+    /// A -1 at an axis of the target that a shape, known in part, does not have.
+    #[error("cannot resolve -1 at axis {axis} of target {target:?}: shape {shape} has no such axis")]
+    PartialPlaceholderOnNewAxis {
+        /// The array's shape.
+        shape: Box<PartialShape>,
+        /// The target, as given.
+        target: Vec<i128>,
+        /// The position of the -1 in the target.
+        axis: usize,
+    },
+    /// A text is no shape, size or name.
+    #[error("cannot read {text:?}: position {position} needs {expected}")]
+    InvalidText {
+        /// The text.
+        text: String,
+        /// The first character that does not fit, counted from 0.
+        position: usize,
+        /// What could stand there.
+        expected: &'static str,
+    },
+    /// There are not as many shapes as operands were planned.
+    #[error("cannot {request}: the number of shapes is {found}, expected {expected}")]
+    OperandCount {
+        /// What was asked.
+        request: Box<Request>,
+        /// How many shapes there have to be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A shape has not the number of axes that it was said to have.
+    #[error("cannot {request}: the number of axes of {} is {found}, expected {expected}{}",
+        owner(*operand), request.at_least())]
+    DeclaredAxes {
+        /// What was asked.
+        request: Box<Request>,
+        /// The position of the operand, or `None` for the result.
+        operand: Option<usize>,
+        /// How many axes there have to be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// An axis has not the size that it was said to have.
+    #[error("cannot {request}: {place} has size {size}, expected {dim}")]
+    DeclaredSize {
+        /// What was asked.
+        request: Box<Request>,
+        /// The axis.
+        place: Place,
+        /// Its size.
+        size: usize,
+        /// The size that it was said to have.
+        dim: Box<Dim>,
+    },
+    /// One name stands for two sizes.
+    #[error("cannot {request}: {name} is {} at {} and {} at {}", .sizes[0], .places[0], .sizes[1], .places[1])]
+    DeclaredName {
+        /// What was asked.
+        request: Box<Request>,
+        /// The name.
+        name: Name,
+        /// Two axes with that name.
+        places: Box<[Place; 2]>,
+        /// Their sizes.
+        sizes: [usize; 2],
+    },
+}
+
+/// Whose number of axes it is.
+fn owner(operand: Option<usize>) -> String {
+    operand.map_or_else(|| "the result".into(), |operand| format!("operand {operand}"))
 }
 
 impl BroadcastError {
@@ -120,6 +223,15 @@ impl BroadcastError {
             Self::PlaceholderOnNewAxis { .. } => "PlaceholderOnNewAxis",
             Self::AxisOutOfBounds { .. } => "AxisOutOfBounds",
             Self::DuplicateAxis { .. } => "DuplicateAxis",
+            Self::IncompatibleDims { .. } => "IncompatibleDims",
+            Self::NoOperands { .. } => "NoOperands",
+            Self::ResultSize { .. } => "ResultSize",
+            Self::PartialPlaceholderOnNewAxis { .. } => "PartialPlaceholderOnNewAxis",
+            Self::InvalidText { .. } => "InvalidText",
+            Self::OperandCount { .. } => "OperandCount",
+            Self::DeclaredAxes { .. } => "DeclaredAxes",
+            Self::DeclaredSize { .. } => "DeclaredSize",
+            Self::DeclaredName { .. } => "DeclaredName",
         }
     }
 }
@@ -137,7 +249,9 @@ impl From<BroadcastError> for ShapeError {
             BroadcastError::Overflow { .. } => ErrorKind::Overflow,
             BroadcastError::InvalidSize { .. } => ErrorKind::RangeLimited,
             BroadcastError::AxisOutOfBounds { .. } => ErrorKind::OutOfBounds,
-            BroadcastError::DuplicateAxis { .. } => ErrorKind::Unsupported,
+            BroadcastError::DuplicateAxis { .. } | BroadcastError::InvalidText { .. } => {
+                ErrorKind::Unsupported
+            }
             _ => ErrorKind::IncompatibleShape,
         })
     }
@@ -199,14 +313,72 @@ pub enum Request {
         /// The axes, as given.
         axes: Vec<isize>,
     },
+    /// Bring shapes that are known in part to their joint shape.
+    PartialTogether {
+        /// The shapes of the operands.
+        shapes: Vec<PartialShape>,
+    },
+    /// Bring the batches of shapes that are known in part to their joint shape.
+    PartialBatch {
+        /// The shapes of the operands, each with how many of its last axes are its base.
+        shapes: Vec<(PartialShape, usize)>,
+    },
+    /// Verify a declared result.
+    VerifyResult {
+        /// The shapes of the operands.
+        operands: Vec<PartialShape>,
+        /// The shape that is declared.
+        result: PartialShape,
+        /// How far it may go beyond the inferred one.
+        rule: ResultRule,
+    },
+    /// Stretch a shape that is known in part to a target in which -1 keeps the shape's own size.
+    PartialToTarget {
+        /// The shape of the array.
+        shape: PartialShape,
+        /// The target, as given.
+        target: Vec<i128>,
+    },
+    /// Repeat a shape that is known in part along new axes.
+    PartialAlongAxes {
+        /// The shape of the array.
+        shape: PartialShape,
+        /// The axes of the target along which it is repeated.
+        axes: Vec<usize>,
+        /// The target.
+        target: PartialShape,
+    },
+    /// Sum a shape that is known in part over axes.
+    PartialSum {
+        /// The shape of the array.
+        shape: PartialShape,
+        /// The axes.
+        axes: Vec<usize>,
+    },
+    /// Put together what is known of one shape.
+    Merge {
+        /// The two descriptions of it.
+        shapes: [PartialShape; 2],
+    },
+    /// Carry out a planned broadcast.
+    Planned {
+        /// The shapes of the operands.
+        shapes: Vec<Vec<usize>>,
+        /// The shapes that they were planned with.
+        operands: Vec<PartialShape>,
+    },
 }
 
 impl Request {
     /// The rule for two sizes of one axis.
     fn size_rule(&self) -> &'static str {
         match self {
-            Self::AlongAxes { .. } => "equal sizes",
-            Self::Together { .. } => "equal sizes or 1",
+            Self::AlongAxes { .. } | Self::PartialAlongAxes { .. } | Self::Merge { .. } => "equal sizes",
+            Self::Together { .. }
+            | Self::PartialTogether { .. }
+            | Self::PartialBatch { .. }
+            | Self::VerifyResult { .. }
+            | Self::Planned { .. } => "equal sizes or 1",
             _ => "equal sizes or 1 in the array",
         }
     }
@@ -214,7 +386,7 @@ impl Request {
     /// The rule for what may stand in a target.
     fn target_rule(&self) -> &'static str {
         match self {
-            Self::ToTarget { .. } => "-1 or a size from 0 to isize::MAX",
+            Self::ToTarget { .. } | Self::PartialToTarget { .. } => "-1 or a size from 0 to isize::MAX",
             _ => "a size from 0 to isize::MAX",
         }
     }
@@ -223,14 +395,44 @@ impl Request {
     fn counted(&self) -> &'static str {
         match self {
             Self::InDim { .. } => "the number of axes named is",
+            Self::VerifyResult { .. } => "the number of axes of the result is",
+            Self::Merge { .. } => "the number of axes of the second shape is",
             _ => "the number of axes of the target is",
         }
     }
 
-    /// Which of more than two shapes clash.
+    /// What [`BroadcastError::TooFewAxes`] counts the axes of.
+    fn toward(&self) -> &'static str {
+        match self {
+            Self::VerifyResult { .. } => "result",
+            _ => "target",
+        }
+    }
+
+    /// What agrees with an inferred size.
+    fn result_rule(&self) -> &'static str {
+        match self {
+            Self::VerifyResult { rule: ResultRule::Exact, .. } => "all sizes that the inferred one can be",
+            _ => "a size that the inferred one can be",
+        }
+    }
+
+    /// Whether a number of axes is the least one.
+    fn at_least(&self) -> &'static str {
+        match self {
+            Self::PartialBatch { .. } => " at least",
+            _ => "",
+        }
+    }
+
+    /// Which of several shapes clash: positions are left out where a message has them in order.
     fn positions(&self, [first, second]: [usize; 2]) -> String {
         match self {
             Self::Together { shapes } if shapes.len() > 2 => format!(" (shapes {first} and {second})"),
+            Self::PartialTogether { .. }
+            | Self::PartialBatch { .. }
+            | Self::VerifyResult { .. }
+            | Self::Planned { .. } => format!(" (operands {first} and {second})"),
             _ => String::new(),
         }
     }
@@ -239,17 +441,7 @@ impl Request {
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Together { shapes } => match shapes.as_slice() {
-                [shape] => write!(f, "broadcast shape {shape:?}"),
-                [first, .., last] => {
-                    write!(f, "broadcast shapes {first:?}")?;
-                    for shape in &shapes[1..shapes.len() - 1] {
-                        write!(f, ", {shape:?}")?;
-                    }
-                    write!(f, " and {last:?} together")
-                }
-                [] => write!(f, "broadcast no shapes"),
-            },
+            Self::Together { shapes } => together(f, shapes.iter().map(Bracketed)),
             Self::ToTarget { shape, target } | Self::ToShape { shape, target } => {
                 write!(f, "broadcast shape {shape:?} to {target:?}")
             }
@@ -260,6 +452,82 @@ impl fmt::Display for Request {
                 write!(f, "broadcast shape {shape:?} with its axes at {axes:?} of {target:?}")
             }
             Self::CountAxes { axes } => write!(f, "make an axis set of {axes:?}"),
+            Self::PartialTogether { shapes } => together(f, shapes.iter()),
+            Self::PartialBatch { shapes } => {
+                f.write_str("broadcast the batches of ")?;
+                let batched = |(shape, base): &(PartialShape, usize)| format!("{shape} (base {base})");
+                listed(f, shapes.iter().map(batched))
+            }
+            Self::VerifyResult { operands, result, .. } => {
+                write!(f, "verify result {result} of ")?;
+                match operands.len() {
+                    0 => f.write_str("no operands"),
+                    1 => write!(f, "operand {}", operands[0]),
+                    _ => {
+                        f.write_str("operands ")?;
+                        listed(f, operands.iter())
+                    }
+                }
+            }
+            Self::PartialToTarget { shape, target } => write!(f, "broadcast shape {shape} to {target:?}"),
+            Self::PartialAlongAxes { shape, axes, target } => {
+                write!(f, "broadcast shape {shape} along axes {axes:?} to {target}")
+            }
+            Self::PartialSum { shape, axes } => write!(f, "sum shape {shape} over axes {axes:?}"),
+            Self::Merge { shapes: [a, b] } => write!(f, "merge shapes {a} and {b}"),
+            Self::Planned { shapes, operands } => {
+                f.write_str("broadcast shapes ")?;
+                listed(f, shapes.iter().map(Bracketed))?;
+                f.write_str(" as planned for ")?;
+                listed(f, operands.iter())
+            }
         }
     }
+}
+
+/// A shape as `[2, 3]`.
+struct Bracketed<'a>(&'a Vec<usize>);
+
+impl fmt::Display for Bracketed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.0, f)
+    }
+}
+
+/// `broadcast shapes a, b and c together`.
+fn together<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    shapes: impl ExactSizeIterator<Item = T>,
+) -> fmt::Result {
+    match shapes.len() {
+        0 => f.write_str("broadcast no shapes"),
+        1 => {
+            f.write_str("broadcast shape ")?;
+            listed(f, shapes)
+        }
+        _ => {
+            f.write_str("broadcast shapes ")?;
+            listed(f, shapes)?;
+            f.write_str(" together")
+        }
+    }
+}
+
+/// `a, b and c`.
+fn listed<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl ExactSizeIterator<Item = T>,
+) -> fmt::Result {
+    let count = items.len();
+    if count == 0 {
+        return f.write_str("none");
+    }
+    for (i, item) in items.enumerate() {
+        match i {
+            0 => write!(f, "{item}")?,
+            _ if i + 1 == count => write!(f, " and {item}")?,
+            _ => write!(f, ", {item}")?,
+        }
+    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ pub use joint::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
 pub use target::{Size, TargetShape, resolve_target};
 
-pub(crate) use axes::Members;
+pub(crate) use axes::{Members, positions};
 pub(crate) use joint::{checked_len, joint_shape, joint_size};
 pub(crate) use place::{along_axes, in_dim, repeats, right_aligned};
 pub(crate) use target::{Placeholder, resolve};
