@@ -45,6 +45,16 @@ impl Decision {
     ///
     /// # Errors
     /// The error of [`Never`](Self::Never).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::decide;
+    ///
+    /// assert_eq!(decide(&["?".parse()?, "1".parse()?]).checks()?, []);
+    /// assert_eq!(decide(&["?".parse()?, "2".parse()?]).checks()?.len(), 1);
+    /// assert!(decide(&["3".parse()?, "2".parse()?]).checks().is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
     pub fn checks(self) -> Result<Vec<Check>, BroadcastError> {
         match self {
             Self::Always => Ok(Vec::new()),

@@ -173,6 +173,17 @@ impl fmt::Display for Dim {
 }
 
 /// A range of at least two sizes that is not all sizes.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::Dim;
+///
+/// let Dim::Range(range) = Dim::range(2..=5)? else { unreachable!() };
+/// assert_eq!((range.min(), range.max()), (2, Some(5)));
+/// let Dim::Range(open) = Dim::range(2..)? else { unreachable!() };
+/// assert_eq!(open.max(), None);
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SizeRange(Span);
 
@@ -199,6 +210,15 @@ impl fmt::Display for SizeRange {
 }
 
 /// The name of a size.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::Dim;
+///
+/// let Dim::Name(name) = Dim::name("batch")? else { unreachable!() };
+/// assert_eq!(name.as_str(), "batch");
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Box<str>);
 

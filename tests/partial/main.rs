@@ -1,9 +1,14 @@
 //! Shapes that are known in part.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod example;
+mod families;
 mod golden;
+mod messages;
 mod oracle;
+mod plan;
 mod proof;
+mod text;
 
 use ndarray_broadcast::partial::PartialShape;
 

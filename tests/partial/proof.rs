@@ -2,7 +2,8 @@
 
 use super::oracle::{Names, covers, joint, joint_shape, worlds};
 use ndarray_broadcast::partial::{
-    Decision, Dim, PartialShape, Plan, decide, decide_result, infer_dim, infer_dims, infer_shapes,
+    Decision, Dim, PartialShape, Plan, ResultRule, decide, decide_result, infer_dim, infer_dims,
+    infer_shapes, verify,
 };
 use std::collections::BTreeSet;
 
@@ -179,6 +180,17 @@ fn declared_result() {
                 joint_shape(shapes).filter(accepted)
             };
             let expected: Vec<_> = worlds.iter().map(|(names, shapes)| agrees(*names, shapes)).collect();
+            let all = worlds
+                .iter()
+                .zip(&expected)
+                .all(|((_, shapes), expected)| joint_shape(shapes).is_none() || expected.is_some());
+            if infer_shapes(&operands).is_ok() {
+                let exact = verify(&operands, &result, ResultRule::Exact).is_ok();
+                assert_eq!(exact, all, "{operands:?} to {result:?}");
+                let some = expected.iter().any(Option::is_some);
+                let possible = verify(&operands, &result, ResultRule::AllowCast).is_ok();
+                assert_eq!(possible, some, "{operands:?} to {result:?}");
+            }
             let decision = decide_result(&operands, &result);
             let plan = Plan::new(operands.clone()).and_then(|plan| plan.with_result(result.clone()));
             let checks = match &decision {
