@@ -128,8 +128,8 @@ pub enum BroadcastError {
         request: Box<Request>,
     },
     /// A declared size does not agree with the inferred one.
-    #[error("cannot {request}: axis {axis} is inferred as {} and declared as {}, expected {}",
-        .dims[0], .dims[1], request.result_rule())]
+    #[error("cannot {request}: axis {axis} is inferred as {} and declared as {}, expected {}{}",
+        .dims[0], .dims[1], request.result_rule(), names_rule(dims))]
     ResultSize {
         /// What was asked.
         request: Box<Request>,
@@ -205,6 +205,11 @@ pub enum BroadcastError {
         /// Their sizes.
         sizes: [usize; 2],
     },
+}
+
+/// What more is expected of names.
+fn names_rule(dims: &[Dim; 2]) -> &'static str {
+    if dims.iter().any(|dim| matches!(dim, Dim::Name(_))) { ", and one size for each name" } else { "" }
 }
 
 /// Whose number of axes it is.

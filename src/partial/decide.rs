@@ -67,11 +67,11 @@ impl Decision {
 /// Whether operands go together: always, never, or where certain checks hold.
 ///
 /// # Shapes
-/// Aligned at the right, as in [`infer_shapes`](super::infer_shapes). Both certain answers are: of the
-/// shapes that the operands [accept](PartialShape::accepts), with equal names for equal sizes in all of
-/// them, all go together or none does. The answer is about the sizes of axes; that the size of the
-/// whole result is no overflow is known only when it cannot but be one, and is checked by
-/// [`Plan`](super::Plan). The order of the operands changes no answer. No operands go together.
+/// Aligned at the right, as in [`infer_shapes`](super::infer_shapes). `Always` and `Never` are certain:
+/// of all shapes that the operands [accept](PartialShape::accepts), with one size for each name, all go
+/// together or none do. The answer is about the sizes of axes; that a result is too large as a whole is
+/// `Never` only where even the smallest is, and else found by [`Plan`](super::Plan). The order of the
+/// operands does not change the answer. No operands at all go together.
 ///
 /// # Errors
 /// None; [`Decision::Never`] has the error of [`infer_shapes`](super::infer_shapes).
@@ -99,7 +99,7 @@ impl Decision {
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
     let columns = Columns::new(operands);
-    match columns.infer(|| Box::new(together(operands))) {
+    match columns.infer(|| Box::new(together(operands.iter()))) {
         Err(error) => Decision::Never(error),
         Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
     }

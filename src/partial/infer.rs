@@ -98,8 +98,7 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    // Two clones, so that one body serves any number of operands.
-    infer_shapes(&[a.clone(), b.clone()])
+    joint_of([a, b].into_iter())
 }
 
 /// The joint shape of any number of shapes, taken together: certain, whatever the unknown sizes are.
@@ -128,9 +127,15 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    let joint = Columns::new(shapes).infer(|| Box::new(together(shapes)))?;
-    let unranked = shapes.iter().any(|shape| shape.dims().is_none());
-    Ok(if unranked { PartialShape::unranked() } else { PartialShape::from(joint.dims) })
+    joint_of(shapes.iter())
+}
+
+fn joint_of<'a>(
+    mut shapes: impl Iterator<Item = &'a PartialShape> + Clone,
+) -> Result<PartialShape, BroadcastError> {
+    let joint = Columns::new(shapes.clone()).infer(|| Box::new(together(shapes.clone())))?;
+    let unranked = shapes.any(|shape| shape.dims().is_none());
+    Ok(if unranked { PartialShape::unranked() } else { joint.dims.into() })
 }
 
 /// The shape that the result of an operation is inferred to have: MLIR's rule.
@@ -157,13 +162,13 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = Columns::new(operands).infer(|| Box::new(together(operands)))?;
+    let joint = Columns::new(operands).infer(|| Box::new(together(operands.iter())))?;
     let ranked = operands.iter().any(|shape| shape.dims().is_some());
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
 }
 
-pub(super) fn together(shapes: &[PartialShape]) -> Request {
-    Request::PartialTogether { shapes: shapes.to_vec() }
+pub(super) fn together<'a>(shapes: impl Iterator<Item = &'a PartialShape>) -> Request {
+    Request::PartialTogether { shapes: shapes.cloned().collect() }
 }
 
 /// The ranked operands of a broadcast, aligned at the right.
@@ -173,9 +178,9 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    pub(super) fn new(shapes: &'a [PartialShape]) -> Self {
+    pub(super) fn new(shapes: impl IntoIterator<Item = &'a PartialShape>) -> Self {
         let operands: Vec<_> =
-            shapes.iter().enumerate().filter_map(|(i, shape)| Some((i, shape.dims()?))).collect();
+            shapes.into_iter().enumerate().filter_map(|(i, shape)| Some((i, shape.dims()?))).collect();
         let ndim = operands.iter().map(|(_, dims)| dims.len()).max().unwrap_or(0);
         Self { operands, ndim }
     }

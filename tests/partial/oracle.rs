@@ -1,6 +1,7 @@
 //! The rule by enumeration: every assignment of sizes to what is not known, one after the other.
 
 use ndarray_broadcast::partial::{Dim, PartialShape};
+use std::collections::BTreeSet;
 
 /// Sizes that names stand for: `n`, then `m`.
 pub(crate) type Names = [usize; 2];
@@ -57,7 +58,7 @@ pub(crate) fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
     choices.iter().fold(vec![vec![]], |picked, choices| {
         picked
             .iter()
-            .flat_map(|picked| choices.iter().map(|it| [&picked[..], &[it.clone()]].concat()))
+            .flat_map(|picked| choices.iter().map(|it| [picked, std::slice::from_ref(it)].concat()))
             .collect()
     })
 }
@@ -69,4 +70,49 @@ pub(crate) fn worlds(operands: &[PartialShape], top: usize) -> Vec<(Names, Vec<V
         product(&shapes).into_iter().map(move |shapes| (names, shapes))
     };
     assignments(operands, top).into_iter().flat_map(of).collect()
+}
+
+/// Every `Dim` over sizes up to `named`, with two names.
+pub(crate) fn language(named: usize) -> Vec<Dim> {
+    let mut dims: Vec<Dim> = (0..=named).map(Dim::Known).collect();
+    for lo in 0..=named {
+        dims.extend((lo + 1..=named).map(|hi| Dim::range(lo..=hi).unwrap()));
+        dims.push(Dim::range(lo..).unwrap());
+    }
+    dims.extend([Dim::name("n").unwrap(), Dim::name("m").unwrap()]);
+    dims
+}
+
+/// What can come out at an axis: what the names stand for, and the joint size.
+pub(crate) type Outcomes = BTreeSet<(Names, usize)>;
+
+/// Checks that `inferred` is sound, and that no smaller `Dim` is.
+pub(crate) fn assert_smallest(
+    inferred: &Dim,
+    outcomes: &Outcomes,
+    (language, top): (&[Dim], usize),
+    of: &dyn std::fmt::Debug,
+) {
+    for &(names, size) in outcomes {
+        assert!(covers(inferred, names, size), "{of:?}: {inferred} excludes {size} for {names:?}");
+    }
+    let admissible: BTreeSet<Names> = outcomes.iter().map(|(names, _)| *names).collect();
+    let covered = |dim: &Dim| -> Outcomes {
+        let sizes = |&names: &Names| {
+            (0..=top).filter(move |&size| covers(dim, names, size)).map(move |size| (names, size))
+        };
+        admissible.iter().flat_map(sizes).collect()
+    };
+    let ours = covered(inferred);
+    if ours == *outcomes {
+        return;
+    }
+    for other in language.iter().filter(|dim| outcomes.iter().all(|&(names, size)| covers(dim, names, size)))
+    {
+        let theirs = covered(other);
+        assert!(
+            theirs.len() >= ours.len() || !theirs.is_subset(&ours),
+            "{of:?}: {other} is within {inferred}"
+        );
+    }
 }

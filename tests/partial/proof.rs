@@ -1,6 +1,6 @@
 //! Proofs by enumeration: what is inferred and decided is what some and all assignments say.
 
-use super::oracle::{Names, covers, joint, joint_shape, worlds};
+use super::oracle::{Names, Outcomes, assert_smallest, covers, joint, joint_shape, language, worlds};
 use ndarray_broadcast::partial::{
     Decision, Dim, PartialShape, Plan, ResultRule, decide, decide_result, infer_dim, infer_dims,
     infer_shapes, verify,
@@ -11,17 +11,6 @@ use std::collections::BTreeSet;
 /// there have to be two, so that what has no end differs from what ends.
 const NAMED: usize = 4;
 const TOP: usize = 6;
-
-/// Every `Dim` over sizes up to `named`, with two names.
-fn language(named: usize) -> Vec<Dim> {
-    let mut dims: Vec<Dim> = (0..=named).map(Dim::Known).collect();
-    for lo in 0..=named {
-        dims.extend((lo + 1..=named).map(|hi| Dim::range(lo..=hi).unwrap()));
-        dims.push(Dim::range(lo..).unwrap());
-    }
-    dims.extend([Dim::name("n").unwrap(), Dim::name("m").unwrap()]);
-    dims
-}
 
 /// The pairs and triples of `dims` as shapes of one axis, each set once.
 fn pairs_and_triples(dims: &[Dim]) -> Vec<Vec<PartialShape>> {
@@ -34,40 +23,6 @@ fn pairs_and_triples(dims: &[Dim]) -> Vec<Vec<PartialShape>> {
         }
     }
     operands
-}
-
-/// What can come out at an axis: what the names stand for, and the joint size.
-type Outcomes = BTreeSet<(Names, usize)>;
-
-/// Checks that `inferred` is sound, and that no smaller `Dim` is.
-fn assert_smallest(
-    inferred: &Dim,
-    outcomes: &Outcomes,
-    (language, top): (&[Dim], usize),
-    of: &dyn std::fmt::Debug,
-) {
-    for &(names, size) in outcomes {
-        assert!(covers(inferred, names, size), "{of:?}: {inferred} excludes {size} for {names:?}");
-    }
-    let admissible: BTreeSet<Names> = outcomes.iter().map(|(names, _)| *names).collect();
-    let covered = |dim: &Dim| -> Outcomes {
-        let sizes = |&names: &Names| {
-            (0..=top).filter(move |&size| covers(dim, names, size)).map(move |size| (names, size))
-        };
-        admissible.iter().flat_map(sizes).collect()
-    };
-    let ours = covered(inferred);
-    if ours == *outcomes {
-        return;
-    }
-    for other in language.iter().filter(|dim| outcomes.iter().all(|&(names, size)| covers(dim, names, size)))
-    {
-        let theirs = covered(other);
-        assert!(
-            theirs.len() >= ours.len() || !theirs.is_subset(&ours),
-            "{of:?}: {other} is within {inferred}"
-        );
-    }
 }
 
 /// One axis: the sizes of the inferred `Dim` are those that come out, not one more or less; the answer is
