@@ -171,6 +171,24 @@ fn names_stay() {
     assert!(plan.joint_shape(&[[1, 1], [5, 3]]).is_err());
 }
 
+/// A name is one size on all axes, of all operands and of the result.
+#[test]
+fn names_across_axes() {
+    // n is 3 or 1, and 4 or 1.
+    assert_eq!(infer_shapes(&[p("nxnxn"), p("3x4x1")]), Ok(p("3x4x1")));
+    assert_eq!(infer_shapes(&[p("nxnxn"), p("3x4xm")]), Ok(p("3x4xm")));
+    assert_eq!(infer_shapes(&[p("nx0..5"), p("3xn")]), Ok(p("3x0..5")));
+    assert_eq!(infer_shapes(&[p("nxmxn"), p("2x3xm")]), Ok(p("2x3x1..3")));
+    let cast =
+        |operands: &[PartialShape], result: &str| verify(operands, &p(result), ResultRule::AllowCast).is_ok();
+    assert!(cast(&[p("nxn")], "3x3") && !cast(&[p("nxn")], "3x4") && cast(&[p("nxn")], "2..5x4"));
+    assert!(cast(&[p("nxn"), p("3x1")], "3x1") && !cast(&[p("nxn"), p("3x1")], "3x2"));
+    assert!(!cast(&[p("3x4")], "nxn") && cast(&[p("3x?")], "nxn") && cast(&[p("?x?")], "nxn"));
+    assert_eq!(p("nxn").merge(&p("3x?")), Ok(p("3x3")));
+    assert!(p("nxn").merge(&p("3x4")).is_err());
+    assert!(p("nxn").accepts(&[3, 3]) && !p("nxn").accepts(&[3, 4]));
+}
+
 /// A size that no axis can have, and a result that no array can have.
 #[test]
 fn overflow() {
