@@ -353,6 +353,15 @@ pub enum Request {
         /// The target.
         target: PartialShape,
     },
+    /// Place each axis of a shape that is known in part at an axis of the target.
+    PartialInDim {
+        /// The shape of the array.
+        shape: PartialShape,
+        /// For each axis of the array the axis of the target.
+        axes: Vec<usize>,
+        /// The target.
+        target: PartialShape,
+    },
     /// Sum a shape that is known in part over axes.
     PartialSum {
         /// The shape of the array.
@@ -399,7 +408,7 @@ impl Request {
     /// What [`BroadcastError::AxisCount`] counts.
     fn counted(&self) -> &'static str {
         match self {
-            Self::InDim { .. } => "the number of axes named is",
+            Self::InDim { .. } | Self::PartialInDim { .. } => "the number of axes named is",
             Self::VerifyResult { .. } => "the number of axes of the result is",
             Self::Merge { .. } => "the number of axes of the second shape is",
             _ => "the number of axes of the target is",
@@ -477,6 +486,9 @@ impl fmt::Display for Request {
             Self::PartialToTarget { shape, target } => write!(f, "broadcast shape {shape} to {target:?}"),
             Self::PartialAlongAxes { shape, axes, target } => {
                 write!(f, "broadcast shape {shape} along axes {axes:?} to {target}")
+            }
+            Self::PartialInDim { shape, axes, target } => {
+                write!(f, "broadcast shape {shape} with its axes at {axes:?} of {target}")
             }
             Self::PartialSum { shape, axes } => write!(f, "sum shape {shape} over axes {axes:?}"),
             Self::Merge { shapes: [a, b] } => write!(f, "merge shapes {a} and {b}"),

@@ -140,6 +140,73 @@ pub fn infer_axes(
     Ok(fits(result, request)?.into())
 }
 
+/// The shape of an array of which each axis has its place in a target.
+///
+/// # Shapes
+/// As [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): axis `i` of the array becomes axis
+/// `axes[i]`, and stretches from 1. The result is the target, with what is known of those axes of the
+/// array that cannot be 1. Of an array `*` the target is the result, of a target `*` it is `*`.
+///
+/// # Errors
+/// In this order:
+/// [`AxisCount`](BroadcastError::AxisCount) where `axes` has not one entry for each axis of the array;
+/// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis;
+/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_in_dim, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_in_dim(&p("1x4"), &p("?x2x3"), [2, 0])?, p("4x2x3"));
+/// assert_eq!(infer_in_dim(&p("n"), &p("2x?"), [1])?, p("2x?"));
+/// assert_eq!(
+///     infer_in_dim(&p("2..x4"), &p("1x4"), [0, 1]).unwrap_err().to_string(),
+///     "cannot broadcast shape 2..x4 with its axes at [0, 1] of 1x4: \
+///      axis 0 has sizes 2.. and 1, expected equal sizes or 1 in the array",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// Type inference of StableHLO's `broadcast_in_dim` and `dynamic_broadcast_in_dim`.
+pub fn infer_in_dim(
+    shape: &PartialShape,
+    target: &PartialShape,
+    axes: impl Axes,
+) -> Result<PartialShape, BroadcastError> {
+    let request = || {
+        let (shape, target) = (shape.clone(), target.clone());
+        Box::new(Request::PartialInDim { shape, axes: positions(&axes), target })
+    };
+    let found = axes.axis_count();
+    if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
+        return Err(BroadcastError::AxisCount { request: request(), expected, found });
+    }
+    let Some(dims) = target.dims() else {
+        distinct(&axes, request)?;
+        return Ok(PartialShape::unranked());
+    };
+    Members::new(&axes, dims.len(), request)?;
+    // In the order of the result, so that the first axis that clashes is the one that is reported.
+    let mut stretched: Vec<(usize, &Dim)> =
+        shape.dims().unwrap_or_default().iter().enumerate().map(|(i, dim)| (axes.axis(i), dim)).collect();
+    stretched.retain(|(_, dim)| !dim.admits(1));
+    stretched.sort_unstable_by_key(|&(axis, _)| axis);
+    let merged = merge_dims(stretched.iter().map(|&(axis, dim)| (dim, &dims[axis]))).map_err(|i| {
+        let (place, own) = stretched[i];
+        let dims = Box::new([own.clone(), dims[place].clone()]);
+        BroadcastError::IncompatibleDims { request: request(), axis: place, dims, operands: [0, 1] }
+    })?;
+    let mut result = dims.to_vec();
+    for (&(axis, _), dim) in stretched.iter().zip(merged) {
+        result[axis] = dim;
+    }
+    Ok(fits(result, request)?.into())
+}
+
 /// The joint batch shape of operands of which the last axes are their base.
 ///
 /// # Shapes

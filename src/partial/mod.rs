@@ -98,6 +98,7 @@
 //! |---|---|
 //! | [`resolve_target`](crate::resolve_target), with -1 | [`infer_target`] |
 //! | [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes) | [`infer_axes`] |
+//! | [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) | [`infer_in_dim`] |
 //! | batches with base axes | [`infer_batch`] |
 //! | a sum over axes | [`infer_sum`] |
 
@@ -114,7 +115,7 @@ mod verify;
 pub use check::{Check, Place};
 pub use decide::{Decision, decide, decide_result};
 pub use dim::{Dim, Name, SizeRange};
-pub use families::{infer_axes, infer_batch, infer_sum, infer_target};
+pub use families::{infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target};
 pub use infer::{infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
 pub use plan::Plan;
 pub use shape::PartialShape;

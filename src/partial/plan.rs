@@ -8,8 +8,8 @@ use ndarray::IxDyn;
 
 /// A broadcast planned from partial shapes, which takes the real shapes later.
 ///
-/// What was certain when it was planned is not asked again of the rule; what the shapes were said to
-/// be is made sure of, so that nothing is left undefined.
+/// The plan is made only if it can succeed. What it counted on is then made sure of: that the shapes are
+/// as described, that each name is one size, and what was left open, so that nothing is undefined.
 ///
 /// # Examples
 /// ```

@@ -2,7 +2,9 @@
 
 use super::oracle::{assert_smallest, instances, joint_shape, language, worlds};
 use super::p;
-use ndarray_broadcast::partial::{PartialShape, infer_axes, infer_batch, infer_sum, infer_target};
+use ndarray_broadcast::partial::{
+    PartialShape, infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target,
+};
 use ndarray_broadcast::{AxisSet, BroadcastError, resolve_target};
 
 const TOP: usize = 5;
@@ -109,6 +111,46 @@ fn axes_unranked_and_wrong() {
     assert_eq!(variant(infer_axes(&p("3"), &p("2x2x3"), [0])), "AxisCount");
     assert_eq!(variant(infer_axes(&p("1"), &p("2x3"), [0])), "IncompatibleDims");
     assert_eq!(variant(infer_axes(&p("nxn"), &p("2x3"), AxisSet::default())), "IncompatibleDims");
+}
+
+/// Placed axes: those that are not 1 are the target's, and tell of it.
+#[test]
+fn in_dim() {
+    let pairs = |dims: &[&str]| shapes(dims).into_iter().filter(|shape| shape.ndim() == Some(2));
+    let mut cases = 0;
+    for array in pairs(&["1", "3", "?", "2..3", "n"]) {
+        for target in pairs(&["1", "3", "?", "2..4", "m"]) {
+            for axes in [[0, 1], [1, 0]] {
+                cases += 1;
+                let of = || format!("{array} at {axes:?} of {target}");
+                let placed = |shapes: &[Vec<usize>]| {
+                    let stretches = |i: usize| [1, shapes[1][axes[i]]].contains(&shapes[0][i]);
+                    stretches(0) && stretches(1)
+                };
+                let outcomes: Vec<_> = worlds(&[array.clone(), target.clone()], TOP)
+                    .into_iter()
+                    .filter(|(_, shapes)| placed(shapes))
+                    .collect();
+                let Ok(inferred) = infer_in_dim(&array, &target, axes) else {
+                    assert!(outcomes.is_empty(), "{}", of());
+                    continue;
+                };
+                for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
+                    let outcomes = outcomes.iter().map(|(names, shapes)| (*names, shapes[1][axis])).collect();
+                    assert_smallest(dim, &outcomes, (&language(4), TOP + 1), &of());
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 25 * 25 * 2);
+    assert_eq!(infer_in_dim(&p("*"), &p("2x3"), [1]), Ok(p("2x3")));
+    assert_eq!(infer_in_dim(&p("4"), &p("*"), [9]), Ok(p("*")));
+    assert!(
+        infer_in_dim(&p("4"), &p("*"), [0, 1]).is_err() && infer_in_dim(&p("*"), &p("*"), [1, 1]).is_err()
+    );
+    assert!(
+        infer_in_dim(&p("*"), &p("2x3"), [2]).is_err() && infer_in_dim(&p("2x3"), &p("nxn"), [0, 1]).is_err()
+    );
 }
 
 /// Batches join, bases are left alone: the same as on the batches by themselves.

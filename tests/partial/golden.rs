@@ -3,8 +3,8 @@
 use super::p;
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::partial::{
-    Decision, Dim, PartialShape, ResultRule, decide, infer_result_shape, infer_shape, infer_shapes,
-    infer_target, verify,
+    Decision, Dim, PartialShape, ResultRule, decide, infer_in_dim, infer_result_shape, infer_shape,
+    infer_shapes, infer_target, verify,
 };
 use serde_json::Value;
 
@@ -215,6 +215,21 @@ fn onnx_expand() {
         assert_eq!(joint, recorded(case, "out_shape"), "{case}");
     }
     assert_eq!(cases.len(), 86);
+}
+
+/// XLA's `broadcast_in_dim` of known shapes.
+#[test]
+fn xla_broadcast_in_dim() {
+    let cases = golden!("successor", "xla_broadcast_in_dim");
+    for case in &cases {
+        // A negative axis cannot be named here; no target has the axis that stands for it.
+        let place = |axis: &Value| axis.as_u64().map_or(usize::MAX, |axis| usize::try_from(axis).unwrap());
+        let axes: Vec<usize> = case["broadcast_dimensions"].as_array().unwrap().iter().map(place).collect();
+        let target = shape(&case["out_shape"]);
+        let found = infer_in_dim(&shape(&case["operand_shape"]), &target, axes);
+        assert_eq!(found.ok(), (case["ok"] == true).then_some(target), "{case}");
+    }
+    assert_eq!(cases.len(), 140);
 }
 
 /// JAX's symbolic sizes. An expression such as `2*n` is a name of its own here, which knows less than

@@ -6,14 +6,14 @@ use proptest::prelude::*;
 
 #[test]
 fn reads_and_prints() {
-    let same =
-        ["*", "[]", "4x?x3", "0", "1x1", "?", "2..5", "2..x0..1xn", "seq_lenx_2xB", "18446744073709551615"];
+    let same = ["*", "[]", "4x?x3", "0", "1x1", "?", "2..5", "2..x0..1xn", "seq_lenx_2xB"];
     for text in same {
         assert_eq!(p(text).to_string(), text);
     }
     for (text, other) in [("3..3x0..", "3x?"), ("..5x1", "0..5x1"), ("007x0", "7x0"), ("0..0", "0")] {
         assert_eq!(p(text).to_string(), other);
     }
+    assert_eq!(p(&usize::MAX.to_string()), PartialShape::from([usize::MAX]));
     assert_eq!(p("[]").ndim(), Some(0));
     assert_eq!(format!("{:?}", p("2x?")), "PartialShape(2x?)");
 }
