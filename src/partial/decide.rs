@@ -113,7 +113,7 @@ pub fn decide(operands: &[PartialShape]) -> Decision {
 /// result may be answered with checks of which one always fails; the other answers are certain.
 ///
 /// # Errors
-/// None; [`Decision::Never`] has the errors of [`verify`](super::verify) under
+/// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
 /// [`ResultRule::AllowCast`], except that an operand `*` may always bring what the result has more:
 /// then [`TooFewAxes`](BroadcastError::TooFewAxes) is the error of a result with too few axes.
 ///
