@@ -3,8 +3,8 @@
 //! Nothing here needs an array. A [`PartialShape`] has for each axis a [`Dim`]: a size, `?`, a range
 //! or a name, or it is `*`, of any number of axes. From such shapes the module
 //! - infers what the result is ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
-//! - verifies what it was declared to be ([`verify`]),
-//! - decides if the operands go together always, never, or where certain things hold ([`decide`],
+//! - verifies what it was declared to be ([`verify`](verify())),
+//! - decides if the operands go together always, never, or where certain things hold ([`decide`](decide()),
 //!   [`decide_result`]),
 //! - and makes a [`Plan`] that takes the real shapes later and makes sure of those.
 //!
