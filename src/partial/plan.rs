@@ -45,7 +45,7 @@ impl Plan {
     /// Plans a broadcast of operands of these shapes.
     ///
     /// # Shapes
-    /// As [`decide`](super::decide()); any number, `*` too.
+    /// As [`decide()`]; any number, `*` too.
     ///
     /// # Errors
     /// That of [`Decision::Never`](super::Decision::Never): a plan that cannot succeed is not made.
@@ -70,7 +70,7 @@ impl Plan {
     /// The same with a declared shape for the result, which is made sure of too.
     ///
     /// # Shapes
-    /// As [`decide_result`](super::decide_result).
+    /// As [`decide_result`].
     ///
     /// # Errors
     /// That of [`Decision::Never`](super::Decision::Never).
