@@ -11,6 +11,7 @@ mod sealed;
 mod shape;
 mod view;
 
+pub mod partial;
 pub mod prelude;
 
 pub use error::{BroadcastError, Request};

@@ -10,7 +10,8 @@ pub use joint::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
 pub use target::{Size, TargetShape, resolve_target};
 
-pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, stretches};
+pub(crate) use axes::{Named, positions};
+pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, joint_size, stretches};
 pub(crate) use place::{along_axes, in_dim, repeats};
 pub(crate) use target::{Placeholder, refusal, resolve};
 

@@ -1,8 +1,14 @@
-//! What can be wrong with a broadcast, and what was asked when it was.
+//! What can be wrong with a broadcast.
 
+mod request;
+
+pub use request::Request;
+
+use crate::partial::{Dim, Name, PartialShape, Place};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
 use ndarray::{ErrorKind, ShapeError};
+use request::count;
 use thiserror::Error;
 
 /// What is wrong with a broadcast.
@@ -60,7 +66,7 @@ pub enum BroadcastError {
         size: i128,
     },
     /// A target has fewer axes than the shape that should fill it.
-    #[error("cannot {request}: the target has {}, expected at least {expected}", count(*found))]
+    #[error("cannot {request}: the {} has {}, expected at least {expected}", request.toward(), count(*found))]
     TooFewAxes {
         /// What was asked.
         request: Box<Request>,
@@ -107,6 +113,113 @@ pub enum BroadcastError {
         /// The axis.
         axis: usize,
     },
+    /// What is known of two sizes of one axis is enough to see that they never go together.
+    #[error("cannot {request}: axis {axis} has sizes {} and {}{}, expected {}",
+        .dims[0], .dims[1], request.positions(*operands), request.size_rule())]
+    IncompatibleDims {
+        /// What was asked.
+        request: Box<Request>,
+        /// The first axis of the result that has clashing sizes.
+        axis: usize,
+        /// The sizes that clash, in the order of the shapes in `request`.
+        dims: Box<[Dim; 2]>,
+        /// The positions of the two shapes among those in `request`.
+        operands: [usize; 2],
+    },
+    /// A result is declared where there is nothing that could give one.
+    #[error("cannot {request}: there are no operands, expected at least 1")]
+    NoOperands {
+        /// What was asked.
+        request: Box<Request>,
+    },
+    /// A declared size does not agree with the inferred one.
+    #[error("cannot {request}: axis {axis} is inferred as {} and declared as {}, expected {}{}",
+        .dims[0], .dims[1], request.result_rule(), names_rule(dims))]
+    ResultSize {
+        /// What was asked.
+        request: Box<Request>,
+        /// The axis of the result.
+        axis: usize,
+        /// What was inferred and what is declared.
+        dims: Box<[Dim; 2]>,
+    },
+    /// A -1 at an axis of the target that a shape, known in part, does not have.
+    #[error("cannot resolve -1 at axis {axis} of target {target:?}: shape {shape} has no such axis")]
+    PartialPlaceholderOnNewAxis {
+        /// The array's shape.
+        shape: Box<PartialShape>,
+        /// The target, as given.
+        target: Vec<i128>,
+        /// The position of the -1 in the target.
+        axis: usize,
+    },
+    /// A text is no shape, size or name.
+    #[error("cannot read {text:?}: position {position} needs {expected}")]
+    InvalidText {
+        /// The text.
+        text: String,
+        /// The first character that does not fit, counted from 0.
+        position: usize,
+        /// What could stand there.
+        expected: &'static str,
+    },
+    /// There are not as many shapes as operands were planned.
+    #[error("cannot {request}: the number of shapes is {found}, expected {expected}")]
+    OperandCount {
+        /// What was asked.
+        request: Box<Request>,
+        /// How many shapes there have to be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A shape has not the number of axes that it was said to have.
+    #[error("cannot {request}: the number of axes of {} is {found}, expected {expected}{}",
+        owner(*operand), request.at_least())]
+    DeclaredAxes {
+        /// What was asked.
+        request: Box<Request>,
+        /// The position of the operand, or `None` for the result.
+        operand: Option<usize>,
+        /// How many axes there have to be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// An axis has not the size that it was said to have.
+    #[error("cannot {request}: {place} has size {size}, expected {dim}")]
+    DeclaredSize {
+        /// What was asked.
+        request: Box<Request>,
+        /// The axis.
+        place: Place,
+        /// Its size.
+        size: usize,
+        /// The size that it was said to have.
+        dim: Box<Dim>,
+    },
+    /// One name stands for two sizes.
+    #[error("cannot {request}: {name} is {} at {} and {} at {}", .sizes[0], .places[0], .sizes[1], .places[1])]
+    DeclaredName {
+        /// What was asked.
+        request: Box<Request>,
+        /// The name.
+        name: Name,
+        /// Two axes with that name.
+        places: Box<[Place; 2]>,
+        /// Their sizes.
+        sizes: [usize; 2],
+    },
+}
+
+/// What more is expected of names.
+fn names_rule(dims: &[Dim; 2]) -> &'static str {
+    if dims.iter().any(|dim| matches!(dim, Dim::Name(_))) { ", and one size for each name" } else { "" }
+}
+
+/// Whose number of axes it is.
+fn owner(operand: Option<usize>) -> String {
+    operand.map_or_else(|| "the result".into(), |operand| format!("operand {operand}"))
 }
 
 impl BroadcastError {
@@ -120,6 +233,15 @@ impl BroadcastError {
             Self::PlaceholderOnNewAxis { .. } => "PlaceholderOnNewAxis",
             Self::AxisOutOfBounds { .. } => "AxisOutOfBounds",
             Self::DuplicateAxis { .. } => "DuplicateAxis",
+            Self::IncompatibleDims { .. } => "IncompatibleDims",
+            Self::NoOperands { .. } => "NoOperands",
+            Self::ResultSize { .. } => "ResultSize",
+            Self::PartialPlaceholderOnNewAxis { .. } => "PartialPlaceholderOnNewAxis",
+            Self::InvalidText { .. } => "InvalidText",
+            Self::OperandCount { .. } => "OperandCount",
+            Self::DeclaredAxes { .. } => "DeclaredAxes",
+            Self::DeclaredSize { .. } => "DeclaredSize",
+            Self::DeclaredName { .. } => "DeclaredName",
         }
     }
 }
@@ -145,148 +267,10 @@ impl From<BroadcastError> for ShapeError {
             BroadcastError::Overflow { .. } => ErrorKind::Overflow,
             BroadcastError::InvalidSize { .. } => ErrorKind::RangeLimited,
             BroadcastError::AxisOutOfBounds { .. } => ErrorKind::OutOfBounds,
-            BroadcastError::DuplicateAxis { .. } => ErrorKind::Unsupported,
+            BroadcastError::DuplicateAxis { .. } | BroadcastError::InvalidText { .. } => {
+                ErrorKind::Unsupported
+            }
             _ => ErrorKind::IncompatibleShape,
         })
-    }
-}
-
-/// What was asked of the crate: the operation and every shape it was given, for error messages.
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::{broadcast_shapes, BroadcastError, Request};
-///
-/// let error = broadcast_shapes(&[[2, 3], [2, 4]]).unwrap_err();
-/// let BroadcastError::Incompatible { request, .. } = error else { unreachable!() };
-/// assert_eq!(*request, Request::Together { shapes: vec![vec![2, 3], vec![2, 4]] });
-/// assert_eq!(request.to_string(), "broadcast shapes [2, 3] and [2, 4] together");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Request {
-    /// Bring shapes to their joint shape.
-    Together {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-    },
-    /// Stretch a shape to a target in which -1 keeps the shape's own size.
-    ToTarget {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Stretch a shape to another shape.
-    ToShape {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Repeat a shape along new axes.
-    AlongAxes {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The axes of the target along which it is repeated.
-        axes: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Place each axis of a shape at an axis of the target.
-    InDim {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// For each axis of the array the axis of the target.
-        axes: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Make an axis set of axes that may be counted from the end.
-    CountAxes {
-        /// The axes, as given.
-        axes: Vec<isize>,
-    },
-}
-
-impl Request {
-    /// The rule for two sizes of one axis.
-    fn size_rule(&self) -> &'static str {
-        match self {
-            Self::AlongAxes { .. } => "equal sizes",
-            Self::Together { .. } => "equal sizes or 1",
-            _ => "equal sizes or 1 in the array",
-        }
-    }
-
-    /// The rule for what may stand in a target.
-    fn target_rule(&self, size: i128) -> &'static str {
-        match self {
-            Self::ToTarget { .. } => "-1 or a size from 0 to isize::MAX",
-            _ if size == -1 => "a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
-            _ => "a size from 0 to isize::MAX",
-        }
-    }
-
-    /// The rule of [`BroadcastError::AxisCount`].
-    fn count_rule(&self, expected: usize, found: usize) -> String {
-        match self {
-            Self::InDim { .. } => {
-                format!("{} named, expected {expected}, one for each axis of the array", count(found))
-            }
-            _ => format!(
-                "the target has {}, expected {expected}, those of the array and those named",
-                count(found)
-            ),
-        }
-    }
-
-    /// Whose axes [`BroadcastError::AxisOutOfBounds`] counts.
-    fn of_what(&self) -> &'static str {
-        match self {
-            Self::CountAxes { .. } => "",
-            _ => " of the target",
-        }
-    }
-
-    /// Which of more than two shapes clash.
-    fn positions(&self, [first, second]: [usize; 2]) -> String {
-        match self {
-            Self::Together { shapes } if shapes.len() > 2 => format!(" (shapes {first} and {second})"),
-            _ => String::new(),
-        }
-    }
-}
-
-/// A number of axes in words.
-fn count(axes: usize) -> String {
-    if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
-}
-
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Together { shapes } => match shapes.as_slice() {
-                [shape] => write!(f, "broadcast shape {shape:?}"),
-                [first, .., last] => {
-                    write!(f, "broadcast shapes {first:?}")?;
-                    for shape in &shapes[1..shapes.len() - 1] {
-                        write!(f, ", {shape:?}")?;
-                    }
-                    write!(f, " and {last:?} together")
-                }
-                [] => write!(f, "broadcast no shapes"),
-            },
-            Self::ToTarget { shape, target } | Self::ToShape { shape, target } => {
-                write!(f, "broadcast shape {shape:?} to {target:?}")
-            }
-            Self::AlongAxes { shape, axes, target } => {
-                write!(f, "broadcast shape {shape:?} along axes {axes:?} to {target:?}")
-            }
-            Self::InDim { shape, axes, target } => {
-                write!(f, "broadcast shape {shape:?} with its axes at {axes:?} of {target:?}")
-            }
-            Self::CountAxes { axes } => write!(f, "make an axis set of {axes:?}"),
-        }
     }
 }

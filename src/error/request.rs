@@ -1,0 +1,312 @@
+//! What was asked of the crate, as messages tell it.
+
+use crate::partial::{PartialShape, ResultRule};
+use alloc::{format, string::String, vec::Vec};
+use core::fmt;
+
+/// What was asked of the crate: the operation and every shape it was given, for error messages.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::{broadcast_shapes, BroadcastError, Request};
+///
+/// let error = broadcast_shapes(&[[2, 3], [2, 4]]).unwrap_err();
+/// let BroadcastError::Incompatible { request, .. } = error else { unreachable!() };
+/// assert_eq!(*request, Request::Together { shapes: vec![vec![2, 3], vec![2, 4]] });
+/// assert_eq!(request.to_string(), "broadcast shapes [2, 3] and [2, 4] together");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Request {
+    /// Bring shapes to their joint shape.
+    Together {
+        /// The shapes of the operands.
+        shapes: Vec<Vec<usize>>,
+    },
+    /// Stretch a shape to a target in which -1 keeps the shape's own size.
+    ToTarget {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// The target, as given.
+        target: Vec<i128>,
+    },
+    /// Stretch a shape to another shape.
+    ToShape {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// The target, as given.
+        target: Vec<i128>,
+    },
+    /// Repeat a shape along new axes.
+    AlongAxes {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// The axes of the target along which it is repeated.
+        axes: Vec<usize>,
+        /// The target, as given.
+        target: Vec<i128>,
+    },
+    /// Place each axis of a shape at an axis of the target.
+    InDim {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// For each axis of the array the axis of the target.
+        axes: Vec<usize>,
+        /// The target, as given.
+        target: Vec<i128>,
+    },
+    /// Make an axis set of axes that may be counted from the end.
+    CountAxes {
+        /// The axes, as given.
+        axes: Vec<isize>,
+    },
+    /// Bring shapes that are known in part to their joint shape.
+    PartialTogether {
+        /// The shapes of the operands.
+        shapes: Vec<PartialShape>,
+    },
+    /// Bring the batches of shapes that are known in part to their joint shape.
+    PartialBatch {
+        /// The shapes of the operands, each with how many of its last axes are its base.
+        shapes: Vec<(PartialShape, usize)>,
+    },
+    /// Verify a declared result.
+    VerifyResult {
+        /// The shapes of the operands.
+        operands: Vec<PartialShape>,
+        /// The shape that is declared.
+        result: PartialShape,
+        /// How far it may go beyond the inferred one.
+        rule: ResultRule,
+    },
+    /// Stretch a shape that is known in part to a target in which -1 keeps the shape's own size.
+    PartialToTarget {
+        /// The shape of the array.
+        shape: PartialShape,
+        /// The target, as given.
+        target: Vec<i128>,
+    },
+    /// Repeat a shape that is known in part along new axes.
+    PartialAlongAxes {
+        /// The shape of the array.
+        shape: PartialShape,
+        /// The axes of the target along which it is repeated.
+        axes: Vec<usize>,
+        /// The target.
+        target: PartialShape,
+    },
+    /// Place each axis of a shape that is known in part at an axis of the target.
+    PartialInDim {
+        /// The shape of the array.
+        shape: PartialShape,
+        /// For each axis of the array the axis of the target.
+        axes: Vec<usize>,
+        /// The target.
+        target: PartialShape,
+    },
+    /// Sum a shape that is known in part over axes.
+    PartialSum {
+        /// The shape of the array.
+        shape: PartialShape,
+        /// The axes.
+        axes: Vec<usize>,
+    },
+    /// Put together what is known of one shape.
+    Merge {
+        /// The two descriptions of it.
+        shapes: [PartialShape; 2],
+    },
+    /// Carry out a planned broadcast.
+    Planned {
+        /// The shapes of the operands.
+        shapes: Vec<Vec<usize>>,
+        /// The shapes that they were planned with.
+        operands: Vec<PartialShape>,
+    },
+}
+
+impl Request {
+    /// The rule for two sizes of one axis.
+    pub(super) fn size_rule(&self) -> &'static str {
+        match self {
+            Self::AlongAxes { .. } | Self::PartialAlongAxes { .. } | Self::Merge { .. } => "equal sizes",
+            Self::Together { .. }
+            | Self::PartialTogether { .. }
+            | Self::PartialBatch { .. }
+            | Self::VerifyResult { .. }
+            | Self::Planned { .. } => "equal sizes or 1",
+            _ => "equal sizes or 1 in the array",
+        }
+    }
+
+    /// The rule for what may stand in a target.
+    pub(super) fn target_rule(&self, size: i128) -> &'static str {
+        match self {
+            Self::ToTarget { .. } | Self::PartialToTarget { .. } => "-1 or a size from 0 to isize::MAX",
+            _ if size == -1 => "a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
+            _ => "a size from 0 to isize::MAX",
+        }
+    }
+
+    /// The rule of [`BroadcastError::AxisCount`].
+    pub(super) fn count_rule(&self, expected: usize, found: usize) -> String {
+        match self {
+            Self::InDim { .. } | Self::PartialInDim { .. } => {
+                format!("{} named, expected {expected}, one for each axis of the array", count(found))
+            }
+            Self::VerifyResult { .. } => format!("the result has {}, expected {expected}", count(found)),
+            Self::Merge { .. } => format!("the second shape has {}, expected {expected}", count(found)),
+            _ => format!(
+                "the target has {}, expected {expected}, those of the array and those named",
+                count(found)
+            ),
+        }
+    }
+
+    /// Whose axes [`BroadcastError::AxisOutOfBounds`] counts.
+    pub(super) fn of_what(&self) -> &'static str {
+        match self {
+            Self::CountAxes { .. } => "",
+            Self::PartialSum { .. } => " of the array",
+            _ => " of the target",
+        }
+    }
+
+    /// What [`BroadcastError::TooFewAxes`] counts the axes of.
+    pub(super) fn toward(&self) -> &'static str {
+        match self {
+            Self::VerifyResult { .. } => "result",
+            _ => "target",
+        }
+    }
+
+    /// What agrees with an inferred size.
+    pub(super) fn result_rule(&self) -> &'static str {
+        match self {
+            Self::VerifyResult { rule: ResultRule::Exact, .. } => "all sizes that the inferred one can be",
+            _ => "a size that the inferred one can be",
+        }
+    }
+
+    /// Whether a number of axes is the least one.
+    pub(super) fn at_least(&self) -> &'static str {
+        match self {
+            Self::PartialBatch { .. } => " at least",
+            _ => "",
+        }
+    }
+
+    /// Which of several shapes clash: positions are left out where a message has them in order.
+    pub(super) fn positions(&self, [first, second]: [usize; 2]) -> String {
+        match self {
+            Self::Together { shapes } if shapes.len() > 2 => format!(" (shapes {first} and {second})"),
+            Self::PartialTogether { .. }
+            | Self::PartialBatch { .. }
+            | Self::VerifyResult { .. }
+            | Self::Planned { .. } => format!(" (operands {first} and {second})"),
+            _ => String::new(),
+        }
+    }
+}
+
+/// A number of axes in words.
+pub(super) fn count(axes: usize) -> String {
+    if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Together { shapes } => together(f, shapes.iter().map(Bracketed)),
+            Self::ToTarget { shape, target } | Self::ToShape { shape, target } => {
+                write!(f, "broadcast shape {shape:?} to {target:?}")
+            }
+            Self::AlongAxes { shape, axes, target } => {
+                write!(f, "broadcast shape {shape:?} along axes {axes:?} to {target:?}")
+            }
+            Self::InDim { shape, axes, target } => {
+                write!(f, "broadcast shape {shape:?} with its axes at {axes:?} of {target:?}")
+            }
+            Self::CountAxes { axes } => write!(f, "make an axis set of {axes:?}"),
+            Self::PartialTogether { shapes } => together(f, shapes.iter()),
+            Self::PartialBatch { shapes } => {
+                f.write_str("broadcast the batches of ")?;
+                let batched = |(shape, base): &(PartialShape, usize)| format!("{shape} (base {base})");
+                listed(f, shapes.iter().map(batched))
+            }
+            Self::VerifyResult { operands, result, .. } => {
+                write!(f, "verify result {result} of ")?;
+                match operands.len() {
+                    0 => f.write_str("no operands"),
+                    1 => write!(f, "operand {}", operands[0]),
+                    _ => {
+                        f.write_str("operands ")?;
+                        listed(f, operands.iter())
+                    }
+                }
+            }
+            Self::PartialToTarget { shape, target } => write!(f, "broadcast shape {shape} to {target:?}"),
+            Self::PartialAlongAxes { shape, axes, target } => {
+                write!(f, "broadcast shape {shape} along axes {axes:?} to {target}")
+            }
+            Self::PartialInDim { shape, axes, target } => {
+                write!(f, "broadcast shape {shape} with its axes at {axes:?} of {target}")
+            }
+            Self::PartialSum { shape, axes } => write!(f, "sum shape {shape} over axes {axes:?}"),
+            Self::Merge { shapes: [a, b] } => write!(f, "merge shapes {a} and {b}"),
+            Self::Planned { shapes, operands } => {
+                f.write_str("broadcast shapes ")?;
+                listed(f, shapes.iter().map(Bracketed))?;
+                f.write_str(" as planned for ")?;
+                listed(f, operands.iter())
+            }
+        }
+    }
+}
+
+/// A shape as `[2, 3]`.
+struct Bracketed<'a>(&'a Vec<usize>);
+
+impl fmt::Display for Bracketed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.0, f)
+    }
+}
+
+/// `broadcast shapes a, b and c together`.
+fn together<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    shapes: impl ExactSizeIterator<Item = T>,
+) -> fmt::Result {
+    match shapes.len() {
+        0 => f.write_str("broadcast no shapes"),
+        1 => {
+            f.write_str("broadcast shape ")?;
+            listed(f, shapes)
+        }
+        _ => {
+            f.write_str("broadcast shapes ")?;
+            listed(f, shapes)?;
+            f.write_str(" together")
+        }
+    }
+}
+
+/// `a, b and c`.
+fn listed<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl ExactSizeIterator<Item = T>,
+) -> fmt::Result {
+    let count = items.len();
+    if count == 0 {
+        return f.write_str("none");
+    }
+    for (i, item) in items.enumerate() {
+        match i {
+            0 => write!(f, "{item}")?,
+            _ if i + 1 == count => write!(f, " and {item}")?,
+            _ => write!(f, ", {item}")?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! What remains to be made sure of when the sizes are there.
+
+use super::Dim;
+use crate::shape::joint_size;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// An axis of an operand or of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// An axis of an operand.
+    Operand {
+        /// The position of the operand.
+        operand: usize,
+        /// The axis, counted in the operand.
+        axis: usize,
+    },
+    /// An axis of the result.
+    Result {
+        /// The axis.
+        axis: usize,
+    },
+}
+
+impl Place {
+    fn size<S: AsRef<[usize]>>(self, operands: &[S], result: &[usize]) -> Option<usize> {
+        match self {
+            Self::Operand { operand, axis } => operands.get(operand)?.as_ref().get(axis).copied(),
+            Self::Result { axis } => result.get(axis).copied(),
+        }
+    }
+}
+
+/// Prints as `axis 1 of operand 0` or `axis 1 of the result`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operand { operand, axis } => write!(f, "axis {axis} of operand {operand}"),
+            Self::Result { axis } => write!(f, "axis {axis} of the result"),
+        }
+    }
+}
+
+/// One thing that has to be so for operands to go together.
+///
+/// It prints as a sentence. It says what partial shapes leave open, and so counts on every operand
+/// being as its partial shape says, and on equal names being equal sizes.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{decide, Check, Dim, Place};
+///
+/// let checks = decide(&["2x?".parse()?, "3".parse()?]).checks()?;
+/// let place = Place::Operand { operand: 0, axis: 1 };
+/// assert_eq!(checks, [Check::Is { place, dim: Dim::Known(3), or_one: true }]);
+/// assert_eq!(checks[0].to_string(), "axis 1 of operand 0 is 1 or 3");
+/// assert!(checks[0].holds(&[&[2, 1][..], &[3]]) && !checks[0].holds(&[&[2, 2][..], &[3]]));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Check {
+    /// An axis has a size of `dim`, or 1 if that is allowed too.
+    Is {
+        /// The axis.
+        place: Place,
+        /// The sizes.
+        dim: Dim,
+        /// Whether 1 is allowed as well.
+        or_one: bool,
+    },
+    /// An axis has the size of another, or 1 if that is allowed too.
+    Equals {
+        /// The axis.
+        place: Place,
+        /// The axis that has the size.
+        other: Place,
+        /// Whether 1 is allowed as well.
+        or_one: bool,
+    },
+    /// Of these axes, those that are not 1 are equal.
+    Agree {
+        /// The axes, at least two.
+        places: Vec<Place>,
+    },
+    /// An operand of which not even the number of axes is known goes together with all others.
+    GoesTogether {
+        /// The position of the operand.
+        operand: usize,
+    },
+    /// The result has so many axes.
+    ResultAxes {
+        /// How many.
+        ndim: usize,
+    },
+}
+
+impl Check {
+    /// Whether it holds for operands of these shapes.
+    ///
+    /// # Shapes
+    /// As many as the decision was made for, each as its partial shape says. A shape that is missing,
+    /// or an axis, makes it false.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::decide;
+    ///
+    /// let checks = decide(&["?".parse()?, "?".parse()?]).checks()?;
+    /// assert!(checks.iter().all(|check| check.holds(&[[4], [1]]) && check.holds(&[[0], [0]])));
+    /// assert!(!checks[0].holds(&[[4], [0]]) && !checks[0].holds(&[[4]]));
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    #[must_use]
+    pub fn holds<S: AsRef<[usize]>>(&self, operands: &[S]) -> bool {
+        let result = joint(operands.iter().map(AsRef::as_ref)).unwrap_or_default();
+        let size = |place: Place| place.size(operands, &result);
+        match self {
+            Self::Is { place, dim, or_one } => {
+                size(*place).is_some_and(|size| dim.admits(size) || (*or_one && size == 1))
+            }
+            Self::Equals { place, other, or_one } => {
+                size(*place).is_some_and(|it| size(*other) == Some(it) || (*or_one && it == 1))
+            }
+            Self::Agree { places } => places
+                .iter()
+                .try_fold(1, |joint, place| size(*place).and_then(|size| joint_size(joint, size)))
+                .is_some(),
+            Self::GoesTogether { operand } => operands.get(*operand).is_some_and(|own| {
+                operands.iter().all(|other| joint([own.as_ref(), other.as_ref()].into_iter()).is_some())
+            }),
+            Self::ResultAxes { ndim } => {
+                operands.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0) == *ndim
+            }
+        }
+    }
+}
+
+/// The joint shape, whatever its size.
+fn joint<'a>(shapes: impl Iterator<Item = &'a [usize]> + Clone) -> Option<Vec<usize>> {
+    let ndim = shapes.clone().map(<[usize]>::len).max().unwrap_or(0);
+    let mut joint = alloc::vec![1; ndim];
+    for shape in shapes {
+        for (joint, &size) in joint[ndim - shape.len()..].iter_mut().zip(shape) {
+            *joint = joint_size(*joint, size)?;
+        }
+    }
+    Some(joint)
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = |or_one: &bool| if *or_one { "1 or " } else { "" };
+        match self {
+            Self::Is { place, dim: Dim::Range(range), or_one } => match (range.min(), range.max()) {
+                (min, Some(max)) => write!(f, "{place} is {}from {min} to {max}", one(or_one)),
+                (min, None) => write!(f, "{place} is {}{min} or more", one(or_one)),
+            },
+            Self::Is { place, dim, or_one } => write!(f, "{place} is {}{dim}", one(or_one)),
+            Self::Equals { place, other, or_one: true } => write!(f, "{place} is 1 or equals {other}"),
+            Self::Equals { place, other, or_one: false } => write!(f, "{place} equals {other}"),
+            Self::Agree { places } => match places.as_slice() {
+                [a, b] => write!(f, "{a} is 1, {b} is 1, or they are equal"),
+                [first, middle @ .., last] => {
+                    write!(f, "of {first}")?;
+                    middle.iter().try_for_each(|place| write!(f, ", {place}"))?;
+                    write!(f, " and {last} those that are not 1 are equal")
+                }
+                [] | [_] => f.write_str("always"),
+            },
+            Self::GoesTogether { operand } => write!(f, "operand {operand} goes together with all others"),
+            Self::ResultAxes { ndim: 1 } => f.write_str("the result has 1 axis"),
+            Self::ResultAxes { ndim } => write!(f, "the result has {ndim} axes"),
+        }
+    }
+}

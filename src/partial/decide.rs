@@ -1,0 +1,271 @@
+//! Whether operands go together for certain, never, or if the running program makes sure of more.
+
+use super::dim::Beside;
+use super::infer::{Columns, Joint, together};
+use super::verify::Agreement;
+use super::{Check, Dim, Name, PartialShape, Place, ResultRule};
+use crate::error::{BroadcastError, Request};
+use alloc::{
+    boxed::Box,
+    collections::{BTreeMap, BTreeSet},
+    vec,
+    vec::Vec,
+};
+
+/// Whether operands go together, as far as their shapes tell.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{decide, Decision};
+///
+/// assert_eq!(decide(&["?x1".parse()?, "3".parse()?]), Decision::Always);
+/// assert!(matches!(decide(&["2".parse()?, "3".parse()?]), Decision::Never(_)));
+/// let Decision::Depends(checks) = decide(&["?".parse()?, "3".parse()?]) else { unreachable!() };
+/// assert_eq!(checks[0].to_string(), "axis 0 of operand 0 is 1 or 3");
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Decision {
+    /// All shapes that are as described go together.
+    Always,
+    /// No shapes that are as described go together; this is why.
+    Never(BroadcastError),
+    /// Shapes that are as described go together exactly where all these checks hold; there is at
+    /// least one.
+    Depends(Vec<Check>),
+}
+
+impl Decision {
+    fn from_checks(checks: Vec<Check>) -> Self {
+        if checks.is_empty() { Self::Always } else { Self::Depends(checks) }
+    }
+
+    /// What remains to be checked, or why nothing helps.
+    ///
+    /// # Errors
+    /// The error of [`Never`](Self::Never).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::decide;
+    ///
+    /// assert_eq!(decide(&["?".parse()?, "1".parse()?]).checks()?, []);
+    /// assert_eq!(decide(&["?".parse()?, "2".parse()?]).checks()?.len(), 1);
+    /// assert!(decide(&["3".parse()?, "2".parse()?]).checks().is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    pub fn checks(self) -> Result<Vec<Check>, BroadcastError> {
+        match self {
+            Self::Always => Ok(Vec::new()),
+            Self::Never(error) => Err(error),
+            Self::Depends(checks) => Ok(checks),
+        }
+    }
+}
+
+/// Whether operands go together: always, never, or where certain checks hold.
+///
+/// # Shapes
+/// Aligned at the right, as in [`infer_shapes`](super::infer_shapes). `Always` and `Never` are certain:
+/// of all shapes that the operands [accept](PartialShape::accepts), with one size for each name, all go
+/// together or none do. The answer is about the sizes of axes; that a result is too large as a whole is
+/// `Never` only where even the smallest is, and else found by [`Plan`](super::Plan). The order of the
+/// operands does not change the answer. No operands at all go together.
+///
+/// # Errors
+/// None; [`Decision::Never`] has the error of [`infer_shapes`](super::infer_shapes).
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{decide, Decision, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let words = |operands: &[PartialShape]| -> Vec<String> {
+///     decide(operands).checks().unwrap().iter().map(ToString::to_string).collect()
+/// };
+/// assert_eq!(words(&[p("4x?"), p("1"), p("2..")]), ["axis 1 of operand 0 is 1 or equals axis 0 of operand 2"]);
+/// assert_eq!(
+///     words(&[p("?"), p("n"), p("1x?")]),
+///     ["of axis 0 of operand 0, axis 0 of operand 1 and axis 1 of operand 2 those that are not 1 are equal"],
+/// );
+/// assert_eq!(words(&[p("*"), p("3")]), ["operand 0 goes together with all others"]);
+/// assert_eq!(decide(&[p("nx1"), p("nx0..1"), p("0")]), Decision::Always);
+/// assert!(matches!(decide(&[p("0"), p("?"), p("3")]), Decision::Never(_)));
+/// ```
+///
+/// # Equivalents
+/// `shape.cstr_broadcastable` in MLIR, which knows always and not; nGraph's
+/// `broadcast_merge_into` says no where it is sure.
+pub fn decide(operands: &[PartialShape]) -> Decision {
+    let columns = Columns::new(operands);
+    match columns.infer(|| Box::new(together(operands.iter()))) {
+        Err(error) => Decision::Never(error),
+        Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
+    }
+}
+
+/// Whether operands go together and give a result of a declared shape.
+///
+/// # Shapes
+/// As [`decide`]; the joint shape is one that `result` accepts. A name of the result is the size that
+/// it is in the operands, if they have it. With names that stand in several places, an impossible
+/// result may be answered with checks of which one always fails; the other answers are certain.
+///
+/// # Errors
+/// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
+/// [`ResultRule::AllowCast`], except that an operand `*` may always bring what the result has more:
+/// then [`TooFewAxes`](BroadcastError::TooFewAxes) is the error of a result with too few axes.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{decide_result, Decision, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let checks = decide_result(&[p("?x1"), p("?")], &p("4x?")).checks()?;
+/// assert_eq!(checks.len(), 1);
+/// assert_eq!(checks[0].to_string(), "axis 0 of operand 0 is 4");
+/// assert_eq!(decide_result(&[p("nx1"), p("3")], &p("nx3")), Decision::Always);
+/// assert!(matches!(decide_result(&[p("1"), p("1")], &p("4")), Decision::Never(_)));
+/// assert!(matches!(decide_result(&[p("1"), p("*")], &p("4")), Decision::Depends(_)));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// MLIR's verifier stops at the table: a cast that does not hold is undefined behaviour there.
+pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decision {
+    result_checks(operands, result).map_or_else(Decision::Never, Decision::from_checks)
+}
+
+fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
+    let rule = ResultRule::AllowCast;
+    let request =
+        || Box::new(Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule });
+    let unranked = operands.iter().any(|shape| shape.dims().is_none());
+    if !unranked || result.dims().is_none() {
+        super::verify(operands, result, rule)?;
+    }
+    let columns = Columns::new(operands);
+    let joint = columns.infer(request)?;
+    let mut checks = operand_checks(operands, &columns);
+    let Some(declared) = result.dims() else { return Ok(checks) };
+    let Some(new) = declared.len().checked_sub(columns.ndim) else {
+        let (expected, found) = (columns.ndim, declared.len());
+        return Err(BroadcastError::TooFewAxes { request: request(), expected, found });
+    };
+    if unranked {
+        checks.push(Check::ResultAxes { ndim: declared.len() });
+        for (axis, inferred) in joint.dims.iter().enumerate() {
+            let dim = &declared[new + axis];
+            if !(joint.named.span(inferred).contains(1)
+                || Agreement::new(&joint.named).possible(inferred, dim))
+            {
+                let dims = Box::new([inferred.clone(), dim.clone()]);
+                return Err(BroadcastError::ResultSize { request: request(), axis: new + axis, dims });
+            }
+        }
+    }
+    let places = first_places(operands);
+    let known = (!unranked).then_some(&joint);
+    checks.extend(axis_checks(&columns, known, declared, places));
+    Ok(checks)
+}
+
+/// Where each name of the operands stands first.
+fn first_places(operands: &[PartialShape]) -> BTreeMap<&Name, Place> {
+    let mut places = BTreeMap::new();
+    for (operand, shape) in operands.iter().enumerate() {
+        for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
+            if let Some(name) = dim.as_name() {
+                places.entry(name).or_insert(Place::Operand { operand, axis });
+            }
+        }
+    }
+    places
+}
+
+/// What makes sure of the sizes of a result, given that the operands go together. Without `joint`,
+/// nothing is known of it.
+fn axis_checks<'a>(
+    columns: &Columns,
+    joint: Option<&'a Joint<'a>>,
+    declared: &'a [Dim],
+    mut places: BTreeMap<&'a Name, Place>,
+) -> Vec<Check> {
+    let mut agreement = joint.map(|joint| Agreement::new(&joint.named));
+    let mut checks = Vec::new();
+    for (axis, dim) in declared.iter().enumerate() {
+        let certain = match (&mut agreement, joint) {
+            (Some(agreement), Some(joint)) => agreement.certain(&joint.dims[axis], dim),
+            _ => *dim == Dim::Unknown,
+        };
+        let place = joint.and_then(|_| only_stretching(columns, axis)).unwrap_or(Place::Result { axis });
+        if let Dim::Name(name) = dim {
+            let first = *places.entry(name).or_insert(Place::Result { axis });
+            if !certain && first != place && first != (Place::Result { axis }) {
+                checks.push(Check::Equals { place, other: first, or_one: false });
+            }
+        } else if !certain {
+            checks.push(Check::Is { place, dim: dim.clone(), or_one: false });
+        }
+    }
+    checks
+}
+
+/// The one operand that can have another size than 1 at an axis, if there is one: its size is the result's.
+fn only_stretching(columns: &Columns, axis: usize) -> Option<Place> {
+    let mut stretching = columns.at(axis).filter(|(_, _, dim)| **dim != Dim::Known(1));
+    let (operand, axis, _) = stretching.next()?;
+    stretching.next().is_none().then_some(Place::Operand { operand, axis })
+}
+
+/// What makes sure that operands go together of which it is not certain that they never do.
+fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
+    let mut seen = BTreeSet::new();
+    let mut checks: Vec<_> =
+        (0..columns.ndim).flat_map(|axis| column_checks(columns, axis, &mut seen)).collect();
+    let unranked = || operands.iter().enumerate().filter(|(_, shape)| shape.dims().is_none());
+    // Any shape goes with those of which all sizes are 1, so that one of any shape needs no check then.
+    let ones = (0..columns.ndim).all(|axis| columns.at(axis).all(|(_, _, dim)| *dim == Dim::Known(1)));
+    let skipped = usize::from(ones);
+    checks.extend(unranked().skip(skipped).map(|(operand, _)| Check::GoesTogether { operand }));
+    checks
+}
+
+/// What names have to be, for the checks that are made: these names agree, or are 1 or of this size.
+type Seen<'a> = BTreeSet<(Vec<&'a Name>, Option<usize>)>;
+
+/// What makes sure of one axis.
+fn column_checks<'a>(columns: &Columns<'a>, axis: usize, seen: &mut Seen<'a>) -> Vec<Check> {
+    let mut names = BTreeSet::new();
+    let stretching: Vec<(Place, &Dim)> = columns
+        .at(axis)
+        .filter(|(_, _, dim)| dim.as_name().map_or(**dim != Dim::Known(1), |name| names.insert(name)))
+        .map(|(operand, axis, dim)| (Place::Operand { operand, axis }, dim))
+        .collect();
+    let forced = || stretching.iter().filter(|(_, dim)| !dim.admits(1));
+    let known = forced().find_map(|(_, dim)| dim.span().single());
+    if let Some(size) = known {
+        let open = stretching.iter().filter(|(_, dim)| match dim.as_name() {
+            Some(name) => seen.insert((vec![name], known)),
+            None => dim.span().beside_one() != Beside::Size(size),
+        });
+        return open
+            .map(|(place, dim)| Check::Is { place: *place, dim: Dim::Known(size), or_one: dim.admits(1) })
+            .collect();
+    }
+    if let Some(&(other, _)) = forced().next() {
+        let open = stretching.iter().filter(|(place, _)| *place != other);
+        return open
+            .map(|(place, dim)| Check::Equals { place: *place, other, or_one: dim.admits(1) })
+            .collect();
+    }
+    let beside = |dim: &Dim| dim.span().beside_one();
+    let first = stretching.first().map_or(Beside::Nothing, |(_, dim)| beside(dim));
+    let certain = first != Beside::Several && stretching.iter().all(|(_, dim)| beside(dim) == first);
+    let only_names = stretching.len() == names.len();
+    if certain || stretching.len() < 2 || (only_names && !seen.insert((names.into_iter().collect(), None))) {
+        return Vec::new();
+    }
+    vec![Check::Agree { places: stretching.into_iter().map(|(place, _)| place).collect() }]
+}

@@ -1,0 +1,301 @@
+//! The size of one axis, as far as it is known.
+
+use crate::error::BroadcastError;
+use alloc::{
+    boxed::Box,
+    string::{String, ToString},
+};
+use core::fmt;
+use core::ops::{Bound, RangeBounds};
+
+/// The size of one axis, as far as it is known.
+///
+/// Every `Dim` has one form: a range of one size is [`Known`](Self::Known), and `0..` is
+/// [`Unknown`](Self::Unknown), so that `==` compares what is known.
+///
+/// | text | [`Dim`] | sizes |
+/// |---|---|---|
+/// | `3` | `Known(3)` | 3 |
+/// | `?` | `Unknown` | any |
+/// | `2..5`, `2..`, `..5` | `Range` | 2 to 5, from 2 on, up to 5 (both ends belong to it) |
+/// | `n` | `Name` | any, but the same wherever `n` stands |
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::Dim;
+///
+/// assert_eq!(Dim::range(2..=5)?.to_string(), "2..5");
+/// assert_eq!("3..3".parse::<Dim>()?, Dim::Known(3));
+/// assert_ne!(Dim::name("n")?, Dim::name("m")?);
+/// assert!(Dim::range(5..=2).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// MLIR's `ShapedType::kDynamic`, nGraph's `Dimension`, OpenVINO's `Dimension(2, 5)`, the bounds of
+/// StableHLO, ONNX's `dim_param` and JAX's symbolic dimensions without their arithmetic.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dim {
+    /// A size that is known. 0 is such a size and is not 1.
+    Known(usize),
+    /// Any size.
+    Unknown,
+    /// One of several sizes in a row; made by [`Dim::range`].
+    Range(SizeRange),
+    /// A size that is not known, but the same wherever the name stands; made by [`Dim::name`].
+    Name(Name),
+}
+
+impl Dim {
+    /// The sizes of a range, both ends included where it includes them.
+    ///
+    /// # Errors
+    /// [`InvalidText`](BroadcastError::InvalidText) for a range that no size is in.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Dim;
+    ///
+    /// assert_eq!(Dim::range(2..6)?, Dim::range(2..=5)?);
+    /// assert_eq!(Dim::range(4..=4)?, Dim::Known(4));
+    /// assert_eq!(Dim::range(..)?, Dim::Unknown);
+    /// assert!(Dim::range(2..2).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// OpenVINO `Dimension(2, 5)`.
+    pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
+        let lo = match sizes.start_bound() {
+            Bound::Included(&lo) => Some(lo),
+            Bound::Excluded(&below) => below.checked_add(1),
+            Bound::Unbounded => Some(0),
+        };
+        let hi = match sizes.end_bound() {
+            Bound::Included(&hi) => Some(hi),
+            Bound::Excluded(&above) => above.checked_sub(1),
+            Bound::Unbounded => Some(usize::MAX),
+        };
+        match (lo, hi) {
+            (Some(lo), Some(hi)) if lo <= hi => Ok(Span { lo, hi }.into()),
+            _ => Err(empty(sizes.start_bound(), sizes.end_bound())),
+        }
+    }
+
+    /// A named size.
+    ///
+    /// # Errors
+    /// [`InvalidText`](BroadcastError::InvalidText) for anything but ASCII letters, digits and `_`
+    /// that begin with no digit, and for a name with an `x`, which stands between sizes in the text
+    /// of a shape.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Dim;
+    ///
+    /// assert_eq!(Dim::name("seq_len")?.to_string(), "seq_len");
+    /// assert_eq!(
+    ///     Dim::name("max").unwrap_err().to_string(),
+    ///     "cannot read \"max\": position 2 needs a letter but x, a digit or _",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// ONNX `dim_param`, `jax.export.symbolic_shape`.
+    pub fn name(name: &str) -> Result<Self, BroadcastError> {
+        super::text::name(name).map(|()| Self::Name(Name(name.into())))
+    }
+
+    /// Whether an axis of size `size` is such a one, whatever names stand for.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Dim;
+    ///
+    /// assert!(Dim::range(2..)?.admits(2) && Dim::name("n")?.admits(7));
+    /// assert!(!Dim::range(2..)?.admits(1));
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    #[must_use]
+    pub fn admits(&self, size: usize) -> bool {
+        self.span().contains(size)
+    }
+
+    /// All sizes that it can be, names taken by themselves.
+    pub(super) fn span(&self) -> Span {
+        match *self {
+            Self::Known(size) => Span { lo: size, hi: size },
+            Self::Range(SizeRange(span)) => span,
+            Self::Unknown | Self::Name(_) => Span::ANY,
+        }
+    }
+
+    pub(super) fn as_name(&self) -> Option<&Name> {
+        match self {
+            Self::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+/// The error of a range that has no size in it, written as in Rust.
+#[cold]
+fn empty(start: Bound<&usize>, end: Bound<&usize>) -> BroadcastError {
+    let shown = |bound: Bound<&usize>| match bound {
+        Bound::Included(size) | Bound::Excluded(size) => size.to_string(),
+        Bound::Unbounded => String::new(),
+    };
+    let dots = if matches!(end, Bound::Included(_)) { "..=" } else { ".." };
+    BroadcastError::InvalidText {
+        text: shown(start) + dots + &shown(end),
+        position: 0,
+        expected: "a range that has a size in it",
+    }
+}
+
+impl From<usize> for Dim {
+    fn from(size: usize) -> Self {
+        Self::Known(size)
+    }
+}
+
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(size) => size.fmt(f),
+            Self::Unknown => f.write_str("?"),
+            Self::Range(range) => range.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+/// A range of at least two sizes that is not all sizes.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::Dim;
+///
+/// let Dim::Range(range) = Dim::range(2..=5)? else { unreachable!() };
+/// assert_eq!((range.min(), range.max()), (2, Some(5)));
+/// let Dim::Range(open) = Dim::range(2..)? else { unreachable!() };
+/// assert_eq!(open.max(), None);
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SizeRange(Span);
+
+impl SizeRange {
+    /// The smallest size.
+    #[must_use]
+    pub fn min(self) -> usize {
+        self.0.lo
+    }
+
+    /// The largest size, or `None` where there is no end.
+    #[must_use]
+    pub fn max(self) -> Option<usize> {
+        (self.0.hi != usize::MAX).then_some(self.0.hi)
+    }
+}
+
+/// Prints as `2..5`, both ends included, or `2..`.
+impl fmt::Display for SizeRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..", self.min())?;
+        self.max().map_or(Ok(()), |max| max.fmt(f))
+    }
+}
+
+/// The name of a size.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::Dim;
+///
+/// let Dim::Name(name) = Dim::name("batch")? else { unreachable!() };
+/// assert_eq!(name.as_str(), "batch");
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(Box<str>);
+
+impl Name {
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The sizes from `lo` to `hi`, at least one. The largest `usize` stands for no end: no axis is so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Span {
+    pub(super) lo: usize,
+    pub(super) hi: usize,
+}
+
+impl Span {
+    pub(super) const ANY: Self = Self { lo: 0, hi: usize::MAX };
+    pub(super) const ONE: Self = Self { lo: 1, hi: 1 };
+
+    pub(super) fn contains(self, size: usize) -> bool {
+        self.lo <= size && size <= self.hi
+    }
+
+    pub(super) fn covers(self, other: Self) -> bool {
+        self.lo <= other.lo && other.hi <= self.hi
+    }
+
+    pub(super) fn intersect(self, other: Self) -> Option<Self> {
+        let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
+        (lo <= hi).then_some(Self { lo, hi })
+    }
+
+    /// The smallest that covers both.
+    pub(super) fn hull(self, other: Self) -> Self {
+        Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
+    }
+
+    /// The one size, if there are no two.
+    pub(super) fn single(self) -> Option<usize> {
+        (self.lo == self.hi).then_some(self.lo)
+    }
+
+    /// What it can be but 1.
+    pub(super) fn beside_one(self) -> Beside {
+        match (self.lo, self.hi) {
+            (1, 1) => Beside::Nothing,
+            (0, 1) => Beside::Size(0),
+            (1, 2) => Beside::Size(2),
+            (lo, hi) if lo == hi => Beside::Size(lo),
+            _ => Beside::Several,
+        }
+    }
+}
+
+/// What sizes a span has beside 1.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beside {
+    Nothing,
+    Size(usize),
+    Several,
+}
+
+impl From<Span> for Dim {
+    fn from(span: Span) -> Self {
+        match span.single() {
+            Some(size) => Self::Known(size),
+            None if span == Span::ANY => Self::Unknown,
+            None => Self::Range(SizeRange(span)),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The other families over shapes that are known in part: targets with -1, axis sets, batches, sums.
+
+use super::infer::{Columns, fits};
+use super::shape::merge_dims;
+use super::{Dim, PartialShape};
+use crate::error::{BroadcastError, Request};
+use crate::shape::{Axes, Named, positions};
+use alloc::{boxed::Box, vec, vec::Vec};
+
+/// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
+///
+/// # Shapes
+/// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
+/// or of the target's size, or the target has -1 there, which keeps what is known of the axis. Of an
+/// array `*`, -1 keeps a size that is not known.
+///
+/// # Errors
+/// In this order:
+/// [`InvalidSize`](BroadcastError::InvalidSize) for a size below -1;
+/// [`TooFewAxes`](BroadcastError::TooFewAxes) where the target has fewer axes than the array;
+/// [`PartialPlaceholderOnNewAxis`](BroadcastError::PartialPlaceholderOnNewAxis) for a -1 where the array has no axis;
+/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_target, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_target(&p("?xn"), &[2, 4, -1])?, p("2x4xn"));
+/// assert_eq!(infer_target(&p("*"), &[2, -1])?, p("2x?"));
+/// assert_eq!(
+///     infer_target(&p("2..5"), &[3, 6]).unwrap_err().to_string(),
+///     "cannot broadcast shape 2..5 to [3, 6]: axis 1 has sizes 2..5 and 6, expected equal sizes or 1 in the array",
+/// );
+/// assert!(infer_target(&p("?"), &[-1, 3]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
+pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
+    let given = || target.iter().map(|&size| size as i128).collect::<Vec<_>>();
+    let request = || Box::new(Request::PartialToTarget { shape: shape.clone(), target: given() });
+    if let Some(axis) = target.iter().position(|&size| size < -1) {
+        return Err(BroadcastError::InvalidSize { request: request(), axis, size: target[axis] as i128 });
+    }
+    let known = |size: isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
+    let Some(dims) = shape.dims() else {
+        let resolved = target.iter().map(|&size| known(size)).collect();
+        return Ok(fits(resolved, request)?.into());
+    };
+    let Some(new) = target.len().checked_sub(dims.len()) else {
+        let (expected, found) = (dims.len(), target.len());
+        return Err(BroadcastError::TooFewAxes { request: request(), expected, found });
+    };
+    if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
+        let shape = Box::new(shape.clone());
+        return Err(BroadcastError::PartialPlaceholderOnNewAxis { shape, target: given(), axis });
+    }
+    let mut resolved: Vec<Dim> = target[..new].iter().map(|&size| known(size)).collect();
+    for (axis, dim) in (new..).zip(dims) {
+        resolved.push(match known(target[axis]) {
+            Dim::Known(size) if dim.admits(1) || dim.admits(size) => Dim::Known(size),
+            Dim::Known(size) => {
+                let (dims, operands) = (Box::new([dim.clone(), Dim::Known(size)]), [0, 1]);
+                return Err(BroadcastError::IncompatibleDims { request: request(), axis, dims, operands });
+            }
+            _ => dim.clone(),
+        });
+    }
+    Ok(fits(resolved, request)?.into())
+}
+
+/// The shape of an array that is repeated along named axes of a target.
+///
+/// # Shapes
+/// As [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes): the target without the axes is the
+/// array's shape, and nothing stretches. The result is what both tell: at the named axes the target's
+/// sizes, at the others what is known of the array and the target together. Of an array `*` the target
+/// is the result; of a target `*` with a ranked array the sizes along the axes are unknown.
+///
+/// # Errors
+/// In this order:
+/// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+/// [`AxisCount`](BroadcastError::AxisCount) where the target has not as many axes as the array and `axes` together;
+/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no size is possible in both;
+/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_axes, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_axes(&p("?x3"), &p("2x4x?"), [0])?, p("2x4x3"));
+/// assert_eq!(infer_axes(&p("n"), &p("*"), [1])?, p("nx?"));
+/// assert_eq!(infer_axes(&p("*"), &p("2x3"), [0])?, p("2x3"));
+/// assert_eq!(
+///     infer_axes(&p("?x1"), &p("2x4x3"), [0]).unwrap_err().to_string(),
+///     "cannot broadcast shape ?x1 along axes [0] to 2x4x3: axis 2 has sizes 1 and 3, expected equal sizes",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// nGraph's `op::Broadcast::validate_and_infer_types`.
+pub fn infer_axes(
+    shape: &PartialShape,
+    target: &PartialShape,
+    axes: impl Axes,
+) -> Result<PartialShape, BroadcastError> {
+    let request = || {
+        let (shape, target) = (shape.clone(), target.clone());
+        Box::new(Request::PartialAlongAxes { shape, axes: positions(&axes), target })
+    };
+    let count = axes.axis_count();
+    let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
+        distinct(&axes, request)?;
+        return Ok(PartialShape::unranked());
+    };
+    let new = Named::new(&axes, ndim, || *request())?;
+    let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
+    let mut result = target.dims().unwrap_or(&unknown).to_vec();
+    if let Some(dims) = shape.dims() {
+        let expected = dims.len() + count;
+        if expected != ndim {
+            return Err(BroadcastError::AxisCount { request: request(), expected, found: ndim });
+        }
+        let others: Vec<usize> = new.others().collect();
+        let pairs = dims.iter().zip(others.iter().map(|&axis| &result[axis]));
+        let merged = merge_dims(pairs).map_err(|i| {
+            let dims = Box::new([dims[i].clone(), result[others[i]].clone()]);
+            BroadcastError::IncompatibleDims { request: request(), axis: others[i], dims, operands: [0, 1] }
+        })?;
+        for (axis, dim) in others.into_iter().zip(merged) {
+            result[axis] = dim;
+        }
+    }
+    Ok(fits(result, request)?.into())
+}
+
+/// The shape of an array of which each axis has its place in a target.
+///
+/// # Shapes
+/// As [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): axis `i` of the array becomes axis
+/// `axes[i]`, and stretches from 1. The result is the target, with what is known of those axes of the
+/// array that cannot be 1. Of an array `*` the target is the result, of a target `*` it is `*`.
+///
+/// # Errors
+/// In this order:
+/// [`AxisCount`](BroadcastError::AxisCount) where `axes` has not one entry for each axis of the array;
+/// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis;
+/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_in_dim, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_in_dim(&p("1x4"), &p("?x2x3"), [2, 0])?, p("4x2x3"));
+/// assert_eq!(infer_in_dim(&p("n"), &p("2x?"), [1])?, p("2x?"));
+/// assert_eq!(
+///     infer_in_dim(&p("2..x4"), &p("1x4"), [0, 1]).unwrap_err().to_string(),
+///     "cannot broadcast shape 2..x4 with its axes at [0, 1] of 1x4: \
+///      axis 0 has sizes 2.. and 1, expected equal sizes or 1 in the array",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// Type inference of StableHLO's `broadcast_in_dim` and `dynamic_broadcast_in_dim`.
+pub fn infer_in_dim(
+    shape: &PartialShape,
+    target: &PartialShape,
+    axes: impl Axes,
+) -> Result<PartialShape, BroadcastError> {
+    let request = || {
+        let (shape, target) = (shape.clone(), target.clone());
+        Box::new(Request::PartialInDim { shape, axes: positions(&axes), target })
+    };
+    let found = axes.axis_count();
+    if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
+        return Err(BroadcastError::AxisCount { request: request(), expected, found });
+    }
+    let Some(dims) = target.dims() else {
+        distinct(&axes, request)?;
+        return Ok(PartialShape::unranked());
+    };
+    Named::new(&axes, dims.len(), || *request())?;
+    // In the order of the result, so that the first axis that clashes is the one that is reported.
+    let mut stretched: Vec<(usize, &Dim)> =
+        shape.dims().unwrap_or_default().iter().enumerate().map(|(i, dim)| (axes.axis(i), dim)).collect();
+    stretched.retain(|(_, dim)| !dim.admits(1));
+    stretched.sort_unstable_by_key(|&(axis, _)| axis);
+    let merged = merge_dims(stretched.iter().map(|&(axis, dim)| (dim, &dims[axis]))).map_err(|i| {
+        let (place, own) = stretched[i];
+        let dims = Box::new([own.clone(), dims[place].clone()]);
+        BroadcastError::IncompatibleDims { request: request(), axis: place, dims, operands: [0, 1] }
+    })?;
+    let mut result = dims.to_vec();
+    for (&(axis, _), dim) in stretched.iter().zip(merged) {
+        result[axis] = dim;
+    }
+    Ok(fits(result, request)?.into())
+}
+
+/// The joint batch shape of operands of which the last axes are their base.
+///
+/// # Shapes
+/// Each operand comes with the number of its base axes. What is left of each is aligned at the right
+/// and joined, as in [`infer_shapes`](super::infer_shapes); base axes take no part and may differ. The
+/// shape of an operand with its batch expanded is the joint one
+/// [`with_base`](PartialShape::with_base) its own.
+///
+/// # Errors
+/// [`DeclaredAxes`](BroadcastError::DeclaredAxes) where an operand has fewer axes than its base;
+/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) and [`Overflow`](BroadcastError::Overflow) as in
+/// [`infer_shapes`](super::infer_shapes), the axis counted in the joint batch.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_batch, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let batch = infer_batch(&[(p("2x6x6"), 2), (p("?x1x6"), 1)])?;
+/// assert_eq!(batch, p("?x2"));
+/// assert_eq!(batch.with_base(&p("6x6")), p("?x2x6x6"));
+/// assert_eq!(
+///     infer_batch(&[(p("2x6"), 1), (p("3x6"), 1)]).unwrap_err().to_string(),
+///     "cannot broadcast the batches of 2x6 (base 1) and 3x6 (base 1): \
+///      axis 0 has sizes 2 and 3 (operands 0 and 1), expected equal sizes or 1",
+/// );
+/// assert!(infer_batch(&[(p("6"), 2)]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
+pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
+    let request = || Box::new(Request::PartialBatch { shapes: operands.to_vec() });
+    let mut batches = Vec::new();
+    for (operand, (shape, base)) in operands.iter().enumerate() {
+        let Some(dims) = shape.dims() else {
+            batches.push(PartialShape::unranked());
+            continue;
+        };
+        let Some(batch) = dims.len().checked_sub(*base) else {
+            let (operand, expected, found) = (Some(operand), *base, dims.len());
+            return Err(BroadcastError::DeclaredAxes { request: request(), operand, expected, found });
+        };
+        batches.push(PartialShape::from(dims[..batch].to_vec()));
+    }
+    let joint = Columns::new(&batches).infer(request)?.dims;
+    let unranked = batches.iter().any(|batch| batch.dims().is_none());
+    Ok(if unranked { PartialShape::unranked() } else { joint.into() })
+}
+
+/// What a sum over axes leaves of a shape.
+///
+/// # Shapes
+/// The other axes, in their order, whatever the sizes of those that are summed; of `*`, `*` is left.
+///
+/// # Errors
+/// In this order: [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the
+/// shape does not have; [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything
+/// but an [`AxisSet`](crate::AxisSet).
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_sum, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_sum(&p("2x?xn"), [0, 1])?, p("n"));
+/// assert_eq!(infer_sum(&p("0"), 0)?, p("[]"));
+/// assert_eq!(infer_sum(&p("*"), 5)?, p("*"));
+/// assert_eq!(
+///     infer_sum(&p("2x?"), [2]).unwrap_err().to_string(),
+///     "cannot sum shape 2x? over axes [2]: axis 2 is out of bounds for 2 axes of the array",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// nGraph's `op::Sum`, which takes back `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
+pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
+    let request = || Box::new(Request::PartialSum { shape: shape.clone(), axes: positions(&axes) });
+    let Some(dims) = shape.dims() else {
+        distinct(&axes, request)?;
+        return Ok(PartialShape::unranked());
+    };
+    let summed = Named::new(&axes, dims.len(), || *request())?;
+    let left = summed.others().map(|axis| dims[axis].clone());
+    Ok(PartialShape::ranked(left))
+}
+
+/// Makes sure that no axis is named twice where it is not known how many there are.
+fn distinct<X: Axes>(axes: &X, request: impl Fn() -> Box<Request>) -> Result<(), BroadcastError> {
+    let mut sorted = positions(axes);
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(BroadcastError::DuplicateAxis { request: request(), axis: pair[0] }),
+        None => Ok(()),
+    }
+}

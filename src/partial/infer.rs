@@ -1,0 +1,323 @@
+//! The joint shape of shapes that are not all known.
+
+use super::{Dim, Name, PartialShape, Span};
+use crate::error::{BroadcastError, Request};
+use crate::shape::checked_len;
+use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+
+/// The joint size of two axes.
+///
+/// # Shapes
+/// Every size that the operands allow is one of the result's, and no other is, except that a `Dim`
+/// cannot say more of a name than that it is itself:
+///
+/// | | `3` | `1` | `?` | `2..5` | `0..4` | `n` |
+/// |---|---|---|---|---|---|---|
+/// | `3` | `3` | `3` | `3` | `3` | `3` | `3` |
+/// | `1` | `3` | `1` | `?` | `2..5` | `0..4` | `n` |
+/// | `?` | `3` | `?` | `?` | `2..5` | `?` | `?` |
+/// | `0` | error | `0` | `0` | error | `0` | `0` |
+/// | `n` | `3` | `n` | `?` | `2..5` | `?` | `n` |
+///
+/// # Errors
+/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no two sizes go together;
+/// [`Overflow`](BroadcastError::Overflow) for a size past `isize::MAX`.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_dim, Dim};
+///
+/// assert_eq!(infer_dim(Dim::Unknown, Dim::Known(3))?, Dim::Known(3));
+/// assert_eq!(infer_dim(Dim::Unknown, Dim::Known(1))?, Dim::Unknown);
+/// assert_eq!(infer_dim(Dim::name("n")?, Dim::range(2..=5)?)?, Dim::range(2..=5)?);
+/// assert_eq!(
+///     infer_dim(Dim::Known(0), Dim::Known(3)).unwrap_err().to_string(),
+///     "cannot broadcast shapes 0 and 3 together: axis 0 has sizes 0 and 3 (operands 0 and 1), \
+///      expected equal sizes or 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `InferShape`'s inner rule in MLIR's `Broadcastable`; `Dimension::broadcast_merge` of nGraph and
+/// OpenVINO, which make 1 of 0 and 1 or are not tight for ranges.
+pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
+    infer_dims(&[a, b])
+}
+
+/// The joint size of any number of axes, taken together.
+///
+/// # Shapes
+/// As [`infer_dim`]; no sizes at all give 1. All are looked at at once: `0`, `?` and `3` never go
+/// together, in whatever order, while `?` and `3` alone give `3`.
+///
+/// # Errors
+/// As [`infer_dim`].
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_dims, Dim};
+///
+/// assert_eq!(infer_dims(&[Dim::Unknown, Dim::range(2..)?, Dim::range(..=4)?])?, Dim::range(2..)?);
+/// assert_eq!(infer_dims(&[])?, Dim::Known(1));
+/// assert!(infer_dims(&[Dim::Known(0), Dim::Unknown, Dim::Known(3)]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `shape.broadcast` of MLIR's shape dialect on one axis.
+pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
+    let shapes: Vec<_> = dims.iter().map(|dim| PartialShape::ranked([dim.clone()])).collect();
+    let joint = infer_shapes(&shapes)?;
+    Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
+}
+
+/// The joint shape of two shapes.
+///
+/// # Shapes
+/// Aligned at the right, a missing axis counting as 1; each axis as in [`infer_dim`]. Where one shape
+/// is `*`, so is the result: it may have more axes, and larger ones. A name is the same size on every
+/// axis: `nx0..5` with `3xn` gives `3x0..5`, because `n` is 1 or 3.
+///
+/// # Errors
+/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) with the first axis where no sizes go
+/// together; [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_shape, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_shape(&p("4"), &p("2x3x4"))?, p("2x3x4"));
+/// assert_eq!(infer_shape(&p("?x1"), &p("n"))?, p("?xn"));
+/// assert_eq!(infer_shape(&p("1x0"), &p("*"))?, p("*"));
+/// assert!(infer_shape(&p("?x2"), &p("2..xn")).is_ok() && infer_shape(&p("?x2"), &p("3")).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
+pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
+    joint_of([a, b].into_iter())
+}
+
+/// The joint shape of any number of shapes, taken together: certain, whatever the unknown sizes are.
+///
+/// # Shapes
+/// As [`infer_shape`]; the order does not matter, and no shapes at all give `[]`.
+///
+/// # Errors
+/// As [`infer_shape`].
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_shapes, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_shapes(&[p("?x1"), p("3x?"), p("4")])?, p("3x4"));
+/// assert_eq!(infer_shapes(&[p("*"), p("4")])?, p("*"));
+/// assert_eq!(
+///     infer_shapes(&[p("0"), p("?"), p("3")]).unwrap_err().to_string(),
+///     "cannot broadcast shapes 0, ? and 3 together: axis 0 has sizes 0 and 3 (operands 0 and 2), \
+///      expected equal sizes or 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
+pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
+    joint_of(shapes.iter())
+}
+
+fn joint_of<'a>(
+    mut shapes: impl Iterator<Item = &'a PartialShape> + Clone,
+) -> Result<PartialShape, BroadcastError> {
+    let joint = Columns::new(shapes.clone()).infer(|| Box::new(together(shapes.clone())))?;
+    let unranked = shapes.any(|shape| shape.dims().is_none());
+    Ok(if unranked { PartialShape::unranked() } else { joint.dims.into() })
+}
+
+/// The shape that the result of an operation is inferred to have: MLIR's rule.
+///
+/// # Shapes
+/// The joint shape of the operands whose number of axes is known, as in [`infer_shapes`]; `None`
+/// where there is none. An operand `*` is left out, as the rule says, although at run time it may
+/// bring more axes or larger ones: [`infer_shapes`] and [`Plan`](super::Plan) do not take that risk.
+///
+/// # Errors
+/// As [`infer_shape`], with the positions among all operands.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_result_shape, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_result_shape(&[p("*"), p("?x1"), p("3x?")])?, Some(p("3x?")));
+/// assert_eq!(infer_result_shape(&[p("*"), p("*")])?, None);
+/// assert!(infer_result_shape(&[p("2"), p("*"), p("3")]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
+pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
+    let joint = Columns::new(operands).infer(|| Box::new(together(operands.iter())))?;
+    let ranked = operands.iter().any(|shape| shape.dims().is_some());
+    Ok(ranked.then(|| PartialShape::from(joint.dims)))
+}
+
+pub(super) fn together<'a>(shapes: impl Iterator<Item = &'a PartialShape>) -> Request {
+    Request::PartialTogether { shapes: shapes.cloned().collect() }
+}
+
+/// The ranked operands of a broadcast, aligned at the right.
+pub(super) struct Columns<'a> {
+    operands: Vec<(usize, &'a [Dim])>,
+    pub(super) ndim: usize,
+}
+
+impl<'a> Columns<'a> {
+    pub(super) fn new(shapes: impl IntoIterator<Item = &'a PartialShape>) -> Self {
+        let operands: Vec<_> =
+            shapes.into_iter().enumerate().filter_map(|(i, shape)| Some((i, shape.dims()?))).collect();
+        let ndim = operands.iter().map(|(_, dims)| dims.len()).max().unwrap_or(0);
+        Self { operands, ndim }
+    }
+
+    /// What stands at an axis of the result: operand, axis of the operand, size. A missing axis does not.
+    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = (usize, usize, &'a Dim)> + Clone + '_ {
+        self.operands.iter().filter_map(move |&(operand, dims)| {
+            let own = (axis + dims.len()).checked_sub(self.ndim)?;
+            Some((operand, own, &dims[own]))
+        })
+    }
+
+    /// The sizes that an axis has whatever the operands are: those that all that cannot be 1 allow.
+    /// `None` where all can be 1.
+    fn forced(&self, axis: usize) -> Result<Option<Span>, Clash> {
+        let mut widest: Option<[(usize, &Dim); 2]> = None;
+        for (operand, _, dim) in self.at(axis).filter(|(_, _, dim)| !dim.admits(1)) {
+            let [lowest, highest] = widest.get_or_insert([(operand, dim); 2]);
+            if dim.span().hi < lowest.1.span().hi {
+                *lowest = (operand, dim);
+            }
+            if dim.span().lo > highest.1.span().lo {
+                *highest = (operand, dim);
+            }
+        }
+        // Spans that meet two by two meet all together, at the largest start and the smallest end.
+        widest.map_or(Ok(None), |[lowest, highest]| {
+            let span = lowest.1.span().intersect(highest.1.span());
+            span.map(Some).ok_or_else(|| {
+                let (first, second) =
+                    if lowest.0 < highest.0 { (lowest, highest) } else { (highest, lowest) };
+                let dims = Box::new([first.1.clone(), second.1.clone()]);
+                Clash { dims, operands: [first.0, second.0] }
+            })
+        })
+    }
+
+    /// The joint size of an axis of which the sizes go together.
+    fn joint(&self, axis: usize, forced: Option<Span>, named: &Named) -> Dim {
+        if let Some(span) = forced {
+            return span.into();
+        }
+        let one = |dim: &Dim| named.span(dim) == Span::ONE;
+        let mut stretching = self.at(axis).map(|(_, _, dim)| dim).filter(|dim| !one(dim));
+        match stretching.next() {
+            None => Dim::Known(1),
+            Some(name @ Dim::Name(_)) if stretching.clone().all(|dim| dim == name) => name.clone(),
+            // Each of them can be 1, so that what they span has no hole but what a name has.
+            Some(first) => {
+                stretching.fold(named.span(first), |joint, dim| joint.hull(named.span(dim))).into()
+            }
+        }
+    }
+
+    /// The joint shape of the operands.
+    pub(super) fn infer(&self, request: impl Fn() -> Box<Request>) -> Result<Joint<'a>, BroadcastError> {
+        let mut named = Named(BTreeMap::new());
+        let mut forced = Vec::new();
+        for axis in 0..self.ndim {
+            let span = self.forced(axis).map_err(|Clash { dims, operands }| {
+                BroadcastError::IncompatibleDims { request: request(), axis, dims, operands }
+            })?;
+            for name in self.at(axis).filter_map(|(_, _, dim)| dim.as_name()) {
+                named.0.entry(name).or_default().narrow(span);
+            }
+            forced.push(span);
+        }
+        let dims =
+            forced.into_iter().enumerate().map(|(axis, span)| self.joint(axis, span, &named)).collect();
+        Ok(Joint { dims: fits(dims, request)?, named })
+    }
+}
+
+/// What operands come to.
+pub(super) struct Joint<'a> {
+    pub(super) dims: Vec<Dim>,
+    pub(super) named: Named<'a>,
+}
+
+/// Two operands that never go together.
+struct Clash {
+    dims: Box<[Dim; 2]>,
+    operands: [usize; 2],
+}
+
+/// `joint`, unless even the smallest shape that it can be is an overflow.
+pub(super) fn fits(joint: Vec<Dim>, request: impl Fn() -> Box<Request>) -> Result<Vec<Dim>, BroadcastError> {
+    let least: Vec<usize> = joint.iter().map(|dim| dim.span().lo).collect();
+    match checked_len(&least) {
+        Some(_) => Ok(joint),
+        None => Err(BroadcastError::Overflow { request: request(), shape: least }),
+    }
+}
+
+/// What names can stand for.
+pub(super) struct Named<'a>(BTreeMap<&'a Name, Allowed>);
+
+/// The sizes that a name can stand for: 1, and beside it a span.
+#[derive(Clone, Copy)]
+struct Allowed(Option<Span>);
+
+impl Default for Allowed {
+    fn default() -> Self {
+        Self(Some(Span::ANY))
+    }
+}
+
+impl Allowed {
+    /// At an axis whose size is forced, a name is 1 or of that size.
+    fn narrow(&mut self, forced: Option<Span>) {
+        if let Some(forced) = forced {
+            self.0 = self.0.and_then(|span| span.intersect(forced));
+        }
+    }
+}
+
+impl Named<'_> {
+    /// The smallest span of all sizes that `dim` can be.
+    pub(super) fn span(&self, dim: &Dim) -> Span {
+        match dim.as_name().and_then(|name| self.0.get(name)) {
+            Some(Allowed(Some(span))) => span.hull(Span::ONE),
+            Some(Allowed(None)) => Span::ONE,
+            None => dim.span(),
+        }
+    }
+
+    /// Whether `name` can stand for a size of `span`.
+    pub(super) fn meets(&self, name: &Name, span: Span) -> bool {
+        match self.0.get(name) {
+            Some(Allowed(beside)) => {
+                span.contains(1) || beside.is_some_and(|beside| beside.intersect(span).is_some())
+            }
+            None => true,
+        }
+    }
+
+    pub(super) fn has(&self, name: &Name) -> bool {
+        self.0.contains_key(name)
+    }
+}

@@ -1,0 +1,124 @@
+//! Shapes that are known in part: what can be said of a broadcast before the sizes are there.
+//!
+//! Nothing here needs an array. A [`PartialShape`] has for each axis a [`Dim`]: a size, `?`, a range
+//! or a name, or it is `*`, of any number of axes. From such shapes the module
+//! - infers what the result is ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
+//! - verifies what it was declared to be ([`verify`](verify())),
+//! - decides if the operands go together always, never, or where certain things hold ([`decide`](decide()),
+//!   [`decide_result`]),
+//! - and makes a [`Plan`] that takes the real shapes later and makes sure of those.
+//!
+//! ```
+//! use ndarray_broadcast::partial::{infer_shapes, Decision, PartialShape, Plan, decide};
+//!
+//! let operands: [PartialShape; 2] = ["batchx1x?".parse()?, "8x1".parse()?];
+//! assert_eq!(infer_shapes(&operands)?, "batchx8x?".parse()?);
+//! assert_eq!(decide(&operands), Decision::Always);
+//!
+//! let plan = Plan::new(operands)?.with_result("batchx8x16".parse()?)?;
+//! assert_eq!(plan.checks()[0].to_string(), "axis 2 of operand 0 is 16");
+//! assert_eq!(plan.joint_shape(&[&[32, 1, 16][..], &[8, 1]])?, [32, 8, 16]);
+//! assert!(plan.joint_shape(&[&[32, 1, 9][..], &[8, 1]]).is_err());
+//! # Ok::<(), ndarray_broadcast::BroadcastError>(())
+//! ```
+//!
+//! # Text
+//!
+//! | text | shape |
+//! |---|---|
+//! | `4x?x3` | three axes, of sizes 4, any and 3 |
+//! | `2..5xn` | two axes, of a size from 2 to 5, and of the size `n` |
+//! | `2..`, `..5` | one axis, of size 2 or more, or of size 5 or less |
+//! | `[]` | no axes |
+//! | `*` | any number of axes |
+//!
+//! A name is of ASCII letters, digits and `_`, without the `x` that stands between sizes. What is
+//! printed reads back as the same shape, and what cannot be read is refused with the position.
+//!
+//! # What is inferred
+//!
+//! The rule is the one of [`broadcast_shapes`](crate::broadcast_shapes): the joint size of an axis is
+//! the one size that is not 1, else 1. Of what is known in part that leaves, axis by axis:
+//!
+//! | operands | result | because |
+//! |---|---|---|
+//! | `?`, `3` | `3` | the unknown size is 1 or 3 |
+//! | `?`, `1` | `?` | 1 says nothing |
+//! | `?`, `0` | `0` | 0 is a size that is not 1 |
+//! | `0`, `?`, `3` | error | 0 and 3 never go together, in whatever order |
+//! | `2..5`, `4..9` | `4..5` | neither can be 1, so they are equal |
+//! | `0..4`, `3..5` | `3..5` | the second is not 1 |
+//! | `0..2`, `1..3` | `0..3` | each can be 1 |
+//! | `n`, `n` | `n` | equal names are equal sizes |
+//! | `n`, `1` | `n` | |
+//! | `n`, `3` | `3` | `n` is 1 or 3, and stays `n` wherever else it stands |
+//! | `n`, `m` | `?` | one of them may be 1 |
+//!
+//! Inferring is *sound*, no outcome is ever excluded, and *tight*: for a single axis the result is of
+//! exactly the sizes that some assignment gives, and for whole shapes it is the smallest `Dim` that
+//! covers them. All operands are looked at at once, and a name on all its axes. What a `Dim` cannot say:
+//! - sets with holes: `nx?x0..1` with `5x1xn` has 0, 1 or 5 on its last axis, which becomes `0..5`;
+//! - a name and a range at once: `nxn` with `3x1` has `n` on its last axis, not that `n` is 1 or 3.
+//!
+//! The tests prove it by going through all assignments for all pairs and triples of sizes, ranges and
+//! names up to 4.
+//!
+//! # What is verified
+//!
+//! MLIR's rule has two readings, named by [`ResultRule`]:
+//!
+//! | inferred | declared | `AllowCast` | `Exact` |
+//! |---|---|---|---|
+//! | `4` | `4`, `?` | yes | yes |
+//! | `?` | `4` | yes | no |
+//! | `?`, `*` | `?` | yes | yes |
+//! | `3` | `4` | no | no |
+//! | one axis | two axes | no | no |
+//!
+//! # What is decided
+//!
+//! | operands | answer | check |
+//! |---|---|---|
+//! | `?x1`, `3` | [`Always`](Decision::Always) | |
+//! | `n`, `n` | `Always` | |
+//! | `0..1`, `0` | `Always` | |
+//! | `2..`, `0..0` | [`Never`](Decision::Never) | |
+//! | `?`, `3` | [`Depends`](Decision::Depends) | `axis 0 of operand 0 is 1 or 3` |
+//! | `4x?`, `2..` | `Depends` | `axis 1 of operand 0 is 1 or equals axis 0 of operand 1` |
+//! | `?`, `n` | `Depends` | `axis 0 of operand 0 is 1, axis 0 of operand 1 is 1, or they are equal` |
+//! | `*`, `3` | `Depends` | `operand 0 goes together with all others` |
+//!
+//! `Always` and `Never` are certain. Whether the whole result is small enough to be an array is not a
+//! question of single axes: it is an error here only where even the smallest result is an
+//! [`Overflow`](crate::BroadcastError::Overflow), and [`Plan::joint_shape`] checks it of real sizes.
+//!
+//! # Other families
+//!
+//! | on real shapes | here |
+//! |---|---|
+//! | [`resolve_target`](crate::resolve_target), with -1 | [`infer_target`] |
+//! | [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes) | [`infer_axes`] |
+//! | [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) | [`infer_in_dim`] |
+//! | batches with base axes | [`infer_batch`] |
+//! | a sum over axes | [`infer_sum`] |
+
+mod check;
+mod decide;
+mod dim;
+mod families;
+mod infer;
+mod plan;
+mod shape;
+mod text;
+mod verify;
+
+pub use check::{Check, Place};
+pub use decide::{Decision, decide, decide_result};
+pub use dim::{Dim, Name, SizeRange};
+pub use families::{infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target};
+pub use infer::{infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
+pub use plan::Plan;
+pub use shape::PartialShape;
+pub use verify::{ResultRule, verify};
+
+use dim::Span;

@@ -1,0 +1,207 @@
+//! A broadcast that is planned before the sizes are there, and checked when they are.
+
+use super::{Check, Dim, Name, PartialShape, Place, decide, decide_result, infer_shapes};
+use crate::error::{BroadcastError, Request};
+use crate::shape::broadcast_shapes;
+use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+
+/// A broadcast planned from partial shapes, which takes the real shapes later.
+///
+/// The plan is made only if it can succeed. What it counted on is then made sure of: that the shapes are
+/// as described, that each name is one size, and what was left open, so that nothing is undefined.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::Plan;
+///
+/// let plan = Plan::new(["batchx1".parse()?, "batchx?".parse()?])?.with_result("batchx2..".parse()?)?;
+/// assert_eq!(plan.joint_shape(&[[8, 1], [8, 5]])?, [8, 5]);
+/// assert_eq!(
+///     plan.joint_shape(&[[8, 1], [7, 5]]).unwrap_err().to_string(),
+///     "cannot broadcast shapes [8, 1] and [7, 5] as planned for batchx1 and batchx?: \
+///      batch is 8 at axis 0 of operand 0 and 7 at axis 0 of operand 1",
+/// );
+/// assert_eq!(
+///     plan.joint_shape(&[[8, 1], [8, 1]]).unwrap_err().to_string(),
+///     "cannot broadcast shapes [8, 1] and [8, 1] as planned for batchx1 and batchx?: \
+///      axis 1 of the result has size 1, expected 2..",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// What MLIR leaves to `shape.cstr_broadcastable` and to undefined behaviour; the shape assertions
+/// that JAX puts into exported programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    operands: Vec<PartialShape>,
+    result: Option<PartialShape>,
+    inferred: PartialShape,
+    checks: Vec<Check>,
+}
+
+impl Plan {
+    /// Plans a broadcast of operands of these shapes.
+    ///
+    /// # Shapes
+    /// As [`decide()`]; any number, `*` too.
+    ///
+    /// # Errors
+    /// That of [`Decision::Never`](super::Decision::Never): a plan that cannot succeed is not made.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Plan;
+    ///
+    /// let plan = Plan::new(["?x3".parse()?, "4x1".parse()?])?;
+    /// assert_eq!(plan.inferred().to_string(), "4x3");
+    /// assert_eq!(plan.checks()[0].to_string(), "axis 0 of operand 0 is 1 or 4");
+    /// assert!(Plan::new(["2".parse()?, "3".parse()?]).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
+        let operands: Vec<_> = operands.into_iter().collect();
+        let inferred = infer_shapes(&operands)?;
+        let checks = decide(&operands).checks()?;
+        Ok(Self { operands, result: None, inferred, checks })
+    }
+
+    /// The same with a declared shape for the result, which is made sure of too.
+    ///
+    /// # Shapes
+    /// As [`decide_result`].
+    ///
+    /// # Errors
+    /// That of [`Decision::Never`](super::Decision::Never).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Plan;
+    ///
+    /// let plan = Plan::new(["?".parse()?, "?".parse()?])?.with_result("4".parse()?)?;
+    /// assert_eq!(plan.joint_shape(&[[4], [1]])?, [4]);
+    /// assert!(plan.joint_shape(&[[3], [1]]).is_err());
+    /// assert!(Plan::new(["3".parse()?])?.with_result("4".parse()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    pub fn with_result(self, result: PartialShape) -> Result<Self, BroadcastError> {
+        let checks = decide_result(&self.operands, &result).checks()?;
+        Ok(Self { checks, result: Some(result), ..self })
+    }
+
+    /// The shapes of the operands, as planned.
+    #[must_use]
+    pub fn operands(&self) -> &[PartialShape] {
+        &self.operands
+    }
+
+    /// What is known of the joint shape, from the operands alone.
+    #[must_use]
+    pub fn inferred(&self) -> &PartialShape {
+        &self.inferred
+    }
+
+    /// What was left open; nothing where all shapes as described go together.
+    #[must_use]
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+
+    /// The joint shape of operands that have these shapes.
+    ///
+    /// # Shapes
+    /// One for each operand, such as its partial shape [accepts](PartialShape::accepts), with equal
+    /// sizes for equal names in all of them and in the result, and a joint shape that the declared
+    /// result accepts.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`OperandCount`](BroadcastError::OperandCount) for another number of shapes;
+    /// [`DeclaredAxes`](BroadcastError::DeclaredAxes) and [`DeclaredSize`](BroadcastError::DeclaredSize)
+    /// for an operand that is not as planned, [`DeclaredName`](BroadcastError::DeclaredName) for two
+    /// sizes of one name;
+    /// [`Incompatible`](BroadcastError::Incompatible) and [`Overflow`](BroadcastError::Overflow) as in
+    /// [`broadcast_shapes`](crate::broadcast_shapes);
+    /// the three of the planned shape again for the result.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::{partial::Plan, BroadcastError};
+    ///
+    /// let plan = Plan::new(["?x3".parse()?, "?".parse()?])?;
+    /// assert_eq!(plan.joint_shape(&[&[2, 3][..], &[1]])?, [2, 3]);
+    /// assert_eq!(
+    ///     plan.joint_shape(&[&[2, 3][..], &[2]]).unwrap_err().to_string(),
+    ///     "cannot broadcast shapes [2, 3] and [2] as planned for ?x3 and ?: \
+    ///      axis 1 has sizes 3 and 2 (operands 0 and 1), expected equal sizes or 1",
+    /// );
+    /// let error = plan.joint_shape(&[&[2, 4][..], &[1]]).unwrap_err();
+    /// assert!(matches!(error, BroadcastError::DeclaredSize { size: 4, .. }));
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
+        let request = || {
+            let shapes = shapes.iter().map(|shape| shape.as_ref().to_vec()).collect();
+            Box::new(Request::Planned { shapes, operands: self.operands.clone() })
+        };
+        let (expected, found) = (self.operands.len(), shapes.len());
+        if expected != found {
+            return Err(BroadcastError::OperandCount { request: request(), expected, found });
+        }
+        let mut names = BTreeMap::new();
+        for (operand, (planned, shape)) in self.operands.iter().zip(shapes).enumerate() {
+            let place = |axis| Place::Operand { operand, axis };
+            as_planned(planned, shape.as_ref(), Some(operand), place, &mut names, request)?;
+        }
+        let joint = broadcast_shapes(shapes).map_err(|error| planned(error, request()))?;
+        if let Some(result) = &self.result {
+            as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, request)?;
+        }
+        Ok(joint)
+    }
+}
+
+/// `error`, of what was planned.
+fn planned(error: BroadcastError, request: Box<Request>) -> BroadcastError {
+    match error {
+        BroadcastError::Incompatible { axis, sizes, operands, .. } => {
+            BroadcastError::Incompatible { request, axis, sizes, operands }
+        }
+        BroadcastError::Overflow { shape, .. } => BroadcastError::Overflow { request, shape },
+        error => error,
+    }
+}
+
+/// Makes sure that `shape` is as planned, and of the names that were seen before.
+fn as_planned<'a>(
+    planned: &'a PartialShape,
+    shape: &[usize],
+    operand: Option<usize>,
+    place: impl Fn(usize) -> Place,
+    names: &mut BTreeMap<&'a Name, (Place, usize)>,
+    request: impl Fn() -> Box<Request>,
+) -> Result<(), BroadcastError> {
+    let Some(dims) = planned.dims() else { return Ok(()) };
+    if dims.len() != shape.len() {
+        let (expected, found) = (dims.len(), shape.len());
+        return Err(BroadcastError::DeclaredAxes { request: request(), operand, expected, found });
+    }
+    for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
+        let place = place(axis);
+        if let Dim::Name(name) = dim {
+            let (first, before) = *names.entry(name).or_insert((place, size));
+            if before != size {
+                return Err(BroadcastError::DeclaredName {
+                    request: request(),
+                    name: name.clone(),
+                    places: Box::new([first, place]),
+                    sizes: [before, size],
+                });
+            }
+        } else if !dim.admits(size) {
+            let dim = Box::new(dim.clone());
+            return Err(BroadcastError::DeclaredSize { request: request(), place, size, dim });
+        }
+    }
+    Ok(())
+}

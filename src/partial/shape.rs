@@ -1,0 +1,286 @@
+//! The shape of an operand, as far as it is known.
+
+use super::{Dim, Name, Span};
+use crate::error::{BroadcastError, Request};
+use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use core::fmt;
+use ndarray::{ArrayRef, Dimension};
+
+/// A shape of which sizes, or even the number of axes, may be unknown.
+///
+/// # Examples
+/// ```
+/// use ndarray::Array2;
+/// use ndarray_broadcast::partial::{Dim, PartialShape};
+///
+/// let shape = PartialShape::ranked([Dim::Known(4), Dim::Unknown]);
+/// assert_eq!(shape, "4x?".parse()?);
+/// assert_eq!(PartialShape::from([2, 3]), PartialShape::of(&Array2::<f32>::zeros((2, 3))));
+/// assert!(shape.accepts(&[4, 9]) && !shape.accepts(&[5, 9]));
+/// assert_eq!(PartialShape::unranked().to_string(), "*");
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// MLIR's `tensor<4x?xf32>` and `tensor<*xf32>`, nGraph's `PartialShape`, TensorFlow's `TensorShape`.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct PartialShape {
+    dims: Option<Vec<Dim>>,
+}
+
+impl PartialShape {
+    /// A shape with a known number of axes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::{Dim, PartialShape};
+    ///
+    /// assert_eq!(PartialShape::ranked([Dim::Known(2), Dim::Unknown]).to_string(), "2x?");
+    /// assert_eq!(PartialShape::ranked([]).to_string(), "[]");
+    /// ```
+    pub fn ranked(dims: impl IntoIterator<Item = Dim>) -> Self {
+        Self { dims: Some(dims.into_iter().collect()) }
+    }
+
+    /// A shape of which nothing is known, not even the number of axes: `*`.
+    #[must_use]
+    #[doc(alias = "dynamic")]
+    pub const fn unranked() -> Self {
+        Self { dims: None }
+    }
+
+    /// The shape of an array; all of it is known.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// assert_eq!(PartialShape::of(&array![[1, 2, 3]]).to_string(), "1x3");
+    /// ```
+    #[must_use]
+    pub fn of<A, D: Dimension>(array: &ArrayRef<A, D>) -> Self {
+        array.shape().into()
+    }
+
+    /// The sizes, if the number of axes is known.
+    #[must_use]
+    pub fn dims(&self) -> Option<&[Dim]> {
+        self.dims.as_deref()
+    }
+
+    /// The number of axes, if it is known.
+    #[must_use]
+    pub fn ndim(&self) -> Option<usize> {
+        self.dims().map(<[Dim]>::len)
+    }
+
+    /// The shape, if every size is known.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// assert_eq!("2x3".parse::<PartialShape>()?.sizes(), Some(vec![2, 3]));
+    /// assert_eq!("2x?".parse::<PartialShape>()?.sizes(), None);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    #[must_use]
+    #[doc(alias = "is_static")]
+    pub fn sizes(&self) -> Option<Vec<usize>> {
+        let size = |dim: &Dim| match dim {
+            Dim::Known(size) => Some(*size),
+            _ => None,
+        };
+        self.dims()?.iter().map(size).collect()
+    }
+
+    /// The shape with the axes of `base` after its own: of a batch and a base the whole.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+    /// assert_eq!(p("2x?").with_base(&p("6x6")), p("2x?x6x6"));
+    /// assert_eq!(p("*").with_base(&p("6")), p("*"));
+    /// ```
+    #[must_use]
+    pub fn with_base(&self, base: &Self) -> Self {
+        match (self.dims(), base.dims()) {
+            (Some(batch), Some(base)) => Self::from([batch, base].concat()),
+            _ => Self::unranked(),
+        }
+    }
+
+    /// Whether an array of shape `shape` has such a shape: as many axes, each of a size that is
+    /// possible there, and equal sizes where equal names stand.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// let square: PartialShape = "nxnx2..5".parse()?;
+    /// assert!(square.accepts(&[7, 7, 2]));
+    /// assert!(!square.accepts(&[7, 8, 2]) && !square.accepts(&[7, 7, 6]) && !square.accepts(&[7, 7]));
+    /// assert!(PartialShape::unranked().accepts(&[]));
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// TensorFlow `TensorShape.is_compatible_with`, nGraph `PartialShape::compatible` with a static shape.
+    #[must_use]
+    pub fn accepts(&self, shape: &[usize]) -> bool {
+        let Some(dims) = self.dims() else { return true };
+        let mut named: BTreeMap<&Name, usize> = BTreeMap::new();
+        dims.len() == shape.len()
+            && dims.iter().zip(shape).all(|(dim, &size)| match dim {
+                Dim::Name(name) => *named.entry(name).or_insert(size) == size,
+                _ => dim.admits(size),
+            })
+    }
+
+    /// Whether it says at most what `other` says: every shape that `other` accepts, it accepts too,
+    /// as far as single axes can tell.
+    ///
+    /// A name is relaxed by itself and `?` only.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+    /// assert!(p("*").relaxes(&p("2x?")) && p("2x?").relaxes(&p("2x3")) && p("1..").relaxes(&p("2..5")));
+    /// assert!(!p("2x3").relaxes(&p("2x?")) && !p("?").relaxes(&p("2x3")));
+    /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape::relaxes`; its `refines` is the same with the sides changed, its
+    /// `same_scheme` is `==`.
+    #[must_use]
+    #[doc(alias = "refines")]
+    pub fn relaxes(&self, other: &Self) -> bool {
+        let relaxes = |(own, other): (&Dim, &Dim)| match (own, other) {
+            (Dim::Name(_), _) => own == other,
+            _ => own.span().covers(other.span()),
+        };
+        match (self.dims(), other.dims()) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(own), Some(dims)) => own.len() == dims.len() && own.iter().zip(dims).all(relaxes),
+        }
+    }
+
+    /// What is known of one and the same shape from two descriptions of it.
+    ///
+    /// Nothing is broadcast: 1 and 3 are two different sizes.
+    ///
+    /// # Shapes
+    /// As many axes in both, or `*`. A known size is kept before a name and a name before a range,
+    /// as one `Dim` cannot hold both; a name that can only be one size becomes that size.
+    ///
+    /// # Errors
+    /// [`AxisCount`](BroadcastError::AxisCount) where the numbers of axes differ;
+    /// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no size is possible in both.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+    /// assert_eq!(p("2x?x1..5").merge(&p("?xnx3.."))?, p("2xnx3..5"));
+    /// assert_eq!(
+    ///     p("2x1").merge(&p("2x3")).unwrap_err().to_string(),
+    ///     "cannot merge shapes 2x1 and 2x3: axis 1 has sizes 1 and 3, expected equal sizes",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape::merge_into`, TensorFlow `TensorShape.merge_with`.
+    pub fn merge(&self, other: &Self) -> Result<Self, BroadcastError> {
+        let (own, dims) = match (self.dims(), other.dims()) {
+            (None, _) => return Ok(other.clone()),
+            (_, None) => return Ok(self.clone()),
+            (Some(own), Some(dims)) => (own, dims),
+        };
+        let request = || Box::new(Request::Merge { shapes: [self.clone(), other.clone()] });
+        if own.len() != dims.len() {
+            return Err(BroadcastError::AxisCount {
+                request: request(),
+                expected: own.len(),
+                found: dims.len(),
+            });
+        }
+        let merged = merge_dims(own.iter().zip(dims)).map_err(|axis| BroadcastError::IncompatibleDims {
+            request: request(),
+            axis,
+            dims: Box::new([own[axis].clone(), dims[axis].clone()]),
+            operands: [0, 1],
+        });
+        merged.map(Self::from)
+    }
+}
+
+/// What is known of sizes from two descriptions of each, or the position of the first that no size fits.
+///
+/// A name that can only be of one size is that size.
+pub(super) fn merge_dims<'a>(
+    pairs: impl Iterator<Item = (&'a Dim, &'a Dim)> + Clone,
+) -> Result<Vec<Dim>, usize> {
+    let mut named: BTreeMap<&Name, Span> = BTreeMap::new();
+    for (i, (a, b)) in pairs.clone().enumerate() {
+        let span = a.span().intersect(b.span()).ok_or(i)?;
+        for name in [a, b].into_iter().filter_map(Dim::as_name) {
+            let seen = named.entry(name).or_insert(Span::ANY);
+            *seen = seen.intersect(span).ok_or(i)?;
+        }
+    }
+    let resolve = |dim: &Dim| match dim.as_name().and_then(|name| named[name].single()) {
+        Some(size) => Dim::Known(size),
+        None => dim.clone(),
+    };
+    let merge = |(a, b): (&Dim, &Dim)| match (resolve(a), resolve(b)) {
+        (Dim::Known(size), _) | (_, Dim::Known(size)) => Ok(Dim::Known(size)),
+        (name @ Dim::Name(_), _) | (_, name @ Dim::Name(_)) => Ok(name),
+        (a, b) => a.span().intersect(b.span()).map(Dim::from).ok_or(0),
+    };
+    pairs.map(merge).collect()
+}
+
+/// As the text: `PartialShape(4x?x3)`.
+impl fmt::Debug for PartialShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PartialShape({self})")
+    }
+}
+
+impl From<&[usize]> for PartialShape {
+    fn from(shape: &[usize]) -> Self {
+        Self::ranked(shape.iter().map(|&size| Dim::Known(size)))
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for PartialShape {
+    fn from(shape: [usize; N]) -> Self {
+        shape[..].into()
+    }
+}
+
+impl<const N: usize> From<&[usize; N]> for PartialShape {
+    fn from(shape: &[usize; N]) -> Self {
+        shape[..].into()
+    }
+}
+
+impl From<Vec<usize>> for PartialShape {
+    fn from(shape: Vec<usize>) -> Self {
+        shape[..].into()
+    }
+}
+
+impl From<Vec<Dim>> for PartialShape {
+    fn from(dims: Vec<Dim>) -> Self {
+        Self { dims: Some(dims) }
+    }
+}

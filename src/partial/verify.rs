@@ -1,0 +1,155 @@
+//! Whether the shape that a result is declared to have agrees with the operands.
+
+use super::infer::{Columns, Joint, Named};
+use super::{Dim, Name, PartialShape, Span};
+use crate::error::{BroadcastError, Request};
+use alloc::{boxed::Box, collections::BTreeMap};
+
+/// How far the declared shape of a result may go beyond the inferred one.
+///
+/// MLIR's document says one thing in its table and another in its pseudo-code; this names the two.
+///
+/// | inferred | declared | `AllowCast` | `Exact` |
+/// |---|---|---|---|
+/// | `?` | `4` | yes | no |
+/// | `4` | `?` | yes | yes |
+/// | `4` | `4` | yes | yes |
+/// | `2..5` | `3..9` | yes | no |
+/// | `3` | `4` | no | no |
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{verify, ResultRule};
+///
+/// let (operand, result) = ("?".parse()?, "4".parse()?);
+/// assert!(verify(&[operand], &result, ResultRule::AllowCast).is_ok());
+/// # let operand = "?".parse()?;
+/// assert!(verify(&[operand], &result, ResultRule::Exact).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ResultRule {
+    /// The document's table: the declared sizes are possible; what is inferred as unknown may be cast
+    /// to something known. That the cast holds remains to be checked: see [`Plan`](super::Plan).
+    AllowCast,
+    /// The document's pseudo-code: the declared sizes are all that the inferred ones can be, so that
+    /// nothing remains to be checked of them.
+    Exact,
+}
+
+/// Whether operands of these shapes can give a result that is declared as `result`.
+///
+/// # Shapes
+/// There is an operand; the operands whose number of axes is known have a joint shape, with exactly as
+/// many axes as the result; and each axis of the result agrees with the inferred one under `rule`.
+/// Where no number of axes is known, of the operands or of the result, nothing is compared. A name of
+/// the result is the same size wherever it stands, in operands too.
+///
+/// # Errors
+/// In this order: [`NoOperands`](BroadcastError::NoOperands);
+/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) and [`Overflow`](BroadcastError::Overflow) as
+/// in [`infer_result_shape`](super::infer_result_shape);
+/// [`AxisCount`](BroadcastError::AxisCount) where the result has more or fewer axes than inferred;
+/// [`ResultSize`](BroadcastError::ResultSize) with the first axis that does not agree.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{verify, PartialShape, ResultRule};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// verify(&[p("?x1"), p("3")], &p("4x3"), ResultRule::AllowCast)?;
+/// assert!(verify(&[p("?x1"), p("3")], &p("4x3"), ResultRule::Exact).is_err());
+/// assert_eq!(
+///     verify(&[p("1"), p("1")], &p("4"), ResultRule::AllowCast).unwrap_err().to_string(),
+///     "cannot verify result 4 of operands 1 and 1: axis 0 is inferred as 1 and declared as 4, \
+///      expected a size that the inferred one can be",
+/// );
+/// assert_eq!(
+///     verify(&[p("3"), p("3")], &p("1x3"), ResultRule::AllowCast).unwrap_err().to_string(),
+///     "cannot verify result 1x3 of operands 3 and 3: the result has 2 axes, expected 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The verifier of MLIR's `ResultsBroadcastableShape`, which lets the result have more axes than
+/// inferred where its document does not.
+pub fn verify(
+    operands: &[PartialShape],
+    result: &PartialShape,
+    rule: ResultRule,
+) -> Result<(), BroadcastError> {
+    let request =
+        || Box::new(Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule });
+    if operands.is_empty() {
+        return Err(BroadcastError::NoOperands { request: request() });
+    }
+    let columns = Columns::new(operands);
+    let Joint { dims: inferred, named } = columns.infer(request)?;
+    let Some(declared) = result.dims().filter(|_| operands.iter().any(|shape| shape.dims().is_some())) else {
+        return Ok(());
+    };
+    if inferred.len() != declared.len() {
+        let (expected, found) = (inferred.len(), declared.len());
+        return Err(BroadcastError::AxisCount { request: request(), expected, found });
+    }
+    let mut agreement = Agreement::new(&named);
+    for (axis, (inferred, declared)) in inferred.iter().zip(declared).enumerate() {
+        let agrees = match rule {
+            ResultRule::AllowCast => agreement.possible(inferred, declared),
+            ResultRule::Exact => agreement.certain(inferred, declared),
+        };
+        if !agrees {
+            let dims = Box::new([inferred.clone(), declared.clone()]);
+            return Err(BroadcastError::ResultSize { request: request(), axis, dims });
+        }
+    }
+    Ok(())
+}
+
+/// Compares the axes of a result one by one with what was inferred, and remembers the names.
+pub(super) struct Agreement<'a> {
+    named: &'a Named<'a>,
+    /// What each name has to be of, for the axes seen to agree.
+    spans: BTreeMap<&'a Name, Span>,
+    /// What was inferred where a name of the result stood first.
+    first: BTreeMap<&'a Name, &'a Dim>,
+}
+
+impl<'a> Agreement<'a> {
+    pub(super) fn new(named: &'a Named<'a>) -> Self {
+        Self { named, spans: BTreeMap::new(), first: BTreeMap::new() }
+    }
+
+    /// Whether what is inferred can be of a size that is declared.
+    pub(super) fn possible(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
+        let spans = [self.named.span(inferred), declared.span()];
+        spans[0].intersect(spans[1]).is_some()
+            && self.narrow(inferred, spans[1])
+            && self.narrow(declared, spans[0])
+    }
+
+    /// Whether `dim`, if it is a name, can still be of `span`.
+    fn narrow(&mut self, dim: &'a Dim, span: Span) -> bool {
+        let Dim::Name(name) = dim else { return true };
+        let seen = self.spans.entry(name).or_insert(Span::ANY);
+        match seen.intersect(span) {
+            Some(span) => {
+                *seen = span;
+                self.named.meets(name, span)
+            }
+            None => false,
+        }
+    }
+
+    /// Whether what is inferred cannot be of a size that is not declared.
+    pub(super) fn certain(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
+        let Dim::Name(name) = declared else {
+            return declared.span().covers(self.named.span(inferred));
+        };
+        // A name that no operand has is new, and stands for what it stands for first.
+        let first = *self.first.entry(name).or_insert(inferred);
+        let fixed = core::ptr::eq(first, inferred) || !matches!(inferred, Dim::Unknown | Dim::Range(_));
+        declared == inferred || (!self.named.has(name) && fixed && first == inferred)
+    }
+}

@@ -1,0 +1,191 @@
+//! Targets with -1, axis sets, batches and sums, against the same on known shapes.
+
+use super::oracle::{assert_smallest, instances, joint_shape, language, worlds};
+use super::p;
+use ndarray_broadcast::partial::{
+    PartialShape, infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target,
+};
+use ndarray_broadcast::{AxisSet, BroadcastError, resolve_target};
+
+const TOP: usize = 5;
+const DIMS: [&str; 8] = ["0", "1", "3", "?", "0..1", "2..3", "n", "m"];
+
+/// All shapes of up to two axes over `dims`.
+fn shapes(dims: &[&str]) -> Vec<PartialShape> {
+    let mut shapes = vec![p("[]")];
+    shapes.extend(dims.iter().map(|dim| p(dim)));
+    shapes.extend(dims.iter().flat_map(|a| dims.iter().map(move |b| p(&format!("{a}x{b}")))));
+    shapes
+}
+
+/// A target with -1: refused where all sizes would be, else of the sizes that come out and no others.
+#[test]
+fn target() {
+    let sizes = [-1, 0, 1, 3, 4];
+    let mut targets: Vec<Vec<isize>> = vec![vec![]];
+    targets.extend(sizes.map(|size| vec![size]));
+    targets.extend(sizes.iter().flat_map(|&a| sizes.map(|b| vec![a, b])));
+    let mut cases = 0;
+    for shape in shapes(&DIMS) {
+        for target in &targets {
+            cases += 1;
+            let of = || format!("{shape} to {target:?}");
+            let outcomes: Vec<_> = worlds(std::slice::from_ref(&shape), TOP)
+                .into_iter()
+                .filter_map(|(names, shapes)| Some((names, resolve_target(&shapes[0], target).ok()?)))
+                .collect();
+            let Ok(inferred) = infer_target(&shape, target) else {
+                assert!(outcomes.is_empty(), "{}", of());
+                continue;
+            };
+            for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
+                let outcomes = outcomes.iter().map(|(names, sizes)| (*names, sizes[axis])).collect();
+                assert_smallest(dim, &outcomes, (&language(3), TOP), &of());
+            }
+            assert!(!outcomes.is_empty(), "{}", of());
+        }
+    }
+    assert_eq!(cases, 73 * 31);
+}
+
+#[test]
+fn target_in_order() {
+    let variant = |shape: &str, target: &[isize]| {
+        let error = infer_target(&p(shape), target).unwrap_err();
+        format!("{error:?}").split(':').next().unwrap().to_string()
+    };
+    assert_eq!(variant("2x3", &[-2]), "InvalidSize");
+    assert_eq!(variant("2x3", &[3]), "TooFewAxes");
+    assert_eq!(variant("2x3", &[-1, 2, 4]), "PartialPlaceholderOnNewAxis");
+    assert_eq!(variant("2x3", &[isize::MAX, isize::MAX, 4]), "IncompatibleDims");
+    assert_eq!(variant("?x3", &[isize::MAX, isize::MAX, 3]), "Overflow");
+    assert_eq!(variant("*", &[isize::MAX, isize::MAX]), "Overflow");
+    assert_eq!(infer_target(&p("*"), &[-1, 0, -1]), Ok(p("?x0x?")));
+}
+
+/// An axis set: the array equals the target without the axes, and both tell what the result is.
+#[test]
+fn axes() {
+    let targets = shapes(&["1", "3", "?", "2..3", "n"]);
+    let mut cases = 0;
+    for array in shapes(&["1", "3", "?", "0..2", "n", "m"]) {
+        for target in targets.iter().filter(|target| target.ndim() >= array.ndim()) {
+            for axis in 0..target.ndim().unwrap() + 1 - array.ndim().unwrap() {
+                let new: Vec<usize> = (axis..axis + target.ndim().unwrap() - array.ndim().unwrap()).collect();
+                let of = || format!("{array} along {new:?} to {target}");
+                cases += 1;
+                let outcomes: Vec<_> = worlds(&[array.clone(), target.clone()], TOP)
+                    .into_iter()
+                    .filter(|(_, shapes)| {
+                        let others = shapes[1].iter().enumerate().filter(|(axis, _)| !new.contains(axis));
+                        others.map(|(_, size)| *size).collect::<Vec<_>>() == shapes[0]
+                    })
+                    .collect();
+                let Ok(inferred) = infer_axes(&array, target, &new) else {
+                    assert!(outcomes.is_empty(), "{}", of());
+                    continue;
+                };
+                assert!(!outcomes.is_empty(), "{}", of());
+                for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
+                    let outcomes = outcomes.iter().map(|(names, shapes)| (*names, shapes[1][axis])).collect();
+                    assert_smallest(dim, &outcomes, (&language(3), TOP), &of());
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 1316);
+}
+
+#[test]
+fn axes_unranked_and_wrong() {
+    assert_eq!(infer_axes(&p("*"), &p("2x3"), [0]), Ok(p("2x3")));
+    assert_eq!(infer_axes(&p("nx3"), &p("*"), AxisSet::from([2, 0])), Ok(p("?xnx?x3")));
+    assert_eq!(infer_axes(&p("*"), &p("*"), [7]), Ok(p("*")));
+    let variant = |result: Result<PartialShape, BroadcastError>| {
+        format!("{:?}", result.unwrap_err()).split(':').next().unwrap().to_string()
+    };
+    assert_eq!(variant(infer_axes(&p("*"), &p("*"), [7, 7])), "DuplicateAxis");
+    assert_eq!(variant(infer_axes(&p("3"), &p("*"), [usize::MAX])), "AxisOutOfBounds");
+    assert_eq!(variant(infer_axes(&p("3"), &p("2x3"), [2])), "AxisOutOfBounds");
+    assert_eq!(variant(infer_axes(&p("3"), &p("2x2x3"), [0, 0])), "DuplicateAxis");
+    assert_eq!(variant(infer_axes(&p("3"), &p("2x2x3"), [0])), "AxisCount");
+    assert_eq!(variant(infer_axes(&p("1"), &p("2x3"), [0])), "IncompatibleDims");
+    assert_eq!(variant(infer_axes(&p("nxn"), &p("2x3"), AxisSet::default())), "IncompatibleDims");
+}
+
+/// Placed axes: those that are not 1 are the target's, and tell of it.
+#[test]
+fn in_dim() {
+    let pairs = |dims: &[&str]| shapes(dims).into_iter().filter(|shape| shape.ndim() == Some(2));
+    let mut cases = 0;
+    for array in pairs(&["1", "3", "?", "2..3", "n"]) {
+        for target in pairs(&["1", "3", "?", "2..4", "m"]) {
+            for axes in [[0, 1], [1, 0]] {
+                cases += 1;
+                let of = || format!("{array} at {axes:?} of {target}");
+                let placed = |shapes: &[Vec<usize>]| {
+                    let stretches = |i: usize| [1, shapes[1][axes[i]]].contains(&shapes[0][i]);
+                    stretches(0) && stretches(1)
+                };
+                let outcomes: Vec<_> = worlds(&[array.clone(), target.clone()], TOP)
+                    .into_iter()
+                    .filter(|(_, shapes)| placed(shapes))
+                    .collect();
+                let Ok(inferred) = infer_in_dim(&array, &target, axes) else {
+                    assert!(outcomes.is_empty(), "{}", of());
+                    continue;
+                };
+                for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
+                    let outcomes = outcomes.iter().map(|(names, shapes)| (*names, shapes[1][axis])).collect();
+                    assert_smallest(dim, &outcomes, (&language(4), TOP + 1), &of());
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 25 * 25 * 2);
+    assert_eq!(infer_in_dim(&p("*"), &p("2x3"), [1]), Ok(p("2x3")));
+    assert_eq!(infer_in_dim(&p("4"), &p("*"), [9]), Ok(p("*")));
+    assert!(
+        infer_in_dim(&p("4"), &p("*"), [0, 1]).is_err() && infer_in_dim(&p("*"), &p("*"), [1, 1]).is_err()
+    );
+    assert!(
+        infer_in_dim(&p("*"), &p("2x3"), [2]).is_err() && infer_in_dim(&p("2x3"), &p("nxn"), [0, 1]).is_err()
+    );
+}
+
+/// Batches join, bases are left alone: the same as on the batches by themselves.
+#[test]
+fn batch() {
+    let batches = shapes(&["0", "3", "?", "2..3", "n"]);
+    for (a, b) in batches.iter().flat_map(|a| batches.iter().map(move |b| (a, b))) {
+        let based = [(a.with_base(&p("6x7")), 2), (b.with_base(&p("8")), 1)];
+        let found = infer_batch(&based);
+        let outcomes: Vec<_> = worlds(&[a.clone(), b.clone()], TOP)
+            .into_iter()
+            .filter_map(|(names, shapes)| Some((names, joint_shape(&shapes)?)))
+            .collect();
+        match found {
+            Err(_) => assert!(outcomes.is_empty(), "{a} and {b}"),
+            Ok(joint) => {
+                for (names, shape) in &outcomes {
+                    assert!(instances(&joint, *names, TOP).contains(shape), "{a} and {b}: {joint}");
+                }
+                assert!(!outcomes.is_empty(), "{a} and {b}");
+            }
+        }
+    }
+    assert_eq!(infer_batch(&[(p("*"), 1), (p("3x2"), 1)]), Ok(p("*")));
+    assert_eq!(infer_batch(&[]), Ok(p("[]")));
+    assert!(infer_batch(&[(p("*"), 1), (p("3x2"), 1), (p("2x2"), 1)]).is_err());
+}
+
+#[test]
+fn sum() {
+    assert_eq!(infer_sum(&p("2x?xnx0..4"), AxisSet::from([1, 3])), Ok(p("2xn")));
+    assert_eq!(infer_sum(&p("2x?"), AxisSet::default()), Ok(p("2x?")));
+    assert_eq!(infer_sum(&p("[]"), [0_usize; 0]), Ok(p("[]")));
+    assert!(infer_sum(&p("2"), [0, 0]).is_err() && infer_sum(&p("*"), [3, 3]).is_err());
+    let (array, target) = (p("?x3"), p("4xnx?"));
+    let broadcast = infer_axes(&array, &target, [0]).unwrap();
+    assert_eq!(infer_sum(&broadcast, [0]), Ok(p("nx3")));
+}

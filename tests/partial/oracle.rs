@@ -1,0 +1,118 @@
+//! The rule by enumeration: every assignment of sizes to what is not known, one after the other.
+
+use ndarray_broadcast::partial::{Dim, PartialShape};
+use std::collections::BTreeSet;
+
+/// Sizes that names stand for: `n`, then `m`.
+pub(crate) type Names = [usize; 2];
+
+/// The joint size: all that are not 1 are equal.
+pub(crate) fn joint(sizes: impl IntoIterator<Item = usize>) -> Option<usize> {
+    let mut stretching: Vec<usize> = sizes.into_iter().filter(|&size| size != 1).collect();
+    stretching.dedup();
+    match stretching[..] {
+        [] => Some(1),
+        [size] => Some(size),
+        _ => None,
+    }
+}
+
+/// The joint shape, aligned at the right.
+pub(crate) fn joint_shape(shapes: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let ndim = shapes.iter().map(Vec::len).max().unwrap_or(0);
+    let at = |shape: &Vec<usize>, from_end: usize| shape.iter().rev().nth(from_end).copied().unwrap_or(1);
+    (0..ndim).rev().map(|from_end| joint(shapes.iter().map(|shape| at(shape, from_end)))).collect()
+}
+
+/// Whether an axis of size `size` is as `dim` says when names stand for `names`.
+pub(crate) fn covers(dim: &Dim, names: Names, size: usize) -> bool {
+    match dim {
+        Dim::Known(known) => *known == size,
+        Dim::Unknown => true,
+        Dim::Range(range) => range.min() <= size && range.max().is_none_or(|max| size <= max),
+        Dim::Name(name) => names[usize::from(name.as_str() != "n")] == size,
+        other => panic!("{other} is not enumerated"),
+    }
+}
+
+/// All assignments of sizes up to `top` to the names that stand in `shapes`; 0 to the others.
+pub(crate) fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
+    let stands = |name: &str| {
+        let name = Dim::name(name).unwrap();
+        shapes.iter().any(|shape| shape.dims().is_some_and(|dims| dims.contains(&name)))
+    };
+    let sizes = |name| if stands(name) { 0..=top } else { 0..=0 };
+    sizes("n").flat_map(|n| sizes("m").map(move |m| [n, m])).collect()
+}
+
+/// All shapes with sizes up to `top` that `shape` can be when names stand for `names`.
+pub(crate) fn instances(shape: &PartialShape, names: Names, top: usize) -> Vec<Vec<usize>> {
+    shape.dims().unwrap().iter().fold(vec![vec![]], |shapes, dim| {
+        let sizes: Vec<usize> = (0..=top).filter(|&size| covers(dim, names, size)).collect();
+        shapes.iter().flat_map(|shape| sizes.iter().map(|&size| [&shape[..], &[size]].concat())).collect()
+    })
+}
+
+/// All ways to pick one of each.
+pub(crate) fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
+    choices.iter().fold(vec![vec![]], |picked, choices| {
+        picked
+            .iter()
+            .flat_map(|picked| choices.iter().map(|it| [picked, std::slice::from_ref(it)].concat()))
+            .collect()
+    })
+}
+
+/// Every way that the operands can be, with what the names stand for then.
+pub(crate) fn worlds(operands: &[PartialShape], top: usize) -> Vec<(Names, Vec<Vec<usize>>)> {
+    let of = |names: Names| {
+        let shapes: Vec<_> = operands.iter().map(|operand| instances(operand, names, top)).collect();
+        product(&shapes).into_iter().map(move |shapes| (names, shapes))
+    };
+    assignments(operands, top).into_iter().flat_map(of).collect()
+}
+
+/// Every `Dim` over sizes up to `named`, with two names.
+pub(crate) fn language(named: usize) -> Vec<Dim> {
+    let mut dims: Vec<Dim> = (0..=named).map(Dim::Known).collect();
+    for lo in 0..=named {
+        dims.extend((lo + 1..=named).map(|hi| Dim::range(lo..=hi).unwrap()));
+        dims.push(Dim::range(lo..).unwrap());
+    }
+    dims.extend([Dim::name("n").unwrap(), Dim::name("m").unwrap()]);
+    dims
+}
+
+/// What can come out at an axis: what the names stand for, and the joint size.
+pub(crate) type Outcomes = BTreeSet<(Names, usize)>;
+
+/// Checks that `inferred` is sound, and that no smaller `Dim` is.
+pub(crate) fn assert_smallest(
+    inferred: &Dim,
+    outcomes: &Outcomes,
+    (language, top): (&[Dim], usize),
+    of: &dyn std::fmt::Debug,
+) {
+    for &(names, size) in outcomes {
+        assert!(covers(inferred, names, size), "{of:?}: {inferred} excludes {size} for {names:?}");
+    }
+    let admissible: BTreeSet<Names> = outcomes.iter().map(|(names, _)| *names).collect();
+    let covered = |dim: &Dim| -> Outcomes {
+        let sizes = |&names: &Names| {
+            (0..=top).filter(move |&size| covers(dim, names, size)).map(move |size| (names, size))
+        };
+        admissible.iter().flat_map(sizes).collect()
+    };
+    let ours = covered(inferred);
+    if ours == *outcomes {
+        return;
+    }
+    for other in language.iter().filter(|dim| outcomes.iter().all(|&(names, size)| covers(dim, names, size)))
+    {
+        let theirs = covered(other);
+        assert!(
+            theirs.len() >= ours.len() || !theirs.is_subset(&ours),
+            "{of:?}: {other} is within {inferred}"
+        );
+    }
+}

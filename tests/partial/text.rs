@@ -1,0 +1,101 @@
+//! Shapes as text.
+
+use super::p;
+use ndarray_broadcast::partial::{Dim, PartialShape};
+use proptest::prelude::*;
+
+#[test]
+fn reads_and_prints() {
+    let same = ["*", "[]", "4x?x3", "0", "1x1", "?", "2..5", "2..x0..1xn", "seq_lenx_2xB"];
+    for text in same {
+        assert_eq!(p(text).to_string(), text);
+    }
+    for (text, other) in [("3..3x0..", "3x?"), ("..5x1", "0..5x1"), ("007x0", "7x0"), ("0..0", "0")] {
+        assert_eq!(p(text).to_string(), other);
+    }
+    assert_eq!(p(&usize::MAX.to_string()), PartialShape::from([usize::MAX]));
+    assert_eq!(p("[]").ndim(), Some(0));
+    assert_eq!(format!("{:?}", p("2x?")), "PartialShape(2x?)");
+}
+
+#[test]
+fn refuses_with_the_position() {
+    let cases = [
+        ("", 0, "a size, ?, a range such as 2..5 or a name"),
+        ("2xx3", 2, "a size, ?, a range such as 2..5 or a name"),
+        ("2x", 2, "a size, ?, a range such as 2..5 or a name"),
+        ("x", 0, "a size, ?, a range such as 2..5 or a name"),
+        ("-1x2", 0, "a size, ?, a range such as 2..5 or a name"),
+        ("+1", 0, "a size, ?, a range such as 2..5 or a name"),
+        ("2x*", 2, "a size, ?, a range such as 2..5 or a name"),
+        (" 2", 0, "a size, ?, a range such as 2..5 or a name"),
+        ("2 x3", 1, "a digit, x or .."),
+        ("4x2n", 3, "a digit, x or .."),
+        ("99999999999999999999x2", 0, "a size that is not past usize::MAX"),
+        ("2x3..99999999999999999999", 5, "a size that is not past usize::MAX"),
+        ("2x5..2", 5, "an end of the range that is not below its start"),
+        ("2x..", 4, "a size at one end of the range at least"),
+        ("1..2..3", 4, "a digit, x or .."),
+        ("1...3", 3, "a size"),
+        ("..n", 2, "a size"),
+        ("2xn-m", 3, "a letter but x, a digit or _"),
+        ("2xné", 3, "a letter but x, a digit or _"),
+        ("éx2", 0, "a size, ?, a range such as 2..5 or a name"),
+        ("nxéx", 2, "a size, ?, a range such as 2..5 or a name"),
+        ("??", 0, "a size, ?, a range such as 2..5 or a name"),
+    ];
+    for (text, position, expected) in cases {
+        let error = text.parse::<PartialShape>().unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot read {text:?}: position {position} needs {expected}"));
+    }
+    assert!("2x3".parse::<Dim>().is_err() && "*".parse::<Dim>().is_err() && "".parse::<Dim>().is_err());
+    assert!(Dim::name("").is_err() && Dim::name("2n").is_err() && Dim::name("n x").is_err());
+}
+
+#[test]
+fn many_axes() {
+    let text = "1x".repeat(5000) + "1";
+    assert_eq!(p(&text).ndim(), Some(5001));
+    assert!("x".repeat(5000).parse::<PartialShape>().is_err());
+}
+
+#[test]
+fn ranges() {
+    assert_eq!(Dim::range(2..3), Ok(Dim::Known(2)));
+    assert_eq!(Dim::range(0..), Ok(Dim::Unknown));
+    assert_eq!(Dim::range(..=usize::MAX), Ok(Dim::Unknown));
+    assert_eq!(Dim::range(usize::MAX..), Ok(Dim::Known(usize::MAX)));
+    let empty = Dim::range(..0).unwrap_err();
+    assert_eq!(empty.to_string(), "cannot read \"..0\": position 0 needs a range that has a size in it");
+    let Ok(Dim::Range(range)) = Dim::range(2..) else { panic!("no range") };
+    assert_eq!((range.min(), range.max(), range.to_string()), (2, None, "2..".to_string()));
+}
+
+pub(crate) fn dims() -> impl Strategy<Value = Dim> {
+    prop_oneof![
+        (0..6_usize).prop_map(Dim::Known),
+        any::<usize>().prop_map(Dim::Known),
+        Just(Dim::Unknown),
+        (0..6_usize, 0..6_usize).prop_map(|(lo, len)| Dim::range(lo..=lo + len).unwrap()),
+        any::<usize>().prop_map(|lo| Dim::range(lo..).unwrap()),
+        "[a-wyz_][a-wyzA-Z0-9_]{0,5}".prop_map(|name| Dim::name(&name).unwrap()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn round_trip(dims in proptest::collection::vec(dims(), 0..5)) {
+        let shape = PartialShape::ranked(dims.clone());
+        prop_assert_eq!(shape.to_string().parse(), Ok(shape));
+        for dim in dims {
+            prop_assert_eq!(dim.to_string().parse(), Ok(dim));
+        }
+    }
+
+    #[test]
+    fn no_text_panics(text in "[0-9x?.*n\\[\\]é_-]{0,12}") {
+        if let Ok(shape) = text.parse::<PartialShape>() {
+            prop_assert_eq!(shape.to_string().parse(), Ok(shape));
+        }
+    }
+}
