@@ -6,7 +6,10 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+mod adjoint;
 mod error;
+#[allow(unsafe_code, reason = "loops over strided elements")]
+mod kernel;
 mod sealed;
 mod shape;
 mod view;
@@ -14,10 +17,13 @@ mod view;
 pub mod partial;
 pub mod prelude;
 
+#[cfg(feature = "rayon")]
+pub use adjoint::ParSum;
+pub use adjoint::{IntoSumTo, SumAxes, SumTo};
 pub use error::{BroadcastError, Request};
 pub use shape::{
-    Axes, AxisIndex, AxisSet, Size, TargetShape, broadcast_shapes, const_broadcast_shape, reduction_axes,
-    resolve_target,
+    Axes, AxisIndex, AxisSet, LessAxes, Size, TargetShape, broadcast_shapes, const_broadcast_shape,
+    reduction_axes, resolve_target,
 };
 pub use view::{
     AsArrayRef, BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, Operand,

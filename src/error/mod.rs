@@ -55,6 +55,18 @@ pub enum BroadcastError {
         /// The shape that the result would have.
         shape: Vec<usize>,
     },
+    /// A result that would have to be stored has more than `isize::MAX` bytes.
+    #[error(
+        "cannot {request}: the result {shape:?} with elements of {size} bytes is larger than isize::MAX bytes"
+    )]
+    TooLarge {
+        /// What was asked.
+        request: Box<Request>,
+        /// The shape that the result would have.
+        shape: Vec<usize>,
+        /// The size of an element in bytes.
+        size: usize,
+    },
     /// A target names a size that no axis can have.
     #[error("cannot {request}: axis {axis} of the target is {size}, expected {}", request.target_rule(*size))]
     InvalidSize {
@@ -71,6 +83,16 @@ pub enum BroadcastError {
         /// What was asked.
         request: Box<Request>,
         /// How many axes there have to be at least.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A target has more axes than the shape that should be summed to it.
+    #[error("cannot {request}: the target has {}, expected at most {expected}", count(*found))]
+    TooManyAxes {
+        /// What was asked.
+        request: Box<Request>,
+        /// How many axes there may be.
         expected: usize,
         /// How many there are.
         found: usize,
@@ -227,8 +249,10 @@ impl BroadcastError {
         match self {
             Self::Incompatible { .. } => "Incompatible",
             Self::Overflow { .. } => "Overflow",
+            Self::TooLarge { .. } => "TooLarge",
             Self::InvalidSize { .. } => "InvalidSize",
             Self::TooFewAxes { .. } => "TooFewAxes",
+            Self::TooManyAxes { .. } => "TooManyAxes",
             Self::AxisCount { .. } => "AxisCount",
             Self::PlaceholderOnNewAxis { .. } => "PlaceholderOnNewAxis",
             Self::AxisOutOfBounds { .. } => "AxisOutOfBounds",
@@ -264,7 +288,7 @@ impl From<BroadcastError> for ShapeError {
     /// The nearest of ndarray's error kinds; the message is lost.
     fn from(error: BroadcastError) -> Self {
         ShapeError::from_kind(match error {
-            BroadcastError::Overflow { .. } => ErrorKind::Overflow,
+            BroadcastError::Overflow { .. } | BroadcastError::TooLarge { .. } => ErrorKind::Overflow,
             BroadcastError::InvalidSize { .. } => ErrorKind::RangeLimited,
             BroadcastError::AxisOutOfBounds { .. } => ErrorKind::OutOfBounds,
             BroadcastError::DuplicateAxis { .. } | BroadcastError::InvalidText { .. } => {

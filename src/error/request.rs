@@ -55,6 +55,20 @@ pub enum Request {
         /// The target, as given.
         target: Vec<i128>,
     },
+    /// Sum over axes.
+    SumAxes {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// The axes.
+        axes: Vec<usize>,
+    },
+    /// Sum over all that a broadcast repeats.
+    SumTo {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// The shape to sum to, as given.
+        target: Vec<i128>,
+    },
     /// Make an axis set of axes that may be counted from the end.
     CountAxes {
         /// The axes, as given.
@@ -135,6 +149,7 @@ impl Request {
             | Self::PartialBatch { .. }
             | Self::VerifyResult { .. }
             | Self::Planned { .. } => "equal sizes or 1",
+            Self::SumTo { .. } => "equal sizes or 1 in the target",
             _ => "equal sizes or 1 in the array",
         }
     }
@@ -167,7 +182,7 @@ impl Request {
     pub(super) fn of_what(&self) -> &'static str {
         match self {
             Self::CountAxes { .. } => "",
-            Self::PartialSum { .. } => " of the array",
+            Self::SumAxes { .. } | Self::PartialSum { .. } => " of the array",
             _ => " of the target",
         }
     }
@@ -227,6 +242,8 @@ impl fmt::Display for Request {
             Self::InDim { shape, axes, target } => {
                 write!(f, "broadcast shape {shape:?} with its axes at {axes:?} of {target:?}")
             }
+            Self::SumAxes { shape, axes } => write!(f, "sum shape {shape:?} over axes {axes:?}"),
+            Self::SumTo { shape, target } => write!(f, "sum shape {shape:?} to {target:?}"),
             Self::CountAxes { axes } => write!(f, "make an axis set of {axes:?}"),
             Self::PartialTogether { shapes } => together(f, shapes.iter()),
             Self::PartialBatch { shapes } => {

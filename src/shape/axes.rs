@@ -304,7 +304,7 @@ impl Named {
     }
 
     #[inline(always)]
-    fn contains(&self, axis: usize) -> bool {
+    pub(crate) fn contains(&self, axis: usize) -> bool {
         if self.ndim > 64 { self.many[axis] } else { self.few >> axis & 1 == 1 }
     }
 

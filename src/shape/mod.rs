@@ -3,16 +3,19 @@
 mod axes;
 mod joint;
 mod place;
+mod reduce;
 mod target;
 
 pub use axes::{Axes, AxisIndex, AxisSet};
 pub use joint::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
+pub use reduce::LessAxes;
 pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{Named, positions};
 pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, joint_size, stretches};
 pub(crate) use place::{along_axes, in_dim, repeats};
+pub(crate) use reduce::{fits_memory, kept, left, over_axes, sum_target, summed, sums_to, to_target};
 pub(crate) use target::{Placeholder, refusal, resolve};
 
 use ndarray::Dimension;

@@ -1,0 +1,54 @@
+//! Sums of arrays that are given away.
+
+use super::SumTo;
+use crate::error::BroadcastError;
+use crate::sealed::Sealed;
+use crate::shape::{TargetShape, sizes, sum_target};
+use ndarray::{Array, Dimension};
+use num_traits::Zero;
+
+/// Sums to a shape, of an array by value: where there is nothing to sum it comes back as it is.
+pub trait IntoSumTo<A, D: Dimension>: Sealed {
+    /// [`sum_to_shape`](SumTo::sum_to_shape) by value. An array that already has the shape is the result
+    /// itself, without a copy: the commonest case in a backward pass.
+    ///
+    /// # Shapes
+    /// As [`sum_to_shape`](SumTo::sum_to_shape).
+    ///
+    /// # Errors
+    /// As [`sum_to_shape`](SumTo::sum_to_shape); the array is dropped then.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let delta = array![1.0, 2.0];
+    /// let at = delta.as_ptr();
+    /// let same: Array1<f64> = delta.into_sum_to_shape(2)?;
+    /// assert_eq!(same.as_ptr(), at);
+    /// assert_eq!(array![[1.0, 2.0], [3.0, 4.0]].into_sum_to_shape(2)?, array![4.0, 6.0]);
+    /// assert!(same.into_sum_to_shape(3).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// PyTorch `delta.sum_to_size(shape)`, which returns the tensor itself there.
+    fn into_sum_to_shape<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>, BroadcastError>
+    where
+        A: Clone + Zero;
+}
+
+impl<A, D: Dimension> IntoSumTo<A, D> for Array<A, D> {
+    #[inline]
+    fn into_sum_to_shape<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>, BroadcastError>
+    where
+        A: Clone + Zero,
+    {
+        let target = sum_target(self.shape(), &shape)?;
+        if sizes(&target) == self.shape() {
+            return Ok(self.into_dimensionality().expect("the shape has as many axes as the array"));
+        }
+        self.sum_to_shape(shape)
+    }
+}

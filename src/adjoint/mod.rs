@@ -1,0 +1,22 @@
+//! Sums that undo a broadcast, next to the views that make one.
+//!
+//! Each view of the crate is linear in the array, and these are the adjoints:
+//!
+//! | view | adjoint |
+//! |---|---|
+//! | `broadcast_axes(shape, axes)`, `broadcast_like` | `sum_axes(axes)` |
+//! | everything aligned at the right | `sum_to_shape(shape)`, `sum_to_match`, `add_sum_to`, … |
+//! | `broadcast_in_dim(shape, axes)` | the axes permuted back, then `sum_to_shape` |
+
+mod into_sum;
+mod sum_axes;
+mod sum_to;
+
+pub use into_sum::IntoSumTo;
+pub use sum_axes::SumAxes;
+pub use sum_to::SumTo;
+
+#[cfg(feature = "rayon")]
+mod par;
+#[cfg(feature = "rayon")]
+pub use par::ParSum;

@@ -1,0 +1,104 @@
+//! nGraph's adjoint: the sum over named axes.
+
+use crate::error::BroadcastError;
+use crate::kernel::sum::sum_to_new;
+use crate::shape::{Axes, LessAxes, fits_memory, kept, left, over_axes, sizes, summed};
+use crate::view::AsArrayRef;
+use ndarray::{Array, Dimension};
+use num_traits::Zero;
+
+/// Sums over named axes, on every kind of array.
+///
+/// The order of summation depends on the shape and the layout of the array alone, and is not the naive
+/// one: sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
+    /// The sum over `axes`, which are gone from the result: the adjoint of
+    /// [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
+    ///
+    /// # Shapes
+    /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`. The number of axes of the result is fixed where that of the
+    /// array is and `axes` is an array, a `usize` or an `Axis`; else it is dynamic. No axes give a copy, all
+    /// of them a single element; over an empty axis the sum is zero.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the array does not have;
+    /// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, ArrayD, Axis};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let delta = array![[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]];
+    /// let columns: Array1<f64> = delta.sum_axes([0])?;
+    /// assert_eq!(columns, array![11.0, 22.0, 33.0]);
+    /// assert_eq!(delta.sum_axes(Axis(1))?, array![6.0, 60.0]);
+    /// let all: ArrayD<f64> = delta.sum_axes(&[0, 1][..])?;
+    /// assert_eq!(all.sum(), 66.0);
+    /// assert_eq!(
+    ///     delta.sum_axes([1, 1]).unwrap_err().to_string(),
+    ///     "cannot sum shape [2, 3] over axes [1, 1]: axis 1 is named more than once",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// More axes than the array has do not compile, where both numbers are in the types:
+    /// ```compile_fail,E0277
+    /// # use ndarray_broadcast::prelude::*;
+    /// ndarray::array![1.0, 2.0].sum_axes([0, 1]).unwrap();
+    /// ```
+    ///
+    /// # Equivalents
+    /// nGraph's `Sum(delta, broadcast_axes)`, which is the backpropagation of its `Broadcast`;
+    /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`.
+    #[doc(alias = "sum_axis")]
+    #[inline]
+    fn sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
+    where
+        A: Clone + Zero,
+        D: LessAxes<X::Count>,
+    {
+        let array = self.as_array_ref();
+        let summed = summed(array.shape(), &axes)?;
+        let left: D::Left = left(array.shape(), &summed);
+        fits_memory(sizes(&left), size_of::<A>(), || over_axes(array.shape(), &axes))?;
+        Ok(sum_to_new(array, left, |axis| summed.contains(axis)))
+    }
+
+    /// The sum over `axes`, which stay in the result with size 1.
+    ///
+    /// # Shapes
+    /// `(2, 3, 4)` over `[1]` is `(2, 1, 4)`: the result broadcasts to the array's shape.
+    ///
+    /// # Errors
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = array![[1.0, 3.0], [4.0, 4.0]];
+    /// let (share, total) = x.broadcast_to_match(&x.sum_axes_keepdims(1)?).map(|(x, t)| (&x / &t, t.to_owned()))?;
+    /// assert_eq!(share, array![[0.25, 0.75], [0.5, 0.5]]);
+    /// assert_eq!(total.dim(), (2, 2));
+    /// assert!(x.sum_axes_keepdims(2).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.sum(x, axis=1, keepdims=True)`, `torch.sum(x, dim=1, keepdim=True)`.
+    #[inline]
+    fn sum_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>, BroadcastError>
+    where
+        A: Clone + Zero,
+    {
+        let array = self.as_array_ref();
+        let kept = kept(&array.raw_dim(), &summed(array.shape(), &axes)?);
+        fits_memory(sizes(&kept), size_of::<A>(), || over_axes(array.shape(), &axes))?;
+        Ok(sum_to_new(array, kept, |_| false))
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> SumAxes<A, D> for T {}

@@ -1,0 +1,211 @@
+//! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
+
+use crate::error::BroadcastError;
+use crate::kernel::sum::{Accumulate, Overwrite, Scaled, Store, sum_into, sum_to_new};
+use crate::shape::{TargetShape, fits_memory, sizes, sum_target, sums_to, to_target};
+use crate::view::AsArrayRef;
+use core::ops::Mul;
+use ndarray::{Array, ArrayRef, Dimension};
+use num_traits::Zero;
+
+/// Sums to a shape that broadcasts to the array's, on every kind of array.
+///
+/// The order of summation depends on the shapes and the layout of the array alone, and is not the naive
+/// one: sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
+    /// The sum over everything that broadcasting an array of shape `shape` to this one repeats.
+    ///
+    /// # Shapes
+    /// Aligned at the right, each axis of `shape` has the array's size or is 1; `shape` may have fewer axes.
+    /// `(2, 3, 4)` to `(3, 1)` sums over axes 0 and 2. The array's own shape gives a copy, `()` the sum of
+    /// all; size 1 from an array's size 0 is zero.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`TooManyAxes`](BroadcastError::TooManyAxes) where `shape` has more axes than the array;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `shape`;
+    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let delta = array![[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]];
+    /// assert_eq!(delta.sum_to_shape(3)?, array![11.0, 22.0, 33.0]);
+    /// assert_eq!(delta.sum_to_shape((2, 1))?, array![[6.0], [60.0]]);
+    /// assert_eq!(
+    ///     delta.sum_to_shape(2).unwrap_err().to_string(),
+    ///     "cannot sum shape [2, 3] to [2]: axis 1 has sizes 3 and 2, expected equal sizes or 1 in the target",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// PyTorch `delta.sum_to_size(shape)`; JAX's and autograd's `unbroadcast`, which many write by hand.
+    #[doc(alias = "sum_to_size")]
+    #[doc(alias = "unbroadcast")]
+    #[inline]
+    fn sum_to_shape<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>, BroadcastError>
+    where
+        A: Clone + Zero,
+    {
+        sum_to(self.as_array_ref(), sum_target(self.as_array_ref().shape(), &shape)?)
+    }
+
+    /// [`sum_to_shape`](Self::sum_to_shape) to the shape of `like`, of which the elements do not matter.
+    ///
+    /// # Shapes
+    /// As [`sum_to_shape`](Self::sum_to_shape); the result has the dimension type of `like`.
+    ///
+    /// # Errors
+    /// As [`sum_to_shape`](Self::sum_to_shape).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (bias, delta) = (array![0.5, 1.5], array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+    /// let gradient: Array1<f64> = delta.sum_to_match(&bias)?;
+    /// assert_eq!(gradient, array![9.0, 12.0]);
+    /// assert!(bias.sum_to_match(&delta).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// PyTorch `delta.sum_to_size(bias.shape)`.
+    #[inline]
+    fn sum_to_match<B, E: Dimension>(&self, like: &ArrayRef<B, E>) -> Result<Array<A, E>, BroadcastError>
+    where
+        A: Clone + Zero,
+    {
+        let array = self.as_array_ref();
+        sums_to(array.shape(), like.shape())?;
+        sum_to(array, like.raw_dim())
+    }
+
+    /// [`sum_to_shape`](Self::sum_to_shape) into an array that exists, of which the elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`sum_to_shape`](Self::sum_to_shape), to the shape of `out`, which may have any layout. Nothing is
+    /// allocated for up to 6 axes.
+    ///
+    /// # Errors
+    /// As [`sum_to_shape`](Self::sum_to_shape); then `out` is as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut sum = Array1::from_elem(2, 7.0);
+    /// array![[1.0, 2.0], [3.0, 4.0]].sum_to_shape_into(&mut sum)?;
+    /// assert_eq!(sum, array![4.0, 6.0]);
+    /// assert!(array![1.0, 2.0, 3.0].sum_to_shape_into(&mut sum).is_err());
+    /// assert_eq!(sum, array![4.0, 6.0]);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.sum(x, axis, out=sum)`.
+    #[inline]
+    fn sum_to_shape_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    where
+        A: Clone + Zero,
+    {
+        sum_with(self.as_array_ref(), out, &Overwrite)
+    }
+
+    /// Adds the sum to an array: what a backward pass does with the gradient of what was broadcast.
+    ///
+    /// # Shapes
+    /// As [`sum_to_shape_into`](Self::sum_to_shape_into).
+    ///
+    /// # Errors
+    /// As [`sum_to_shape_into`](Self::sum_to_shape_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut gradient = array![100.0, 200.0];
+    /// array![[1.0, 2.0], [3.0, 4.0]].add_sum_to(&mut gradient)?;
+    /// assert_eq!(gradient, array![104.0, 206.0]);
+    /// assert!(array![1.0, 2.0, 3.0].add_sum_to(&mut gradient).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `gradient += unbroadcast(delta)` in the autodiff engines of Python, without the temporary.
+    #[inline]
+    fn add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    where
+        A: Clone + Zero,
+    {
+        sum_with(self.as_array_ref(), out, &Accumulate)
+    }
+
+    /// Adds `factor` times the sum to an array: with -1, the backward pass of a subtraction.
+    ///
+    /// # Shapes
+    /// As [`sum_to_shape_into`](Self::sum_to_shape_into).
+    ///
+    /// # Errors
+    /// As [`sum_to_shape_into`](Self::sum_to_shape_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut gradient = array![100.0, 200.0];
+    /// array![[1.0, 2.0], [3.0, 4.0]].scaled_add_sum_to(-1.0, &mut gradient)?;
+    /// assert_eq!(gradient, array![96.0, 194.0]);
+    /// assert!(array![1.0, 2.0, 3.0].scaled_add_sum_to(-1.0, &mut gradient).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `gradient.scaled_add(factor, &unbroadcast(delta))` in ndarray's words.
+    #[inline]
+    fn scaled_add_sum_to<E: Dimension>(
+        &self,
+        factor: A,
+        out: &mut ArrayRef<A, E>,
+    ) -> Result<(), BroadcastError>
+    where
+        A: Clone + Zero + Mul<Output = A>,
+    {
+        sum_with(self.as_array_ref(), out, &Scaled(factor))
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> SumTo<A, D> for T {}
+
+/// The sum to a shape that broadcasts to the array's.
+#[inline]
+fn sum_to<A: Clone + Zero, D: Dimension, E: Dimension>(
+    array: &ArrayRef<A, D>,
+    shape: E,
+) -> Result<Array<A, E>, BroadcastError> {
+    fits_memory(sizes(&shape), size_of::<A>(), || {
+        to_target(array.shape(), sizes(&shape).iter().map(|&size| size as i128).collect())
+    })?;
+    let new = array.ndim() - shape.ndim();
+    Ok(sum_to_new(array, shape, |axis| axis < new))
+}
+
+#[inline]
+fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
+    array: &ArrayRef<A, D>,
+    out: &mut ArrayRef<A, E>,
+    store: &S,
+) -> Result<(), BroadcastError> {
+    sums_to(array.shape(), out.shape())?;
+    let new = array.ndim() - out.ndim();
+    sum_into(array, out, |axis| axis < new, store);
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! Loops over strided elements: plans, inner loops, run-time SIMD.
+//!
+//! Knows shapes, strides and pointers, nothing of broadcasting rules. All of the crate's `unsafe` is here, behind
+//! functions that check the lengths they rely on.
+
+pub(crate) mod plan;
+mod raw;
+mod simd;
+pub(crate) mod sum;

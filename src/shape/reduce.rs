@@ -1,0 +1,138 @@
+//! What is left of a shape when axes of it are summed, and which shapes it can be summed to.
+
+use super::axes::positions;
+use super::{Axes, Named, TargetShape, checked_len, sizes, sizes_mut, stretches};
+use crate::error::{BroadcastError, Request, cold};
+use alloc::{boxed::Box, vec::Vec};
+use ndarray::{Dim, Dimension, Ix, IxDyn};
+
+/// A number of axes of which `K` can be summed: both as dimension types.
+///
+/// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result.
+#[diagnostic::on_unimplemented(
+    message = "an array of dimension type `{Self}` has not as many axes as are named: `{K}`",
+    label = "too many axes are named",
+    note = "the named axes are `{K}`: a single axis is `Dim<[usize; 1]>`, and `[usize; k]` is `Dim<[usize; k]>`"
+)]
+pub trait LessAxes<K>: Dimension {
+    /// The dimension type of what is left.
+    type Left: Dimension;
+}
+
+macro_rules! less {
+    ($($n:literal: $($k:literal $left:literal)*;)*) => {$(
+        $(impl LessAxes<Dim<[Ix; $k]>> for Dim<[Ix; $n]> {
+            type Left = Dim<[Ix; $left]>;
+        })*
+        impl LessAxes<IxDyn> for Dim<[Ix; $n]> {
+            type Left = IxDyn;
+        }
+    )*};
+}
+less! {
+    0: 0 0;
+    1: 0 1 1 0;
+    2: 0 2 1 1 2 0;
+    3: 0 3 1 2 2 1 3 0;
+    4: 0 4 1 3 2 2 3 1 4 0;
+    5: 0 5 1 4 2 3 3 2 4 1 5 0;
+    6: 0 6 1 5 2 4 3 3 4 2 5 1 6 0;
+}
+
+impl<K: Dimension> LessAxes<K> for IxDyn {
+    type Left = IxDyn;
+}
+
+/// The axes of a shape that are to be summed.
+///
+/// # Errors
+/// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
+#[inline]
+pub(crate) fn summed<X: Axes>(shape: &[usize], axes: &X) -> Result<Named, BroadcastError> {
+    Named::new(axes, shape.len(), || over_axes(shape, axes))
+}
+
+/// The sizes that are left, in a dimension type that has as many axes.
+#[inline]
+pub(crate) fn left<E: Dimension>(shape: &[usize], summed: &Named) -> E {
+    let mut left = E::zeros(summed.others().count());
+    for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.others()) {
+        *size = shape[axis];
+    }
+    left
+}
+
+/// The sizes with those that are summed replaced by 1.
+#[inline]
+pub(crate) fn kept<E: Dimension>(shape: &E, summed: &Named) -> E {
+    let mut kept = shape.clone();
+    for (axis, size) in sizes_mut(&mut kept).iter_mut().enumerate() {
+        if summed.contains(axis) {
+            *size = 1;
+        }
+    }
+    kept
+}
+
+/// The sizes of a target that an array of shape `shape` can be summed to.
+///
+/// # Errors
+/// In this order: `InvalidSize` for what is no size, and as [`sums_to`].
+#[inline]
+pub(crate) fn sum_target<T: TargetShape>(
+    shape: &[usize],
+    target: &T,
+) -> Result<T::Dim, BroadcastError> {
+    let dim = super::target::plain(target, || to_target(shape, target.target_given()))?;
+    sums_to(shape, sizes(&dim))?;
+    Ok(dim)
+}
+
+/// Whether a broadcast of `target` comes to `shape`, so that `shape` can be summed to `target`.
+///
+/// # Errors
+/// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a
+/// size differs and is not 1 in the target.
+#[inline]
+pub(crate) fn sums_to(shape: &[usize], target: &[usize]) -> Result<(), BroadcastError> {
+    let request = || Box::new(to_target(shape, target.iter().map(|&size| size as i128).collect()));
+    let (expected, found) = (shape.len(), target.len());
+    let Some(new) = expected.checked_sub(found) else {
+        return Err(*cold(move || BroadcastError::TooManyAxes { request: request(), expected, found }));
+    };
+    for (axis, (&own, &size)) in shape[new..].iter().zip(target).enumerate() {
+        if !stretches(size, own) {
+            return Err(*cold(move || BroadcastError::Incompatible {
+                request: request(),
+                axis: new + axis,
+                sizes: [own, size],
+                operands: [0, 1],
+            }));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn to_target(shape: &[usize], target: Vec<i128>) -> Request {
+    Request::SumTo { shape: shape.to_vec(), target }
+}
+
+pub(crate) fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
+    Request::SumAxes { shape: shape.to_vec(), axes: positions(axes) }
+}
+
+/// # Errors
+/// `TooLarge` where elements of `size` bytes are more than `isize::MAX` bytes in the shape `result`.
+#[inline]
+pub(crate) fn fits_memory(
+    result: &[usize],
+    size: usize,
+    request: impl FnOnce() -> Request,
+) -> Result<(), BroadcastError> {
+    let bytes = checked_len(result).and_then(|len| len.checked_mul(size));
+    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
+        return Ok(());
+    }
+    let shape = result.to_vec();
+    Err(*cold(move || BroadcastError::TooLarge { request: Box::new(request()), shape, size }))
+}
