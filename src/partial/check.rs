@@ -1,8 +1,8 @@
 //! What remains to be made sure of when the sizes are there.
 
 use super::Dim;
-use crate::shape::joint_size;
-use alloc::vec::Vec;
+use crate::shape::{join, joint_ndim, joint_size};
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 /// An axis of an operand or of the result.
@@ -113,7 +113,7 @@ impl Check {
     /// ```
     #[must_use]
     pub fn holds<S: AsRef<[usize]>>(&self, operands: &[S]) -> bool {
-        let result = joint(operands.iter().map(AsRef::as_ref)).unwrap_or_default();
+        let result = joint(operands).unwrap_or_default();
         let size = |place: Place| place.size(operands, &result);
         match self {
             Self::Is { place, dim, or_one } => {
@@ -127,25 +127,17 @@ impl Check {
                 .try_fold(1, |joint, place| size(*place).and_then(|size| joint_size(joint, size)))
                 .is_some(),
             Self::GoesTogether { operand } => operands.get(*operand).is_some_and(|own| {
-                operands.iter().all(|other| joint([own.as_ref(), other.as_ref()].into_iter()).is_some())
+                operands.iter().all(|other| joint(&[own.as_ref(), other.as_ref()]).is_some())
             }),
-            Self::ResultAxes { ndim } => {
-                operands.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0) == *ndim
-            }
+            Self::ResultAxes { ndim } => joint_ndim(operands) == *ndim,
         }
     }
 }
 
 /// The joint shape, whatever its size.
-fn joint<'a>(shapes: impl Iterator<Item = &'a [usize]> + Clone) -> Option<Vec<usize>> {
-    let ndim = shapes.clone().map(<[usize]>::len).max().unwrap_or(0);
-    let mut joint = alloc::vec![1; ndim];
-    for shape in shapes {
-        for (joint, &size) in joint[ndim - shape.len()..].iter_mut().zip(shape) {
-            *joint = joint_size(*joint, size)?;
-        }
-    }
-    Some(joint)
+fn joint<S: AsRef<[usize]>>(shapes: &[S]) -> Option<Vec<usize>> {
+    let mut joint = vec![0; joint_ndim(shapes)];
+    join(shapes, &mut joint).then_some(joint)
 }
 
 impl fmt::Display for Check {
