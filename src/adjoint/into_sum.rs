@@ -45,7 +45,7 @@ impl<A, D: Dimension> IntoSumTo<A, D> for Array<A, D> {
     where
         A: Clone + Zero,
     {
-        let target = sum_target(self.shape(), &shape)?;
+        let target = sum_target(self.shape(), &shape, size_of::<A>())?;
         if sizes(&target) == self.shape() {
             return Ok(self.into_dimensionality().expect("the shape has as many axes as the array"));
         }

@@ -1,11 +1,10 @@
 //! The sums on several threads.
 
 use crate::error::BroadcastError;
-use crate::kernel::sum::{Accumulate, Overwrite, par_sum_into, par_sum_to_new};
-use crate::shape::{
-    Axes, LessAxes, TargetShape, fits_memory, left, over_axes, sizes, sum_target, summed, sums_to, to_target,
-};
+use crate::kernel::sum::{Accumulate, Overwrite, Scaled, Store, par_sum_into, par_sum_to_new};
+use crate::shape::{Axes, LessAxes, TargetShape, kept, left, sum_target, sums_to};
 use crate::view::AsArrayRef;
+use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
@@ -39,10 +38,37 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let summed = summed(array.shape(), &axes)?;
-        let left: D::Left = left(array.shape(), &summed);
-        fits_memory(sizes(&left), size_of::<A>(), || over_axes(array.shape(), &axes))?;
+        let (left, summed): (D::Left, _) = left(array.shape(), &axes, size_of::<A>())?;
         Ok(par_sum_to_new(array, left, |axis| summed.contains(axis)))
+    }
+
+    /// [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims) on several threads.
+    ///
+    /// # Shapes
+    /// As [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims).
+    ///
+    /// # Errors
+    /// As [`sum_axes`](crate::SumAxes::sum_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::Array2;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let delta = Array2::<f32>::from_elem((1000, 300), 0.1);
+    /// assert_eq!(delta.par_sum_axes_keepdims(1)?, delta.sum_axes_keepdims(1)?);
+    /// assert!(delta.par_sum_axes_keepdims(2).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `torch.sum(x, dim=1, keepdim=True)`.
+    fn par_sum_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>, BroadcastError>
+    where
+        A: Clone + Zero + Send + Sync,
+    {
+        let array = self.as_array_ref();
+        Ok(par_sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, |_| false))
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.
@@ -71,8 +97,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
     {
         let array = self.as_array_ref();
-        let target = sum_target(array.shape(), &shape)?;
-        fits_memory(sizes(&target), size_of::<A>(), || to_target(array.shape(), shape.target_given()))?;
+        let target = sum_target(array.shape(), &shape, size_of::<A>())?;
         let new = array.ndim() - target.ndim();
         Ok(par_sum_to_new(array, target, |axis| axis < new))
     }
@@ -104,11 +129,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        let array = self.as_array_ref();
-        sums_to(array.shape(), out.shape())?;
-        let new = array.ndim() - out.ndim();
-        par_sum_into(array, out, |axis| axis < new, &Overwrite);
-        Ok(())
+        par_sum_with(self.as_array_ref(), out, &Overwrite)
     }
 
     /// [`add_sum_to`](crate::SumTo::add_sum_to) on several threads.
@@ -138,12 +159,55 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        let array = self.as_array_ref();
-        sums_to(array.shape(), out.shape())?;
-        let new = array.ndim() - out.ndim();
-        par_sum_into(array, out, |axis| axis < new, &Accumulate);
-        Ok(())
+        par_sum_with(self.as_array_ref(), out, &Accumulate)
+    }
+
+    /// [`scaled_add_sum_to`](crate::SumTo::scaled_add_sum_to) on several threads.
+    ///
+    /// # Shapes
+    /// As [`sum_to_shape_into`](crate::SumTo::sum_to_shape_into).
+    ///
+    /// # Errors
+    /// As [`sum_to_shape_into`](crate::SumTo::sum_to_shape_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array1, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut gradient = Array1::ones(300);
+    /// let delta = Array2::<f32>::ones((1000, 300));
+    /// delta.par_scaled_add_sum_to(-1.0, &mut gradient)?;
+    /// assert_eq!(gradient, Array1::from_elem(300, -999.0));
+    /// assert!(gradient.par_scaled_add_sum_to(-1.0, &mut Array1::zeros(2)).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `gradient.add_(delta.sum_to_size(gradient.shape), alpha=-1)` in PyTorch.
+    fn par_scaled_add_sum_to<E: Dimension>(
+        &self,
+        factor: A,
+        out: &mut ArrayRef<A, E>,
+    ) -> Result<(), BroadcastError>
+    where
+        A: Clone + Zero + Mul<Output = A> + Send + Sync,
+    {
+        par_sum_with(self.as_array_ref(), out, &Scaled(factor))
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> ParSum<A, D> for T {}
+
+fn par_sum_with<A, D: Dimension, E: Dimension, S: Store<A, Slot = A> + Sync>(
+    array: &ArrayRef<A, D>,
+    out: &mut ArrayRef<A, E>,
+    store: &S,
+) -> Result<(), BroadcastError>
+where
+    A: Clone + Zero + Send + Sync,
+{
+    let new = sums_to(array.shape(), out.shape())?;
+    par_sum_into(array, out, |axis| axis < new, store);
+    Ok(())
+}

@@ -2,7 +2,7 @@
 
 use crate::error::BroadcastError;
 use crate::kernel::sum::sum_to_new;
-use crate::shape::{Axes, LessAxes, fits_memory, kept, left, over_axes, sizes, summed};
+use crate::shape::{Axes, LessAxes, kept, left};
 use crate::view::AsArrayRef;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
@@ -60,9 +60,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let summed = summed(array.shape(), &axes)?;
-        let left: D::Left = left(array.shape(), &summed);
-        fits_memory(sizes(&left), size_of::<A>(), || over_axes(array.shape(), &axes))?;
+        let (left, summed): (D::Left, _) = left(array.shape(), &axes, size_of::<A>())?;
         Ok(sum_to_new(array, left, |axis| summed.contains(axis)))
     }
 
@@ -95,9 +93,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        let kept = kept(&array.raw_dim(), &summed(array.shape(), &axes)?);
-        fits_memory(sizes(&kept), size_of::<A>(), || over_axes(array.shape(), &axes))?;
-        Ok(sum_to_new(array, kept, |_| false))
+        Ok(sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, |_| false))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::BroadcastError;
 use crate::kernel::sum::{Accumulate, Overwrite, Scaled, Store, sum_into, sum_to_new};
-use crate::shape::{TargetShape, fits_memory, sizes, sum_target, sums_to, to_target};
+use crate::shape::{TargetShape, sum_target, sums_to};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -51,7 +51,10 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sum_to(self.as_array_ref(), sum_target(self.as_array_ref().shape(), &shape)?)
+        let array = self.as_array_ref();
+        let target = sum_target(array.shape(), &shape, size_of::<A>())?;
+        let new = array.ndim() - target.ndim();
+        Ok(sum_to_new(array, target, |axis| axis < new))
     }
 
     /// [`sum_to_shape`](Self::sum_to_shape) to the shape of `like`, of which the elements do not matter.
@@ -77,13 +80,12 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// PyTorch `delta.sum_to_size(bias.shape)`.
     #[inline]
-    fn sum_to_match<B, E: Dimension>(&self, like: &ArrayRef<B, E>) -> Result<Array<A, E>, BroadcastError>
+    fn sum_to_match<B, E>(&self, like: &ArrayRef<B, E>) -> Result<Array<A, E>, BroadcastError>
     where
         A: Clone + Zero,
+        E: Dimension + TargetShape<Dim = E>,
     {
-        let array = self.as_array_ref();
-        sums_to(array.shape(), like.shape())?;
-        sum_to(array, like.raw_dim())
+        self.sum_to_shape(like.raw_dim())
     }
 
     /// [`sum_to_shape`](Self::sum_to_shape) into an array that exists, of which the elements are overwritten.
@@ -185,27 +187,13 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> SumTo<A, D> for T {}
 
-/// The sum to a shape that broadcasts to the array's.
-#[inline]
-fn sum_to<A: Clone + Zero, D: Dimension, E: Dimension>(
-    array: &ArrayRef<A, D>,
-    shape: E,
-) -> Result<Array<A, E>, BroadcastError> {
-    fits_memory(sizes(&shape), size_of::<A>(), || {
-        to_target(array.shape(), sizes(&shape).iter().map(|&size| size as i128).collect())
-    })?;
-    let new = array.ndim() - shape.ndim();
-    Ok(sum_to_new(array, shape, |axis| axis < new))
-}
-
 #[inline]
 fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
     store: &S,
 ) -> Result<(), BroadcastError> {
-    sums_to(array.shape(), out.shape())?;
-    let new = array.ndim() - out.ndim();
+    let new = sums_to(array.shape(), out.shape())?;
     sum_into(array, out, |axis| axis < new, store);
     Ok(())
 }

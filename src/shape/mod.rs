@@ -15,7 +15,7 @@ pub use target::{Size, TargetShape, resolve_target};
 pub(crate) use axes::{Named, positions};
 pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, joint_size, stretches};
 pub(crate) use place::{along_axes, in_dim, repeats};
-pub(crate) use reduce::{fits_memory, kept, left, over_axes, sum_target, summed, sums_to, to_target};
+pub(crate) use reduce::{kept, left, sum_target, sums_to};
 pub(crate) use target::{Placeholder, refusal, resolve};
 
 use ndarray::Dimension;

@@ -1,6 +1,7 @@
 //! What is left of a shape when axes of it are summed, and which shapes it can be summed to.
 
 use super::axes::positions;
+use super::target::plain;
 use super::{Axes, Named, TargetShape, checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, cold};
 use alloc::{boxed::Box, vec::Vec};
@@ -52,47 +53,68 @@ pub(crate) fn summed<X: Axes>(shape: &[usize], axes: &X) -> Result<Named, Broadc
     Named::new(axes, shape.len(), || over_axes(shape, axes))
 }
 
-/// The sizes that are left, in a dimension type that has as many axes.
+/// The sizes that are left of a shape when axes are summed, and those axes.
+///
+/// # Errors
+/// As [`summed`], then `TooLarge` where the result is too large for elements of `size` bytes.
 #[inline]
-pub(crate) fn left<E: Dimension>(shape: &[usize], summed: &Named) -> E {
+pub(crate) fn left<X: Axes, E: Dimension>(
+    shape: &[usize],
+    axes: &X,
+    size: usize,
+) -> Result<(E, Named), BroadcastError> {
+    let summed = summed(shape, axes)?;
     let mut left = E::zeros(summed.others().count());
     for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.others()) {
         *size = shape[axis];
     }
-    left
+    fits_memory(sizes(&left), size, || over_axes(shape, axes))?;
+    Ok((left, summed))
 }
 
-/// The sizes with those that are summed replaced by 1.
+/// The sizes of a shape with those that are summed replaced by 1.
+///
+/// # Errors
+/// As [`left`].
 #[inline]
-pub(crate) fn kept<E: Dimension>(shape: &E, summed: &Named) -> E {
-    let mut kept = shape.clone();
-    for (axis, size) in sizes_mut(&mut kept).iter_mut().enumerate() {
+pub(crate) fn kept<X: Axes, E: Dimension>(mut shape: E, axes: &X, size: usize) -> Result<E, BroadcastError> {
+    let summed = summed(sizes(&shape), axes)?;
+    let given = shape.clone();
+    for (axis, size) in sizes_mut(&mut shape).iter_mut().enumerate() {
         if summed.contains(axis) {
             *size = 1;
         }
     }
-    kept
+    fits_memory(sizes(&shape), size, || over_axes(sizes(&given), axes))?;
+    Ok(shape)
 }
 
 /// The sizes of a target that an array of shape `shape` can be summed to.
 ///
 /// # Errors
-/// In this order: `InvalidSize` for what is no size, and as [`sums_to`].
+/// In this order: `InvalidSize` for what is no size, as [`sums_to`], and `TooLarge` where the result is too
+/// large for elements of `size` bytes.
 #[inline]
-pub(crate) fn sum_target<T: TargetShape>(shape: &[usize], target: &T) -> Result<T::Dim, BroadcastError> {
-    let dim = super::target::plain(target, || to_target(shape, target.target_given()))?;
+pub(crate) fn sum_target<T: TargetShape>(
+    shape: &[usize],
+    target: &T,
+    size: usize,
+) -> Result<T::Dim, BroadcastError> {
+    let request = || to_target(shape, target.target_given());
+    let dim = plain(target, request)?;
     sums_to(shape, sizes(&dim))?;
+    fits_memory(sizes(&dim), size, request)?;
     Ok(dim)
 }
 
-/// Whether a broadcast of `target` comes to `shape`, so that `shape` can be summed to `target`.
+/// How many axes `shape` has more than `target`, to which it can be summed.
 ///
 /// # Errors
 /// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a
 /// size differs and is not 1 in the target.
 #[inline]
-pub(crate) fn sums_to(shape: &[usize], target: &[usize]) -> Result<(), BroadcastError> {
-    let request = || Box::new(to_target(shape, target.iter().map(|&size| size as i128).collect()));
+pub(crate) fn sums_to(shape: &[usize], target: &[usize]) -> Result<usize, BroadcastError> {
+    let request = || Box::new(to_target(shape, target.target_given()));
     let (expected, found) = (shape.len(), target.len());
     let Some(new) = expected.checked_sub(found) else {
         return Err(*cold(move || BroadcastError::TooManyAxes { request: request(), expected, found }));
@@ -107,21 +129,21 @@ pub(crate) fn sums_to(shape: &[usize], target: &[usize]) -> Result<(), Broadcast
             }));
         }
     }
-    Ok(())
+    Ok(new)
 }
 
-pub(crate) fn to_target(shape: &[usize], target: Vec<i128>) -> Request {
+fn to_target(shape: &[usize], target: Vec<i128>) -> Request {
     Request::SumTo { shape: shape.to_vec(), target }
 }
 
-pub(crate) fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
+fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
     Request::SumAxes { shape: shape.to_vec(), axes: positions(axes) }
 }
 
 /// # Errors
 /// `TooLarge` where elements of `size` bytes are more than `isize::MAX` bytes in the shape `result`.
 #[inline]
-pub(crate) fn fits_memory(
+fn fits_memory(
     result: &[usize],
     size: usize,
     request: impl FnOnce() -> Request,
