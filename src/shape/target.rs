@@ -15,11 +15,11 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 pub trait Size: Sealed + Copy {
     /// The integer, whatever its type.
     #[doc(hidden)]
-    fn widen(self) -> i128;
+    fn size_given(self) -> i128;
 
     /// The integer as `isize`, or `isize::MIN`, which is no size, where that cannot hold it.
     #[doc(hidden)]
-    fn narrow(self) -> isize;
+    fn size_bits(self) -> isize;
 
     /// Whether this is `usize`.
     #[doc(hidden)]
@@ -68,7 +68,7 @@ pub trait TargetShape: Sealed {
     #[doc(hidden)]
     const PLAIN: bool = false;
 
-    /// The sizes in the bits of a dimension: as they are, or as [`Size::narrow`] gives them. What is no
+    /// The sizes in the bits of a dimension: as they are, or as [`Size::size_bits`] gives them. What is no
     /// size is negative if read as `isize`.
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
@@ -83,11 +83,11 @@ macro_rules! integers {
         impl Sealed for $int {}
         impl Size for $int {
             #[inline]
-            fn widen(self) -> i128 {
+            fn size_given(self) -> i128 {
                 self as i128
             }
             #[inline]
-            fn narrow(self) -> isize {
+            fn size_bits(self) -> isize {
                 isize::try_from(self).unwrap_or(isize::MIN)
             }
             $($($plain)*)?
@@ -96,10 +96,10 @@ macro_rules! integers {
             type Dim = Dim<[Ix; 1]>;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim([self.narrow().cast_unsigned()])
+                Dim([self.size_bits().cast_unsigned()])
             }
             fn target_given(&self) -> Vec<i128> {
-                vec![self.widen()]
+                vec![self.size_given()]
             }
         }
     )*};
@@ -126,7 +126,7 @@ macro_rules! fixed {
             type Dim = Dim<[Ix; $n]>;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim(self.map(|size| size.narrow().cast_unsigned()))
+                Dim(self.map(|size| size.size_bits().cast_unsigned()))
             }
             fn target_given(&self) -> Vec<i128> {
                 self.as_slice().target_given()
@@ -137,10 +137,10 @@ macro_rules! fixed {
             type Dim = Dim<[Ix; $n]>;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim([$(self.$axis.narrow().cast_unsigned()),*])
+                Dim([$(self.$axis.size_bits().cast_unsigned()),*])
             }
             fn target_given(&self) -> Vec<i128> {
-                vec![$(self.$axis.widen()),*]
+                vec![$(self.$axis.size_given()),*]
             }
         }
     };
@@ -163,12 +163,12 @@ impl<T: Size> TargetShape for [T] {
         }
         let mut dim = IxDyn::zeros(self.len());
         for (size, given) in sizes_mut(&mut dim).iter_mut().zip(self) {
-            *size = given.narrow().cast_unsigned();
+            *size = given.size_bits().cast_unsigned();
         }
         dim
     }
     fn target_given(&self) -> Vec<i128> {
-        self.iter().map(|size| size.widen()).collect()
+        self.iter().map(|size| size.size_given()).collect()
     }
 }
 
