@@ -22,7 +22,7 @@ impl<const N: usize> Loop<N> {
 
     /// Whether one step of `self` is the same as a whole turn of `inner`, in every operand.
     fn continues(&self, inner: &Self) -> bool {
-        let turn = inner.len.cast_signed();
+        let turn = inner.len as isize;
         (0..N).all(|k| self.strides[k] == inner.strides[k].wrapping_mul(turn))
     }
 }
@@ -76,7 +76,9 @@ impl<T: Copy> From<&[T]> for Stack<T> {
     /// Of at least one item.
     fn from(items: &[T]) -> Self {
         let mut stack = Self::new(items[0]);
-        items.iter().for_each(|&item| stack.push(item));
+        for &item in items {
+            stack.push(item);
+        }
         stack
     }
 }
@@ -109,34 +111,37 @@ pub(crate) struct Nest<const N: usize> {
 }
 
 impl<const N: usize> Nest<N> {
+    /// A nest to [`plan`](Self::plan): in place, as moving one costs more than planning it.
+    #[inline(always)]
+    pub(crate) fn unplanned() -> Self {
+        Self { loops: Stack::new(Loop::ONE), offsets: [0; N], empty: false }
+    }
+
     /// Plans the loops over `axes`, the greatest `key` outermost; equal keys keep the order of the axes.
     ///
     /// An axis is turned round where the first operand that moves along it moves backwards.
     #[inline(always)]
-    pub(crate) fn new<K: Ord>(axes: impl Iterator<Item = Loop<N>>, key: impl Fn(&Loop<N>) -> K) -> Self {
-        let mut nest = Self { loops: Stack::new(Loop::ONE), offsets: [0; N], empty: false };
+    pub(crate) fn plan<K: Ord>(&mut self, axes: impl Iterator<Item = Loop<N>>, key: impl Fn(&Loop<N>) -> K) {
         for axis in axes {
             match axis.len {
-                0 => nest.empty = true,
+                0 => self.empty = true,
                 1 => {}
-                _ => nest.loops.push(axis),
+                _ => self.loops.push(axis),
             }
         }
-        if nest.empty {
-            nest.loops.truncate(0);
-            return nest;
+        if self.empty {
+            return self.loops.truncate(0);
         }
-        nest.turn();
-        sort(&mut nest.loops, key);
-        nest.merge();
-        nest
+        self.turn();
+        sort(&mut self.loops, key);
+        self.merge();
     }
 
     #[inline(always)]
     fn turn(&mut self) {
         for axis in self.loops.iter_mut() {
             if axis.strides.iter().find(|&&s| s != 0).is_some_and(|&s| s < 0) {
-                let last = (axis.len - 1).cast_signed();
+                let last = (axis.len - 1) as isize;
                 for (offset, stride) in self.offsets.iter_mut().zip(&mut axis.strides) {
                     *offset += *stride * last;
                     *stride = -*stride;
@@ -246,7 +251,7 @@ impl<const N: usize> Iterator for Walk<'_, N> {
 #[inline(never)]
 fn offsets<const N: usize>(loops: &[Loop<N>], mut at: [isize; N], mut turn: usize) -> [isize; N] {
     for l in loops.iter().rev() {
-        let index = (turn % l.len).cast_signed();
+        let index = (turn % l.len) as isize;
         turn /= l.len;
         for (at, stride) in at.iter_mut().zip(l.strides) {
             *at += stride * index;
@@ -261,7 +266,9 @@ mod tests {
 
     fn nest(axes: &[(usize, [isize; 2])]) -> Nest<2> {
         let axes = axes.iter().map(|&(len, strides)| Loop { len, strides });
-        Nest::new(axes, |l| l.strides[0].unsigned_abs())
+        let mut nest = Nest::unplanned();
+        nest.plan(axes, |l| l.strides[0].unsigned_abs());
+        nest
     }
 
     #[test]

@@ -119,14 +119,14 @@ pub(crate) struct Every<const S: usize>;
 impl<const S: usize> Step for Every<S> {
     #[inline(always)]
     fn offset(self, i: usize) -> isize {
-        (i * S).cast_signed()
+        (i * S) as isize
     }
 }
 
 impl Step for isize {
     #[inline(always)]
     fn offset(self, i: usize) -> isize {
-        i.cast_signed() * self
+        i as isize * self
     }
 }
 
@@ -179,13 +179,13 @@ impl<T: Clone, S: Step> Block<'_, T, S> {
     ) -> [T; C] {
         assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
         assert!(column <= self.width && C <= self.width - column, "columns of the block");
-        let at = self.at.wrapping_offset(row.cast_signed() * self.stride + self.step.offset(column));
+        let at = self.at.wrapping_offset(row as isize * self.stride + self.step.offset(column));
         let mut sums: [T; C] = core::array::from_fn(|_| zero.clone());
         for (j, result) in sums.iter_mut().enumerate() {
             *result = sum(core::array::from_fn(|r| {
                 // SAFETY: row `row + r` and column `column + j` are in the block, whose elements belong to a
                 // borrowed array by the contract of `Source::block`.
-                unsafe { (*at.offset(r.cast_signed() * self.stride + self.step.offset(j))).clone() }
+                unsafe { (*at.offset(r as isize * self.stride + self.step.offset(j))).clone() }
             }));
         }
         sums
@@ -208,6 +208,7 @@ pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH]);
 impl Scratch {
     #[inline(always)]
     pub(crate) fn new() -> Self {
+        #[allow(clippy::large_stack_arrays, reason = "that is its purpose; it is not initialised")]
         Self([MaybeUninit::uninit(); SCRATCH])
     }
 

@@ -9,7 +9,7 @@ const LONGEST: usize = 1 << 16;
 
 pub(super) struct Lanes<'a> {
     /// All kept loops.
-    lanes: &'a [Loop<2>],
+    all: &'a [Loop<2>],
     /// Those but the innermost.
     outer: &'a [Loop<2>],
     kept: Loop<2>,
@@ -39,8 +39,8 @@ impl<'a> Lanes<'a> {
         {
             return None;
         }
-        let lanes = &loops[..loops.len() - usize::from(reduced.len > 1)];
-        Some(Self { lanes, outer, kept, reduced, rows })
+        let all = &loops[..loops.len() - usize::from(reduced.len > 1)];
+        Some(Self { all, outer, kept, reduced, rows })
     }
 
     #[inline(always)]
@@ -66,15 +66,14 @@ impl<'a> Lanes<'a> {
     /// Whether the lanes follow each other without gaps, and their sums too.
     #[inline(always)]
     fn adjacent(&self) -> bool {
-        self.kept.strides == [self.reduced.len.cast_signed(), 1]
+        self.kept.strides == [self.reduced.len as isize, 1]
     }
 
     /// `N` rows at once.
     #[inline(always)]
     fn rows<T: Element, S: Store<T>, const N: usize>(&self, sum: &Sum<'_, T, S>) {
         let n = self.kept.len;
-        let mut walk = Walk::new(self.outer, [0, 0]);
-        while let Some([from, to]) = walk.next() {
+        for [from, to] in Walk::new(self.outer, [0, 0]) {
             // SAFETY: a step of the outer loops and whole turns of the reduced and of the kept one, of step 1.
             let x = unsafe { sum.input.moved(from).block(N, self.reduced.strides[0], n, Every::<1>) };
             // SAFETY: a step of the outer loops and a whole turn of the kept one, of step 1.
@@ -86,7 +85,7 @@ impl<'a> Lanes<'a> {
     /// Nothing to add up.
     #[inline(always)]
     fn singles<T: Element, S: Store<T>>(&self, sum: &Sum<'_, T, S>) {
-        for [from, to] in Walk::new(self.lanes, [0, 0]) {
+        for [from, to] in Walk::new(self.all, [0, 0]) {
             // SAFETY: a step of the loops.
             let x = unsafe { sum.input.moved(from).get() };
             // SAFETY: a step of the loops, so an element that no other step reaches.
@@ -98,8 +97,7 @@ impl<'a> Lanes<'a> {
     #[inline(always)]
     fn short<T: Element, S: Store<T>, const N: usize>(&self, sum: &Sum<'_, T, S>) {
         let n = self.kept.len;
-        let mut walk = Walk::new(self.outer, [0, 0]);
-        while let Some([from, to]) = walk.next() {
+        for [from, to] in Walk::new(self.outer, [0, 0]) {
             // SAFETY: a step of the outer loops and whole turns of the inner ones: as many columns as there are
             // lanes, as many rows as the lanes are long.
             let x = unsafe { sum.input.moved(from).block(N, 1, n, Every::<N>) };
@@ -111,7 +109,7 @@ impl<'a> Lanes<'a> {
 
     #[inline(always)]
     fn any<T: Element, S: Store<T>>(&self, sum: &Sum<'_, T, S>, step: impl Step) {
-        for [from, to] in Walk::new(self.lanes, [0, 0]) {
+        for [from, to] in Walk::new(self.all, [0, 0]) {
             // SAFETY: a step of the kept loops and a whole turn of the reduced one.
             let x = unsafe { sum.input.moved(from).block(1, 0, self.reduced.len, step) };
             // SAFETY: a step of the kept loops, so an element that no other step reaches.

@@ -4,6 +4,7 @@
 
 mod lane;
 mod lanes;
+mod levels;
 #[cfg(feature = "rayon")]
 mod par;
 mod plain;
@@ -49,6 +50,16 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     dropped: impl Fn(usize) -> bool,
 ) -> Array<A, E> {
     let mut out = uninit_like(input, shape, &dropped);
+    if needs_drop::<A>() {
+        // a panic must not leak what was stored before it
+        for slot in &mut out {
+            slot.write(A::zero());
+        }
+        // SAFETY: every element was written.
+        let mut out = unsafe { out.assume_init() };
+        sum_into(input, &mut out, dropped, &Overwrite);
+        return out;
+    }
     sum_into(input, &mut out, dropped, &store::Fresh);
     // SAFETY: `sum_into` stores to every element of its output: `plan` asserts that each axis of the output is one
     // of the input's with the same size or is of size 1, so the nest's kept loops visit all of the output; and an
@@ -65,7 +76,8 @@ fn with_plan<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
     store: &S,
     run: impl FnOnce(Sum<'_, A, S>),
 ) {
-    let nest = plan(input, out, dropped);
+    let mut nest = Nest::unplanned();
+    plan(&mut nest, input, out, dropped);
     if nest.is_empty() {
         return out.iter_mut().for_each(|slot| store.store(slot, A::zero()));
     }
@@ -81,32 +93,32 @@ fn with_plan<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
 /// Asserts that the shapes fit, and plans the loops: strides `[input, output]`, the output's 0 where reduced.
 #[inline(always)]
 fn plan<A, B, D: Dimension, E: Dimension>(
+    nest: &mut Nest<2>,
     input: &ArrayRef<A, D>,
     out: &ArrayRef<B, E>,
     dropped: impl Fn(usize) -> bool,
-) -> Nest<2> {
+) {
     let (sizes, strides) = (input.shape(), input.strides());
-    let (out_sizes, out_strides) = (out.shape(), out.strides());
-    let mut next = 0;
+    let (to_sizes, to_strides) = (out.shape(), out.strides());
+    let mut out_axis = 0;
     let axes = (0..sizes.len()).map(|i| {
         let mut to = 0;
         if !dropped(i) {
-            if out_sizes[next] == sizes[i] {
-                to = out_strides[next];
+            if to_sizes[out_axis] == sizes[i] {
+                to = to_strides[out_axis];
             } else {
-                assert!(out_sizes[next] == 1, "an output axis has the input's size or 1");
+                assert!(to_sizes[out_axis] == 1, "an output axis has the input's size or 1");
             }
-            next += 1;
+            out_axis += 1;
         }
         Loop { len: sizes[i], strides: [strides[i], to] }
     });
     // a repeated input comes last, kept axes before reduced ones: the inner loop then runs along the output
-    let nest = Nest::new(axes, |l| match l.strides[0].unsigned_abs() {
+    nest.plan(axes, |l| match l.strides[0].unsigned_abs() {
         0 => l.strides[1].unsigned_abs(),
         s => s,
     });
-    assert!(next == out_sizes.len(), "every output axis is one of the input's");
-    nest
+    assert!(out_axis == to_sizes.len(), "every output axis is one of the input's");
 }
 
 /// An uninitialised array whose axes are ordered in memory as the input's are.

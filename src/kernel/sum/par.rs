@@ -10,6 +10,7 @@ use crate::kernel::plan::{Stack, Walk};
 use crate::kernel::raw::Source;
 use crate::kernel::simd::{self, Work};
 use alloc::vec;
+use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Bytes of input below which other threads take longer to wake than the sum takes.
@@ -36,6 +37,9 @@ pub(crate) fn par_sum_to_new<A: Element + Send + Sync, D: Dimension, E: Dimensio
     shape: E,
     dropped: impl Fn(usize) -> bool,
 ) -> Array<A, E> {
+    if needs_drop::<A>() {
+        return super::sum_to_new(input, shape, dropped);
+    }
     let mut out = uninit_like(input, shape, &dropped);
     par_sum_into(input, &mut out, dropped, &Fresh);
     // SAFETY: as in `sum_to_new`: every element was stored to, on whichever thread.
@@ -79,7 +83,7 @@ where
     let (mut low, mut high) = (Stack::from(sum.loops), Stack::from(sum.loops));
     low[i].len = half;
     high[i].len -= half;
-    let [from, to] = outer[i].strides.map(|s| s * half.cast_signed());
+    let [from, to] = outer[i].strides.map(|s| s * half as isize);
     let high_sum = Sum { loops: &high, input: sum.input.moved(from), out: sum.out.moved(to), ..sum };
     let low_sum = Sum { loops: &low, ..sum };
     rayon::join(|| par_loops(low_sum, size / 2, inner), || par_loops(high_sum, size - size / 2, inner));
@@ -101,7 +105,7 @@ where
         low.kept[i].len = half;
         high.kept[i].len -= half;
         let strides = high.kept[i].strides;
-        high.at = [0, 1].map(|k| high.at[k] + strides[k] * half.cast_signed());
+        high.at = [0, 1].map(|k| high.at[k] + strides[k] * half as isize);
     } else if low.pieces.len() > 1 {
         let middle = low.pieces.start + low.pieces.len() / 2;
         low.pieces.end = middle;
@@ -127,8 +131,12 @@ where
     let middle = (piece.width / 2).next_multiple_of(64).min(piece.width);
     let (low, high) = tile.split_at_mut(middle);
     rayon::join(
-        || simd::dispatch(Columns { piece: &piece, input: sum.input, first: 0, sums: low }),
-        || simd::dispatch(Columns { piece: &piece, input: sum.input, first: middle, sums: high }),
+        || {
+            simd::dispatch(Columns { piece: &piece, input: sum.input, first: 0, sums: low });
+        },
+        || {
+            simd::dispatch(Columns { piece: &piece, input: sum.input, first: middle, sums: high });
+        },
     );
     simd::dispatch(Finish { piece: &piece, sum, tile: &mut tile });
 }

@@ -7,7 +7,11 @@ use crate::kernel::plan::{Loop, Stack, Walk};
 pub(super) fn run<T: Element, S: Store<T>>(sum: &Sum<'_, T, S>) {
     let (mut kept, mut reduced) = (Stack::new(Loop::ONE), Stack::new(Loop::ONE));
     for &l in sum.loops {
-        if l.strides[1] == 0 { reduced.push(l) } else { kept.push(l) }
+        if l.strides[1] == 0 {
+            reduced.push(l);
+        } else {
+            kept.push(l);
+        }
     }
     for at in Walk::new(&kept, [0, 0]) {
         let mut total = T::zero();

@@ -26,7 +26,9 @@ pub(super) struct Streams<'a> {
 impl<'a> Streams<'a> {
     #[inline(always)]
     pub(super) fn of<T>(loops: &'a [Loop<2>]) -> Option<Self> {
-        let [outer @ .., r, k] = loops else { return None };
+        let [outer @ .., r, k] = loops else {
+            return None;
+        };
         if r.strides[1] != 0
             || k.strides[1] == 0
             || k.strides[0] != 1
@@ -35,7 +37,7 @@ impl<'a> Streams<'a> {
             return None;
         }
         let mut times = 1;
-        if r.strides[0] == k.len.cast_signed() {
+        if r.strides[0] == k.len as isize {
             while times < MOST && times * k.len < NARROW && times * 4 <= r.len {
                 times *= 2;
             }
@@ -63,13 +65,13 @@ impl<'a> Streams<'a> {
 
     #[inline(always)]
     fn add_rows<T: Element, S: Store<T>>(&self, sum: &Sum<'_, T, S>, from: isize, tile: &mut [T]) {
-        let stride = self.rows.strides[0] * self.times.cast_signed();
+        let stride = self.rows.strides[0] * self.times as isize;
         let (count, width) = (self.rows.len / self.times, self.width);
         let at = sum.input.moved(from);
         // SAFETY: steps of the outer loops, and turns of the reduced and of the kept one: where several of its turns
         // make a row, they are adjacent.
         let x = unsafe { at.block(count, stride, width, Every::<1>) };
-        tile.iter_mut().for_each(|x| *x = T::zero());
+        tile.fill(T::zero());
         let add = |a: &mut T, s| *a = a.clone() + s;
         let mut row = 0;
         while count - row >= 8 {
@@ -87,7 +89,7 @@ impl<'a> Streams<'a> {
         let rest = self.rows.len % self.times * (width / self.times);
         if rest > 0 {
             // SAFETY: as before, what is left of the adjacent turns.
-            let x = unsafe { at.moved(count.cast_signed() * stride).block(1, 0, rest, Every::<1>) };
+            let x = unsafe { at.moved(count as isize * stride).block(1, 0, rest, Every::<1>) };
             lane::across::<T, _, _, 1>(x, 0, &mut tile[..rest], add);
         }
     }

@@ -4,16 +4,11 @@
 //! The reduced loops outside it make *rows*, as wide as the tile; they are added up element by element, eight at a
 //! time, whatever the tile's elements mean. Only then is the tile itself reduced: much less work.
 
+use super::levels::{LEVELS, Levels, RADIX};
 use super::{Element, Store, Sum, lane};
 use crate::kernel::plan::{Loop, Stack, Walk};
 use crate::kernel::raw::{Block, Every, Scratch, Source, Step};
 use core::ops::Range;
-
-/// So many sums are added up before they are carried to the next level: an error bound of a few times pairwise
-/// summation's, for a third of the levels.
-const RADIX: usize = 8;
-/// Enough for `8^9` rows before the topmost level grows.
-const LEVELS: usize = 8;
 
 /// How the loops are shared out.
 pub(super) struct Tiling {
@@ -39,7 +34,7 @@ impl Tiling {
         loop {
             let tiling = Self::within(loops, Scratch::capacity::<T>() / levels, levels);
             let adds = tiling.adds();
-            if levels == LEVELS || RADIX.pow(levels as u32) >= adds {
+            if levels == LEVELS || (0..levels).fold(1, |sums: usize, _| sums.saturating_mul(RADIX)) >= adds {
                 return tiling;
             }
             levels += 1;
@@ -54,8 +49,7 @@ impl Tiling {
         let (mut width, mut start, mut take) = (1, loops.len(), 0);
         while start > 0 {
             let l = loops[start - 1];
-            let chained =
-                width == 1 || l.strides[0] == chain.strides[0].wrapping_mul(chain.len.cast_signed());
+            let chained = width == 1 || l.strides[0] == chain.strides[0].wrapping_mul(chain.len as isize);
             let mut limit = room / width;
             if l.strides[1] == 0 {
                 let enough = if width < 32 { (rows_left / 8).min(64 / width) } else { 0 };
@@ -90,7 +84,11 @@ impl Tiling {
             levels,
         };
         for &l in &loops[..start] {
-            if l.strides[1] == 0 { t.rows.push(l) } else { t.kept.push(l) }
+            if l.strides[1] == 0 {
+                t.rows.push(l);
+            } else {
+                t.kept.push(l);
+            }
         }
         t.tile.push(Loop { len: take, ..loops[start] });
         for &l in &loops[start + 1..] {
@@ -99,10 +97,10 @@ impl Tiling {
         let mut width = 1;
         for l in t.tile.iter_mut().rev() {
             l.strides[0] = width;
-            width *= l.len.cast_signed();
+            width *= l.len as isize;
         }
         if t.cut.strides[1] == 0 {
-            let stride = t.cut.strides[0] * take.cast_signed();
+            let stride = t.cut.strides[0] * take as isize;
             t.last = (Loop { len: t.cut.len / take, strides: [stride, 0] }, t.cut.len % take);
         } else if let Some(last) = t.rows.pop() {
             t.last.0 = last;
@@ -138,10 +136,9 @@ impl Tiling {
     ) {
         let (rows, rest) = self.last;
         let width = levels.width;
-        let narrow = rest * self.tile[0].strides[0].cast_unsigned();
+        let narrow = rest * self.tile[0].strides[0] as usize;
         let at = at.moved(step.offset(first));
-        let mut walk = Walk::new(&self.rows, [0, 0]);
-        while let Some([from, _]) = walk.next() {
+        for [from, _] in Walk::new(&self.rows, [0, 0]) {
             let mut part = (from, rows, width);
             let mut last = rest == 0;
             loop {
@@ -153,7 +150,7 @@ impl Tiling {
                     break;
                 }
                 last = true;
-                let from = from + rows.len.cast_signed() * rows.strides[0];
+                let from = from + rows.len as isize * rows.strides[0];
                 part = (from, Loop::ONE, narrow.saturating_sub(first).min(width));
             }
         }
@@ -185,8 +182,7 @@ impl Share<'_> {
 
     #[inline(always)]
     fn tiles<T: Element, S: Store<T>>(&self, sum: &Sum<'_, T, S>, room: &mut [T], step: impl Step) {
-        let mut walk = Walk::new(&self.kept, self.at);
-        while let Some(at) = walk.next() {
+        for at in Walk::new(&self.kept, self.at) {
             for piece in self.pieces.clone() {
                 let piece = Piece::new(self.tiling, at, piece);
                 let mut levels = Levels::new(room, piece.width, self.tiling.levels);
@@ -220,8 +216,8 @@ impl<'a> Piece<'a> {
             len = take.min(tiling.cut.len - first);
             kept[0].len = len;
         }
-        let at = [0, 1].map(|k| at[k] + first.cast_signed() * tiling.cut.strides[k]);
-        Self { tiling, at, kept, width: len * tiling.tile[0].strides[0].cast_unsigned() }
+        let at = [0, 1].map(|k| at[k] + first as isize * tiling.cut.strides[k]);
+        Self { tiling, at, kept, width: len * tiling.tile[0].strides[0] as usize }
     }
 
     /// The sums of some columns of the tile, from column `first` on.
@@ -245,59 +241,6 @@ impl<'a> Piece<'a> {
     pub(super) fn finish<T: Element, S: Store<T>>(&self, sum: &Sum<'_, T, S>, tile: &mut [T]) {
         fold(tile, &self.tiling.tile, &self.kept);
         store(sum, tile, &self.kept, self.at[1]);
-    }
-}
-
-/// The sums so far, of so many rows each; each level holds the sums of eight times as many.
-struct Levels<'a, T> {
-    tiles: &'a mut [T],
-    width: usize,
-    count: usize,
-    added: usize,
-}
-
-impl<'a, T: Element> Levels<'a, T> {
-    #[inline(always)]
-    fn new(tiles: &'a mut [T], width: usize, count: usize) -> Self {
-        tiles[..width].fill(T::zero());
-        Self { tiles: &mut tiles[..count * width], width, count, added: 0 }
-    }
-
-    #[inline(always)]
-    fn first(&mut self) -> &mut [T] {
-        &mut self.tiles[..self.width]
-    }
-
-    /// After something was added to the first level.
-    #[inline(always)]
-    fn carry(&mut self) {
-        self.added += 1;
-        let (mut sums, mut level) = (self.added, 0);
-        while sums % RADIX == 0 && level + 1 < self.count {
-            sums /= RADIX;
-            let (low, high) = self.tiles[level * self.width..][..2 * self.width].split_at_mut(self.width);
-            if sums == 1 {
-                high.clone_from_slice(low);
-            } else {
-                lane::add(high, low);
-            }
-            low.fill(T::zero());
-            level += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn finish(self) -> &'a mut [T] {
-        let (first, others) = self.tiles.split_at_mut(self.width);
-        let mut sums = self.added / RADIX;
-        for level in others.chunks_exact(self.width) {
-            if sums == 0 {
-                break;
-            }
-            lane::add(first, level);
-            sums /= RADIX;
-        }
-        first
     }
 }
 
@@ -335,10 +278,9 @@ fn fold<T: Element>(tile: &mut [T], loops: &[Loop<2>], kept: &[Loop<2>]) {
             outside += 1;
             continue;
         }
-        let inner = l.strides[0].cast_unsigned();
-        let mut walk = Walk::new(&kept[..outside], [0, 0]);
-        while let Some([from, _]) = walk.next() {
-            let part = &mut tile[from.cast_unsigned()..][..l.len * inner];
+        let inner = l.strides[0] as usize;
+        for [from, _] in Walk::new(&kept[..outside], [0, 0]) {
+            let part = &mut tile[from as usize..][..l.len * inner];
             if inner == 1 {
                 part[0] = lane::sum((&*part).into());
                 continue;
@@ -358,9 +300,8 @@ fn fold<T: Element>(tile: &mut [T], loops: &[Loop<2>], kept: &[Loop<2>]) {
 #[inline(always)]
 fn store<T: Element, S: Store<T>>(sum: &Sum<'_, T, S>, tile: &[T], kept: &[Loop<2>], to: isize) {
     let (inner, outer) = kept.split_last().map_or((Loop::ONE, kept), |(&l, rest)| (l, rest));
-    let mut walk = Walk::new(outer, [0, to]);
-    while let Some([from, to]) = walk.next() {
-        let from = &tile[from.cast_unsigned()..];
+    for [from, to] in Walk::new(outer, [0, to]) {
+        let from = &tile[from as usize..];
         if inner.strides == [1, 1] {
             // SAFETY: steps of the kept loops, whole turns of the innermost: elements that no other step reaches.
             let slots = unsafe { sum.out.moved(to).slice(inner.len) };
@@ -368,10 +309,10 @@ fn store<T: Element, S: Store<T>>(sum: &Sum<'_, T, S>, tile: &[T], kept: &[Loop<
                 sum.store.store(slot, x.clone());
             }
         } else {
-            for i in 0..inner.len.cast_signed() {
+            for i in 0..inner.len as isize {
                 // SAFETY: a step of the kept loops, so an element that no other step reaches.
                 let slot = unsafe { sum.out.moved(to + i * inner.strides[1]).slot() };
-                sum.store.store(slot, from[(i * inner.strides[0]).cast_unsigned()].clone());
+                sum.store.store(slot, from[(i * inner.strides[0]) as usize].clone());
             }
         }
     }

@@ -1,0 +1,243 @@
+//! Sums over axes: the crate, a plain one-pass loop written for the one case, a plain chunked read of as many
+//! bytes, and ndarray's chain of `sum_axis`.
+//!
+//! `cargo bench --bench adjoint -- f32/c4096` measures one array; times are for `f32` and `f64`, one thread, and
+//! with the feature `rayon` several threads too.
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, Zip};
+use ndarray_broadcast::prelude::*;
+use num_traits::Float;
+use std::hint::black_box;
+use std::time::Duration;
+
+fn read<T: Float>(x: &[T]) -> T {
+    let mut sums = [T::zero(); 32];
+    for chunk in x.chunks_exact(32) {
+        for (s, &v) in sums.iter_mut().zip(chunk) {
+            *s = *s + v;
+        }
+    }
+    sums.iter().fold(T::zero(), |a, &b| a + b)
+}
+
+/// A contiguous row.
+fn hand_row<T: Float>(x: &[T]) -> T {
+    let mut sums = [T::zero(); 16];
+    let chunks = x.chunks_exact(16);
+    let rest = chunks.remainder().iter().fold(T::zero(), |a, &b| a + b);
+    for chunk in chunks {
+        for (s, &v) in sums.iter_mut().zip(chunk) {
+            *s = *s + v;
+        }
+    }
+    sums.iter().fold(rest, |a, &b| a + b)
+}
+
+/// What one writes for one case: nested loops in the order of memory, merged where possible, the innermost over a
+/// slice. `axes` gives length, stride in the input and stride in the output.
+fn hand<T: Float>(x: &[T], out: &mut [T], axes: &[(usize, usize, usize)]) {
+    match *axes {
+        [] => out[0] = out[0] + x[0],
+        [(n, 1, 0)] => out[0] = out[0] + hand_row(&x[..n]),
+        [(n, 1, 1)] => out[..n].iter_mut().zip(&x[..n]).for_each(|(o, &v)| *o = *o + v),
+        [(n, s, 0)] => out[0] = x.iter().step_by(s).take(n).fold(out[0], |a, &v| a + v),
+        [(n, s, t)] => (0..n).for_each(|i| out[i * t] = out[i * t] + x[i * s]),
+        [(n, 3, 1), (3, 1, 0)] => {
+            for (o, v) in out[..n].iter_mut().zip(x.chunks_exact(3)) {
+                *o = *o + (v[0] + v[1] + v[2]);
+            }
+        }
+        [(n, 8, 1), (8, 1, 0)] => {
+            for (o, v) in out[..n].iter_mut().zip(x.chunks_exact(8)) {
+                *o = *o + ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+            }
+        }
+        [(n, 3, 0), (3, 1, 1)] => period::<T, 24>(&x[..3 * n], out),
+        [(n, 8, 0), (8, 1, 1)] => period::<T, 32>(&x[..8 * n], out),
+        [(n, s, t), ref rest @ ..] => (0..n).for_each(|i| hand(&x[i * s..], &mut out[i * t..], rest)),
+    }
+}
+
+fn period<T: Float, const L: usize>(x: &[T], out: &mut [T]) {
+    let k = if L.is_multiple_of(3) { 3 } else { 8 };
+    let mut sums = [T::zero(); L];
+    let chunks = x.chunks_exact(L);
+    chunks.remainder().iter().enumerate().for_each(|(i, &v)| out[i % k] = out[i % k] + v);
+    for chunk in chunks {
+        for (s, &v) in sums.iter_mut().zip(chunk) {
+            *s = *s + v;
+        }
+    }
+    sums.iter().enumerate().for_each(|(i, &v)| out[i % k] = out[i % k] + v);
+}
+
+/// The loops for [`hand`]: in the order of the input's strides, merged. The output's strides, where reduced, are 0.
+fn loops<T>(x: &ArrayViewD<T>, out: &ArrayD<T>) -> Vec<(usize, usize, usize)> {
+    let mut all: Vec<_> = (0..x.ndim())
+        .map(|i| {
+            (
+                x.shape()[i],
+                x.strides()[i].unsigned_abs(),
+                if out.shape()[i] == 1 { 0 } else { out.strides()[i].unsigned_abs() },
+            )
+        })
+        .filter(|l| l.0 > 1)
+        .collect();
+    all.sort_by_key(|l| std::cmp::Reverse(l.1));
+    let mut merged: Vec<(usize, usize, usize)> = vec![];
+    for l in all {
+        match merged.last_mut() {
+            Some(m) if m.1 == l.0 * l.1 && m.2 == l.0 * l.2 => *m = (m.0 * l.0, l.1, l.2),
+            _ => merged.push(l),
+        }
+    }
+    merged
+}
+
+fn cell<T: Float + Send + Sync + 'static>(
+    c: &mut Criterion,
+    kind: &str,
+    name: &str,
+    memory: &[T],
+    x: &ArrayViewD<T>,
+    axes: &[usize],
+) {
+    let label = axes.iter().map(ToString::to_string).collect::<String>();
+    let mut group = c.benchmark_group(format!("{kind}/{name}/{label}"));
+    group.throughput(Throughput::Bytes((x.len() * size_of::<T>()) as u64));
+    let shape: Vec<usize> = (0..x.ndim()).map(|i| if axes.contains(&i) { 1 } else { x.shape()[i] }).collect();
+    let mut out = ArrayD::<T>::zeros(IxDyn(&shape));
+    group.bench_function(BenchmarkId::from_parameter("crate"), |b| {
+        b.iter(|| black_box(x).sum_to_shape_into(&mut out));
+    });
+    group.bench_function(BenchmarkId::from_parameter("crate_new"), |b| {
+        b.iter(|| black_box(x).sum_to_shape(shape.as_slice()));
+    });
+    let mut by_hand = ArrayD::<T>::zeros(IxDyn(&shape));
+    let nest = loops(x, &by_hand);
+    group.bench_function(BenchmarkId::from_parameter("hand"), |b| {
+        b.iter(|| {
+            by_hand.fill(T::zero());
+            hand(
+                black_box(memory),
+                by_hand.as_slice_mut().expect("an array in one piece, over at least one axis"),
+                &nest,
+            );
+        });
+    });
+    Zip::from(&by_hand).and(&out).for_each(|&a, &b| {
+        assert!((a - b).abs() <= b.abs() * T::epsilon().sqrt(), "the loops agree: {name} {label}");
+    });
+    let same_bytes = &memory[..x.len()];
+    group.bench_function(BenchmarkId::from_parameter("read"), |b| b.iter(|| read(black_box(same_bytes))));
+    group.bench_function(BenchmarkId::from_parameter("ndarray"), |b| {
+        b.iter(|| {
+            let (last, rest) = axes.split_last().expect("an array in one piece, over at least one axis");
+            rest.iter().rev().fold(black_box(x).sum_axis(Axis(*last)), |y, &i| y.sum_axis(Axis(i)))
+        });
+    });
+    #[cfg(feature = "rayon")]
+    group.bench_function(BenchmarkId::from_parameter("rayon"), |b| {
+        b.iter(|| black_box(x).par_sum_to_shape_into(&mut out));
+    });
+    group.finish();
+}
+
+fn all<T: Float + Send + Sync + 'static>(c: &mut Criterion, kind: &str) {
+    let one = |shape: &[usize]| ArrayD::<T>::ones(IxDyn(shape));
+    let matrix: [&[usize]; 3] = [&[0], &[1], &[0, 1]];
+    for n in [64, 256, 1024] {
+        let x = one(&[n, n]);
+        let memory = x.as_slice().expect("an array in one piece, over at least one axis");
+        for axes in matrix {
+            cell(c, kind, &format!("sq{n}"), memory, &x.view(), axes);
+        }
+    }
+    {
+        let x = one(&[4096, 4096]);
+        let memory = x.as_slice().expect("an array in one piece, over at least one axis");
+        for axes in matrix {
+            cell(c, kind, "c4096", memory, &x.view(), axes);
+            cell(c, kind, "t4096", memory, &x.t(), axes);
+            cell(
+                c,
+                kind,
+                "every2nd4096",
+                memory,
+                &x.slice_each_axis(|a| Slice::new(0, None, if a.axis.0 == 1 { 2 } else { 1 })),
+                axes,
+            );
+        }
+    }
+    let x = one(&[131_072, 8]);
+    let memory = x.as_slice().expect("an array in one piece, over at least one axis");
+    for axes in matrix {
+        cell(c, kind, "131072x8", memory, &x.view(), axes);
+    }
+    let x = one(&[65_536, 64, 3]);
+    let memory = x.as_slice().expect("an array in one piece, over at least one axis");
+    for axes in [&[0][..], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]] {
+        cell(c, kind, "65536x64x3", memory, &x.view(), axes);
+    }
+    let x = one(&[32, 64, 56, 56]);
+    let memory = x.as_slice().expect("an array in one piece, over at least one axis");
+    let nhwc = x.view().permuted_axes(&[0, 2, 3, 1][..]);
+    for axes in [
+        &[0][..],
+        &[1],
+        &[2],
+        &[3],
+        &[0, 1],
+        &[0, 2],
+        &[0, 3],
+        &[1, 2],
+        &[1, 3],
+        &[2, 3],
+        &[0, 1, 2],
+        &[0, 1, 3],
+        &[0, 2, 3],
+        &[1, 2, 3],
+    ] {
+        cell(c, kind, "nchw", memory, &x.view(), axes);
+        let same: Vec<usize> = axes.iter().map(|&i| [0, 3, 1, 2][i]).collect();
+        let mut same = same;
+        same.sort_unstable();
+        cell(c, kind, "nhwc", memory, &nhwc, &same);
+    }
+    let x = one(&[14, 15, 16, 13, 12, 11]);
+    let memory = x.as_slice().expect("an array in one piece, over at least one axis");
+    for axes in [&[0, 2, 4][..], &[1, 3, 5], &[0, 1], &[2, 3], &[4, 5], &[0, 5], &[0], &[4], &[5]] {
+        cell(c, kind, "6d", memory, &x.view(), axes);
+    }
+}
+
+/// Fixed rank, allocation included.
+fn small(c: &mut Criterion) {
+    let x = Array2::<f32>::ones((8, 8));
+    let dynamic = x.clone().into_dyn();
+    let mut group = c.benchmark_group("f32/8x8");
+    for axis in 0..2 {
+        group.bench_function(BenchmarkId::new("crate", axis), |b| b.iter(|| black_box(&x).sum_axes(axis)));
+        group.bench_function(BenchmarkId::new("dynamic", axis), |b| {
+            b.iter(|| black_box(&dynamic).sum_axes(axis));
+        });
+        group.bench_function(BenchmarkId::new("ndarray", axis), |b| {
+            b.iter(|| black_box(&x).sum_axis(Axis(axis)));
+        });
+    }
+    group.bench_function("alloc", |b| b.iter(|| Array1::<f32>::zeros(black_box(8))));
+    group.finish();
+}
+
+fn benches(c: &mut Criterion) {
+    small(c);
+    all::<f32>(c, "f32");
+    all::<f64>(c, "f64");
+}
+
+criterion_group! {
+    name = adjoint;
+    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(30)).measurement_time(Duration::from_millis(120));
+    targets = benches
+}
+criterion_main!(adjoint);
