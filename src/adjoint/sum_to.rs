@@ -18,7 +18,8 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Shapes
     /// Aligned at the right, each axis of `shape` has the array's size or is 1; `shape` may have fewer axes.
     /// `(2, 3, 4)` to `(3, 1)` sums over axes 0 and 2. The array's own shape gives a copy, `()` the sum of
-    /// all; size 1 from an array's size 0 is zero.
+    /// all; size 1 from an array's size 0 is zero. The result's axes lie in memory in the order of the
+    /// array's.
     ///
     /// # Errors
     /// In this order:
