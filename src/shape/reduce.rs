@@ -79,10 +79,7 @@ pub(crate) fn kept<E: Dimension>(shape: &E, summed: &Named) -> E {
 /// # Errors
 /// In this order: `InvalidSize` for what is no size, and as [`sums_to`].
 #[inline]
-pub(crate) fn sum_target<T: TargetShape>(
-    shape: &[usize],
-    target: &T,
-) -> Result<T::Dim, BroadcastError> {
+pub(crate) fn sum_target<T: TargetShape>(shape: &[usize], target: &T) -> Result<T::Dim, BroadcastError> {
     let dim = super::target::plain(target, || to_target(shape, target.target_given()))?;
     sums_to(shape, sizes(&dim))?;
     Ok(dim)
