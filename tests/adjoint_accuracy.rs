@@ -77,6 +77,16 @@ fn squares_and_others() {
     assert_close(&sums(&terms.permuted_axes([1, 2, 0]), &[0, 2]), TERMS / 32);
 }
 
+/// The full number of terms in a debug build too: with fewer, blocks that are too long go unnoticed.
+#[test]
+fn all_of_2_to_the_24() {
+    let terms = Array2::from_elem((1 << 24, 2), 0.1_f32);
+    assert_close(&terms.sum_axes([0]).expect("an axis of the array"), 1 << 24);
+    let run = terms.as_slice().expect("in C order");
+    let run = ndarray::aview1(&run[..1 << 24]);
+    assert_close(&run.sum_axes([0]).expect("an axis of the array"), 1 << 24);
+}
+
 /// The documented order of summation goes by layout: a copy in another order may come to other bits, but not further
 /// from the truth.
 #[test]
