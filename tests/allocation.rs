@@ -1,7 +1,9 @@
-//! A view costs no memory: nothing is allocated for up to 4 axes, nor for up to 6 fixed ones.
+//! A view costs no memory, and a sum none but its result: nothing more is allocated for up to 6 fixed axes.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
-use ndarray::{Array, Array1, ArrayRef, ArrayView, ArrayViewD, Axis, DimMax, Dimension, IxDyn};
+use ndarray::{
+    Array, Array1, ArrayRef, ArrayView, ArrayViewD, Axis, DimMax, Dimension, IxDyn, ShapeBuilder, Slice,
+};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, TargetShape, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place,
@@ -13,6 +15,7 @@ use std::hint::black_box;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The system's allocator, with a count for each thread.
@@ -24,6 +27,7 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        BYTES.set(BYTES.get() + layout.size());
         // SAFETY: The caller keeps the contract of `alloc`, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
@@ -46,6 +50,15 @@ fn allocations<T>(work: impl FnOnce() -> T) -> usize {
     during
 }
 
+/// How many bytes `work` allocates, all in all.
+fn bytes<T>(work: impl FnOnce() -> T) -> usize {
+    let before = BYTES.get();
+    let result = work();
+    let during = BYTES.get() - before;
+    drop(black_box(result));
+    during
+}
+
 /// Asserts that `work` succeeds and that nothing is allocated meanwhile.
 #[track_caller]
 fn assert_free<T, E>(work: impl FnOnce() -> Result<T, E>) {
@@ -60,6 +73,7 @@ fn the_counter_counts() {
     assert_eq!(allocations(|| Box::new(1)), 1);
     assert_eq!(allocations(|| vec![1, 2]), 1);
     assert_eq!(allocations(|| ()), 0);
+    assert_eq!(bytes(|| [vec![0_u8; 100], vec![1; 20]]), 120);
     // a dynamic shape of more than 4 axes is stored elsewhere, so this file would notice
     let array = Array1::<f64>::zeros(1).into_dyn();
     assert_ne!(allocations(|| array.broadcast_to(&[1, 1, 1, 1, 1][..])), 0);
@@ -175,4 +189,116 @@ fn new_axes_allocate_nothing() {
     assert_free(|| array.view().into_broadcast_to([2, 2, 2, 2, 2, -1]));
     let four = Array::<u8, _>::zeros((1, 1, 1, 1));
     assert_free(|| Ok::<_, ()>(dynamic.expand_to_match_ranks(&four)));
+}
+
+/// Every sum into arrays that exist: of `delta`, over no axes, every other one and all.
+fn sums_into_are_free<D: Dimension>(delta: &ArrayRef<f64, D>) {
+    for keep in [|_| true, |axis| axis % 2 == 0, |axis| axis % 2 == 1, |_| false] {
+        let mut shape = delta.raw_dim();
+        (0..delta.ndim()).filter(|&axis| !keep(axis)).for_each(|axis| shape[axis] = 1);
+        let mut ordered = Array::<f64, D>::zeros(shape.clone());
+        assert_sums_free(delta, &mut ordered);
+        let mut turned = Array::<f64, D>::zeros(shape.clone().f());
+        (0..delta.ndim()).last().into_iter().for_each(|axis| turned.invert_axis(Axis(axis)));
+        assert_sums_free(delta, &mut turned);
+        let mut wide = shape;
+        (0..wide.ndim()).for_each(|axis| wide[axis] *= 2);
+        let mut sliced = Array::<f64, D>::zeros(wide);
+        assert_sums_free(delta, &mut sliced.slice_each_axis_mut(|_| Slice::from(..).step_by(-2)));
+    }
+    // with fewer axes, and none
+    assert_sums_free(delta, &mut ndarray::arr0(0.0));
+    let last = delta.shape().last().copied();
+    if let Some(size) = last {
+        assert_sums_free(delta, &mut Array1::zeros(size));
+    }
+}
+
+fn assert_sums_free<D: Dimension, E: Dimension>(delta: &ArrayRef<f64, D>, out: &mut ArrayRef<f64, E>) {
+    assert_free(|| delta.sum_to_shape_into(out));
+    assert_free(|| delta.add_sum_to(out));
+    assert_free(|| delta.scaled_add_sum_to(2.0, out));
+}
+
+/// Sums of one fixed number of axes in several layouts, of axes of 3 and of one that is longer than any block.
+fn sums_are_free<D: Dimension>(shape: &D, long: &D) {
+    for shape in [shape, long] {
+        let c_order = Array::<f64, D>::ones(shape.clone());
+        let f_order = Array::<f64, D>::ones(shape.clone().f());
+        let mut wide = shape.clone();
+        (0..wide.ndim()).for_each(|axis| wide[axis] *= 2);
+        let wide = Array::<f64, D>::ones(wide);
+        let repeated = ndarray::arr0(1.0);
+        let repeated = repeated.broadcast(shape.clone()).expect("any shape");
+        sums_into_are_free(&c_order);
+        sums_into_are_free(&f_order);
+        sums_into_are_free(&wide.slice_each_axis(|_| Slice::from(..).step_by(-2)));
+        sums_into_are_free(&repeated);
+        let mut ones = shape.clone();
+        (0..ones.ndim()).for_each(|axis| ones[axis] = 1);
+        let like = Array::<f64, D>::zeros(ones);
+        let (of_c, of_f) = (c_order.len() * 8, f_order.sum_to_match(&like).map(|sum| sum.len() * 8));
+        assert_eq!(of_f, Ok(8));
+        assert_eq!(allocations(|| c_order.sum_to_match(&like)), 1);
+        assert_eq!(allocations(|| f_order.sum_to_match(&like)), 1);
+        assert_eq!(allocations(|| f_order.sum_to_match(&repeated)), 1);
+        assert_eq!(bytes(|| c_order.sum_to_match(&c_order)), of_c, "the copy alone");
+        assert_eq!(bytes(|| f_order.sum_to_match(&like)), 8, "no temporary");
+    }
+}
+
+#[test]
+fn sums_of_up_to_6_axes_allocate_the_result_alone() {
+    use ndarray::{Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6};
+    sums_are_free(&Ix0(), &Ix0());
+    sums_are_free(&Ix1(3), &Ix1(20_000));
+    sums_are_free(&Ix2(3, 3), &Ix2(130, 70));
+    sums_are_free(&Ix3(3, 3, 3), &Ix3(3, 2000, 2));
+    sums_are_free(&Ix4(3, 3, 3, 3), &Ix4(2, 33, 2, 33));
+    sums_are_free(&Ix5(3, 3, 3, 3, 3), &Ix5(2, 2, 130, 2, 2));
+    sums_are_free(&Ix6(3, 3, 3, 3, 3, 3), &Ix6(2, 9, 2, 9, 2, 9));
+}
+
+#[test]
+fn sums_of_dynamic_numbers_of_axes_into_arrays_allocate_nothing() {
+    for ndim in 0..=6 {
+        // the views of more than 4 axes allocate their own shapes, the sums do not
+        let delta = Array::<f64, _>::ones(IxDyn(&vec![3; ndim]));
+        let f_order = Array::<f64, _>::ones(IxDyn(&vec![3; ndim]).f());
+        sums_into_are_free(&delta);
+        sums_into_are_free(&f_order);
+    }
+}
+
+#[test]
+fn sums_of_fixed_numbers_of_axes_allocate_once() {
+    let delta = Array::<f64, _>::ones((4, 5, 6));
+    assert_eq!(allocations(|| delta.sum_to_shape((5, 1))), 1);
+    assert_eq!(allocations(|| delta.sum_to_shape([1, 1, 6])), 1);
+    assert_eq!(allocations(|| delta.sum_axes(1)), 1);
+    assert_eq!(allocations(|| delta.sum_axes([2, 0])), 1);
+    assert_eq!(allocations(|| delta.sum_axes_keepdims([1])), 1);
+    assert_eq!(allocations(|| delta.sum_axes_keepdims(&[1, 2][..])), 1);
+    assert_eq!(allocations(|| delta.t().sum_axes([0])), 1);
+    assert_eq!(allocations(|| delta.view().into_dyn().sum_axes(&[0, 2][..])), 1);
+    // nothing to sum: the array itself
+    let mut owned = Some(delta.clone());
+    assert_free(|| owned.take().expect("once").into_sum_to_shape((4, 5, 6)));
+    let mut owned = Some(delta.clone().into_dyn());
+    assert_free(|| owned.take().expect("once").into_sum_to_shape((4, 5, 6)));
+    let mut owned = Some(delta.clone().reversed_axes());
+    assert_free(|| owned.take().expect("once").into_sum_to_shape(&[6, 5, 4][..]));
+    let mut owned = Some(delta);
+    assert_eq!(allocations(|| owned.take().expect("once").into_sum_to_shape(6)), 1);
+}
+
+#[test]
+fn refused_sums_allocate_for_the_message_alone() {
+    let one = Array1::<u64>::zeros(1);
+    let large = one.broadcast_to((1_usize << 30, 1_usize << 30)).expect("2^60 elements in 8 bytes");
+    let half = one.broadcast_to((3, 1_usize << 40)).expect("2^40 elements in 8 bytes");
+    assert!(bytes(|| assert!(large.sum_axes([0_usize; 0]).is_err())) < 1000);
+    assert!(bytes(|| assert!(large.sum_to_match(&large).is_err())) < 1000);
+    assert!(bytes(|| assert!(half.sum_to_shape((2, 1_usize << 40)).is_err())) < 1000);
+    assert!(bytes(|| assert!(half.sum_axes([2, 2]).is_err())) < 1000);
 }

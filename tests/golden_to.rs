@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Case, Layout, Op, assert_elements, assert_strides, layout_in, resolved, run, variant};
+use common::{Case, Layout, assert_elements, assert_strides, layout_in, resolved, run, torch_array, variant};
 use ndarray::{Array, ArrayRef, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::resolve_target;
@@ -168,21 +168,6 @@ fn numpy_to() {
         assert!(offset.is_none_or(|offset| layout.offset(&view) == offset), "offset into the base array");
         assert_out(case, &view)
     });
-}
-
-/// The array of a PyTorch case: made by permuting to `memory_order`, making it contiguous, and permuting back.
-fn torch_array(case: &Case) -> Layout {
-    let shape = case.shape("shape");
-    if !case.has("memory_order") {
-        return Layout::counted(&shape);
-    }
-    let order = case.shape("memory_order");
-    let mut places = vec![0; order.len()];
-    for (i, &axis) in order.iter().enumerate() {
-        places[axis] = i;
-    }
-    let in_memory: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-    Layout::new(&in_memory, false, 0, vec![Op::Permute(places)])
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use super::Case;
 use super::model::{aligned_right, element, read_at, signed};
-use ndarray::{ArrayD, ArrayRef, ArrayViewD, Axis, Dimension, IxDyn, ShapeBuilder, Slice};
+use ndarray::{
+    ArrayBase, ArrayD, ArrayRef, ArrayViewD, Axis, Dimension, IxDyn, RawData, ShapeBuilder, Slice,
+};
 use proptest::prelude::*;
 
 /// A step from one view to another.
@@ -20,7 +22,7 @@ pub enum Op {
 }
 
 impl Op {
-    fn apply<'a, A>(&self, mut view: ArrayViewD<'a, A>) -> ArrayViewD<'a, A> {
+    fn apply<S: RawData>(&self, mut view: ArrayBase<S, IxDyn>) -> ArrayBase<S, IxDyn> {
         match self {
             Op::Permute(axes) => return view.permuted_axes(axes.as_slice()),
             &Op::Slice { axis, start, end, step } => {
@@ -83,7 +85,17 @@ impl Layout {
     }
 
     pub fn view(&self) -> ArrayViewD<'_, i64> {
-        let base = self.base.broadcast(self.repeated.as_slice()).expect("a shape that the base goes to");
+        self.view_of(&self.base)
+    }
+
+    /// The view that the steps make of another array of the base array's shape.
+    pub fn view_of<'a, A>(&self, base: &'a ArrayRef<A, IxDyn>) -> ArrayViewD<'a, A> {
+        self.steps_from(base.broadcast(self.repeated.as_slice()).expect("a shape that the base goes to"))
+    }
+
+    /// What the steps make of an array, of which nothing is repeated.
+    pub fn steps_from<S: RawData>(&self, base: ArrayBase<S, IxDyn>) -> ArrayBase<S, IxDyn> {
+        assert_eq!(base.shape(), self.repeated);
         self.steps.iter().fold(base, |view, step| step.apply(view))
     }
 
@@ -97,8 +109,8 @@ impl Layout {
         self.steps.iter().fold(self.repeated.clone(), |shape, step| step.shape(&shape))
     }
 
-    /// The element at `index`, without ndarray.
-    pub fn element(&self, index: &[usize]) -> i64 {
+    /// Where in the base array the element at `index` is, without ndarray.
+    pub fn place(&self, index: &[usize]) -> Vec<usize> {
         let mut shapes = vec![self.repeated.clone()];
         for step in &self.steps {
             shapes.push(step.shape(&shapes[shapes.len() - 1]));
@@ -106,7 +118,12 @@ impl Layout {
         let steps = self.steps.iter().zip(&shapes).rev();
         let index = steps.fold(index.to_vec(), |index, (step, shape)| step.back(shape, &index));
         let base = self.base.shape();
-        self.start + signed(element(&read_at(&index, base, &aligned_right(base.len(), index.len())), base))
+        read_at(&index, base, &aligned_right(base.len(), index.len()))
+    }
+
+    /// The element at `index`, without ndarray.
+    pub fn element(&self, index: &[usize]) -> i64 {
+        self.start + signed(element(&self.place(index), self.base.shape()))
     }
 }
 
@@ -127,25 +144,55 @@ pub fn layout_in(case: &Case) -> Layout {
     Layout::new(&case.shape("base_shape"), case.text("order") == "F", start, steps.collect())
 }
 
+/// The array of a PyTorch case: made by permuting to `memory_order`, making it contiguous, and permuting back.
+pub fn torch_array(case: &Case) -> Layout {
+    let shape = case.shape("shape");
+    if !case.has("memory_order") {
+        return Layout::counted(&shape);
+    }
+    let order = case.shape("memory_order");
+    let mut places = vec![0; order.len()];
+    for (i, &axis) in order.iter().enumerate() {
+        places[axis] = i;
+    }
+    let in_memory: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    Layout::new(&in_memory, false, 0, vec![Op::Permute(places)])
+}
+
 /// How one axis of an array is laid out.
 type AxisPlan = (u8, bool, bool, [usize; 3]);
 
 /// A layout of the given shape: in C or F order, permuted, sliced with steps, reversed, repeated with
 /// stride 0, in any mixture.
 pub fn layout(shape: Vec<usize>) -> impl Strategy<Value = Layout> {
+    layout_within(shape, 300, 0.15)
+}
+
+/// As `layout`, without elements that are reached twice: one that can be written to.
+pub fn layout_to_write(shape: Vec<usize>) -> impl Strategy<Value = Layout> {
+    layout_within(shape, 300, 0.0)
+}
+
+/// As `layout`: axes are sliced while the base has fewer than `room` elements, and repeated with a probability.
+pub fn layout_within(shape: Vec<usize>, room: usize, repeated: f64) -> impl Strategy<Value = Layout> {
     let pads = [0..3_usize, 1..4, 0..2];
-    let axis = (any::<u8>(), prop::bool::weighted(0.5), prop::bool::weighted(0.15), pads);
+    let axis = (any::<u8>(), prop::bool::weighted(0.5), prop::bool::weighted(repeated), pads);
     let plan = prop::collection::vec(axis, shape.len());
     let half = || any::<bool>();
     (plan, half(), half(), half(), half()).prop_map(move |(mut plan, f_order, sliced, reversed, permuted)| {
         for axis in &mut plan {
             axis.1 &= reversed;
         }
-        planned(&shape, &plan, f_order, sliced, permuted)
+        planned(&shape, &plan, room, [f_order, sliced, permuted])
     })
 }
 
-fn planned(shape: &[usize], plan: &[AxisPlan], f_order: bool, sliced: bool, permuted: bool) -> Layout {
+fn planned(
+    shape: &[usize],
+    plan: &[AxisPlan],
+    room: usize,
+    [f_order, sliced, permuted]: [bool; 3],
+) -> Layout {
     let mut order: Vec<usize> = (0..shape.len()).collect();
     if permuted {
         order.sort_by_key(|&axis| plan[axis].0);
@@ -155,8 +202,8 @@ fn planned(shape: &[usize], plan: &[AxisPlan], f_order: bool, sliced: bool, perm
     for (i, &axis) in order.iter().enumerate() {
         let (_, reversed, stretched, [start, step, pad]) = plan[axis];
         let size = shape[axis];
-        let room = base.iter().product::<usize>() < 300;
-        let (start, step, pad) = if sliced && room { (start, step, pad) } else { (0, 1, 0) };
+        let fits = base.iter().product::<usize>() < room;
+        let (start, step, pad) = if sliced && fits { (start, step, pad) } else { (0, 1, 0) };
         let end = if size == 0 { start } else { start + (size - 1) * step + 1 };
         base.push(if stretched { 1 } else { end + pad });
         repeated.push(end + pad);

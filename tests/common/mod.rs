@@ -12,9 +12,12 @@ mod model;
 mod tables;
 
 pub(crate) use arrays::view_of_rank;
-pub use arrays::{Layout, Op, array_and_target, family, layout, layout_in, operand_of, shape};
+pub use arrays::{
+    Layout, Op, array_and_target, family, layout, layout_in, layout_to_write, layout_within, operand_of,
+    shape, torch_array,
+};
 pub use model::{
     aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
-    overflows, read_at, refused, resolved, signed, variant, without_axes,
+    overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
 };
 pub use tables::{Case, Number, Tally, run};

@@ -101,6 +101,40 @@ pub fn read_at(index: &[usize], source_shape: &[usize], places: &[usize]) -> Vec
     source_shape.iter().zip(places).map(|(&size, &place)| if size == 1 { 0 } else { index[place] }).collect()
 }
 
+/// The adjoint of such a broadcast, in row-major order: every element of an array of shape `shape` is added to
+/// the element of the source that `read_at` names. `values` are the array's in row-major order.
+pub fn sums(
+    shape: &[usize],
+    values: impl IntoIterator<Item = i64>,
+    source: &[usize],
+    places: &[usize],
+) -> Vec<i64> {
+    // How far in the source, in row-major order, a step along each axis of the array goes.
+    let mut steps = vec![0; shape.len()];
+    for (own, &place) in places.iter().enumerate().filter(|&(own, _)| source[own] != 1) {
+        steps[place] = source[own + 1..].iter().product::<usize>();
+    }
+    let (mut sums, mut index, mut at) = (vec![0; source.iter().product()], vec![0; shape.len()], 0);
+    for value in values {
+        sums[at] += value;
+        for axis in (0..shape.len()).rev() {
+            index[axis] += 1;
+            at += steps[axis];
+            if index[axis] < shape[axis] {
+                break;
+            }
+            at -= steps[axis] * shape[axis];
+            index[axis] = 0;
+        }
+    }
+    sums
+}
+
+/// A number that does not follow from its neighbours', so that no two sums of some are equal by a rule.
+pub fn scrambled(number: i64) -> i64 {
+    (number * number % 1009 * 31 + number * 577) % 1013 - 506
+}
+
 /// The name of the error's variant, which its `Debug` starts with.
 pub fn variant(error: &BroadcastError) -> String {
     format!("{error:?}").split(':').next().unwrap_or_default().to_owned()

@@ -1,0 +1,162 @@
+//! How far rounded sums are off, that they are the same every time, and on any number of threads.
+
+use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, Dimension, s};
+use ndarray_broadcast::prelude::*;
+
+/// 2^24 where the compiler makes loops fast, else 2^20, which takes a debug build as long.
+const LOG: u32 = if cfg!(debug_assertions) { 20 } else { 24 };
+const TERMS: usize = 1 << LOG;
+
+/// Asserts that each sum of 2^LOG terms of 0.1 in `f32` is off by 1e-6 at most, the terms being what they are:
+/// the `f32` next to 0.1.
+#[track_caller]
+fn assert_close<D: Dimension>(sums: &ArrayRef<f32, D>, terms: usize) {
+    let exact = f64::from(0.1_f32) * f64::from(u32::try_from(terms).expect("few"));
+    assert!(!sums.is_empty());
+    for &sum in sums {
+        let off = (f64::from(sum) - exact).abs() / exact;
+        assert!(off <= 1e-6, "{sum} is off by {off:e} from {exact}");
+    }
+}
+
+/// The sums over `axes`, twice, which have to be the same to the last bit; and with rayon on several threads too.
+fn sums(delta: &ArrayRef<f32, impl Dimension>, axes: &[usize]) -> ArrayD<f32> {
+    let delta = delta.view().into_dyn();
+    let sum = delta.sum_axes(axes).expect("axes of the array");
+    assert_same_bits(&sum, &delta.sum_axes(axes).expect("axes of the array"));
+    #[cfg(feature = "rayon")]
+    threads::assert_same_on_any(&delta, axes, &sum);
+    sum
+}
+
+fn assert_same_bits<D: Dimension>(a: &ArrayRef<f32, D>, b: &ArrayRef<f32, D>) {
+    assert_eq!(a.shape(), b.shape());
+    assert!(a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())), "to the last bit");
+}
+
+#[test]
+fn one_axis() {
+    let terms = Array1::from_elem(2 * TERMS, 0.1_f32);
+    assert_close(&sums(&terms.slice(s![..TERMS]), &[0]), TERMS);
+    assert_close(&sums(&terms.slice(s![..;2]), &[0]), TERMS);
+    assert_close(&sums(&terms.slice(s![..TERMS;-1]), &[0]), TERMS);
+    assert_close(&sums(&terms.slice(s![..;-2]), &[0]), TERMS);
+    // one element, read again and again
+    let repeated = terms.slice(s![..1]);
+    assert_close(&sums(&repeated.broadcast(TERMS).expect("one element"), &[0]), TERMS);
+}
+
+#[test]
+fn few_columns() {
+    for columns in 1..=4 {
+        let terms = Array2::from_elem((TERMS / columns, columns), 0.1_f32);
+        assert_close(&sums(&terms, &[0]), TERMS / columns);
+        assert_close(&sums(&terms.t(), &[1]), TERMS / columns);
+    }
+    let terms = Array2::from_elem((TERMS, 2), 0.1_f32);
+    assert_close(&sums(&terms, &[0]), TERMS);
+    let terms = Array2::from_elem((2, TERMS), 0.1_f32);
+    assert_close(&sums(&terms, &[1]), TERMS);
+    assert_close(&sums(&terms.t(), &[0]), TERMS);
+}
+
+#[test]
+fn squares_and_others() {
+    let side = 1 << (LOG / 2);
+    let terms = Array2::from_elem((side, side), 0.1_f32);
+    for terms in [terms.view(), terms.t()] {
+        assert_close(&sums(&terms, &[0, 1]), TERMS);
+        assert_close(&sums(&terms, &[0]), side);
+        assert_close(&sums(&terms, &[1]), side);
+    }
+    let terms = Array2::from_elem((TERMS / 8, 8), 0.1_f32);
+    assert_close(&sums(&terms, &[0]), TERMS / 8);
+    assert_close(&sums(&terms, &[0, 1]), TERMS);
+    let terms = terms.into_shape_with_order((TERMS / 256, 8, 32)).expect("as many elements");
+    assert_close(&sums(&terms, &[0, 2]), TERMS / 8);
+    assert_close(&sums(&terms.permuted_axes([1, 2, 0]), &[0, 2]), TERMS / 32);
+}
+
+/// The full number of terms in a debug build too: with fewer, blocks that are too long go unnoticed.
+#[test]
+fn all_of_2_to_the_24() {
+    let terms = Array2::from_elem((1 << 24, 2), 0.1_f32);
+    assert_close(&terms.sum_axes([0]).expect("an axis of the array"), 1 << 24);
+    let run = terms.as_slice().expect("in C order");
+    let run = ndarray::aview1(&run[..1 << 24]);
+    assert_close(&run.sum_axes([0]).expect("an axis of the array"), 1 << 24);
+}
+
+/// The documented order of summation goes by layout: a copy in another order may come to other bits, but not further
+/// from the truth.
+#[test]
+fn a_copy_in_another_order_is_as_close() {
+    let terms = Array::from_shape_fn((40, 50, 60), |(i, j, k)| {
+        f32::from(u16::try_from((i * 7919 + j * 104_729 + k * 31) % 1009).expect("small")) / 1009.0
+    });
+    let permuted = terms.view().permuted_axes([2, 0, 1]);
+    let copy = permuted.as_standard_layout();
+    for axes in [&[0][..], &[1], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]] {
+        let exact = permuted.mapv(f64::from).into_dyn().sum_axes(axes).expect("axes of the array");
+        for sum in [sums(&permuted, axes), sums(&copy, axes)] {
+            assert_eq!(sum.shape(), exact.shape());
+            assert!(sum.iter().zip(&exact).all(|(&sum, exact)| (f64::from(sum) / exact - 1.0).abs() <= 1e-6));
+        }
+    }
+}
+
+#[cfg(feature = "rayon")]
+mod threads {
+    use super::{ArrayD, assert_same_bits};
+    use ndarray::{Array, ArrayViewD, Axis};
+    use ndarray_broadcast::prelude::*;
+    use rayon::{ThreadPool, ThreadPoolBuilder};
+
+    fn pools() -> impl Iterator<Item = ThreadPool> {
+        let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        [2, 3].into_iter().map(pool)
+    }
+
+    /// Asserts that every form on several threads has the bits of the same form on one.
+    pub(super) fn assert_same_on_any(delta: &ArrayViewD<'_, f32>, axes: &[usize], sum: &ArrayD<f32>) {
+        let mut shape = delta.shape().to_vec();
+        for &axis in axes {
+            shape[axis] = 1;
+        }
+        let expected = delta.sum_to_shape(&shape).expect("a shape to sum to");
+        let mut added = ArrayD::from_elem(shape.as_slice(), 0.7);
+        delta.add_sum_to(&mut added).expect("a shape to sum to");
+        for pool in pools() {
+            pool.install(|| {
+                assert_same_bits(&delta.par_sum_axes(axes).expect("axes of the array"), sum);
+                assert_same_bits(&delta.par_sum_to_shape(&shape).expect("a shape to sum to"), &expected);
+                let mut out = ArrayD::from_elem(shape.as_slice(), 0.7);
+                delta.par_add_sum_to(&mut out).expect("a shape to sum to");
+                assert_same_bits(&out, &added);
+                delta.par_sum_to_shape_into(&mut out).expect("a shape to sum to");
+                assert_same_bits(&out, &expected);
+            });
+        }
+    }
+
+    #[test]
+    fn values_that_round() {
+        let value =
+            |i: usize| f32::from(u16::try_from(i * 40_503 % 65_521).expect("below 2^16")) / 977.0 - 20.0;
+        // large enough that threads are used
+        for shape in [[800, 300, 3], [3, 400, 500]] {
+            let mut number = 0;
+            let delta = Array::from_shape_simple_fn(shape, || {
+                number += 1;
+                value(number)
+            });
+            let mut reversed = delta.view();
+            reversed.invert_axis(Axis(2));
+            for delta in [delta.view().permuted_axes([2, 0, 1]), reversed] {
+                for axes in [&[0][..], &[2], &[0, 2], &[0, 1, 2]] {
+                    super::sums(&delta, axes);
+                }
+            }
+        }
+    }
+}

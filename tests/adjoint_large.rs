@@ -1,0 +1,257 @@
+//! Sums long and wide enough to reach every inner loop of the kernel, its blocks' edges and its remainders.
+
+mod common;
+
+use common::{indices, scrambled, sums, without_axes};
+use ndarray::{Array1, ArrayD, ArrayViewD, ArrayViewMutD, Axis, IxDyn, ShapeBuilder, Slice};
+use ndarray_broadcast::AxisSet;
+use ndarray_broadcast::prelude::*;
+use num_traits::Zero;
+use std::fmt::Debug;
+use std::num::Wrapping;
+use std::ops::{Add, Mul};
+
+/// An element that counts in whole numbers, in which every sum here is exact (or wraps).
+trait Whole: Clone + Zero + Mul<Output = Self> + PartialEq + Debug {
+    fn whole(number: i64) -> Self;
+}
+
+macro_rules! whole {
+    ($($T:ty: $number:ident => $value:expr;)*) => {$(
+        impl Whole for $T {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss,
+                reason = "numbers below 2^24, or that wrap")]
+            fn whole($number: i64) -> Self {
+                $value
+            }
+        }
+    )*};
+}
+whole! {
+    i64: n => n;
+    f32: n => n as f32;
+    Wrapping<u8>: n => Wrapping(n as u8);
+    i128: n => i128::from(n);
+    Large: n => Large([n, 0, 0, 0, 0, 0, 0, 0, -n]);
+}
+
+/// An element of more bytes than a cache line.
+#[derive(Clone, Debug, PartialEq)]
+struct Large([i64; 9]);
+
+impl Add for Large {
+    type Output = Self;
+    fn add(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+        self
+    }
+}
+
+impl Mul for Large {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Large::whole(self.0[0] * other.0[0])
+    }
+}
+
+impl Zero for Large {
+    fn zero() -> Self {
+        Large([0; 9])
+    }
+    fn is_zero(&self) -> bool {
+        self.0 == [0; 9]
+    }
+}
+
+/// How an array of some shape lies in memory.
+#[derive(Clone, Copy, Debug)]
+enum Lie {
+    C,
+    F,
+    /// Gaps after every run of the last axis.
+    Rows,
+    /// Every second element of the last axis.
+    Second,
+    /// Every third of each axis, all reversed.
+    ThirdReversed,
+    /// The last axis reversed alone.
+    Reversed,
+    /// The first axis repeated.
+    Repeated,
+    /// C order of the axes turned by one.
+    Turned,
+}
+use Lie::{C, F, Repeated, Reversed, Rows, Second, ThirdReversed, Turned};
+
+const ALL: [Lie; 8] = [C, F, Rows, Second, ThirdReversed, Reversed, Repeated, Turned];
+
+impl Lie {
+    /// The shape of the array of which a view of this shape is made.
+    fn base(self, shape: &[usize]) -> Vec<usize> {
+        let mut base = shape.to_vec();
+        let last = shape.len() - 1;
+        match self {
+            C | F | Reversed => {}
+            Rows => base[last] += 3,
+            Second => base[last] *= 2,
+            ThirdReversed => base.iter_mut().for_each(|size| *size *= 3),
+            Repeated => base[0] = 1,
+            Turned => base.rotate_left(1),
+        }
+        base
+    }
+
+    /// The view.
+    fn view<'a, A>(self, base: &'a ArrayD<A>, shape: &[usize]) -> ArrayViewD<'a, A> {
+        let (mut view, last) = (base.view(), shape.len() - 1);
+        match self {
+            C | F => {}
+            Rows => view.slice_axis_inplace(Axis(last), Slice::from(1..=shape[last])),
+            Second => view.slice_axis_inplace(Axis(last), Slice::from(1..).step_by(2)),
+            ThirdReversed => {
+                (0..=last).for_each(|axis| view.slice_axis_inplace(Axis(axis), Slice::from(..).step_by(-3)));
+            }
+            Reversed => view.invert_axis(Axis(last)),
+            Repeated => return base.broadcast(shape).expect("a first axis of size 1"),
+            Turned => {
+                return view
+                    .permuted_axes((0..=last).map(|axis| (axis + last) % (last + 1)).collect::<Vec<_>>());
+            }
+        }
+        view
+    }
+}
+
+/// Asserts the sums over every set of axes but none, in every form that stores in a way of its own.
+fn assert_all<A: Whole>(shape: &[usize], lies: &[Lie]) {
+    for &lie in lies {
+        let base = lie.base(shape);
+        let count = i64::try_from(base.iter().product::<usize>()).expect("few");
+        let numbers = (0..count).map(scrambled).collect();
+        let numbers = ArrayD::from_shape_vec(IxDyn(&base).set_f(matches!(lie, F)), numbers).expect("so many");
+        let elements = numbers.mapv(A::whole);
+        let (numbers, delta) = (lie.view(&numbers, shape), lie.view(&elements, shape));
+        assert_eq!(delta.shape(), shape);
+        for choice in indices(&vec![2; shape.len()]) {
+            let axes: AxisSet = (0..shape.len()).filter(|&axis| choice[axis] == 1).collect();
+            let left = without_axes(shape.len(), axes.as_slice());
+            let sizes: Vec<usize> = left.iter().map(|&axis| shape[axis]).collect();
+            let expected = sums(shape, numbers.iter().copied(), &sizes, &left);
+            assert_forms(&delta, &axes, &expected, &format!("{shape:?} {lie:?} over {axes}"));
+        }
+    }
+}
+
+/// Asserts that every form comes to these sums, in row-major order.
+fn assert_forms<A: Whole>(delta: &ArrayViewD<A>, axes: &AxisSet, expected: &[i64], case: &str) {
+    let sum = delta.sum_axes(axes).expect("axes of the array");
+    assert!(sum.iter().cloned().eq(expected.iter().map(|&sum| A::whole(sum))), "{case}");
+    let kept = delta.sum_axes_keepdims(axes).expect("axes of the array");
+    assert!(kept.iter().eq(&sum), "kept: {case}");
+    // Outputs in C order, often not the order of the sum's own axes, in one piece and every second element.
+    for step in [1, 2] {
+        let mut base = kept.shape().to_vec();
+        let last = base.len() - 1;
+        base[last] *= step;
+        let mut base = ArrayD::from_elem(base, A::whole(5));
+        let assert_base = |base: &ArrayD<A>, becomes: &dyn Fn(i64) -> i64, form| {
+            let after = base.iter().enumerate().all(|(i, element)| {
+                *element == A::whole(if i % step == 0 { becomes(expected[i / step]) } else { 5 })
+            });
+            assert!(after, "{form}, every {step}: {case}");
+        };
+        let out = |base: &mut ArrayD<A>, form: &dyn Fn(&mut ArrayViewMutD<A>)| {
+            let mut out = base.view_mut();
+            out.slice_axis_inplace(Axis(last), Slice::from(..).step_by(step.cast_signed()));
+            form(&mut out);
+        };
+        if step == 1 {
+            out(&mut base, &|out| delta.sum_to_shape_into(out).expect("a shape to sum to"));
+            assert_base(&base, &|sum| sum, "overwritten");
+            out(&mut base, &|out| delta.scaled_add_sum_to(A::whole(-3), out).expect("a shape to sum to"));
+            assert_base(&base, &|sum| -2 * sum, "scaled");
+        } else {
+            out(&mut base, &|out| delta.add_sum_to(out).expect("a shape to sum to"));
+            assert_base(&base, &|sum| 5 + sum, "added");
+        }
+    }
+}
+
+/// Lengths around the widths of vectors and the blocks of 64, 128, 256 and 1024.
+const LENGTHS: [usize; 24] =
+    [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000];
+const PERIODS: [usize; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+
+#[test]
+fn a_long_and_a_short_axis() {
+    for length in LENGTHS {
+        for period in PERIODS {
+            // each pair in one of the layouts, each length and each period in all of them
+            let lies = [ALL[(length + period) % 8], ALL[(length + 3 * period + 3) % 8]];
+            assert_all::<i64>(&[length, period], &lies[..1]);
+            assert_all::<f32>(&[period, length], &lies[1..]);
+        }
+    }
+}
+
+#[test]
+fn rows_that_end_with_a_block() {
+    for (length, width) in
+        [(7, 33), (8, 65), (9, 127), (17, 129), (33, 257), (64, 64), (129, 70), (130, 31), (257, 40)]
+    {
+        assert_all::<f32>(&[length, width], &[C, Rows, ThirdReversed, Turned]);
+        assert_all::<i64>(&[width, length], &[F, Second, Reversed, Repeated]);
+        assert_all::<Wrapping<u8>>(&[length, width], &[C, F]);
+        assert_all::<i128>(&[length, width], &[C, Second]);
+        assert_all::<Large>(&[length, width], &[ThirdReversed]);
+    }
+}
+
+#[test]
+fn wide_rows() {
+    for width in [1023, 1025, 2049, 4095, 4096, 4097, 5003] {
+        assert_all::<f32>(&[9, width], &[C, Reversed]);
+        assert_all::<i64>(&[3, width], &[Turned]);
+        assert_all::<f32>(&[width, 5], &[C]);
+    }
+    assert_all::<f32>(&[2, 20_011], &[C, F]);
+    assert_all::<i64>(&[20_011, 3], &[C, F]);
+}
+
+#[test]
+fn three_and_four_axes() {
+    for shape in [[17, 9, 33], [3, 130, 5], [65, 2, 16], [2, 257, 3], [40, 33, 3], [5, 7, 129], [130, 8, 1]] {
+        assert_all::<f32>(&shape, &[C, Second, Turned, Repeated]);
+        assert_all::<i64>(&shape, &[F, Rows, ThirdReversed]);
+    }
+    assert_all::<f32>(&[4, 5, 17, 9], &ALL);
+    assert_all::<i64>(&[9, 3, 8, 17], &[C, F, Turned]);
+    assert_all::<f32>(&[2, 3, 4, 5, 9], &[C, Turned, Second]);
+}
+
+/// One axis, past every number of blocks that are added up pairwise.
+#[test]
+fn long_runs() {
+    for length in
+        [1023, 1024, 1025, 4095, 4097, 8193, 12_289, 20_000, 32_768, 65_535, 65_536, 65_537, 140_001]
+    {
+        assert_runs::<f32>(length);
+        assert_runs::<i64>(length);
+        assert_runs::<Wrapping<u8>>(length / 4 + 1);
+    }
+    assert_runs::<i128>(20_000);
+}
+
+fn assert_runs<A: Whole>(length: usize) {
+    let numbers: Vec<i64> = (0..).map(scrambled).take(length).collect();
+    let elements: Array1<A> = numbers.iter().map(|&number| A::whole(number)).collect();
+    for step in [1, 2, 3] {
+        let expected = A::whole(numbers.iter().step_by(step).sum());
+        let mut view = elements.slice_axis(Axis(0), Slice::from(..).step_by(step.cast_signed()));
+        for reversed in [false, true] {
+            let sum = view.sum_axes(0).expect("an axis of the array").into_scalar();
+            assert_eq!(sum, expected, "{length} by {step}, reversed: {reversed}");
+            view.invert_axis(Axis(0));
+        }
+    }
+}
