@@ -2,7 +2,7 @@
 
 use crate::error::BroadcastError;
 use crate::kernel::sum::{Accumulate, Overwrite, Scaled, Store, sum_into, sum_to_new};
-use crate::shape::{TargetShape, sum_target, sums_to};
+use crate::shape::{ShapeOf, TargetShape, sum_target, sums_to};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -81,12 +81,11 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// PyTorch `delta.sum_to_size(bias.shape)`.
     #[inline]
-    fn sum_to_match<B, E>(&self, like: &ArrayRef<B, E>) -> Result<Array<A, E>, BroadcastError>
+    fn sum_to_match<B, E: Dimension>(&self, like: &ArrayRef<B, E>) -> Result<Array<A, E>, BroadcastError>
     where
         A: Clone + Zero,
-        E: Dimension + TargetShape<Dim = E>,
     {
-        self.sum_to_shape(like.raw_dim())
+        self.sum_to_shape(ShapeOf(like.raw_dim()))
     }
 
     /// [`sum_to_shape`](Self::sum_to_shape) into an array that exists, of which the elements are overwritten.

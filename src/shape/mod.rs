@@ -16,7 +16,7 @@ pub(crate) use axes::{Named, positions};
 pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, joint_size, stretches};
 pub(crate) use place::{along_axes, in_dim, repeats};
 pub(crate) use reduce::{kept, left, sum_target, sums_to};
-pub(crate) use target::{Placeholder, refusal, resolve};
+pub(crate) use target::{Placeholder, ShapeOf, refusal, resolve};
 
 use ndarray::Dimension;
 

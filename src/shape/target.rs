@@ -199,6 +199,22 @@ where
     }
 }
 
+/// The shape of an array as a target, in code that only knows that its type is a dimension.
+pub(crate) struct ShapeOf<E>(pub(crate) E);
+
+impl<E> Sealed for ShapeOf<E> {}
+impl<E: Dimension> TargetShape for ShapeOf<E> {
+    type Dim = E;
+    const PLAIN: bool = true;
+    #[inline]
+    fn target_dim(&self) -> E {
+        self.0.clone()
+    }
+    fn target_given(&self) -> Vec<i128> {
+        sizes(&self.0).target_given()
+    }
+}
+
 impl<T: TargetShape + ?Sized> TargetShape for &T {
     type Dim = T::Dim;
     const PLAIN: bool = T::PLAIN;

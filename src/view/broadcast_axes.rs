@@ -3,7 +3,7 @@
 use super::AsArrayRef;
 use super::raw::place;
 use crate::error::BroadcastError;
-use crate::shape::{Axes, TargetShape, along_axes};
+use crate::shape::{Axes, ShapeOf, TargetShape, along_axes};
 use ndarray::{ArrayRef, ArrayView, Dimension};
 
 /// Broadcasting along named new axes, on every kind of array.
@@ -88,10 +88,10 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: 'a,
         D: 'a,
-        E: Dimension + TargetShape<Dim = E>,
+        E: Dimension,
         X: Axes,
     {
-        self.broadcast_axes(like.raw_dim(), axes)
+        self.broadcast_axes(ShapeOf(like.raw_dim()), axes)
     }
 }
 
