@@ -15,7 +15,7 @@ mod tile;
 use super::plan::{Loop, Nest};
 use super::raw::{Source, Target};
 use super::simd::{self, Work};
-use core::mem::{MaybeUninit, needs_drop};
+use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
@@ -49,17 +49,14 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     shape: E,
     dropped: impl Fn(usize) -> bool,
 ) -> Array<A, E> {
-    let mut out = uninit_like(input, shape, &dropped);
     if needs_drop::<A>() {
-        // a panic must not leak what was stored before it
-        for slot in &mut out {
-            slot.write(A::zero());
-        }
-        // SAFETY: every element was written.
-        let mut out = unsafe { out.assume_init() };
+        // A panic must not leak what was stored before it.
+        let zeros = |shape| Array::from_shape_simple_fn(shape, A::zero);
+        let mut out = laid_out_like(input, shape, &dropped, zeros);
         sum_into(input, &mut out, dropped, &Overwrite);
         return out;
     }
+    let mut out = laid_out_like(input, shape, &dropped, Array::uninit);
     sum_into(input, &mut out, dropped, &store::Fresh);
     // SAFETY: `sum_into` stores to every element of its output: `plan` asserts that each axis of the output is one
     // of the input's with the same size or is of size 1, so the nest's kept loops visit all of the output; and an
@@ -121,12 +118,13 @@ fn plan<A, B, D: Dimension, E: Dimension>(
     assert!(out_axis == to_sizes.len(), "every output axis is one of the input's");
 }
 
-/// An uninitialised array whose axes are ordered in memory as the input's are.
-fn uninit_like<A, D: Dimension, E: Dimension>(
+/// An array of the given shape as `make` makes it, with its axes ordered in memory as the input's are.
+fn laid_out_like<A, B, D: Dimension, E: Dimension>(
     input: &ArrayRef<A, D>,
     shape: E,
     dropped: impl Fn(usize) -> bool,
-) -> Array<MaybeUninit<A>, E> {
+    make: impl Fn(E) -> Array<B, E>,
+) -> Array<B, E> {
     let mut strides = E::zeros(shape.ndim());
     let mut next = 0;
     for (i, stride) in input.strides().iter().enumerate() {
@@ -146,7 +144,7 @@ fn uninit_like<A, D: Dimension, E: Dimension>(
         }
     }
     if ordered {
-        return Array::uninit(shape);
+        return make(shape);
     }
     let mut order = shape.clone();
     for j in 0..order.ndim() {
@@ -157,7 +155,7 @@ fn uninit_like<A, D: Dimension, E: Dimension>(
             && !free(order[at - 1])
             && strides[order[at - 1]] < strides[order[at]]
         {
-            order.slice_mut().swap(at - 1, at);
+            order.as_array_view_mut().swap(at - 1, at);
             at -= 1;
         }
     }
@@ -166,7 +164,7 @@ fn uninit_like<A, D: Dimension, E: Dimension>(
         permuted[j] = shape[order[j]];
         back[order[j]] = j;
     }
-    Array::uninit(permuted).permuted_axes(back)
+    make(permuted).permuted_axes(back)
 }
 
 /// Everything a sum needs: the planned loops and where they start.

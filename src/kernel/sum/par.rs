@@ -5,7 +5,7 @@
 
 use super::store::Fresh;
 use super::tile::{Piece, Share, Tiling};
-use super::{By, Element, Store, Sum, forgettable, lanes, plain, streams, uninit_like, with_plan};
+use super::{By, Element, Store, Sum, forgettable, laid_out_like, lanes, plain, streams, with_plan};
 use crate::kernel::plan::{Stack, Walk};
 use crate::kernel::raw::Source;
 use crate::kernel::simd::{self, Work};
@@ -40,7 +40,7 @@ pub(crate) fn par_sum_to_new<A: Element + Send + Sync, D: Dimension, E: Dimensio
     if needs_drop::<A>() {
         return super::sum_to_new(input, shape, dropped);
     }
-    let mut out = uninit_like(input, shape, &dropped);
+    let mut out = laid_out_like(input, shape, &dropped, Array::uninit);
     par_sum_into(input, &mut out, dropped, &Fresh);
     // SAFETY: as in `sum_to_new`: every element was stored to, on whichever thread.
     unsafe { out.assume_init() }
