@@ -1,0 +1,20 @@
+//! Loops over strided elements: plans, inner loops, run-time SIMD.
+//!
+//! Knows shapes, strides and pointers, nothing of broadcasting rules. All of the crate's `unsafe` is here, behind
+//! functions that check the lengths they rely on.
+
+#![deny(unsafe_op_in_unsafe_fn)]
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "lengths and offsets within arrays fit isize"
+)]
+#![allow(
+    clippy::inline_always,
+    reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"
+)]
+
+pub(crate) mod plan;
+mod raw;
+mod simd;
+pub(crate) mod sum;
