@@ -7,4 +7,5 @@
 //! a.broadcast_to([2, -1]).unwrap(); // no method named `broadcast_to` found
 //! ```
 
+pub use crate::map::Materialize;
 pub use crate::view::{BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView};

@@ -55,6 +55,16 @@ pub enum BroadcastError {
         /// The shape that the result would have.
         shape: Vec<usize>,
     },
+    /// The elements of a result that would be held in memory take more than `isize::MAX` bytes.
+    #[error("cannot {request}: the result {shape:?} of {element}-byte elements takes more than isize::MAX bytes")]
+    TooManyBytes {
+        /// What was asked.
+        request: Box<Request>,
+        /// The shape that the result would have.
+        shape: Vec<usize>,
+        /// The size of an element in bytes.
+        element: usize,
+    },
     /// A target names a size that no axis can have.
     #[error("cannot {request}: axis {axis} of the target is {size}, expected {}", request.target_rule(*size))]
     InvalidSize {
@@ -227,6 +237,7 @@ impl BroadcastError {
         match self {
             Self::Incompatible { .. } => "Incompatible",
             Self::Overflow { .. } => "Overflow",
+            Self::TooManyBytes { .. } => "TooManyBytes",
             Self::InvalidSize { .. } => "InvalidSize",
             Self::TooFewAxes { .. } => "TooFewAxes",
             Self::AxisCount { .. } => "AxisCount",
@@ -264,7 +275,7 @@ impl From<BroadcastError> for ShapeError {
     /// The nearest of ndarray's error kinds; the message is lost.
     fn from(error: BroadcastError) -> Self {
         ShapeError::from_kind(match error {
-            BroadcastError::Overflow { .. } => ErrorKind::Overflow,
+            BroadcastError::Overflow { .. } | BroadcastError::TooManyBytes { .. } => ErrorKind::Overflow,
             BroadcastError::InvalidSize { .. } => ErrorKind::RangeLimited,
             BroadcastError::AxisOutOfBounds { .. } => ErrorKind::OutOfBounds,
             BroadcastError::DuplicateAxis { .. } | BroadcastError::InvalidText { .. } => {

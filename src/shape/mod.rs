@@ -2,6 +2,7 @@
 
 mod axes;
 mod joint;
+mod onto;
 mod place;
 mod target;
 
@@ -12,8 +13,9 @@ pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{Named, positions};
 pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, joint_size, stretches};
+pub(crate) use onto::{go_onto, misfit, no_sum, sums_to};
 pub(crate) use place::{along_axes, in_dim, repeats};
-pub(crate) use target::{Placeholder, refusal, resolve};
+pub(crate) use target::{Placeholder, plain, refusal, resolve};
 
 use ndarray::Dimension;
 
