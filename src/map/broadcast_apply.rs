@@ -69,8 +69,8 @@ where
 /// use ndarray::{array, Array2};
 /// use ndarray_broadcast::par_broadcast_apply;
 ///
-/// let mut out = Array2::zeros((300, 400));
-/// par_broadcast_apply(&mut out, (&array![[2.0]], &Array2::ones((300, 1))), |out, a, b| *out += a + b)?;
+/// let (mut out, column) = (Array2::<f64>::zeros((300, 400)), Array2::<f64>::ones((300, 1)));
+/// par_broadcast_apply(&mut out, (&column, &array![2.0]), |out, a, b| *out += a + b)?;
 /// assert_eq!(out.sum(), 360_000.0);
 /// assert!(par_broadcast_apply(&mut out, &array![1.0, 2.0], |out, a| *out = *a).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())

@@ -77,13 +77,13 @@ where
 ///
 /// # Examples
 /// ```
-/// use ndarray::{array, Array1};
+/// use ndarray::{array, Array1, Axis};
 /// use ndarray_broadcast::par_broadcast_map;
 ///
-/// let (column, row) = (Array1::range(0.0, 300.0, 1.0).into_shape_with_order((300, 1)).unwrap(), Array1::ones(400));
-/// let sum = par_broadcast_map((&column, &row), |a, b| a + b)?;
+/// let column = Array1::<f64>::range(0.0, 300.0, 1.0).insert_axis(Axis(1));
+/// let sum = par_broadcast_map((&column, &Array1::<f64>::ones(400)), |a, b| a + b)?;
 /// assert_eq!((sum.dim(), sum[[299, 399]]), ((300, 400), 300.0));
-/// assert!(par_broadcast_map((&row, &array![1.0, 2.0]), |a, b| a + b).is_err());
+/// assert!(par_broadcast_map((&array![1], &array![[1, 2], [3, 4]], &array![1, 2, 3]), |a, b, c| a + b + c).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
