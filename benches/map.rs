@@ -163,7 +163,7 @@ fn numbers<D: Dimension>(shape: impl ShapeBuilder<Dim = D>) -> Array<f32, D> {
 
 fn group<'a>(c: &'a mut Criterion, name: &str) -> Group<'a> {
     let mut group = c.benchmark_group(format!("map/{name}"));
-    group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(800)).sample_size(20);
+    group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(400)).sample_size(10);
     group
 }
 

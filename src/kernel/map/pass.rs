@@ -30,32 +30,32 @@ where
 {
     #[inline(always)]
     fn run(mut self) {
-        let (outer, rows, row) = match *self.loops {
-            [ref outer @ .., rows, row] => (outer, rows, row),
-            [row] => (&[][..], Loop::ONE, row),
-            [] => (&[][..], Loop::ONE, Loop::ONE),
+        let (outer, planes, rows, row) = match *self.loops {
+            [ref outer @ .., planes, rows, row] => (outer, planes, rows, row),
+            [rows, row] => (&[][..], Loop::ONE, rows, row),
+            [row] => (&[][..], Loop::ONE, Loop::ONE, row),
+            [] => (&[][..], Loop::ONE, Loop::ONE, Loop { strides: [1; M], ..Loop::ONE }),
         };
         let mask = mask(&row);
         let mut walk = Walk::new(outer, [0; M]);
         while let Some(at) = walk.next() {
-            let plane = Plane { out: self.out.moved(at[0]), from: self.from.moved(at), rows, row };
-            plane.choose(mask, &mut self.f);
+            let (out, from) = (self.out.moved(at[0]), self.from.moved(at));
+            Block { out, from, planes, rows, row }.choose(mask, &mut self.f);
         }
     }
 }
 
-/// The mask of steps that are 0 or 1, the output's 1; else [`ANY`].
+/// The mask of a row's steps if the output's is 1: each 0 or 1, else [`ANY`]. `None` if the output's is not 1.
 #[inline(always)]
-fn mask<const M: usize>(row: &Loop<M>) -> u8 {
-    let mut mask = 0;
-    for (k, &step) in row.strides.iter().enumerate() {
-        match step {
-            0 => {}
-            1 => mask |= 1 << k,
-            _ => return ANY,
-        }
+fn mask<const M: usize>(row: &Loop<M>) -> Option<u8> {
+    let steps = row.strides;
+    if steps[0] != 1 {
+        return None;
     }
-    if mask & 1 == 1 { mask } else { ANY }
+    if steps.iter().any(|&step| step & !1 != 0) {
+        return Some(ANY);
+    }
+    Some(steps.iter().enumerate().fold(0, |mask, (k, &step)| if step == 1 { mask | 1 << k } else { mask }))
 }
 
 /// Whether there is a loop of its own for a mask: for up to 3 operands always, for more where all of them, all but
@@ -65,32 +65,57 @@ const fn worth(mask: u8, m: usize) -> bool {
     (mask as usize) < 1 << m && (m <= 4 || moving == 2 || moving + 1 >= m)
 }
 
-/// The two innermost loops.
-struct Plane<'a, T, P, const M: usize> {
+/// The three innermost loops.
+struct Block<'a, T, P, const M: usize> {
     out: Target<'a, T>,
     from: P,
+    planes: Loop<M>,
     rows: Loop<M>,
     row: Loop<M>,
 }
 
-/// Goes through `$plane` by the loop for `$mask`, one of those listed.
+/// Goes through `$block` by the loop for `$mask`, one of those listed.
 macro_rules! by_mask {
-    ($mask:ident, $plane:ident, $f:ident; $($MASK:literal)*) => {
+    ($mask:ident, $block:ident, $f:ident; $($MASK:literal)*) => {
         match $mask {
-            $($MASK if const { worth($MASK, M) } => $plane.run::<$MASK, 0>($f),)*
-            _ => $plane.run::<ANY, 0>($f),
+            $($MASK if const { worth($MASK, M) } => {
+                if const { M <= 3 } && $block.row.len == 8 {
+                    $block.rows::<$MASK, 8>($f);
+                } else {
+                    $block.rows::<$MASK, 0>($f);
+                }
+            })*
+            _ => $block.rows::<ANY, 0>($f),
         }
     };
 }
 
-impl<T, P: Sources<M>, const M: usize> Plane<'_, T, P, M> {
-    /// Goes through the plane by the loop for the steps of its rows, or for their length where that is tiny.
+/// The two outer loops of a block; a macro, as a closure might not be compiled for the caller's CPU features.
+macro_rules! for_each_row {
+    ($block:ident, $out:ident, $from:ident => $body:block) => {
+        let (mut plane_out, mut plane_from) = ($block.out, $block.from);
+        for _ in 0..$block.planes.len {
+            let (mut $out, mut $from) = (plane_out, plane_from);
+            for _ in 0..$block.rows.len {
+                $body
+                $out = $out.moved($block.rows.strides[0]);
+                $from = $from.moved($block.rows.strides);
+            }
+            plane_out = plane_out.moved($block.planes.strides[0]);
+            plane_from = plane_from.moved($block.planes.strides);
+        }
+    };
+}
+
+impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
+    /// Goes through the block by the loop for the steps of its rows, or for their length where that is tiny.
     #[inline(always)]
-    fn choose(self, mask: u8, f: &mut impl FnMut(&mut T, P::Items)) {
+    fn choose(self, mask: Option<u8>, f: &mut impl FnMut(&mut T, P::Items)) {
+        let Some(mask) = mask else { return self.apart(f) };
         match self.row.len {
-            2 => return self.run::<ANY, 2>(f),
-            3 => return self.run::<ANY, 3>(f),
-            4 => return self.run::<ANY, 4>(f),
+            2 => return self.rows::<ANY, 2>(f),
+            3 => return self.rows::<ANY, 3>(f),
+            4 => return self.rows::<ANY, 4>(f),
             _ => {}
         }
         by_mask!(mask, self, f;
@@ -99,21 +124,30 @@ impl<T, P: Sources<M>, const M: usize> Plane<'_, T, P, M> {
             121 123 125 127);
     }
 
-    /// With a `LEN` other than 0, that is the length of the rows.
+    /// With the output's step 1, the steps those of the mask, and with a `LEN` other than 0 rows of that length.
     #[inline(always)]
-    fn run<const MASK: u8, const LEN: usize>(self, f: &mut impl FnMut(&mut T, P::Items)) {
-        let Self { mut out, mut from, rows, row } = self;
-        let len = if LEN > 0 { LEN.cast_signed() } else { row.len.cast_signed() };
-        for _ in 0..rows.len {
-            for i in 0..len {
-                // SAFETY: a step of the loops, as `Pass::new` was promised: a mask and a length are those of the row.
-                // The slot is the only reference into the output.
-                let slot = unsafe { out.slot_at(i * step::<MASK, M>(0, &row.strides)) };
+    fn rows<const MASK: u8, const LEN: usize>(self, f: &mut impl FnMut(&mut T, P::Items)) {
+        let len = if LEN > 0 { LEN } else { self.row.len };
+        for_each_row!(self, out, from => {
+            // SAFETY: a row of the loops, as `Pass::new` was promised, of step 1 as was looked at. It is the only
+            // reference into the output.
+            let slots = unsafe { out.slice(len) };
+            // SAFETY: as above, elements that are being read; their steps are those of the mask.
+            unsafe { from.row::<MASK, T>(slots, &self.row.strides, f) };
+        });
+    }
+
+    /// With any steps.
+    #[inline(always)]
+    fn apart(self, f: &mut impl FnMut(&mut T, P::Items)) {
+        let steps = self.row.strides;
+        for_each_row!(self, out, from => {
+            for i in 0..self.row.len.cast_signed() {
+                // SAFETY: a step of the loops, as `Pass::new` was promised. It is the only reference into the output.
+                let slot = unsafe { out.slot_at(i * steps[0]) };
                 // SAFETY: as above, elements that are being read.
-                f(slot, unsafe { from.items::<MASK>(i, &row.strides) });
+                f(slot, unsafe { from.items::<ANY>(i, &steps) });
             }
-            out = out.moved(rows.strides[0]);
-            from = from.moved(rows.strides);
-        }
+        });
     }
 }

@@ -18,6 +18,26 @@ pub(crate) trait Sources<const M: usize>: Copy {
     /// # Safety
     /// The elements here and those `i` steps further belong to the arrays.
     unsafe fn items<const MASK: u8>(self, i: isize, steps: &[isize; M]) -> Self::Items;
+
+    /// Has `f` visit every element of `out`, with the elements that are as many steps further.
+    ///
+    /// A method, and not a loop in the caller, because an exclusive slice that is an argument of a call that is not
+    /// resolved before code generation is known to overlap with nothing: only then are short rows vectorised.
+    ///
+    /// # Safety
+    /// As [`items`](Self::items), for every step.
+    #[inline(always)]
+    unsafe fn row<const MASK: u8, T>(
+        self,
+        out: &mut [T],
+        steps: &[isize; M],
+        f: &mut impl FnMut(&mut T, Self::Items),
+    ) {
+        for (slot, i) in out.iter_mut().zip(0..) {
+            // SAFETY: the caller promises this.
+            f(slot, unsafe { self.items::<MASK>(i, steps) });
+        }
+    }
 }
 
 /// Instead of a mask: the steps are as given.
