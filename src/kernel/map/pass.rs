@@ -113,15 +113,33 @@ impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
     fn choose(self, mask: Option<u8>, f: &mut impl FnMut(&mut T, P::Items)) {
         let Some(mask) = mask else { return self.apart(f) };
         match self.row.len {
-            2 => return self.rows::<ANY, 2>(f),
-            3 => return self.rows::<ANY, 3>(f),
-            4 => return self.rows::<ANY, 4>(f),
+            2 => return self.tiny::<2>(f),
+            3 => return self.tiny::<3>(f),
+            4 => return self.tiny::<4>(f),
             _ => {}
         }
         by_mask!(mask, self, f;
             1 3 5 7 9 11 13 15 17 19 21 23 25 27 29 31 33 35 37 39 41 43 45 47 49 51 53 55 57 59 61 63
             65 67 69 71 73 75 77 79 81 83 85 87 89 91 93 95 97 99 101 103 105 107 109 111 113 115 117 119
             121 123 125 127);
+    }
+
+    /// With the output's step 1 and rows of length `LEN`.
+    #[inline(always)]
+    fn tiny<const LEN: usize>(self, f: &mut impl FnMut(&mut T, P::Items)) {
+        let (dense, still) = (self.rows.strides[0] == LEN.cast_signed(), self.rows.strides[1..].iter().all(|&s| s == 0));
+        if M > 2 || !dense || !still {
+            return self.rows::<ANY, LEN>(f);
+        }
+        let rows = Loop::ONE;
+        let block = Block { rows, ..self };
+        for_each_row!(block, out, from => {
+            // SAFETY: rows of the loops, as `Pass::new` was promised, of step 1 and one after the other, as was looked
+            // at. It is the only reference into the output.
+            let slots = unsafe { out.slice(self.rows.len * LEN) };
+            // SAFETY: as above, elements that are being read, the same ones for each row.
+            unsafe { from.same::<LEN, T>(slots, &self.row.strides, f) };
+        });
     }
 
     /// With the output's step 1, the steps those of the mask, and with a `LEN` other than 0 rows of that length.
@@ -132,8 +150,14 @@ impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
             // SAFETY: a row of the loops, as `Pass::new` was promised, of step 1 as was looked at. It is the only
             // reference into the output.
             let slots = unsafe { out.slice(len) };
+            let steps = &self.row.strides;
             // SAFETY: as above, elements that are being read; their steps are those of the mask.
-            unsafe { from.row::<MASK, T>(slots, &self.row.strides, f) };
+            unsafe {
+                match <&mut [T; LEN]>::try_from(&mut *slots) {
+                    Ok(slots) if LEN > 0 => from.tiny::<MASK, LEN, T>(slots, steps, f),
+                    _ => from.row::<MASK, T>(slots, steps, f),
+                }
+            }
         });
     }
 

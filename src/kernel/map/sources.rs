@@ -21,9 +21,6 @@ pub(crate) trait Sources<const M: usize>: Copy {
 
     /// Has `f` visit every element of `out`, with the elements that are as many steps further.
     ///
-    /// A method, and not a loop in the caller, because an exclusive slice that is an argument of a call that is not
-    /// resolved before code generation is known to overlap with nothing: only then are short rows vectorised.
-    ///
     /// # Safety
     /// As [`items`](Self::items), for every step.
     #[inline(always)]
@@ -36,6 +33,45 @@ pub(crate) trait Sources<const M: usize>: Copy {
         for (slot, i) in out.iter_mut().zip(0..) {
             // SAFETY: the caller promises this.
             f(slot, unsafe { self.items::<MASK>(i, steps) });
+        }
+    }
+
+    /// [`row`](Self::row) of a tiny length.
+    ///
+    /// That an exclusive argument overlaps with nothing gets lost if the call is inlined before those in it, as it is
+    /// where inlining is forced; and without it the elements of a tiny row are taken one by one.
+    ///
+    /// # Safety
+    /// As [`row`](Self::row).
+    #[inline]
+    unsafe fn tiny<const MASK: u8, const LEN: usize, T>(
+        self,
+        out: &mut [T; LEN],
+        steps: &[isize; M],
+        f: &mut impl FnMut(&mut T, Self::Items),
+    ) {
+        for (slot, i) in out.iter_mut().zip(0..) {
+            // SAFETY: the caller promises this.
+            f(slot, unsafe { self.items::<MASK>(i, steps) });
+        }
+    }
+
+    /// [`tiny`](Self::tiny) for several rows of which all read the same elements.
+    ///
+    /// # Safety
+    /// As [`row`](Self::row).
+    #[inline]
+    unsafe fn same<const LEN: usize, T>(
+        self,
+        out: &mut [T],
+        steps: &[isize; M],
+        f: &mut impl FnMut(&mut T, Self::Items),
+    ) {
+        for out in out.chunks_exact_mut(LEN) {
+            for (slot, i) in out.iter_mut().zip(0..) {
+                // SAFETY: the caller promises this.
+                f(slot, unsafe { self.items::<ANY>(i, steps) });
+            }
         }
     }
 }
