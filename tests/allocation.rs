@@ -191,7 +191,7 @@ fn applies_and_copies_allocate_nothing() {
         let (a, b) = (Array::<f64, _>::ones(even), Array::<f64, _>::ones(odd));
         let mut out = Array::<f64, _>::zeros(shape.clone());
         assert_free(|| broadcast_apply(&mut out, (&a, &b), |out, a, b| *out += a * b));
-        assert_free(|| broadcast_apply(&mut out, (&a, &b, &a, &b, &a, &b), |out, a, ..| *out += a));
+        assert_free(|| broadcast_apply(&mut out, (&a, &b, &a, &b, &a, &b), |out, a, _, _, _, _, _| *out += a));
         assert_free(|| a.materialize_into(&mut out));
         let mut out = Array::<f64, _>::uninit(shape);
         assert_free(|| b.materialize_into_uninit(&mut out));
