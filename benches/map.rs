@@ -1,6 +1,11 @@
 //! Fused evaluation and copies into an existing output, on one thread: the crate with a fixed and with a dynamic
 //! number of axes, next to the plain loop written for that case (as it is compiled, and compiled for AVX2 as the
 //! crate is at run time) and to ndarray's own way.
+#![allow(
+    clippy::unwrap_used,
+    clippy::many_single_char_names,
+    reason = "arrays made in standard layout, a and b"
+)]
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
@@ -163,7 +168,10 @@ fn numbers<D: Dimension>(shape: impl ShapeBuilder<Dim = D>) -> Array<f32, D> {
 
 fn group<'a>(c: &'a mut Criterion, name: &str) -> Group<'a> {
     let mut group = c.benchmark_group(format!("map/{name}"));
-    group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(400)).sample_size(10);
+    group
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(400))
+        .sample_size(10);
     group
 }
 
@@ -300,7 +308,9 @@ fn weighted(c: &mut Criterion) {
     let (a, row) = (numbers((4096, 256)), numbers(256));
     let (a_dyn, row_dyn): (ArrayD<f32>, ArrayD<f32>) = (a.clone().into_dyn(), row.clone().into_dyn());
     let mut group = group(c, "sum_of_products/4096_256");
-    group.bench_function("fixed", |b| b.iter(|| broadcast_map_sum_to((&a, &row), black_box(256), |a, r| a * r)));
+    group.bench_function("fixed", |b| {
+        b.iter(|| broadcast_map_sum_to((&a, &row), black_box(256), |a, r| a * r));
+    });
     group.bench_function("dynamic", |b| {
         b.iter(|| broadcast_map_sum_to((&a_dyn, &row_dyn), black_box(&[256][..]), |a, r| a * r));
     });

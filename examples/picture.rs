@@ -11,18 +11,18 @@ use std::{env, fs, process};
 
 fn main() {
     let mut names = env::args().skip(1);
-    if let Err(error) = run(names.next(), names.next()) {
+    if let Err(error) = run(names.next().as_deref(), names.next().as_deref()) {
         eprintln!("picture: {error}");
         process::exit(1);
     }
 }
 
-fn run(from: Option<String>, to: Option<String>) -> Result<(), Box<dyn Error>> {
-    let bytes = match &from {
+fn run(from: Option<&str>, to: Option<&str>) -> Result<(), Box<dyn Error>> {
+    let bytes = match from {
         Some(name) => fs::read(name).map_err(|error| format!("{name}: {error}"))?,
         None => write_pixmap(&made_up(720, 1080)?.view()),
     };
-    let picture = read_pixmap(&bytes).map_err(|error| format!("{}: {error}", from.as_deref().unwrap_or("made up")))?;
+    let picture = read_pixmap(&bytes).map_err(|error| format!("{}: {error}", from.unwrap_or("made up")))?;
     let (height, width, _) = picture.dim();
     println!("{:<28} {height} rows, {width} columns", "picture");
 
@@ -33,13 +33,16 @@ fn run(from: Option<String>, to: Option<String>) -> Result<(), Box<dyn Error>> {
     // (h, w, 3) with (h, 1, 1), (w, 1) and (3): nothing is copied to (h, w, 3), and nothing is in between
     let rows = rows.insert_axis(Axis(2));
     let columns = columns.insert_axis(Axis(1));
-    let correct = |&x: &u8, &row: &f32, &column: &f32, &channel: &f32| to_byte(f32::from(x) * row * column * channel);
+    let correct =
+        |&x: &u8, &row: &f32, &column: &f32, &channel: &f32| to_byte(f32::from(x) * row * column * channel);
     let corrected = broadcast_map((&picture, &rows, &columns, &channels), correct)?;
     println!("{:<28} {:.3}", "factors after correction", balance(&corrected)?);
 
     let mut out = Array3::zeros(picture.dim());
     let fused = shortest(|| {
-        broadcast_apply(&mut out, (&picture, &rows, &columns, &channels), |out, x, r, c, k| *out = correct(x, r, c, k))
+        broadcast_apply(&mut out, (&picture, &rows, &columns, &channels), |out, x, r, c, k| {
+            *out = correct(x, r, c, k);
+        })
     })?;
     assert_eq!(out, corrected);
     let zip = shortest(|| {
@@ -58,7 +61,7 @@ fn run(from: Option<String>, to: Option<String>) -> Result<(), Box<dyn Error>> {
     println!("{:<28} {operators:.2?}", "ndarray's operators");
 
     if let Some(name) = to {
-        fs::write(&name, write_pixmap(&corrected.view())).map_err(|error| format!("{name}: {error}"))?;
+        fs::write(name, write_pixmap(&corrected.view())).map_err(|error| format!("{name}: {error}"))?;
     }
     Ok(())
 }
@@ -101,7 +104,8 @@ fn made_up(height: usize, width: usize) -> Result<Array3<u8>, BroadcastError> {
     let waves = Array1::from_shape_fn(width, |j| 1.0 + 0.1 * (j as f32 / 17.0).sin());
     let tint = Array1::from_vec(vec![1.1_f32, 0.8, 0.6]);
     let dark = |len| brighter_outwards(len).mapv(|x| 1.0 / x);
-    let (rows, columns) = (dark(height).insert_axis(Axis(1)).insert_axis(Axis(2)), dark(width).insert_axis(Axis(1)));
+    let (rows, columns) =
+        (dark(height).insert_axis(Axis(1)).insert_axis(Axis(2)), dark(width).insert_axis(Axis(1)));
     let (sky, waves) = (sky.insert_axis(Axis(2)), waves.insert_axis(Axis(1)));
     broadcast_map((&sky, &waves, &tint, &rows, &columns), |s, w, t, r, c| to_byte(s * w * t * r * c))
 }
@@ -133,7 +137,9 @@ fn read_pixmap(bytes: &[u8]) -> Result<Array3<u8>, String> {
     };
     match word()? {
         "P6" => {}
-        found => return Err(format!("expected a binary portable pixmap, which starts with P6, found {found:?}")),
+        found => {
+            return Err(format!("expected a binary portable pixmap, which starts with P6, found {found:?}"));
+        }
     }
     let mut number = |what: &str, most: usize| {
         let found = word()?;
@@ -148,7 +154,10 @@ fn read_pixmap(bytes: &[u8]) -> Result<Array3<u8>, String> {
     let pixels = bytes.get(at + 1..).unwrap_or_default();
     let expected = 3 * width * height;
     if pixels.len() != expected {
-        return Err(format!("expected {expected} bytes of {width} x {height} pixels, found {}", pixels.len()));
+        return Err(format!(
+            "expected {expected} bytes of {width} x {height} pixels, found {}",
+            pixels.len()
+        ));
     }
     Array3::from_shape_vec((height, width, 3), pixels.to_vec()).map_err(|error| error.to_string())
 }

@@ -7,10 +7,10 @@ extern crate alloc;
 extern crate std;
 
 mod error;
-mod map;
 #[allow(unsafe_code, reason = "strided loops over raw pointers, behind functions that check the shapes")]
 #[allow(dead_code, unused_imports, reason = "the sums have no callers yet")]
 mod kernel;
+mod map;
 mod sealed;
 mod shape;
 mod view;
@@ -19,16 +19,17 @@ pub mod partial;
 pub mod prelude;
 
 pub use error::{BroadcastError, Request};
-pub use shape::{
-    Axes, AxisIndex, AxisSet, Size, TargetShape, broadcast_shapes, const_broadcast_shape, reduction_axes,
-    resolve_target,
-};
 pub use map::{
-    ApplyOperands, FusedOperands, MapOperands, Materialize, broadcast_apply, broadcast_map, broadcast_map_sum_to,
+    ApplyOperands, FusedOperands, MapOperands, Materialize, broadcast_apply, broadcast_map,
+    broadcast_map_sum_to,
 };
 #[cfg(feature = "rayon")]
 #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
 pub use map::{ParApplyOperands, ParMapOperands, par_broadcast_apply, par_broadcast_map};
+pub use shape::{
+    Axes, AxisIndex, AxisSet, Size, TargetShape, broadcast_shapes, const_broadcast_shape, reduction_axes,
+    resolve_target,
+};
 pub use view::{
     AsArrayRef, BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, Operand,
     Operands, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,

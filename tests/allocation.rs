@@ -5,8 +5,8 @@
 use ndarray::{Array, Array1, ArrayRef, ArrayView, ArrayViewD, Axis, DimMax, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, TargetShape, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place, broadcast_to_match3_in_place,
-    broadcast_views,
+    AxisSet, TargetShape, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
+    broadcast_to_match3_in_place, broadcast_views,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -191,7 +191,9 @@ fn applies_and_copies_allocate_nothing() {
         let (a, b) = (Array::<f64, _>::ones(even), Array::<f64, _>::ones(odd));
         let mut out = Array::<f64, _>::zeros(shape.clone());
         assert_free(|| broadcast_apply(&mut out, (&a, &b), |out, a, b| *out += a * b));
-        assert_free(|| broadcast_apply(&mut out, (&a, &b, &a, &b, &a, &b), |out, a, _, _, _, _, _| *out += a));
+        assert_free(|| {
+            broadcast_apply(&mut out, (&a, &b, &a, &b, &a, &b), |out, a, _, _, _, _, _| *out += a)
+        });
         assert_free(|| a.materialize_into(&mut out));
         let mut out = Array::<f64, _>::uninit(shape);
         assert_free(|| b.materialize_into_uninit(&mut out));

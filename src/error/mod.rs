@@ -56,7 +56,9 @@ pub enum BroadcastError {
         shape: Vec<usize>,
     },
     /// The elements of a result that would be held in memory take more than `isize::MAX` bytes.
-    #[error("cannot {request}: the result {shape:?} of {element}-byte elements takes more than isize::MAX bytes")]
+    #[error(
+        "cannot {request}: the result {shape:?} of {element}-byte elements takes more than isize::MAX bytes"
+    )]
     TooManyBytes {
         /// What was asked.
         request: Box<Request>,

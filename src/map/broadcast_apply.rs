@@ -1,8 +1,8 @@
 //! Operands evaluated into an array that is there already.
 
-use super::operands::{ApplyOperands, check_onto};
 #[cfg(feature = "rayon")]
 use super::operands::ParApplyOperands;
+use super::operands::{ApplyOperands, check_onto};
 use crate::error::BroadcastError;
 use ndarray::{ArrayRef, Dimension};
 

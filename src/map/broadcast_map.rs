@@ -1,8 +1,8 @@
 //! Operands evaluated into a new array.
 
-use super::operands::{FusedOperands, MapOperands, check_bytes, given, joint};
 #[cfg(feature = "rayon")]
 use super::operands::ParMapOperands;
+use super::operands::{FusedOperands, MapOperands, check_bytes, given, joint};
 use crate::error::{BroadcastError, Request};
 use ndarray::Array;
 

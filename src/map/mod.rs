@@ -1,4 +1,8 @@
 //! Broadcast operands evaluated and copied in one pass over memory.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "operands are references, or views that may be made on the spot"
+)]
 
 mod broadcast_apply;
 mod broadcast_map;

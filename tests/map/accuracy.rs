@@ -50,7 +50,9 @@ fn sums_of_arrays_in_memory_are_as_exact() {
 /// Shapes at and around the sizes of tiles and rounds, exact in integers.
 #[test]
 fn every_size_of_tiles() {
-    for [x, y, z] in [[1, 1, 4099], [3, 1025, 2], [17, 255, 3], [2000, 3, 1], [5, 130, 129], [1030, 2, 9], [9, 8, 257]] {
+    for [x, y, z] in
+        [[1, 1, 4099], [3, 1025, 2], [17, 255, 3], [2000, 3, 1], [5, 130, 129], [1030, 2, 9], [9, 8, 257]]
+    {
         let a = Array3::from_shape_fn((x, y, z), |(i, j, k)| i64::try_from(i * 7 + j * 3 + k).unwrap() % 11);
         let b = Array1::from_shape_fn(z, |k| i64::try_from(k).unwrap() % 5 - 2);
         let product = (&a * &b).into_dimensionality::<Ix3>().unwrap();

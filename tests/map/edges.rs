@@ -32,7 +32,8 @@ fn no_axes() {
 #[test]
 fn more_axes_than_fit_inline() {
     let shape = [2; 12];
-    let a = ArrayD::from_shape_fn(IxDyn(&shape), |index| index.as_array_view().iter().fold(0, |n, i| 2 * n + i));
+    let a =
+        ArrayD::from_shape_fn(IxDyn(&shape), |index| index.as_array_view().iter().fold(0, |n, i| 2 * n + i));
     let reversed = a.t();
     let out = broadcast_map((&a, &reversed), |a, b| a * 5000 + b).unwrap();
     assert!(out.indexed_iter().all(|(index, &x)| x == a[&index] * 5000 + reversed[&index]));

@@ -66,7 +66,8 @@ fn apply_and_copies() {
                  the output has 2 axes, expected at least 3";
     let kind = ErrorKind::IncompatibleShape;
     assert_words(broadcast_apply(&mut out, (&b, &deep), |(), (), ()| ()), "TooFewAxes", words, kind);
-    let words = "cannot broadcast shape [2, 3, 4] to output [3, 4]: the output has 2 axes, expected at least 3";
+    let words =
+        "cannot broadcast shape [2, 3, 4] to output [3, 4]: the output has 2 axes, expected at least 3";
     assert_words(deep.materialize_into(&mut out), "TooFewAxes", words, kind);
     let error = refused(broadcast_apply(&mut out, (&a, &b), |(), (), ()| ()));
     let BroadcastError::Incompatible { request, axis: 1, sizes: [5, 4], operands: [1, 2] } = error else {
@@ -93,7 +94,8 @@ fn map_sum_to() {
         "cannot broadcast shape [4] and sum to [0]: \
          axis 0 has sizes 4 and 0, expected equal sizes or 1 in the target",
     );
-    let words = "cannot broadcast shape [4] and sum to [1, 4]: the joint shape has 1 axis, expected at least 2";
+    let words =
+        "cannot broadcast shape [4] and sum to [1, 4]: the joint shape has 1 axis, expected at least 2";
     let kind = ErrorKind::IncompatibleShape;
     assert_words(broadcast_map_sum_to(&b, [1, 4], |b| b + 1), "TooFewAxes", words, kind);
     let words = "cannot broadcast shape [4] and sum to [-1]: axis 0 of the target is -1, \

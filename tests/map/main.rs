@@ -1,5 +1,6 @@
 //! Broadcast operands evaluated and copied in one pass.
 #![allow(clippy::many_single_char_names, reason = "a to f are operands")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../common/mod.rs"]
 mod common;

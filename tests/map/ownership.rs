@@ -1,6 +1,6 @@
 //! Elements that own something: none is lost, none is dropped twice, also where the closure panics.
 
-use ndarray::{Array2, ArrayView2, Array1, ShapeBuilder};
+use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
 use num_traits::Zero;
@@ -134,7 +134,9 @@ fn a_panic_leaves_every_element_of_an_output_alive() {
     let mut out = numbered((4, 10), false);
     let before = alive();
     for fuse in [0, 1, 7, 10, 39] {
-        assert!(with_fuse(fuse, || broadcast_apply(&mut out, (&a, &row), |out, a, _| *out = a.clone()).unwrap()));
+        assert!(
+            with_fuse(fuse, || broadcast_apply(&mut out, (&a, &row), |out, a, _| *out = a.clone()).unwrap())
+        );
         assert_eq!((alive(), out.len()), (before, 40));
         assert!(with_fuse(fuse, || row.materialize_into(&mut out).unwrap()));
         assert_eq!(alive(), before);

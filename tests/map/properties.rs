@@ -1,6 +1,8 @@
 //! Random operands and outputs of every layout against the naive model, which goes from index to index.
 
-use crate::common::{Layout, aligned_right, indices, joint, layout, operand_of, read_at, variant, view_of_rank};
+use crate::common::{
+    Layout, aligned_right, indices, joint, layout, operand_of, read_at, variant, view_of_rank,
+};
 use crate::number::{Same, apply, map, map_sum_to};
 #[cfg(feature = "rayon")]
 use crate::number::{par_apply, par_map};
@@ -11,7 +13,8 @@ use std::collections::BTreeMap;
 
 /// Sizes for which there are different loops.
 fn shape() -> impl Strategy<Value = Vec<usize>> {
-    let tiny = prop_oneof![1 => Just(0_usize), 8 => Just(1), 8 => Just(2), 6 => Just(3), 3 => Just(4), 3 => Just(5)];
+    let tiny =
+        prop_oneof![1 => Just(0_usize), 8 => Just(1), 8 => Just(2), 6 => Just(3), 3 => Just(4), 3 => Just(5)];
     let size = prop_oneof![3 => tiny, 1 => prop::sample::select(vec![7_usize, 8, 16, 17, 40, 300])];
     let small = |shape: &Vec<usize>| shape.iter().product::<usize>() <= 2500;
     prop::collection::vec(size, 0..=6).prop_filter("too many elements", small)
@@ -35,7 +38,8 @@ fn mixed(operands: &[Layout], shape: &[usize]) -> BTreeMap<Vec<usize>, i64> {
         let own = layout.shape();
         layout.element(&read_at(index, &own, &aligned_right(own.len(), shape.len())))
     };
-    let at = |index: &Vec<usize>| mix(&operands.iter().map(|operand| element(operand, index)).collect::<Vec<_>>());
+    let at =
+        |index: &Vec<usize>| mix(&operands.iter().map(|operand| element(operand, index)).collect::<Vec<_>>());
     indices(shape).into_iter().map(|index| (index.clone(), at(&index))).collect()
 }
 
@@ -63,7 +67,11 @@ fn of_one_rank<'a>(operands: &'a [Layout], ndim: usize) -> Vec<ArrayViewD<'a, i6
 type AxisPlan = (u8, bool, usize, usize);
 
 /// An output of the given shape in a larger array of -1, which `write` fills.
-fn with_output(shape: &[usize], plan: &[AxisPlan], write: impl FnOnce(&mut ArrayViewMutD<'_, i64>)) -> ArrayD<i64> {
+fn with_output(
+    shape: &[usize],
+    plan: &[AxisPlan],
+    write: impl FnOnce(&mut ArrayViewMutD<'_, i64>),
+) -> ArrayD<i64> {
     let mut order: Vec<usize> = (0..shape.len()).collect();
     order.sort_by_key(|&axis| plan[axis].0);
     let room = |&axis: &usize| shape[axis] * plan[axis].2 + plan[axis].3;

@@ -71,7 +71,9 @@ where
         let outermost = self.loops.iter().position(|l| l.len > 1);
         let Some(i) = outermost.filter(|_| size >= 2 * GRAIN) else {
             // SAFETY: the invariant.
-            return simd::dispatch(unsafe { Pass::new(&self.loops, self.out, self.from, |o: &mut T, x| (self.f)(o, x)) });
+            return simd::dispatch(unsafe {
+                Pass::new(&self.loops, self.out, self.from, |o: &mut T, x| (self.f)(o, x))
+            });
         };
         let len = self.loops[i].len;
         let mut high = Self { loops: self.loops.clone(), ..self };

@@ -37,8 +37,7 @@ where
             [] => (&[][..], Loop::ONE, Loop::ONE, Loop { strides: [1; M], ..Loop::ONE }),
         };
         let mask = mask(&row);
-        let mut walk = Walk::new(outer, [0; M]);
-        while let Some(at) = walk.next() {
+        for at in Walk::new(outer, [0; M]) {
             let (out, from) = (self.out.moved(at[0]), self.from.moved(at));
             Block { out, from, planes, rows, row }.choose(mask, &mut self.f);
         }
@@ -127,7 +126,8 @@ impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
     /// With the output's step 1 and rows of length `LEN`.
     #[inline(always)]
     fn tiny<const LEN: usize>(self, f: &mut impl FnMut(&mut T, P::Items)) {
-        let (dense, still) = (self.rows.strides[0] == LEN.cast_signed(), self.rows.strides[1..].iter().all(|&s| s == 0));
+        let (dense, still) =
+            (self.rows.strides[0] == LEN.cast_signed(), self.rows.strides[1..].iter().all(|&s| s == 0));
         if M > 2 || !dense || !still {
             return self.rows::<ANY, LEN>(f);
         }

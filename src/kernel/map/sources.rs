@@ -134,13 +134,13 @@ pub(crate) struct Inputs<'a, P, const M: usize> {
     from: P,
 }
 
-impl<'a, P: Sources<M>, const M: usize> Inputs<'a, P, M> {
+impl<P: Sources<M>, const M: usize> Inputs<'_, P, M> {
     /// The strides along an axis as by [`Layout::stride`], the output's 0.
     #[inline(always)]
     pub(super) fn strides(&self, from_end: usize, size: usize) -> [isize; M] {
         let mut strides = [0; M];
-        for k in 1..M {
-            strides[k] = self.layouts[k].stride(from_end, size);
+        for (stride, layout) in strides.iter_mut().zip(self.layouts).skip(1) {
+            *stride = layout.stride(from_end, size);
         }
         strides
     }

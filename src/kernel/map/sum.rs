@@ -124,7 +124,9 @@ impl<const M: usize> Tiling<M> {
     /// The loops of some rounds through the tile, with strides in the tile, where the cut loops have these lengths.
     fn nest(&self, kept: usize, reduced: usize, rounds: usize) -> Nest<M> {
         let mut strides = self.cut_reduced.whole.strides;
-        strides.iter_mut().for_each(|stride| *stride *= self.cut_reduced.take.cast_signed());
+        for stride in &mut strides {
+            *stride *= self.cut_reduced.take.cast_signed();
+        }
         let rounds = Loop { len: rounds, strides };
         let tile = self.tile.iter().zip(&*self.strides).enumerate().map(|(place, (&l, &stride))| {
             let mut l = l;
