@@ -76,7 +76,7 @@ fn more_bytes_than_memory_can_hold() {
     assert_eq!(kind(broadcast_map(&huge, |&x| x)), "TooManyBytes");
     assert_eq!(kind(broadcast_map((&huge, &one), |&x, _| x)), "TooManyBytes");
     let wide = one.broadcast_to([1_usize << 61, 1]).unwrap();
-    assert_eq!(kind(broadcast_map_sum_to(&wide, (1_usize << 61, 1), |&x| x)), "TooManyBytes");
+    assert_eq!(kind(broadcast_map_sum_to(wide, (1_usize << 61, 1), |&x| x)), "TooManyBytes");
     let taller = one.broadcast_to([4_usize, 1]).unwrap();
     assert_eq!(kind(broadcast_map((&huge, &taller), |&x, _| x)), "Overflow");
     let huge = one.broadcast_to([0, 1_usize << 61]).unwrap();

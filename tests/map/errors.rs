@@ -90,20 +90,25 @@ fn map_sum_to() {
          axis 1 has sizes 4 and 3, expected equal sizes or 1 in the target",
     );
     assert_incompatible(
-        broadcast_map_sum_to(&b, [0], |b| b + 1),
+        broadcast_map_sum_to(b.view(), [0], |b| b + 1),
         "cannot broadcast shape [4] and sum to [0]: \
          axis 0 has sizes 4 and 0, expected equal sizes or 1 in the target",
     );
     let words =
         "cannot broadcast shape [4] and sum to [1, 4]: the joint shape has 1 axis, expected at least 2";
     let kind = ErrorKind::IncompatibleShape;
-    assert_words(broadcast_map_sum_to(&b, [1, 4], |b| b + 1), "TooFewAxes", words, kind);
+    assert_words(broadcast_map_sum_to(b.view(), [1, 4], |b| b + 1), "TooFewAxes", words, kind);
     let words = "cannot broadcast shape [4] and sum to [-1]: axis 0 of the target is -1, \
                  expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)";
-    assert_words(broadcast_map_sum_to(&b, [-1], |b| b + 1), "InvalidSize", words, ErrorKind::RangeLimited);
+    assert_words(
+        broadcast_map_sum_to(b.view(), [-1], |b| b + 1),
+        "InvalidSize",
+        words,
+        ErrorKind::RangeLimited,
+    );
     let huge = one.broadcast_to([1_usize << 61]).unwrap();
     let words = "cannot broadcast shape [2305843009213693952] and sum to [2305843009213693952]: \
                  the result [2305843009213693952] of 8-byte elements takes more than isize::MAX bytes";
-    let sum = broadcast_map_sum_to(&huge, 1_usize << 61, |_| 1_i64);
+    let sum = broadcast_map_sum_to(huge, 1_usize << 61, |_| 1_i64);
     assert_words(sum, "TooManyBytes", words, ErrorKind::Overflow);
 }

@@ -104,12 +104,12 @@ fn operands_and_target() -> impl Strategy<Value = (Vec<Layout>, Vec<usize>)> {
 }
 
 fn fixed_maps<'a>(operands: &'a [Layout], expected: &BTreeMap<Vec<usize>, i64>, ndim: usize) {
-    fn check<D: Same>(views: Vec<ArrayView<'_, i64, D>>, expected: &BTreeMap<Vec<usize>, i64>) {
-        let out = map(&views, mix).unwrap();
+    fn check<D: Same>(views: &[ArrayView<'_, i64, D>], expected: &BTreeMap<Vec<usize>, i64>) {
+        let out = map(views, mix).unwrap();
         assert_mixed(&out.view().into_dyn(), expected);
         let mut again = out.clone();
         again.fill(-1);
-        apply(&mut again, &views, |out, x| *out += mix(x) + 1).unwrap();
+        apply(&mut again, views, |out, x| *out += mix(x) + 1).unwrap();
         assert_eq!(again, out);
     }
     let views = of_one_rank(operands, ndim);
@@ -118,7 +118,7 @@ fn fixed_maps<'a>(operands: &'a [Layout], expected: &BTreeMap<Vec<usize>, i64>, 
             match ndim {
                 $($n => {
                     let fixed = |view: ArrayViewD<'a, i64>| view.into_dimensionality::<ndarray::$Ix>().unwrap();
-                    check(views.into_iter().map(fixed).collect(), expected);
+                    check(&views.into_iter().map(fixed).collect::<Vec<_>>(), expected);
                 })*
                 _ => panic!("at most 6 axes"),
             }

@@ -30,16 +30,17 @@ where
 {
     #[inline(always)]
     fn run(mut self) {
-        let (outer, planes, rows, row) = match *self.loops {
-            [ref outer @ .., planes, rows, row] => (outer, planes, rows, row),
-            [rows, row] => (&[][..], Loop::ONE, rows, row),
-            [row] => (&[][..], Loop::ONE, Loop::ONE, row),
-            [] => (&[][..], Loop::ONE, Loop::ONE, Loop { strides: [1; M], ..Loop::ONE }),
-        };
-        let mask = mask(&row);
+        let (outer, inner) = self.loops.split_at(self.loops.len().saturating_sub(3));
         for at in Walk::new(outer, [0; M]) {
+            // Looked at anew for each block: else what all of the loops below need is worked out before the first.
+            let (planes, rows, row) = match *inner {
+                [planes, rows, row] => (planes, rows, row),
+                [rows, row] => (Loop::ONE, rows, row),
+                [row] => (Loop::ONE, Loop::ONE, row),
+                _ => (Loop::ONE, Loop::ONE, Loop { strides: [1; M], ..Loop::ONE }),
+            };
             let (out, from) = (self.out.moved(at[0]), self.from.moved(at));
-            Block { out, from, planes, rows, row }.choose(mask, &mut self.f);
+            Block { out, from, planes, rows, row }.choose(&mut self.f);
         }
     }
 }
@@ -109,8 +110,8 @@ macro_rules! for_each_row {
 impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
     /// Goes through the block by the loop for the steps of its rows, or for their length where that is tiny.
     #[inline(always)]
-    fn choose(self, mask: Option<u8>, f: &mut impl FnMut(&mut T, P::Items)) {
-        let Some(mask) = mask else { return self.apart(f) };
+    fn choose(self, f: &mut impl FnMut(&mut T, P::Items)) {
+        let Some(mask) = mask(&self.row) else { return self.apart(f) };
         match self.row.len {
             2 => return self.tiny::<2>(f),
             3 => return self.tiny::<3>(f),

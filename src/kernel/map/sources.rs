@@ -139,7 +139,7 @@ impl<P: Sources<M>, const M: usize> Inputs<'_, P, M> {
     #[inline(always)]
     pub(super) fn strides(&self, from_end: usize, size: usize) -> [isize; M] {
         let mut strides = [0; M];
-        for (stride, layout) in strides.iter_mut().zip(self.layouts).skip(1) {
+        for (stride, layout) in strides[1..].iter_mut().zip(&self.layouts[1..]) {
             *stride = layout.stride(from_end, size);
         }
         strides

@@ -20,7 +20,7 @@ const ROOM: usize = 1024;
 /// Reduced loops are taken into the tile while it has no more sums than this.
 const LANES: usize = 256;
 /// How often the tile is added to before it is carried.
-const ROUNDS: usize = 16;
+const ROUNDS: usize = 32;
 /// How many times the sums of one level are carried to the next at once.
 const RADIX: usize = 8;
 
