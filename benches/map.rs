@@ -212,7 +212,7 @@ fn flat<D: Dimension>(array: &Array<f32, D>) -> &[f32] {
 }
 
 fn sums(c: &mut Criterion) {
-    for n in [8, 256, 2048] {
+    for n in [8, 64, 256, 2048] {
         pair!(c, &format!("a_row/{n}"), (n, n), (n, n), n, add_row);
         if n == 8 {
             continue;
