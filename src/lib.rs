@@ -8,8 +8,9 @@ extern crate std;
 
 mod adjoint;
 mod error;
-#[allow(unsafe_code, reason = "loops over strided elements")]
+#[allow(unsafe_code, reason = "strided loops over raw pointers, behind functions that check the shapes")]
 mod kernel;
+mod map;
 mod sealed;
 mod shape;
 mod view;
@@ -21,6 +22,13 @@ pub mod prelude;
 pub use adjoint::ParSum;
 pub use adjoint::{IntoSumTo, SumAxes, SumTo};
 pub use error::{BroadcastError, Request};
+pub use map::{
+    ApplyOperands, FusedOperands, MapOperands, Materialize, broadcast_apply, broadcast_map,
+    broadcast_map_sum_to,
+};
+#[cfg(feature = "rayon")]
+#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
+pub use map::{ParApplyOperands, ParMapOperands, par_broadcast_apply, par_broadcast_map};
 pub use shape::{
     Axes, AxisIndex, AxisSet, LessAxes, Size, TargetShape, broadcast_shapes, const_broadcast_shape,
     reduction_axes, resolve_target,

@@ -1,4 +1,5 @@
-//! A view costs no memory, and a sum none but its result: nothing more is allocated for up to 6 fixed axes.
+//! A view costs no memory, and a sum none but its result: nothing more is allocated for up to 6 fixed axes, nor
+//! by a pass into an array that is there.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
 use ndarray::{
@@ -6,8 +7,8 @@ use ndarray::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, TargetShape, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place,
-    broadcast_views,
+    AxisSet, TargetShape, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
+    broadcast_to_match3_in_place, broadcast_views,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -301,4 +302,35 @@ fn refused_sums_allocate_for_the_message_alone() {
     assert!(bytes(|| assert!(large.sum_to_match(&large).is_err())) < 1000);
     assert!(bytes(|| assert!(half.sum_to_shape((2, 1_usize << 40)).is_err())) < 1000);
     assert!(bytes(|| assert!(half.sum_axes([2, 2]).is_err())) < 1000);
+}
+
+#[test]
+fn applies_and_copies_allocate_nothing() {
+    fn free<D>(shape: D)
+    where
+        D: Dimension + TargetShape<Dim = D> + DimMax<D, Output = D>,
+    {
+        let (mut even, mut odd) = (shape.clone(), shape.clone());
+        for axis in 0..shape.ndim() {
+            if axis % 2 == 0 { even[axis] = 1 } else { odd[axis] = 1 }
+        }
+        let (a, b) = (Array::<f64, _>::ones(even), Array::<f64, _>::ones(odd));
+        let mut out = Array::<f64, _>::zeros(shape.clone());
+        assert_free(|| broadcast_apply(&mut out, (&a, &b), |out, a, b| *out += a * b));
+        assert_free(|| {
+            broadcast_apply(&mut out, (&a, &b, &a, &b, &a, &b), |out, a, _, _, _, _, _| *out += a)
+        });
+        assert_free(|| a.materialize_into(&mut out));
+        let mut out = Array::<f64, _>::uninit(shape);
+        assert_free(|| b.materialize_into_uninit(&mut out));
+    }
+    for ndim in 0..=6 {
+        free(IxDyn(&vec![3; ndim]));
+    }
+    free(ndarray::Ix2(3, 3));
+    free(ndarray::Ix6(3, 3, 3, 3, 3, 3));
+    let (column, row) = (Array::<f64, _>::ones((300, 1)), Array1::<f64>::ones(200));
+    // the result, and nothing else
+    assert_eq!(allocations(|| broadcast_map((&column, &row), |a, b| a * b)), 1);
+    assert_eq!(allocations(|| column.broadcast_to((300, 200)).map(|view| view.materialize())), 1);
 }

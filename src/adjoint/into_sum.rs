@@ -3,7 +3,7 @@
 use super::SumTo;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{TargetShape, sizes, sum_target};
+use crate::shape::{TargetShape, sizes, sum_target, to_target};
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
 
@@ -45,7 +45,8 @@ impl<A, D: Dimension> IntoSumTo<A, D> for Array<A, D> {
     where
         A: Clone + Zero,
     {
-        let target = sum_target(self.shape(), &shape, size_of::<A>())?;
+        let target =
+            sum_target(self.shape(), &shape, size_of::<A>(), |target| to_target(self.shape(), target))?;
         if sizes(&target) == self.shape() {
             return Ok(self.into_dimensionality().expect("the shape has as many axes as the array"));
         }

@@ -2,7 +2,7 @@
 
 use crate::error::BroadcastError;
 use crate::kernel::sum::{Accumulate, Overwrite, Scaled, Store, par_sum_into, par_sum_to_new};
-use crate::shape::{Axes, LessAxes, TargetShape, kept, left, sum_target, sums_to};
+use crate::shape::{Axes, LessAxes, TargetShape, kept, left, onto_array, sum_target, sums_to, to_target};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -97,7 +97,8 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
     {
         let array = self.as_array_ref();
-        let target = sum_target(array.shape(), &shape, size_of::<A>())?;
+        let target =
+            sum_target(array.shape(), &shape, size_of::<A>(), |target| to_target(array.shape(), target))?;
         let new = array.ndim() - target.ndim();
         Ok(par_sum_to_new(array, target, |axis| axis < new))
     }
@@ -207,7 +208,7 @@ fn par_sum_with<A, D: Dimension, E: Dimension, S: Store<A, Slot = A> + Sync>(
 where
     A: Clone + Zero + Send + Sync,
 {
-    let new = sums_to(array.shape(), out.shape())?;
+    let new = sums_to(array.shape(), out.shape(), || onto_array(array.shape(), out.shape()))?;
     par_sum_into(array, out, |axis| axis < new, store);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::error::BroadcastError;
 use crate::kernel::sum::{Accumulate, Overwrite, Scaled, Store, sum_into, sum_to_new};
-use crate::shape::{ShapeOf, TargetShape, sum_target, sums_to};
+use crate::shape::{ShapeOf, TargetShape, onto_array, sum_target, sums_to, to_target};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -53,7 +53,8 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        let target = sum_target(array.shape(), &shape, size_of::<A>())?;
+        let target =
+            sum_target(array.shape(), &shape, size_of::<A>(), |target| to_target(array.shape(), target))?;
         let new = array.ndim() - target.ndim();
         Ok(sum_to_new(array, target, |axis| axis < new))
     }
@@ -193,7 +194,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     out: &mut ArrayRef<A, E>,
     store: &S,
 ) -> Result<(), BroadcastError> {
-    let new = sums_to(array.shape(), out.shape())?;
+    let new = sums_to(array.shape(), out.shape(), || onto_array(array.shape(), out.shape()))?;
     sum_into(array, out, |axis| axis < new, store);
     Ok(())
 }

@@ -69,6 +69,20 @@ pub enum Request {
         /// The shape to sum to, as given.
         target: Vec<i128>,
     },
+    /// Stretch shapes to that of an output that is there already.
+    Onto {
+        /// The shapes of the operands.
+        shapes: Vec<Vec<usize>>,
+        /// The shape of the output.
+        output: Vec<usize>,
+    },
+    /// Bring shapes to their joint shape and sum that to a target.
+    SumOfMap {
+        /// The shapes of the operands.
+        shapes: Vec<Vec<usize>>,
+        /// The target, as given.
+        target: Vec<i128>,
+    },
     /// Make an axis set of axes that may be counted from the end.
     CountAxes {
         /// The axes, as given.
@@ -150,6 +164,8 @@ impl Request {
             | Self::VerifyResult { .. }
             | Self::Planned { .. } => "equal sizes or 1",
             Self::SumTo { .. } => "equal sizes or 1 in the target",
+            Self::Onto { .. } => "equal sizes or 1 in the operand",
+            Self::SumOfMap { .. } => "equal sizes or 1 in the target",
             _ => "equal sizes or 1 in the array",
         }
     }
@@ -191,6 +207,8 @@ impl Request {
     pub(super) fn toward(&self) -> &'static str {
         match self {
             Self::VerifyResult { .. } => "result",
+            Self::Onto { .. } => "output",
+            Self::SumOfMap { .. } => "joint shape",
             _ => "target",
         }
     }
@@ -215,6 +233,7 @@ impl Request {
     pub(super) fn positions(&self, [first, second]: [usize; 2]) -> String {
         match self {
             Self::Together { shapes } if shapes.len() > 2 => format!(" (shapes {first} and {second})"),
+            Self::Onto { shapes, .. } if shapes.len() > 1 => format!(" (shape {first} and the output)"),
             Self::PartialTogether { .. }
             | Self::PartialBatch { .. }
             | Self::VerifyResult { .. }
@@ -244,6 +263,14 @@ impl fmt::Display for Request {
             }
             Self::SumAxes { shape, axes } => write!(f, "sum shape {shape:?} over axes {axes:?}"),
             Self::SumTo { shape, target } => write!(f, "sum shape {shape:?} to {target:?}"),
+            Self::Onto { shapes, output } => {
+                broadcast(f, shapes)?;
+                write!(f, " to output {output:?}")
+            }
+            Self::SumOfMap { shapes, target } => {
+                broadcast(f, shapes)?;
+                write!(f, "{} and sum to {target:?}", if shapes.len() > 1 { " together" } else { "" })
+            }
             Self::CountAxes { axes } => write!(f, "make an axis set of {axes:?}"),
             Self::PartialTogether { shapes } => together(f, shapes.iter()),
             Self::PartialBatch { shapes } => {
@@ -279,6 +306,12 @@ impl fmt::Display for Request {
             }
         }
     }
+}
+
+/// `broadcast shapes a, b and c`.
+fn broadcast(f: &mut fmt::Formatter<'_>, shapes: &[Vec<usize>]) -> fmt::Result {
+    f.write_str(if shapes.len() == 1 { "broadcast shape " } else { "broadcast shapes " })?;
+    listed(f, shapes.iter().map(Bracketed))
 }
 
 /// A shape as `[2, 3]`.

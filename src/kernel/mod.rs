@@ -14,6 +14,7 @@
     reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"
 )]
 
+pub(crate) mod map;
 pub(crate) mod plan;
 mod raw;
 mod simd;

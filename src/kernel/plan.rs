@@ -111,7 +111,15 @@ pub(crate) struct Nest<const N: usize> {
 }
 
 impl<const N: usize> Nest<N> {
-    /// A nest to [`plan`](Self::plan): in place, as moving one costs more than planning it.
+    /// See [`plan`](Self::plan).
+    #[inline(always)]
+    pub(crate) fn new<K: Ord>(axes: impl Iterator<Item = Loop<N>>, key: impl Fn(&Loop<N>) -> K) -> Self {
+        let mut nest = Self::unplanned();
+        nest.plan(axes, key);
+        nest
+    }
+
+    /// A nest to [`plan`](Self::plan): in place, as moving one costs as much as planning it.
     #[inline(always)]
     pub(crate) fn unplanned() -> Self {
         Self { loops: Stack::new(Loop::ONE), offsets: [0; N], empty: false }
@@ -266,9 +274,7 @@ mod tests {
 
     fn nest(axes: &[(usize, [isize; 2])]) -> Nest<2> {
         let axes = axes.iter().map(|&(len, strides)| Loop { len, strides });
-        let mut nest = Nest::unplanned();
-        nest.plan(axes, |l| l.strides[0].unsigned_abs());
-        nest
+        Nest::new(axes, |l| l.strides[0].unsigned_abs())
     }
 
     #[test]

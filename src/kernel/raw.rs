@@ -40,6 +40,14 @@ impl<'a, T> Source<'a, T> {
     }
 
     /// # Safety
+    /// The element here and the one `by` elements further belong to the array.
+    #[inline(always)]
+    pub(crate) unsafe fn get_at(self, by: isize) -> &'a T {
+        // SAFETY: the caller promises two elements of the array, which is borrowed for `'a`.
+        unsafe { &*self.at.offset(by) }
+    }
+
+    /// # Safety
     /// The `rows` rows from here, `stride` apart, of `width` elements each, `step` apart, belong to the array.
     #[inline(always)]
     pub(crate) unsafe fn block<S: Step>(
@@ -84,6 +92,14 @@ impl<'a, T> Target<'a, T> {
     pub(crate) unsafe fn slot(self) -> &'a mut T {
         // SAFETY: the caller promises a live element of the exclusively borrowed array, referred to once.
         unsafe { &mut *self.at }
+    }
+
+    /// # Safety
+    /// As for [`slot`](Self::slot), for the element `by` elements further; the one here belongs to the array too.
+    #[inline(always)]
+    pub(crate) unsafe fn slot_at(self, by: isize) -> &'a mut T {
+        // SAFETY: the caller promises elements of the exclusively borrowed array, this one referred to once.
+        unsafe { &mut *self.at.offset(by) }
     }
 
     /// # Safety

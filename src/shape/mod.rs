@@ -2,6 +2,7 @@
 
 mod axes;
 mod joint;
+mod onto;
 mod place;
 mod reduce;
 mod target;
@@ -14,8 +15,9 @@ pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{Named, positions};
 pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, joint_size, stretches};
+pub(crate) use onto::{go_onto, misfit};
 pub(crate) use place::{along_axes, in_dim, repeats};
-pub(crate) use reduce::{kept, left, sum_target, sums_to};
+pub(crate) use reduce::{fits_memory, kept, left, onto_array, sum_target, sums_to, to_target};
 pub(crate) use target::{Placeholder, ShapeOf, refusal, resolve};
 
 use ndarray::Dimension;

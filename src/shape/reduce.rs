@@ -99,10 +99,11 @@ pub(crate) fn sum_target<T: TargetShape>(
     shape: &[usize],
     target: &T,
     size: usize,
+    request: impl Fn(Vec<i128>) -> Request,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || to_target(shape, target.target_given());
+    let request = || request(target.target_given());
     let dim = plain(target, request)?;
-    sums_to(shape, sizes(&dim))?;
+    sums_to(shape, sizes(&dim), request)?;
     fits_memory(sizes(&dim), size, request)?;
     Ok(dim)
 }
@@ -113,16 +114,23 @@ pub(crate) fn sum_target<T: TargetShape>(
 /// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a
 /// size differs and is not 1 in the target.
 #[inline]
-pub(crate) fn sums_to(shape: &[usize], target: &[usize]) -> Result<usize, BroadcastError> {
-    let request = || Box::new(to_target(shape, target.target_given()));
+pub(crate) fn sums_to(
+    shape: &[usize],
+    target: &[usize],
+    request: impl Fn() -> Request,
+) -> Result<usize, BroadcastError> {
     let (expected, found) = (shape.len(), target.len());
     let Some(new) = expected.checked_sub(found) else {
-        return Err(*cold(move || BroadcastError::TooManyAxes { request: request(), expected, found }));
+        return Err(*cold(move || BroadcastError::TooManyAxes {
+            request: Box::new(request()),
+            expected,
+            found,
+        }));
     };
     for (axis, (&own, &size)) in shape[new..].iter().zip(target).enumerate() {
         if !stretches(size, own) {
             return Err(*cold(move || BroadcastError::Incompatible {
-                request: request(),
+                request: Box::new(request()),
                 axis: new + axis,
                 sizes: [own, size],
                 operands: [0, 1],
@@ -132,7 +140,12 @@ pub(crate) fn sums_to(shape: &[usize], target: &[usize]) -> Result<usize, Broadc
     Ok(new)
 }
 
-fn to_target(shape: &[usize], target: Vec<i128>) -> Request {
+/// The sum of an array of shape `shape` into one of shape `target`, for messages.
+pub(crate) fn onto_array(shape: &[usize], target: &[usize]) -> Request {
+    to_target(shape, target.target_given())
+}
+
+pub(crate) fn to_target(shape: &[usize], target: Vec<i128>) -> Request {
     Request::SumTo { shape: shape.to_vec(), target }
 }
 
@@ -143,7 +156,7 @@ fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
 /// # Errors
 /// `TooLarge` where elements of `size` bytes are more than `isize::MAX` bytes in the shape `result`.
 #[inline]
-fn fits_memory(
+pub(crate) fn fits_memory(
     result: &[usize],
     size: usize,
     request: impl FnOnce() -> Request,

@@ -25,7 +25,13 @@ pub trait Operand: Sealed {
     type View<E: Dimension>: Deref<Target = ArrayRef<Self::Elem, E>>;
 
     #[doc(hidden)]
-    fn operand_shape(&self) -> &[usize];
+    fn operand_ref(&self) -> &ArrayRef<Self::Elem, Self::Dim>;
+
+    #[doc(hidden)]
+    #[inline]
+    fn operand_shape(&self) -> &[usize] {
+        self.operand_ref().shape()
+    }
 
     /// The operand aligned at the right in `shape`, if that is no overflow.
     #[doc(hidden)]
@@ -37,8 +43,8 @@ impl<'a, S: Data<Elem: 'a>, D: Dimension> Operand for &'a ArrayBase<S, D> {
     type Dim = D;
     type View<E: Dimension> = ArrayView<'a, S::Elem, E>;
     #[inline]
-    fn operand_shape(&self) -> &[usize] {
-        self.shape()
+    fn operand_ref(&self) -> &ArrayRef<Self::Elem, D> {
+        self
     }
     #[inline]
     fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {
@@ -51,8 +57,8 @@ impl<'a, A, D: Dimension> Operand for &'a ArrayRef<A, D> {
     type Dim = D;
     type View<E: Dimension> = ArrayView<'a, A, E>;
     #[inline]
-    fn operand_shape(&self) -> &[usize] {
-        self.shape()
+    fn operand_ref(&self) -> &ArrayRef<Self::Elem, D> {
+        self
     }
     #[inline]
     fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {
@@ -65,8 +71,8 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
     type Dim = D;
     type View<E: Dimension> = ArrayView<'a, A, E>;
     #[inline]
-    fn operand_shape(&self) -> &[usize] {
-        self.shape()
+    fn operand_ref(&self) -> &ArrayRef<Self::Elem, D> {
+        self
     }
     #[inline]
     fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {

@@ -1,0 +1,77 @@
+//! Passes into arrays that do not exist yet.
+
+use super::{Inputs, Sources, each};
+use core::mem::MaybeUninit;
+use ndarray::{Array, ArrayRef, Dimension};
+
+/// What `f` makes of the inputs' elements, as a new array of shape `shape`; see [`uninit`] for its layout.
+///
+/// Where `f` panics, what it made so far is forgotten.
+///
+/// # Panics
+/// Where an input does not go to the shape, or memory cannot hold as many elements.
+#[inline]
+pub(crate) fn to_new<R, E: Dimension, P: Sources<M>, const M: usize>(
+    shape: E,
+    inputs: &Inputs<'_, P, M>,
+    mut f: impl FnMut(P::Items) -> R,
+) -> Array<R, E> {
+    let mut out = uninit(shape, inputs);
+    each(&mut out, inputs, |slot: &mut MaybeUninit<R>, items| {
+        slot.write(f(items));
+    });
+    // SAFETY: `each` visited every element, and each visit wrote it.
+    unsafe { out.assume_init() }
+}
+
+/// A copy in standard layout.
+///
+/// # Panics
+/// Where memory cannot hold as many elements.
+#[inline]
+pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Array<A, D> {
+    let mut out = Array::uninit(array.raw_dim());
+    each(&mut out, &Inputs::from((array,)), |slot: &mut MaybeUninit<A>, (x,)| {
+        slot.write(x.clone());
+    });
+    // SAFETY: `each` visited every element, and each visit wrote it.
+    unsafe { out.assume_init() }
+}
+
+/// An uninitialised array whose axes lie in memory in the order in which those of the inputs do.
+///
+/// Two axes keep the order of the shape unless there is an input that moves along both, and all such inputs have
+/// the smaller stride along the former.
+#[inline]
+pub(super) fn uninit<R, E: Dimension, P: Sources<M>, const M: usize>(
+    shape: E,
+    inputs: &Inputs<'_, P, M>,
+) -> Array<MaybeUninit<R>, E> {
+    let ndim = shape.ndim();
+    let mut order = shape.clone();
+    let mut standard = true;
+    for axis in 0..ndim {
+        let mut place = axis;
+        for at in (0..axis).rev() {
+            match inputs.is_inside(ndim, [order[at], axis], [shape[order[at]], shape[axis]]) {
+                Some(true) => place = at,
+                Some(false) => break,
+                None => {}
+            }
+        }
+        standard &= place == axis;
+        for at in (place..axis).rev() {
+            order[at + 1] = order[at];
+        }
+        order[place] = axis;
+    }
+    if standard {
+        return Array::uninit(shape);
+    }
+    let (mut permuted, mut back) = (shape.clone(), shape.clone());
+    for place in 0..ndim {
+        permuted[place] = shape[order[place]];
+        back[order[place]] = place;
+    }
+    Array::uninit(permuted).permuted_axes(back)
+}

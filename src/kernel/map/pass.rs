@@ -1,0 +1,178 @@
+//! The pass itself: every element of the output once, with the operands' elements there.
+
+use super::sources::{ANY, Sources};
+use crate::kernel::plan::{Loop, Walk};
+use crate::kernel::raw::Target;
+use crate::kernel::simd::Work;
+
+/// Everything a pass needs.
+pub(super) struct Pass<'a, T, P, F, const M: usize> {
+    loops: &'a [Loop<M>],
+    out: Target<'a, T>,
+    from: P,
+    f: F,
+}
+
+impl<'a, T, P, F, const M: usize> Pass<'a, T, P, F, M> {
+    /// # Safety
+    /// The loops' steps from `out` stay within an array that is borrowed exclusively for `'a`, those from each of
+    /// `from` within one that is borrowed.
+    #[inline(always)]
+    pub(super) unsafe fn new(loops: &'a [Loop<M>], out: Target<'a, T>, from: P, f: F) -> Self {
+        Self { loops, out, from, f }
+    }
+}
+
+impl<T, P, F, const M: usize> Work for Pass<'_, T, P, F, M>
+where
+    P: Sources<M>,
+    F: FnMut(&mut T, P::Items),
+{
+    #[inline(always)]
+    fn run(mut self) {
+        let (outer, inner) = self.loops.split_at(self.loops.len().saturating_sub(3));
+        for at in Walk::new(outer, [0; M]) {
+            // Looked at anew for each block: else what all of the loops below need is worked out before the first.
+            let (planes, rows, row) = match *inner {
+                [planes, rows, row] => (planes, rows, row),
+                [rows, row] => (Loop::ONE, rows, row),
+                [row] => (Loop::ONE, Loop::ONE, row),
+                _ => (Loop::ONE, Loop::ONE, Loop { strides: [1; M], ..Loop::ONE }),
+            };
+            let (out, from) = (self.out.moved(at[0]), self.from.moved(at));
+            Block { out, from, planes, rows, row }.choose(&mut self.f);
+        }
+    }
+}
+
+/// The mask of a row's steps if the output's is 1: each 0 or 1, else [`ANY`]. `None` if the output's is not 1.
+#[inline(always)]
+fn mask<const M: usize>(row: &Loop<M>) -> Option<u8> {
+    let steps = row.strides;
+    if steps[0] != 1 {
+        return None;
+    }
+    if steps.iter().any(|&step| step & !1 != 0) {
+        return Some(ANY);
+    }
+    Some(steps.iter().enumerate().fold(0, |mask, (k, &step)| if step == 1 { mask | 1 << k } else { mask }))
+}
+
+/// Whether there is a loop of its own for a mask: for up to 3 operands always, for more where all of them, all but
+/// one or only one moves.
+const fn worth(mask: u8, m: usize) -> bool {
+    let moving = mask.count_ones() as usize;
+    (mask as usize) < 1 << m && (m <= 4 || moving == 2 || moving + 1 >= m)
+}
+
+/// The three innermost loops.
+struct Block<'a, T, P, const M: usize> {
+    out: Target<'a, T>,
+    from: P,
+    planes: Loop<M>,
+    rows: Loop<M>,
+    row: Loop<M>,
+}
+
+/// Goes through `$block` by the loop for `$mask`, one of those listed.
+macro_rules! by_mask {
+    ($mask:ident, $block:ident, $f:ident; $($MASK:literal)*) => {
+        match $mask {
+            $($MASK if const { worth($MASK, M) } => {
+                if const { M <= 3 } && $block.row.len == 8 {
+                    $block.rows::<$MASK, 8>($f);
+                } else {
+                    $block.rows::<$MASK, 0>($f);
+                }
+            })*
+            _ => $block.rows::<ANY, 0>($f),
+        }
+    };
+}
+
+/// The two outer loops of a block; a macro, as a closure might not be compiled for the caller's CPU features.
+macro_rules! for_each_row {
+    ($block:ident, $out:ident, $from:ident => $body:block) => {
+        let (mut plane_out, mut plane_from) = ($block.out, $block.from);
+        for _ in 0..$block.planes.len {
+            let (mut $out, mut $from) = (plane_out, plane_from);
+            for _ in 0..$block.rows.len {
+                $body
+                $out = $out.moved($block.rows.strides[0]);
+                $from = $from.moved($block.rows.strides);
+            }
+            plane_out = plane_out.moved($block.planes.strides[0]);
+            plane_from = plane_from.moved($block.planes.strides);
+        }
+    };
+}
+
+impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
+    /// Goes through the block by the loop for the steps of its rows, or for their length where that is tiny.
+    #[inline(always)]
+    fn choose(self, f: &mut impl FnMut(&mut T, P::Items)) {
+        let Some(mask) = mask(&self.row) else { return self.apart(f) };
+        match self.row.len {
+            2 => return self.tiny::<2>(f),
+            3 => return self.tiny::<3>(f),
+            4 => return self.tiny::<4>(f),
+            _ => {}
+        }
+        by_mask!(mask, self, f;
+            1 3 5 7 9 11 13 15 17 19 21 23 25 27 29 31 33 35 37 39 41 43 45 47 49 51 53 55 57 59 61 63
+            65 67 69 71 73 75 77 79 81 83 85 87 89 91 93 95 97 99 101 103 105 107 109 111 113 115 117 119
+            121 123 125 127);
+    }
+
+    /// With the output's step 1 and rows of length `LEN`.
+    #[inline(always)]
+    fn tiny<const LEN: usize>(self, f: &mut impl FnMut(&mut T, P::Items)) {
+        let (dense, still) =
+            (self.rows.strides[0] == LEN.cast_signed(), self.rows.strides[1..].iter().all(|&s| s == 0));
+        if M > 2 || !dense || !still {
+            return self.rows::<ANY, LEN>(f);
+        }
+        let rows = Loop::ONE;
+        let block = Block { rows, ..self };
+        for_each_row!(block, out, from => {
+            // SAFETY: rows of the loops, as `Pass::new` was promised, of step 1 and one after the other, as was looked
+            // at. It is the only reference into the output.
+            let slots = unsafe { out.slice(self.rows.len * LEN) };
+            // SAFETY: as above, elements that are being read, the same ones for each row.
+            unsafe { from.same::<LEN, T>(slots, &self.row.strides, f) };
+        });
+    }
+
+    /// With the output's step 1, the steps those of the mask, and with a `LEN` other than 0 rows of that length.
+    #[inline(always)]
+    fn rows<const MASK: u8, const LEN: usize>(self, f: &mut impl FnMut(&mut T, P::Items)) {
+        let len = if LEN > 0 { LEN } else { self.row.len };
+        for_each_row!(self, out, from => {
+            // SAFETY: a row of the loops, as `Pass::new` was promised, of step 1 as was looked at. It is the only
+            // reference into the output.
+            let slots = unsafe { out.slice(len) };
+            let steps = &self.row.strides;
+            // SAFETY: as above, elements that are being read; their steps are those of the mask.
+            unsafe {
+                match <&mut [T; LEN]>::try_from(&mut *slots) {
+                    Ok(slots) if LEN > 0 => from.tiny::<MASK, LEN, T>(slots, steps, f),
+                    _ => from.row::<MASK, T>(slots, steps, f),
+                }
+            }
+        });
+    }
+
+    /// With any steps.
+    #[inline(always)]
+    fn apart(self, f: &mut impl FnMut(&mut T, P::Items)) {
+        let steps = self.row.strides;
+        for_each_row!(self, out, from => {
+            for i in 0..self.row.len.cast_signed() {
+                // SAFETY: a step of the loops, as `Pass::new` was promised. It is the only reference into the output.
+                let slot = unsafe { out.slot_at(i * steps[0]) };
+                // SAFETY: as above, elements that are being read.
+                f(slot, unsafe { from.items::<ANY>(i, &steps) });
+            }
+        });
+    }
+}

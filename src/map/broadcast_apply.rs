@@ -1,0 +1,96 @@
+//! Operands evaluated into an array that is there already.
+
+#[cfg(feature = "rayon")]
+use super::operands::ParApplyOperands;
+use super::operands::{ApplyOperands, check_onto};
+use crate::error::BroadcastError;
+use ndarray::{ArrayRef, Dimension};
+
+/// Has `f` visit every element of `out`, with the elements there of 1 to 6 operands, each stretched to the
+/// shape of `out`: to overwrite, to accumulate or to update in place.
+///
+/// One pass, without temporaries, and without an allocation for up to 6 axes. `f` is called once for each
+/// element, in the order that suits the memory of `out`, which may have any layout.
+///
+/// # Shapes
+/// Aligned at the right, each axis of an operand has the size of `out` or is 1; `out` may have more axes.
+/// `out` itself never stretches. One operand may be given without a tuple.
+///
+/// # Errors
+/// In this order, and before anything is changed:
+/// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than an operand;
+/// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the operand.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2};
+/// use ndarray_broadcast::broadcast_apply;
+///
+/// let (row, column) = (array![1.0, 2.0, 3.0], array![[10.0], [20.0]]);
+/// let mut out = Array2::ones((2, 3));
+/// broadcast_apply(&mut out, (&row, &column), |out, r, c| *out += r * c)?;
+/// assert_eq!(out, array![[11.0, 21.0, 31.0], [21.0, 41.0, 61.0]]);
+/// broadcast_apply(&mut out, &row, |out, &r| *out = r)?;
+/// assert_eq!(out, array![[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]);
+///
+/// assert_eq!(
+///     broadcast_apply(&mut out, (&row, &array![0.0, 1.0]), |_, _, _| ()).unwrap_err().to_string(),
+///     "cannot broadcast shapes [3] and [2] to output [2, 3]: \
+///      axis 1 has sizes 2 and 3 (shape 1 and the output), expected equal sizes or 1 in the operand",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// Julia's `out .= f.(row, column)`; a NumPy ufunc with `out=`. `ndarray::Zip` with `and_broadcast` and
+/// `for_each`, which panics where the shapes do not fit.
+#[doc(alias = "Zip")]
+#[inline]
+pub fn broadcast_apply<T, E, O, F>(out: &mut ArrayRef<T, E>, operands: O, f: F) -> Result<(), BroadcastError>
+where
+    E: Dimension,
+    O: ApplyOperands<T, F>,
+{
+    check_onto(&operands, out.shape())?;
+    operands.each(out, O::tuple(f));
+    Ok(())
+}
+
+/// [`broadcast_apply`] on rayon's threads, where there are enough elements to gain by it.
+///
+/// # Shapes
+/// As [`broadcast_apply`].
+///
+/// # Errors
+/// As [`broadcast_apply`].
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2};
+/// use ndarray_broadcast::par_broadcast_apply;
+///
+/// let (mut out, column) = (Array2::<f64>::zeros((300, 400)), Array2::<f64>::ones((300, 1)));
+/// par_broadcast_apply(&mut out, (&column, &array![2.0]), |out, a, b| *out += a + b)?;
+/// assert_eq!(out.sum(), 360_000.0);
+/// assert!(par_broadcast_apply(&mut out, &array![1.0, 2.0], |out, a| *out = *a).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `ndarray::Zip` with `par_for_each`.
+#[cfg(feature = "rayon")]
+#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
+#[inline]
+pub fn par_broadcast_apply<T, E, O, F>(
+    out: &mut ArrayRef<T, E>,
+    operands: O,
+    f: F,
+) -> Result<(), BroadcastError>
+where
+    E: Dimension,
+    O: ParApplyOperands<T, F>,
+{
+    check_onto(&operands, out.shape())?;
+    operands.par_each(out, f);
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Operands evaluated into a new array.
+
+#[cfg(feature = "rayon")]
+use super::operands::ParMapOperands;
+use super::operands::{FusedOperands, MapOperands, given, joint};
+use crate::error::{BroadcastError, Request};
+use crate::shape::{fits_memory, sizes};
+use ndarray::Array;
+
+/// What `f` makes of the elements of 1 to 6 operands, each stretched to their joint shape, as a new array.
+///
+/// One pass, without temporaries. `f` is called once for each element of the result, with a reference to
+/// an element of each operand, in the order that suits memory.
+///
+/// # Shapes
+/// As [`broadcast_arrays`](crate::broadcast_arrays): aligned at the right, size 1 stretches. A size 0 gives
+/// an empty array without a call of `f`, no axes at all give a single call. One operand may be given
+/// without a tuple.
+///
+/// The axes of the result lie in memory in the order in which those of the operands do: all operands in
+/// F order give F order. Where operands that move along two axes disagree about these, or none moves
+/// along both, they are in row-major order.
+///
+/// If `f` panics, the elements made so far are forgotten, not dropped.
+///
+/// # Errors
+/// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`;
+/// [`TooLarge`](BroadcastError::TooLarge) where the elements of the result take more than
+/// `isize::MAX` bytes.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2};
+/// use ndarray_broadcast::broadcast_map;
+///
+/// let (a, row, column) = (array![[1.0, 2.0], [3.0, 4.0]], array![10_u8, 20], array![[0.5], [0.25]]);
+/// let out = broadcast_map((&a, &row, &column), |&a, &r, c| a * f64::from(r) + c)?;
+/// assert_eq!(out, array![[10.5, 40.5], [30.25, 80.25]]);
+///
+/// let above: Array2<bool> = broadcast_map((&a, &column), |a, c| a * c > 0.6)?;
+/// assert_eq!(above, array![[false, true], [true, true]]);
+///
+/// assert_eq!(
+///     broadcast_map((&a, &array![1.0, 2.0, 3.0]), |a, b| a + b).unwrap_err().to_string(),
+///     "cannot broadcast shapes [2, 2] and [3] together: \
+///      axis 1 has sizes 2 and 3, expected equal sizes or 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+/// The closure takes as many arguments as there are operands:
+/// ```compile_fail,E0593
+/// # use ndarray::array;
+/// # use ndarray_broadcast::broadcast_map;
+/// let sum = broadcast_map((&array![1.0], &array![2.0]), |a| a + 1.0);
+/// ```
+///
+/// # Equivalents
+/// Julia's `f.(a, row, column)`; `numpy.frompyfunc` with the speed of a ufunc. `ndarray::Zip` with
+/// `map_collect` after `broadcast` of each operand, for equal operands.
+#[doc(alias = "Zip")]
+#[inline]
+pub fn broadcast_map<O, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>, BroadcastError>
+where
+    O: MapOperands<F, R>,
+{
+    let shape = shape_of_result::<O, R>(&operands)?;
+    Ok(operands.to_new(shape, O::tuple(f)))
+}
+
+/// [`broadcast_map`] on rayon's threads, where there are enough elements to gain by it.
+///
+/// # Shapes
+/// As [`broadcast_map`], and in the same layout.
+///
+/// # Errors
+/// As [`broadcast_map`].
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array1, Axis};
+/// use ndarray_broadcast::par_broadcast_map;
+///
+/// let column = Array1::<f64>::range(0.0, 300.0, 1.0).insert_axis(Axis(1));
+/// let sum = par_broadcast_map((&column, &Array1::<f64>::ones(400)), |a, b| a + b)?;
+/// assert_eq!((sum.dim(), sum[[299, 399]]), ((300, 400), 300.0));
+/// assert!(par_broadcast_map((&array![1], &array![[1, 2], [3, 4]], &array![1, 2, 3]), |a, b, c| a + b + c).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `ndarray::Zip` with `par_map_collect`.
+#[cfg(feature = "rayon")]
+#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
+#[inline]
+pub fn par_broadcast_map<O, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>, BroadcastError>
+where
+    O: ParMapOperands<F, R>,
+{
+    let shape = shape_of_result::<O, R>(&operands)?;
+    Ok(operands.par_to_new(shape, f))
+}
+
+/// The joint shape, if memory can hold that many `R`.
+#[inline(always)]
+fn shape_of_result<O: FusedOperands, R>(operands: &O) -> Result<O::Dim, BroadcastError> {
+    let shape = joint(operands)?;
+    fits_memory(sizes(&shape), size_of::<R>(), || Request::Together { shapes: given(operands) })?;
+    Ok(shape)
+}

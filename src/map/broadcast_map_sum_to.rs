@@ -1,0 +1,68 @@
+//! Operands evaluated and summed in one pass.
+
+use super::operands::{MapOperands, given, joint};
+use crate::error::{BroadcastError, Request};
+use crate::shape::{TargetShape, sizes, sum_target};
+use ndarray::Array;
+use num_traits::Zero;
+
+/// The sums of what `f` makes of the elements of 1 to 6 operands, each stretched to their joint shape, over
+/// the axes that `shape` does not have or has with size 1.
+///
+/// One pass, without an array of all that `f` makes: the gradient of a product, a weighted sum, a squared
+/// distance. Terms are added up in short runs and those sums by pairs, so errors hardly grow with
+/// their number.
+///
+/// # Shapes
+/// Aligned at the right, each axis of `shape` has the size of the joint shape (see
+/// [`broadcast_arrays`](crate::broadcast_arrays)) or is 1; the joint shape may have more axes, which are
+/// summed over. A sum over an axis of size 0 is zero. The result is in standard layout.
+///
+/// # Errors
+/// In this order:
+/// [`Incompatible`](BroadcastError::Incompatible) and [`Overflow`](BroadcastError::Overflow) where there is
+/// no joint shape; [`InvalidSize`](BroadcastError::InvalidSize) for a negative size in `shape` or one
+/// above `isize::MAX`; [`TooManyAxes`](BroadcastError::TooManyAxes) where the joint shape has fewer axes than
+/// `shape`; [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `shape`;
+/// [`TooLarge`](BroadcastError::TooLarge) where the sums take more than `isize::MAX` bytes.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array1};
+/// use ndarray_broadcast::broadcast_map_sum_to;
+///
+/// // y = x * weight: the gradient of the weight sums over what the weight was repeated for
+/// let (x, weight) = (array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], array![10.0, 20.0]);
+/// let of_y = array![[1.0], [0.0], [2.0]];
+/// let of_weight: Array1<f64> = broadcast_map_sum_to((&of_y, &x), weight.raw_dim(), |g, x| g * x)?;
+/// assert_eq!(of_weight, array![11.0, 14.0]);
+///
+/// let squares = broadcast_map_sum_to((&x, &weight), (3, 1), |x, w| (x - w) * (x - w))?;
+/// assert_eq!(squares, array![[405.0], [305.0], [221.0]]);
+///
+/// assert_eq!(
+///     broadcast_map_sum_to((&x, &weight), [3], |x, w| x * w).unwrap_err().to_string(),
+///     "cannot broadcast shapes [3, 2] and [2] together and sum to [3]: \
+///      axis 1 has sizes 2 and 3, expected equal sizes or 1 in the target",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `numpy.einsum` where `f` is a product; `sum_to_size` of PyTorch after the operation.
+#[doc(alias = "einsum")]
+pub fn broadcast_map_sum_to<O, S, F, R>(
+    operands: O,
+    shape: S,
+    f: F,
+) -> Result<Array<R, S::Dim>, BroadcastError>
+where
+    O: MapOperands<F, R>,
+    S: TargetShape,
+    R: Clone + Zero,
+{
+    let joint = joint(&operands)?;
+    let request = |target| Request::SumOfMap { shapes: given(&operands), target };
+    let target = sum_target(sizes(&joint), &shape, size_of::<R>(), request)?;
+    Ok(operands.sum_to(sizes(&joint), target, O::tuple(f)))
+}

@@ -1,0 +1,155 @@
+//! Copies of views in which every element stands once.
+
+use crate::error::BroadcastError;
+use crate::kernel::map;
+use crate::shape::{go_onto, misfit};
+use crate::view::AsArrayRef;
+use core::mem::MaybeUninit;
+use ndarray::{Array, ArrayRef, Dimension};
+
+/// Copying arrays, broadcast views above all, into memory of their own.
+pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
+    /// A copy of the array in standard layout (row-major), whatever the layout of the array.
+    ///
+    /// # Shapes
+    /// The result has the shape of the array.
+    ///
+    /// # Panics
+    /// Where the elements take more than `isize::MAX` bytes: a view can be larger than memory.
+    ///
+    /// # Errors
+    /// None.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let words = array!["a".to_string(), "b".to_string()];
+    /// let view = words.broadcast_to([2, 2])?;
+    /// let owned = view.t().materialize();
+    /// assert_eq!(owned, array![["a", "a"], ["b", "b"]]);
+    /// assert!(owned.is_standard_layout() && !view.t().is_standard_layout());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// A view that is larger than memory:
+    /// ```should_panic
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let all = ndarray::arr0(1_u64).broadcast_to([1_usize << 61])?.materialize();
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.ascontiguousarray`, PyTorch `x.contiguous()`. ndarray's `to_owned` keeps F order and is slow
+    /// for views of which elements are repeated.
+    #[doc(alias = "to_owned")]
+    #[doc(alias = "contiguous")]
+    #[inline]
+    fn materialize(&self) -> Array<A, D>
+    where
+        A: Clone,
+    {
+        map::copy(self.as_array_ref())
+    }
+
+    /// Copies the array, stretched to the shape of `out`, into `out`.
+    ///
+    /// # Shapes
+    /// Aligned at the right, each axis of the array has the size of `out` or is 1; `out` may have more axes,
+    /// and any layout.
+    ///
+    /// # Errors
+    /// In this order, and before anything is changed:
+    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than the array;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut out = Array2::zeros((2, 3));
+    /// array![[1], [2]].materialize_into(&mut out)?;
+    /// assert_eq!(out, array![[1, 1, 1], [2, 2, 2]]);
+    /// assert_eq!(
+    ///     array![1, 2].materialize_into(&mut out).unwrap_err().to_string(),
+    ///     "cannot broadcast shape [2] to output [2, 3]: \
+    ///      axis 1 has sizes 2 and 3, expected equal sizes or 1 in the operand",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.copyto(out, x)`, PyTorch `out.copy_(x)`; ndarray's `assign`, which panics where the shapes do
+    /// not fit.
+    #[doc(alias = "assign")]
+    #[doc(alias = "copyto")]
+    #[inline]
+    fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    where
+        A: Clone,
+    {
+        let array = self.as_array_ref();
+        check(array, out)?;
+        map::each(out, &map::Inputs::from((array,)), |slot: &mut A, (x,)| slot.clone_from(x));
+        Ok(())
+    }
+
+    /// [`materialize_into`](Self::materialize_into) of an array that was never written; after it every element
+    /// is.
+    ///
+    /// The elements that are in `out` before are forgotten, not dropped; so are those written so far where
+    /// a `clone` panics.
+    ///
+    /// # Shapes
+    /// As [`materialize_into`](Self::materialize_into).
+    ///
+    /// # Errors
+    /// As [`materialize_into`](Self::materialize_into), and then nothing is written.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut out = Array2::uninit((2, 3));
+    /// assert!(array![1, 2].materialize_into_uninit(&mut out).is_err());
+    /// array![[1], [2]].materialize_into_uninit(&mut out)?;
+    /// // SAFETY: every element was written.
+    /// let out = unsafe { out.assume_init() };
+    /// assert_eq!(out, array![[1, 1, 1], [2, 2, 2]]);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// ndarray's `assign_to`, for arrays of equal shape.
+    #[doc(alias = "assign_to")]
+    #[inline]
+    fn materialize_into_uninit<E: Dimension>(
+        &self,
+        out: &mut ArrayRef<MaybeUninit<A>, E>,
+    ) -> Result<(), BroadcastError>
+    where
+        A: Clone,
+    {
+        let array = self.as_array_ref();
+        check(array, out)?;
+        map::each(out, &map::Inputs::from((array,)), |slot: &mut MaybeUninit<A>, (x,)| {
+            slot.write(x.clone());
+        });
+        Ok(())
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
+
+/// An error where the array does not go to the shape of the output.
+#[inline(always)]
+fn check<A, B, D: Dimension, E: Dimension>(
+    array: &ArrayRef<A, D>,
+    out: &ArrayRef<B, E>,
+) -> Result<(), BroadcastError> {
+    let shapes = [array.shape()];
+    if go_onto(&shapes, out.shape()) { Ok(()) } else { Err(*misfit(&shapes, out.shape())) }
+}

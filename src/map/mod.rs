@@ -1,0 +1,23 @@
+//! Broadcast operands evaluated and copied in one pass over memory.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "operands are references, or views that may be made on the spot"
+)]
+
+mod broadcast_apply;
+mod broadcast_map;
+mod broadcast_map_sum_to;
+mod materialize;
+mod operands;
+
+pub use broadcast_apply::broadcast_apply;
+#[cfg(feature = "rayon")]
+pub use broadcast_apply::par_broadcast_apply;
+pub use broadcast_map::broadcast_map;
+#[cfg(feature = "rayon")]
+pub use broadcast_map::par_broadcast_map;
+pub use broadcast_map_sum_to::broadcast_map_sum_to;
+pub use materialize::Materialize;
+pub use operands::{ApplyOperands, FusedOperands, MapOperands};
+#[cfg(feature = "rayon")]
+pub use operands::{ParApplyOperands, ParMapOperands};

@@ -1,0 +1,15 @@
+//! Broadcast operands evaluated and copied in one pass.
+#![allow(clippy::many_single_char_names, reason = "a to f are operands")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod accuracy;
+mod edges;
+mod errors;
+mod golden;
+mod layout;
+mod number;
+mod ownership;
+mod properties;

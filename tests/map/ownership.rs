@@ -1,0 +1,174 @@
+//! Elements that own something: none is lost, none is dropped twice, also where the closure panics.
+
+use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
+use num_traits::Zero;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::ops::Add;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+thread_local! {
+    /// The numbers of the elements that are alive.
+    static ALIVE: RefCell<BTreeSet<u64>> = const { RefCell::new(BTreeSet::new()) };
+    static MADE: Cell<u64> = const { Cell::new(0) };
+    static CLONES: Cell<usize> = const { Cell::new(0) };
+    /// After so many more clones, one panics.
+    static FUSE: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// An element that is in a list as long as it is alive. It has no memory of its own, so that leak checkers do not
+/// mind what a panic leaves.
+struct Owned {
+    number: u64,
+    value: i64,
+}
+
+impl Owned {
+    fn new(value: i64) -> Self {
+        let number = MADE.replace(MADE.get() + 1);
+        ALIVE.with_borrow_mut(|alive| assert!(alive.insert(number)));
+        Self { number, value }
+    }
+}
+
+impl Clone for Owned {
+    fn clone(&self) -> Self {
+        assert!(FUSE.replace(FUSE.get().saturating_sub(1)) > 0, "the fuse");
+        CLONES.set(CLONES.get() + 1);
+        Self::new(self.value)
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        ALIVE.with_borrow_mut(|alive| assert!(alive.remove(&self.number), "dropped twice"));
+    }
+}
+
+impl Add for Owned {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self::new(self.value + other.value)
+    }
+}
+
+impl Zero for Owned {
+    fn zero() -> Self {
+        Self::new(0)
+    }
+    fn is_zero(&self) -> bool {
+        self.value == 0
+    }
+}
+
+fn alive() -> usize {
+    ALIVE.with_borrow(BTreeSet::len)
+}
+
+fn numbered(shape: (usize, usize), f_order: bool) -> Array2<Owned> {
+    let mut i = 0;
+    Array2::from_shape_simple_fn(shape.set_f(f_order), || {
+        i += 1;
+        Owned::new(i)
+    })
+}
+
+fn values(array: &ArrayView2<'_, Owned>) -> Array2<i64> {
+    array.map(|x| x.value)
+}
+
+#[test]
+fn nothing_is_lost_or_dropped_twice() {
+    for f_order in [false, true] {
+        let (a, row) = (numbered((5, 9), f_order), numbered((1, 9), f_order));
+        let before = alive();
+        let out = broadcast_map((&a, &row), |a, b| a.clone() + b.clone()).unwrap();
+        assert_eq!(values(&out.view()), &values(&a.view()) + &values(&row.view()));
+        assert_eq!(alive(), before + 45);
+        let mut out = out;
+        broadcast_apply(&mut out, (&a, &row), |out, a, b| *out = a.clone() + b.clone()).unwrap();
+        assert_eq!(alive(), before + 45);
+        CLONES.set(0);
+        row.materialize_into(&mut out).unwrap();
+        assert_eq!((alive(), CLONES.get()), (before + 45, 45));
+        let copy = row.broadcast_to((5, 9)).unwrap().materialize();
+        assert_eq!((alive(), CLONES.get()), (before + 90, 90));
+        assert_eq!(values(&copy.view()), values(&out.view()));
+        drop((copy, out));
+        assert_eq!(alive(), before);
+        let sum: Array1<Owned> = broadcast_map_sum_to((&a, &row), [9], |a, b| a.clone() + b.clone()).unwrap();
+        assert_eq!(sum[0].value, values(&a.view()).column(0).sum() + 5 * row[[0, 0]].value);
+        assert_eq!(alive(), before + 9);
+        drop((sum, a, row));
+    }
+    assert_eq!(alive(), 0);
+}
+
+/// Runs `work` with a clone that panics after `fuse` others. Whether it panicked.
+fn with_fuse(fuse: usize, work: impl FnOnce()) -> bool {
+    FUSE.set(fuse);
+    let panicked = catch_unwind(AssertUnwindSafe(work)).is_err();
+    FUSE.set(usize::MAX);
+    panicked
+}
+
+#[test]
+fn a_panic_leaks_at_most_what_was_made() {
+    let (a, row) = (numbered((4, 10), false), numbered((1, 10), false));
+    for fuse in [0, 1, 7, 10, 39, 40] {
+        let before = alive();
+        let panicked = with_fuse(fuse, || {
+            let out = broadcast_map((&a, &row), |a, _| a.clone()).unwrap();
+            assert_eq!(out.len(), 40);
+        });
+        assert_eq!(panicked, fuse < 40);
+        assert_eq!(alive(), before + if panicked { fuse } else { 0 }, "made, and never dropped");
+
+        let before = alive();
+        assert_eq!(with_fuse(fuse, || drop(a.t().materialize())), fuse < 40);
+        assert_eq!(alive(), before + if fuse < 40 { fuse } else { 0 });
+    }
+}
+
+#[test]
+fn a_panic_leaves_every_element_of_an_output_alive() {
+    let (a, row) = (numbered((4, 10), true), numbered((1, 10), false));
+    let mut out = numbered((4, 10), false);
+    let before = alive();
+    for fuse in [0, 1, 7, 10, 39] {
+        assert!(
+            with_fuse(fuse, || broadcast_apply(&mut out, (&a, &row), |out, a, _| *out = a.clone()).unwrap())
+        );
+        assert_eq!((alive(), out.len()), (before, 40));
+        assert!(with_fuse(fuse, || row.materialize_into(&mut out).unwrap()));
+        assert_eq!(alive(), before);
+        let sum = || drop(broadcast_map_sum_to((&a, &row), [10], |a, _| a.clone()).unwrap());
+        assert!(with_fuse(fuse, sum));
+        assert_eq!(alive(), before, "the sums so far are dropped");
+    }
+    drop((a, row, out));
+    assert_eq!(alive(), 0);
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn threads_share_what_owns_memory() {
+    use ndarray::Axis;
+    let words = Array1::from_shape_fn(400, |i| i.to_string());
+    let column = Array1::from_shape_fn(300, |i| "x".repeat(i % 7)).insert_axis(Axis(1));
+    let join = |a: &String, b: &String| format!("{a}{b}");
+    let one = broadcast_map((&words, &column), join).unwrap();
+    let mut many = ndarray_broadcast::par_broadcast_map((&words, &column), join).unwrap();
+    assert_eq!(many, one);
+    ndarray_broadcast::par_broadcast_apply(&mut many, &words, |out, x| out.push_str(x)).unwrap();
+    assert_eq!(many[[299, 399]], format!("{}399", one[[299, 399]]));
+    let panicked = catch_unwind(|| {
+        ndarray_broadcast::par_broadcast_map((&words, &column), |a, b| {
+            assert!(a != "399" || b.len() < 5, "half-way");
+            a.len()
+        })
+    });
+    assert!(panicked.is_err());
+}
