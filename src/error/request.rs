@@ -163,9 +163,8 @@ impl Request {
             | Self::PartialBatch { .. }
             | Self::VerifyResult { .. }
             | Self::Planned { .. } => "equal sizes or 1",
-            Self::SumTo { .. } => "equal sizes or 1 in the target",
+            Self::SumTo { .. } | Self::SumOfMap { .. } => "equal sizes or 1 in the target",
             Self::Onto { .. } => "equal sizes or 1 in the operand",
-            Self::SumOfMap { .. } => "equal sizes or 1 in the target",
             _ => "equal sizes or 1 in the array",
         }
     }
@@ -208,7 +207,6 @@ impl Request {
         match self {
             Self::VerifyResult { .. } => "result",
             Self::Onto { .. } => "output",
-            Self::SumOfMap { .. } => "joint shape",
             _ => "target",
         }
     }

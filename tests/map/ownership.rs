@@ -156,19 +156,35 @@ fn a_panic_leaves_every_element_of_an_output_alive() {
 #[test]
 fn threads_share_what_owns_memory() {
     use ndarray::Axis;
-    let words = Array1::from_shape_fn(400, |i| i.to_string());
-    let column = Array1::from_shape_fn(300, |i| "x".repeat(i % 7)).insert_axis(Axis(1));
+    let words = Array1::from_shape_fn(800, |i| i.to_string());
+    let column = Array1::from_shape_fn(700, |i| "x".repeat(i % 7)).insert_axis(Axis(1));
     let join = |a: &String, b: &String| format!("{a}{b}");
     let one = broadcast_map((&words, &column), join).unwrap();
     let mut many = ndarray_broadcast::par_broadcast_map((&words, &column), join).unwrap();
     assert_eq!(many, one);
     ndarray_broadcast::par_broadcast_apply(&mut many, &words, |out, x| out.push_str(x)).unwrap();
-    assert_eq!(many[[299, 399]], format!("{}399", one[[299, 399]]));
+    assert_eq!(many[[699, 799]], format!("{}799", one[[699, 799]]));
     let panicked = catch_unwind(|| {
         ndarray_broadcast::par_broadcast_map((&words, &column), |a, b| {
-            assert!(a != "399" || b.len() < 5, "half-way");
+            assert!(a != "799" || b.len() < 5, "half-way");
             a.len()
         })
     });
     assert!(panicked.is_err());
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn threads_visit_every_element_once() {
+    let numbers = |i: usize, j: usize| (i * 1000 + j) as u64;
+    for f_order in [false, true] {
+        let a = Array2::from_shape_fn((700, 800).set_f(f_order), |(i, j)| numbers(i, j));
+        let row = Array1::from_shape_fn(800, |j| numbers(j, 1));
+        let mut out = Array2::<u64>::ones((800, 700).set_f(f_order)).reversed_axes();
+        ndarray_broadcast::par_broadcast_apply(&mut out, (&a, &row), |out, a, r| *out += a + r).unwrap();
+        let expected = |((i, j), x): ((usize, usize), &u64)| *x == 1 + numbers(i, j) + numbers(j, 1);
+        assert!(out.indexed_iter().all(expected));
+        let mapped = ndarray_broadcast::par_broadcast_map((&a, &row), |a, r| a + r + 1).unwrap();
+        assert_eq!((mapped.strides(), &mapped), (a.strides(), &out));
+    }
 }

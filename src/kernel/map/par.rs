@@ -9,8 +9,9 @@ use crate::kernel::simd;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// The least elements to hand to another thread: with fewer it takes longer to wake it than to visit them.
-const GRAIN: usize = 1 << 15;
+/// The least elements to hand to another thread. Measured with a sum of two `f32` in two threads: from 2^18 elements
+/// down waking the other one costs more than it saves, with 2^20 the time is half.
+const GRAIN: usize = 1 << 18;
 
 /// [`each`](super::each), on several threads where there are many elements.
 pub(crate) fn par_each<T, E, P, const M: usize>(
