@@ -7,6 +7,7 @@ extern crate alloc;
 extern crate std;
 
 mod adjoint;
+mod batch;
 mod error;
 #[allow(unsafe_code, reason = "loops over strided elements")]
 mod kernel;
@@ -20,6 +21,10 @@ pub mod prelude;
 #[cfg(feature = "rayon")]
 pub use adjoint::ParSum;
 pub use adjoint::{IntoSumTo, SumAxes, SumTo};
+pub use batch::{
+    BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
+    batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
+};
 pub use error::{BroadcastError, Request};
 pub use shape::{
     Axes, AxisIndex, AxisSet, LessAxes, Size, TargetShape, broadcast_shapes, const_broadcast_shape,

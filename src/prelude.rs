@@ -10,4 +10,5 @@
 #[cfg(feature = "rayon")]
 pub use crate::adjoint::ParSum;
 pub use crate::adjoint::{IntoSumTo, SumAxes, SumTo};
+pub use crate::batch::BatchAxes;
 pub use crate::view::{BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView};

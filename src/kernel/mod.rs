@@ -3,6 +3,9 @@
 //! Knows shapes, strides and pointers, nothing of broadcasting rules. All of the crate's `unsafe` is here, behind
 //! functions that check the lengths they rely on.
 
+pub(crate) mod each;
+#[cfg(feature = "rayon")]
+mod par;
 pub(crate) mod plan;
 mod raw;
 mod simd;

@@ -31,6 +31,11 @@ impl<'a, T> Source<'a, T> {
         Self { at: self.at.wrapping_offset(by), ..self }
     }
 
+    #[inline(always)]
+    pub(crate) fn address(self) -> *const T {
+        self.at
+    }
+
     /// # Safety
     /// The element here belongs to the array.
     #[inline(always)]
@@ -76,6 +81,19 @@ impl<'a, T> Target<'a, T> {
     #[inline(always)]
     pub(crate) fn moved(self, by: isize) -> Self {
         Self { at: self.at.wrapping_offset(by), ..self }
+    }
+
+    /// The first element, and the sizes and strides of the axes.
+    #[inline(always)]
+    pub(crate) fn with_axes<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> (Self, &'a [usize], &'a [isize]) {
+        let at = array.as_mut_ptr();
+        let array: &'a ArrayRef<T, D> = array;
+        (Self { at, array: PhantomData }, array.shape(), array.strides())
+    }
+
+    #[inline(always)]
+    pub(crate) fn address(self) -> *mut T {
+        self.at
     }
 
     /// # Safety
