@@ -22,8 +22,8 @@ pub mod prelude;
 pub use adjoint::ParSum;
 pub use adjoint::{IntoSumTo, SumAxes, SumTo};
 pub use batch::{
-    BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
-    batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
+    BaseOp, BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
+    base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
 };
 pub use error::{BroadcastError, Request};
 pub use shape::{

@@ -70,7 +70,8 @@ type BatchPair<'a, 'b, A, D, B, A2, D2, B2> =
 /// use ndarray::{Array2, Array3, Ix1, Ix2};
 /// use ndarray_broadcast::{can_batch_broadcast, prelude::*};
 ///
-/// let (c, two, three) = (Array3::<f64>::zeros((2, 6, 6)), Array2::<f64>::zeros((2, 6)), Array2::zeros((3, 6)));
+/// let (two, three) = (Array2::<f64>::zeros((2, 6)), Array2::<f64>::zeros((3, 6)));
+/// let c = Array3::<f64>::zeros((2, 6, 6));
 /// assert!(can_batch_broadcast(&c.batch::<Ix2>()?, &two.batch::<Ix1>()?));
 /// assert!(!can_batch_broadcast(&c.batch::<Ix2>()?, &three.batch::<Ix1>()?));
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())

@@ -7,8 +7,12 @@
 //! | an operation on bases | [`each`] for closures, with [`signature`] or a shape for the result; [`op`] for the fused ones |
 //! | the adjoint | [`sum`] |
 
+mod apply;
 mod each;
 mod joint;
+mod op;
+#[cfg(feature = "rayon")]
+mod par;
 mod result;
 mod signature;
 mod split;
@@ -20,6 +24,7 @@ pub use joint::{
     BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     can_batch_broadcast,
 };
+pub use op::{BaseOp, base_op};
 pub use result::ResultBase;
 pub use signature::{Signature, SignatureShapes};
 pub use split::{BaseRank, BatchAxes};

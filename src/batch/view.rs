@@ -16,18 +16,14 @@ use ndarray::{ArrayView, DimAdd, Dimension, IxDyn};
 ///
 /// # Examples
 /// ```
-/// use ndarray::{array, Array3, Ix1, Ix2};
+/// use ndarray::{array, Array3, Axis, Ix1, Ix2};
 /// use ndarray_broadcast::prelude::*;
 ///
 /// let matrices = array![[[2.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [1.0, 0.0]]]; // (2; 2, 2)
 /// let vectors = array![[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]]; // (3, 1; 2)
 /// let products: Array3<f64> = matrices.batch::<Ix2>()?.matvec(&vectors.batch::<Ix1>()?)?; // (3, 2; 2)
 /// assert_eq!(products.dim(), (3, 2, 2));
-/// assert_eq!(products.row_of(2), [[10.0, 12.0], [6.0, 5.0]]);
-/// # trait Row { fn row_of(&self, i: usize) -> ndarray::Array2<f64>; }
-/// # impl Row for Array3<f64> {
-/// #     fn row_of(&self, i: usize) -> ndarray::Array2<f64> { self.index_axis(ndarray::Axis(0), i).to_owned() }
-/// # }
+/// assert_eq!(products.index_axis(Axis(0), 2), array![[10.0, 12.0], [6.0, 5.0]]);
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 pub struct Batch<'a, A, D, B> {
@@ -54,7 +50,8 @@ impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
     /// let columns = Array2::<f64>::zeros((6, 1000));
     /// let batch: Batch<_, _, Ix1> = Batch::new(columns.t())?;
     /// assert_eq!((batch.batch_shape(), batch.base_shape()), (&[1000][..], &[6][..]));
-    /// let none: Result<Batch<_, _, Ix1>, _> = Batch::new(ndarray::arr0(1.0).view().into_dyn());
+    /// let scalar = ndarray::arr0(1.0).into_dyn();
+    /// let none: Result<Batch<_, _, Ix1>, _> = Batch::new(scalar.view());
     /// assert!(none.is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```

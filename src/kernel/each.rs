@@ -17,7 +17,8 @@ impl<'s> Outer<'s> {
     /// Of an operand that is not there.
     const NONE: Self = Self { sizes: &[], strides: &[], moves: false };
 
-    fn of(sizes: &'s [usize], strides: &'s [isize], inner: usize) -> Self {
+    /// Of an operand with all but its `inner` last axes.
+    pub(super) fn of(sizes: &'s [usize], strides: &'s [isize], inner: usize) -> Self {
         let outer = sizes.len() - inner;
         Self { sizes: &sizes[..outer], strides: &strides[..outer], moves: !sizes[outer..].contains(&0) }
     }

@@ -4,9 +4,12 @@
 //! functions that check the lengths they rely on.
 
 pub(crate) mod each;
+pub(crate) mod pairs;
 #[cfg(feature = "rayon")]
 mod par;
 pub(crate) mod plan;
+pub(crate) mod product;
 mod raw;
 mod simd;
+pub(crate) mod slots;
 pub(crate) mod sum;

@@ -45,6 +45,22 @@ impl<'a, T> Source<'a, T> {
     }
 
     /// # Safety
+    /// The `len` elements from here belong to the array.
+    #[inline(always)]
+    pub(crate) unsafe fn slice(self, len: usize) -> &'a [T] {
+        // SAFETY: the caller promises `len` adjacent elements of the array, which is borrowed for `'a`.
+        unsafe { core::slice::from_raw_parts(self.at, len) }
+    }
+
+    /// # Safety
+    /// The elements of `P`, from here on, belong to the array.
+    #[inline(always)]
+    pub(crate) unsafe fn packed<P: Packed<T>>(self) -> &'a P {
+        // SAFETY: the caller promises adjacent elements, which is what an array is; it is aligned as its elements.
+        unsafe { &*self.at.cast::<P>() }
+    }
+
+    /// # Safety
     /// The `rows` rows from here, `stride` apart, of `width` elements each, `step` apart, belong to the array.
     #[inline(always)]
     pub(crate) unsafe fn block<S: Step>(
@@ -105,6 +121,14 @@ impl<'a, T> Target<'a, T> {
     }
 
     /// # Safety
+    /// As for [`slot`](Self::slot), for the elements of `P` from here.
+    #[inline(always)]
+    pub(crate) unsafe fn packed<P: Packed<T>>(self) -> &'a mut P {
+        // SAFETY: the caller promises adjacent elements, referred to once; an array is aligned as its elements.
+        unsafe { &mut *self.at.cast::<P>() }
+    }
+
+    /// # Safety
     /// As for [`slot`](Self::slot), for the `len` elements from here.
     #[inline(always)]
     pub(crate) unsafe fn slice(self, len: usize) -> &'a mut [T] {
@@ -112,6 +136,12 @@ impl<'a, T> Target<'a, T> {
         unsafe { core::slice::from_raw_parts_mut(self.at, len) }
     }
 }
+
+/// Arrays of `T`, and arrays of these: adjacent elements.
+pub(crate) trait Packed<T> {}
+
+impl<T, const N: usize> Packed<T> for [T; N] {}
+impl<T, const N: usize, const M: usize> Packed<T> for [[T; N]; M] {}
 
 // SAFETY: a source is used as a shared reference to elements would be.
 #[cfg(feature = "rayon")]
