@@ -51,18 +51,21 @@ pub(crate) fn nest<const N: usize>(operands: [Outer<'_>; N]) -> Nest<N> {
     Nest::new(axes, |l| l.strides[0].unsigned_abs())
 }
 
-/// Goes through the loops, with the offsets of the operands at each step.
+/// The loops without the innermost, and that: two loops that know their lengths, so that a short innermost one costs
+/// little. To be used as
+/// `for mut at in Walk::new(outer, start) { for _ in 0..inner.len { …; advance(&mut at, &inner); } }`, which keeps the
+/// body in the function that is compiled for the CPU at hand: a closure would not stay there.
 #[inline(always)]
-pub(crate) fn walk<const N: usize>(loops: &[Loop<N>], start: [isize; N], mut visit: impl FnMut([isize; N])) {
-    // two loops that know their lengths, so that a short innermost one costs little
-    let (inner, outer) = loops.split_last().map_or((Loop::ONE, loops), |(&l, rest)| (l, rest));
-    for mut at in Walk::new(outer, start) {
-        for _ in 0..inner.len {
-            visit(at);
-            for (at, stride) in at.iter_mut().zip(inner.strides) {
-                *at = at.wrapping_add(stride);
-            }
-        }
+pub(crate) fn innermost<const N: usize>(loops: &[Loop<N>]) -> (&[Loop<N>], Loop<N>) {
+    loops.split_last().map_or((loops, Loop::ONE), |(&inner, outer)| (outer, inner))
+}
+
+/// One step of the innermost loop.
+#[inline(always)]
+pub(crate) fn advance<const N: usize>(at: &mut [isize; N], inner: &Loop<N>) {
+    for (at, stride) in at.iter_mut().zip(inner.strides) {
+        // past the end after the last step, where it may be any number
+        *at = at.wrapping_add(stride);
     }
 }
 
@@ -223,12 +226,31 @@ pub(crate) fn for_each<I: Operands, T, B: Dimension>(
 ) {
     let nest = nest_of(operands, out);
     if !nest.is_empty() {
-        walk(nest.loops(), nest.offsets(), |[at, read @ ..]| {
-            // SAFETY: The nest's loops are over the outer axes of `out`, with the strides of each operand there, or
-            // 0 where it has no axis or size 1: so each offset is that of an index of the operand. They come to each
-            // index of `out` once, and the view does not outlive the call, of which there is one at a time.
-            unsafe { visit(operands.at(read), out.at(at)) }
-        });
+        // SAFETY: The nest's loops are over the outer axes of `out`, with the strides of each operand there, or 0
+        // where it has no axis or size 1: so each offset is that of an index of the operand. They come to each index
+        // of `out` once.
+        unsafe { visit_all(operands, out, nest.loops(), nest.offsets(), &mut visit) };
+    }
+}
+
+/// # Safety
+/// The loops and where they start are those of [`nest_of`] or a part of them that no other thread has.
+unsafe fn visit_all<I: Operands, T, B: Dimension>(
+    operands: &I,
+    out: &ViewsMut<'_, T, B>,
+    loops: &[Loop<4>],
+    start: [isize; 4],
+    visit: &mut impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
+) {
+    let (outer, inner) = innermost(loops);
+    for mut at in Walk::new(outer, start) {
+        for _ in 0..inner.len {
+            let [to, read @ ..] = at;
+            // SAFETY: Each step is at an index of the outer axes, by the promise of the caller. The view of the
+            // result does not outlive the call, of which there is one at a time.
+            unsafe { visit(operands.at(read), out.at(to)) };
+            advance(&mut at, &inner);
+        }
     }
 }
 
@@ -253,9 +275,7 @@ pub(crate) fn par_for_each<I: Operands + Sync, T: Send, B: Dimension>(
     let grain = steps.div_ceil(8 * rayon::current_num_threads());
     let out = &*out;
     super::par::split(nest.loops(), nest.offsets(), grain, &|loops, start| {
-        walk(loops, start, |[at, read @ ..]| {
-            // SAFETY: As in `for_each`, of a part of the loops that no other call has.
-            unsafe { visit(operands.at(read), out.at(at)) }
-        });
+        // SAFETY: As in `for_each`, of a part of the loops that no other call has.
+        unsafe { visit_all(operands, out, loops, start, &mut |views, slot| visit(views, slot)) };
     });
 }

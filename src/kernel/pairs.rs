@@ -1,7 +1,7 @@
 //! What becomes of the elements of two arrays of one shape, pair by pair.
 
-use super::each::walk;
-use super::plan::{Loop, Nest};
+use super::each::{advance, innermost};
+use super::plan::{Loop, Nest, Walk};
 use super::raw::{Source, Target};
 use super::simd::{self, Work};
 use super::slots::{Filled, Slots};
@@ -74,7 +74,7 @@ impl<A: Copy, B: Copy, C: Copy, F: Fn(A, B) -> C + Copy> Pairs<'_, A, B, C, F> {
     /// `loops` are those of the plan or a part of them.
     #[inline(always)]
     fn run(&self, loops: &[Loop<3>], start: [isize; 3]) {
-        let (inner, outer) = loops.split_last().map_or((Loop::ONE, loops), |(&l, rest)| (l, rest));
+        let (outer, inner) = innermost(loops);
         match inner.strides {
             [1, 1, 1] => simd::dispatch(Rows::<'_, _, EACH> { pairs: self, inner, outer, start }),
             [1, 0, 1] => simd::dispatch(Rows::<'_, _, ONE_A> { pairs: self, inner, outer, start }),
@@ -98,32 +98,36 @@ impl<A: Copy, B: Copy, C: Copy, F: Fn(A, B) -> C + Copy, const KIND: u8> Work
     #[inline(always)]
     fn run(self) {
         let (&Pairs { a, b, out, op }, len) = (self.pairs, self.inner.len);
-        walk(self.outer, self.start, |[o, i, j]| {
-            let (a, b, out) = (a.moved(i), b.moved(j), out.moved(o));
-            // SAFETY: The loops are those of arrays of one shape, as asserted in `plan`: each of their steps is an
-            // index of all three, and a row is `len` of them. The result is borrowed exclusively, apart from the
-            // operands, and no index comes twice.
-            unsafe {
-                match KIND {
-                    EACH => row(out.slice(len), a.slice(len), b.slice(len), |x, y| op(*x, *y)),
-                    ONE_A => {
-                        let x = *a.get();
-                        row(out.slice(len), b.slice(len), b.slice(len), |y, _| op(x, *y));
-                    }
-                    ONE_B => {
-                        let y = *b.get();
-                        row(out.slice(len), a.slice(len), a.slice(len), |x, _| op(*x, y));
-                    }
-                    _ => {
-                        let [so, sa, sb] = self.inner.strides;
-                        for k in 0..len.cast_signed() {
-                            let value = op(*a.moved(k * sa).get(), *b.moved(k * sb).get());
-                            out.moved(k * so).slot().write(value);
+        let (outer, middle) = innermost(self.outer);
+        for mut at in Walk::new(outer, self.start) {
+            for _ in 0..middle.len {
+                let (a, b, out) = (a.moved(at[1]), b.moved(at[2]), out.moved(at[0]));
+                // SAFETY: The loops are those of arrays of one shape, as asserted in `plan`: each of their steps is an
+                // index of all three, and a row is `len` of them. The result is borrowed exclusively, apart from the
+                // operands, and no index comes twice.
+                unsafe {
+                    match KIND {
+                        EACH => row(out.slice(len), a.slice(len), b.slice(len), |x, y| op(*x, *y)),
+                        ONE_A => {
+                            let x = *a.get();
+                            row(out.slice(len), b.slice(len), b.slice(len), |y, _| op(x, *y));
+                        }
+                        ONE_B => {
+                            let y = *b.get();
+                            row(out.slice(len), a.slice(len), a.slice(len), |x, _| op(*x, y));
+                        }
+                        _ => {
+                            let [so, sa, sb] = self.inner.strides;
+                            for k in 0..len.cast_signed() {
+                                let value = op(*a.moved(k * sa).get(), *b.moved(k * sb).get());
+                                out.moved(k * so).slot().write(value);
+                            }
                         }
                     }
                 }
+                advance(&mut at, &middle);
             }
-        });
+        }
     }
 }
 

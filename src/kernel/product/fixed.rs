@@ -15,14 +15,29 @@ impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T
         // SAFETY: The matrices are packed and of these sizes, which `choose` looked at; the caller promises the rest.
         let (a, b, out): (&[[T; N]; M], &[[T; P]; N], &mut [[MaybeUninit<T>; P]; M]) =
             unsafe { (a.packed(), b.packed(), out.packed()) };
-        let mut sums = [[T::zero(); P]; M];
-        for j in 0..N {
-            for (sums, row) in sums.iter_mut().zip(a) {
-                for (sum, &y) in sums.iter_mut().zip(&b[j]) {
-                    *sum = *sum + row[j] * y;
+        if P == 1 {
+            // all sums side by side, stored at the end: their chains of additions overlap
+            let mut sums = [[T::zero(); P]; M];
+            for j in 0..N {
+                for i in 0..M {
+                    sums[i][0] = sums[i][0] + a[i][j] * b[j][0];
+                }
+            }
+            for i in 0..M {
+                out[i][0] = MaybeUninit::new(sums[i][0]);
+            }
+        } else {
+            for i in 0..M {
+                let mut sums = [T::zero(); P];
+                for j in 0..N {
+                    for k in 0..P {
+                        sums[k] = sums[k] + a[i][j] * b[j][k];
+                    }
+                }
+                for k in 0..P {
+                    out[i][k] = MaybeUninit::new(sums[k]);
                 }
             }
         }
-        *out = sums.map(|row| row.map(MaybeUninit::new));
     }
 }

@@ -7,8 +7,8 @@ mod dots;
 mod fixed;
 mod tiles;
 
-use super::each::{Outer, nest, walk};
-use super::plan::{Loop, Nest};
+use super::each::{Outer, advance, innermost, nest};
+use super::plan::{Loop, Nest, Walk};
 use super::raw::{Source, Target};
 use super::simd::{self, Work};
 use super::slots::{Filled, Slots};
@@ -200,12 +200,18 @@ struct Each<'s, T, M> {
 impl<T: LinalgScalar, M: Multiply<T>> Work for Each<'_, T, M> {
     #[inline(always)]
     fn run(self) {
-        walk(self.loops, self.start, |[o, i, j]| {
-            // SAFETY: The loops are over the outer axes of the result, with the operands' strides there or 0: each
-            // step is an index of all three, at which the matrices are. The result is borrowed exclusively, apart
-            // from the operands, and no index comes twice. (Where a matrix is empty it is not moved, nor looked at.)
-            unsafe { self.how.multiply(self.at.a.moved(i), self.at.b.moved(j), self.at.out.moved(o)) };
-        });
+        let (outer, inner) = innermost(self.loops);
+        let Places { a, b, out } = self.at;
+        for mut at in Walk::new(outer, self.start) {
+            for _ in 0..inner.len {
+                // SAFETY: The loops are over the outer axes of the result, with the operands' strides there or 0: each
+                // step is an index of all three, at which the matrices are. The result is borrowed exclusively, apart
+                // from the operands, and no index comes twice. (Where a matrix is empty it is not moved, nor looked
+                // at.)
+                unsafe { self.how.multiply(a.moved(at[1]), b.moved(at[2]), out.moved(at[0])) };
+                advance(&mut at, &inner);
+            }
+        }
     }
 }
 
