@@ -2,6 +2,8 @@
 //!
 //! Each cell is measured into a result that exists (`into`) and with a new one (`new`, as its baseline).
 
+#![allow(clippy::many_single_char_names, reason = "matrices and their indices")]
+
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndarray::{
@@ -117,7 +119,7 @@ fn closures(
     group.bench_function(BenchmarkId::new("zip_map_par_into", case), |b| {
         b.iter(|| black_box(x).par_zip_map_into(black_box(y), &mut out, times));
     });
-    let (x, y) = (x.clone().into_view(), y.clone().into_view());
+    let (x, y) = ((*x).into_view(), (*y).into_view());
     let (x, y) = (x.batch_dyn(2).expect("a base"), y.batch_dyn(1).expect("a base"));
     group.bench_function(BenchmarkId::new("zip_map_into_dynamic", case), |b| {
         b.iter(|| {

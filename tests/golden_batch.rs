@@ -7,10 +7,7 @@
 mod common;
 
 use common::{Case, kind, refused, run};
-use ndarray::{
-    Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMutD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3,
-    IxDyn,
-};
+use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     BaseOp, BaseRank, Batch, BroadcastError, base_op, batch_broadcast, can_batch_broadcast,
@@ -138,12 +135,7 @@ fn operate(case: &Case, a: &ArrayD<f64>, b: &ArrayD<f64>) -> Result<ArrayD<f64>,
 }
 
 /// `op` of the table on one pair of bases, index by index.
-fn operate_on_base(
-    op: &str,
-    a: &ArrayViewD<'_, f64>,
-    b: &ArrayViewD<'_, f64>,
-    mut out: ArrayViewMutD<'_, f64>,
-) {
+fn by_index(op: &str, a: &ArrayViewD<'_, f64>, b: &ArrayViewD<'_, f64>, mut out: ArrayViewMutD<'_, f64>) {
     let both = || {
         let (x, y) = a.broadcast_to_match(b).expect("bases that go together");
         x.iter().copied().zip(y.iter().copied()).collect::<Vec<_>>().into_iter()
@@ -219,11 +211,11 @@ fn neml2_case(case: &Case) -> &'static str {
     assert_eq!([p.batch_shape(), q.batch_shape()], [out_batch.as_slice(); 2]);
     assert_eq!([p.base_shape(), q.base_shape()], [a_base.as_slice(), &b_base]);
     let op = case.text("op");
-    let by_base = |a: ArrayViewD<'_, f64>, b: ArrayViewD<'_, f64>, out: ArrayViewMutD<'_, f64>| {
-        operate_on_base(op, &a, &b, out);
+    let on_bases = |a: ArrayViewD<'_, f64>, b: ArrayViewD<'_, f64>, out: ArrayViewMutD<'_, f64>| {
+        by_index(op, &a, &b, out);
     };
-    assert_eq!(x.zip_map(&y, out_base.as_slice(), by_base).expect("each pair of bases"), out);
-    assert_eq!(p.zip_map(&q, out_base.as_slice(), by_base).expect("each pair of bases"), out);
+    assert_eq!(x.zip_map(&y, out_base.as_slice(), on_bases).expect("each pair of bases"), out);
+    assert_eq!(p.zip_map(&q, out_base.as_slice(), on_bases).expect("each pair of bases"), out);
 
     let cot = array(&shape, case.numbers("cot"));
     let cot = cot.batch_dyn(out_base.len()).expect("a base");

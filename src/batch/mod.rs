@@ -7,6 +7,9 @@
 //! | an operation on bases | [`each`] for closures, with [`signature`] or a shape for the result; [`op`] for the fused ones |
 //! | the adjoint | [`sum`] |
 
+#![allow(clippy::type_complexity, reason = "the type of a result is worked out from those of the operands")]
+#![allow(clippy::needless_pass_by_value, reason = "a base shape is as well given as `6` as by reference")]
+
 mod apply;
 mod each;
 mod joint;

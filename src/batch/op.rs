@@ -205,8 +205,7 @@ macro_rules! product {
                 if let Some(base) = sizes(parts[0].base(), parts[1].base()) {
                     return Ok(base);
                 }
-                const SIGNATURE: Signature<'static> = Signature::literal($signature);
-                Err(SIGNATURE.base_of_result(parts).err().expect("a signature that does not fit either"))
+                Err(const { Signature::literal($signature) }.base_of_result(parts).err().expect("a signature that does not fit either"))
             }
 
             fn run<D: Dimension, D2: Dimension, E: Dimension>(

@@ -99,7 +99,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     {
         let base = base_of_out::<R, 2>(&[self.parts(), other.parts()], out.shape())?;
         par_for_each(&(self.views(), other.views()), &mut ViewsMut::new(out, base), |(a, b), out| {
-            f(a, b, out)
+            f(a, b, out);
         });
         Ok(())
     }

@@ -304,6 +304,7 @@ impl<'s> Signature<'s> {
         *cold(|| BroadcastError::BaseAxes { request: self.request(parts), operand, expected, found })
     }
 
+    #[allow(clippy::unnecessary_box_returns, reason = "errors hold it in a box")]
     fn request(&self, parts: &[Split<'_>]) -> Box<Request> {
         Box::new(Request::ApplySignature { signature: String::from(self.text), shapes: told(parts) })
     }

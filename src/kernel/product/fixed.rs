@@ -13,8 +13,9 @@ impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T
     #[inline(always)]
     unsafe fn multiply(self, a: Source<'_, T>, b: Source<'_, T>, out: Target<'_, MaybeUninit<T>>) {
         // SAFETY: The matrices are packed and of these sizes, which `choose` looked at; the caller promises the rest.
-        let (a, b, out): (&[[T; N]; M], &[[T; P]; N], &mut [[MaybeUninit<T>; P]; M]) =
-            unsafe { (a.packed(), b.packed(), out.packed()) };
+        let (a, b) = unsafe { (a.packed::<[[T; N]; M]>(), b.packed::<[[T; P]; N]>()) };
+        // SAFETY: as above.
+        let out = unsafe { out.packed::<[[MaybeUninit<T>; P]; M]>() };
         if P == 1 {
             // all sums side by side, stored at the end: their chains of additions overlap
             let mut sums = [[T::zero(); P]; M];

@@ -125,6 +125,7 @@ struct Places<'s, T> {
     out: Target<'s, MaybeUninit<T>>,
 }
 
+#[allow(clippy::many_single_char_names, reason = "m, n and p are the sizes of a and b")]
 fn plan<'s, T: Copy, D: Dimension, E: Dimension, O: Dimension>(
     a: &'s ArrayRef<T, D>,
     b: &'s ArrayRef<T, E>,
