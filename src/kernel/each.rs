@@ -93,9 +93,13 @@ impl<B: Dimension> Form<B> {
             any_inverted: false,
         };
         let empty = sizes.contains(&0);
-        for axis in 0..ndim {
+        let mut step = 1;
+        for axis in (0..ndim).rev() {
             form.shape[axis] = sizes[axis];
             if empty {
+                // any strides would do; ndarray checks in debug builds that those of a view to write do not overlap
+                form.strides[axis] = step;
+                step *= sizes[axis].max(1);
                 continue;
             }
             form.strides[axis] = strides[axis].unsigned_abs();

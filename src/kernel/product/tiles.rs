@@ -9,14 +9,15 @@ use ndarray::LinalgScalar;
 const ROWS: usize = 4;
 const COLUMNS: usize = 8;
 
-/// For rows of the second matrix and of the result without gaps. `TURNED` says that the product was transposed, so
-/// that factors come in the other order.
+/// For rows of the second matrix and of the result without gaps. `TURNED` says that the product was transposed: its
+/// operands are given in the other order, in which their elements are still multiplied.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles<const TURNED: bool>(pub(super) Product);
 
 impl<T: LinalgScalar, const TURNED: bool> Multiply<T> for Tiles<TURNED> {
     #[inline(always)]
     unsafe fn multiply(self, a: Source<'_, T>, b: Source<'_, T>, out: Target<'_, MaybeUninit<T>>) {
+        let (a, b) = if TURNED { (b, a) } else { (a, b) };
         let columns = self.0.sizes()[2];
         let mut column = 0;
         // SAFETY: The blocks are within the columns, next to each other in memory, as `choose` looked at; the caller
@@ -29,6 +30,10 @@ impl<T: LinalgScalar, const TURNED: bool> Multiply<T> for Tiles<TURNED> {
             if column + 4 <= columns {
                 rows::<T, 4, TURNED>(&self.0, column, a, b, out);
                 column += 4;
+            }
+            if column + 2 <= columns {
+                rows::<T, 2, TURNED>(&self.0, column, a, b, out);
+                column += 2;
             }
             while column < columns {
                 rows::<T, 1, TURNED>(&self.0, column, a, b, out);
