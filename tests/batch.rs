@@ -1,4 +1,7 @@
 //! Batches at their edges, every error word for word, and what costs no memory.
+#![allow(clippy::many_single_char_names, reason = "operands, and views of them")]
+#![allow(clippy::needless_pass_by_value, reason = "what the crate calls closures with")]
+#![allow(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 
 mod common;
 
@@ -342,7 +345,7 @@ fn kinds_of_arrays_and_elements() {
     assert_eq!(joined, array!["ab", "cd"]);
     let flags: Array2<bool> = batch
         .zip_map(&batch.expand_batch([2]).expect("the same"), [2], |x, y, mut out| {
-            out.assign(&(&x).eq(&y).then(|| array![true, true]).expect("equal"))
+            out.assign(&x.eq(&y).then(|| array![true, true]).expect("equal"));
         })
         .expect("flags");
     assert!(flags.iter().all(|&flag| flag));

@@ -239,8 +239,7 @@ impl<'s> Signature<'s> {
                     return Err(BroadcastError::BaseSymbol {
                         request: self.request(parts),
                         symbol: axis.symbol.into(),
-                        operands: [operand, k],
-                        axes: [first, i],
+                        places: Box::new([(operand, first), (k, i)]),
                         sizes: [own, size],
                     });
                 }

@@ -261,16 +261,14 @@ pub enum BroadcastError {
     },
     /// One symbol of a signature stands for two sizes.
     #[error("cannot {request}: {symbol} is {} at base axis {} of operand {} and {} at base axis {} of operand {}",
-        .sizes[0], .axes[0], .operands[0], .sizes[1], .axes[1], .operands[1])]
+        .sizes[0], .places[0].1, .places[0].0, .sizes[1], .places[1].1, .places[1].0)]
     BaseSymbol {
         /// What was asked.
         request: Box<Request>,
         /// The symbol.
         symbol: String,
-        /// The positions of two operands that have an axis of that name.
-        operands: [usize; 2],
-        /// These axes, counted in the base.
-        axes: [usize; 2],
+        /// The positions of two operands that have axes of that name, each with its axis, counted in the base.
+        places: Box<[(usize, usize); 2]>,
         /// Their sizes.
         sizes: [usize; 2],
     },
