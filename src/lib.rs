@@ -7,6 +7,7 @@ extern crate alloc;
 extern crate std;
 
 mod adjoint;
+mod batch;
 mod error;
 #[allow(unsafe_code, reason = "strided loops over raw pointers, behind functions that check the shapes")]
 mod kernel;
@@ -21,6 +22,10 @@ pub mod prelude;
 #[cfg(feature = "rayon")]
 pub use adjoint::ParSum;
 pub use adjoint::{IntoSumTo, SumAxes, SumTo};
+pub use batch::{
+    BaseOp, BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
+    base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
+};
 pub use error::{BroadcastError, Request};
 pub use map::{
     ApplyOperands, FusedOperands, MapOperands, Materialize, broadcast_apply, broadcast_map,

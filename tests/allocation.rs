@@ -3,12 +3,13 @@
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
 use ndarray::{
-    Array, Array1, ArrayRef, ArrayView, ArrayViewD, Axis, DimMax, Dimension, IxDyn, ShapeBuilder, Slice,
+    Array, Array1, ArrayRef, ArrayView, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, Axis, DimMax,
+    Dimension, Ix1, Ix2, IxDyn, ShapeBuilder, Slice,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, TargetShape, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
-    broadcast_to_match3_in_place, broadcast_views,
+    AxisSet, TargetShape, base_op, batch_broadcast, broadcast_apply, broadcast_arrays, broadcast_map,
+    broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -333,4 +334,30 @@ fn applies_and_copies_allocate_nothing() {
     // the result, and nothing else
     assert_eq!(allocations(|| broadcast_map((&column, &row), |a, b| a * b)), 1);
     assert_eq!(allocations(|| column.broadcast_to((300, 200)).map(|view| view.materialize())), 1);
+}
+
+#[test]
+fn batches_allocate_nothing_but_the_result() {
+    let (c, e) = (Array::<f64, _>::ones((2, 6, 6)), Array::<f64, _>::ones((1000, 2, 6)));
+    let (x, y) = (c.batch::<Ix2>().expect("a base"), e.batch::<Ix1>().expect("a base"));
+    let first = |c: ArrayView2<'_, f64>, e: ArrayView1<'_, f64>, mut s: ArrayViewMut1<'_, f64>| {
+        s[0] = c[[0, 0]] * e[0];
+    };
+    let mut out = Array::<f64, _>::zeros((1000, 2, 6));
+    assert_free(|| c.batch::<Ix2>());
+    assert_free(|| x.expand_batch([1000, -1]));
+    assert_free(|| batch_broadcast(&x, &y));
+    assert_free(|| x.zip_map_into(&y, &mut out, first));
+    assert_free(|| x.apply_into(base_op::MatVec, &y, &mut out));
+    assert_free(|| y.apply_into(base_op::Add, &y, &mut out));
+    assert_eq!(allocations(|| x.zip_map(&y, 6, first)), 1);
+    assert_eq!(allocations(|| x.matvec(&y)), 1);
+    assert_eq!(allocations(|| y.inner(&y)), 1);
+    assert_eq!(allocations(|| y.mul(&y)), 1);
+    // up to 4 axes of a dynamic number
+    let (c, e, mut out) = (c.into_dyn(), e.into_dyn(), out.into_dyn());
+    let (x, y) = (c.batch_dyn(2).expect("a base"), e.batch_dyn(1).expect("a base"));
+    assert_free(|| x.zip_map_into(&y, &mut out, |_, _, _: ArrayViewMut1<'_, f64>| ()));
+    assert_free(|| x.apply_into(base_op::MatVec, &y, &mut out));
+    assert_eq!(allocations(|| x.matvec(&y)), 1);
 }

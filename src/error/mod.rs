@@ -1,6 +1,7 @@
 //! What can be wrong with a broadcast.
 
 mod request;
+mod words;
 
 pub use request::Request;
 
@@ -8,8 +9,8 @@ use crate::partial::{Dim, Name, PartialShape, Place};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
 use ndarray::{ErrorKind, ShapeError};
-use request::count;
 use thiserror::Error;
+use words::count;
 
 /// What is wrong with a broadcast.
 ///
@@ -35,7 +36,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum BroadcastError {
     /// Two sizes of one axis do not go together.
-    #[error("cannot {request}: axis {axis} has sizes {} and {}{}, expected {}",
+    #[error("cannot {request}: {} {axis} has sizes {} and {}{}, expected {}", request.axis_word(),
         .sizes[0], .sizes[1], request.positions(*operands), request.size_rule())]
     Incompatible {
         /// What was asked.
@@ -232,6 +233,53 @@ pub enum BroadcastError {
         /// Their sizes.
         sizes: [usize; 2],
     },
+    /// A base has not the number of axes that the operation needs.
+    #[error("cannot {request}: the base of {} has {}, expected {expected}", owner(*operand), count(*found))]
+    BaseAxes {
+        /// What was asked.
+        request: Box<Request>,
+        /// The position of the operand, or `None` for the result.
+        operand: Option<usize>,
+        /// How many base axes there have to be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A base axis has not the size that the operation needs.
+    #[error("cannot {request}: base axis {axis} of {} has size {size}, expected {expected}", owner(*operand))]
+    BaseSize {
+        /// What was asked.
+        request: Box<Request>,
+        /// The position of the operand, or `None` for the result.
+        operand: Option<usize>,
+        /// The axis, counted in the base.
+        axis: usize,
+        /// The size that it has to have.
+        expected: usize,
+        /// The size that it has.
+        size: usize,
+    },
+    /// One symbol of a signature stands for two sizes.
+    #[error("cannot {request}: {symbol} is {} at base axis {} of operand {} and {} at base axis {} of operand {}",
+        .sizes[0], .places[0].1, .places[0].0, .sizes[1], .places[1].1, .places[1].0)]
+    BaseSymbol {
+        /// What was asked.
+        request: Box<Request>,
+        /// The symbol.
+        symbol: String,
+        /// The positions of two operands that have axes of that name, each with its axis, counted in the base.
+        places: Box<[(usize, usize); 2]>,
+        /// Their sizes.
+        sizes: [usize; 2],
+    },
+    /// A symbol that stands in the result of a signature only.
+    #[error("cannot {request}: no operand has an axis {symbol} that says the size of the result's")]
+    UnknownSymbol {
+        /// What was asked.
+        request: Box<Request>,
+        /// The symbol.
+        symbol: String,
+    },
 }
 
 /// What more is expected of names.
@@ -245,6 +293,20 @@ fn owner(operand: Option<usize>) -> String {
 }
 
 impl BroadcastError {
+    /// The same error of another request, of which what the first one asked was a part.
+    pub(crate) fn of_request(mut self, asked: Request) -> Self {
+        match &mut self {
+            Self::Incompatible { request, .. }
+            | Self::Overflow { request, .. }
+            | Self::TooLarge { request, .. }
+            | Self::InvalidSize { request, .. }
+            | Self::TooFewAxes { request, .. }
+            | Self::TooManyAxes { request, .. } => **request = asked,
+            _ => {}
+        }
+        self
+    }
+
     fn variant(&self) -> &'static str {
         match self {
             Self::Incompatible { .. } => "Incompatible",
@@ -266,6 +328,10 @@ impl BroadcastError {
             Self::DeclaredAxes { .. } => "DeclaredAxes",
             Self::DeclaredSize { .. } => "DeclaredSize",
             Self::DeclaredName { .. } => "DeclaredName",
+            Self::BaseAxes { .. } => "BaseAxes",
+            Self::BaseSize { .. } => "BaseSize",
+            Self::BaseSymbol { .. } => "BaseSymbol",
+            Self::UnknownSymbol { .. } => "UnknownSymbol",
         }
     }
 }

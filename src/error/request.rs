@@ -1,5 +1,6 @@
 //! What was asked of the crate, as messages tell it.
 
+use super::words::{Bracketed, Region, Split, count, listed, regions_together, together};
 use crate::partial::{PartialShape, ResultRule};
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
@@ -151,6 +152,58 @@ pub enum Request {
         /// The shapes that they were planned with.
         operands: Vec<PartialShape>,
     },
+    /// Split a shape into batch and base.
+    SplitBatch {
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// How many of its last axes are the base.
+        base: usize,
+    },
+    /// Bring the batches of operands to their joint shape.
+    BatchTogether {
+        /// The shapes of the operands, each with how many of its last axes are its base.
+        shapes: Vec<(Vec<usize>, usize)>,
+    },
+    /// Bring the bases of operands to their joint shape.
+    BaseTogether {
+        /// The shapes of the operands, each with how many of its last axes are its base.
+        shapes: Vec<(Vec<usize>, usize)>,
+    },
+    /// Stretch a batch to a target in which -1 keeps the batch's own size.
+    BatchToTarget {
+        /// The shape of the operand, with how many of its last axes are its base.
+        shape: (Vec<usize>, usize),
+        /// The target of the batch, as given.
+        target: Vec<i128>,
+    },
+    /// Apply an operation to every batch element.
+    ForEachBatch {
+        /// The shapes of the operands, each with how many of its last axes are its base.
+        shapes: Vec<(Vec<usize>, usize)>,
+        /// The base shape of the result, as given.
+        base: Vec<i128>,
+    },
+    /// Apply a signature to bases.
+    ApplySignature {
+        /// The signature.
+        signature: String,
+        /// The shapes of the operands, each with how many of its last axes are its base.
+        shapes: Vec<(Vec<usize>, usize)>,
+    },
+    /// Write what comes of operands into an array.
+    BatchInto {
+        /// The shapes of the operands, each with how many of its last axes are its base.
+        shapes: Vec<(Vec<usize>, usize)>,
+        /// The shape of the array, with how many of its last axes are the base.
+        out: (Vec<usize>, usize),
+    },
+    /// Sum over all that a broadcast of a batch repeats.
+    BatchSum {
+        /// The shape of the array, with how many of its last axes are its base.
+        shape: (Vec<usize>, usize),
+        /// The batch shape to sum to, as given.
+        target: Vec<i128>,
+    },
 }
 
 impl Request {
@@ -162,9 +215,14 @@ impl Request {
             | Self::PartialTogether { .. }
             | Self::PartialBatch { .. }
             | Self::VerifyResult { .. }
-            | Self::Planned { .. } => "equal sizes or 1",
-            Self::SumTo { .. } | Self::SumOfMap { .. } => "equal sizes or 1 in the target",
+            | Self::Planned { .. }
+            | Self::BatchTogether { .. }
+            | Self::BaseTogether { .. } => "equal sizes or 1",
+            Self::SumTo { .. } | Self::SumOfMap { .. } | Self::BatchSum { .. } => {
+                "equal sizes or 1 in the target"
+            }
             Self::Onto { .. } => "equal sizes or 1 in the operand",
+            Self::BatchInto { .. } => "equal sizes or 1 in the operands",
             _ => "equal sizes or 1 in the array",
         }
     }
@@ -172,7 +230,9 @@ impl Request {
     /// The rule for what may stand in a target.
     pub(super) fn target_rule(&self, size: i128) -> &'static str {
         match self {
-            Self::ToTarget { .. } | Self::PartialToTarget { .. } => "-1 or a size from 0 to isize::MAX",
+            Self::ToTarget { .. } | Self::PartialToTarget { .. } | Self::BatchToTarget { .. } => {
+                "-1 or a size from 0 to isize::MAX"
+            }
             _ if size == -1 => "a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
             _ => "a size from 0 to isize::MAX",
         }
@@ -193,6 +253,18 @@ impl Request {
         }
     }
 
+    /// In what the axis of [`BroadcastError::Incompatible`] is counted.
+    pub(super) fn axis_word(&self) -> &'static str {
+        match self {
+            Self::BatchTogether { .. }
+            | Self::BatchToTarget { .. }
+            | Self::BatchInto { .. }
+            | Self::BatchSum { .. } => "batch axis",
+            Self::BaseTogether { .. } => "base axis",
+            _ => "axis",
+        }
+    }
+
     /// Whose axes [`BroadcastError::AxisOutOfBounds`] counts.
     pub(super) fn of_what(&self) -> &'static str {
         match self {
@@ -207,6 +279,7 @@ impl Request {
         match self {
             Self::VerifyResult { .. } => "result",
             Self::Onto { .. } => "output",
+            Self::SplitBatch { .. } | Self::BatchInto { .. } => "array",
             _ => "target",
         }
     }
@@ -232,6 +305,7 @@ impl Request {
         match self {
             Self::Together { shapes } if shapes.len() > 2 => format!(" (shapes {first} and {second})"),
             Self::Onto { shapes, .. } if shapes.len() > 1 => format!(" (shape {first} and the output)"),
+            Self::BatchTogether { shapes } if shapes.len() > 2 => format!(" (operands {first} and {second})"),
             Self::PartialTogether { .. }
             | Self::PartialBatch { .. }
             | Self::VerifyResult { .. }
@@ -239,11 +313,6 @@ impl Request {
             _ => String::new(),
         }
     }
-}
-
-/// A number of axes in words.
-pub(super) fn count(axes: usize) -> String {
-    if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
 }
 
 impl fmt::Display for Request {
@@ -302,6 +371,31 @@ impl fmt::Display for Request {
                 f.write_str(" as planned for ")?;
                 listed(f, operands.iter())
             }
+            Self::SplitBatch { shape, base } => {
+                write!(f, "split shape {shape:?} into batch and base of {}", count(*base))
+            }
+            Self::BatchTogether { shapes } => regions_together(f, "batch", shapes),
+            Self::BaseTogether { shapes } => regions_together(f, "base", shapes),
+            Self::BatchToTarget { shape, target } => {
+                write!(f, "broadcast {} to {target:?}", Region::of("batch", shape))
+            }
+            Self::ForEachBatch { shapes, base } => {
+                f.write_str("make base shape ")?;
+                write!(f, "{base:?} of each batch element of ")?;
+                listed(f, shapes.iter().map(Split))
+            }
+            Self::ApplySignature { signature, shapes } => {
+                write!(f, "apply {signature} to ")?;
+                listed(f, shapes.iter().map(Split))
+            }
+            Self::BatchInto { shapes, out } => {
+                f.write_str("write what comes of ")?;
+                listed(f, shapes.iter().map(Split))?;
+                write!(f, " into {}", Split(out))
+            }
+            Self::BatchSum { shape, target } => {
+                write!(f, "sum {} to {target:?}", Region::of("batch", shape))
+            }
         }
     }
 }
@@ -310,51 +404,4 @@ impl fmt::Display for Request {
 fn broadcast(f: &mut fmt::Formatter<'_>, shapes: &[Vec<usize>]) -> fmt::Result {
     f.write_str(if shapes.len() == 1 { "broadcast shape " } else { "broadcast shapes " })?;
     listed(f, shapes.iter().map(Bracketed))
-}
-
-/// A shape as `[2, 3]`.
-struct Bracketed<'a>(&'a Vec<usize>);
-
-impl fmt::Display for Bracketed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.0, f)
-    }
-}
-
-/// `broadcast shapes a, b and c together`.
-fn together<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    shapes: impl ExactSizeIterator<Item = T>,
-) -> fmt::Result {
-    match shapes.len() {
-        0 => f.write_str("broadcast no shapes"),
-        1 => {
-            f.write_str("broadcast shape ")?;
-            listed(f, shapes)
-        }
-        _ => {
-            f.write_str("broadcast shapes ")?;
-            listed(f, shapes)?;
-            f.write_str(" together")
-        }
-    }
-}
-
-/// `a, b and c`.
-fn listed<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    items: impl ExactSizeIterator<Item = T>,
-) -> fmt::Result {
-    let count = items.len();
-    if count == 0 {
-        return f.write_str("none");
-    }
-    for (i, item) in items.enumerate() {
-        match i {
-            0 => write!(f, "{item}")?,
-            _ if i + 1 == count => write!(f, " and {item}")?,
-            _ => write!(f, ", {item}")?,
-        }
-    }
-    Ok(())
 }

@@ -14,8 +14,14 @@
     reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"
 )]
 
+pub(crate) mod each;
 pub(crate) mod map;
+pub(crate) mod pairs;
+#[cfg(feature = "rayon")]
+mod par;
 pub(crate) mod plan;
+pub(crate) mod product;
 mod raw;
 mod simd;
+pub(crate) mod slots;
 pub(crate) mod sum;

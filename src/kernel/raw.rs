@@ -31,6 +31,11 @@ impl<'a, T> Source<'a, T> {
         Self { at: self.at.wrapping_offset(by), ..self }
     }
 
+    #[inline(always)]
+    pub(crate) fn address(self) -> *const T {
+        self.at
+    }
+
     /// # Safety
     /// The element here belongs to the array.
     #[inline(always)]
@@ -45,6 +50,22 @@ impl<'a, T> Source<'a, T> {
     pub(crate) unsafe fn get_at(self, by: isize) -> &'a T {
         // SAFETY: the caller promises two elements of the array, which is borrowed for `'a`.
         unsafe { &*self.at.offset(by) }
+    }
+
+    /// # Safety
+    /// The `len` elements from here belong to the array.
+    #[inline(always)]
+    pub(crate) unsafe fn slice(self, len: usize) -> &'a [T] {
+        // SAFETY: the caller promises `len` adjacent elements of the array, which is borrowed for `'a`.
+        unsafe { core::slice::from_raw_parts(self.at, len) }
+    }
+
+    /// # Safety
+    /// The elements of `P`, from here on, belong to the array.
+    #[inline(always)]
+    pub(crate) unsafe fn packed<P: Packed<T>>(self) -> &'a P {
+        // SAFETY: the caller promises adjacent elements, which is what an array is; it is aligned as its elements.
+        unsafe { &*self.at.cast::<P>() }
     }
 
     /// # Safety
@@ -86,6 +107,19 @@ impl<'a, T> Target<'a, T> {
         Self { at: self.at.wrapping_offset(by), ..self }
     }
 
+    /// The first element, and the sizes and strides of the axes.
+    #[inline(always)]
+    pub(crate) fn with_axes<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> (Self, &'a [usize], &'a [isize]) {
+        let at = array.as_mut_ptr();
+        let array: &'a ArrayRef<T, D> = array;
+        (Self { at, array: PhantomData }, array.shape(), array.strides())
+    }
+
+    #[inline(always)]
+    pub(crate) fn address(self) -> *mut T {
+        self.at
+    }
+
     /// # Safety
     /// The element here belongs to the array, and nothing else refers to it while the slot is in use.
     #[inline(always)]
@@ -103,6 +137,14 @@ impl<'a, T> Target<'a, T> {
     }
 
     /// # Safety
+    /// As for [`slot`](Self::slot), for the elements of `P` from here.
+    #[inline(always)]
+    pub(crate) unsafe fn packed<P: Packed<T>>(self) -> &'a mut P {
+        // SAFETY: the caller promises adjacent elements, referred to once; an array is aligned as its elements.
+        unsafe { &mut *self.at.cast::<P>() }
+    }
+
+    /// # Safety
     /// As for [`slot`](Self::slot), for the `len` elements from here.
     #[inline(always)]
     pub(crate) unsafe fn slice(self, len: usize) -> &'a mut [T] {
@@ -110,6 +152,12 @@ impl<'a, T> Target<'a, T> {
         unsafe { core::slice::from_raw_parts_mut(self.at, len) }
     }
 }
+
+/// Arrays of `T`, and arrays of these: adjacent elements.
+pub(crate) trait Packed<T> {}
+
+impl<T, const N: usize> Packed<T> for [T; N] {}
+impl<T, const N: usize, const M: usize> Packed<T> for [[T; N]; M] {}
 
 // SAFETY: a source is used as a shared reference to elements would be.
 #[cfg(feature = "rayon")]

@@ -1,6 +1,7 @@
 //! Shape algebra: sizes in, sizes out, no arrays.
 
 mod axes;
+mod batch;
 mod joint;
 mod onto;
 mod place;
@@ -14,11 +15,15 @@ pub use reduce::LessAxes;
 pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{Named, positions};
+pub(crate) use batch::{
+    Split, batch_ndim, expanded, goes_into, join_bases, join_batches, join_batches_of, joint_with, to_given,
+    told, with_base,
+};
 pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, joint_size, stretches};
 pub(crate) use onto::{go_onto, misfit};
 pub(crate) use place::{along_axes, in_dim, repeats};
 pub(crate) use reduce::{fits_memory, kept, left, onto_array, sum_target, sums_to, to_target};
-pub(crate) use target::{Placeholder, ShapeOf, refusal, resolve};
+pub(crate) use target::{Placeholder, ShapeOf, plain, refusal, resolve};
 
 use ndarray::Dimension;
 

@@ -15,6 +15,8 @@ pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broa
 pub use broadcast_view::BroadcastView;
 pub use operands::{Operand, Operands, broadcast_arrays, broadcast_views};
 
+pub(crate) use raw::{broadcast_data, place};
+
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
 use crate::shape::{Placeholder, TargetShape, refusal, resolve, sizes_mut};

@@ -7,7 +7,7 @@ use ndarray::{ArrayRef, ArrayView, Axis, Dimension, ShapeBuilder};
 /// [`ArrayRef::broadcast`] of a view, for as long as its data lives.
 #[inline]
 #[allow(unsafe_code, reason = "ndarray broadcasts for the lifetime of the view only")]
-pub(super) fn broadcast_data<'a, A, D: Dimension, E: Dimension>(
+pub(crate) fn broadcast_data<'a, A, D: Dimension, E: Dimension>(
     view: &ArrayView<'a, A, D>,
     shape: E,
 ) -> Option<ArrayView<'a, A, E>> {
@@ -25,7 +25,7 @@ pub(super) fn broadcast_data<'a, A, D: Dimension, E: Dimension>(
 /// 1, an overflow. No call from outside the crate gets there.
 #[inline(always)]
 #[allow(unsafe_code, reason = "half the cost of `broadcast` and then `permuted_axes`")]
-pub(super) fn place<A, D: Dimension, E: Dimension>(
+pub(crate) fn place<A, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     shape: E,
     mut places: impl Iterator<Item = usize>,

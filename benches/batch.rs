@@ -1,0 +1,253 @@
+//! Operations on the bases of batches: the fused ones and closures, next to loops over slices written for the case.
+//!
+//! Each cell is measured into a result that exists (`into`) and with a new one (`new`, as its baseline).
+
+#![allow(clippy::many_single_char_names, reason = "matrices and their indices")]
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+use ndarray::{
+    Array, Array3, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Dimension, Ix0, Ix1, Ix2,
+    ShapeBuilder,
+};
+use ndarray_broadcast::base_op::{Add, MatMul, MatVec, Mul};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{Batch, Signature};
+use std::hint::black_box;
+
+/// Elements that are neither equal nor in order.
+fn filled<Sh: ShapeBuilder<Dim = D>, D: Dimension>(shape: Sh) -> Array<f64, D> {
+    let mut k = 0_u32;
+    Array::from_shape_simple_fn(shape, || {
+        k = (k + 7919) % 10_007;
+        f64::from(k) / 10_007.0 - 0.5
+    })
+}
+
+fn slice<D: Dimension>(array: &Array<f64, D>) -> &[f64] {
+    array.as_slice().expect("in one piece")
+}
+
+/// A baseline that writes to a slice, into one that exists and into a new one.
+macro_rules! baseline {
+    ($group:ident, $case:expr, $len:expr, $loops:expr) => {
+        let mut out = vec![0.0; $len];
+        $group.bench_function(BenchmarkId::new("loop_into", $case), |b| {
+            b.iter(|| {
+                $loops(black_box(&mut out[..]));
+            });
+        });
+        $group.bench_function(BenchmarkId::new("loop_new", $case), |b| {
+            b.iter(|| {
+                let mut out = vec![0.0; $len];
+                $loops(&mut out[..]);
+                out
+            });
+        });
+    };
+}
+
+/// A fused operation, into a result that exists, as a new one, and on several threads.
+macro_rules! fused {
+    ($group:ident, $case:expr, $op:expr, $a:expr, $b:expr) => {
+        let mut out = $a.apply($op, &$b).expect("a result");
+        $group.bench_function(BenchmarkId::new("fused_into", $case), |b| {
+            b.iter(|| black_box(&$a).apply_into($op, black_box(&$b), &mut out));
+        });
+        $group.bench_function(BenchmarkId::new("fused_new", $case), |b| {
+            b.iter(|| black_box(&$a).apply($op, black_box(&$b)));
+        });
+        #[cfg(feature = "rayon")]
+        $group.bench_function(BenchmarkId::new("fused_par_into", $case), |b| {
+            b.iter(|| black_box(&$a).par_apply_into($op, black_box(&$b), &mut out));
+        });
+    };
+}
+
+/// `(2; 6, 6)` times `(1000, 2; 6)`: the constitutive update.
+fn update(c: &mut Criterion) {
+    let mut group = c.benchmark_group("matvec");
+    let case = "(2;6,6)x(1000,2;6)";
+    let (stiffness, strain) = (filled((2, 6, 6)), filled((1000, 2, 6)));
+    let loops = |out: &mut [f64]| {
+        let (c, e) = (slice(black_box(&stiffness)), slice(black_box(&strain)));
+        for (i, (e, out)) in e.chunks_exact(6).zip(out.chunks_exact_mut(6)).enumerate() {
+            for (row, out) in c[i % 2 * 36..][..36].chunks_exact(6).zip(out) {
+                *out = row.iter().zip(e).map(|(c, e)| c * e).sum();
+            }
+        }
+    };
+    baseline!(group, case, 12_000, loops);
+    let (x, y) = (stiffness.batch::<Ix2>().expect("a base"), strain.batch::<Ix1>().expect("a base"));
+    fused!(group, case, MatVec, x, y);
+    closures(&mut group, case, &x, &y);
+    // other layouts of the same
+    let turned = filled((2, 6, 6).f());
+    let (columns, z) = (turned.batch::<Ix2>().expect("a base"), filled((2000, 2, 6)));
+    let z = z.slice(ndarray::s![..;-2, .., ..]);
+    fused!(group, "(2;6,6)x(1000,2;6)/f_order,reversed", MatVec, columns, z.batch::<Ix1>().expect("a base"));
+    group.finish();
+}
+
+fn closures(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    case: &str,
+    x: &Batch<'_, f64, ndarray::Ix3, Ix2>,
+    y: &Batch<'_, f64, ndarray::Ix3, Ix1>,
+) {
+    const MATVEC: Signature<'static> = Signature::literal("(m,n),(n)->(m)");
+    let times = |c: ArrayView2<f64>, e: ArrayView1<f64>, mut s: ArrayViewMut1<f64>| {
+        for i in 0..6 {
+            let mut sum = 0.0;
+            for j in 0..6 {
+                sum += c[[i, j]] * e[j];
+            }
+            s[i] = sum;
+        }
+    };
+    let mut out = x.zip_map(y, 6, times).expect("a result");
+    group.bench_function(BenchmarkId::new("zip_map_into", case), |b| {
+        b.iter(|| black_box(x).zip_map_into(black_box(y), &mut out, times));
+    });
+    group.bench_function(BenchmarkId::new("zip_map_new", case), |b| {
+        b.iter(|| black_box(x).zip_map(black_box(y), 6, times));
+    });
+    group.bench_function(BenchmarkId::new("zip_map_new_signature", case), |b| {
+        b.iter(|| black_box(x).zip_map(black_box(y), MATVEC, times));
+    });
+    #[cfg(feature = "rayon")]
+    group.bench_function(BenchmarkId::new("zip_map_par_into", case), |b| {
+        b.iter(|| black_box(x).par_zip_map_into(black_box(y), &mut out, times));
+    });
+    let (x, y) = ((*x).into_view(), (*y).into_view());
+    let (x, y) = (x.batch_dyn(2).expect("a base"), y.batch_dyn(1).expect("a base"));
+    group.bench_function(BenchmarkId::new("zip_map_into_dynamic", case), |b| {
+        b.iter(|| {
+            black_box(&x).zip_map_into(black_box(&y), &mut out, |c, e, s: ArrayViewMut1<f64>| {
+                let (c, e) =
+                    (c.into_dimensionality().expect("two axes"), e.into_dimensionality().expect("an axis"));
+                times(c, e, s);
+            })
+        });
+    });
+}
+
+/// `(1000; 3, 3)` times `(1000; 3, 3)`.
+fn small_matrices(c: &mut Criterion) {
+    let mut group = c.benchmark_group("matmul");
+    let case = "(1000;3,3)x(1000;3,3)";
+    let (a, b) = (filled((1000, 3, 3)), filled((1000, 3, 3)));
+    let loops = |out: &mut [f64]| {
+        let (a, b) = (slice(black_box(&a)), slice(black_box(&b)));
+        for ((a, b), out) in a.chunks_exact(9).zip(b.chunks_exact(9)).zip(out.chunks_exact_mut(9)) {
+            for i in 0..3 {
+                for k in 0..3 {
+                    out[3 * i + k] = (0..3).map(|j| a[3 * i + j] * b[3 * j + k]).sum();
+                }
+            }
+        }
+    };
+    baseline!(group, case, 9000, loops);
+    let (x, y) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix2>().expect("a base"));
+    fused!(group, case, MatMul, x, y);
+    let times = |a: ArrayView2<f64>, b: ArrayView2<f64>, mut out: ArrayViewMut2<f64>| {
+        for i in 0..3 {
+            for k in 0..3 {
+                out[[i, k]] = (0..3).map(|j| a[[i, j]] * b[[j, k]]).sum();
+            }
+        }
+    };
+    let mut out = Array3::zeros((1000, 3, 3));
+    group.bench_function(BenchmarkId::new("zip_map_into", case), |b| {
+        b.iter(|| black_box(&x).zip_map_into(black_box(&y), &mut out, times));
+    });
+    let six = filled((1000, 6, 6));
+    let loops = |out: &mut [f64]| {
+        let a = slice(black_box(&six));
+        for (a, out) in a.chunks_exact(36).zip(out.chunks_exact_mut(36)) {
+            for i in 0..6 {
+                for k in 0..6 {
+                    out[6 * i + k] = (0..6).map(|j| a[6 * i + j] * a[6 * j + k]).sum();
+                }
+            }
+        }
+    };
+    baseline!(group, "(1000;6,6)x(1000;6,6)", 36_000, loops);
+    let x = six.batch::<Ix2>().expect("a base");
+    fused!(group, "(1000;6,6)x(1000;6,6)", MatMul, x, x);
+    group.finish();
+}
+
+/// `(1; 64, 64)` times `(256; 64)`.
+fn large_bases(c: &mut Criterion) {
+    let mut group = c.benchmark_group("matvec");
+    let case = "(1;64,64)x(256;64)";
+    let (a, b) = (filled((1, 64, 64)), filled((256, 64)));
+    let loops = |out: &mut [f64]| {
+        let (a, b) = (slice(black_box(&a)), slice(black_box(&b)));
+        for (b, out) in b.chunks_exact(64).zip(out.chunks_exact_mut(64)) {
+            for (row, out) in a.chunks_exact(64).zip(out) {
+                *out = row.iter().zip(b).map(|(a, b)| a * b).sum();
+            }
+        }
+    };
+    baseline!(group, case, 256 * 64, loops);
+    let (x, y) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix1>().expect("a base"));
+    fused!(group, case, MatVec, x, y);
+    let times = |a: ArrayView2<f64>, b: ArrayView1<f64>, mut out: ArrayViewMut1<f64>| {
+        for (row, out) in a.rows().into_iter().zip(&mut out) {
+            *out = row.iter().zip(b).map(|(a, b)| a * b).sum();
+        }
+    };
+    let mut out = Array::zeros((256, 64));
+    group.bench_function(BenchmarkId::new("zip_map_into", case), |b| {
+        b.iter(|| black_box(&x).zip_map_into(black_box(&y), &mut out, times));
+    });
+    let turned = filled((1, 64, 64).f());
+    fused!(group, "(1;64,64)x(256;64)/f_order", MatVec, turned.batch::<Ix2>().expect("a base"), y);
+    group.finish();
+}
+
+/// Scalars `(1000, 2;)` times `(2; 6, 6)`, and sums of `(2; 6)` and `(1000, 2; 6)`.
+fn element_wise(c: &mut Criterion) {
+    let mut group = c.benchmark_group("element_wise");
+    let case = "(1000,2;)x(2;6,6)";
+    let (scale, stiffness) = (filled((1000, 2)), filled((2, 6, 6)));
+    let loops = |out: &mut [f64]| {
+        let (scale, c) = (slice(black_box(&scale)), slice(black_box(&stiffness)));
+        for (i, (out, &s)) in out.chunks_exact_mut(36).zip(scale).enumerate() {
+            for (out, c) in out.iter_mut().zip(&c[i % 2 * 36..][..36]) {
+                *out = s * c;
+            }
+        }
+    };
+    baseline!(group, case, 72_000, loops);
+    let (x, y) = (scale.batch::<Ix0>().expect("a base"), stiffness.batch::<Ix2>().expect("a base"));
+    fused!(group, case, Mul, x, y);
+    let times = |s: ndarray::ArrayView0<f64>, c: ArrayView2<f64>, mut out: ArrayViewMut2<f64>| {
+        let s = s[()];
+        out.zip_mut_with(&c, |out, c| *out = s * c);
+    };
+    let mut out = Array::zeros((1000, 2, 6, 6));
+    group.bench_function(BenchmarkId::new("zip_map_into", case), |b| {
+        b.iter(|| black_box(&x).zip_map_into(black_box(&y), &mut out, times));
+    });
+
+    let case = "(2;6)+(1000,2;6)";
+    let (offset, strain) = (filled((2, 6)), filled((1000, 2, 6)));
+    let loops = |out: &mut [f64]| {
+        let (offset, e) = (slice(black_box(&offset)), slice(black_box(&strain)));
+        for (out, e) in out.chunks_exact_mut(12).zip(e.chunks_exact(12)) {
+            for ((out, e), offset) in out.iter_mut().zip(e).zip(offset) {
+                *out = offset + e;
+            }
+        }
+    };
+    baseline!(group, case, 12_000, loops);
+    let (x, y) = (offset.batch::<Ix1>().expect("a base"), strain.batch::<Ix1>().expect("a base"));
+    fused!(group, case, Add, x, y);
+    group.finish();
+}
+
+criterion_group!(benches, update, small_matrices, large_bases, element_wise);
+criterion_main!(benches);

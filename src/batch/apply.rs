@@ -1,0 +1,382 @@
+//! The fused operations as methods.
+
+use super::op::into_request;
+use super::{BaseOp, Batch, Joint, Whole, base_op};
+use crate::error::BroadcastError;
+use crate::kernel::slots::{Filled, Slots, filled};
+use crate::shape::{LessAxes, Split, goes_into, joint_with, sizes};
+use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
+
+/// What an operation `P` makes of two batches.
+type Applied<P, A, D, B, A2, D2, B2> =
+    Array<<P as BaseOp<A, A2, B, B2>>::Output, Whole<Joint<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2>>::Base>>;
+
+impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+    /// An operation of [`base_op`] on each pair of bases, with the batches broadcast.
+    ///
+    /// # Shapes
+    /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then the operation's base.
+    ///
+    /// # Errors
+    /// In this order:
+    /// of an element-wise operation [`Incompatible`](BroadcastError::Incompatible) where a base axis has two sizes that
+    /// are not 1, of the others [`BaseAxes`](BroadcastError::BaseAxes) and
+    /// [`BaseSymbol`](BroadcastError::BaseSymbol) where bases do not fit the signature;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1;
+    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1, Ix2};
+    /// use ndarray_broadcast::{base_op, prelude::*};
+    ///
+    /// let (m, v) = (array![[1, 2], [3, 4]], array![[1, 0], [0, 1], [1, 1]]);
+    /// let (m, v) = (m.batch::<Ix2>()?, v.batch::<Ix1>()?);
+    /// let columns: Array2<i32> = m.apply(base_op::MatVec, &v)?;
+    /// assert_eq!(columns, array![[1, 3], [2, 4], [3, 7]]);
+    /// assert!(v.apply(base_op::Mul, &array![1, 2, 3].batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As the method of the operation.
+    pub fn apply<P, A2, D2, B2>(
+        &self,
+        op: P,
+        other: &Batch<'_, A2, D2, B2>,
+    ) -> Result<Applied<P, A, D, B, A2, D2, B2>, BroadcastError>
+    where
+        P: BaseOp<A, A2, B, B2>,
+        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
+        D2: LessAxes<B2>,
+        B2: Dimension,
+    {
+        let shape = shape_of(op, self, other)?;
+        Ok(filled(shape, |slots| op.run(self, other, slots)))
+    }
+
+    /// [`apply`](Self::apply) into an array that exists, of which the elements are overwritten.
+    ///
+    /// # Shapes
+    /// The last axes of `out` are the base of the result; the joint batch shape goes to its batch, which is never
+    /// stretched and may have more axes. `out` may have any layout. Nothing is allocated for up to 4 axes of a dynamic
+    /// number, nor for up to 6 fixed ones.
+    ///
+    /// # Errors
+    /// In this order, and then `out` is as it was:
+    /// those of [`apply`](Self::apply) about bases;
+    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than the joint batch and the base;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1, or another
+    /// one than `out` and is not 1;
+    /// [`BaseSize`](BroadcastError::BaseSize) where `out` has another base.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1, Ix2};
+    /// use ndarray_broadcast::{base_op, prelude::*};
+    ///
+    /// let (m, v) = (array![[1.0, 2.0], [3.0, 4.0]], array![[1.0, 0.0], [1.0, 1.0]]);
+    /// let (m, v) = (m.batch::<Ix2>()?, v.batch::<Ix1>()?);
+    /// let mut out = Array2::zeros((2, 2));
+    /// m.apply_into(base_op::MatVec, &v, &mut out)?;
+    /// assert_eq!(out, array![[1.0, 3.0], [3.0, 7.0]]);
+    /// assert_eq!(
+    ///     m.apply_into(base_op::MatVec, &v, &mut Array2::zeros((2, 3))).unwrap_err().to_string(),
+    ///     "cannot write what comes of (; 2, 2) and (2; 2) into (2; 3): \
+    ///      base axis 0 of the result has size 3, expected 2",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `out=` in NumPy and PyTorch.
+    pub fn apply_into<P, A2, D2, B2, E>(
+        &self,
+        op: P,
+        other: &Batch<'_, A2, D2, B2>,
+        out: &mut ArrayRef<P::Output, E>,
+    ) -> Result<(), BroadcastError>
+    where
+        P: BaseOp<A, A2, B, B2>,
+        D2: Dimension,
+        B2: Dimension,
+        E: Dimension,
+    {
+        check_out(op, self, other, out.shape())?;
+        let _: Filled = op.run(self, other, Slots::of(out));
+        Ok(())
+    }
+}
+
+/// The shape of the result.
+pub(super) fn shape_of<P, A, D, B, A2, D2, B2, W>(
+    op: P,
+    a: &Batch<'_, A, D, B>,
+    b: &Batch<'_, A2, D2, B2>,
+) -> Result<W, BroadcastError>
+where
+    P: BaseOp<A, A2, B, B2>,
+    D: Dimension,
+    B: Dimension,
+    D2: Dimension,
+    B2: Dimension,
+    W: Dimension,
+{
+    let parts = [a.parts(), b.parts()];
+    joint_with(&parts, sizes(&op.base(&parts)?), size_of::<P::Output>())
+}
+
+/// Checks the shape of an array for the result.
+pub(super) fn check_out<P, A, D, B, A2, D2, B2>(
+    op: P,
+    a: &Batch<'_, A, D, B>,
+    b: &Batch<'_, A2, D2, B2>,
+    out: &[usize],
+) -> Result<(), BroadcastError>
+where
+    P: BaseOp<A, A2, B, B2>,
+    D: Dimension,
+    B: Dimension,
+    D2: Dimension,
+    B2: Dimension,
+{
+    let parts = [a.parts(), b.parts()];
+    let base = op.base(&parts)?;
+    let to = Split::new(out, base.ndim())?;
+    goes_into(&parts, to)?;
+    Split::new(sizes(&base), base.ndim())?.check_base(to, || into_request(&parts, to))
+}
+
+/// A method for each operation.
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident $Op:ident;)*) => {
+        impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
+            $(#[$doc])*
+            #[inline]
+            pub fn $name<A2, D2, B2>(
+                &self,
+                other: &Batch<'_, A2, D2, B2>,
+            ) -> Result<Applied<base_op::$Op, A, D, B, A2, D2, B2>, BroadcastError>
+            where
+                base_op::$Op: BaseOp<A, A2, B, B2>,
+                D: LessAxes<
+                    B,
+                    Left: DimMax<D2::Left, Output: DimAdd<<base_op::$Op as BaseOp<A, A2, B, B2>>::Base>>,
+                >,
+                D2: LessAxes<B2>,
+                B2: Dimension,
+            {
+                self.apply(base_op::$Op, other)
+            }
+        )*}
+    };
+}
+methods! {
+    /// Sums, element by element.
+    ///
+    /// # Shapes
+    /// Batch shapes are aligned at their last axes and broadcast; so are base shapes, apart from them:
+    /// `(5; 3, 3)` and `(2, 1; 3)` give `(2, 5; 3, 3)`.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// // as many batch elements as base elements: the whole shapes would go together, and mean something else
+    /// let (a, b) = (array![[[1, 2]], [[3, 4]]], array![[10, 20], [30, 40]]); // (2, 1; 2) and (2; 2)
+    /// let sums = a.batch::<Ix1>()?.add(&b.batch::<Ix1>()?)?;
+    /// assert_eq!(sums, array![[[11, 22], [31, 42]], [[13, 24], [33, 44]]]);
+    /// assert_eq!(
+    ///     b.batch::<Ix1>()?.add(&array![1, 2, 3].batch::<Ix1>()?).unwrap_err().to_string(),
+    ///     "cannot broadcast base shapes [2] of (2; 2) and [3] of (; 3) together: \
+    ///      base axis 0 has sizes 2 and 3, expected equal sizes or 1",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 wants equal bases. To ask for these, compare `base_shape()`.
+    add Add;
+
+    /// Differences, element by element.
+    ///
+    /// # Shapes
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (array![[1, 2], [3, 4]], array![10, 20]);
+    /// assert_eq!(a.batch::<Ix1>()?.sub(&b.batch::<Ix1>()?)?, array![[-9, -18], [-7, -16]]);
+    /// assert!(a.batch::<Ix1>()?.sub(&array![1, 2, 3].batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a - b` of NEML2's tensors.
+    sub Sub;
+
+    /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
+    ///
+    /// # Shapes
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix0, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (scale, v) = (array![[2.0], [3.0]], array![[1.0, 2.0, 4.0]]); // (2, 1;) and (1; 3)
+    /// let scaled = scale.batch::<Ix0>()?.mul(&v.batch::<Ix1>()?)?;
+    /// assert_eq!(scaled, array![[[2.0, 4.0, 8.0]], [[3.0, 6.0, 12.0]]]);
+    /// assert!(array![1.0, 2.0].batch::<Ix0>()?.mul(&array![1.0, 2.0, 3.0].batch::<Ix0>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a * b` of NEML2's `Scalar` with its other tensors.
+    mul Mul;
+
+    /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
+    ///
+    /// # Shapes
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix0, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (v, scale) = (array![[1.0, 2.0], [6.0, 8.0]], array![1.0, 2.0]);
+    /// assert_eq!(v.batch::<Ix1>()?.div(&scale.batch::<Ix0>()?)?, array![[1.0, 2.0], [3.0, 4.0]]);
+    /// assert!(v.batch::<Ix1>()?.div(&array![1.0, 2.0, 3.0].batch::<Ix0>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a / b` of NEML2's tensors with its `Scalar`.
+    div Div;
+
+    /// Matrices times vectors: `(m,n),(n)->(m)`.
+    ///
+    /// # Shapes
+    /// `(2; 6, 6)` and `(1000, 2; 6)` give `(1000, 2; 6)`. A sum of no terms is zero.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Array3, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (c, strain) = (Array3::<f64>::ones((2, 6, 6)), Array3::<f64>::ones((1000, 2, 6)));
+    /// let stress = c.batch::<Ix2>()?.matvec(&strain.batch::<Ix1>()?)?;
+    /// assert_eq!(stress, Array3::from_elem((1000, 2, 6), 6.0));
+    /// let five = Array2::<f64>::ones((2, 5));
+    /// assert_eq!(
+    ///     c.batch::<Ix2>()?.matvec(&five.batch::<Ix1>()?).unwrap_err().to_string(),
+    ///     "cannot apply (m,n),(n)->(m) to (2; 6, 6) and (2; 5): \
+    ///      n is 6 at base axis 1 of operand 0 and 5 at base axis 0 of operand 1",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// Bases of other numbers of axes do not compile:
+    /// ```compile_fail,E0277
+    /// # use ndarray::{array, Ix1};
+    /// # use ndarray_broadcast::prelude::*;
+    /// let v = array![1.0, 2.0];
+    /// v.batch::<Ix1>().unwrap().matvec(&v.batch::<Ix1>().unwrap()).unwrap();
+    /// ```
+    ///
+    /// # Equivalents
+    /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
+    /// `torch.einsum("...mn,...n->...m", c, strain)`.
+    matvec MatVec;
+
+    /// Vectors times matrices: `(n),(n,m)->(m)`.
+    ///
+    /// # Shapes
+    /// `(1000, 2; 3)` and `(2; 3, 4)` give `(1000, 2; 4)`. A sum of no terms is zero.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (v, m) = (array![[1, 0], [0, 1]], array![[1, 2, 3], [4, 5, 6]]);
+    /// assert_eq!(v.batch::<Ix1>()?.vecmat(&m.batch::<Ix2>()?)?, array![[1, 2, 3], [4, 5, 6]]);
+    /// assert!(v.batch::<Ix1>()?.vecmat(&m.t().batch::<Ix2>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.vecmat(v, m)`, without its conjugation.
+    vecmat VecMat;
+
+    /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
+    ///
+    /// # Shapes
+    /// `(5, 1; 2, 3)` and `(4; 3, 6)` give `(5, 4; 2, 6)`. A sum of no terms is zero.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array4, Array3, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (Array4::<f64>::ones((5, 1, 2, 3)), Array3::<f64>::ones((4, 3, 6)));
+    /// let products: Array4<f64> = a.batch::<Ix2>()?.matmul(&b.batch::<Ix2>()?)?;
+    /// assert_eq!(products, Array4::from_elem((5, 4, 2, 6), 3.0));
+    /// assert!(b.batch::<Ix2>()?.matmul(&a.batch::<Ix2>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
+    matmul MatMul;
+
+    /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
+    ///
+    /// # Shapes
+    /// `(1000, 2; 6)` and `(2; 6)` give `(1000, 2;)`. A sum of no terms is zero.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (array![[1, 2], [3, 4]], array![10, 1]);
+    /// let inner: Array1<i32> = a.batch::<Ix1>()?.inner(&b.batch::<Ix1>()?)?;
+    /// assert_eq!(inner, array![12, 34]);
+    /// assert!(a.batch::<Ix1>()?.inner(&array![1].batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
+    inner Inner;
+}

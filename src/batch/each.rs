@@ -1,0 +1,261 @@
+//! An operation given as a closure, for every batch element.
+
+use super::{Batch, Joint, Joint3, Of, ResultBase, Whole};
+use crate::error::BroadcastError;
+use crate::kernel::each::{Views, ViewsMut, for_each};
+use crate::shape::{LessAxes, Split, batch_ndim, goes_into, joint_with, sizes};
+use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
+
+impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+    /// An array of what `f` makes of the base of each batch element.
+    ///
+    /// # Shapes
+    /// The batch shape, then `base`: a shape, or a [`Signature`](super::Signature) that gives it. `f` gets a view
+    /// of a base and one of the base of the result, which is filled with the element type's default; in which order
+    /// the batch elements come is not said. A batch without elements gives none and `f` is not called; a base may be
+    /// empty or `()`.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`, or what
+    /// [`Signature::resolve`](super::Signature::resolve) says of a signature;
+    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, ArrayView2, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let a = array![[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]];
+    /// let traces: Array1<f64> = a.batch::<Ix2>()?.map((), |m: ArrayView2<f64>, mut t| t[()] = m.diag().sum())?;
+    /// assert_eq!(traces, array![5.0, 13.0]);
+    /// assert!(a.batch::<Ix2>()?.map([-1], |_, _: ndarray::ArrayViewMut1<f64>| ()).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
+    /// axes at once. Views of a base of more than 4 axes of a dynamic number cost an allocation each.
+    pub fn map<T, R, O, F>(&self, base: T, mut f: F) -> Result<Array<O, Whole<Of<D, B>, R>>, BroadcastError>
+    where
+        D: LessAxes<B, Left: DimAdd<R>>,
+        T: ResultBase<R>,
+        R: Dimension,
+        O: Clone + Default,
+        F: FnMut(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>),
+    {
+        let mut result = new_result(&[self.parts()], &base)?;
+        let out = &mut result_views(&mut result, batch_ndim(&[self.parts()]));
+        for_each(&(self.views(),), out, |(a,), out| f(a, out));
+        Ok(result)
+    }
+
+    /// An array of what `f` makes of the bases of each pair of batch elements, with the batches broadcast.
+    ///
+    /// # Shapes
+    /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then `base`, as in
+    /// [`map`](Self::map). `f` gets a view of each base and one of the base of the result.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`, or what
+    /// [`Signature::resolve`](super::Signature::resolve) says of a signature;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1;
+    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array3, Array4, ArrayView1, ArrayView2, ArrayViewMut1, Ix1, Ix2};
+    /// use ndarray_broadcast::{prelude::*, Signature};
+    ///
+    /// let (c, strain) = (Array3::<f64>::ones((2, 6, 6)), Array4::<f64>::ones((1000, 1, 2, 6)));
+    /// let (c, strain) = (c.batch::<Ix2>()?, strain.batch::<Ix1>()?);
+    /// let times = |c: ArrayView2<f64>, e: ArrayView1<f64>, mut s: ArrayViewMut1<f64>| {
+    ///     for (s, row) in s.iter_mut().zip(c.rows()) {
+    ///         *s = row.iter().zip(e).map(|(c, e)| c * e).sum();
+    ///     }
+    /// };
+    /// let stress: Array4<f64> = c.zip_map(&strain, 6, times)?;
+    /// assert_eq!((stress.dim(), stress[[7, 0, 1, 3]]), ((1000, 1, 2, 6), 6.0));
+    /// let checked = c.zip_map(&strain, Signature::new("(m,n),(n)->(m)")?, times)?;
+    /// assert_eq!(checked, stress);
+    /// let three = Array3::<f64>::ones((1000, 3, 6));
+    /// assert_eq!(
+    ///     c.zip_map(&three.batch::<Ix1>()?, 6, times).unwrap_err().to_string(),
+    ///     "cannot broadcast batch shapes [2] of (2; 6, 6) and [1000, 3] of (1000, 3; 6) together: \
+    ///      batch axis 1 has sizes 2 and 3, expected equal sizes or 1",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// A generalised ufunc of NumPy, `numpy.vectorize(f, signature="(m,n),(n)->(m)")(c, strain)`; `torch.vmap` once
+    /// for each batch axis.
+    pub fn zip_map<A2, D2, B2, T, R, O, F>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+        base: T,
+        mut f: F,
+    ) -> Result<Array<O, Whole<Joint<D, B, D2, B2>, R>>, BroadcastError>
+    where
+        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
+        D2: LessAxes<B2>,
+        B2: Dimension,
+        T: ResultBase<R>,
+        R: Dimension,
+        O: Clone + Default,
+        F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
+    {
+        let parts = [self.parts(), other.parts()];
+        let mut result = new_result(&parts, &base)?;
+        let out = &mut result_views(&mut result, batch_ndim(&parts));
+        for_each(&(self.views(), other.views()), out, |(a, b), out| f(a, b, out));
+        Ok(result)
+    }
+
+    /// [`zip_map`](Self::zip_map) of three operands.
+    ///
+    /// # Shapes
+    /// As [`zip_map`](Self::zip_map).
+    ///
+    /// # Errors
+    /// As [`zip_map`](Self::zip_map).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, ArrayView1, Ix1};
+    /// use ndarray_broadcast::{prelude::*, Signature};
+    ///
+    /// const WEIGHTED: Signature = Signature::literal("(i),(i),(i)->()");
+    /// let (x, y, w) = (array![[1.0, 2.0], [3.0, 4.0]], array![1.0, 1.0], array![[10.0, 1.0]]);
+    /// let (x, y, w) = (x.batch::<Ix1>()?, y.batch::<Ix1>()?, w.batch::<Ix1>()?);
+    /// let inner = |x: ArrayView1<f64>, y: ArrayView1<f64>, w: ArrayView1<f64>, mut s: ndarray::ArrayViewMut0<f64>| {
+    ///     s[()] = (0..x.len()).map(|i| x[i] * y[i] * w[i]).sum();
+    /// };
+    /// let sums: Array1<f64> = x.zip_map3(&y, &w, WEIGHTED, inner)?;
+    /// assert_eq!(sums, array![12.0, 34.0]);
+    /// let three = array![1.0, 2.0, 3.0];
+    /// assert!(x.zip_map3(&y, &three.batch::<Ix1>()?, WEIGHTED, inner).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`zip_map`](Self::zip_map).
+    pub fn zip_map3<A2, D2, B2, A3, D3, B3, T, R, O, F>(
+        &self,
+        second: &Batch<'_, A2, D2, B2>,
+        third: &Batch<'_, A3, D3, B3>,
+        base: T,
+        mut f: F,
+    ) -> Result<Array<O, Whole<Joint3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
+    where
+        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimMax<D3::Left, Output: DimAdd<R>>>>,
+        D2: LessAxes<B2>,
+        D3: LessAxes<B3>,
+        B2: Dimension,
+        B3: Dimension,
+        T: ResultBase<R>,
+        R: Dimension,
+        O: Clone + Default,
+        F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayView<'_, A3, B3>, ArrayViewMut<'_, O, R>),
+    {
+        let parts = [self.parts(), second.parts(), third.parts()];
+        let mut result = new_result(&parts, &base)?;
+        let out = &mut result_views(&mut result, batch_ndim(&parts));
+        for_each(&(self.views(), second.views(), third.views()), out, |(a, b, c), out| f(a, b, c, out));
+        Ok(result)
+    }
+
+    /// [`zip_map`](Self::zip_map) into an array that exists: `f` gets views of its bases as they are.
+    ///
+    /// # Shapes
+    /// The last axes of `out` are the base, as many as the last argument of `f` has: give its type,
+    /// `mut s: ArrayViewMut1<f64>`. The joint batch shape goes to the batch of `out`, which is never stretched and
+    /// may have more axes; where the argument's number of axes is dynamic, the batch of `out` has as many axes as the
+    /// joint one. `out` may have any layout. Nothing is allocated.
+    ///
+    /// # Errors
+    /// In this order, and then `out` is as it was:
+    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than the joint batch and the base;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1, or another
+    /// one than `out` and is not 1.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, ArrayView1, ArrayViewMut0, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (x, y) = (array![[1.0, 2.0], [3.0, 4.0]], array![10.0, 1.0]);
+    /// let (x, y) = (x.batch::<Ix1>()?, y.batch::<Ix1>()?);
+    /// let add = |x: ArrayView1<f64>, y: ArrayView1<f64>, mut s: ArrayViewMut0<f64>| s[()] += x.dot(&y);
+    /// let mut sums = array![[0.0, 100.0], [0.0, 0.0]];
+    /// x.zip_map_into(&y, &mut sums, add)?;
+    /// assert_eq!(sums, array![[12.0, 134.0], [12.0, 34.0]]);
+    /// assert_eq!(
+    ///     x.zip_map_into(&y, &mut Array2::zeros((2, 3)), add).unwrap_err().to_string(),
+    ///     "cannot write what comes of (2; 2) and (; 2) into (2, 3;): \
+    ///      batch axis 1 has sizes 2 and 3, expected equal sizes or 1 in the operands",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `out=` of a generalised ufunc of NumPy.
+    pub fn zip_map_into<A2, D2, B2, E, R, O, F>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+        out: &mut ArrayRef<O, E>,
+        mut f: F,
+    ) -> Result<(), BroadcastError>
+    where
+        D2: Dimension,
+        B2: Dimension,
+        E: Dimension,
+        R: Dimension,
+        F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
+    {
+        let base = base_of_out::<R, 2>(&[self.parts(), other.parts()], out.shape())?;
+        for_each(&(self.views(), other.views()), &mut ViewsMut::new(out, base), |(a, b), out| f(a, b, out));
+        Ok(())
+    }
+
+    /// The bases, to be read.
+    #[inline]
+    pub(super) fn views(&self) -> Views<'_, A, B> {
+        Views::new(self.whole(), self.base_ndim())
+    }
+}
+
+/// An array for the results of an operation on `parts`, filled with the default.
+#[inline]
+pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N: usize>(
+    parts: &[Split<'_>; N],
+    base: &impl ResultBase<R>,
+) -> Result<Array<O, W>, BroadcastError> {
+    let shape: W = joint_with(parts, sizes(&base.base(parts)?), size_of::<O>())?;
+    Ok(Array::from_elem(shape, O::default()))
+}
+
+/// The bases of a result, to be written; the others are the `batch` first axes.
+#[inline]
+pub(super) fn result_views<O, R: Dimension, W: Dimension>(
+    result: &mut Array<O, W>,
+    batch: usize,
+) -> ViewsMut<'_, O, R> {
+    let base = result.ndim() - batch;
+    ViewsMut::new(result, base)
+}
+
+/// The number of base axes of an array of shape `out` into which results with base `R` are written.
+///
+/// # Errors
+/// As [`goes_into`].
+#[inline]
+pub(super) fn base_of_out<R: Dimension, const N: usize>(
+    parts: &[Split<'_>; N],
+    out: &[usize],
+) -> Result<usize, BroadcastError> {
+    let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
+    goes_into(parts, Split::new(out, base)?)?;
+    Ok(base)
+}

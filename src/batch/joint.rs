@@ -1,0 +1,273 @@
+//! Any number of operands, their batches brought to the joint batch shape.
+
+use super::{Batch, Joint, Whole};
+use crate::error::{BroadcastError, Request};
+use crate::sealed::Sealed;
+use crate::shape::{
+    LessAxes, Split, batch_ndim, checked_len, join, join_batches, join_batches_of, sizes_mut, told, with_base,
+};
+use alloc::vec::Vec;
+use ndarray::{DimAdd, DimMax, Dimension};
+
+/// Both operands with their batches stretched to the joint batch shape. The bases stay as they are.
+///
+/// # Shapes
+/// Batch shapes are aligned at their last axes; a missing axis counts as size 1; the joint size of an axis is
+/// the one size that is not 1, else 1. `(2; 6, 6)` and `(1000, 2; 6)` become `(1000, 2; 6, 6)` and
+/// `(1000, 2; 6)`. Numbers of axes are fixed where those of both operands are.
+///
+/// # Errors
+/// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes of a result multiply past `isize::MAX`.
+///
+/// # Examples
+/// ```
+/// use ndarray::{Array2, Array3, Ix1, Ix2};
+/// use ndarray_broadcast::{batch_broadcast, prelude::*};
+///
+/// let (c, strain) = (Array3::<f64>::zeros((2, 6, 6)), Array3::<f64>::zeros((1000, 2, 6)));
+/// let (c, strain) = (c.batch::<Ix2>()?, strain.batch::<Ix1>()?);
+/// let (x, y) = batch_broadcast(&c, &strain)?;
+/// assert_eq!((x.batch_shape(), x.base_shape()), (&[1000, 2][..], &[6, 6][..]));
+/// assert_eq!((y.batch_shape(), y.base_shape()), (&[1000, 2][..], &[6][..]));
+/// let three = Array2::<f64>::zeros((3, 6));
+/// assert_eq!(
+///     batch_broadcast(&c, &three.batch::<Ix1>()?).unwrap_err().to_string(),
+///     "cannot broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together: \
+///      batch axis 0 has sizes 2 and 3, expected equal sizes or 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// NEML2 `utils::broadcast_batch_dim` and `batch_expand_as`; `torch.vmap` and NumPy's generalised ufuncs do it
+/// inside. `numpy.broadcast_arrays` would align the bases too: (6; 6, 6) and (6; 6) mean something else there.
+#[inline]
+pub fn batch_broadcast<'a, 'b, A, D, B, A2, D2, B2>(
+    a: &Batch<'a, A, D, B>,
+    b: &Batch<'b, A2, D2, B2>,
+) -> Result<BatchPair<'a, 'b, A, D, B, A2, D2, B2>, BroadcastError>
+where
+    D: LessAxes<B>,
+    D2: LessAxes<B2>,
+    B: Dimension,
+    B2: Dimension,
+    D::Left: DimMax<D2::Left>,
+    Joint<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
+{
+    let parts = [a.parts(), b.parts()];
+    Ok((a.stretched(joint_whole(&parts, 0)?), b.stretched(joint_whole(&parts, 1)?)))
+}
+
+/// What [`batch_broadcast`] gives.
+type BatchPair<'a, 'b, A, D, B, A2, D2, B2> =
+    (Batch<'a, A, Whole<Joint<D, B, D2, B2>, B>, B>, Batch<'b, A2, Whole<Joint<D, B, D2, B2>, B2>, B2>);
+
+/// Whether [`batch_broadcast`] gives views of both operands.
+///
+/// # Examples
+/// ```
+/// use ndarray::{Array2, Array3, Ix1, Ix2};
+/// use ndarray_broadcast::{can_batch_broadcast, prelude::*};
+///
+/// let (two, three) = (Array2::<f64>::zeros((2, 6)), Array2::<f64>::zeros((3, 6)));
+/// let c = Array3::<f64>::zeros((2, 6, 6));
+/// assert!(can_batch_broadcast(&c.batch::<Ix2>()?, &two.batch::<Ix1>()?));
+/// assert!(!can_batch_broadcast(&c.batch::<Ix2>()?, &three.batch::<Ix1>()?));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// NEML2 `utils::sizes_broadcastable` of the batch shapes.
+#[must_use]
+#[inline]
+pub fn can_batch_broadcast<A, D: Dimension, B: Dimension, A2, D2: Dimension, B2: Dimension>(
+    a: &Batch<'_, A, D, B>,
+    b: &Batch<'_, A2, D2, B2>,
+) -> bool {
+    let parts = [a.parts(), b.parts()];
+    let mut whole = ndarray::IxDyn::zeros(batch_ndim(&parts) + a.base_ndim().max(b.base_ndim()));
+    let joint = batch_ndim(&parts);
+    join(&parts.map(Split::batch), &mut sizes_mut(&mut whole)[..joint])
+        && parts.iter().all(|part| {
+            let fits = joint + part.base().len();
+            sizes_mut(&mut whole)[joint..fits].copy_from_slice(part.base());
+            checked_len(&sizes_mut(&mut whole)[..fits]).is_some()
+        })
+}
+
+/// The shape of operand `k` with its batch stretched to the joint one.
+#[inline]
+fn joint_whole<W: Dimension, const N: usize>(parts: &[Split<'_>; N], k: usize) -> Result<W, BroadcastError> {
+    let joint = batch_ndim(parts);
+    let mut whole = W::zeros(joint + parts[k].base().len());
+    join_batches(parts, &mut sizes_mut(&mut whole)[..joint])?;
+    with_base(parts[k], sizes_mut(&mut whole), || Request::BatchTogether { shapes: told(parts) })?;
+    Ok(whole)
+}
+
+/// One operand: a reference to a [`Batch`].
+pub trait BatchOperand: Sealed {
+    /// The dimension type of the batch.
+    type BatchDim: Dimension;
+    /// The dimension type of the base.
+    type Base: Dimension;
+    /// The operand with another dimension type of the whole.
+    type With<W: Dimension>;
+
+    #[doc(hidden)]
+    fn split(&self) -> Split<'_>;
+
+    #[doc(hidden)]
+    fn stretch<W: Dimension>(&self, shape: W) -> Self::With<W>;
+}
+
+impl<A, D, B> Sealed for Batch<'_, A, D, B> {}
+impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
+    type BatchDim = D::Left;
+    type Base = B;
+    type With<W: Dimension> = Batch<'a, A, W, B>;
+
+    #[inline]
+    fn split(&self) -> Split<'_> {
+        self.parts()
+    }
+
+    #[inline]
+    fn stretch<W: Dimension>(&self, shape: W) -> Batch<'a, A, W, B> {
+        self.stretched(shape)
+    }
+}
+
+/// A tuple of 1 to 6 references to [`Batch`]es, in any mixture of element types and numbers of axes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of batches",
+    label = "expected a tuple of 1 to 6 `&Batch`",
+    note = "make a `Batch` of an array with `a.batch::<Ix2>()?`",
+    note = "for more than 6, or a number only known at run time, use `batch_broadcast_views`"
+)]
+pub trait BatchOperands: Sealed {
+    /// The tuple of results.
+    type Batches;
+
+    /// The operands with their batches stretched.
+    #[doc(hidden)]
+    fn stretch(self) -> Result<Self::Batches, BroadcastError>;
+}
+
+/// The dimension type of the joint batch of several.
+macro_rules! joint_dim {
+    ($A:ty) => { $A };
+    ($A:ty, $B:ty $(, $rest:ty)*) => { joint_dim!(<$A as DimMax<$B>>::Output $(, $rest)*) };
+}
+
+/// The operands with their places; the dimension type of the joint batch; and `A: DimMax<B>` and so on for it.
+macro_rules! operands {
+    ($($T:ident $x:tt),+; $J:ty; $($joins:tt)*) => {
+        impl<$($T: BatchOperand),+> BatchOperands for ($($T,)+)
+        where
+            $($joins)*
+            $($J: DimAdd<$T::Base>,)+
+        {
+            type Batches = ($($T::With<Whole<$J, $T::Base>>,)+);
+
+            #[inline]
+            fn stretch(self) -> Result<Self::Batches, BroadcastError> {
+                let parts = [$(self.$x.split()),+];
+                Ok(($(self.$x.stretch(joint_whole(&parts, $x)?),)+))
+            }
+        }
+    };
+}
+operands!(A 0; A::BatchDim;);
+operands!(A 0, B 1; joint_dim!(A::BatchDim, B::BatchDim);
+    A::BatchDim: DimMax<B::BatchDim>,);
+operands!(A 0, B 1, C 2; joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim);
+    A::BatchDim: DimMax<B::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,);
+operands!(A 0, B 1, C 2, D 3; joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim);
+    A::BatchDim: DimMax<B::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,);
+operands!(A 0, B 1, C 2, D 3, E 4;
+    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim);
+    A::BatchDim: DimMax<B::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim): DimMax<E::BatchDim>,);
+operands!(A 0, B 1, C 2, D 3, E 4, F 5;
+    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim, F::BatchDim);
+    A::BatchDim: DimMax<B::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim): DimMax<E::BatchDim>,
+    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim): DimMax<F::BatchDim>,);
+
+/// [`batch_broadcast`] for 1 to 6 operands.
+///
+/// # Shapes
+/// As [`batch_broadcast`].
+///
+/// # Errors
+/// As [`batch_broadcast`].
+///
+/// # Examples
+/// ```
+/// use ndarray::{Array2, Array3, Array4, Ix0, Ix1, Ix2};
+/// use ndarray_broadcast::{batch_broadcast_all, prelude::*};
+///
+/// let (c, strain) = (Array4::<f64>::zeros((5, 1, 3, 3)), Array2::<f64>::zeros((2, 3)));
+/// let time = Array3::<f32>::zeros((5, 1, 1));
+/// let (c, strain, time) = (c.batch::<Ix2>()?, strain.batch::<Ix1>()?, time.batch::<Ix0>()?);
+/// let (x, y, z) = batch_broadcast_all((&c, &strain, &time))?;
+/// assert_eq!((x.into_view().dim(), y.into_view().dim()), ((5, 5, 2, 3, 3), (5, 5, 2, 3)));
+/// assert_eq!((z.batch_shape(), z.base_shape()), (&[5, 5, 2][..], &[][..]));
+/// let three = Array2::<f64>::zeros((3, 6));
+/// assert!(batch_broadcast_all((&c, &strain, &three.batch::<Ix1>()?)).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// As [`batch_broadcast`].
+#[inline]
+pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, BroadcastError> {
+    operands.stretch()
+}
+
+/// [`batch_broadcast`] for any number of operands of one type.
+///
+/// # Shapes
+/// As [`batch_broadcast`]. Operands of a dynamic number of axes may differ in it. No operands give none.
+///
+/// # Errors
+/// As [`batch_broadcast`].
+///
+/// # Examples
+/// ```
+/// use ndarray::ArrayD;
+/// use ndarray_broadcast::{batch_broadcast_views, prelude::*};
+///
+/// let (c, strain) = (ArrayD::<f64>::zeros(vec![2, 6, 6]), ArrayD::zeros(vec![1000, 2, 6]));
+/// let views = batch_broadcast_views(&[c.batch_dyn(2)?, strain.batch_dyn(1)?])?;
+/// assert_eq!((views[0].batch_shape(), views[0].base_shape()), (&[1000, 2][..], &[6, 6][..]));
+/// assert!(batch_broadcast_views(&[c.batch_dyn(1)?, strain.batch_dyn(1)?]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// As [`batch_broadcast`].
+pub fn batch_broadcast_views<'a, A, D: Dimension, B: Dimension>(
+    operands: &[Batch<'a, A, D, B>],
+) -> Result<Vec<Batch<'a, A, D, B>>, BroadcastError> {
+    let parts: Vec<Split<'_>> = operands.iter().map(Batch::parts).collect();
+    let request = || Request::BatchTogether { shapes: told(&parts) };
+    let mut joint = alloc::vec![1; batch_ndim(&parts)];
+    join_batches_of(&parts, &mut joint)?;
+    let shapes = parts.iter().map(|&part| {
+        let mut whole = D::zeros(joint.len() + part.base().len());
+        sizes_mut(&mut whole)[..joint.len()].copy_from_slice(&joint);
+        with_base(part, sizes_mut(&mut whole), request).map(|()| whole)
+    });
+    let shapes: Vec<D> = shapes.collect::<Result<_, _>>()?;
+    Ok(operands.iter().zip(shapes).map(|(operand, shape)| operand.stretched(shape)).collect())
+}

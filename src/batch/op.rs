@@ -1,0 +1,249 @@
+//! Operations on bases that are carried out without a closure for each batch element.
+
+use super::{Batch, Signature};
+use crate::error::{BroadcastError, Request};
+use crate::kernel::pairs::pairs;
+use crate::kernel::product::products;
+use crate::kernel::slots::{Filled, Slots};
+use crate::sealed::Sealed;
+use crate::shape::{Split, join_bases, sizes_mut, told};
+use crate::view::place;
+use ndarray::{ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
+
+#[cfg(feature = "rayon")]
+use crate::kernel::{pairs::par_pairs, product::par_products};
+
+/// Operations on bases, for [`Batch::apply`] and the others: values without data.
+///
+/// | operation | bases | elements |
+/// |---|---|---|
+/// | [`Add`](base_op::Add), [`Sub`](base_op::Sub), [`Mul`](base_op::Mul), [`Div`](base_op::Div) | element by element; base shapes are aligned at the right and broadcast, so that a scalar, of base `()`, goes with anything | `Copy`, any that have the operator |
+/// | [`MatVec`](base_op::MatVec) | `(m,n),(n)->(m)` | `LinalgScalar`, of both the same |
+/// | [`VecMat`](base_op::VecMat) | `(n),(n,m)->(m)` | |
+/// | [`MatMul`](base_op::MatMul) | `(m,n),(n,p)->(m,p)` | |
+/// | [`Inner`](base_op::Inner) | `(n),(n)->()` | |
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2, Ix1};
+/// use ndarray_broadcast::{base_op, prelude::*};
+///
+/// let (a, b) = (array![[1.0, 2.0], [3.0, 4.0]], array![10.0, 20.0]);
+/// let mut sums = Array2::zeros((2, 2));
+/// a.batch::<Ix1>()?.apply_into(base_op::Add, &b.batch::<Ix1>()?, &mut sums)?;
+/// assert_eq!(sums, array![[11.0, 22.0], [13.0, 24.0]]);
+/// assert!(a.batch::<Ix1>()?.apply(base_op::Inner, &array![1.0].batch::<Ix1>()?).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+pub mod base_op {
+    macro_rules! operations {
+        ($($(#[$doc:meta])* $Op:ident)*) => {$(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+            pub struct $Op;
+            impl crate::sealed::Sealed for $Op {}
+        )*};
+    }
+    operations! {
+        /// Sums, element by element.
+        Add
+        /// Differences, element by element.
+        Sub
+        /// Products, element by element.
+        Mul
+        /// Quotients, element by element.
+        Div
+        /// Matrices times vectors: `(m,n),(n)->(m)`.
+        MatVec
+        /// Vectors times matrices: `(n),(n,m)->(m)`.
+        VecMat
+        /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
+        MatMul
+        /// Inner products of vectors, of which nothing is conjugated: `(n),(n)->()`.
+        Inner
+    }
+}
+
+/// An operation of [`base_op`] between bases of dimension types `B` and `B2`, of elements `A` and `A2`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not defined between bases `{B}` of `{A}` and `{B2}` of `{A2}`",
+    label = "the numbers of base axes, or the element types, do not fit the operation",
+    note = "products of matrices and vectors need bases of dimension types `Ix2` and `Ix1` (or `IxDyn`), and one \
+            element type that is a `LinalgScalar`",
+    note = "element-wise operations need element types that are `Copy` and have the operator"
+)]
+pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
+    /// The type of the elements of the result.
+    type Output: Copy;
+    /// The dimension type of the base of the result.
+    type Base: Dimension;
+
+    /// The base shape of the result.
+    #[doc(hidden)]
+    fn base(self, parts: &[Split<'_>; 2]) -> Result<Self::Base, BroadcastError>;
+
+    /// Writes the results; the shapes were checked.
+    #[doc(hidden)]
+    fn run<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        a: &Batch<'_, A, D, B>,
+        b: &Batch<'_, A2, D2, B2>,
+        out: Slots<'_, Self::Output, E>,
+    ) -> Filled;
+
+    /// Writes the results, on several threads.
+    #[cfg(feature = "rayon")]
+    #[doc(hidden)]
+    fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        a: &Batch<'_, A, D, B>,
+        b: &Batch<'_, A2, D2, B2>,
+        out: Slots<'_, Self::Output, E>,
+    ) -> Filled
+    where
+        A: Send + Sync,
+        A2: Sync,
+        Self::Output: Send;
+}
+
+/// The operand stretched to a shape of which the `base` last axes are the base: batch and base are aligned each.
+fn expanded<'v, A, D: Dimension, B: Dimension, E: Dimension>(
+    operand: &'v Batch<'_, A, D, B>,
+    shape: &[usize],
+    base: usize,
+) -> ArrayView<'v, A, E> {
+    let part = operand.parts();
+    let mut whole = E::zeros(shape.len());
+    sizes_mut(&mut whole).copy_from_slice(shape);
+    let batch = shape.len() - base;
+    let places = (batch - part.batch().len()..batch).chain(shape.len() - part.base().len()..shape.len());
+    place(operand.whole(), whole, places)
+}
+
+/// Element by element.
+///
+/// The two views and the closure are all that the loop needs: any map over arrays of one shape will do.
+macro_rules! elementwise {
+    ($($Op:ident $op:ident)*) => {$(
+        impl<A, A2, B, B2> BaseOp<A, A2, B, B2> for base_op::$Op
+        where
+            A: Copy + core::ops::$Op<A2, Output: Copy>,
+            A2: Copy,
+            B: Dimension + DimMax<B2>,
+            B2: Dimension,
+        {
+            type Output = <A as core::ops::$Op<A2>>::Output;
+            type Base = <B as DimMax<B2>>::Output;
+
+            #[inline]
+            fn base(self, parts: &[Split<'_>; 2]) -> Result<Self::Base, BroadcastError> {
+                let mut base = Self::Base::zeros(parts[0].base().len().max(parts[1].base().len()));
+                join_bases(parts, sizes_mut(&mut base))?;
+                Ok(base)
+            }
+
+            fn run<D: Dimension, D2: Dimension, E: Dimension>(
+                self,
+                a: &Batch<'_, A, D, B>,
+                b: &Batch<'_, A2, D2, B2>,
+                out: Slots<'_, Self::Output, E>,
+            ) -> Filled {
+                let base = a.base_ndim().max(b.base_ndim());
+                let (a, b): (ArrayView<'_, A, E>, ArrayView<'_, A2, E>) =
+                    (expanded(a, out.sizes(), base), expanded(b, out.sizes(), base));
+                pairs(&a, &b, out, |x: A, y: A2| core::ops::$Op::$op(x, y))
+            }
+
+            #[cfg(feature = "rayon")]
+            fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+                self,
+                a: &Batch<'_, A, D, B>,
+                b: &Batch<'_, A2, D2, B2>,
+                out: Slots<'_, Self::Output, E>,
+            ) -> Filled
+            where
+                A: Send + Sync,
+                A2: Sync,
+                Self::Output: Send,
+            {
+                let base = a.base_ndim().max(b.base_ndim());
+                let (a, b): (ArrayView<'_, A, E>, ArrayView<'_, A2, E>) =
+                    (expanded(a, out.sizes(), base), expanded(b, out.sizes(), base));
+                par_pairs(&a, &b, out, |x: A, y: A2| core::ops::$Op::$op(x, y))
+            }
+        }
+    )*};
+}
+elementwise!(Add add Sub sub Mul mul Div div);
+
+/// A dimension type that can be `R`: `R` itself and `IxDyn`.
+pub trait Holds<R>: Dimension {}
+impl<R: Dimension> Holds<R> for R {}
+macro_rules! dynamic {
+    ($($R:ty)*) => { $(impl Holds<$R> for IxDyn {})* };
+}
+dynamic!(Ix1 Ix2);
+
+/// Products of matrices and vectors: `(m,n)` as `[Some(m), Some(n)]`.
+macro_rules! product {
+    ($($Op:ident $signature:literal $A:ty, $B:ty => $R:ty, $fits:expr, $base:expr, $axes:expr;)*) => {$(
+        impl<T, B: Holds<$A>, B2: Holds<$B>> BaseOp<T, T, B, B2> for base_op::$Op
+        where
+            T: LinalgScalar,
+        {
+            type Output = T;
+            type Base = $R;
+
+            #[inline]
+            fn base(self, parts: &[Split<'_>; 2]) -> Result<$R, BroadcastError> {
+                /// The sizes of the result's base, where those of the operands fit.
+                #[inline]
+                fn sizes(a: &[usize], b: &[usize]) -> Option<$R> {
+                    let (fits, base): (fn(&[usize], &[usize]) -> bool, fn(&[usize], &[usize]) -> $R) = ($fits, $base);
+                    fits(a, b).then(|| base(a, b))
+                }
+                if let Some(base) = sizes(parts[0].base(), parts[1].base()) {
+                    return Ok(base);
+                }
+                Err(const { Signature::literal($signature) }.base_of_result(parts).err().expect("a signature that does not fit either"))
+            }
+
+            fn run<D: Dimension, D2: Dimension, E: Dimension>(
+                self,
+                a: &Batch<'_, T, D, B>,
+                b: &Batch<'_, T, D2, B2>,
+                out: Slots<'_, T, E>,
+            ) -> Filled {
+                products(a.whole(), b.whole(), out, $axes)
+            }
+
+            #[cfg(feature = "rayon")]
+            fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+                self,
+                a: &Batch<'_, T, D, B>,
+                b: &Batch<'_, T, D2, B2>,
+                out: Slots<'_, T, E>,
+            ) -> Filled
+            where
+                T: Send + Sync,
+            {
+                par_products(a.whole(), b.whole(), out, $axes)
+            }
+        }
+    )*};
+}
+product! {
+    MatVec "(m,n),(n)->(m)" Ix2, Ix1 => Ix1,
+        |a, b| matches!((a, b), (&[_, n], &[k]) if n == k), |a, _| Ix1(a[0]), [2, 1, 1];
+    VecMat "(n),(n,m)->(m)" Ix1, Ix2 => Ix1,
+        |a, b| matches!((a, b), (&[n], &[k, _]) if n == k), |_, b| Ix1(b[1]), [1, 2, 1];
+    MatMul "(m,n),(n,p)->(m,p)" Ix2, Ix2 => Ix2,
+        |a, b| matches!((a, b), (&[_, n], &[k, _]) if n == k), |a, b| Ix2(a[0], b[1]), [2, 2, 2];
+    Inner "(n),(n)->()" Ix1, Ix1 => Ix0,
+        |a, b| matches!((a, b), (&[n], &[k]) if n == k), |_, _| Ix0(), [1, 1, 0];
+}
+
+/// What is asked of an operation, for messages.
+pub(super) fn into_request(parts: &[Split<'_>; 2], out: Split<'_>) -> Request {
+    Request::BatchInto { shapes: told(parts), out: out.told() }
+}

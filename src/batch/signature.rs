@@ -1,0 +1,329 @@
+//! Signatures of operations on bases, as NumPy's generalised ufuncs have them.
+
+use super::text::{Token, check, number, token};
+use crate::error::{BroadcastError, Request, cold};
+use crate::shape::{Split, batch_ndim, join_batches_of, told};
+use alloc::{boxed::Box, string::String, vec, vec::Vec};
+use core::fmt;
+
+/// Which base axes of operands and results have one size: `(m,n),(n)->(m)`.
+///
+/// The operands stand before the arrow, the results after it; each is a list of base axes in parentheses. One name
+/// stands for one size; a number is a size that the axis must have, as in `(3),(3)->(3)`; base axes are never
+/// stretched. An axis with a question mark may be missing, everywhere at once, as in `(m?,n),(n,p?)->(m?,p?)`.
+///
+/// # Examples
+/// ```
+/// use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, Ix1, Ix2};
+/// use ndarray_broadcast::{prelude::*, Signature};
+///
+/// // read when the program is compiled
+/// const MATVEC: Signature = Signature::literal("(m,n),(n)->(m)");
+///
+/// let (c, e) = (Array3::<f64>::ones((2, 6, 4)), Array2::<f64>::ones((2, 4)));
+/// let times = |c: ArrayView2<f64>, e: ArrayView1<f64>, mut s: ArrayViewMut1<f64>| s.assign(&c.dot(&e));
+/// let s: Array2<f64> = c.batch::<Ix2>()?.zip_map(&e.batch::<Ix1>()?, MATVEC, times)?;
+/// assert_eq!(s, Array2::from_elem((2, 6), 4.0));
+/// let e = Array2::<f64>::ones((2, 6));
+/// assert_eq!(
+///     c.batch::<Ix2>()?.zip_map(&e.batch::<Ix1>()?, MATVEC, times).unwrap_err().to_string(),
+///     "cannot apply (m,n),(n)->(m) to (2; 6, 4) and (2; 6): \
+///      n is 4 at base axis 1 of operand 0 and 6 at base axis 0 of operand 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `signature` of `numpy.vectorize` and of NumPy's generalised ufuncs, with fixed and optional sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(alias = "gufunc")]
+pub struct Signature<'s> {
+    text: &'s str,
+    counts: [usize; 2],
+}
+
+/// One base axis of a signature.
+#[derive(Clone, Copy)]
+struct CoreAxis<'s> {
+    symbol: &'s str,
+    /// The size of a number.
+    size: Option<usize>,
+    optional: bool,
+}
+
+impl<'s> Signature<'s> {
+    /// Reads a signature.
+    ///
+    /// # Errors
+    /// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does not fit.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::Signature;
+    ///
+    /// let signature = Signature::new("(m, n), (n) -> (m)")?;
+    /// assert_eq!((signature.operands(), signature.results()), (2, 1));
+    /// assert_eq!(
+    ///     Signature::new("(m,n),(n>->(m)").unwrap_err().to_string(),
+    ///     "cannot read \"(m,n),(n>->(m)\": position 8 needs (, ), a name, a size, a comma or ->",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    pub fn new(text: &'s str) -> Result<Self, BroadcastError> {
+        match check(text.as_bytes()) {
+            Ok(counts) => Ok(Self { text, counts }),
+            Err((position, expected)) => {
+                Err(BroadcastError::InvalidText { text: text.into(), position, expected })
+            }
+        }
+    }
+
+    /// [`new`](Self::new) for a signature that is written in the program.
+    ///
+    /// # Panics
+    /// Where `new` has an error; in a constant the program does not compile.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::Signature;
+    ///
+    /// const CROSS: Signature = Signature::literal("(3),(3)->(3)");
+    /// assert_eq!(CROSS.to_string(), "(3),(3)->(3)");
+    /// ```
+    /// ```compile_fail,E0080
+    /// const BAD: ndarray_broadcast::Signature = ndarray_broadcast::Signature::literal("(3),(3)");
+    /// # assert_eq!(BAD.operands(), 2);
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub const fn literal(text: &'s str) -> Self {
+        match check(text.as_bytes()) {
+            Ok(counts) => Self { text, counts },
+            Err(_) => panic!("not a signature such as (m,n),(n)->(m)"),
+        }
+    }
+
+    /// How many operands there are.
+    #[must_use]
+    pub const fn operands(&self) -> usize {
+        self.counts[0]
+    }
+
+    /// How many results there are.
+    #[must_use]
+    pub const fn results(&self) -> usize {
+        self.counts[1]
+    }
+
+    /// What operands of the given shapes come to: the joint batch shape and the shapes of the results.
+    ///
+    /// The number of base axes of each operand is that of the signature.
+    ///
+    /// # Shapes
+    /// `(m,n),(n)->(m)` of `[2, 6, 4]` and `[1000, 1, 4]` has the batch shape `[1000, 2]`, and its result the
+    /// shape `[1000, 2, 6]`.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`OperandCount`](BroadcastError::OperandCount) for another number of shapes;
+    /// [`BaseAxes`](BroadcastError::BaseAxes) for a shape with too few axes;
+    /// [`BaseSize`](BroadcastError::BaseSize) where a size is not the signature's number;
+    /// [`BaseSymbol`](BroadcastError::BaseSymbol) where one name has two sizes;
+    /// [`UnknownSymbol`](BroadcastError::UnknownSymbol) where a name stands in the results only;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::Signature;
+    ///
+    /// let matmul = Signature::new("(m?,n),(n,p?)->(m?,p?)")?;
+    /// let shapes = matmul.resolve(&[&[7, 1, 2, 3], &[5, 3, 4]])?;
+    /// assert_eq!((shapes.batch, shapes.results), (vec![7, 5], vec![vec![7, 5, 2, 4]]));
+    /// assert_eq!(shapes.sizes, [("m", 2), ("n", 3), ("p", 4)]);
+    /// assert_eq!(matmul.resolve(&[&[7, 2, 3], &[3]])?.results, [[7, 2]]);
+    /// assert_eq!(
+    ///     matmul.resolve(&[&[], &[3]]).unwrap_err().to_string(),
+    ///     "cannot apply (m?,n),(n,p?)->(m?,p?) to (;) and (; 3): the base of operand 0 has 0 axes, expected 1",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// What a generalised ufunc of NumPy does before its loop.
+    pub fn resolve(&self, shapes: &[&[usize]]) -> Result<SignatureShapes<'s>, BroadcastError> {
+        let mut parts = Vec::new();
+        for shape in shapes {
+            parts.push(Split::new(shape, shape.len())?);
+        }
+        let missing = self.missing(&parts)?;
+        for (k, part) in parts.iter_mut().enumerate() {
+            let base = self.axes(k, &missing).count();
+            if shapes[k].len() < base {
+                return Err(self.base_axes(&parts, Some(k), base, shapes[k].len()));
+            }
+            *part = Split::new(shapes[k], base)?;
+        }
+        self.check_sizes(&parts, &missing)?;
+        let mut results = Vec::new();
+        for r in 0..self.results() {
+            results.push(self.result(r, &parts, &missing)?);
+        }
+        let mut batch = vec![1; batch_ndim(&parts)];
+        join_batches_of(&parts, &mut batch)?;
+        let mut sizes: Vec<(&'s str, usize)> = Vec::new();
+        for (k, part) in parts.iter().enumerate() {
+            for (axis, &size) in self.axes(k, &missing).zip(part.base()) {
+                if axis.size.is_none() && sizes.iter().all(|&(symbol, _)| symbol != axis.symbol) {
+                    sizes.push((axis.symbol, size));
+                }
+            }
+        }
+        let results = results.into_iter().map(|base| [batch.as_slice(), &base].concat()).collect();
+        Ok(SignatureShapes { batch, sizes, results })
+    }
+
+    /// The base shape of the only result for operands that are split already.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve), but for the batches.
+    pub(super) fn base_of_result(&self, parts: &[Split<'_>]) -> Result<Vec<usize>, BroadcastError> {
+        let missing = self.missing(parts)?;
+        for (k, part) in parts.iter().enumerate() {
+            let (expected, found) = (self.axes(k, &missing).count(), part.base().len());
+            if found != expected {
+                return Err(self.base_axes(parts, Some(k), expected, found));
+            }
+        }
+        self.check_sizes(parts, &missing)?;
+        self.result(0, parts, &missing)
+    }
+
+    /// The optional symbols that an operand has too few base axes for.
+    fn missing(&self, parts: &[Split<'_>]) -> Result<Vec<&'s str>, BroadcastError> {
+        if parts.len() != self.operands() {
+            let (expected, found) = (self.operands(), parts.len());
+            return Err(BroadcastError::OperandCount { request: self.request(parts), expected, found });
+        }
+        let mut missing = Vec::new();
+        for (k, part) in parts.iter().enumerate() {
+            while let Some(axis) = (self.axes(k, &missing).count() > part.base().len())
+                .then(|| self.axes(k, &missing).find(|axis| axis.optional))
+                .flatten()
+            {
+                missing.push(axis.symbol);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Checks the sizes of bases that have the right numbers of axes.
+    fn check_sizes(&self, parts: &[Split<'_>], missing: &[&str]) -> Result<(), BroadcastError> {
+        for (k, part) in parts.iter().enumerate() {
+            for (i, (axis, &size)) in self.axes(k, missing).zip(part.base()).enumerate() {
+                if let Some(expected) = axis.size.filter(|&expected| expected != size) {
+                    let request = self.request(parts);
+                    return Err(BroadcastError::BaseSize {
+                        request,
+                        operand: Some(k),
+                        axis: i,
+                        expected,
+                        size,
+                    });
+                }
+            }
+        }
+        for (k, part) in parts.iter().enumerate() {
+            for (i, (axis, &size)) in self.axes(k, missing).zip(part.base()).enumerate() {
+                let (operand, first, own) = self.first(axis.symbol, parts, missing).unwrap_or((k, i, size));
+                if own != size {
+                    return Err(BroadcastError::BaseSymbol {
+                        request: self.request(parts),
+                        symbol: axis.symbol.into(),
+                        places: Box::new([(operand, first), (k, i)]),
+                        sizes: [own, size],
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The base shape of result `r`.
+    fn result(&self, r: usize, parts: &[Split<'_>], missing: &[&str]) -> Result<Vec<usize>, BroadcastError> {
+        let size = |axis: CoreAxis<'_>| {
+            let known = axis.size.or_else(|| self.first(axis.symbol, parts, missing).map(|(.., size)| size));
+            known.ok_or_else(|| BroadcastError::UnknownSymbol {
+                request: self.request(parts),
+                symbol: axis.symbol.into(),
+            })
+        };
+        self.axes(self.operands() + r, missing).map(size).collect()
+    }
+
+    /// The operand, the axis and the size of the first base axis that is called `symbol`.
+    fn first(&self, symbol: &str, parts: &[Split<'_>], missing: &[&str]) -> Option<(usize, usize, usize)> {
+        parts.iter().enumerate().find_map(|(k, part)| {
+            let i = self.axes(k, missing).position(|axis| axis.symbol == symbol)?;
+            Some((k, i, part.base()[i]))
+        })
+    }
+
+    /// The axes of operand `k`, results counted on, but for the missing ones.
+    fn axes<'m>(&self, k: usize, missing: &'m [&str]) -> impl Iterator<Item = CoreAxis<'s>> + use<'s, 'm> {
+        let text = self.text;
+        let (mut base, mut at) = (0, 0);
+        core::iter::from_fn(move || {
+            loop {
+                // the text was checked, so every token is one, and `End` is not met twice
+                let Ok((next, _, after)) = token(text.as_bytes(), at) else { return None };
+                at = after;
+                match next {
+                    Token::Close if base == k => return None,
+                    Token::Close => base += 1,
+                    Token::End => return None,
+                    Token::Dim { from, to, optional } if base == k => {
+                        let symbol = &text[from..to];
+                        let size = number(text.as_bytes(), from, to).ok();
+                        return Some(CoreAxis { symbol, size, optional });
+                    }
+                    _ => {}
+                }
+            }
+        })
+        .filter(|axis| !missing.contains(&axis.symbol))
+    }
+
+    pub(super) fn base_axes(
+        &self,
+        parts: &[Split<'_>],
+        operand: Option<usize>,
+        expected: usize,
+        found: usize,
+    ) -> BroadcastError {
+        *cold(|| BroadcastError::BaseAxes { request: self.request(parts), operand, expected, found })
+    }
+
+    #[allow(clippy::unnecessary_box_returns, reason = "errors hold it in a box")]
+    fn request(&self, parts: &[Split<'_>]) -> Box<Request> {
+        Box::new(Request::ApplySignature { signature: String::from(self.text), shapes: told(parts) })
+    }
+}
+
+/// What a [`Signature`] comes to for some shapes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SignatureShapes<'s> {
+    /// The joint batch shape.
+    pub batch: Vec<usize>,
+    /// The size of each name that is not missing, in the order of the signature.
+    pub sizes: Vec<(&'s str, usize)>,
+    /// The shape of each result: the joint batch shape, then its base shape.
+    pub results: Vec<Vec<usize>>,
+}
+
+/// The text that it was read from.
+impl fmt::Display for Signature<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}

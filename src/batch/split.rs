@@ -1,0 +1,107 @@
+//! Which axes of an array are its base.
+
+use super::Batch;
+use crate::error::BroadcastError;
+use crate::sealed::Sealed;
+use crate::shape::LessAxes;
+use crate::view::AsArrayRef;
+use ndarray::{Dim, Dimension, Ix, IxDyn};
+
+/// A number of base axes that is in the type: `Ix0` to `Ix6`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a fixed number of base axes",
+    label = "expected `Ix0` to `Ix6`",
+    note = "where the number of base axes is only known at run time, use `batch_dyn(k)`"
+)]
+pub trait BaseRank: Dimension + Sealed {
+    /// The number.
+    #[doc(hidden)]
+    const AXES: usize;
+}
+
+macro_rules! ranks {
+    ($($n:literal)*) => {$(
+        impl BaseRank for Dim<[Ix; $n]> {
+            const AXES: usize = $n;
+        }
+    )*};
+}
+ranks!(0 1 2 3 4 5 6);
+
+/// Splitting the axes of an array into batch and base, on every kind of array.
+pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
+    /// The array with its last axes as the base and all others as the batch: `K` says how many.
+    ///
+    /// # Shapes
+    /// An array of shape `(1000, 2, 6, 6)` as `batch::<Ix2>()` is a batch of 1000 x 2 matrices. Either part may
+    /// be `()`: an array of 6 axes as `batch::<Ix6>()` is one base, as `batch::<Ix0>()` a batch of scalars.
+    ///
+    /// # Errors
+    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where an array of a dynamic number of axes has fewer than `K`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array3, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let stiffness = Array3::<f64>::zeros((2, 6, 6));
+    /// let c = stiffness.batch::<Ix2>()?;
+    /// assert_eq!((c.batch_shape(), c.base_shape()), (&[2][..], &[6, 6][..]));
+    /// assert_eq!(stiffness.batch::<Ix1>()?.batch_shape(), [2, 6]);
+    /// assert_eq!(
+    ///     ndarray::ArrayD::<f64>::zeros(vec![3]).batch::<Ix2>().unwrap_err().to_string(),
+    ///     "cannot split shape [3] into batch and base of 2 axes: the array has 1 axis, expected at least 2",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// More base axes than the array has do not compile, where both numbers are in the types:
+    /// ```compile_fail,E0277
+    /// # use ndarray_broadcast::prelude::*;
+    /// ndarray::array![1.0, 2.0].batch::<ndarray::Ix2>().unwrap();
+    /// ```
+    ///
+    /// # Equivalents
+    /// NEML2 `Tensor(t, batch_dim)` counts the batch axes instead; of a `SSR4` or `SR2` the type says the base.
+    #[doc(alias = "batch_dim")]
+    #[inline]
+    fn batch<'a, K: BaseRank>(&'a self) -> Result<Batch<'a, A, D, K>, BroadcastError>
+    where
+        A: 'a,
+        D: LessAxes<K> + 'a,
+    {
+        Batch::new(self.as_array_ref().view())
+    }
+
+    /// [`batch`](Self::batch) with a number of base axes that is only known at run time.
+    ///
+    /// # Shapes
+    /// As [`batch`](Self::batch). What is made of the result has a dynamic number of axes.
+    ///
+    /// # Errors
+    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where the array has fewer axes than `base_ndim`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::Array3;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let strain = Array3::<f64>::zeros((1000, 2, 6));
+    /// assert_eq!(strain.batch_dyn(1)?.base_shape(), [6]);
+    /// assert_eq!(strain.batch_dyn(3)?.batch_shape(), []);
+    /// assert!(strain.batch_dyn(4).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// NEML2 `Tensor(t, t.dim() - base_ndim)`.
+    #[inline]
+    fn batch_dyn<'a>(&'a self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>, BroadcastError>
+    where
+        A: 'a,
+        D: 'a,
+    {
+        Batch::new_dyn(self.as_array_ref().view(), base_ndim)
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> BatchAxes<A, D> for T {}

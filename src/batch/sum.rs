@@ -1,0 +1,151 @@
+//! The adjoint of a broadcast of batches: the sum over batch axes only.
+
+use super::{Batch, Whole};
+use crate::error::{BroadcastError, Request};
+use crate::kernel::sum::{Accumulate, sum_into, sum_to_new};
+use crate::shape::{LessAxes, Split, TargetShape, fits_memory, plain, sizes, sizes_mut, sums_to, to_given};
+use ndarray::{Array, ArrayRef, DimAdd, Dimension};
+use num_traits::Zero;
+
+impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+    /// The sum over everything that broadcasting a batch of shape `target` to this one repeats. The base stays.
+    ///
+    /// # Shapes
+    /// `(1000, 2; 6, 6)` to `[2]` is `(2; 6, 6)`, to `[1000, 1]` it is `(1000, 1; 6, 6)`, to `()` it is `(; 6, 6)`.
+    /// A size 1 from the batch's size 0 is zero.
+    ///
+    /// # Errors
+    /// In this order:
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`TooManyAxes`](BroadcastError::TooManyAxes) where `target` has more axes than the batch;
+    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `target`;
+    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// // a base of size 1 is not what a batch of size 1 is
+    /// let delta = array![[[1.0], [2.0]], [[10.0], [20.0]], [[100.0], [200.0]]]; // (3, 2; 1)
+    /// let gradient: Array2<f64> = delta.batch::<Ix1>()?.sum_batch_to([2])?;
+    /// assert_eq!(gradient, array![[111.0], [222.0]]);
+    /// assert_eq!(
+    ///     delta.batch::<Ix1>()?.sum_batch_to([3]).unwrap_err().to_string(),
+    ///     "cannot sum batch shape [3, 2] of (3, 2; 1) to [3]: \
+    ///      batch axis 1 has sizes 2 and 3, expected equal sizes or 1 in the target",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// What the autograd of PyTorch does for NEML2's tensors; `batch_sum(d)` of NEML2, axis by axis.
+    #[doc(alias = "batch_sum")]
+    pub fn sum_batch_to<T: TargetShape>(
+        &self,
+        target: T,
+    ) -> Result<Array<A, Whole<T::Dim, B>>, BroadcastError>
+    where
+        A: Clone + Zero,
+        T::Dim: DimAdd<B>,
+    {
+        let part = self.parts();
+        let request = || Request::BatchSum { shape: part.told(), target: target.target_given() };
+        let batch = plain(&target, request)?;
+        self.sum_to(sizes(&batch), request)
+    }
+
+    /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, of which nothing else matters: the gradient of
+    /// an operand from what came of it.
+    ///
+    /// # Shapes
+    /// As [`sum_batch_to`](Self::sum_batch_to).
+    ///
+    /// # Errors
+    /// As [`sum_batch_to`](Self::sum_batch_to).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array1, Array2, Array3, Ix0, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (scale, delta) = (Array1::<f64>::zeros(2), Array3::<f64>::ones((1000, 2, 6)));
+    /// let gradient: Array2<f64> = delta.batch::<Ix1>()?.sum_batch_to_match(&scale.batch::<Ix0>()?)?;
+    /// assert_eq!(gradient, Array2::from_elem((2, 6), 1000.0));
+    /// let three = Array1::<f64>::zeros(3);
+    /// assert!(delta.batch::<Ix1>()?.sum_batch_to_match(&three.batch::<Ix0>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`sum_batch_to`](Self::sum_batch_to).
+    pub fn sum_batch_to_match<A2, D2, B2>(
+        &self,
+        like: &Batch<'_, A2, D2, B2>,
+    ) -> Result<Array<A, Whole<D2::Left, B>>, BroadcastError>
+    where
+        A: Clone + Zero,
+        D2: LessAxes<B2, Left: DimAdd<B>>,
+        B2: Dimension,
+    {
+        let part = self.parts();
+        let request = || Request::BatchSum { shape: part.told(), target: to_given(like.batch_shape()) };
+        self.sum_to(like.batch_shape(), request)
+    }
+
+    /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape: what a backward pass does with a gradient.
+    ///
+    /// # Shapes
+    /// As [`sum_batch_to`](Self::sum_batch_to), to the shape of `out` without the base, which is this one's.
+    ///
+    /// # Errors
+    /// As [`sum_batch_to`](Self::sum_batch_to); before these [`TooFewAxes`](BroadcastError::TooFewAxes) where `out`
+    /// has fewer axes than the base, and after them [`BaseSize`](BroadcastError::BaseSize) where it has another base.
+    /// Then `out` is as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Array3, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut gradient = array![[0.5, 0.5]];
+    /// let delta = Array3::<f64>::ones((3, 4, 2));
+    /// delta.batch::<Ix1>()?.add_sum_batch_to(&mut gradient)?;
+    /// assert_eq!(gradient, array![[12.5, 12.5]]);
+    /// assert!(delta.batch::<Ix1>()?.add_sum_batch_to(&mut Array2::zeros((1, 1))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `gradient += …` of what [`sum_batch_to`](Self::sum_batch_to) gives.
+    pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    where
+        A: Clone + Zero,
+    {
+        let (part, to) = (self.parts(), Split::new(out.shape(), self.base_ndim())?);
+        let request = || Request::BatchSum { shape: part.told(), target: to_given(to.batch()) };
+        let new = sums_to(part.batch(), to.batch(), request)?;
+        part.check_base(to, request)?;
+        sum_into(self.whole(), out, |axis| axis < new, &Accumulate);
+        Ok(())
+    }
+
+    fn sum_to<W: Dimension>(
+        &self,
+        batch: &[usize],
+        request: impl Fn() -> Request,
+    ) -> Result<Array<A, W>, BroadcastError>
+    where
+        A: Clone + Zero,
+    {
+        let part = self.parts();
+        let new = sums_to(part.batch(), batch, &request)?;
+        let mut whole = W::zeros(batch.len() + part.base().len());
+        let (first, last) = sizes_mut(&mut whole).split_at_mut(batch.len());
+        first.copy_from_slice(batch);
+        last.copy_from_slice(part.base());
+        fits_memory(sizes(&whole), size_of::<A>(), request)?;
+        // the bases are equal, so no base axis is summed
+        Ok(sum_to_new(self.whole(), whole, |axis| axis < new))
+    }
+}

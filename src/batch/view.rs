@@ -1,0 +1,256 @@
+//! The view of an array whose axes are split into batch and base.
+
+use super::{BaseRank, Whole};
+use crate::error::BroadcastError;
+use crate::shape::{LessAxes, Split, TargetShape, expanded};
+use crate::view::broadcast_data;
+use core::fmt;
+use core::marker::PhantomData;
+use ndarray::{ArrayView, DimAdd, Dimension, IxDyn};
+
+/// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
+///
+/// Made by [`batch`](super::BatchAxes::batch) and [`batch_dyn`](super::BatchAxes::batch_dyn); `D` is the dimension
+/// type of the whole. Between several of them batch axes are aligned, the last one of each with the last one of
+/// the others, and broadcast; base axes are the operation's business.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array3, Axis, Ix1, Ix2};
+/// use ndarray_broadcast::prelude::*;
+///
+/// let matrices = array![[[2.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [1.0, 0.0]]]; // (2; 2, 2)
+/// let vectors = array![[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]]; // (3, 1; 2)
+/// let products: Array3<f64> = matrices.batch::<Ix2>()?.matvec(&vectors.batch::<Ix1>()?)?; // (3, 2; 2)
+/// assert_eq!(products.dim(), (3, 2, 2));
+/// assert_eq!(products.index_axis(Axis(0), 2), array![[10.0, 12.0], [6.0, 5.0]]);
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+pub struct Batch<'a, A, D, B> {
+    view: ArrayView<'a, A, D>,
+    base: usize,
+    rank: PhantomData<B>,
+}
+
+impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
+    /// The view with its last axes as the base: [`batch`](super::BatchAxes::batch) of a view by value, so that it
+    /// may be made on the spot.
+    ///
+    /// # Shapes
+    /// As [`batch`](super::BatchAxes::batch).
+    ///
+    /// # Errors
+    /// As [`batch`](super::BatchAxes::batch).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array2, Ix1};
+    /// use ndarray_broadcast::Batch;
+    ///
+    /// let columns = Array2::<f64>::zeros((6, 1000));
+    /// let batch: Batch<_, _, Ix1> = Batch::new(columns.t())?;
+    /// assert_eq!((batch.batch_shape(), batch.base_shape()), (&[1000][..], &[6][..]));
+    /// let scalar = ndarray::arr0(1.0).into_dyn();
+    /// let none: Result<Batch<_, _, Ix1>, _> = Batch::new(scalar.view());
+    /// assert!(none.is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`batch`](super::BatchAxes::batch).
+    #[inline]
+    pub fn new(view: ArrayView<'a, A, D>) -> Result<Self, BroadcastError>
+    where
+        D: LessAxes<B>,
+    {
+        Split::new(view.shape(), B::AXES)?;
+        Ok(Self { view, base: B::AXES, rank: PhantomData })
+    }
+}
+
+impl<'a, A, D: Dimension> Batch<'a, A, D, IxDyn> {
+    /// [`new`](Self::new) with a number of base axes that is only known at run time.
+    ///
+    /// # Shapes
+    /// As [`batch_dyn`](super::BatchAxes::batch_dyn).
+    ///
+    /// # Errors
+    /// As [`batch_dyn`](super::BatchAxes::batch_dyn).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::Array2;
+    /// use ndarray_broadcast::Batch;
+    ///
+    /// let columns = Array2::<f64>::zeros((6, 1000));
+    /// assert_eq!(Batch::new_dyn(columns.t(), 1)?.base_shape(), [6]);
+    /// assert!(Batch::new_dyn(columns.t(), 3).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`batch_dyn`](super::BatchAxes::batch_dyn).
+    #[inline]
+    pub fn new_dyn(view: ArrayView<'a, A, D>, base_ndim: usize) -> Result<Self, BroadcastError> {
+        Split::new(view.shape(), base_ndim)?;
+        Ok(Self { view, base: base_ndim, rank: PhantomData })
+    }
+}
+
+impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
+    /// A view that is known to have at least `base` axes.
+    #[inline]
+    pub(super) fn known(view: ArrayView<'a, A, D>, base: usize) -> Self {
+        Self { view, base, rank: PhantomData }
+    }
+
+    /// The shape, split.
+    #[inline]
+    pub(super) fn parts(&self) -> Split<'_> {
+        Split::new(self.view.shape(), self.base).expect("a batch view has its base axes")
+    }
+
+    /// The whole array.
+    #[inline]
+    pub(super) fn whole(&self) -> &ArrayView<'a, A, D> {
+        &self.view
+    }
+
+    /// The number of base axes.
+    #[inline]
+    pub(super) fn base_ndim(&self) -> usize {
+        self.base
+    }
+
+    /// The view for as long as the data lives, with the batch stretched to the first axes of `shape`.
+    #[inline]
+    pub(super) fn stretched<E: Dimension>(&self, shape: E) -> Batch<'a, A, E, B> {
+        // With equal numbers of base axes, all of equal size, to align the batches is to align the wholes.
+        let view = broadcast_data(&self.view, shape).expect("the shape was checked");
+        Batch::known(view, self.base)
+    }
+
+    /// The sizes of the batch axes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array3, Ix0, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let a = Array3::<f64>::zeros((1000, 2, 6));
+    /// assert_eq!(a.batch::<Ix1>()?.batch_shape(), [1000, 2]);
+    /// assert_eq!(a.batch::<Ix0>()?.batch_shape(), [1000, 2, 6]);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// NEML2 `batch_sizes()`.
+    #[doc(alias = "batch_sizes")]
+    #[must_use]
+    #[inline]
+    pub fn batch_shape(&self) -> &[usize] {
+        self.parts().batch()
+    }
+
+    /// The sizes of the base axes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array3, Ix0, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let a = Array3::<f64>::zeros((2, 6, 6));
+    /// assert_eq!(a.batch::<Ix2>()?.base_shape(), [6, 6]);
+    /// assert_eq!(a.batch::<Ix0>()?.base_shape(), []);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// NEML2 `base_sizes()`.
+    #[doc(alias = "base_sizes")]
+    #[must_use]
+    #[inline]
+    pub fn base_shape(&self) -> &[usize] {
+        self.parts().base()
+    }
+
+    /// The whole array, base axes last, for as long as the data lives.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array3, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let a = Array3::<f64>::zeros((3, 1, 6));
+    /// assert_eq!(a.batch::<Ix1>()?.expand_batch([-1, 2])?.into_view().dim(), (3, 2, 6));
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// The `torch::Tensor` that a NEML2 tensor is.
+    #[must_use]
+    #[inline]
+    pub fn into_view(self) -> ArrayView<'a, A, D> {
+        self.view
+    }
+
+    /// A view with the batch stretched to `target`, in which -1 keeps the size of a batch axis. The base stays.
+    ///
+    /// # Shapes
+    /// As [`broadcast_to`](crate::BroadcastTo::broadcast_to), with the batch shape for the shape. `(2; 6, 6)` to
+    /// `[5, -1]` is `(5, 2; 6, 6)`.
+    ///
+    /// # Errors
+    /// As [`broadcast_to`](crate::BroadcastTo::broadcast_to), of the batch;
+    /// [`Overflow`](BroadcastError::Overflow) counts the base too.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array3, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let c = Array3::<f64>::zeros((2, 6, 6));
+    /// let many = c.batch::<Ix2>()?.expand_batch([5, -1])?;
+    /// assert_eq!((many.batch_shape(), many.base_shape()), (&[5, 2][..], &[6, 6][..]));
+    /// assert_eq!(many.into_view().strides(), [0, 36, 6, 1]);
+    /// assert_eq!(
+    ///     c.batch::<Ix2>()?.expand_batch(3).unwrap_err().to_string(),
+    ///     "cannot broadcast batch shape [2] of (2; 6, 6) to [3]: \
+    ///      batch axis 0 has sizes 2 and 3, expected equal sizes or 1 in the array",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// NEML2 `batch_expand({5, 2})`, where -1 keeps a size too; `numpy.broadcast_to(c, (5,) + c.shape)`.
+    #[doc(alias = "batch_expand")]
+    #[inline]
+    pub fn expand_batch<T: TargetShape>(
+        &self,
+        target: T,
+    ) -> Result<Batch<'a, A, Whole<T::Dim, B>, B>, BroadcastError>
+    where
+        T::Dim: DimAdd<B>,
+    {
+        Ok(self.stretched(expanded(self.parts(), &target)?))
+    }
+}
+
+impl<A, D: Clone, B> Clone for Batch<'_, A, D, B> {
+    fn clone(&self) -> Self {
+        Self { view: self.view.clone(), base: self.base, rank: PhantomData }
+    }
+}
+
+impl<A, D: Copy, B> Copy for Batch<'_, A, D, B> {}
+
+/// Prints the parts of the shape and the elements.
+impl<A: fmt::Debug, D: Dimension, B: Dimension> fmt::Debug for Batch<'_, A, D, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("batch_shape", &self.batch_shape())
+            .field("base_shape", &self.base_shape())
+            .field("view", &self.view)
+            .finish()
+    }
+}

@@ -1,0 +1,370 @@
+//! Batches at their edges, every error word for word, and what costs no memory.
+#![allow(clippy::many_single_char_names, reason = "operands, and views of them")]
+#![allow(clippy::needless_pass_by_value, reason = "what the crate calls closures with")]
+#![allow(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
+
+mod common;
+
+use common::{Layout, refused, variant};
+use ndarray::{
+    Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewD,
+    ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, ShapeError, array,
+};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{
+    Batch, BroadcastError, Request, Signature, base_op, batch_broadcast, batch_broadcast_all,
+    batch_broadcast_views, can_batch_broadcast,
+};
+
+/// Asserts an error's variant, message, `Debug` and kind in ndarray.
+#[track_caller]
+fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
+    let error = refused(result);
+    assert_eq!(error.to_string(), message);
+    assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
+    assert_eq!(ShapeError::from(error).kind(), kind);
+}
+
+fn zeros(shape: &[usize]) -> ArrayD<f64> {
+    ArrayD::zeros(shape)
+}
+
+fn dynamic(array: &ArrayD<f64>, base: usize) -> Batch<'_, f64, ndarray::IxDyn, ndarray::IxDyn> {
+    array.batch_dyn(base).expect("a base")
+}
+
+fn add_to(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>, mut out: ArrayViewMut1<'_, f64>) {
+    for i in 0..out.len() {
+        out[i] = a[i] + b[i];
+    }
+}
+
+#[test]
+fn incompatible() {
+    let assert_words = |result, message: &str| {
+        assert_words(result, "Incompatible", message, ErrorKind::IncompatibleShape);
+    };
+    let (c, e, s) = (zeros(&[2, 6, 6]), zeros(&[3, 6]), zeros(&[5, 1]));
+    let (x, y, z) = (dynamic(&c, 2), dynamic(&e, 1), dynamic(&s, 0));
+    let rule = "batch axis 0 has sizes 2 and 3, expected equal sizes or 1";
+    let together =
+        format!("cannot broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together: {rule}");
+    assert_words(batch_broadcast(&x, &y).map(drop), &together);
+    assert_words(batch_broadcast_all((&x, &y)).map(drop), &together);
+    assert_words(batch_broadcast_views(&[x.clone(), y.clone()]).map(drop), &together);
+    assert_words(x.zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
+    assert_words(x.zip_map_into(&y, &mut zeros(&[3, 6]), |_, _, _: ArrayViewMut1<'_, f64>| ()), &together);
+    assert_words(x.matvec(&y).map(drop), &together);
+    assert_words(x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])), &together);
+    #[cfg(feature = "rayon")]
+    {
+        assert_words(x.par_apply(base_op::MatVec, &y).map(drop), &together);
+        assert_words(x.par_zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
+    }
+    let three = "cannot broadcast batch shapes [5, 1] of (5, 1;), [2] of (2; 6, 6) and [3] of (3; 6) together: \
+                 batch axis 1 has sizes 2 and 3 (operands 1 and 2), expected equal sizes or 1";
+    assert_words(batch_broadcast_all((&z, &x, &y)).map(drop), three);
+    assert_words(z.zip_map3(&x, &y, [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), three);
+    assert_words(
+        x.add(&dynamic(&zeros(&[2, 5]), 1)).map(drop),
+        "cannot broadcast base shapes [6, 6] of (2; 6, 6) and [5] of (2; 5) together: \
+         base axis 1 has sizes 6 and 5, expected equal sizes or 1",
+    );
+    assert_words(
+        x.expand_batch([4, 3]).map(drop),
+        "cannot broadcast batch shape [2] of (2; 6, 6) to [4, 3]: \
+         batch axis 1 has sizes 2 and 3, expected equal sizes or 1 in the array",
+    );
+    assert_words(
+        x.apply_into(base_op::MatVec, &dynamic(&zeros(&[6]), 1), &mut zeros(&[4, 6])),
+        "cannot write what comes of (2; 6, 6) and (; 6) into (4; 6): \
+         batch axis 0 has sizes 2 and 4, expected equal sizes or 1 in the operands",
+    );
+    assert_words(
+        x.sum_batch_to([3]).map(drop),
+        "cannot sum batch shape [2] of (2; 6, 6) to [3]: \
+         batch axis 0 has sizes 2 and 3, expected equal sizes or 1 in the target",
+    );
+}
+
+#[test]
+fn numbers_of_axes() {
+    let c = zeros(&[2, 6, 6]);
+    let x = dynamic(&c, 2);
+    let few =
+        |result, message: &str| assert_words(result, "TooFewAxes", message, ErrorKind::IncompatibleShape);
+    few(
+        c.batch_dyn(4).map(drop),
+        "cannot split shape [2, 6, 6] into batch and base of 4 axes: the array has 3 axes, expected at least 4",
+    );
+    few(
+        zeros(&[]).batch::<Ix1>().map(drop),
+        "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
+    );
+    few(
+        dynamic(&zeros(&[4, 2, 6]), 1).expand_batch(2).map(drop),
+        "cannot broadcast batch shape [4, 2] of (4, 2; 6) to [2]: the target has 1 axis, expected at least 2",
+    );
+    few(
+        x.zip_map_into(&x, &mut zeros(&[6]), |_, _, _: ArrayViewMut1<'_, f64>| ()),
+        "cannot write what comes of (2; 6, 6) and (2; 6, 6) into (; 6): the array has 1 axis, expected at least 2",
+    );
+    assert_words(
+        x.sum_batch_to([1, 2]).map(drop),
+        "TooManyAxes",
+        "cannot sum batch shape [2] of (2; 6, 6) to [1, 2]: the target has 2 axes, expected at most 1",
+        ErrorKind::IncompatibleShape,
+    );
+    assert_words(
+        x.expand_batch([-1, 2]).map(drop),
+        "PlaceholderOnNewAxis",
+        "cannot resolve -1 at axis 0 of target [-1, 2]: shape [2] has no such axis",
+        ErrorKind::IncompatibleShape,
+    );
+    let base =
+        |result, message: &str| assert_words(result, "BaseAxes", message, ErrorKind::IncompatibleShape);
+    base(
+        x.inner(&x).map(drop),
+        "cannot apply (n),(n)->() to (2; 6, 6) and (2; 6, 6): the base of operand 0 has 2 axes, expected 1",
+    );
+    base(
+        x.zip_map(&x, Signature::literal("(m,n),(n,p)->(m,p)"), |_, _, _: ArrayViewMut1<'_, f64>| ())
+            .map(drop),
+        "cannot apply (m,n),(n,p)->(m,p) to (2; 6, 6) and (2; 6, 6): the base of the result has 2 axes, expected 1",
+    );
+    assert_words(
+        x.map(Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()).map(drop),
+        "OperandCount",
+        "cannot apply (m,n),(n)->(m) to (2; 6, 6): the number of shapes is 1, expected 2",
+        ErrorKind::IncompatibleShape,
+    );
+}
+
+#[test]
+fn sizes_of_bases() {
+    let (x, y) = (zeros(&[7, 4]), zeros(&[3]));
+    let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
+    let wrong =
+        |result, name: &str, message: &str| assert_words(result, name, message, ErrorKind::IncompatibleShape);
+    let ignore = |_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>| ();
+    wrong(
+        x.zip_map(&y, Signature::literal("(3),(3)->(3)"), ignore).map(drop),
+        "BaseSize",
+        "cannot apply (3),(3)->(3) to (7; 4) and (; 3): base axis 0 of operand 0 has size 4, expected 3",
+    );
+    wrong(
+        x.inner(&y).map(drop),
+        "BaseSymbol",
+        "cannot apply (n),(n)->() to (7; 4) and (; 3): n is 4 at base axis 0 of operand 0 and 3 at base axis 0 of operand 1",
+    );
+    wrong(
+        x.zip_map(&y, Signature::literal("(m),(n)->(p)"), ignore).map(drop),
+        "UnknownSymbol",
+        "cannot apply (m),(n)->(p) to (7; 4) and (; 3): no operand has an axis p that says the size of the result's",
+    );
+    wrong(
+        x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])),
+        "BaseSize",
+        "cannot write what comes of (7; 4) and (7; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
+    );
+    wrong(
+        x.add_sum_batch_to(&mut zeros(&[1])),
+        "BaseSize",
+        "cannot sum batch shape [7] of (7; 4) to []: base axis 0 of the result has size 1, expected 4",
+    );
+    assert_words(
+        x.map((3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()).map(drop),
+        "InvalidSize",
+        "cannot make base shape [3, -1] of each batch element of (7; 4): axis 1 of the target is -1, \
+         expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
+        ErrorKind::RangeLimited,
+    );
+}
+
+#[test]
+fn huge_shapes() {
+    const HUGE: usize = 1 << 40;
+    let (one, none) = (array![0_u8], Array1::<u8>::zeros(0));
+    let (x, y) = (one.broadcast((HUGE, 1)).expect("a view"), none.broadcast((1, HUGE, 0)).expect("a view"));
+    let (x, y) = (x.batch::<Ix0>().expect("a base"), y.batch::<Ix1>().expect("a base"));
+    let overflow = |result, message: &str| assert_words(result, "Overflow", message, ErrorKind::Overflow);
+    assert!(!can_batch_broadcast(&x, &y));
+    overflow(
+        batch_broadcast(&x, &y).map(drop),
+        "cannot broadcast batch shapes [1099511627776, 1] of (1099511627776, 1;) and [1, 1099511627776] of \
+         (1, 1099511627776; 0) together: \
+         the non-zero sizes of the result [1099511627776, 1099511627776] multiply past isize::MAX",
+    );
+    overflow(
+        x.expand_batch([-1, 1 << 30]).map(drop),
+        "cannot broadcast batch shape [1099511627776, 1] of (1099511627776, 1;) to [-1, 1073741824]: \
+         the non-zero sizes of the result [1099511627776, 1073741824] multiply past isize::MAX",
+    );
+    assert_words(
+        x.map([1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()).map(drop),
+        "TooLarge",
+        "cannot make base shape [1048576] of each batch element of (1099511627776, 1;): the result \
+         [1099511627776, 1, 1048576] with elements of 8 bytes is larger than isize::MAX bytes",
+        ErrorKind::Overflow,
+    );
+    let request = Request::BatchTogether { shapes: vec![(vec![2, 3], 1)] };
+    assert_eq!(request.to_string(), "broadcast batch shape [2] of (2; 3)");
+}
+
+#[test]
+fn texts_of_signatures() {
+    for (text, position, expected) in [
+        ("", 0, "("),
+        ("m->n", 0, "("),
+        ("(m", 2, "a comma or )"),
+        ("(m,)->()", 3, "a name or a size"),
+        ("(,m)->()", 1, "a name or a size"),
+        ("(m n)->()", 3, "a comma or )"),
+        ("(m)", 3, "a comma or ->"),
+        ("(m)->", 5, "("),
+        ("(m)->(m)->(m)", 8, "a comma or the end"),
+        ("(m)(n)->()", 3, "a comma or ->"),
+        ("(m)->(m),", 9, "("),
+        ("(0)->()", 1, "a size other than 0"),
+        ("(3x)->()", 2, "a digit"),
+        ("(99999999999999999999)->()", 1, "a size up to isize::MAX"),
+        ("(m+n)->()", 2, "(, ), a name, a size, a comma or ->"),
+        ("(µ)->()", 1, "(, ), a name, a size, a comma or ->"),
+        ("(m)-(n)", 3, "(, ), a name, a size, a comma or ->"),
+    ] {
+        assert_words(
+            Signature::new(text).map(drop),
+            "InvalidText",
+            &format!("cannot read {text:?}: position {position} needs {expected}"),
+            ErrorKind::Unsupported,
+        );
+    }
+    for (text, operands, results) in [
+        ("()->()", 1, 1),
+        (" ( m , n ) , (n) -> (m) ", 2, 1),
+        ("(m?,3),(_a1)->(),(m?)", 2, 2),
+        ("(9223372036854775807)->()", 1, 1),
+    ] {
+        let signature = Signature::new(text).expect("a signature");
+        assert_eq!(
+            (signature.operands(), signature.results(), signature.to_string()),
+            (operands, results, text.into())
+        );
+    }
+    let two = Signature::literal("(m,n)->(m),(n)").resolve(&[&[5, 2, 3]]).expect("shapes");
+    assert_eq!(two.results, [[5, 2], [5, 3]]);
+}
+
+#[test]
+fn nothing_and_one() {
+    // no batch axes, no base axes
+    let (a, b) = (array![1.0, 2.0], array![10.0, 20.0]);
+    let whole: Array1<f64> =
+        a.batch::<Ix1>().expect("a base").add(&b.batch::<Ix1>().expect("a base")).expect("a sum");
+    let each: Array1<f64> =
+        a.batch::<Ix0>().expect("a base").add(&b.batch::<Ix0>().expect("a base")).expect("a sum");
+    assert_eq!((&whole, &each), (&array![11.0, 22.0], &array![11.0, 22.0]));
+    let inner: Array0<f64> =
+        a.batch::<Ix1>().expect("a base").inner(&b.batch::<Ix1>().expect("a base")).expect("a sum");
+    assert_eq!(inner[()], 50.0);
+    let scalar = ndarray::arr0(3.0);
+    let scaled: Array1<f64> =
+        scalar.batch::<Ix0>().expect("a base").mul(&b.batch::<Ix1>().expect("a base")).expect("a product");
+    assert_eq!(scaled, array![30.0, 60.0]);
+    // no batch elements: the closure is not called
+    let (none, two) = (Array3::<f64>::zeros((0, 1, 2)), Array2::<f64>::zeros((4, 2)));
+    let (x, y) = (none.batch::<Ix1>().expect("a base"), two.batch::<Ix1>().expect("a base"));
+    let sums =
+        x.zip_map(&y, 2, |_, _, _: ArrayViewMut1<'_, f64>| panic!("there is nothing")).expect("nothing");
+    assert_eq!(sums.dim(), (0, 4, 2));
+    assert_eq!(x.add(&y).expect("nothing").dim(), (0, 4, 2));
+    assert_eq!(x.inner(&y).expect("nothing").dim(), (0, 4));
+    // the sum over nothing is zero
+    assert_eq!(x.sum_batch_to([1, 1]).expect("a sum"), Array3::<f64>::zeros((1, 1, 2)));
+    // 0 with 5 is refused, 0 with 1 is not
+    let five = Array2::<f64>::zeros((5, 2));
+    let zero = Array2::<f64>::zeros((0, 2));
+    let (five, zero) = (five.batch::<Ix1>().expect("a base"), zero.batch::<Ix1>().expect("a base"));
+    assert_eq!(variant(&refused(five.add(&zero))), "Incompatible");
+    // empty bases: a call for each batch element; sums of no terms
+    let (m, v) = (Array3::<f64>::zeros((3, 2, 0)), Array2::<f64>::zeros((3, 0)));
+    let (m, v) = (m.batch::<Ix2>().expect("a base"), v.batch::<Ix1>().expect("a base"));
+    assert_eq!(m.matvec(&v).expect("zeros"), Array2::<f64>::zeros((3, 2)));
+    let mut calls = 0;
+    let count = |a: ArrayView2<'_, f64>, b: ArrayView1<'_, f64>, mut out: ArrayViewMut0<'_, usize>| {
+        calls += 1;
+        out[()] = a.len() + b.len() + 1;
+    };
+    assert_eq!(m.zip_map(&v, (), count).expect("numbers"), array![1, 1, 1]);
+    assert_eq!(calls, 3);
+    let nothing =
+        m.zip_map(&v, (2, 0), |_, _, out: ndarray::ArrayViewMut2<'_, f64>| assert_eq!(out.dim(), (2, 0)));
+    assert_eq!(nothing.expect("empty bases").dim(), (3, 2, 0));
+}
+
+#[test]
+fn bases_are_not_aligned_with_batches() {
+    // (6; 6, 6) and (6; 6): whole shapes go together too, and mean something else
+    let c = Layout::counted(&[6, 6, 6]).view().mapv(|x| x % 7 - 3);
+    let e = Layout::counted(&[6, 6]).view().mapv(|x| x % 5 - 2);
+    let (x, y) = (c.batch::<Ix2>().expect("a base"), e.batch::<Ix1>().expect("a base"));
+    let sums = x.add(&y).expect("sums");
+    for (index, &sum) in sums.indexed_iter() {
+        assert_eq!(sum, c[[index[0], index[1], index[2]]] + e[[index[0], index[2]]]);
+    }
+    assert_ne!(sums, &c + &e);
+    let three = array![[1, 2, 3]];
+    assert!(x.matvec(&three.batch::<Ix1>().expect("a base")).is_err());
+}
+
+#[test]
+fn an_error_leaves_the_result_alone() {
+    let (a, b) = (array![[1.0, 2.0]], array![[1.0, 2.0, 3.0]]);
+    let (x, y) = (a.batch::<Ix1>().expect("a base"), b.batch::<Ix1>().expect("a base"));
+    let mut out = array![[7.0, 7.0]];
+    assert!(x.apply_into(base_op::Mul, &y, &mut out).is_err());
+    let mut few = array![7.0, 7.0];
+    assert!(x.zip_map_into(&y, &mut few, add_to).is_err());
+    assert_eq!(few, array![7.0, 7.0]);
+    assert!(y.add_sum_batch_to(&mut out).is_err());
+    assert_eq!(out, array![[7.0, 7.0]]);
+    // more batch axes in the array than in the operands are fine
+    let mut many = Array3::<f64>::zeros((2, 3, 2));
+    x.zip_map_into(&x, &mut many, add_to).expect("sums");
+    assert_eq!(many.sum(), 36.0);
+    x.apply_into(base_op::Mul, &x, &mut many).expect("products");
+    assert_eq!(many.sum(), 30.0);
+}
+
+#[test]
+fn kinds_of_arrays_and_elements() {
+    let words = array![["a", "b"], ["c", "d"]].mapv(String::from).into_shared();
+    let batch = words.batch::<Ix1>().expect("a base");
+    let joined: Array1<String> =
+        batch.map((), |x: ArrayView1<'_, String>, mut s| s[()] = x.to_vec().concat()).expect("words");
+    assert_eq!(joined, array!["ab", "cd"]);
+    let flags: Array2<bool> = batch
+        .zip_map(&batch.expand_batch([2]).expect("the same"), [2], |x, y, mut out| {
+            out.assign(&x.eq(&y).then(|| array![true, true]).expect("equal"));
+        })
+        .expect("flags");
+    assert!(flags.iter().all(|&flag| flag));
+    let mixed = array![2_u32, 3]
+        .batch::<Ix0>()
+        .expect("a base")
+        .map((), |x: ArrayView0<'_, u32>, mut y| y[()] = f64::from(x[()]));
+    assert_eq!(mixed.expect("numbers"), array![2.0, 3.0]);
+    // a reference, a slice of an array, more than 6 axes in all
+    let deep = Array::<f32, _>::ones((1, 2, 1, 2, 1, 2));
+    let (x, y) = (deep.batch::<Ix3>().expect("a base"), deep.batch::<Ix1>().expect("a base"));
+    let (p, q) = batch_broadcast(&x, &y).expect("batches");
+    assert_eq!((p.into_view().ndim(), q.into_view().ndim()), (8, 6));
+    let sums = x.zip_map(&y, (1, 1, 1), |x, y, mut out| out[[0, 0, 0]] = x.sum() + y.sum()).expect("sums");
+    assert_eq!(sums.into_dyn(), ArrayD::from_elem(vec![1, 2, 1, 2, 1, 1, 1, 1], 6.0_f32));
+    let many = (0..7).fold(ArrayD::<i32>::ones(vec![]), |array, _| array.insert_axis(ndarray::Axis(0)));
+    let copied = many
+        .batch_dyn(6)
+        .expect("a base")
+        .map(vec![1; 6], |x: ArrayViewD<'_, i32>, mut out: ArrayViewMutD<'_, i32>| out.assign(&x));
+    assert_eq!(copied.expect("a copy"), many);
+}
