@@ -16,7 +16,6 @@
 
 pub(crate) mod each;
 pub(crate) mod map;
-pub(crate) mod pairs;
 #[cfg(feature = "rayon")]
 mod par;
 pub(crate) mod plan;

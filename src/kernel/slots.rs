@@ -1,5 +1,6 @@
 //! Places of an array that are all to be written, whatever is in them.
 
+use super::map::{Inputs, Sources, each};
 use super::raw::Target;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, ArrayViewMut, Dimension};
@@ -32,6 +33,37 @@ impl<'a, T: Copy, E: Dimension> Slots<'a, T, E> {
 
     pub(crate) fn sizes(&self) -> &[usize] {
         self.0.shape()
+    }
+
+    /// Writes to each slot what `f` makes of the inputs' elements there.
+    ///
+    /// # Panics
+    /// Where an input does not go to the shape of the slots.
+    pub(crate) fn fill<P: Sources<M>, const M: usize>(
+        mut self,
+        inputs: &Inputs<'_, P, M>,
+        f: impl Fn(P::Items) -> T,
+    ) -> Filled {
+        each(&mut self.0, inputs, |slot: &mut MaybeUninit<T>, items| {
+            slot.write(f(items));
+        });
+        Filled::all()
+    }
+
+    /// [`fill`](Self::fill) on several threads, where there are many elements.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn par_fill<P: Sources<M> + Send + Sync, const M: usize>(
+        mut self,
+        inputs: &Inputs<'_, P, M>,
+        f: impl Fn(P::Items) -> T + Sync,
+    ) -> Filled
+    where
+        T: Send,
+    {
+        super::map::par_each(&mut self.0, inputs, |slot: &mut MaybeUninit<T>, items| {
+            slot.write(f(items));
+        });
+        Filled::all()
     }
 
     /// The first place, and the sizes and strides of the axes.
