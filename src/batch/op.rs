@@ -84,22 +84,22 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
 
     /// Writes the results; the shapes were checked.
     #[doc(hidden)]
-    fn run<D: Dimension, D2: Dimension, E: Dimension>(
+    fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
         self,
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
-        out: Slots<'_, Self::Output, E>,
-    ) -> Filled;
+        out: Slots<'s, Self::Output, E>,
+    ) -> Filled<'s>;
 
     /// Writes the results, on several threads.
     #[cfg(feature = "rayon")]
     #[doc(hidden)]
-    fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+    fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
         self,
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
-        out: Slots<'_, Self::Output, E>,
-    ) -> Filled
+        out: Slots<'s, Self::Output, E>,
+    ) -> Filled<'s>
     where
         A: Send + Sync,
         A2: Sync,
@@ -149,23 +149,23 @@ macro_rules! elementwise {
                 Ok(base)
             }
 
-            fn run<D: Dimension, D2: Dimension, E: Dimension>(
+            fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, A, D, B>,
                 b: &Batch<'_, A2, D2, B2>,
-                out: Slots<'_, Self::Output, E>,
-            ) -> Filled {
+                out: Slots<'s, Self::Output, E>,
+            ) -> Filled<'s> {
                 let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.sizes());
                 out.fill(&Inputs::from((&*a, &*b)), |(&x, &y)| core::ops::$Op::$op(x, y))
             }
 
             #[cfg(feature = "rayon")]
-            fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+            fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, A, D, B>,
                 b: &Batch<'_, A2, D2, B2>,
-                out: Slots<'_, Self::Output, E>,
-            ) -> Filled
+                out: Slots<'s, Self::Output, E>,
+            ) -> Filled<'s>
             where
                 A: Send + Sync,
                 A2: Sync,
@@ -211,22 +211,22 @@ macro_rules! product {
                 Err(const { Signature::literal($signature) }.base_of_result(parts).err().expect("a signature that does not fit either"))
             }
 
-            fn run<D: Dimension, D2: Dimension, E: Dimension>(
+            fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, T, D, B>,
                 b: &Batch<'_, T, D2, B2>,
-                out: Slots<'_, T, E>,
-            ) -> Filled {
+                out: Slots<'s, T, E>,
+            ) -> Filled<'s> {
                 products(a.whole(), b.whole(), out, $axes)
             }
 
             #[cfg(feature = "rayon")]
-            fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+            fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, T, D, B>,
                 b: &Batch<'_, T, D2, B2>,
-                out: Slots<'_, T, E>,
-            ) -> Filled
+                out: Slots<'s, T, E>,
+            ) -> Filled<'s>
             where
                 T: Send + Sync,
             {

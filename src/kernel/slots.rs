@@ -2,6 +2,7 @@
 
 use super::map::{Inputs, Sources, each};
 use super::raw::Target;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, ArrayViewMut, Dimension};
 
@@ -9,17 +10,13 @@ use ndarray::{Array, ArrayRef, ArrayViewMut, Dimension};
 ///
 /// `Copy`, so that what is overwritten need not be dropped. Not exported; public as it stands in hidden methods of
 /// public traits.
-pub struct Slots<'a, T, E>(ArrayViewMut<'a, MaybeUninit<T>, E>);
+pub struct Slots<'a, T, E>(ArrayViewMut<'a, MaybeUninit<T>, E>, Lifetime<'a>);
 
-/// Says that all slots were written: only what writes them makes one. Public as `Slots` is.
-pub struct Filled(());
+/// Says that all slots of that lifetime were written: only what writes them makes one. Public as `Slots` is.
+pub struct Filled<'a>(Lifetime<'a>);
 
-impl Filled {
-    /// To be made where every slot was written.
-    pub(super) fn all() -> Self {
-        Self(())
-    }
-}
+/// That lifetime and no other, so that it tells slots apart.
+type Lifetime<'a> = PhantomData<fn(&'a ()) -> &'a ()>;
 
 impl<'a, T: Copy, E: Dimension> Slots<'a, T, E> {
     /// The places of an array that exists.
@@ -28,7 +25,7 @@ impl<'a, T: Copy, E: Dimension> Slots<'a, T, E> {
         // SAFETY: The array is borrowed exclusively for 'a, and elements are valid as `MaybeUninit`, which has their
         // layout. What is written to slots is initialised: only this module's neighbours can reach them, by
         // `targets`, whose users store values.
-        Self(unsafe { raw.deref_into_view_mut() })
+        Self(unsafe { raw.deref_into_view_mut() }, PhantomData)
     }
 
     pub(crate) fn sizes(&self) -> &[usize] {
@@ -43,11 +40,11 @@ impl<'a, T: Copy, E: Dimension> Slots<'a, T, E> {
         mut self,
         inputs: &Inputs<'_, P, M>,
         f: impl Fn(P::Items) -> T,
-    ) -> Filled {
+    ) -> Filled<'a> {
         each(&mut self.0, inputs, |slot: &mut MaybeUninit<T>, items| {
             slot.write(f(items));
         });
-        Filled::all()
+        self.written()
     }
 
     /// [`fill`](Self::fill) on several threads, where there are many elements.
@@ -56,14 +53,19 @@ impl<'a, T: Copy, E: Dimension> Slots<'a, T, E> {
         mut self,
         inputs: &Inputs<'_, P, M>,
         f: impl Fn(P::Items) -> T + Sync,
-    ) -> Filled
+    ) -> Filled<'a>
     where
         T: Send,
     {
         super::map::par_each(&mut self.0, inputs, |slot: &mut MaybeUninit<T>, items| {
             slot.write(f(items));
         });
-        Filled::all()
+        self.written()
+    }
+
+    /// To be said where every slot was written.
+    pub(super) fn written(self) -> Filled<'a> {
+        Filled(self.1)
     }
 
     /// The first place, and the sizes and strides of the axes.
@@ -75,10 +77,10 @@ impl<'a, T: Copy, E: Dimension> Slots<'a, T, E> {
 /// A new array of shape `shape`, of elements that `fill` writes.
 pub(crate) fn filled<T: Copy, E: Dimension>(
     shape: E,
-    fill: impl FnOnce(Slots<'_, T, E>) -> Filled,
+    fill: impl for<'s> FnOnce(Slots<'s, T, E>) -> Filled<'s>,
 ) -> Array<T, E> {
     let mut array = Array::uninit(shape);
-    let Filled(()) = fill(Slots(array.view_mut()));
-    // SAFETY: `fill` was given the only slots that there are, and says that it wrote all.
+    let Filled(_) = fill(Slots(array.view_mut(), PhantomData));
+    // SAFETY: `fill` says that all slots of a lifetime were written that it knows nothing of but that these have it.
     unsafe { array.assume_init() }
 }
