@@ -141,7 +141,8 @@ pub fn layout_in(case: &Case) -> Layout {
         op => panic!("unknown step {op}"),
     });
     let start = if case.has("start") { signed(case.size("start")) } else { 0 };
-    Layout::new(&case.shape("base_shape"), case.text("order") == "F", start, steps.collect())
+    let layout = Layout::new(&case.shape("base_shape"), case.text("order") == "F", start, steps.collect());
+    if case.has("repeated") { Layout { repeated: case.shape("repeated"), ..layout } } else { layout }
 }
 
 /// The array of a PyTorch case: made by permuting to `memory_order`, making it contiguous, and permuting back.

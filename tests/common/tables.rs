@@ -16,6 +16,12 @@ impl Drop for Case {
     }
 }
 
+impl From<Value> for Case {
+    fn from(value: Value) -> Self {
+        Case(value)
+    }
+}
+
 impl Case {
     pub fn get(&self, field: &str) -> &Value {
         self.0.get(field).unwrap_or_else(|| panic!("no field {field}"))
