@@ -16,6 +16,7 @@
 
 pub(crate) mod each;
 pub(crate) mod map;
+mod order;
 pub(crate) mod pairs;
 #[cfg(feature = "rayon")]
 mod par;

@@ -286,13 +286,7 @@ fn fold<T: Element>(tile: &mut [T], loops: &[Loop<2>], kept: &[Loop<2>]) {
                 part[0] = lane::sum((&*part).into());
                 continue;
             }
-            let mut left = l.len;
-            while left > 1 {
-                let half = left / 2;
-                let (low, high) = part[..left * inner].split_at_mut((left - half) * inner);
-                lane::add(&mut low[..half * inner], high);
-                left -= half;
-            }
+            lane::fold(part, inner);
         }
     }
 }
