@@ -103,7 +103,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         E: Dimension,
     {
         check_out(op, self, other, out.shape())?;
-        let _: Filled = op.run(self, other, Slots::of(out));
+        let _: Filled<'_> = op.run(self, other, Slots::of(out));
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Batch, Signature};
 use crate::error::{BroadcastError, Request};
-use crate::kernel::pairs::pairs;
+use crate::kernel::map::Inputs;
 use crate::kernel::product::products;
 use crate::kernel::slots::{Filled, Slots};
 use crate::sealed::Sealed;
@@ -11,7 +11,7 @@ use crate::view::place;
 use ndarray::{ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
 #[cfg(feature = "rayon")]
-use crate::kernel::{pairs::par_pairs, product::par_products};
+use crate::kernel::product::par_products;
 
 /// Operations on bases, for [`Batch::apply`] and the others: values without data.
 ///
@@ -84,45 +84,52 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
 
     /// Writes the results; the shapes were checked.
     #[doc(hidden)]
-    fn run<D: Dimension, D2: Dimension, E: Dimension>(
+    fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
         self,
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
-        out: Slots<'_, Self::Output, E>,
-    ) -> Filled;
+        out: Slots<'s, Self::Output, E>,
+    ) -> Filled<'s>;
 
     /// Writes the results, on several threads.
     #[cfg(feature = "rayon")]
     #[doc(hidden)]
-    fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+    fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
         self,
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
-        out: Slots<'_, Self::Output, E>,
-    ) -> Filled
+        out: Slots<'s, Self::Output, E>,
+    ) -> Filled<'s>
     where
         A: Send + Sync,
         A2: Sync,
         Self::Output: Send;
 }
 
-/// The operand stretched to a shape of which the `base` last axes are the base: batch and base are aligned each.
-fn expanded<'v, A, D: Dimension, B: Dimension, E: Dimension>(
-    operand: &'v Batch<'_, A, D, B>,
+/// The operands stretched to the shape of a result, each at the right of its batch and of its base.
+fn expanded<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
+    a: &'a Batch<'_, A, D, B>,
+    b: &'b Batch<'_, A2, D2, B2>,
     shape: &[usize],
-    base: usize,
-) -> ArrayView<'v, A, E> {
+) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
+    let batch = shape.len() - a.base_ndim().max(b.base_ndim());
+    (stretched(a, shape, batch), stretched(b, shape, batch))
+}
+
+/// The operand stretched to a shape of which the `batch` first axes are the batch.
+fn stretched<'a, A, D: Dimension, B: Dimension, E: Dimension>(
+    operand: &'a Batch<'_, A, D, B>,
+    shape: &[usize],
+    batch: usize,
+) -> ArrayView<'a, A, E> {
     let part = operand.parts();
     let mut whole = E::zeros(shape.len());
     sizes_mut(&mut whole).copy_from_slice(shape);
-    let batch = shape.len() - base;
     let places = (batch - part.batch().len()..batch).chain(shape.len() - part.base().len()..shape.len());
     place(operand.whole(), whole, places)
 }
 
-/// Element by element.
-///
-/// The two views and the closure are all that the loop needs: any map over arrays of one shape will do.
+/// Element by element, in one pass.
 macro_rules! elementwise {
     ($($Op:ident $op:ident)*) => {$(
         impl<A, A2, B, B2> BaseOp<A, A2, B, B2> for base_op::$Op
@@ -142,34 +149,30 @@ macro_rules! elementwise {
                 Ok(base)
             }
 
-            fn run<D: Dimension, D2: Dimension, E: Dimension>(
+            fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, A, D, B>,
                 b: &Batch<'_, A2, D2, B2>,
-                out: Slots<'_, Self::Output, E>,
-            ) -> Filled {
-                let base = a.base_ndim().max(b.base_ndim());
-                let (a, b): (ArrayView<'_, A, E>, ArrayView<'_, A2, E>) =
-                    (expanded(a, out.sizes(), base), expanded(b, out.sizes(), base));
-                pairs(&a, &b, out, |x: A, y: A2| core::ops::$Op::$op(x, y))
+                out: Slots<'s, Self::Output, E>,
+            ) -> Filled<'s> {
+                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.sizes());
+                out.fill(&Inputs::from((&*a, &*b)), |(&x, &y)| core::ops::$Op::$op(x, y))
             }
 
             #[cfg(feature = "rayon")]
-            fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+            fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, A, D, B>,
                 b: &Batch<'_, A2, D2, B2>,
-                out: Slots<'_, Self::Output, E>,
-            ) -> Filled
+                out: Slots<'s, Self::Output, E>,
+            ) -> Filled<'s>
             where
                 A: Send + Sync,
                 A2: Sync,
                 Self::Output: Send,
             {
-                let base = a.base_ndim().max(b.base_ndim());
-                let (a, b): (ArrayView<'_, A, E>, ArrayView<'_, A2, E>) =
-                    (expanded(a, out.sizes(), base), expanded(b, out.sizes(), base));
-                par_pairs(&a, &b, out, |x: A, y: A2| core::ops::$Op::$op(x, y))
+                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.sizes());
+                out.par_fill(&Inputs::from((&*a, &*b)), |(&x, &y)| core::ops::$Op::$op(x, y))
             }
         }
     )*};
@@ -208,22 +211,22 @@ macro_rules! product {
                 Err(const { Signature::literal($signature) }.base_of_result(parts).err().expect("a signature that does not fit either"))
             }
 
-            fn run<D: Dimension, D2: Dimension, E: Dimension>(
+            fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, T, D, B>,
                 b: &Batch<'_, T, D2, B2>,
-                out: Slots<'_, T, E>,
-            ) -> Filled {
+                out: Slots<'s, T, E>,
+            ) -> Filled<'s> {
                 products(a.whole(), b.whole(), out, $axes)
             }
 
             #[cfg(feature = "rayon")]
-            fn par_run<D: Dimension, D2: Dimension, E: Dimension>(
+            fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, T, D, B>,
                 b: &Batch<'_, T, D2, B2>,
-                out: Slots<'_, T, E>,
-            ) -> Filled
+                out: Slots<'s, T, E>,
+            ) -> Filled<'s>
             where
                 T: Send + Sync,
             {

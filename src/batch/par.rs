@@ -187,7 +187,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         E: Dimension,
     {
         check_out(op, self, other, out.shape())?;
-        let _: Filled = op.par_run(self, other, Slots::of(out));
+        let _: Filled<'_> = op.par_run(self, other, Slots::of(out));
         Ok(())
     }
 }

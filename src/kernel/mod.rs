@@ -17,7 +17,6 @@
 pub(crate) mod each;
 pub(crate) mod map;
 mod order;
-pub(crate) mod pairs;
 #[cfg(feature = "rayon")]
 mod par;
 pub(crate) mod plan;

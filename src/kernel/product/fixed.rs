@@ -2,10 +2,11 @@
 
 use super::super::raw::{Source, Target};
 use super::Multiply;
+use core::array;
 use core::mem::MaybeUninit;
 use ndarray::LinalgScalar;
 
-/// `M` rows, sums of `N` terms, `P` columns.
+/// `M` rows, sums of `N` terms, at least one, `P` columns.
 #[derive(Clone, Copy)]
 pub(super) struct Fixed<const M: usize, const N: usize, const P: usize>;
 
@@ -18,19 +19,19 @@ impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T
         let out = unsafe { out.packed::<[[MaybeUninit<T>; P]; M]>() };
         if P == 1 {
             // all sums side by side, stored at the end: their chains of additions overlap
-            let mut sums = [[T::zero(); P]; M];
-            for j in 0..N {
+            let mut sums: [T; M] = array::from_fn(|i| a[i][0] * b[0][0]);
+            for j in 1..N {
                 for i in 0..M {
-                    sums[i][0] = sums[i][0] + a[i][j] * b[j][0];
+                    sums[i] = sums[i] + a[i][j] * b[j][0];
                 }
             }
             for i in 0..M {
-                out[i][0] = MaybeUninit::new(sums[i][0]);
+                out[i][0] = MaybeUninit::new(sums[i]);
             }
         } else {
             for i in 0..M {
-                let mut sums = [T::zero(); P];
-                for j in 0..N {
+                let mut sums: [T; P] = array::from_fn(|k| a[i][0] * b[0][k]);
+                for j in 1..N {
                     for k in 0..P {
                         sums[k] = sums[k] + a[i][j] * b[j][k];
                     }

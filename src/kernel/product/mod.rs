@@ -86,27 +86,27 @@ trait Multiply<T>: Copy + Sync {
 ///
 /// # Panics
 /// Where the sizes do not go together, or the outer axes not to those of `out`.
-pub(crate) fn products<T: LinalgScalar, D: Dimension, E: Dimension, O: Dimension>(
+pub(crate) fn products<'s, T: LinalgScalar, D: Dimension, E: Dimension, O: Dimension>(
     a: &ArrayRef<T, D>,
     b: &ArrayRef<T, E>,
-    mut out: Slots<'_, T, O>,
+    mut out: Slots<'s, T, O>,
     axes: [usize; 3],
-) -> Filled {
+) -> Filled<'s> {
     let (nest, product, at) = plan(a, b, &mut out, axes);
     if !nest.is_empty() {
         product.choose(Serial { at, loops: nest.loops(), start: nest.offsets() });
     }
-    Filled::all()
+    out.written()
 }
 
 /// [`products`] on several threads.
 #[cfg(feature = "rayon")]
-pub(crate) fn par_products<T, D: Dimension, E: Dimension, O: Dimension>(
+pub(crate) fn par_products<'s, T, D: Dimension, E: Dimension, O: Dimension>(
     a: &ArrayRef<T, D>,
     b: &ArrayRef<T, E>,
-    mut out: Slots<'_, T, O>,
+    mut out: Slots<'s, T, O>,
     axes: [usize; 3],
-) -> Filled
+) -> Filled<'s>
 where
     T: LinalgScalar + Send + Sync,
 {
@@ -114,7 +114,7 @@ where
     if !nest.is_empty() {
         product.choose(Parallel { at, loops: nest.loops(), start: nest.offsets(), product });
     }
-    Filled::all()
+    out.written()
 }
 
 /// The first places of the operands and the result.
