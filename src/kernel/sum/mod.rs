@@ -57,11 +57,22 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
         sum_into(input, &mut out, dropped, &Overwrite);
         return out;
     }
+    fresh(input, shape, dropped, run)
+}
+
+/// A new array that `run` stores the sums to.
+#[inline(always)]
+fn fresh<A: Element, D: Dimension, E: Dimension>(
+    input: &ArrayRef<A, D>,
+    shape: E,
+    dropped: impl Fn(usize) -> bool,
+    run: impl FnOnce(Sum<'_, A, store::Fresh>),
+) -> Array<A, E> {
     let mut out = laid_out_like(input, shape, &dropped, Array::uninit);
-    sum_into(input, &mut out, dropped, &store::Fresh);
-    // SAFETY: `sum_into` stores to every element of its output: `plan` asserts that each axis of the output is one
-    // of the input's with the same size or is of size 1, so the nest's kept loops visit all of the output; and an
-    // empty nest stores to each element.
+    with_plan(input, &mut out, dropped, &store::Fresh, run);
+    // SAFETY: Every element of the output is stored to: `plan` asserts that each of its axes is one of the input's
+    // with the same size or is of size 1, so the nest's kept loops, which `run` and `par_run` go through, visit all of
+    // the output; and with an empty nest each element is stored to.
     unsafe { out.assume_init() }
 }
 

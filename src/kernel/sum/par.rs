@@ -3,9 +3,8 @@
 //! The work is cut between elements of the output, or between the columns of a tile: never within a sum. So the
 //! number of threads changes nothing in the result.
 
-use super::store::Fresh;
 use super::tile::{Piece, Share, Tiling};
-use super::{By, Element, Store, Sum, forgettable, laid_out_like, lanes, plain, streams, with_plan};
+use super::{By, Element, Store, Sum, forgettable, fresh, lanes, plain, streams, with_plan};
 use crate::kernel::par::{split, split_where};
 use crate::kernel::plan::{Loop, Walk};
 use crate::kernel::raw::Source;
@@ -41,10 +40,7 @@ pub(crate) fn par_sum_to_new<A: Element + Send + Sync, D: Dimension, E: Dimensio
     if needs_drop::<A>() {
         return super::sum_to_new(input, shape, dropped);
     }
-    let mut out = laid_out_like(input, shape, &dropped, Array::uninit);
-    par_sum_into(input, &mut out, dropped, &Fresh);
-    // SAFETY: as in `sum_to_new`: every element was stored to, on whichever thread.
-    unsafe { out.assume_init() }
+    fresh(input, shape, dropped, par_run)
 }
 
 fn par_run<T, S>(sum: Sum<'_, T, S>)
