@@ -9,7 +9,6 @@ use super::sources::Layout;
 use super::{Inputs, Sources};
 use crate::kernel::plan::{Loop, Nest, Stack, Walk};
 use crate::kernel::raw::Target;
-use crate::kernel::simd;
 use crate::kernel::sum::lane;
 use alloc::{vec, vec::Vec};
 use core::mem::{needs_drop, replace};
@@ -198,10 +197,11 @@ impl<R: Clone + Zero, P: Sources<M>, F: FnMut(P::Items) -> R, const M: usize> Su
         let mut tile = ArrayViewMut1::from(levels.first());
         let out = Target::new(&mut tile);
         assert!(nest.offsets() == [0; M], "the loops run forward in the tile, and so as they are");
-        // SAFETY: In the tile, the strides are those of a dense array of the tile's loops' lengths, or 0; the cut
-        // loops' lengths are no larger, so the steps stay within `width` elements, as many as the first level has.
-        // In the inputs, the loops are parts of those that were shared out, and `at` steps of all the others.
-        simd::dispatch(unsafe { Pass::new(nest.loops(), out, from, add) });
+        // SAFETY: The pass is run on one thread. In the tile, the strides are those of a dense array of the tile's loops'
+        // lengths, or 0; the cut loops' lengths are no larger, so the steps stay within `width` elements, as many as the
+        // first level has. In the inputs, the loops are parts of those that were shared out, and `at` steps of all the
+        // others.
+        unsafe { Pass::new(nest.loops(), out, from) }.run(add);
         levels.carry();
     }
 
