@@ -1,6 +1,7 @@
 //! What can be wrong with a broadcast.
 
 mod request;
+mod rules;
 mod words;
 
 pub use request::Request;

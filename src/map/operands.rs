@@ -3,7 +3,7 @@
 use crate::error::BroadcastError;
 use crate::kernel::map;
 use crate::sealed::Sealed;
-use crate::shape::{checked_len, clash_or_overflow, go_onto, join, joint_ndim, misfit, sizes, sizes_mut};
+use crate::shape::{go_onto, join_checked, joint_ndim, misfit, sizes_mut};
 use crate::view::{Operand, Operands};
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -104,11 +104,8 @@ pub trait ParApplyOperands<T, F>: FusedOperands {
 pub(super) fn joint<O: FusedOperands>(operands: &O) -> Result<O::Dim, BroadcastError> {
     operands.shapes(|shapes| {
         let mut joint = O::Dim::zeros(joint_ndim(shapes));
-        if join(shapes, sizes_mut(&mut joint)) && checked_len(sizes(&joint)).is_some() {
-            Ok(joint)
-        } else {
-            Err(*clash_or_overflow(shapes))
-        }
+        join_checked(shapes, sizes_mut(&mut joint))?;
+        Ok(joint)
     })
 }
 

@@ -101,29 +101,22 @@ where
     }
 }
 
-impl<T: AxisIndex> Axes for [T] {
-    type Count = IxDyn;
-    #[inline]
-    fn axis_count(&self) -> usize {
-        self.len()
-    }
-    #[inline]
-    fn axis(&self, i: usize) -> usize {
-        self[i].position()
-    }
+macro_rules! list {
+    ($($T:ty)*) => {$(
+        impl<T: AxisIndex> Axes for $T {
+            type Count = IxDyn;
+            #[inline]
+            fn axis_count(&self) -> usize {
+                self.len()
+            }
+            #[inline]
+            fn axis(&self, i: usize) -> usize {
+                self[i].position()
+            }
+        }
+    )*};
 }
-
-impl<T: AxisIndex> Axes for Vec<T> {
-    type Count = IxDyn;
-    #[inline]
-    fn axis_count(&self) -> usize {
-        self.len()
-    }
-    #[inline]
-    fn axis(&self, i: usize) -> usize {
-        self[i].position()
-    }
-}
+list!([T] Vec<T>);
 
 impl Sealed for AxisSet {}
 impl Axes for AxisSet {

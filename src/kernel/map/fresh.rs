@@ -1,6 +1,7 @@
 //! Passes into arrays that do not exist yet.
 
 use super::{Inputs, Sources, each};
+use crate::kernel::order::ordered;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -47,31 +48,8 @@ pub(super) fn uninit<R, E: Dimension, P: Sources<M>, const M: usize>(
     shape: E,
     inputs: &Inputs<'_, P, M>,
 ) -> Array<MaybeUninit<R>, E> {
-    let ndim = shape.ndim();
-    let mut order = shape.clone();
-    let mut standard = true;
-    for axis in 0..ndim {
-        let mut place = axis;
-        for at in (0..axis).rev() {
-            match inputs.is_inside(ndim, [order[at], axis], [shape[order[at]], shape[axis]]) {
-                Some(true) => place = at,
-                Some(false) => break,
-                None => {}
-            }
-        }
-        standard &= place == axis;
-        for at in (place..axis).rev() {
-            order[at + 1] = order[at];
-        }
-        order[place] = axis;
-    }
-    if standard {
-        return Array::uninit(shape);
-    }
-    let (mut permuted, mut back) = (shape.clone(), shape.clone());
-    for place in 0..ndim {
-        permuted[place] = shape[order[place]];
-        back[order[place]] = place;
-    }
-    Array::uninit(permuted).permuted_axes(back)
+    let is_inside = |shape: &E, former, latter| {
+        inputs.is_inside(shape.ndim(), [former, latter], [shape[former], shape[latter]])
+    };
+    ordered(shape, is_inside, Array::uninit)
 }

@@ -2,7 +2,7 @@
 //!
 //! The order of summation depends on the shape and the strides only: not on the number of threads, nor on the CPU.
 
-mod lane;
+pub(super) mod lane;
 mod lanes;
 mod levels;
 #[cfg(feature = "rayon")]
@@ -12,6 +12,7 @@ mod store;
 mod streams;
 mod tile;
 
+use super::order::ordered;
 use super::plan::{Loop, Nest};
 use super::raw::{Source, Target};
 use super::simd::{self, Work};
@@ -133,38 +134,12 @@ fn laid_out_like<A, B, D: Dimension, E: Dimension>(
             next += 1;
         }
     }
-    // sizes and strides that say nothing about the order
-    let free = |j: usize| shape[j] <= 1 || strides[j] == 0;
-    let mut last = usize::MAX;
-    let mut ordered = true;
-    for j in 0..shape.ndim() {
-        if !free(j) {
-            ordered &= strides[j] <= last;
-            last = strides[j];
-        }
-    }
-    if ordered {
-        return make(shape);
-    }
-    let mut order = shape.clone();
-    for j in 0..order.ndim() {
-        order[j] = j;
-        let mut at = j;
-        while at > 0
-            && !free(order[at])
-            && !free(order[at - 1])
-            && strides[order[at - 1]] < strides[order[at]]
-        {
-            order.as_array_view_mut().swap(at - 1, at);
-            at -= 1;
-        }
-    }
-    let (mut permuted, mut back) = (shape.clone(), shape.clone());
-    for j in 0..order.ndim() {
-        permuted[j] = shape[order[j]];
-        back[order[j]] = j;
-    }
-    make(permuted).permuted_axes(back)
+    let is_inside = |shape: &E, former: usize, latter: usize| {
+        // sizes and strides that say nothing about the order
+        let free = |axis: usize| shape[axis] <= 1 || strides[axis] == 0;
+        (!free(former) && !free(latter)).then(|| strides[former] < strides[latter])
+    };
+    ordered(shape, is_inside, make)
 }
 
 /// Everything a sum needs: the planned loops and where they start.
