@@ -46,6 +46,9 @@ pub struct Signature<'s> {
 impl<'s> Signature<'s> {
     /// Reads a signature.
     ///
+    /// # Shapes
+    /// Any number of operands and results, each of any number of base axes; `()` is the base of a scalar.
+    ///
     /// # Errors
     /// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does not fit.
     ///
@@ -61,6 +64,10 @@ impl<'s> Signature<'s> {
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.vectorize(f, signature=…)` reads one, without fixed and optional sizes; NumPy's C function
+    /// `PyUFunc_FromFuncAndDataAndSignature` reads these too.
     pub fn new(text: &'s str) -> Result<Self, BroadcastError> {
         match check(text.as_bytes()) {
             Ok(counts) => Ok(Self { text, counts }),
@@ -86,6 +93,9 @@ impl<'s> Signature<'s> {
     /// const BAD: ndarray_broadcast::Signature = ndarray_broadcast::Signature::literal("(3),(3)");
     /// # assert_eq!(BAD.operands(), 2);
     /// ```
+    ///
+    /// # Equivalents
+    /// As [`new`](Self::new), which elsewhere happens when the program runs.
     #[must_use]
     #[track_caller]
     pub const fn literal(text: &'s str) -> Self {
@@ -252,7 +262,7 @@ impl<'s> Signature<'s> {
     }
 }
 
-/// What a [`Signature`] comes to for some shapes.
+/// What a [`Signature`] comes to for some shapes: the result of [`Signature::resolve`], where there is an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignatureShapes<'s> {
