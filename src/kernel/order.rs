@@ -5,7 +5,8 @@ use ndarray::{Array, Dimension};
 /// An array of shape `shape` as `make` makes it, of which axes lie in memory where `is_inside` says so.
 ///
 /// `is_inside` says of two axes of the shape, the former and the latter, whether the former lies inside the latter;
-/// `None` where it does not matter. Two axes keep the order of the shape unless it says so.
+/// `None` where it does not matter. Two axes keep the order of the shape unless it says so. It is asked of axes of at
+/// least two elements only, of which an array that is not empty has few.
 #[inline]
 pub(super) fn ordered<B, E: Dimension>(
     shape: E,
@@ -13,11 +14,14 @@ pub(super) fn ordered<B, E: Dimension>(
     make: impl FnOnce(E) -> Array<B, E>,
 ) -> Array<B, E> {
     let ndim = shape.ndim();
+    let moves = |axis: usize| shape[axis] > 1;
+    let empty = (0..ndim).any(|axis| shape[axis] == 0);
     let mut order = shape.clone();
     let mut standard = true;
     for axis in 0..ndim {
         let mut place = axis;
-        for at in (0..axis).rev() {
+        let former = if moves(axis) && !empty { 0..axis } else { 0..0 };
+        for at in former.rev().filter(|&at| moves(order[at])) {
             match is_inside(&shape, order[at], axis) {
                 Some(true) => place = at,
                 Some(false) => break,

@@ -10,6 +10,9 @@ use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
 /// What a fused operation reads: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
+///
+/// Sealed, as are the traits that build on it: what they take is shown at
+/// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands",
     label = "expected an operand or a tuple of 1 to 6",

@@ -118,6 +118,9 @@ impl Dim {
     /// assert!(!Dim::range(2..)?.admits(1));
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `Dimension::compatible` with a static dimension.
     #[must_use]
     pub fn admits(&self, size: usize) -> bool {
         self.span().contains(size)

@@ -38,11 +38,18 @@ impl PartialShape {
     /// assert_eq!(PartialShape::ranked([Dim::Known(2), Dim::Unknown]).to_string(), "2x?");
     /// assert_eq!(PartialShape::ranked([]).to_string(), "[]");
     /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape{2, Dimension::dynamic()}`, TensorFlow `TensorShape([2, None])`.
+    #[must_use]
     pub fn ranked(dims: impl IntoIterator<Item = Dim>) -> Self {
         Self { dims: Some(dims.into_iter().collect()) }
     }
 
     /// A shape of which nothing is known, not even the number of axes: `*`.
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape::dynamic()`, TensorFlow `TensorShape(None)`, MLIR `tensor<*xf32>`.
     #[must_use]
     #[doc(alias = "dynamic")]
     pub const fn unranked() -> Self {
@@ -58,6 +65,9 @@ impl PartialShape {
     ///
     /// assert_eq!(PartialShape::of(&array![[1, 2, 3]]).to_string(), "1x3");
     /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape(shape)`, TensorFlow `x.shape`.
     #[must_use]
     pub fn of<A, D: Dimension>(array: &ArrayRef<A, D>) -> Self {
         array.shape().into()
@@ -85,6 +95,9 @@ impl PartialShape {
     /// assert_eq!("2x?".parse::<PartialShape>()?.sizes(), None);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape::to_shape`, which throws instead; `is_static` is `sizes().is_some()`.
     #[must_use]
     #[doc(alias = "is_static")]
     pub fn sizes(&self) -> Option<Vec<usize>> {
@@ -105,6 +118,9 @@ impl PartialShape {
     /// assert_eq!(p("2x?").with_base(&p("6x6")), p("2x?x6x6"));
     /// assert_eq!(p("*").with_base(&p("6")), p("*"));
     /// ```
+    ///
+    /// # Equivalents
+    /// TensorFlow `TensorShape.concatenate`.
     #[must_use]
     pub fn with_base(&self, base: &Self) -> Self {
         match (self.dims(), base.dims()) {

@@ -6,7 +6,7 @@ use alloc::{boxed::Box, vec, vec::Vec};
 use core::fmt;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
-/// The number of one axis: `usize` or [`Axis`].
+/// The number of one axis: `usize` or [`Axis`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "axes cannot be numbered with `{Self}`",
     label = "not the number of an axis",
@@ -36,7 +36,7 @@ impl AxisIndex for usize {
 ///
 /// Implemented for a single `usize` or [`Axis`], arrays, slices and `Vec`s of them, [`AxisSet`],
 /// and references to all these. In anything but an `AxisSet` a repeated axis is an error. No axes at
-/// all are `[0_usize; 0]` or an empty `AxisSet`.
+/// all are `[0_usize; 0]` or an empty `AxisSet`. Sealed.
 ///
 /// # Examples
 /// ```
@@ -49,6 +49,9 @@ impl AxisIndex for usize {
 /// assert!(a.broadcast_axes((2, 2, 3), [0, 0]).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// The `axis` of NumPy and the `dim` of PyTorch, which also count from the end: see [`AxisSet::from_signed`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name axes",
     label = "expected axes",

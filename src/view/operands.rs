@@ -10,7 +10,8 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
 
 /// One operand of a broadcast: a reference to any kind of array, or an `ArrayView` by value.
 ///
-/// A view by value keeps the lifetime of its data, so it may be made on the spot.
+/// A view by value keeps the lifetime of its data, so it may be made on the spot. Sealed; [`Operands`] are
+/// tuples of it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
     label = "expected a reference to an array, or a view",
@@ -81,6 +82,8 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
 }
 
 /// A tuple of 1 to 6 [`Operand`]s, in any mixture of kinds, element types and numbers of axes.
+///
+/// Sealed; what [`broadcast_arrays`] takes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of operands",
     label = "expected a tuple of 1 to 6 operands",
