@@ -105,13 +105,13 @@ impl<'s> Signature<'s> {
         }
     }
 
-    /// How many operands there are.
+    /// How many operands there are; see the example of [`new`](Self::new).
     #[must_use]
     pub const fn operands(&self) -> usize {
         self.counts[0]
     }
 
-    /// How many results there are.
+    /// How many results there are; see the example of [`new`](Self::new).
     #[must_use]
     pub const fn results(&self) -> usize {
         self.counts[1]

@@ -14,11 +14,13 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{Array3, Ix1, Ix2, Ix3};
-/// use ndarray_broadcast::{prelude::*, BaseRank, Batch, BroadcastError};
+/// use ndarray_broadcast::{prelude::*, BaseRank, BroadcastError, LessAxes};
 ///
-/// fn bases<K: BaseRank>(a: &Array3<f64>) -> Result<usize, BroadcastError> {
-///     let batch: Batch<_, _, K> = Batch::new(a.view())?;
-///     Ok(batch.batch_shape().iter().product())
+/// fn bases<K: BaseRank>(a: &Array3<f64>) -> Result<usize, BroadcastError>
+/// where
+///     Ix3: LessAxes<K>,
+/// {
+///     Ok(a.batch::<K>()?.batch_shape().iter().product())
 /// }
 /// let a = Array3::<f64>::zeros((5, 2, 6));
 /// assert_eq!((bases::<Ix1>(&a)?, bases::<Ix2>(&a)?, bases::<Ix3>(&a)?), (10, 5, 1));

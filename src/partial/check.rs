@@ -106,6 +106,9 @@ impl Check {
     /// As many as the decision was made for, each as its partial shape says. A shape that is missing,
     /// or an axis, makes it false.
     ///
+    /// # Errors
+    /// None: what does not go together is false.
+    ///
     /// # Examples
     /// ```
     /// use ndarray_broadcast::partial::decide;

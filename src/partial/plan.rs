@@ -96,18 +96,28 @@ impl Plan {
     }
 
     /// The shapes of the operands, as planned.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Plan;
+    ///
+    /// let plan = Plan::new(["?x3".parse()?, "4x1".parse()?])?;
+    /// assert_eq!(plan.operands(), ["?x3".parse()?, "4x1".parse()?]);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
     #[must_use]
     pub fn operands(&self) -> &[PartialShape] {
         &self.operands
     }
 
-    /// What is known of the joint shape, from the operands alone.
+    /// What is known of the joint shape, from the operands alone; see the example of [`new`](Self::new).
     #[must_use]
     pub fn inferred(&self) -> &PartialShape {
         &self.inferred
     }
 
-    /// What was left open; nothing where all shapes as described go together.
+    /// What was left open; nothing where all shapes as described go together. See the example of
+    /// [`new`](Self::new).
     #[must_use]
     pub fn checks(&self) -> &[Check] {
         &self.checks

@@ -7,6 +7,20 @@ use alloc::{boxed::Box, vec, vec::Vec};
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// An integer type that sizes can be given in: those of 8 to 64 bits. Sealed.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array1, ArrayView2};
+/// use ndarray_broadcast::{prelude::*, BroadcastError, Size};
+///
+/// fn square<N: Size>(a: &Array1<f64>, n: N) -> Result<ArrayView2<'_, f64>, BroadcastError> {
+///     a.broadcast_to([n, n])
+/// }
+/// let a = array![1.0, 2.0];
+/// assert_eq!(square(&a, 2_u8)?, square(&a, 2_i64)?);
+/// assert!(square(&a, -1).is_err()); // the array has no first axis of which the size could be kept
+/// # Ok::<(), BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "sizes cannot be given as `{Self}`",
     label = "not a size",
