@@ -1,0 +1,416 @@
+//! Batches and bases.
+
+use crate::table::Table;
+use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
+use ndarray::{
+    Array, Array1, Array2, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMut1, Ix0, Ix1, Ix2, IxDyn,
+    arr0, array, aview0,
+};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{
+    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
+    can_batch_broadcast,
+};
+
+pub(crate) fn rows(t: &mut Table) {
+    splitting(t);
+    expanding(t);
+    joining(t);
+    closures(t);
+    closures_into(t);
+    operations(t);
+    products(t);
+    sums(t);
+}
+
+/// A batch of 2^62 empty bases.
+fn many_empty() -> ArrayView<'static, i64, ndarray::Ix3> {
+    aview0(&1).into_broadcast_to([1_usize << 31, 1 << 31, 0]).unwrap()
+}
+
+fn splitting(t: &mut Table) {
+    let (many, scalar) = (many(), arr0(7).into_dyn());
+    let name = "BatchAxes::batch";
+    t.call(name, || scalar.batch::<Ix2>()).refused(
+        "cannot split shape [] into batch and base of 2 axes: the array has 0 axes, expected at least 2",
+    );
+    t.call(name, || many.batch::<Ix0>()).gives(|batch| batch.batch_shape() == spread());
+    let name = "BatchAxes::batch_dyn";
+    t.call(name, || many.batch_dyn(MANY)).gives(|batch| batch.base_shape() == spread());
+    t.call(name, || many.batch_dyn(MAX)).refused(&format!(
+        "cannot split shape {:?} into batch and base of 18446744073709551615 axes: the array has 10000 \
+         axes, expected at least 18446744073709551615",
+        spread()
+    ));
+    t.call("Batch::new", || Batch::<_, _, Ix1>::new(long())).gives(|batch| batch.base_shape() == [LIMIT]);
+    t.call("Batch::new", || Batch::<_, _, Ix1>::new(scalar.view())).refused(
+        "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
+    );
+    t.call("Batch::new_dyn", || Batch::new_dyn(huge(), 0)).gives(|batch| batch.base_shape().is_empty());
+    t.call("Batch::new_dyn", || Batch::new_dyn(long(), LIMIT)).refused(
+        "cannot split shape [9223372036854775807] into batch and base of 9223372036854775807 axes: the \
+         array has 1 axis, expected at least 9223372036854775807",
+    );
+    let (dynamic, fixed) = (many.batch_dyn(MANY - 1).unwrap(), hollow());
+    let fixed = fixed.batch::<Ix1>().unwrap();
+    t.call("Batch::batch_shape", || dynamic.batch_shape()).is([2]);
+    t.call("Batch::batch_shape", || fixed.batch_shape()).is([0]);
+    t.call("Batch::base_shape", || dynamic.base_shape()).is(&spread()[1..]);
+    t.call("Batch::base_shape", || fixed.base_shape()).is([LIMIT]);
+    t.call("Batch::into_view", || fixed.into_view().dim()).is((0, LIMIT));
+    t.call("Batch::clone", || dynamic.clone().into_view()).is(many.view());
+    t.call("Batch::fmt", || format!("{:?}", Batch::<_, _, Ix1>::new(hollow())))
+        .is("Ok(Batch { batch_shape: [0], base_shape: [9223372036854775807], view: [[]], shape=[0, \
+         9223372036854775807], strides=[0, 0], layout=CFcf (0xf), const ndim=2 })");
+}
+
+fn expanding(t: &mut Table) {
+    let (many, name) = (many(), "Batch::expand_batch");
+    let (bases, row) = (many.batch_dyn(MANY).unwrap(), hollow());
+    let row = row.batch::<Ix1>().unwrap();
+    t.call(name, || bases.expand_batch([3])).gives(|batch| batch.into_view().len() == 48);
+    t.call(name, || bases.expand_batch(&*all(1))).gives(|batch| batch.into_view().ndim() == 2 * MANY);
+    t.call(name, || bases.expand_batch(LIMIT)).refused(&format!(
+        "cannot broadcast batch shape [] of (; {}) to [9223372036854775807]: the non-zero sizes of the \
+         result {:?} multiply past isize::MAX",
+        spread().iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        [&[LIMIT][..], &spread()].concat()
+    ));
+    t.call(name, || row.expand_batch((LIMIT, -1))).refused(
+        "cannot broadcast batch shape [0] of (0; 9223372036854775807) to [9223372036854775807, -1]: the \
+         non-zero sizes of the result [9223372036854775807, 0, 9223372036854775807] multiply past isize::MAX",
+    );
+    t.call(name, || row.expand_batch([MAX])).refused(
+        "cannot broadcast batch shape [0] of (0; 9223372036854775807) to [18446744073709551615]: axis 0 of \
+         the target is 18446744073709551615, expected -1 or a size from 0 to isize::MAX",
+    );
+    t.call(name, || row.expand_batch(&*all(-1)))
+        .refused(&format!("cannot resolve -1 at axis 0 of target {:?}: shape [0] has no such axis", all(-1)));
+}
+
+fn joining(t: &mut Table) {
+    const CLASH: &str = "cannot broadcast batch shapes [] of (; 9223372036854775807) and [2147483648] of \
+        (2147483648; 2147483648) together: the non-zero sizes of the result [2147483648, \
+        9223372036854775807] multiply past isize::MAX";
+    let (many, long, huge, hollow) = (many(), long(), huge(), hollow());
+    let (batches, row, wide, none) = (
+        many.batch_dyn(0).unwrap(),
+        long.batch::<Ix1>().unwrap(),
+        huge.batch::<Ix1>().unwrap(),
+        hollow.batch::<Ix1>().unwrap(),
+    );
+    let name = "batch_broadcast";
+    t.call(name, || batch_broadcast(&row, &wide).map(|_| ())).refused(CLASH);
+    t.call(name, || batch_broadcast(&row, &none)).gives(|(x, y)| x.into_view().dim() == y.into_view().dim());
+    t.call(name, || batch_broadcast(&batches, &row).map(|_| ())).refused(&format!(
+        "cannot broadcast batch shapes {:?} of ({};) and [] of (; 9223372036854775807) together: the \
+         non-zero sizes of the result {:?} multiply past isize::MAX",
+        spread(),
+        spread().iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        [&spread()[..], &[LIMIT]].concat()
+    ));
+    t.call(name, || batch_broadcast(&batches, &batches))
+        .gives(|(x, y)| x.batch_shape() == spread() && y.into_view() == many);
+    let name = "can_batch_broadcast";
+    t.call(name, || can_batch_broadcast(&row, &wide)).is(false);
+    t.call(name, || can_batch_broadcast(&none, &wide)).is(false);
+    t.call(name, || can_batch_broadcast(&row, &none)).is(true);
+    t.call(name, || can_batch_broadcast(&batches, &batches)).is(true);
+    let name = "batch_broadcast_all";
+    t.call(name, || batch_broadcast_all((&row, &wide)).map(|_| ())).refused(CLASH);
+    t.call(name, || batch_broadcast_all((&row, &none, &row, &none, &row, &none)))
+        .gives(|(x, ..)| x.into_view().dim() == (0, LIMIT));
+    t.call(name, || batch_broadcast_all((&batches,))).gives(|(x,)| x.into_view() == many);
+    let name = "batch_broadcast_views";
+    t.call(name, || batch_broadcast_views::<(), Ix0, Ix0>(&[])).gives(|views| views.is_empty());
+    t.call(name, || batch_broadcast_views(&[wide, none])).refused(
+        "cannot broadcast batch shapes [2147483648] of (2147483648; 2147483648) and [0] of (0; \
+         9223372036854775807) together: batch axis 0 has sizes 2147483648 and 0, expected equal sizes or 1",
+    );
+    let rows = vec![row; MANY];
+    t.call(name, || batch_broadcast_views(&rows)).gives(|views| views.len() == MANY);
+    let pair = [batches.clone(), batches.clone()];
+    t.call(name, || batch_broadcast_views(&pair)).gives(|views| views[1].batch_shape() == spread());
+}
+
+type Dyn<'a> = ArrayViewD<'a, i64>;
+type DynMut<'a> = ArrayViewMut<'a, i64, IxDyn>;
+type Row<'a> = ArrayViewMut1<'a, i64>;
+
+fn closures(t: &mut Table) {
+    let (many, hollow, huge) = (many(), hollow(), huge());
+    let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
+    let (deep, wide) = (many.batch_dyn(0).unwrap(), huge.batch::<Ix1>().unwrap());
+
+    let name = "Batch::map";
+    let copy = |from: Dyn<'_>, mut to: DynMut<'_>| to.assign(&from);
+    t.call(name, || bases.map(spread(), copy)).is(Ok(many.clone()));
+    t.call(name, || deep.map(&[][..] as &[usize], copy)).is(Ok(many.clone()));
+    t.call(name, || empty.map(LIMIT, |_, _: Row<'_>| ())).gives(|out| out.dim() == (0, LIMIT));
+    t.call(name, || wide.map(1_usize << 30, |_, _: Row<'_>| ())).refused(
+        "cannot make base shape [1073741824] of each batch element of (2147483648; 2147483648): the result \
+         [2147483648, 1073741824] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || empty.map([MAX], |_, _: Row<'_>| ())).refused(
+        "cannot make base shape [18446744073709551615] of each batch element of (0; 9223372036854775807): \
+         axis 0 of the target is 18446744073709551615, expected a size from 0 to isize::MAX",
+    );
+    t.call(name, || empty.map(all(2), |_, _: DynMut<'_>| ())).refused(&format!(
+        "cannot make base shape {0:?} of each batch element of (0; 9223372036854775807): the result {1:?} \
+         with elements of 8 bytes is larger than isize::MAX bytes",
+        all(2),
+        [&[0][..], &all(2)].concat()
+    ));
+
+    let name = "Batch::zip_map";
+    let sum = |a: Dyn<'_>, b: Dyn<'_>, mut to: DynMut<'_>| to.assign(&(&a + &b));
+    t.call(name, || bases.zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
+    t.call(name, || deep.zip_map(&deep, &[][..] as &[usize], sum)).is(Ok(&many + &many));
+    t.call(name, || wide.zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ())).refused(
+        "cannot broadcast batch shapes [2147483648] of (2147483648; 2147483648) and [0] of (0; \
+         9223372036854775807) together: batch axis 0 has sizes 2147483648 and 0, expected equal sizes or 1",
+    );
+    let signature = Signature::literal("(n),(n)->(n)");
+    t.call(name, || empty.zip_map(&empty, signature, |_, _, _: Row<'_>| ())).gives(|out| out.is_empty());
+    t.call(name, || wide.zip_map(&empty, signature, |_, _, _: Row<'_>| ())).refused(
+        "cannot apply (n),(n)->(n) to (2147483648; 2147483648) and (0; 9223372036854775807): n is \
+         2147483648 at base axis 0 of operand 0 and 9223372036854775807 at base axis 0 of operand 1",
+    );
+
+    let name = "Batch::zip_map3";
+    let last = |_: Dyn<'_>, _: Dyn<'_>, from: Dyn<'_>, mut to: DynMut<'_>| to.assign(&from);
+    t.call(name, || bases.zip_map3(&bases, &bases, spread(), last)).is(Ok(many.clone()));
+    t.call(name, || empty.zip_map3(&empty, &empty, LIMIT, |_, _, _, _: Row<'_>| ()))
+        .gives(|out| out.dim() == (0, LIMIT));
+    t.call(name, || empty.zip_map3(&empty, &empty, -1, |_, _, _, _: Row<'_>| ())).refused(
+        "cannot make base shape [-1] of each batch element of (0; 9223372036854775807), (0; \
+         9223372036854775807) and (0; 9223372036854775807): axis 0 of the target is -1, expected a size \
+         from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
+    );
+
+    #[cfg(feature = "rayon")]
+    {
+        let name = "Batch::par_zip_map";
+        t.call(name, || bases.par_zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
+        t.call(name, || empty.par_zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ())).gives(|out| out.is_empty());
+        t.call(name, || empty.par_zip_map(&empty, [MAX], |_, _, _: Row<'_>| ())).refused(
+            "cannot make base shape [18446744073709551615] of each batch element of (0; \
+             9223372036854775807) and (0; 9223372036854775807): axis 0 of the target is \
+             18446744073709551615, expected a size from 0 to isize::MAX",
+        );
+    }
+}
+
+fn closures_into(t: &mut Table) {
+    const WRONG: &str = "cannot write what comes of (0; 9223372036854775807) and (0; 9223372036854775807) \
+        into (2; 3): batch axis 0 has sizes 0 and 2, expected equal sizes or 1 in the operands";
+    let (many, hollow) = (many(), hollow());
+    let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
+    let sum = |a: Dyn<'_>, b: Dyn<'_>, mut to: DynMut<'_>| to.assign(&(&a + &b));
+    let (mut out, mut small) = (ArrayD::zeros(IxDyn(&spread())), Array2::from_elem((2, 3), 7));
+    let mut none = Array2::zeros((0, LIMIT));
+    let name = "Batch::zip_map_into";
+    t.call(name, || bases.zip_map_into(&bases, &mut out, sum)).gives(|()| out == &many + &many);
+    t.call(name, || empty.zip_map_into(&empty, &mut none, |_, _, _: Row<'_>| ())).is(Ok(()));
+    t.call(name, || empty.zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ())).refused(WRONG);
+    t.call(name, || empty.zip_map_into(&empty, &mut arr0(1), |_, _, _: Row<'_>| ())).refused(
+        "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
+    );
+    #[cfg(feature = "rayon")]
+    {
+        let name = "Batch::par_zip_map_into";
+        out.fill(0);
+        t.call(name, || bases.par_zip_map_into(&bases, &mut out, sum)).gives(|()| out == &many + &many);
+        t.call(name, || empty.par_zip_map_into(&empty, &mut none, |_, _, _: Row<'_>| ())).is(Ok(()));
+        t.call(name, || empty.par_zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ())).refused(WRONG);
+    }
+    assert_eq!(small, Array2::from_elem((2, 3), 7));
+}
+
+/// Rows for one element-wise operation, by its method.
+macro_rules! elementwise {
+    ($t:ident, $name:literal, $method:ident, $Op:ident, $op:tt) => {{
+        let (many, huge, hollow, unit) = (many(), huge(), hollow(), array![Nothing]);
+        let (deep, wide) = (many.batch_dyn(0).unwrap(), huge.batch::<Ix1>().unwrap());
+        let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
+        let (unit, empties) = (unit.batch::<Ix0>().unwrap(), many_empty());
+        let empties = empties.batch::<Ix1>().unwrap();
+        $t.call($name, || deep.$method(&deep)).is(Ok(&many $op &many));
+        $t.call($name, || bases.$method(&bases)).is(Ok(&many $op &many));
+        $t.call($name, || unit.$method(&unit)).is(Ok(array![Nothing]));
+        $t.call($name, || empty.$method(&empty)).gives(|out| out.dim() == (0, LIMIT));
+        $t.call($name, || empties.$method(&empties)).gives(|out| out.is_empty());
+        $t.call($name, || wide.$method(&wide)).refused(
+            "cannot make base shape [2147483648] of each batch element of (2147483648; 2147483648) and \
+             (2147483648; 2147483648): the result [2147483648, 2147483648] with elements of 8 bytes is \
+             larger than isize::MAX bytes",
+        );
+        $t.call($name, || wide.$method(&empty)).refused(
+            "cannot broadcast base shapes [2147483648] of (2147483648; 2147483648) and \
+             [9223372036854775807] of (0; 9223372036854775807) together: base axis 0 has sizes 2147483648 \
+             and 9223372036854775807, expected equal sizes or 1",
+        );
+        let mut out = ArrayD::zeros(IxDyn(&spread()));
+        $t.call("Batch::apply_into", || bases.apply_into(base_op::$Op, &bases, &mut out))
+            .gives(|()| out == &many $op &many);
+        #[cfg(feature = "rayon")]
+        {
+            $t.call("Batch::par_apply", || deep.par_apply(base_op::$Op, &deep)).is(Ok(&many $op &many));
+            $t.call("Batch::par_apply", || empties.par_apply(base_op::$Op, &empties))
+                .gives(|out| out.is_empty());
+            out.fill(0);
+            $t.call("Batch::par_apply_into", || bases.par_apply_into(base_op::$Op, &bases, &mut out))
+                .gives(|()| out == &many $op &many);
+        }
+    }};
+}
+
+fn operations(t: &mut Table) {
+    const WRONG: &str = "cannot write what comes of (0; 9223372036854775807) and (0; 9223372036854775807) \
+        into (2; 3): batch axis 0 has sizes 0 and 2, expected equal sizes or 1 in the operands";
+    elementwise!(t, "Batch::add", add, Add, +);
+    elementwise!(t, "Batch::sub", sub, Sub, -);
+    elementwise!(t, "Batch::mul", mul, Mul, *);
+    elementwise!(t, "Batch::div", div, Div, /);
+    let hollow = hollow();
+    let (empty, mut small) = (hollow.batch::<Ix1>().unwrap(), Array2::from_elem((2, 3), 7));
+    t.call("Batch::apply", || empty.apply(base_op::Add, &empty)).gives(|out| out.is_empty());
+    t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut small)).refused(WRONG);
+    t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut arr0(1))).refused(
+        "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
+    );
+    #[cfg(feature = "rayon")]
+    t.call("Batch::par_apply_into", || empty.par_apply_into(base_op::Add, &empty, &mut small)).refused(WRONG);
+    assert_eq!(small, Array2::from_elem((2, 3), 7));
+}
+
+/// Rows for one product: `$a` and `$b` are bases that fit to 2, with 10,000 batch axes.
+macro_rules! product {
+    ($t:ident, $name:literal, $method:ident, $Op:ident, $signature:literal, $A:ident $a:expr, $B:ident $b:expr, $out:expr,
+     $odd:literal) => {{
+        let batch = |base: &[usize], size: i64| {
+            let shape = [&spread()[..], base].concat();
+            ArrayD::from_elem(IxDyn(&shape), size)
+        };
+        let (a, b) = (batch(&$a, 3), batch(&$b, 5));
+        let (x, y) = (a.batch::<$A>().unwrap(), b.batch::<$B>().unwrap());
+        let expected = batch(&$out, 30);
+        $t.call($name, || x.$method(&y)).is(Ok(expected.clone()));
+        let (p, q) = (ArrayD::<Nothing>::default(IxDyn(&$a)), ArrayD::<Nothing>::default(IxDyn(&$b)));
+        let (p, q) = (p.batch::<$A>().unwrap(), q.batch::<$B>().unwrap());
+        $t.call($name, || p.$method(&q)).is(Ok(ArrayD::default(IxDyn(&$out))));
+        let (long, odd) = (long(), Array2::<Nothing>::default((1 << 31, 0)));
+        let (long, odd) = (long.batch_dyn(1).unwrap(), odd.batch_dyn(2).unwrap());
+        $t.call("Batch::apply", || long.apply(base_op::$Op, &odd).map(|_| ())).refused(concat!(
+            "cannot apply ",
+            $signature,
+            " to (; 9223372036854775807) and (; 2147483648, 0): ",
+            $odd
+        ));
+        let mut out = ArrayD::zeros(expected.raw_dim());
+        $t.call("Batch::apply_into", || x.apply_into(base_op::$Op, &y, &mut out)).gives(|()| out == expected);
+        #[cfg(feature = "rayon")]
+        {
+            $t.call("Batch::par_apply", || x.par_apply(base_op::$Op, &y)).is(Ok(expected.clone()));
+            out.fill(0);
+            $t.call("Batch::par_apply_into", || x.par_apply_into(base_op::$Op, &y, &mut out))
+                .gives(|()| out == expected);
+        }
+    }};
+}
+
+fn products(t: &mut Table) {
+    product!(t, "Batch::matvec", matvec, MatVec, "(m,n),(n)->(m)", Ix2 [3, 2], Ix1 [2], [3],
+        "the base of operand 0 has 1 axis, expected 2");
+    product!(t, "Batch::vecmat", vecmat, VecMat, "(n),(n,m)->(m)", Ix1 [2], Ix2 [2, 3], [3],
+        "n is 9223372036854775807 at base axis 0 of operand 0 and 2147483648 at base axis 0 of operand 1");
+    product!(t, "Batch::matmul", matmul, MatMul, "(m,n),(n,p)->(m,p)", Ix2 [3, 2], Ix2 [2, 4], [3, 4],
+        "the base of operand 0 has 1 axis, expected 2");
+    product!(
+        t,
+        "Batch::inner",
+        inner,
+        Inner,
+        "(n),(n)->()",
+        Ix1[2],
+        Ix1[2],
+        [],
+        "the base of operand 1 has 2 axes, expected 1"
+    );
+
+    let (tall, flat) = (Array2::<i64>::zeros((1 << 31, 0)), Array2::<i64>::zeros((0, 1 << 31)));
+    let (tall, flat) = (tall.batch::<Ix2>().unwrap(), flat.batch::<Ix2>().unwrap());
+    let (hollow, none) = (hollow(), Array1::<i64>::zeros(0));
+    let (empty, none) = (hollow.batch::<Ix1>().unwrap(), none.batch::<Ix1>().unwrap());
+    t.call("Batch::matmul", || flat.matmul(&tall)).is(Ok(Array2::zeros((0, 0))));
+    t.call("Batch::matmul", || tall.matmul(&flat)).refused(
+        "cannot make base shape [2147483648, 2147483648] of each batch element of (; 2147483648, 0) and (; \
+         0, 2147483648): the result [2147483648, 2147483648] with elements of 8 bytes is larger than \
+         isize::MAX bytes",
+    );
+    t.call("Batch::matvec", || flat.matvec(&none)).refused(
+        "cannot apply (m,n),(n)->(m) to (; 0, 2147483648) and (; 0): n is 2147483648 at base axis 1 of \
+         operand 0 and 0 at base axis 0 of operand 1",
+    );
+    t.call("Batch::vecmat", || empty.vecmat(&flat)).refused(
+        "cannot apply (n),(n,m)->(m) to (0; 9223372036854775807) and (; 0, 2147483648): n is \
+         9223372036854775807 at base axis 0 of operand 0 and 0 at base axis 0 of operand 1",
+    );
+    t.call("Batch::inner", || empty.inner(&empty)).is(Ok(Array1::zeros(0)));
+    t.call("Batch::inner", || none.inner(&none)).is(Ok(arr0(0)));
+}
+
+fn sums(t: &mut Table) {
+    let (many, hollow, long, huge) = (many(), hollow(), long(), huge());
+    let (bases, deep) = (many.batch_dyn(MANY - 1).unwrap(), many.batch_dyn(0).unwrap());
+    let (empty, wide) = (hollow.batch::<Ix1>().unwrap(), huge.batch::<Ix0>().unwrap());
+    let row = long.batch::<Ix1>().unwrap();
+    let sum = many.sum_axes_keepdims(0).unwrap();
+    let name = "Batch::sum_batch_to";
+    t.call(name, || bases.sum_batch_to(1)).is(Ok(sum.clone()));
+    t.call(name, || deep.sum_batch_to(())).is(Ok(arr0(136).into_dyn()));
+    t.call(name, || row.sum_batch_to(2)).refused(
+        "cannot sum batch shape [] of (; 9223372036854775807) to [2]: the target has 1 axis, expected at \
+         most 0",
+    );
+    t.call(name, || empty.sum_batch_to(())).refused(
+        "cannot sum batch shape [0] of (0; 9223372036854775807) to []: the result [9223372036854775807] \
+         with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || empty.sum_batch_to(all(1))).refused(&format!(
+        "cannot sum batch shape [0] of (0; 9223372036854775807) to {:?}: the target has 10000 axes, \
+         expected at most 1",
+        all(1)
+    ));
+    t.call(name, || empty.sum_batch_to([MAX])).refused(
+        "cannot sum batch shape [0] of (0; 9223372036854775807) to [18446744073709551615]: axis 0 of the \
+         target is 18446744073709551615, expected a size from 0 to isize::MAX",
+    );
+    let name = "Batch::sum_batch_to_match";
+    t.call(name, || deep.sum_batch_to_match(&deep)).is(Ok(many.clone()));
+    t.call(name, || empty.sum_batch_to_match(&empty)).gives(|sum| sum.dim() == (0, LIMIT));
+    t.call(name, || wide.sum_batch_to_match(&wide)).refused(
+        "cannot sum batch shape [2147483648, 2147483648] of (2147483648, 2147483648;) to [2147483648, \
+         2147483648]: the result [2147483648, 2147483648] with elements of 8 bytes is larger than \
+         isize::MAX bytes",
+    );
+    t.call(name, || empty.sum_batch_to_match(&wide)).refused(
+        "cannot sum batch shape [0] of (0; 9223372036854775807) to [2147483648, 2147483648]: the target has \
+         2 axes, expected at most 1",
+    );
+    let name = "Batch::add_sum_batch_to";
+    let mut out = sum.clone();
+    t.call(name, || bases.add_sum_batch_to(&mut out)).gives(|()| out == &sum * 2);
+    let mut none = Array::zeros((0, LIMIT));
+    t.call(name, || empty.add_sum_batch_to(&mut none)).is(Ok(()));
+    let mut small = array![3];
+    t.call(name, || empty.add_sum_batch_to(&mut small)).refused(
+        "cannot sum batch shape [0] of (0; 9223372036854775807) to []: base axis 0 of the result has size \
+         1, expected 9223372036854775807",
+    );
+    t.call(name, || bases.add_sum_batch_to(&mut small.clone().into_dyn())).refused(
+        "cannot split shape [1] into batch and base of 9999 axes: the array has 1 axis, expected at least \
+         9999",
+    );
+    assert_eq!(small, array![3]);
+}

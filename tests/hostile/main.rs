@@ -1,0 +1,109 @@
+//! Every public function on shapes and texts that mean harm: an error word for word or the right answer, at once and
+//! without memory for what was asked.
+//!
+//! The table is one test, as time and memory are those of the process. Only the calls are counted, not what makes
+//! their arguments or looks at their answers; making the message of an error is part of the call.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod batches;
+mod covered;
+mod maps;
+mod partial;
+mod shapes;
+mod sums;
+mod table;
+mod texts;
+mod views;
+
+use ndarray::{Array, ArrayD, ArrayView, ArrayView1, ArrayView2, IxDyn, aview0};
+use ndarray_broadcast::prelude::*;
+use num_traits::Zero;
+use std::hint::black_box;
+use std::ops::{Add, Div, Mul, Sub};
+use std::panic::catch_unwind;
+use std::time::Duration;
+use table::Table;
+
+/// The largest number that there is, and the largest that a size can be.
+const MAX: usize = usize::MAX;
+const LIMIT: usize = isize::MAX.unsigned_abs();
+/// More axes than anyone needs.
+const MANY: usize = 10_000;
+
+/// As many sizes or axes, all alike.
+fn all<T: Clone>(size: T) -> Vec<T> {
+    vec![size; MANY]
+}
+
+/// 10,000 sizes, of which four are 2 and the others 1.
+fn spread() -> Vec<usize> {
+    (0..MANY).map(|axis| if axis % 2500 == 0 { 2 } else { 1 }).collect()
+}
+
+/// 1 to 16 in an array of shape `spread()`.
+fn many() -> ArrayD<i64> {
+    Array::from_shape_vec(IxDyn(&spread()), (1..=16).collect()).unwrap()
+}
+
+/// `isize::MAX` elements of no size.
+fn long() -> ArrayView1<'static, Nothing> {
+    aview0(&Nothing).into_broadcast_to([LIMIT]).unwrap()
+}
+
+/// 2^62 times the number 1, in its 8 bytes.
+fn huge() -> ArrayView2<'static, i64> {
+    aview0(&1).into_broadcast_to([1_usize << 31; 2]).unwrap()
+}
+
+/// No element, and an axis as long as can be.
+fn hollow() -> ArrayView<'static, i64, ndarray::Ix2> {
+    aview0(&1).into_broadcast_to([0, LIMIT]).unwrap()
+}
+
+/// An element without size, of which all sums and products are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Nothing;
+
+macro_rules! same {
+    ($($Op:ident $op:ident)*) => {$(
+        impl $Op for Nothing {
+            type Output = Self;
+            fn $op(self, _: Self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+same!(Add add Sub sub Mul mul Div div);
+
+impl Zero for Nothing {
+    fn zero() -> Self {
+        Nothing
+    }
+    fn is_zero(&self) -> bool {
+        true
+    }
+}
+
+impl num_traits::One for Nothing {
+    fn one() -> Self {
+        Nothing
+    }
+}
+
+#[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs the debug profile: cargo test --test hostile")]
+fn every_function_answers_at_once() {
+    assert!(catch_unwind(|| debug_assert!(black_box(false))).is_err(), "debug assertions are off");
+    assert!(catch_unwind(|| black_box(usize::MAX) + black_box(1)).is_err(), "overflow is not checked");
+    let mut table = Table::new();
+    shapes::rows(&mut table);
+    views::rows(&mut table);
+    sums::rows(&mut table);
+    maps::rows(&mut table);
+    batches::rows(&mut table);
+    partial::rows(&mut table);
+    texts::rows(&mut table);
+    table.check(Duration::from_secs(1), 1 << 20);
+    covered::assert_all_public_functions(table.names());
+}

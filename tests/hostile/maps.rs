@@ -1,0 +1,129 @@
+//! Closures over broadcast operands, and copies.
+
+use crate::table::Table;
+use crate::{LIMIT, MANY, Nothing, all, hollow, huge, long, many, spread};
+use ndarray::{Array, Array1, Array2, ArrayD, Axis, IxDyn, arr0, array};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
+
+pub(crate) fn rows(t: &mut Table) {
+    to_new(t);
+    summed(t);
+    onto(t);
+    copies(t);
+}
+
+const CLASH: &str = "cannot broadcast shapes [9223372036854775807, 1] and [9223372036854775807] together: \
+    the non-zero sizes of the result [9223372036854775807, 9223372036854775807] multiply past isize::MAX";
+const PAST_MEMORY: &str = "cannot broadcast shape [2147483648, 2147483648]: the result [2147483648, \
+    2147483648] with elements of 8 bytes is larger than isize::MAX bytes";
+
+fn to_new(t: &mut Table) {
+    let (many, cell) = (ArrayD::from_elem(IxDyn(&[1; 500]), 3), array![7]);
+    let column = long().insert_axis(Axis(1));
+    let name = "broadcast_map";
+    t.call(name, || broadcast_map(huge(), |&x| x)).refused(PAST_MEMORY);
+    t.call(name, || broadcast_map((column, long()), |_, _| 0_u8)).refused(CLASH);
+    t.call(name, || broadcast_map(arr0(Nothing).view(), |&x| x)).is(Ok(arr0(Nothing)));
+    t.call(name, || broadcast_map((hollow(), &cell), |a, b| a + b)).gives(|out| out.dim() == (0, LIMIT));
+    t.call(name, || broadcast_map((&many, &cell), |a, b| a + b)).is(Ok(&many + 7));
+    t.call(name, || broadcast_map((many.t(), &many), |a, b| a * b)).gives(|out| out.ndim() == 500);
+    t.call(name, || broadcast_map((&cell, &cell, &cell, &cell, &many, &many), |a, _, _, _, b, _| a + b))
+        .is(Ok(&many + 7));
+    #[cfg(feature = "rayon")]
+    {
+        use ndarray_broadcast::par_broadcast_map;
+        let name = "par_broadcast_map";
+        t.call(name, || par_broadcast_map(huge(), |&x| x)).refused(PAST_MEMORY);
+        t.call(name, || par_broadcast_map((column, long()), |_, _| 0_u8)).refused(CLASH);
+        t.call(name, || par_broadcast_map((hollow(), &cell), |a, b| a + b))
+            .gives(|out| out.dim() == (0, LIMIT));
+        t.call(name, || par_broadcast_map((&many, &cell), |a, b| a + b)).is(Ok(&many + 7));
+        t.call(name, || par_broadcast_map(arr0(Nothing).view(), |&x| x)).is(Ok(arr0(Nothing)));
+    }
+}
+
+fn summed(t: &mut Table) {
+    let (many, cell) = (many(), array![7]);
+    let name = "broadcast_map_sum_to";
+    t.call(name, || broadcast_map_sum_to((&many, &cell), (), |a, b| a * b)).is(Ok(arr0(136 * 7)));
+    t.call(name, || broadcast_map_sum_to((&many, many.t()), all(1), |a, _| *a))
+        .gives(|sum| sum.ndim() == MANY && sum.len() == 1);
+    t.call(name, || broadcast_map_sum_to(hollow(), (1, 1), |&x| x)).is(Ok(array![[0]]));
+    t.call(name, || broadcast_map_sum_to(hollow(), LIMIT, |&x| x)).refused(
+        "cannot broadcast shape [0, 9223372036854775807] and sum to [9223372036854775807]: the result \
+         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || broadcast_map_sum_to((long().insert_axis(Axis(1)), long()), 1, |_, _| 0)).refused(CLASH);
+    t.call(name, || broadcast_map_sum_to(&cell, all(1), |&x| x)).refused(&format!(
+        "cannot broadcast shape [1] and sum to {:?}: the target has 10000 axes, expected at most 1",
+        all(1)
+    ));
+    t.call(name, || broadcast_map_sum_to(&cell, -1, |&x| x)).refused(
+        "cannot broadcast shape [1] and sum to [-1]: axis 0 of the target is -1, expected a size from 0 to \
+         isize::MAX (-1 keeps a size in `broadcast_to` only)",
+    );
+    t.call(name, || broadcast_map_sum_to(arr0(Nothing).view(), (), |&x| x)).is(Ok(arr0(Nothing)));
+}
+
+fn onto(t: &mut Table) {
+    const SHORT: &str = "cannot broadcast shape [2147483648, 2147483648] to output [1]: the output has 1 \
+        axis, expected at least 2";
+    const WRONG: &str = "cannot broadcast shapes [1] and [9223372036854775807] to output [1]: axis 0 has \
+        sizes 9223372036854775807 and 1 (shape 1 and the output), expected equal sizes or 1 in the operand";
+    let (many, cell) = (many(), array![7]);
+    let (mut out, mut wide) = (array![3], ArrayD::<i64>::zeros(IxDyn(&spread())));
+    let mut empty = Array2::<i64>::zeros((0, LIMIT));
+    let name = "broadcast_apply";
+    t.call(name, || broadcast_apply(&mut out, huge(), |out, x| *out += x)).refused(SHORT);
+    t.call(name, || broadcast_apply(&mut out, (&cell, long()), |out, x, _| *out += x)).refused(WRONG);
+    assert_eq!(out, array![3]);
+    t.call(name, || broadcast_apply(&mut out, arr0(1).view(), |out, x| *out += x)).gives(|()| out[0] == 4);
+    t.call(name, || broadcast_apply(&mut wide, (&cell, &many), |out, a, b| *out = a + b))
+        .gives(|()| wide == &many + 7);
+    t.call(name, || broadcast_apply(&mut empty, (hollow(), long()), |out, a, _| *out = *a)).is(Ok(()));
+    #[cfg(feature = "rayon")]
+    {
+        use ndarray_broadcast::par_broadcast_apply;
+        let name = "par_broadcast_apply";
+        t.call(name, || par_broadcast_apply(&mut out, huge(), |out, x| *out += x)).refused(SHORT);
+        t.call(name, || par_broadcast_apply(&mut out, (&cell, long()), |out, x, _| *out += x)).refused(WRONG);
+        wide.fill(0);
+        t.call(name, || par_broadcast_apply(&mut wide, (&cell, &many), |out, a, b| *out = a + b))
+            .gives(|()| wide == &many + 7);
+        t.call(name, || par_broadcast_apply(&mut empty, (hollow(), long()), |out, a, _| *out = *a))
+            .is(Ok(()));
+    }
+}
+
+fn copies(t: &mut Table) {
+    const SHORT: &str = "cannot broadcast shape [0, 9223372036854775807] to output [1]: the output has 1 \
+        axis, expected at least 2";
+    const WRONG: &str = "cannot broadcast shape [9223372036854775807] to output [1]: axis 0 has sizes \
+        9223372036854775807 and 1, expected equal sizes or 1 in the operand";
+    let many = many();
+    let name = "Materialize::materialize";
+    t.call(name, || many.materialize()).is(many.clone());
+    t.call(name, || many.t().materialize()).is(many.t());
+    t.call(name, || hollow().materialize()).holds(|copy| copy.dim() == (0, LIMIT));
+    t.call(name, || arr0(Nothing).materialize()).is(arr0(Nothing));
+    t.call(name, || arr0(Nothing).broadcast_to([0, LIMIT]).map(|v| v.materialize()))
+        .gives(|copy| copy.is_empty());
+
+    let name = "Materialize::materialize_into";
+    let (mut out, mut one) = (ArrayD::zeros(IxDyn(&spread())), array![3]);
+    let mut empty = Array2::zeros((0, LIMIT));
+    t.call(name, || many.materialize_into(&mut out)).gives(|()| out == many);
+    t.call(name, || hollow().materialize_into(&mut one)).refused(SHORT);
+    t.call(name, || long().materialize_into(&mut array![Nothing])).refused(WRONG);
+    t.call(name, || hollow().materialize_into(&mut empty)).is(Ok(()));
+    assert_eq!(one, array![3]);
+
+    let name = "Materialize::materialize_into_uninit";
+    let (mut out, mut one) = (Array::uninit(IxDyn(&spread())), Array1::<i64>::uninit(1));
+    t.call(name, || many.materialize_into_uninit(&mut out)).gives(|()| out.len() == 16);
+    t.call(name, || hollow().materialize_into_uninit(&mut one)).refused(SHORT);
+    t.call(name, || long().materialize_into_uninit(&mut Array1::uninit(1))).refused(WRONG);
+    let mut empty = Array2::uninit((0, LIMIT));
+    t.call(name, || hollow().materialize_into_uninit(&mut empty)).is(Ok(()));
+}

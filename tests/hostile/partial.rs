@@ -1,0 +1,268 @@
+//! Shapes that are known in part.
+
+use crate::table::Table;
+use crate::{LIMIT, MANY, MAX, all, hollow, many, spread};
+use ndarray_broadcast::AxisSet;
+use ndarray_broadcast::partial::{
+    Check, Decision, Dim, PartialShape, Place, Plan, ResultRule, decide, decide_result, infer_axes,
+    infer_batch, infer_dim, infer_dims, infer_in_dim, infer_result_shape, infer_shape, infer_shapes,
+    infer_sum, infer_target, verify,
+};
+use std::slice::from_ref;
+
+pub(crate) fn rows(t: &mut Table) {
+    dims(t);
+    shapes(t);
+    inferred(t);
+    families(t);
+    decided(t);
+    planned(t);
+}
+
+fn unknown() -> PartialShape {
+    PartialShape::ranked(all(Dim::Unknown))
+}
+
+/// A name for each of 10,000 axes.
+fn named() -> PartialShape {
+    PartialShape::ranked((0..MANY).map(|axis| Dim::name(&format!("n{axis}")).unwrap()))
+}
+
+fn shape(text: &str) -> PartialShape {
+    text.parse().unwrap()
+}
+
+fn dims(t: &mut Table) {
+    t.call("Dim::range", || Dim::range(..)).is(Ok(Dim::Unknown));
+    t.call("Dim::range", || Dim::range(MAX..=MAX)).is(Ok(Dim::Known(MAX)));
+    t.call("Dim::range", || Dim::range(..0))
+        .refused("cannot read \"..0\": position 0 needs a range that has a size in it");
+    t.call("Dim::range", || Dim::range((std::ops::Bound::Excluded(MAX), std::ops::Bound::Unbounded)))
+        .refused("cannot read \"18446744073709551615..\": position 0 needs a range that has a size in it");
+    t.call("Dim::name", || Dim::name("")).refused("cannot read \"\": position 0 needs a letter but x, or _");
+    let (range, name) = (Dim::range(1..MAX).unwrap(), Dim::name("n").unwrap());
+    t.call("Dim::admits", || [range.admits(0), range.admits(MAX - 1), range.admits(MAX)])
+        .is([false, true, false]);
+    t.call("Dim::admits", || name.admits(MAX)).is(true);
+    t.call("Dim::fmt", || Dim::Known(MAX).to_string()).is("18446744073709551615");
+    t.call("Dim::from", || Dim::from(MAX)).is(Dim::Known(MAX));
+    let Dim::Range(sizes) = range else { unreachable!() };
+    let Ok(Dim::Range(open)) = Dim::range(MAX - 1..) else { unreachable!() };
+    t.call("SizeRange::min", || (sizes.min(), open.min())).is((1, MAX - 1));
+    t.call("SizeRange::max", || (sizes.max(), open.max())).is((Some(MAX - 1), None));
+    t.call("SizeRange::fmt", || open.to_string()).is("18446744073709551614..");
+    let Dim::Name(name) = name else { unreachable!() };
+    t.call("Name::as_str", || name.as_str()).is("n");
+}
+
+fn shapes(t: &mut Table) {
+    let names = named();
+    let (open, ones, none) = (unknown(), PartialShape::from(all(1)), PartialShape::ranked([]));
+    t.call("PartialShape::ranked", || PartialShape::ranked(all(Dim::Known(1)))).is(ones.clone());
+    t.call("PartialShape::unranked", PartialShape::unranked).is(shape("*"));
+    t.call("PartialShape::of", || PartialShape::of(&many())).is(PartialShape::from(spread()));
+    t.call("PartialShape::of", || PartialShape::of(&hollow())).is([0, LIMIT].into());
+    t.call("PartialShape::from", || PartialShape::from([MAX; 3]).dims().map(<[Dim]>::len)).is(Some(3));
+    t.call("PartialShape::dims", || open.dims()).is(Some(&all(Dim::Unknown)[..]));
+    t.call("PartialShape::ndim", || [open.ndim(), none.ndim(), PartialShape::unranked().ndim()]).is([
+        Some(MANY),
+        Some(0),
+        None,
+    ]);
+    t.call("PartialShape::sizes", || [open.sizes(), ones.sizes(), none.sizes()]).is([
+        None,
+        Some(all(1)),
+        Some(vec![]),
+    ]);
+    t.call("PartialShape::with_base", || open.with_base(&ones).ndim()).is(Some(2 * MANY));
+    t.call("PartialShape::with_base", || none.with_base(&none)).is(none.clone());
+    t.call("PartialShape::accepts", || [open.accepts(&spread()), open.accepts(&[]), none.accepts(&[])])
+        .is([true, false, true]);
+    t.call("PartialShape::accepts", || names.accepts(&all(MAX))).is(true);
+    t.call("PartialShape::relaxes", || [open.relaxes(&ones), ones.relaxes(&open), none.relaxes(&open)])
+        .is([true, false, false]);
+    t.call("PartialShape::merge", || open.merge(&ones)).is(Ok(ones.clone()));
+    t.call("PartialShape::merge", || names.merge(&ones)).is(Ok(ones.clone()));
+    t.call("PartialShape::merge", || none.merge(&ones))
+        .refused(&format!("cannot merge shapes [] and {ones}: the second shape has 10000 axes, expected 0"));
+    t.call("PartialShape::merge", || PartialShape::from([MAX]).merge(&[0].into())).refused(
+        "cannot merge shapes 18446744073709551615 and 0: axis 0 has sizes 18446744073709551615 and 0, \
+         expected equal sizes",
+    );
+    t.call("PartialShape::fmt", || open.to_string()).is(vec!["?"; MANY].join("x"));
+    t.call("PartialShape::fmt", || format!("{none:?}")).is("PartialShape([])");
+}
+
+fn inferred(t: &mut Table) {
+    let names = named();
+    let (open, ones, rest) = (unknown(), PartialShape::from(all(1)), PartialShape::from(spread()));
+    t.call("infer_dim", || infer_dim(Dim::Known(MAX), Dim::Unknown)).refused(
+        "cannot broadcast shapes 18446744073709551615 and ? together: the non-zero sizes of the result \
+         [18446744073709551615] multiply past isize::MAX",
+    );
+    t.call("infer_dim", || infer_dim(Dim::Known(0), Dim::Unknown)).is(Ok(Dim::Known(0)));
+    t.call("infer_dims", || infer_dims(&[])).is(Ok(Dim::Known(1)));
+    let many = all(Dim::Unknown);
+    t.call("infer_dims", || infer_dims(&many)).is(Ok(Dim::Unknown));
+    t.call("infer_dims", || infer_dims(&[Dim::Known(0), Dim::Known(LIMIT)])).refused(
+        "cannot broadcast shapes 0 and 9223372036854775807 together: axis 0 has sizes 0 and \
+         9223372036854775807 (operands 0 and 1), expected equal sizes or 1",
+    );
+    t.call("infer_shape", || infer_shape(&open, &rest).map(|joint| joint.ndim())).is(Ok(Some(MANY)));
+    t.call("infer_shape", || infer_shape(&names, &names)).is(Ok(names.clone()));
+    t.call("infer_shape", || infer_shape(&shape("*"), &open)).is(Ok(shape("*")));
+    t.call("infer_shape", || infer_shape(&[LIMIT].into(), &[2, 1].into())).refused(
+        "cannot broadcast shapes 9223372036854775807 and 2x1 together: the non-zero sizes of the result [2, \
+         9223372036854775807] multiply past isize::MAX",
+    );
+    t.call("infer_shapes", || infer_shapes(&[])).is(Ok(PartialShape::ranked([])));
+    let each: Vec<PartialShape> = all(shape("nx1"));
+    t.call("infer_shapes", || infer_shapes(&each)).is(Ok(shape("nx1")));
+    let least: PartialShape = vec![Dim::range(2..).unwrap(); MANY].into();
+    t.call("infer_shapes", || infer_shapes(&[ones.clone(), least.clone()])).refused(&format!(
+        "cannot broadcast shapes {ones} and {least} together: the non-zero sizes of the result {:?} \
+         multiply past isize::MAX",
+        all(2)
+    ));
+    t.call("infer_result_shape", || infer_result_shape(&[])).is(Ok(None));
+    t.call("infer_result_shape", || infer_result_shape(&[ones.clone(), rest.clone()]))
+        .is(Ok(Some(rest.clone())));
+    t.call("infer_result_shape", || infer_result_shape(&[[0].into(), [MAX].into()])).refused(
+        "cannot broadcast shapes 0 and 18446744073709551615 together: axis 0 has sizes 0 and \
+         18446744073709551615 (operands 0 and 1), expected equal sizes or 1",
+    );
+    let (rule, pair) = (ResultRule::AllowCast, [names.clone(), ones.clone()]);
+    t.call("verify", || verify(&[], &ones, rule)).refused(&format!(
+        "cannot verify result {ones} of no operands: there are no operands, expected at least 1"
+    ));
+    t.call("verify", || verify(&[open.clone(), ones.clone()], &rest, rule)).is(Ok(()));
+    t.call("verify", || verify(&pair, &names, ResultRule::Exact)).is(Ok(()));
+    t.call("verify", || verify(&[shape("?")], &ones, rule))
+        .refused(&format!("cannot verify result {ones} of operand ?: the result has 10000 axes, expected 1"));
+    t.call("verify", || verify(&[[1].into()], &[MAX].into(), rule)).refused(
+        "cannot verify result 18446744073709551615 of operand 1: axis 0 is inferred as 1 and declared as \
+         18446744073709551615, expected a size that the inferred one can be",
+    );
+}
+
+fn families(t: &mut Table) {
+    let (open, ones, every) = (unknown(), PartialShape::from(all(1)), (0..MANY).collect::<Vec<_>>());
+    t.call("infer_target", || infer_target(&open, &all(-1))).is(Ok(open.clone()));
+    t.call("infer_target", || infer_target(&shape("*"), &[])).is(Ok(PartialShape::ranked([])));
+    t.call("infer_target", || infer_target(&shape("?"), &[isize::MIN])).refused(
+        "cannot broadcast shape ? to [-9223372036854775808]: axis 0 of the target is -9223372036854775808, \
+         expected -1 or a size from 0 to isize::MAX",
+    );
+    t.call("infer_target", || infer_target(&shape("2"), &[isize::MAX, -1])).refused(
+        "cannot broadcast shape 2 to [9223372036854775807, -1]: the non-zero sizes of the result \
+         [9223372036854775807, 2] multiply past isize::MAX",
+    );
+    t.call("infer_target", || infer_target(&shape("?"), &all(-1)))
+        .refused(&format!("cannot resolve -1 at axis 0 of target {:?}: shape ? has no such axis", all(-1)));
+    t.call("infer_axes", || infer_axes(&PartialShape::ranked([]), &open, &every)).is(Ok(open.clone()));
+    t.call("infer_axes", || infer_axes(&shape("*"), &shape("*"), MAX)).is(Ok(shape("*")));
+    t.call("infer_axes", || infer_axes(&open, &shape("*"), AxisSet::default())).is(Ok(open.clone()));
+    t.call("infer_axes", || infer_axes(&shape("?"), &shape("?x?"), MAX)).refused(
+        "cannot broadcast shape ? along axes [18446744073709551615] to ?x?: axis 18446744073709551615 is \
+         out of bounds for 2 axes of the target",
+    );
+    t.call("infer_axes", || infer_axes(&shape("*"), &shape("*"), all(MAX))).refused(&format!(
+        "cannot broadcast shape * along axes {:?} to *: axis 18446744073709551615 is named more than once",
+        all(MAX)
+    ));
+    t.call("infer_in_dim", || infer_in_dim(&ones, &open, &every)).is(Ok(open.clone()));
+    t.call("infer_in_dim", || infer_in_dim(&shape("*"), &shape("?"), MAX)).refused(
+        "cannot broadcast shape * with its axes at [18446744073709551615] of ?: axis 18446744073709551615 \
+         is out of bounds for 1 axis of the target",
+    );
+    t.call("infer_in_dim", || infer_in_dim(&shape("?"), &shape("?"), &every)).refused(&format!(
+        "cannot broadcast shape ? with its axes at {every:?} of ?: 10000 axes named, expected 1, one for \
+         each axis of the array"
+    ));
+    t.call("infer_batch", || infer_batch(&[])).is(Ok(PartialShape::ranked([])));
+    t.call("infer_batch", || infer_batch(&[(open.clone(), MANY), (ones.clone(), 0)])).is(Ok(ones.clone()));
+    t.call("infer_batch", || infer_batch(&[(shape("?"), MAX)])).refused(
+        "cannot broadcast the batches of ? (base 18446744073709551615): the number of axes of operand 0 is \
+         1, expected 18446744073709551615 at least",
+    );
+    t.call("infer_sum", || infer_sum(&open, &every)).is(Ok(PartialShape::ranked([])));
+    t.call("infer_sum", || infer_sum(&shape("*"), MAX)).is(Ok(shape("*")));
+    t.call("infer_sum", || infer_sum(&open, [0, MAX])).refused(&format!(
+        "cannot sum shape {open} over axes [0, 18446744073709551615]: axis 18446744073709551615 is out of \
+         bounds for 10000 axes of the array"
+    ));
+}
+
+fn decided(t: &mut Table) {
+    let (open, ones, rest) = (unknown(), PartialShape::from(all(1)), PartialShape::from(spread()));
+    t.call("decide", || decide(&[])).is(Decision::Always);
+    t.call("decide", || decide(&[open.clone(), ones.clone()])).is(Decision::Always);
+    let Decision::Depends(checks) = decide(&[open.clone(), open.clone()]) else { unreachable!() };
+    t.call("decide", || decide(&[open.clone(), open.clone()]).checks()).is(Ok(checks.clone()));
+    assert_eq!(checks.len(), MANY);
+    let units = all(shape("?"));
+    t.call("decide", || decide(&units)).holds(|decision| {
+        matches!(decision, Decision::Depends(checks) if matches!(&checks[..], [Check::Agree { places }] if places.len() == MANY))
+    });
+    let stars = all(shape("*"));
+    t.call("decide", || decide(&stars)).holds(|decision| decision.checks().unwrap().len() == MANY - 1);
+    t.call("Decision::checks", || decide(&[[MAX].into(), [0].into()]).checks()).refused(
+        "cannot broadcast shapes 18446744073709551615 and 0 together: axis 0 has sizes 18446744073709551615 \
+         and 0 (operands 0 and 1), expected equal sizes or 1",
+    );
+    t.call("decide_result", || decide_result(from_ref(&ones), &ones)).is(Decision::Always);
+    t.call("decide_result", || decide_result(from_ref(&open), &rest).checks().map(|checks| checks.len()))
+        .is(Ok(MANY));
+    t.call("decide_result", || decide_result(&[shape("*"), open.clone()], &shape("?")).checks()).refused(
+        &format!(
+            "cannot verify result ? of operands * and {open}: the result has 1 axis, expected at least 10000"
+        ),
+    );
+    let (last, sizes) = (checks.last().unwrap(), [all(1), spread()]);
+    t.call("Check::holds", || last.holds(&sizes)).is(true);
+    t.call("Check::holds", || last.holds(&[[MAX], [0]])).is(false);
+    let far = Place::Operand { operand: MAX, axis: MAX };
+    let check = Check::Equals { place: far, other: Place::Result { axis: MAX }, or_one: true };
+    t.call("Check::holds", || check.holds(&[[1]])).is(false);
+    t.call("Check::holds", || Check::ResultAxes { ndim: 0 }.holds::<[usize; 0]>(&[])).is(true);
+    t.call("Check::holds", || Check::GoesTogether { operand: 0 }.holds(&sizes)).is(true);
+    t.call("Check::fmt", || check.to_string()).is(
+        "axis 18446744073709551615 of operand 18446744073709551615 is 1 or equals axis 18446744073709551615 \
+         of the result",
+    );
+    t.call("Place::fmt", || far.to_string()).is("axis 18446744073709551615 of operand 18446744073709551615");
+}
+
+fn planned(t: &mut Table) {
+    let open = unknown();
+    t.call("Plan::new", || Plan::new([])).gives(|plan| plan.checks().is_empty());
+    t.call("Plan::new", || Plan::new([[LIMIT, 2].into()])).refused(
+        "cannot broadcast shape 9223372036854775807x2: the non-zero sizes of the result \
+         [9223372036854775807, 2] multiply past isize::MAX",
+    );
+    let plan = Plan::new([open.clone(), open.clone()]).unwrap();
+    t.call("Plan::operands", || plan.operands().len()).is(2);
+    t.call("Plan::inferred", || plan.inferred()).is(&open);
+    t.call("Plan::checks", || plan.checks().len()).is(MANY);
+    let alone = Plan::new([open.clone()]).unwrap();
+    t.call("Plan::with_result", || alone.clone().with_result(PartialShape::from(spread())))
+        .gives(|plan| plan.checks().len() == MANY);
+    t.call("Plan::with_result", || plan.clone().with_result([MAX].into())).refused(&format!(
+        "cannot verify result 18446744073709551615 of operands {open} and {open}: the result has 1 axis, \
+         expected 10000"
+    ));
+    t.call("Plan::joint_shape", || plan.joint_shape(&[all(1), spread()])).is(Ok(spread()));
+    t.call("Plan::joint_shape", || plan.joint_shape(&[[MAX]])).refused(&format!(
+        "cannot broadcast shapes [18446744073709551615] as planned for {open} and {open}: the number of \
+         shapes is 1, expected 2"
+    ));
+    t.call("Plan::joint_shape", || plan.joint_shape(&[[], []])).refused(&format!(
+        "cannot broadcast shapes [] and [] as planned for {open} and {open}: the number of axes of operand \
+         0 is 0, expected 10000"
+    ));
+    let pair = Plan::new([shape("?"), shape("?")]).unwrap();
+    t.call("Plan::joint_shape", || pair.joint_shape(&[[MAX], [1]])).refused(
+        "cannot broadcast shapes [18446744073709551615] and [1] as planned for ? and ?: the non-zero sizes \
+         of the result [18446744073709551615] multiply past isize::MAX",
+    );
+}

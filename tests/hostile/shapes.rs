@@ -1,0 +1,138 @@
+//! Shapes and axes without arrays, and the errors themselves.
+
+use crate::table::Table;
+use crate::{LIMIT, MANY, MAX, all, spread};
+use ndarray::{Axis, ErrorKind, ShapeError};
+use ndarray_broadcast::{
+    AxisSet, BroadcastError, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target,
+};
+
+pub(crate) fn rows(t: &mut Table) {
+    joint(t);
+    targets(t);
+    sets(t);
+    errors(t);
+}
+
+fn joint(t: &mut Table) {
+    const NONE: &[[usize; 2]] = &[];
+    t.call("broadcast_shapes", || broadcast_shapes(NONE)).is(Ok(vec![]));
+    t.call("broadcast_shapes", || broadcast_shapes(&[[]])).is(Ok(vec![]));
+    t.call("broadcast_shapes", || broadcast_shapes(&[[0, 1], [1, 0]])).is(Ok(vec![0, 0]));
+    t.call("broadcast_shapes", || broadcast_shapes(&[[LIMIT, 1], [1, 1]])).is(Ok(vec![LIMIT, 1]));
+    t.call("broadcast_shapes", || broadcast_shapes(&[[MAX], [1]])).refused(
+        "cannot broadcast shapes [18446744073709551615] and [1] together: the non-zero sizes of \
+            the result [18446744073709551615] multiply past isize::MAX",
+    );
+    t.call("broadcast_shapes", || broadcast_shapes(&[[MAX], [MAX - 1]])).refused(
+        "cannot broadcast shapes [18446744073709551615] and [18446744073709551614] together: axis \
+            0 has sizes 18446744073709551615 and 18446744073709551614, expected equal sizes or 1",
+    );
+    t.call("broadcast_shapes", || broadcast_shapes(&[[0, LIMIT, 1], [1, 1, 2]])).refused(
+        "cannot broadcast shapes [0, 9223372036854775807, 1] and [1, 1, 2] together: the non-zero \
+            sizes of the result [0, 9223372036854775807, 2] multiply past isize::MAX",
+    );
+    t.call("broadcast_shapes", || broadcast_shapes(&[all(1), spread()])).is(Ok(spread()));
+    let (twos, threes) = (all(2), all(3));
+    t.call("broadcast_shapes", || broadcast_shapes(&[&twos, &threes])).refused(&format!(
+        "cannot broadcast shapes {twos:?} and {threes:?} together: axis 0 has sizes 2 and 3, expected equal \
+         sizes or 1"
+    ));
+    t.call("broadcast_shapes", || broadcast_shapes(&[&twos])).refused(&format!(
+        "cannot broadcast shape {twos:?}: the non-zero sizes of the result {twos:?} multiply past isize::MAX"
+    ));
+    let units = all([1]);
+    t.call("broadcast_shapes", || broadcast_shapes(&units)).is(Ok(vec![1]));
+    t.call("const_broadcast_shape", || const_broadcast_shape([LIMIT, 1], [0, 1, 1])).is([0, LIMIT, 1]);
+    t.call("const_broadcast_shape", || const_broadcast_shape([], [])).is([]);
+    t.call("const_broadcast_shape", || const_broadcast_shape([1; 1000], [1; 1])).is([1; 1000]);
+}
+
+fn targets(t: &mut Table) {
+    t.call("resolve_target", || resolve_target(&[], &[])).is(Ok(vec![]));
+    t.call("resolve_target", || resolve_target(&[1, 0], &[0, -1])).is(Ok(vec![0, 0]));
+    t.call("resolve_target", || resolve_target(&[1], &[isize::MAX])).is(Ok(vec![LIMIT]));
+    t.call("resolve_target", || resolve_target(&[1], &[isize::MIN])).refused(
+        "cannot broadcast shape [1] to [-9223372036854775808]: axis 0 of the target is \
+         -9223372036854775808, expected -1 or a size from 0 to isize::MAX",
+    );
+    t.call("resolve_target", || resolve_target(&[MAX], &[-1])).refused(
+        "cannot broadcast shape [18446744073709551615] to [-1]: the non-zero sizes of the result \
+         [18446744073709551615] multiply past isize::MAX",
+    );
+    t.call("resolve_target", || resolve_target(&[LIMIT], &[2, 0, -1])).refused(
+        "cannot broadcast shape [9223372036854775807] to [2, 0, -1]: the non-zero sizes of the result [2, \
+         0, 9223372036854775807] multiply past isize::MAX",
+    );
+    t.call("resolve_target", || resolve_target(&spread(), &all(-1))).is(Ok(spread()));
+    let kept = all(-1);
+    t.call("resolve_target", || resolve_target(&[1], &kept))
+        .refused(&format!("cannot resolve -1 at axis 0 of target {kept:?}: shape [1] has no such axis"));
+    t.call("resolve_target", || resolve_target(&all(1), &[1])).refused(&format!(
+        "cannot broadcast shape {:?} to [1]: the target has 1 axis, expected at least 10000",
+        all(1)
+    ));
+
+    t.call("reduction_axes", || reduction_axes(&[], &[])).is(Ok(vec![]));
+    t.call("reduction_axes", || reduction_axes(&[1, 1], &[0, LIMIT])).is(Ok(vec![0, 1]));
+    t.call("reduction_axes", || reduction_axes(&[1], &all(1))).is(Ok((0..MANY - 1).collect()));
+    t.call("reduction_axes", || reduction_axes(&all(1), &spread())).is(Ok(vec![0, 2500, 5000, 7500]));
+    t.call("reduction_axes", || reduction_axes(&[1], &[MAX])).refused(
+        "cannot broadcast shape [1] to [18446744073709551615]: axis 0 of the target is \
+         18446744073709551615, expected a size from 0 to isize::MAX",
+    );
+    t.call("reduction_axes", || reduction_axes(&[1], &[LIMIT, LIMIT])).refused(
+        "cannot broadcast shape [1] to [9223372036854775807, 9223372036854775807]: the non-zero sizes of \
+         the result [9223372036854775807, 9223372036854775807] multiply past isize::MAX",
+    );
+    t.call("reduction_axes", || reduction_axes(&all(1), &[])).refused(&format!(
+        "cannot broadcast shape {:?} to []: the target has 0 axes, expected at least 10000",
+        all(1)
+    ));
+}
+
+fn sets(t: &mut Table) {
+    t.call("AxisSet::from_signed", || AxisSet::from_signed(&[], 0)).is(Ok(AxisSet::default()));
+    t.call("AxisSet::from_signed", || AxisSet::from_signed(&[-1, isize::MAX - 1], LIMIT))
+        .is(Ok(AxisSet::from([LIMIT - 1])));
+    t.call("AxisSet::from_signed", || AxisSet::from_signed(&[isize::MIN], MAX))
+        .is(Ok(AxisSet::from([LIMIT])));
+    t.call("AxisSet::from_signed", || AxisSet::from_signed(&[isize::MAX, isize::MIN], 3)).refused(
+        "cannot make an axis set of [9223372036854775807, -9223372036854775808]: axis -9223372036854775808 \
+         is out of bounds for 3 axes",
+    );
+    t.call("AxisSet::from_signed", || AxisSet::from_signed(&all(-1), 1)).is(Ok(AxisSet::from([0])));
+    t.call("AxisSet::from", || AxisSet::from(&*all(MAX))).is(AxisSet::from([MAX]));
+    t.call("AxisSet::from", || AxisSet::from([Axis(MAX), Axis(0)])).is([0, MAX].into());
+    let set: AxisSet = t_reversed();
+    t.call("AxisSet::from_iter", t_reversed).is(set.clone());
+    t.call("AxisSet::as_slice", || set.as_slice()).holds(|axes| axes.iter().copied().eq(0..MANY));
+    t.call("AxisSet::as_slice", || AxisSet::default().as_slice().len()).is(0);
+    t.call("AxisSet::len", || set.len()).is(MANY);
+    t.call("AxisSet::len", || AxisSet::from(&*all(0)).len()).is(1);
+    t.call("AxisSet::is_empty", || set.is_empty()).is(false);
+    t.call("AxisSet::is_empty", || AxisSet::from([0_usize; 0]).is_empty()).is(true);
+    t.call("AxisSet::contains", || [0, MANY - 1, MANY, MAX].map(|axis| set.contains(axis)))
+        .is([true, true, false, false]);
+    t.call("AxisSet::contains", || AxisSet::default().contains(0)).is(false);
+    t.call("AxisSet::fmt", || set.to_string()).is(format!("{:?}", set.as_slice()));
+    t.call("AxisSet::fmt", || AxisSet::from([MAX]).to_string()).is("[18446744073709551615]");
+}
+
+fn t_reversed() -> AxisSet {
+    (0..MANY).rev().collect()
+}
+
+fn errors(t: &mut Table) {
+    let error = broadcast_shapes(&[all(2), all(3)]).unwrap_err();
+    t.call("BroadcastError::clone", || error.clone()).is(error.clone());
+    t.call("BroadcastError::fmt", || format!("{error:?}")).is(format!("Incompatible: {error}"));
+    t.call("BroadcastError::into", || ShapeError::from(error.clone()).kind())
+        .is(ErrorKind::IncompatibleShape);
+    let BroadcastError::Incompatible { request, .. } = error else { unreachable!() };
+    t.call("Request::fmt", || request.to_string()).is(format!(
+        "broadcast shapes {:?} and {:?} together",
+        all(2),
+        all(3)
+    ));
+}

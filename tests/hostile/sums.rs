@@ -1,0 +1,161 @@
+//! Sums over axes and to shapes.
+
+use crate::table::Table;
+use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
+use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, Dimension, IxDyn, arr0, array};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{AxisSet, BroadcastError};
+
+pub(crate) fn rows(t: &mut Table) {
+    over_axes(t);
+    to_shapes(t);
+    into_arrays(t);
+    #[cfg(feature = "rayon")]
+    parallel(t);
+}
+
+const PAST_MEMORY: &str = "cannot sum shape [0, 9223372036854775807] over axes [0]: the result \
+    [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes";
+const HUGE_TO_ROW: &str = "cannot sum shape [0, 9223372036854775807] to [9223372036854775807]: the result \
+    [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes";
+const MANY_TO_ONE: &str = "cannot sum shape [1] to [1, 1]: the target has 2 axes, expected at most 1";
+
+/// The total of 1 to 16 in an array of 10,000 axes.
+fn is_total<D: Dimension>(sum: &ArrayRef<i64, D>) -> bool {
+    sum.ndim() == MANY && sum.iter().eq([&136])
+}
+
+fn over_axes(t: &mut Table) {
+    let (many, every) = (many(), (0..MANY).collect::<Vec<_>>());
+    let name = "SumAxes::sum_axes";
+    t.call(name, || many.sum_axes(&every)).is(Ok(arr0(136).into_dyn()));
+    t.call(name, || many.sum_axes(AxisSet::default())).is(Ok(many.clone()));
+    t.call(name, || many.t().sum_axes(&every[..MANY - 1])).is(Ok(array![36, 100].into_dyn()));
+    t.call(name, || hollow().sum_axes(1)).is(Ok(Array1::zeros(0)));
+    t.call(name, || hollow().sum_axes([1, 0])).is(Ok(arr0(0)));
+    t.call(name, || hollow().sum_axes(0)).refused(PAST_MEMORY);
+    t.call(name, || huge().sum_axes([0_usize; 0])).refused(
+        "cannot sum shape [2147483648, 2147483648] over axes []: the result [2147483648, 2147483648] with \
+         elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || huge().sum_axes([MAX, 2])).refused(
+        "cannot sum shape [2147483648, 2147483648] over axes [18446744073709551615, 2]: axis 2 is out of \
+         bounds for 2 axes of the array",
+    );
+    t.call(name, || huge().sum_axes(&all(1_usize))).refused(&format!(
+        "cannot sum shape [2147483648, 2147483648] over axes {:?}: axis 1 is named more than once",
+        all(1)
+    ));
+    t.call(name, || arr0(7).sum_axes([0_usize; 0])).is(Ok(arr0(7)));
+    t.call(name, || array![Nothing, Nothing].sum_axes(0)).is(Ok(arr0(Nothing)));
+    t.call(name, || long().broadcast_to([0, -1])?.sum_axes(1)).is(Ok(Array1::default(0)));
+
+    let name = "SumAxes::sum_axes_keepdims";
+    t.call(name, || many.sum_axes_keepdims(&every)).gives(|sum| is_total(&sum));
+    t.call(name, || hollow().sum_axes_keepdims(1)).is(Ok(Array2::zeros((0, 1))));
+    t.call(name, || hollow().sum_axes_keepdims(0)).refused(
+        "cannot sum shape [0, 9223372036854775807] over axes [0]: the result [1, 9223372036854775807] with \
+         elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || long().sum_axes_keepdims(MAX)).refused(
+        "cannot sum shape [9223372036854775807] over axes [18446744073709551615]: axis 18446744073709551615 \
+         is out of bounds for 1 axis of the array",
+    );
+    t.call(name, || arr0(Nothing).sum_axes_keepdims(AxisSet::default())).is(Ok(arr0(Nothing)));
+}
+
+fn to_shapes(t: &mut Table) {
+    let many = many();
+    let name = "SumTo::sum_to_shape";
+    t.call(name, || many.sum_to_shape(all(1))).gives(|sum| is_total(&sum));
+    t.call(name, || many.sum_to_shape(())).is(Ok(arr0(136)));
+    t.call(name, || many.sum_to_shape(spread())).is(Ok(many.clone()));
+    t.call(name, || hollow().sum_to_shape((1, 1))).is(Ok(array![[0]]));
+    t.call(name, || hollow().sum_to_shape([LIMIT])).refused(HUGE_TO_ROW);
+    t.call(name, || hollow().sum_to_shape([MAX])).refused(
+        "cannot sum shape [0, 9223372036854775807] to [18446744073709551615]: axis 0 of the target is \
+         18446744073709551615, expected a size from 0 to isize::MAX",
+    );
+    t.call(name, || array![1].sum_to_shape((1, 1))).refused(MANY_TO_ONE);
+    t.call(name, || array![1].sum_to_shape(all(1))).refused(&format!(
+        "cannot sum shape [1] to {:?}: the target has 10000 axes, expected at most 1",
+        all(1)
+    ));
+    t.call(name, || long().sum_to_shape(LIMIT - 1)).refused(
+        "cannot sum shape [9223372036854775807] to [9223372036854775806]: axis 0 has sizes \
+         9223372036854775807 and 9223372036854775806, expected equal sizes or 1 in the target",
+    );
+    t.call(name, || long().broadcast_to([0, -1])?.sum_to_shape((0, 1))).gives(|sum| sum.is_empty());
+
+    let name = "SumTo::sum_to_match";
+    t.call(name, || many.sum_to_match(&array![0_u8])).is(Ok(array![136]));
+    t.call(name, || hollow().sum_to_match(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
+    t.call(name, || hollow().sum_to_match(&long())).refused(HUGE_TO_ROW);
+    t.call(name, || array![1].sum_to_match(&array![[0_u8]])).refused(MANY_TO_ONE);
+
+    let name = "IntoSumTo::into_sum_to_shape";
+    let (empty, owned) = (Array2::<i64>::zeros((0, LIMIT)), many.clone());
+    t.call(name, || owned.into_sum_to_shape(spread())).is(Ok(many.clone()));
+    let owned = many.clone();
+    t.call(name, || owned.into_sum_to_shape((1, 1))).is(Ok(array![[136]]));
+    t.call(name, || empty.clone().into_sum_to_shape(LIMIT)).refused(HUGE_TO_ROW);
+    t.call(name, || empty.into_sum_to_shape((0, LIMIT))).gives(|sum| sum.dim() == (0, LIMIT));
+    t.call(name, || arr0(Nothing).into_sum_to_shape(())).is(Ok(arr0(Nothing)));
+    t.call(name, || array![1].into_sum_to_shape((1, 1))).refused(MANY_TO_ONE);
+}
+
+fn into_arrays(t: &mut Table) {
+    fn into(
+        t: &mut Table,
+        name: &'static str,
+        expected: i64,
+        sum: impl Fn(&ArrayRef<i64, IxDyn>, &mut ArrayRef<i64, IxDyn>) -> Result<(), BroadcastError>,
+    ) {
+        let (many, empty) = (many(), ArrayD::zeros(IxDyn(&[0, LIMIT])));
+        let mut out = ArrayD::from_elem(IxDyn(&all(1)), 3);
+        t.call(name, || sum(&many, &mut out)).gives(|()| out.iter().eq([&expected]));
+        let mut out = ArrayD::from_elem(IxDyn(&[]), 3);
+        t.call(name, || sum(&many, &mut out)).gives(|()| out.iter().eq([&expected]));
+        let mut out = ArrayD::from_elem(IxDyn(&[2]), 3);
+        t.call(name, || sum(&empty, &mut out)).refused(
+            "cannot sum shape [0, 9223372036854775807] to [2]: axis 1 has sizes 9223372036854775807 and 2, \
+             expected equal sizes or 1 in the target",
+        );
+        t.call(name, || sum(&arr0(1).into_dyn(), &mut out))
+            .refused("cannot sum shape [] to [2]: the target has 1 axis, expected at most 0");
+        assert_eq!(out, array![3, 3].into_dyn());
+        let mut out = Array::zeros(IxDyn(&[0, LIMIT]));
+        t.call(name, || sum(&empty, &mut out)).gives(|()| out.is_empty());
+    }
+    into(t, "SumTo::sum_to_shape_into", 136, SumTo::sum_to_shape_into);
+    into(t, "SumTo::add_sum_to", 139, SumTo::add_sum_to);
+    into(t, "SumTo::scaled_add_sum_to", 3 - 136, |a, out| a.scaled_add_sum_to(-1, out));
+    #[cfg(feature = "rayon")]
+    {
+        into(t, "ParSum::par_sum_to_shape_into", 136, ParSum::par_sum_to_shape_into);
+        into(t, "ParSum::par_add_sum_to", 139, ParSum::par_add_sum_to);
+        into(t, "ParSum::par_scaled_add_sum_to", 3 - 136, |a, out| a.par_scaled_add_sum_to(-1, out));
+    }
+}
+
+#[cfg(feature = "rayon")]
+fn parallel(t: &mut Table) {
+    let (many, every) = (many(), (0..MANY).collect::<Vec<_>>());
+    let name = "ParSum::par_sum_axes";
+    t.call(name, || many.par_sum_axes(&every)).is(Ok(arr0(136).into_dyn()));
+    t.call(name, || hollow().par_sum_axes(1)).is(Ok(Array1::zeros(0)));
+    t.call(name, || hollow().par_sum_axes(0)).refused(PAST_MEMORY);
+    t.call(name, || array![Nothing, Nothing].par_sum_axes(0)).is(Ok(arr0(Nothing)));
+    let name = "ParSum::par_sum_axes_keepdims";
+    t.call(name, || many.par_sum_axes_keepdims(&every)).gives(|sum| is_total(&sum));
+    t.call(name, || hollow().par_sum_axes_keepdims(1)).is(Ok(Array2::zeros((0, 1))));
+    t.call(name, || long().par_sum_axes_keepdims(1)).refused(
+        "cannot sum shape [9223372036854775807] over axes [1]: axis 1 is out of bounds for 1 axis of the \
+         array",
+    );
+    let name = "ParSum::par_sum_to_shape";
+    t.call(name, || many.par_sum_to_shape(all(1))).gives(|sum| is_total(&sum));
+    t.call(name, || hollow().par_sum_to_shape((1, 1))).is(Ok(array![[0]]));
+    t.call(name, || hollow().par_sum_to_shape(LIMIT)).refused(HUGE_TO_ROW);
+    t.call(name, || array![1].par_sum_to_shape((1, 1))).refused(MANY_TO_ONE);
+}
