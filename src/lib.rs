@@ -16,6 +16,7 @@ mod sealed;
 mod shape;
 mod view;
 
+pub mod guide;
 pub mod partial;
 pub mod prelude;
 

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{empty, kind, refused};
-use ndarray::{ErrorKind, ShapeError};
+use common::{assert_words, empty, kind, refused};
+use ndarray::ErrorKind;
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, BroadcastError, Request, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
@@ -11,16 +11,6 @@ use ndarray_broadcast::{
 };
 
 const HUGE: isize = 1 << 40;
-
-/// Asserts an error's variant, message, `Debug` and kind in ndarray.
-#[track_caller]
-fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
-    let error = refused(result);
-    assert_eq!(error.to_string(), message);
-    assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
-    assert_eq!(format!("{error:#?}"), format!("{name}: {message}"));
-    assert_eq!(ShapeError::from(error).kind(), kind);
-}
 
 #[test]
 fn incompatible() {

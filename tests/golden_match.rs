@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::{Case, Layout, assert_elements, assert_strides, empty, joint, layout_in, run, signed, variant};
+use common::{
+    Case, Layout, assert_elements, assert_strides, empty, joint, operands_in, run, run_kind, variant,
+};
 use ndarray::{ArrayD, ArrayViewD};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -117,7 +119,6 @@ fn all_views<'a>(operands: &[ArrayViewD<'a, i64>]) -> (Result<Views<'a>, Broadca
 #[test]
 fn numpy_shapes() {
     let expected = [
-        ("in another test: other kinds", 200),
         ("left out: numpy_limit, more axes than NumPy has", 1),
         ("refused, as a tuple too", 88),
         ("refused, as views", 4),
@@ -125,10 +126,7 @@ fn numpy_shapes() {
         ("valid, elements, as views", 9),
         ("valid, shape only", 20),
     ];
-    run("numpy_broadcast", "cases", &expected, |case| {
-        if case.text("kind") != "shapes" {
-            return "in another test: other kinds";
-        }
+    run_kind(("numpy_broadcast", "cases"), ("kind", "shapes"), 200, &expected, |case| {
         let shapes: Vec<Vec<usize>> = case.rows("shapes");
         let result = broadcast_shapes(&shapes);
         if case.has("numpy_limit") {
@@ -140,8 +138,7 @@ fn numpy_shapes() {
             assert_eq!(result, Ok(case.shape("out_shape")));
             return "valid, shape only";
         }
-        let operand = |(k, shape): (usize, &Vec<usize>)| Layout::new(shape, false, 100 * signed(k), vec![]);
-        let layouts: Vec<Layout> = shapes.iter().enumerate().map(operand).collect();
+        let layouts = operands_in(case);
         let (views, in_tuple) = all_views(&layouts.iter().map(Layout::view).collect::<Vec<_>>());
         assert_eq!(result.is_ok(), case.ok());
         if !case.ok() {
@@ -174,17 +171,9 @@ fn assert_outs(case: &Case, views: &Views) {
 
 #[test]
 fn numpy_arrays() {
-    let expected = [
-        ("in another test: other kinds", 385),
-        ("refused", 19),
-        ("valid, elements", 43),
-        ("valid, shape only", 3),
-    ];
-    run("numpy_broadcast", "cases", &expected, |case| {
-        if case.text("kind") != "arrays" {
-            return "in another test: other kinds";
-        }
-        let layouts: Vec<Layout> = case.cases("operands").iter().map(layout_in).collect();
+    let expected = [("refused", 19), ("valid, elements", 43), ("valid, shape only", 3)];
+    run_kind(("numpy_broadcast", "cases"), ("kind", "arrays"), 385, &expected, |case| {
+        let layouts = operands_in(case);
         let operands: Views = layouts.iter().map(Layout::view).collect();
         let (views, in_tuple) = all_views(&operands);
         assert!(in_tuple, "2 to 4 operands");
@@ -239,18 +228,9 @@ fn onnx_expand() {
 fn openvino_bidirectional() {
     // The mode `numpy`, toward a shape, is in `golden_to.rs`. Shapes with unknown sizes (`?`, `2..3`) are
     // no arrays, so there is no view of them.
-    let expected = [
-        ("in another test: mode numpy", 114),
-        ("left out: unknown sizes", 14),
-        ("refused", 13),
-        ("valid, elements", 79),
-        ("valid, shape only", 6),
-    ];
-    run("successor", "ov_broadcast", &expected, |case| {
-        match case.text("mode") {
-            "numpy" => return "in another test: mode numpy",
-            mode => assert_eq!(mode, "bidirectional"),
-        }
+    let expected =
+        [("left out: unknown sizes", 14), ("refused", 13), ("valid, elements", 79), ("valid, shape only", 6)];
+    run_kind(("successor", "ov_broadcast"), ("mode", "bidirectional"), 114, &expected, |case| {
         if !(case.is_known("arg_shape") && case.is_known("target_shape")) {
             return "left out: unknown sizes";
         }

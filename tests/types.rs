@@ -236,7 +236,7 @@ fn assert_parallel<A: Clone + PartialEq + Debug + Send + Sync>(of: &(impl Fn(u8)
     assert_eq!(x.par_zip_map(&x, (), first), Ok(array![Some(of(1)), Some(of(3))]));
 }
 
-/// Operations on bases and sums over batches, of numbers. `adjoint_elements.rs` has the other sums.
+/// Operations on bases and sums over batches, of numbers. `adjoint/elements.rs` has the other sums.
 fn assert_arithmetic<A: LinalgScalar + PartialEq + Debug>(of: &impl Fn(u8) -> A) {
     let (m, v) = (array![[2, 3], [1, 4]].mapv(of), array![[1, 2], [3, 0]].mapv(of));
     let (x, y) = (m.batch::<Ix2>().unwrap(), v.batch::<Ix1>().unwrap());

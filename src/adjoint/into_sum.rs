@@ -8,6 +8,8 @@ use ndarray::{Array, Dimension};
 use num_traits::Zero;
 
 /// Sums to a shape, of an array by value: where there is nothing to sum it comes back as it is.
+///
+/// Sealed; implemented for `Array`.
 pub trait IntoSumTo<A, D: Dimension>: Sealed {
     /// [`sum_to_shape`](SumTo::sum_to_shape) by value. An array that already has the shape is the result
     /// itself, without a copy: the commonest case in a backward pass.

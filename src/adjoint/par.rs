@@ -10,6 +10,8 @@ use num_traits::Zero;
 
 /// [`SumAxes`](crate::SumAxes) and [`SumTo`](crate::SumTo) on rayon's threads, where the array is large
 /// enough to gain. The result is that of the same method on one thread, to the last bit.
+///
+/// Sealed; implemented for every kind of array.
 pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`sum_axes`](crate::SumAxes::sum_axes) on several threads.
     ///

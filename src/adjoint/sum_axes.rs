@@ -11,6 +11,8 @@ use num_traits::Zero;
 ///
 /// The order of summation depends on the shape and the layout of the array alone, and is not the naive
 /// one: sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+///
+/// Sealed; implemented for every kind of array.
 pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// The sum over `axes`, which are gone from the result: the adjoint of
     /// [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).

@@ -12,6 +12,8 @@ use num_traits::Zero;
 ///
 /// The order of summation depends on the shapes and the layout of the array alone, and is not the naive
 /// one: sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+///
+/// Sealed; implemented for every kind of array.
 pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// The sum over everything that broadcasting an array of shape `shape` to this one repeats.
     ///

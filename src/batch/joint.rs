@@ -65,6 +65,12 @@ type BatchPair<'a, 'b, A, D, B, A2, D2, B2> =
 
 /// Whether [`batch_broadcast`] gives views of both operands.
 ///
+/// # Shapes
+/// Any two; bases take no part.
+///
+/// # Errors
+/// None; a batch that would overflow is `false` like batches that clash.
+///
 /// # Examples
 /// ```
 /// use ndarray::{Array2, Array3, Ix1, Ix2};
@@ -107,6 +113,8 @@ fn joint_whole<W: Dimension, const N: usize>(parts: &[Split<'_>; N], k: usize) -
 }
 
 /// One operand: a reference to a [`Batch`].
+///
+/// Sealed; [`BatchOperands`] are tuples of it.
 pub trait BatchOperand: Sealed {
     /// The dimension type of the batch.
     type BatchDim: Dimension;
@@ -140,6 +148,22 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
 }
 
 /// A tuple of 1 to 6 references to [`Batch`]es, in any mixture of element types and numbers of axes.
+///
+/// Sealed; what [`batch_broadcast_all`] takes.
+///
+/// # Examples
+/// ```
+/// use ndarray::{Array2, Array3, Ix1, Ix2};
+/// use ndarray_broadcast::{batch_broadcast_all, prelude::*, BatchOperands};
+///
+/// fn agree<O: BatchOperands>(operands: O) -> bool {
+///     batch_broadcast_all(operands).is_ok()
+/// }
+/// let (c, two, three) = (Array3::<f64>::ones((2, 6, 6)), Array2::<f32>::ones((2, 6)), Array2::<u8>::ones((3, 6)));
+/// assert!(agree((&c.batch::<Ix2>()?, &two.batch::<Ix1>()?)));
+/// assert!(!agree((&c.batch::<Ix2>()?, &two.batch::<Ix1>()?, &three.batch::<Ix1>()?)));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of batches",
     label = "expected a tuple of 1 to 6 `&Batch`",

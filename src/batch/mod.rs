@@ -11,6 +11,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "a base shape is as well given as `6` as by reference")]
 
 mod apply;
+mod cores;
 mod each;
 mod joint;
 mod op;

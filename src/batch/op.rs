@@ -46,25 +46,44 @@ pub mod base_op {
     }
     operations! {
         /// Sums, element by element.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::add`](crate::Batch::add).
         Add
         /// Differences, element by element.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::sub`](crate::Batch::sub).
         Sub
         /// Products, element by element.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::mul`](crate::Batch::mul).
         Mul
         /// Quotients, element by element.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::div`](crate::Batch::div).
         Div
         /// Matrices times vectors: `(m,n),(n)->(m)`.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::matvec`](crate::Batch::matvec).
         MatVec
         /// Vectors times matrices: `(n),(n,m)->(m)`.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::vecmat`](crate::Batch::vecmat).
         VecMat
         /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::matmul`](crate::Batch::matmul).
         MatMul
         /// Inner products of vectors, of which nothing is conjugated: `(n),(n)->()`.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::inner`](crate::Batch::inner).
         Inner
     }
 }
 
 /// An operation of [`base_op`] between bases of dimension types `B` and `B2`, of elements `A` and `A2`.
+///
+/// Sealed; implemented for the operations of [`base_op`]. For one of your own give a closure to
+/// [`Batch::zip_map`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not defined between bases `{B}` of `{A}` and `{B2}` of `{A2}`",
     label = "the numbers of base axes, or the element types, do not fit the operation",

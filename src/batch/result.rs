@@ -2,6 +2,7 @@
 
 use super::Signature;
 use crate::error::{BroadcastError, Request};
+use crate::sealed::Sealed;
 use crate::shape::{Split, TargetShape, plain, sizes, sizes_mut, told};
 use ndarray::Dimension;
 
@@ -10,13 +11,34 @@ use ndarray::Dimension;
 /// A shape is any [`TargetShape`] without -1: then `R` is its dimension type. With a signature `R` is that of the
 /// closure's last argument. Where neither says it, as in `zip_map(&b, 6, |x, y, mut s| …)`, give the argument's type,
 /// `mut s: ArrayViewMut1<f64>`, or the shape as an array, `[6]`.
+///
+/// Sealed; implemented for every [`TargetShape`] and for [`Signature`].
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, ArrayView1, ArrayViewMut1, Ix1};
+/// use ndarray_broadcast::{prelude::*, Signature};
+///
+/// let (a, b) = (array![[1, 2], [3, 4]], array![10, 20]);
+/// let (a, b) = (a.batch::<Ix1>()?, b.batch::<Ix1>()?);
+/// let add = |x: ArrayView1<i32>, y: ArrayView1<i32>, mut s: ArrayViewMut1<i32>| s.assign(&(&x + &y));
+/// let sums = array![[11, 22], [13, 24]];
+/// assert_eq!(a.zip_map(&b, 2, add)?, sums);
+/// assert_eq!(a.zip_map(&b, [2], add)?, sums);
+/// assert_eq!(a.zip_map(&b, Signature::literal("(n),(n)->(n)"), add)?, sums);
+/// assert!(a.zip_map(&b, -1, add).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The right side of `signature` in `numpy.vectorize`; PyTorch's `vmap` looks at what the function returns.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not give a base shape of dimension type `{R}`",
     label = "expected a shape or a `Signature`",
     note = "a shape is an integer, an array or tuple of up to 6 integers, a slice or `Vec` of integers or an ndarray \
             dimension; the closure's last argument has as many axes"
 )]
-pub trait ResultBase<R: Dimension> {
+pub trait ResultBase<R: Dimension>: Sealed {
     /// The base shape of the result of an operation on `parts`.
     #[doc(hidden)]
     fn base(&self, parts: &[Split<'_>]) -> Result<R, BroadcastError>;
@@ -29,6 +51,7 @@ impl<T: TargetShape> ResultBase<T::Dim> for T {
     }
 }
 
+impl Sealed for Signature<'_> {}
 impl<R: Dimension> ResultBase<R> for Signature<'_> {
     fn base(&self, parts: &[Split<'_>]) -> Result<R, BroadcastError> {
         let found = self.base_of_result(parts)?;

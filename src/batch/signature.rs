@@ -1,6 +1,7 @@
 //! Signatures of operations on bases, as NumPy's generalised ufuncs have them.
 
-use super::text::{Token, check, number, token};
+use super::cores::{CoreAxis, Cores, Places};
+use super::text::check;
 use crate::error::{BroadcastError, Request, cold};
 use crate::shape::{Split, batch_ndim, join_batches_of, told};
 use alloc::{boxed::Box, string::String, vec, vec::Vec};
@@ -42,17 +43,11 @@ pub struct Signature<'s> {
     counts: [usize; 2],
 }
 
-/// One base axis of a signature.
-#[derive(Clone, Copy)]
-struct CoreAxis<'s> {
-    symbol: &'s str,
-    /// The size of a number.
-    size: Option<usize>,
-    optional: bool,
-}
-
 impl<'s> Signature<'s> {
     /// Reads a signature.
+    ///
+    /// # Shapes
+    /// Any number of operands and results, each of any number of base axes; `()` is the base of a scalar.
     ///
     /// # Errors
     /// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does not fit.
@@ -69,6 +64,10 @@ impl<'s> Signature<'s> {
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.vectorize(f, signature=…)` reads one, without fixed and optional sizes; NumPy's C function
+    /// `PyUFunc_FromFuncAndDataAndSignature` reads these too.
     pub fn new(text: &'s str) -> Result<Self, BroadcastError> {
         match check(text.as_bytes()) {
             Ok(counts) => Ok(Self { text, counts }),
@@ -94,6 +93,9 @@ impl<'s> Signature<'s> {
     /// const BAD: ndarray_broadcast::Signature = ndarray_broadcast::Signature::literal("(3),(3)");
     /// # assert_eq!(BAD.operands(), 2);
     /// ```
+    ///
+    /// # Equivalents
+    /// As [`new`](Self::new), which elsewhere happens when the program runs.
     #[must_use]
     #[track_caller]
     pub const fn literal(text: &'s str) -> Self {
@@ -103,13 +105,13 @@ impl<'s> Signature<'s> {
         }
     }
 
-    /// How many operands there are.
+    /// How many operands there are; see the example of [`new`](Self::new).
     #[must_use]
     pub const fn operands(&self) -> usize {
         self.counts[0]
     }
 
-    /// How many results there are.
+    /// How many results there are; see the example of [`new`](Self::new).
     #[must_use]
     pub const fn results(&self) -> usize {
         self.counts[1]
@@ -155,29 +157,22 @@ impl<'s> Signature<'s> {
         for shape in shapes {
             parts.push(Split::new(shape, shape.len())?);
         }
-        let missing = self.missing(&parts)?;
+        let cores = self.cores(&parts)?;
         for (k, part) in parts.iter_mut().enumerate() {
-            let base = self.axes(k, &missing).count();
+            let base = cores.base(k).len();
             if shapes[k].len() < base {
                 return Err(self.base_axes(&parts, Some(k), base, shapes[k].len()));
             }
             *part = Split::new(shapes[k], base)?;
         }
-        self.check_sizes(&parts, &missing)?;
+        let places = self.places(&cores, &parts)?;
         let mut results = Vec::new();
         for r in 0..self.results() {
-            results.push(self.result(r, &parts, &missing)?);
+            results.push(self.result(r, &cores, &places, &parts)?);
         }
         let mut batch = vec![1; batch_ndim(&parts)];
         join_batches_of(&parts, &mut batch)?;
-        let mut sizes: Vec<(&'s str, usize)> = Vec::new();
-        for (k, part) in parts.iter().enumerate() {
-            for (axis, &size) in self.axes(k, &missing).zip(part.base()) {
-                if axis.size.is_none() && sizes.iter().all(|&(symbol, _)| symbol != axis.symbol) {
-                    sizes.push((axis.symbol, size));
-                }
-            }
-        }
+        let sizes = places.in_order();
         let results = results.into_iter().map(|base| [batch.as_slice(), &base].concat()).collect();
         Ok(SignatureShapes { batch, sizes, results })
     }
@@ -187,39 +182,32 @@ impl<'s> Signature<'s> {
     /// # Errors
     /// As [`resolve`](Self::resolve), but for the batches.
     pub(super) fn base_of_result(&self, parts: &[Split<'_>]) -> Result<Vec<usize>, BroadcastError> {
-        let missing = self.missing(parts)?;
+        let cores = self.cores(parts)?;
         for (k, part) in parts.iter().enumerate() {
-            let (expected, found) = (self.axes(k, &missing).count(), part.base().len());
+            let (expected, found) = (cores.base(k).len(), part.base().len());
             if found != expected {
                 return Err(self.base_axes(parts, Some(k), expected, found));
             }
         }
-        self.check_sizes(parts, &missing)?;
-        self.result(0, parts, &missing)
+        let places = self.places(&cores, parts)?;
+        self.result(0, &cores, &places, parts)
     }
 
-    /// The optional symbols that an operand has too few base axes for.
-    fn missing(&self, parts: &[Split<'_>]) -> Result<Vec<&'s str>, BroadcastError> {
+    /// The base axes, without those that are missing.
+    fn cores(&self, parts: &[Split<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {
             let (expected, found) = (self.operands(), parts.len());
             return Err(BroadcastError::OperandCount { request: self.request(parts), expected, found });
         }
-        let mut missing = Vec::new();
-        for (k, part) in parts.iter().enumerate() {
-            while let Some(axis) = (self.axes(k, &missing).count() > part.base().len())
-                .then(|| self.axes(k, &missing).find(|axis| axis.optional))
-                .flatten()
-            {
-                missing.push(axis.symbol);
-            }
-        }
-        Ok(missing)
+        let mut cores = Cores::of(self.text);
+        cores.leave_out_missing(parts.iter().map(|part| part.base().len()));
+        Ok(cores)
     }
 
-    /// Checks the sizes of bases that have the right numbers of axes.
-    fn check_sizes(&self, parts: &[Split<'_>], missing: &[&str]) -> Result<(), BroadcastError> {
+    /// Where each name stands first, for bases that have the right numbers of axes.
+    fn places(&self, cores: &Cores<'s>, parts: &[Split<'_>]) -> Result<Places<'s>, BroadcastError> {
         for (k, part) in parts.iter().enumerate() {
-            for (i, (axis, &size)) in self.axes(k, missing).zip(part.base()).enumerate() {
+            for (i, (axis, &size)) in cores.base(k).iter().zip(part.base()).enumerate() {
                 if let Some(expected) = axis.size.filter(|&expected| expected != size) {
                     let request = self.request(parts);
                     return Err(BroadcastError::BaseSize {
@@ -232,65 +220,30 @@ impl<'s> Signature<'s> {
                 }
             }
         }
-        for (k, part) in parts.iter().enumerate() {
-            for (i, (axis, &size)) in self.axes(k, missing).zip(part.base()).enumerate() {
-                let (operand, first, own) = self.first(axis.symbol, parts, missing).unwrap_or((k, i, size));
-                if own != size {
-                    return Err(BroadcastError::BaseSymbol {
-                        request: self.request(parts),
-                        symbol: axis.symbol.into(),
-                        places: Box::new([(operand, first), (k, i)]),
-                        sizes: [own, size],
-                    });
-                }
-            }
-        }
-        Ok(())
+        Places::of(cores, parts).map_err(|(symbol, [first, second], sizes)| BroadcastError::BaseSymbol {
+            request: self.request(parts),
+            symbol: symbol.into(),
+            places: Box::new([first, second]),
+            sizes,
+        })
     }
 
     /// The base shape of result `r`.
-    fn result(&self, r: usize, parts: &[Split<'_>], missing: &[&str]) -> Result<Vec<usize>, BroadcastError> {
-        let size = |axis: CoreAxis<'_>| {
-            let known = axis.size.or_else(|| self.first(axis.symbol, parts, missing).map(|(.., size)| size));
+    fn result(
+        &self,
+        r: usize,
+        cores: &Cores<'s>,
+        places: &Places<'s>,
+        parts: &[Split<'_>],
+    ) -> Result<Vec<usize>, BroadcastError> {
+        let size = |axis: &CoreAxis<'s>| {
+            let known = axis.size.or_else(|| places.size(axis.symbol));
             known.ok_or_else(|| BroadcastError::UnknownSymbol {
                 request: self.request(parts),
                 symbol: axis.symbol.into(),
             })
         };
-        self.axes(self.operands() + r, missing).map(size).collect()
-    }
-
-    /// The operand, the axis and the size of the first base axis that is called `symbol`.
-    fn first(&self, symbol: &str, parts: &[Split<'_>], missing: &[&str]) -> Option<(usize, usize, usize)> {
-        parts.iter().enumerate().find_map(|(k, part)| {
-            let i = self.axes(k, missing).position(|axis| axis.symbol == symbol)?;
-            Some((k, i, part.base()[i]))
-        })
-    }
-
-    /// The axes of operand `k`, results counted on, but for the missing ones.
-    fn axes<'m>(&self, k: usize, missing: &'m [&str]) -> impl Iterator<Item = CoreAxis<'s>> + use<'s, 'm> {
-        let text = self.text;
-        let (mut base, mut at) = (0, 0);
-        core::iter::from_fn(move || {
-            loop {
-                // the text was checked, so every token is one, and `End` is not met twice
-                let Ok((next, _, after)) = token(text.as_bytes(), at) else { return None };
-                at = after;
-                match next {
-                    Token::Close if base == k => return None,
-                    Token::Close => base += 1,
-                    Token::End => return None,
-                    Token::Dim { from, to, optional } if base == k => {
-                        let symbol = &text[from..to];
-                        let size = number(text.as_bytes(), from, to).ok();
-                        return Some(CoreAxis { symbol, size, optional });
-                    }
-                    _ => {}
-                }
-            }
-        })
-        .filter(|axis| !missing.contains(&axis.symbol))
+        cores.base(self.operands() + r).iter().map(size).collect()
     }
 
     pub(super) fn base_axes(
@@ -309,7 +262,7 @@ impl<'s> Signature<'s> {
     }
 }
 
-/// What a [`Signature`] comes to for some shapes.
+/// What a [`Signature`] comes to for some shapes: the result of [`Signature::resolve`], where there is an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignatureShapes<'s> {

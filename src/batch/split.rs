@@ -8,6 +8,27 @@ use crate::view::AsArrayRef;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// A number of base axes that is in the type: `Ix0` to `Ix6`.
+///
+/// Sealed; a bound for code that is generic in the number of base axes.
+///
+/// # Examples
+/// ```
+/// use ndarray::{Array3, Ix1, Ix2, Ix3};
+/// use ndarray_broadcast::{prelude::*, BaseRank, BroadcastError, LessAxes};
+///
+/// fn bases<K: BaseRank>(a: &Array3<f64>) -> Result<usize, BroadcastError>
+/// where
+///     Ix3: LessAxes<K>,
+/// {
+///     Ok(a.batch::<K>()?.batch_shape().iter().product())
+/// }
+/// let a = Array3::<f64>::zeros((5, 2, 6));
+/// assert_eq!((bases::<Ix1>(&a)?, bases::<Ix2>(&a)?, bases::<Ix3>(&a)?), (10, 5, 1));
+/// # Ok::<(), BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The base shape that is part of the type of NEML2's `Scalar`, `Vec`, `SR2` and `SSR4`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a fixed number of base axes",
     label = "expected `Ix0` to `Ix6`",
@@ -29,6 +50,8 @@ macro_rules! ranks {
 ranks!(0 1 2 3 4 5 6);
 
 /// Splitting the axes of an array into batch and base, on every kind of array.
+///
+/// Sealed; implemented for every kind of array.
 pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// The array with its last axes as the base and all others as the batch: `K` says how many.
     ///

@@ -26,6 +26,11 @@ use ndarray::{ArrayView, DimAdd, Dimension, IxDyn};
 /// assert_eq!(products.index_axis(Axis(0), 2), array![[10.0, 12.0], [6.0, 5.0]]);
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// NEML2's `Tensor`, which counts the batch axes, and its types with the base in their name; the loop and core
+/// dimensions of NumPy's generalised ufuncs; `in_dims=0` of `jax.vmap` and `torch.vmap`, once for each batch axis.
+#[must_use = "a view does nothing by itself"]
 pub struct Batch<'a, A, D, B> {
     view: ArrayView<'a, A, D>,
     base: usize,

@@ -1,6 +1,7 @@
 //! What can be wrong with a broadcast.
 
 mod request;
+mod rules;
 mod words;
 
 pub use request::Request;
@@ -32,6 +33,10 @@ use words::count;
 /// assert!(matches!(error, BroadcastError::Incompatible { axis: 1, sizes: [3, 2], .. }));
 /// assert_eq!(ShapeError::from(error).kind(), ErrorKind::IncompatibleShape);
 /// ```
+///
+/// # Equivalents
+/// NumPy's `ValueError: operands could not be broadcast together`, PyTorch's `RuntimeError`, as data. ndarray has
+/// [`ShapeError`], into which it converts. Variants may be added; the words of messages may change.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BroadcastError {

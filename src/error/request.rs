@@ -206,115 +206,6 @@ pub enum Request {
     },
 }
 
-impl Request {
-    /// The rule for two sizes of one axis.
-    pub(super) fn size_rule(&self) -> &'static str {
-        match self {
-            Self::AlongAxes { .. } | Self::PartialAlongAxes { .. } | Self::Merge { .. } => "equal sizes",
-            Self::Together { .. }
-            | Self::PartialTogether { .. }
-            | Self::PartialBatch { .. }
-            | Self::VerifyResult { .. }
-            | Self::Planned { .. }
-            | Self::BatchTogether { .. }
-            | Self::BaseTogether { .. } => "equal sizes or 1",
-            Self::SumTo { .. } | Self::SumOfMap { .. } | Self::BatchSum { .. } => {
-                "equal sizes or 1 in the target"
-            }
-            Self::Onto { .. } => "equal sizes or 1 in the operand",
-            Self::BatchInto { .. } => "equal sizes or 1 in the operands",
-            _ => "equal sizes or 1 in the array",
-        }
-    }
-
-    /// The rule for what may stand in a target.
-    pub(super) fn target_rule(&self, size: i128) -> &'static str {
-        match self {
-            Self::ToTarget { .. } | Self::PartialToTarget { .. } | Self::BatchToTarget { .. } => {
-                "-1 or a size from 0 to isize::MAX"
-            }
-            _ if size == -1 => "a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
-            _ => "a size from 0 to isize::MAX",
-        }
-    }
-
-    /// The rule of [`BroadcastError::AxisCount`].
-    pub(super) fn count_rule(&self, expected: usize, found: usize) -> String {
-        match self {
-            Self::InDim { .. } | Self::PartialInDim { .. } => {
-                format!("{} named, expected {expected}, one for each axis of the array", count(found))
-            }
-            Self::VerifyResult { .. } => format!("the result has {}, expected {expected}", count(found)),
-            Self::Merge { .. } => format!("the second shape has {}, expected {expected}", count(found)),
-            _ => format!(
-                "the target has {}, expected {expected}, those of the array and those named",
-                count(found)
-            ),
-        }
-    }
-
-    /// In what the axis of [`BroadcastError::Incompatible`] is counted.
-    pub(super) fn axis_word(&self) -> &'static str {
-        match self {
-            Self::BatchTogether { .. }
-            | Self::BatchToTarget { .. }
-            | Self::BatchInto { .. }
-            | Self::BatchSum { .. } => "batch axis",
-            Self::BaseTogether { .. } => "base axis",
-            _ => "axis",
-        }
-    }
-
-    /// Whose axes [`BroadcastError::AxisOutOfBounds`] counts.
-    pub(super) fn of_what(&self) -> &'static str {
-        match self {
-            Self::CountAxes { .. } => "",
-            Self::SumAxes { .. } | Self::PartialSum { .. } => " of the array",
-            _ => " of the target",
-        }
-    }
-
-    /// What [`BroadcastError::TooFewAxes`] counts the axes of.
-    pub(super) fn toward(&self) -> &'static str {
-        match self {
-            Self::VerifyResult { .. } => "result",
-            Self::Onto { .. } => "output",
-            Self::SplitBatch { .. } | Self::BatchInto { .. } => "array",
-            _ => "target",
-        }
-    }
-
-    /// What agrees with an inferred size.
-    pub(super) fn result_rule(&self) -> &'static str {
-        match self {
-            Self::VerifyResult { rule: ResultRule::Exact, .. } => "all sizes that the inferred one can be",
-            _ => "a size that the inferred one can be",
-        }
-    }
-
-    /// Whether a number of axes is the least one.
-    pub(super) fn at_least(&self) -> &'static str {
-        match self {
-            Self::PartialBatch { .. } => " at least",
-            _ => "",
-        }
-    }
-
-    /// Which of several shapes clash: positions are left out where a message has them in order.
-    pub(super) fn positions(&self, [first, second]: [usize; 2]) -> String {
-        match self {
-            Self::Together { shapes } if shapes.len() > 2 => format!(" (shapes {first} and {second})"),
-            Self::Onto { shapes, .. } if shapes.len() > 1 => format!(" (shape {first} and the output)"),
-            Self::BatchTogether { shapes } if shapes.len() > 2 => format!(" (operands {first} and {second})"),
-            Self::PartialTogether { .. }
-            | Self::PartialBatch { .. }
-            | Self::VerifyResult { .. }
-            | Self::Planned { .. } => format!(" (operands {first} and {second})"),
-            _ => String::new(),
-        }
-    }
-}
-
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -380,8 +271,7 @@ impl fmt::Display for Request {
                 write!(f, "broadcast {} to {target:?}", Region::of("batch", shape))
             }
             Self::ForEachBatch { shapes, base } => {
-                f.write_str("make base shape ")?;
-                write!(f, "{base:?} of each batch element of ")?;
+                write!(f, "make base shape {base:?} of each batch element of ")?;
                 listed(f, shapes.iter().map(Split))
             }
             Self::ApplySignature { signature, shapes } => {

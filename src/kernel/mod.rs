@@ -1,7 +1,7 @@
 //! Loops over strided elements: plans, inner loops, run-time SIMD.
 //!
-//! Knows shapes, strides and pointers, nothing of broadcasting rules. The crate's `unsafe` is here, but for that of `view::raw`, behind
-//! functions that check the lengths they rely on.
+//! Knows shapes, strides and pointers, nothing of broadcasting rules. The crate's `unsafe` is here, but for that of
+//! `view::raw`, behind functions that check the lengths they rely on.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
@@ -16,6 +16,7 @@
 
 pub(crate) mod each;
 pub(crate) mod map;
+mod order;
 #[cfg(feature = "rayon")]
 mod par;
 pub(crate) mod plan;

@@ -242,7 +242,7 @@ impl<T: Clone, S: Step> Block<'_, T, S> {
         sum: impl Fn([T; R]) -> T,
     ) -> [T; C] {
         assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
-        assert!(column <= self.width && C <= self.width - column, "columns of the block");
+        assert!(column.checked_add(C).is_some_and(|end| end <= self.width), "columns of the block");
         let at = self.at.wrapping_offset(row as isize * self.stride + self.step.offset(column));
         let mut sums: [T; C] = core::array::from_fn(|_| zero.clone());
         for (j, result) in sums.iter_mut().enumerate() {

@@ -1,13 +1,15 @@
 //! Copies of views in which every element stands once.
 
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, Request};
 use crate::kernel::map;
-use crate::shape::{go_onto, misfit};
+use crate::shape::{TargetShape, fits_memory, go_onto, misfit};
 use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Copying arrays, broadcast views above all, into memory of their own.
+///
+/// Sealed; implemented for every kind of array.
 pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// A copy of the array in standard layout (row-major), whatever the layout of the array.
     ///
@@ -45,12 +47,18 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// for views of which elements are repeated.
     #[doc(alias = "to_owned")]
     #[doc(alias = "contiguous")]
+    #[must_use]
+    #[track_caller]
     #[inline]
     fn materialize(&self) -> Array<A, D>
     where
         A: Clone,
     {
-        map::copy(self.as_array_ref())
+        let array = self.as_array_ref();
+        if let Err(error) = fits_memory(array.shape(), size_of::<A>(), || to_itself(array.shape())) {
+            panic!("{error}");
+        }
+        map::copy(array)
     }
 
     /// Copies the array, stretched to the shape of `out`, into `out`.
@@ -143,6 +151,11 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
+
+/// A copy in the shape that the array has, for messages.
+fn to_itself(shape: &[usize]) -> Request {
+    Request::ToShape { shape: shape.to_vec(), target: shape.target_given() }
+}
 
 /// An error where the array does not go to the shape of the output.
 #[inline(always)]

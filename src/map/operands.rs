@@ -3,13 +3,16 @@
 use crate::error::BroadcastError;
 use crate::kernel::map;
 use crate::sealed::Sealed;
-use crate::shape::{checked_len, clash_or_overflow, go_onto, join, joint_ndim, misfit, sizes, sizes_mut};
+use crate::shape::{go_onto, join_checked, joint_ndim, misfit, sizes_mut};
 use crate::view::{Operand, Operands};
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
 /// What a fused operation reads: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
+///
+/// Sealed, as are the traits that build on it: what they take is shown at
+/// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands",
     label = "expected an operand or a tuple of 1 to 6",
@@ -46,6 +49,20 @@ pub trait FusedOperands: Sealed {
 ///
 /// With two operands that is `FnMut(&A, &B) -> R`. The compiler knows the types of the closure's
 /// arguments from those of the operands.
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use ndarray_broadcast::{broadcast_map_sum_to, BroadcastError, MapOperands};
+///
+/// fn mean<O: MapOperands<F, f64>, F>(operands: O, count: f64, f: F) -> Result<f64, BroadcastError> {
+///     Ok(broadcast_map_sum_to(operands, (), f)?.into_scalar() / count)
+/// }
+/// let (x, centre) = (array![[1.0, 2.0], [5.0, 4.0]], array![3.0, 3.0]);
+/// assert_eq!(mean((&x, &centre), 4.0, |x, c| (x - c) * (x - c))?, 2.5);
+/// assert!(mean((&x, &array![1.0, 2.0, 3.0]), 4.0, |x, c| x - c).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands",
     label = "expected an operand or a tuple of 1 to 6",
@@ -64,6 +81,22 @@ pub trait MapOperands<F, R>: FusedOperands {
 ///
 /// With two operands that is `FnMut(&mut T, &A, &B)`. The compiler knows the types of the closure's
 /// arguments from those of the output and the operands.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2};
+/// use ndarray_broadcast::{broadcast_apply, ApplyOperands, BroadcastError};
+///
+/// fn square<O: ApplyOperands<f64, F>, F>(operands: O, f: F) -> Result<Array2<f64>, BroadcastError> {
+///     let mut out = Array2::zeros((2, 2));
+///     broadcast_apply(&mut out, operands, f)?;
+///     Ok(out)
+/// }
+/// let (row, column) = (array![1.0, 2.0], array![[10.0], [20.0]]);
+/// assert_eq!(square((&row, &column), |out, r, c| *out = r + c)?, array![[11.0, 12.0], [21.0, 22.0]]);
+/// assert!(square(&array![1.0, 2.0, 3.0], |out, x| *out = *x).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands",
     label = "expected an operand or a tuple of 1 to 6",
@@ -104,11 +137,8 @@ pub trait ParApplyOperands<T, F>: FusedOperands {
 pub(super) fn joint<O: FusedOperands>(operands: &O) -> Result<O::Dim, BroadcastError> {
     operands.shapes(|shapes| {
         let mut joint = O::Dim::zeros(joint_ndim(shapes));
-        if join(shapes, sizes_mut(&mut joint)) && checked_len(sizes(&joint)).is_some() {
-            Ok(joint)
-        } else {
-            Err(*clash_or_overflow(shapes))
-        }
+        join_checked(shapes, sizes_mut(&mut joint))?;
+        Ok(joint)
     })
 }
 

@@ -5,7 +5,8 @@ use crate::shape::{join, joint_ndim, joint_size};
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-/// An axis of an operand or of the result.
+/// An axis of an operand or of the result: where a [`Check`] looks and what a
+/// [`DeclaredSize`](crate::BroadcastError::DeclaredSize) names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// An axis of an operand.
@@ -57,6 +58,9 @@ impl fmt::Display for Place {
 /// assert!(checks[0].holds(&[&[2, 1][..], &[3]]) && !checks[0].holds(&[&[2, 2][..], &[3]]));
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// What a `shape.witness` of MLIR stands for: `shape.cstr_broadcastable` gives one, `shape.assuming` waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Check {
@@ -102,6 +106,9 @@ impl Check {
     /// As many as the decision was made for, each as its partial shape says. A shape that is missing,
     /// or an axis, makes it false.
     ///
+    /// # Errors
+    /// None: what does not go together is false.
+    ///
     /// # Examples
     /// ```
     /// use ndarray_broadcast::partial::decide;
@@ -111,6 +118,9 @@ impl Check {
     /// assert!(!checks[0].holds(&[[4], [0]]) && !checks[0].holds(&[[4]]));
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// A guard of `torch.export`, a shape assertion of `jax.export`.
     #[must_use]
     pub fn holds<S: AsRef<[usize]>>(&self, operands: &[S]) -> bool {
         let result = joint(operands).unwrap_or_default();

@@ -24,6 +24,9 @@ use alloc::{
 /// assert_eq!(checks[0].to_string(), "axis 0 of operand 0 is 1 or 3");
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// `shape.cstr_broadcastable` in MLIR folds to a witness that is true, or stays; it has no answer for never.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Decision {
@@ -55,6 +58,9 @@ impl Decision {
     /// assert!(decide(&["3".parse()?, "2".parse()?]).checks().is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// As [`Decision`].
     pub fn checks(self) -> Result<Vec<Check>, BroadcastError> {
         match self {
             Self::Always => Ok(Vec::new()),

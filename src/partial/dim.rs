@@ -118,6 +118,9 @@ impl Dim {
     /// assert!(!Dim::range(2..)?.admits(1));
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `Dimension::compatible` with a static dimension.
     #[must_use]
     pub fn admits(&self, size: usize) -> bool {
         self.span().contains(size)
@@ -184,17 +187,20 @@ impl fmt::Display for Dim {
 /// assert_eq!(open.max(), None);
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// OpenVINO's `Dimension(2, 5)`; a `Dim` of `torch.export` with `min` and `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SizeRange(Span);
 
 impl SizeRange {
-    /// The smallest size.
+    /// The smallest size. There is an example at the [type](Self).
     #[must_use]
     pub fn min(self) -> usize {
         self.0.lo
     }
 
-    /// The largest size, or `None` where there is no end.
+    /// The largest size, or `None` where there is no end. There is an example at the [type](Self).
     #[must_use]
     pub fn max(self) -> Option<usize> {
         (self.0.hi != usize::MAX).then_some(self.0.hi)
@@ -219,11 +225,14 @@ impl fmt::Display for SizeRange {
 /// assert_eq!(name.as_str(), "batch");
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// ONNX `dim_param`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Box<str>);
 
 impl Name {
-    /// The name as text.
+    /// The name as text. There is an example at the [type](Self).
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

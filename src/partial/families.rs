@@ -121,23 +121,13 @@ pub fn infer_axes(
     };
     let new = Named::new(&axes, ndim, || *request())?;
     let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
-    let mut result = target.dims().unwrap_or(&unknown).to_vec();
-    if let Some(dims) = shape.dims() {
-        let expected = dims.len() + count;
-        if expected != ndim {
-            return Err(BroadcastError::AxisCount { request: request(), expected, found: ndim });
-        }
-        let others: Vec<usize> = new.others().collect();
-        let pairs = dims.iter().zip(others.iter().map(|&axis| &result[axis]));
-        let merged = merge_dims(pairs).map_err(|i| {
-            let dims = Box::new([dims[i].clone(), result[others[i]].clone()]);
-            BroadcastError::IncompatibleDims { request: request(), axis: others[i], dims, operands: [0, 1] }
-        })?;
-        for (axis, dim) in others.into_iter().zip(merged) {
-            result[axis] = dim;
-        }
+    let target = target.dims().unwrap_or(&unknown);
+    let Some(dims) = shape.dims() else { return merged_at(target, &[], request) };
+    let expected = dims.len() + count;
+    if expected != ndim {
+        return Err(BroadcastError::AxisCount { request: request(), expected, found: ndim });
     }
-    Ok(fits(result, request)?.into())
+    merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), request)
 }
 
 /// The shape of an array of which each axis has its place in a target.
@@ -195,16 +185,7 @@ pub fn infer_in_dim(
         shape.dims().unwrap_or_default().iter().enumerate().map(|(i, dim)| (axes.axis(i), dim)).collect();
     stretched.retain(|(_, dim)| !dim.admits(1));
     stretched.sort_unstable_by_key(|&(axis, _)| axis);
-    let merged = merge_dims(stretched.iter().map(|&(axis, dim)| (dim, &dims[axis]))).map_err(|i| {
-        let (place, own) = stretched[i];
-        let dims = Box::new([own.clone(), dims[place].clone()]);
-        BroadcastError::IncompatibleDims { request: request(), axis: place, dims, operands: [0, 1] }
-    })?;
-    let mut result = dims.to_vec();
-    for (&(axis, _), dim) in stretched.iter().zip(merged) {
-        result[axis] = dim;
-    }
-    Ok(fits(result, request)?.into())
+    merged_at(dims, &stretched, request)
 }
 
 /// The joint batch shape of operands of which the last axes are their base.
@@ -304,4 +285,22 @@ fn distinct<X: Axes>(axes: &X, request: impl Fn() -> Box<Request>) -> Result<(),
         Some(pair) => Err(BroadcastError::DuplicateAxis { request: request(), axis: pair[0] }),
         None => Ok(()),
     }
+}
+
+/// A target together with what is known of some of its axes, which come in ascending order.
+fn merged_at(
+    target: &[Dim],
+    own: &[(usize, &Dim)],
+    request: impl Fn() -> Box<Request>,
+) -> Result<PartialShape, BroadcastError> {
+    let merged = merge_dims(own.iter().map(|&(axis, dim)| (dim, &target[axis]))).map_err(|i| {
+        let (axis, dim) = own[i];
+        let dims = Box::new([dim.clone(), target[axis].clone()]);
+        BroadcastError::IncompatibleDims { request: request(), axis, dims, operands: [0, 1] }
+    })?;
+    let mut result = target.to_vec();
+    for (&(axis, _), dim) in own.iter().zip(merged) {
+        result[axis] = dim;
+    }
+    Ok(fits(result, request)?.into())
 }

@@ -59,6 +59,9 @@ impl Plan {
     /// assert!(Plan::new(["2".parse()?, "3".parse()?]).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// As [`Plan`]; what a graph compiler does when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
         let inferred = infer_shapes(&operands)?;
@@ -84,24 +87,37 @@ impl Plan {
     /// assert!(Plan::new(["3".parse()?])?.with_result("4".parse()?).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// The result type of an operation in MLIR, `tensor<4xf32>`.
     pub fn with_result(self, result: PartialShape) -> Result<Self, BroadcastError> {
         let checks = decide_result(&self.operands, &result).checks()?;
         Ok(Self { checks, result: Some(result), ..self })
     }
 
     /// The shapes of the operands, as planned.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Plan;
+    ///
+    /// let plan = Plan::new(["?x3".parse()?, "4x1".parse()?])?;
+    /// assert_eq!(plan.operands(), ["?x3".parse()?, "4x1".parse()?]);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
     #[must_use]
     pub fn operands(&self) -> &[PartialShape] {
         &self.operands
     }
 
-    /// What is known of the joint shape, from the operands alone.
+    /// What is known of the joint shape, from the operands alone; see the example of [`new`](Self::new).
     #[must_use]
     pub fn inferred(&self) -> &PartialShape {
         &self.inferred
     }
 
-    /// What was left open; nothing where all shapes as described go together.
+    /// What was left open; nothing where all shapes as described go together. See the example of
+    /// [`new`](Self::new).
     #[must_use]
     pub fn checks(&self) -> &[Check] {
         &self.checks
@@ -139,6 +155,9 @@ impl Plan {
     /// assert!(matches!(error, BroadcastError::DeclaredSize { size: 4, .. }));
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// [`broadcast_shapes`](crate::broadcast_shapes) for shapes that were announced.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
             let shapes = shapes.iter().map(|shape| shape.as_ref().to_vec()).collect();

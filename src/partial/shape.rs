@@ -38,11 +38,27 @@ impl PartialShape {
     /// assert_eq!(PartialShape::ranked([Dim::Known(2), Dim::Unknown]).to_string(), "2x?");
     /// assert_eq!(PartialShape::ranked([]).to_string(), "[]");
     /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape{2, Dimension::dynamic()}`, TensorFlow `TensorShape([2, None])`.
+    #[must_use]
     pub fn ranked(dims: impl IntoIterator<Item = Dim>) -> Self {
         Self { dims: Some(dims.into_iter().collect()) }
     }
 
     /// A shape of which nothing is known, not even the number of axes: `*`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// let any = PartialShape::unranked();
+    /// assert_eq!((any.dims(), any.ndim()), (None, None));
+    /// assert!(any.accepts(&[]) && any.accepts(&[0, 3]));
+    /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape::dynamic()`, TensorFlow `TensorShape(None)`, MLIR `tensor<*xf32>`.
     #[must_use]
     #[doc(alias = "dynamic")]
     pub const fn unranked() -> Self {
@@ -58,24 +74,55 @@ impl PartialShape {
     ///
     /// assert_eq!(PartialShape::of(&array![[1, 2, 3]]).to_string(), "1x3");
     /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape(shape)`, TensorFlow `x.shape`.
     #[must_use]
     pub fn of<A, D: Dimension>(array: &ArrayRef<A, D>) -> Self {
         array.shape().into()
     }
 
     /// The sizes, if the number of axes is known.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::{Dim, PartialShape};
+    ///
+    /// let shape: PartialShape = "4x?".parse()?;
+    /// assert_eq!(shape.dims(), Some(&[Dim::Known(4), Dim::Unknown][..]));
+    /// assert_eq!(PartialShape::ranked([]).dims(), Some(&[][..]));
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `getShape()` of MLIR's `RankedTensorType`, TensorFlow `TensorShape.dims`.
     #[must_use]
     pub fn dims(&self) -> Option<&[Dim]> {
         self.dims.as_deref()
     }
 
     /// The number of axes, if it is known.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// assert_eq!("4x?".parse::<PartialShape>()?.ndim(), Some(2));
+    /// assert_eq!("*".parse::<PartialShape>()?.ndim(), None);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape::rank()`, TensorFlow `TensorShape.rank`.
     #[must_use]
     pub fn ndim(&self) -> Option<usize> {
         self.dims().map(<[Dim]>::len)
     }
 
     /// The shape, if every size is known.
+    ///
+    /// # Shapes
+    /// `2x3` gives `[2, 3]` and `[]` gives `[]`; ranges, names, `?` and `*` give none.
     ///
     /// # Examples
     /// ```
@@ -85,6 +132,9 @@ impl PartialShape {
     /// assert_eq!("2x?".parse::<PartialShape>()?.sizes(), None);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
+    ///
+    /// # Equivalents
+    /// nGraph `PartialShape::to_shape`, which throws instead; `is_static` is `sizes().is_some()`.
     #[must_use]
     #[doc(alias = "is_static")]
     pub fn sizes(&self) -> Option<Vec<usize>> {
@@ -97,6 +147,9 @@ impl PartialShape {
 
     /// The shape with the axes of `base` after its own: of a batch and a base the whole.
     ///
+    /// # Shapes
+    /// Any two; where one is `*`, so is the whole.
+    ///
     /// # Examples
     /// ```
     /// use ndarray_broadcast::partial::PartialShape;
@@ -105,6 +158,9 @@ impl PartialShape {
     /// assert_eq!(p("2x?").with_base(&p("6x6")), p("2x?x6x6"));
     /// assert_eq!(p("*").with_base(&p("6")), p("*"));
     /// ```
+    ///
+    /// # Equivalents
+    /// TensorFlow `TensorShape.concatenate`.
     #[must_use]
     pub fn with_base(&self, base: &Self) -> Self {
         match (self.dims(), base.dims()) {
@@ -115,6 +171,9 @@ impl PartialShape {
 
     /// Whether an array of shape `shape` has such a shape: as many axes, each of a size that is
     /// possible there, and equal sizes where equal names stand.
+    ///
+    /// # Shapes
+    /// Any. Nothing is broadcast: `3` does not accept `[1]`, and `[]` accepts `[]` only.
     ///
     /// # Examples
     /// ```
@@ -143,7 +202,8 @@ impl PartialShape {
     /// Whether it says at most what `other` says: every shape that `other` accepts, it accepts too,
     /// as far as single axes can tell.
     ///
-    /// A name is relaxed by itself and `?` only.
+    /// # Shapes
+    /// As many axes in both, or `*` on this side. A name is relaxed by itself and `?` only.
     ///
     /// # Examples
     /// ```

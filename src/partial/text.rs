@@ -54,6 +54,15 @@ impl FromStr for PartialShape {
 /// # Errors
 /// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does
 /// not fit.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::Dim;
+///
+/// assert_eq!("2..5".parse::<Dim>()?, Dim::range(2..=5)?);
+/// assert!("5..2".parse::<Dim>().is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
 impl FromStr for Dim {
     type Err = BroadcastError;
 

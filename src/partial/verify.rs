@@ -27,6 +27,9 @@ use alloc::{boxed::Box, collections::BTreeMap};
 /// assert!(verify(&[operand], &result, ResultRule::Exact).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// `AllowCast` is nearer to what MLIR's verifier does; see [`verify`](super::verify()).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResultRule {
     /// The document's table: the declared sizes are possible; what is inferred as unknown may be cast

@@ -6,7 +6,21 @@ use alloc::{boxed::Box, vec, vec::Vec};
 use core::fmt;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
-/// The number of one axis: `usize` or [`Axis`].
+/// The number of one axis: `usize` or [`Axis`]. Sealed.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array1, Array2, Axis};
+/// use ndarray_broadcast::{prelude::*, AxisIndex, BroadcastError};
+///
+/// fn total<I: AxisIndex>(a: &Array2<f64>, axis: I) -> Result<Array1<f64>, BroadcastError> {
+///     a.sum_axes([axis])
+/// }
+/// let a = array![[1.0, 2.0], [3.0, 4.0]];
+/// assert_eq!(total(&a, Axis(1))?, total(&a, 1)?);
+/// assert!(total(&a, 2).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "axes cannot be numbered with `{Self}`",
     label = "not the number of an axis",
@@ -36,7 +50,7 @@ impl AxisIndex for usize {
 ///
 /// Implemented for a single `usize` or [`Axis`], arrays, slices and `Vec`s of them, [`AxisSet`],
 /// and references to all these. In anything but an `AxisSet` a repeated axis is an error. No axes at
-/// all are `[0_usize; 0]` or an empty `AxisSet`.
+/// all are `[0_usize; 0]` or an empty `AxisSet`. Sealed.
 ///
 /// # Examples
 /// ```
@@ -49,6 +63,9 @@ impl AxisIndex for usize {
 /// assert!(a.broadcast_axes((2, 2, 3), [0, 0]).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// The `axis` of NumPy and the `dim` of PyTorch, which also count from the end: see [`AxisSet::from_signed`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name axes",
     label = "expected axes",
@@ -101,29 +118,22 @@ where
     }
 }
 
-impl<T: AxisIndex> Axes for [T] {
-    type Count = IxDyn;
-    #[inline]
-    fn axis_count(&self) -> usize {
-        self.len()
-    }
-    #[inline]
-    fn axis(&self, i: usize) -> usize {
-        self[i].position()
-    }
+macro_rules! list {
+    ($($T:ty)*) => {$(
+        impl<T: AxisIndex> Axes for $T {
+            type Count = IxDyn;
+            #[inline]
+            fn axis_count(&self) -> usize {
+                self.len()
+            }
+            #[inline]
+            fn axis(&self, i: usize) -> usize {
+                self[i].position()
+            }
+        }
+    )*};
 }
-
-impl<T: AxisIndex> Axes for Vec<T> {
-    type Count = IxDyn;
-    #[inline]
-    fn axis_count(&self) -> usize {
-        self.len()
-    }
-    #[inline]
-    fn axis(&self, i: usize) -> usize {
-        self[i].position()
-    }
-}
+list!([T] Vec<T>);
 
 impl Sealed for AxisSet {}
 impl Axes for AxisSet {
@@ -207,25 +217,39 @@ impl AxisSet {
         Ok(axes.iter().filter_map(|&axis| count(axis)).collect())
     }
 
-    /// The axes in ascending order.
+    /// The axes in ascending order; see the example of the [type](Self).
     #[must_use]
     pub fn as_slice(&self) -> &[usize] {
         &self.sorted
     }
 
     /// How many axes there are.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::AxisSet;
+    ///
+    /// assert_eq!(AxisSet::from([2, 0, 2]).len(), 2);
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.sorted.len()
     }
 
     /// Whether there are none.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::AxisSet;
+    ///
+    /// assert!(AxisSet::default().is_empty() && !AxisSet::from([0]).is_empty());
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
 
-    /// Whether `axis` is one of them.
+    /// Whether `axis` is one of them; see the example of the [type](Self).
     #[must_use]
     pub fn contains(&self, axis: usize) -> bool {
         self.sorted.binary_search(&axis).is_ok()

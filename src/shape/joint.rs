@@ -75,11 +75,17 @@ pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
 #[doc(alias = "numpy.broadcast_shapes")]
 pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
     let mut joint = vec![0; joint_ndim(shapes)];
-    if join(shapes, &mut joint) && checked_len(&joint).is_some() {
-        Ok(joint)
-    } else {
-        Err(*clash_or_overflow(shapes))
-    }
+    join_checked(shapes, &mut joint)?;
+    Ok(joint)
+}
+
+/// [`broadcast_shapes`] into a slice of the right length.
+#[inline(always)]
+pub(crate) fn join_checked<S: AsRef<[usize]>>(
+    shapes: &[S],
+    joint: &mut [usize],
+) -> Result<(), BroadcastError> {
+    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(*clash_or_overflow(shapes)) }
 }
 
 /// The number of axes of the joint shape.
@@ -88,8 +94,8 @@ pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
     shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
 }
 
-/// [`broadcast_shapes`] into a slice of the right length, but without the check for overflow. Whether
-/// the shapes go together; [`clash_or_overflow`] is the error that this and that check have.
+/// [`join_checked`] without the check for overflow. Whether the shapes go together; [`clash_or_overflow`]
+/// is the error that this and that check have.
 #[inline(always)]
 pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool {
     joint.fill(1);

@@ -19,7 +19,9 @@ pub(crate) use batch::{
     Split, batch_ndim, expanded, goes_into, join_bases, join_batches, join_batches_of, joint_with, to_given,
     told, with_base,
 };
-pub(crate) use joint::{checked_len, clash_or_overflow, join, joint_ndim, joint_size, stretches};
+pub(crate) use joint::{
+    checked_len, clash_or_overflow, join, join_checked, joint_ndim, joint_size, stretches,
+};
 pub(crate) use onto::{go_onto, misfit};
 pub(crate) use place::{along_axes, in_dim, repeats};
 pub(crate) use reduce::{fits_memory, kept, left, onto_array, sum_target, sums_to, to_target};

@@ -9,13 +9,35 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// A number of axes of which `K` can be summed: both as dimension types.
 ///
-/// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result.
+/// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result. Sealed, as ndarray's
+/// `Dimension` is; a bound for code that is generic in the number of axes.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array, ArrayRef, Ix1};
+/// use ndarray_broadcast::{prelude::*, BroadcastError, LessAxes};
+///
+/// fn over_first<D: LessAxes<Ix1>>(a: &ArrayRef<f64, D>) -> Result<Array<f64, D::Left>, BroadcastError> {
+///     a.sum_axes(0)
+/// }
+/// assert_eq!(over_first(&array![[1.0, 2.0], [3.0, 4.0]])?, array![4.0, 6.0]);
+/// assert!(over_first(&ndarray::arr0(1.0).into_dyn()).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
+/// Without axes there is none to sum over, which a fixed number of axes shows when compiled:
+/// ```compile_fail,E0277
+/// # use ndarray_broadcast::prelude::*;
+/// ndarray::arr0(1.0).sum_axes(0).unwrap();
+/// ```
+///
+/// # Equivalents
+/// ndarray's `RemoveAxis` for one axis.
 #[diagnostic::on_unimplemented(
     message = "an array of dimension type `{Self}` has not as many axes as are named: `{K}`",
     label = "too many axes are named",
     note = "the named axes are `{K}`: a single axis is `Dim<[usize; 1]>`, and `[usize; k]` is `Dim<[usize; k]>`"
 )]
-pub trait LessAxes<K>: Dimension {
+pub trait LessAxes<K: Dimension>: Dimension {
     /// The dimension type of what is left.
     type Left: Dimension;
 }

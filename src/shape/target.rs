@@ -6,7 +6,21 @@ use crate::sealed::Sealed;
 use alloc::{boxed::Box, vec, vec::Vec};
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
-/// An integer type that sizes can be given in.
+/// An integer type that sizes can be given in: those of 8 to 64 bits. Sealed.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array1, ArrayView2};
+/// use ndarray_broadcast::{prelude::*, BroadcastError, Size};
+///
+/// fn square<N: Size>(a: &Array1<f64>, n: N) -> Result<ArrayView2<'_, f64>, BroadcastError> {
+///     a.broadcast_to([n, n])
+/// }
+/// let a = array![1.0, 2.0];
+/// assert_eq!(square(&a, 2_u8)?, square(&a, 2_i64)?);
+/// assert!(square(&a, -1).is_err()); // the array has no first axis of which the size could be kept
+/// # Ok::<(), BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "sizes cannot be given as `{Self}`",
     label = "not a size",
@@ -39,7 +53,7 @@ pub trait Size: Sealed + Copy {
 /// Implemented for arrays `[n; k]` and tuples of up to 6 integers of any type of 8 to 64 bits
 /// (a tuple may mix them), single integers, slices and `Vec`s of them, every ndarray dimension
 /// (`a.raw_dim()`), and references to all these. Arrays, tuples and `Ix1` to `Ix6` give results with
-/// a fixed number of axes; slices, `Vec`s and `IxDyn` give dynamic ones.
+/// a fixed number of axes; slices, `Vec`s and `IxDyn` give dynamic ones. Sealed.
 ///
 /// # Examples
 /// ```
@@ -53,6 +67,9 @@ pub trait Size: Sealed + Copy {
 /// assert!(a.broadcast_to((rows, 4)).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+///
+/// # Equivalents
+/// The `shape` of NumPy and the `*size` of PyTorch's `expand`. `ndarray::IntoDimension` is the like without -1.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a target shape",
     label = "expected a target shape",

@@ -7,6 +7,8 @@ use crate::shape::{Axes, ShapeOf, TargetShape, along_axes};
 use ndarray::{ArrayRef, ArrayView, Dimension};
 
 /// Broadcasting along named new axes, on every kind of array.
+///
+/// Sealed; implemented for every kind of array.
 pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// A view of shape `shape` in which the array is repeated along `axes`.
     ///

@@ -7,6 +7,8 @@ use crate::shape::{Axes, TargetShape, in_dim};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting with a place for each axis, on every kind of array.
+///
+/// Sealed; implemented for every kind of array.
 pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// A view of shape `shape` in which axis `i` of the array is axis `axes[i]`.
     ///

@@ -6,6 +6,8 @@ use crate::shape::{Placeholder, TargetShape};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting to a target shape with -1 placeholders, on every kind of array.
+///
+/// Sealed; implemented for every kind of array.
 pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// A view of the array stretched to `target`, in which -1 keeps the size of the array's axis.
     ///

@@ -16,6 +16,8 @@ type Match3<'a, 'b, 'c, A, B, C, D, E, F> =
     (ArrayView<'a, A, Joint3<D, E, F>>, ArrayView<'b, B, Joint3<D, E, F>>, ArrayView<'c, C, Joint3<D, E, F>>);
 
 /// Broadcasting arrays to match a shape or each other, on every kind of array.
+///
+/// Sealed; implemented for every kind of array.
 pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Views of both arrays with the same number of axes: the shorter shape gets leading axes of size 1.
     ///
@@ -38,6 +40,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// Poplar `poputil::expandToMatchRanks(a, b)`; NumPy `numpy.atleast_2d` and the like for one array.
     #[doc(alias = "expandToMatchRanks")]
+    #[must_use]
     #[inline]
     fn expand_to_match_ranks<'a, 'b, B, E>(&'a self, other: &'b ArrayRef<B, E>) -> Match<'a, 'b, A, B, D, E>
     where
@@ -201,6 +204,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Poplar `popops::canBroadcastToMatch(a, b)`, except for size 0 and overflow, where Poplar's test
     /// and operation disagree.
     #[doc(alias = "canBroadcastToMatch")]
+    #[must_use]
     #[inline]
     fn can_broadcast_to_match<B, E>(&self, other: &ArrayRef<B, E>) -> bool
     where

@@ -8,6 +8,8 @@ use crate::shape::{Placeholder, TargetShape};
 use ndarray::{ArrayView, DimMax, Dimension};
 
 /// Broadcasting a view by value or in place: the result lives as long as the data.
+///
+/// Sealed; implemented for `ArrayView`.
 pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     /// [`broadcast_to`](super::BroadcastTo::broadcast_to) by value, so that a function can return the result.
     ///

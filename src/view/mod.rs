@@ -25,7 +25,7 @@ use ndarray::{ArrayBase, ArrayRef, Data};
 /// Every kind of array: what the extension traits are implemented for.
 ///
 /// `ArrayBase` with any storage that can be read (`Array`, `ArrayView`, `ArrayViewMut`, `ArcArray`,
-/// `CowArray`) and `ArrayRef`, with elements of any type.
+/// `CowArray`) and `ArrayRef`, with elements of any type. Sealed.
 ///
 /// # Examples
 /// As a bound, one of the extension traits says all that is needed:

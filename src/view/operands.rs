@@ -10,7 +10,8 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
 
 /// One operand of a broadcast: a reference to any kind of array, or an `ArrayView` by value.
 ///
-/// A view by value keeps the lifetime of its data, so it may be made on the spot.
+/// A view by value keeps the lifetime of its data, so it may be made on the spot. Sealed; [`Operands`] are
+/// tuples of it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
     label = "expected a reference to an array, or a view",
@@ -81,6 +82,24 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
 }
 
 /// A tuple of 1 to 6 [`Operand`]s, in any mixture of kinds, element types and numbers of axes.
+///
+/// Sealed; what [`broadcast_arrays`] takes.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Dimension};
+/// use ndarray_broadcast::{broadcast_arrays, BroadcastError, Operands};
+///
+/// // how many axes they come to, which the types say
+/// fn joint_ndim<O: Operands>(operands: O) -> Result<Option<usize>, BroadcastError> {
+///     broadcast_arrays(operands).map(|_| O::Dim::NDIM)
+/// }
+/// let (row, column) = (array![1, 2], array![[1.0], [2.0], [3.0]]);
+/// assert_eq!(joint_ndim((&row, &column))?, Some(2));
+/// assert_eq!(joint_ndim((row.view(), column.into_dyn().view()))?, None);
+/// assert!(joint_ndim((&row, &array![1, 2, 3])).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of operands",
     label = "expected a tuple of 1 to 6 operands",

@@ -127,6 +127,15 @@ impl Layout {
     }
 }
 
+/// The operands of a NumPy case: of which there are shapes only, arrays that count from 0, 100 and so on.
+pub fn operands_in(case: &Case) -> Vec<Layout> {
+    if case.has("operands") {
+        return case.cases("operands").iter().map(layout_in).collect();
+    }
+    let operand = |(k, shape): (usize, &Vec<usize>)| Layout::new(shape, false, 100 * signed(k), vec![]);
+    case.rows("shapes").iter().enumerate().map(operand).collect()
+}
+
 /// The array that a NumPy case describes.
 pub fn layout_in(case: &Case) -> Layout {
     let steps = case.cases("ops").into_iter().map(|op| match op.text("op") {

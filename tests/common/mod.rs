@@ -14,10 +14,10 @@ mod tables;
 pub(crate) use arrays::view_of_rank;
 pub use arrays::{
     Layout, Op, array_and_target, family, layout, layout_in, layout_to_write, layout_within, operand_of,
-    shape, torch_array,
+    operands_in, shape, torch_array,
 };
 pub use model::{
-    aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
-    overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
+    aligned_right, assert_elements, assert_strides, assert_words, element, empty, in_dim_places, indices,
+    joint, kind, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
 };
-pub use tables::{Case, Number, Tally, run};
+pub use tables::{Case, Number, Tally, run, run_kind};

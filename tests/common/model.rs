@@ -1,6 +1,6 @@
 //! The naive model: one index after the other, and rules written down without the crate.
 
-use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
+use ndarray::{Array, ArrayD, ArrayRef, Dimension, ErrorKind, IxDyn, ShapeError};
 use ndarray_broadcast::BroadcastError;
 use std::collections::BTreeSet;
 
@@ -156,6 +156,16 @@ pub fn assert_strides<A, D: Dimension>(array: &ArrayRef<A, D>, recorded: &[Optio
 /// The error of a broadcast that must have one.
 pub fn refused<T>(result: Result<T, BroadcastError>) -> BroadcastError {
     result.err().expect("an error")
+}
+
+/// Asserts an error's variant, message, `Debug` and kind in ndarray.
+#[track_caller]
+pub fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
+    let error = refused(result);
+    assert_eq!(error.to_string(), message);
+    assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
+    assert_eq!(format!("{error:#?}"), format!("{name}: {message}"));
+    assert_eq!(ShapeError::from(error).kind(), kind);
 }
 
 /// The name of the variant of the error of a broadcast that must have one.

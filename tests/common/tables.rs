@@ -134,6 +134,20 @@ impl Tally {
     }
 }
 
+/// [`run`] for those cases of which `field` is `kind`: `others` are of another.
+pub fn run_kind(
+    (table, name): (&str, &str),
+    (field, kind): (&str, &str),
+    others: usize,
+    expected: &[(&'static str, usize)],
+    check: impl Fn(&Case) -> &'static str,
+) {
+    const OTHER: &str = "in another test";
+    run(table, name, &[expected, &[(OTHER, others)]].concat(), |case| {
+        if case.text(field) == kind { check(case) } else { OTHER }
+    });
+}
+
 /// Runs every case of a list of a table. `check` says of which kind the case was; the number of each
 /// kind has to be as expected, so that no case gets lost.
 pub fn run(

@@ -1,18 +1,9 @@
 //! Every error of the fused operations: its words and its data.
 
-use crate::common::{empty, refused};
-use ndarray::{Array2, ErrorKind, ShapeError, arr0};
+use crate::common::{assert_words, empty, refused};
+use ndarray::{Array2, ErrorKind, arr0};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, Request, broadcast_apply, broadcast_map, broadcast_map_sum_to};
-
-/// Asserts an error's variant, message, `Debug` and kind in ndarray.
-#[track_caller]
-fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
-    let error = refused(result);
-    assert_eq!(error.to_string(), message);
-    assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
-    assert_eq!(ShapeError::from(error).kind(), kind);
-}
 
 #[track_caller]
 fn assert_incompatible<T>(result: Result<T, BroadcastError>, message: &str) {

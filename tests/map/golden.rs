@@ -1,6 +1,6 @@
 //! Every case of NumPy with several operands, through the fused operations.
 
-use crate::common::{Case, Layout, assert_elements, layout_in, run, signed, variant};
+use crate::common::{Case, Layout, assert_elements, operands_in, run_kind, variant};
 use crate::number::{apply, map, map_sum_to};
 use ndarray::{ArrayD, ArrayViewD};
 
@@ -32,22 +32,17 @@ fn assert_outs(case: &Case, views: &[ArrayViewD<'_, i64>]) {
 #[test]
 fn shapes() {
     let expected = [
-        ("in another test: other kinds", 200),
         ("refused", 88),
         ("refused, more than 6 operands", 4),
         ("valid, elements", 128),
         ("valid, elements, more than 6 operands", 9),
         ("without elements: too large, no operands or beyond NumPy", 21),
     ];
-    run("numpy_broadcast", "cases", &expected, |case| {
-        if case.text("kind") != "shapes" {
-            return "in another test: other kinds";
-        }
+    run_kind(("numpy_broadcast", "cases"), ("kind", "shapes"), 200, &expected, |case| {
         if case.has("numpy_limit") || case.ok() && !case.has("outs") {
             return "without elements: too large, no operands or beyond NumPy";
         }
-        let operand = |(k, shape): (usize, Vec<usize>)| Layout::new(&shape, false, 100 * signed(k), vec![]);
-        let layouts: Vec<Layout> = case.rows("shapes").into_iter().enumerate().map(operand).collect();
+        let layouts = operands_in(case);
         let views: Vec<_> = layouts.iter().map(Layout::view).collect();
         if case.ok() {
             assert_outs(case, &views);
@@ -64,17 +59,9 @@ fn shapes() {
 
 #[test]
 fn arrays() {
-    let expected = [
-        ("in another test: other kinds", 385),
-        ("refused", 19),
-        ("valid, elements", 43),
-        ("valid, shape only", 3),
-    ];
-    run("numpy_broadcast", "cases", &expected, |case| {
-        if case.text("kind") != "arrays" {
-            return "in another test: other kinds";
-        }
-        let layouts: Vec<Layout> = case.cases("operands").iter().map(layout_in).collect();
+    let expected = [("refused", 19), ("valid, elements", 43), ("valid, shape only", 3)];
+    run_kind(("numpy_broadcast", "cases"), ("kind", "arrays"), 385, &expected, |case| {
+        let layouts = operands_in(case);
         let views: Vec<_> = layouts.iter().map(Layout::view).collect();
         if !case.ok() {
             assert_eq!(variant(&map(&views, |_| ()).expect_err("recorded as refused")), "Incompatible");

@@ -1,6 +1,7 @@
 //! Passes into arrays that do not exist yet.
 
 use super::{Inputs, Sources, each};
+use crate::kernel::order::ordered;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -14,14 +15,9 @@ use ndarray::{Array, ArrayRef, Dimension};
 pub(crate) fn to_new<R, E: Dimension, P: Sources<M>, const M: usize>(
     shape: E,
     inputs: &Inputs<'_, P, M>,
-    mut f: impl FnMut(P::Items) -> R,
+    f: impl FnMut(P::Items) -> R,
 ) -> Array<R, E> {
-    let mut out = uninit(shape, inputs);
-    each(&mut out, inputs, |slot: &mut MaybeUninit<R>, items| {
-        slot.write(f(items));
-    });
-    // SAFETY: `each` visited every element, and each visit wrote it.
-    unsafe { out.assume_init() }
+    written(uninit(shape, inputs), inputs, f)
 }
 
 /// A copy in standard layout.
@@ -30,11 +26,34 @@ pub(crate) fn to_new<R, E: Dimension, P: Sources<M>, const M: usize>(
 /// Where memory cannot hold as many elements.
 #[inline]
 pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Array<A, D> {
-    let mut out = Array::uninit(array.raw_dim());
-    each(&mut out, &Inputs::from((array,)), |slot: &mut MaybeUninit<A>, (x,)| {
-        slot.write(x.clone());
+    written(Array::uninit(array.raw_dim()), &Inputs::from((array,)), |(x,)| x.clone())
+}
+
+#[inline]
+fn written<R, E: Dimension, P: Sources<M>, const M: usize>(
+    mut out: Array<MaybeUninit<R>, E>,
+    inputs: &Inputs<'_, P, M>,
+    mut f: impl FnMut(P::Items) -> R,
+) -> Array<R, E> {
+    each(&mut out, inputs, |slot: &mut MaybeUninit<R>, items| {
+        slot.write(f(items));
     });
     // SAFETY: `each` visited every element, and each visit wrote it.
+    unsafe { out.assume_init() }
+}
+
+/// [`to_new`], on several threads where there are many elements.
+#[cfg(feature = "rayon")]
+pub(crate) fn par_to_new<R: Send, E: Dimension, P: Sources<M> + Sync, const M: usize>(
+    shape: E,
+    inputs: &Inputs<'_, P, M>,
+    f: impl Fn(P::Items) -> R + Sync,
+) -> Array<R, E> {
+    let mut out = uninit(shape, inputs);
+    super::par_each(&mut out, inputs, |slot: &mut MaybeUninit<R>, items| {
+        slot.write(f(items));
+    });
+    // SAFETY: as in `written`: every element was visited, on whichever thread, and so written.
     unsafe { out.assume_init() }
 }
 
@@ -43,35 +62,12 @@ pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Array<A, D
 /// Two axes keep the order of the shape unless there is an input that moves along both, and all such inputs have
 /// the smaller stride along the former.
 #[inline]
-pub(super) fn uninit<R, E: Dimension, P: Sources<M>, const M: usize>(
+fn uninit<R, E: Dimension, P: Sources<M>, const M: usize>(
     shape: E,
     inputs: &Inputs<'_, P, M>,
 ) -> Array<MaybeUninit<R>, E> {
-    let ndim = shape.ndim();
-    let mut order = shape.clone();
-    let mut standard = true;
-    for axis in 0..ndim {
-        let mut place = axis;
-        for at in (0..axis).rev() {
-            match inputs.is_inside(ndim, [order[at], axis], [shape[order[at]], shape[axis]]) {
-                Some(true) => place = at,
-                Some(false) => break,
-                None => {}
-            }
-        }
-        standard &= place == axis;
-        for at in (place..axis).rev() {
-            order[at + 1] = order[at];
-        }
-        order[place] = axis;
-    }
-    if standard {
-        return Array::uninit(shape);
-    }
-    let (mut permuted, mut back) = (shape.clone(), shape.clone());
-    for place in 0..ndim {
-        permuted[place] = shape[order[place]];
-        back[order[place]] = place;
-    }
-    Array::uninit(permuted).permuted_axes(back)
+    let is_inside = |shape: &E, former, latter| {
+        inputs.is_inside(shape.ndim(), [former, latter], [shape[former], shape[latter]])
+    };
+    ordered(shape, is_inside, Array::uninit)
 }

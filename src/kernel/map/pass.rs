@@ -1,36 +1,97 @@
 //! The pass itself: every element of the output once, with the operands' elements there.
 
-use super::sources::{ANY, Sources};
-use crate::kernel::plan::{Loop, Walk};
+use super::sources::{ANY, Inputs, Layout, Sources};
+#[cfg(feature = "rayon")]
+use crate::kernel::par::split;
+use crate::kernel::plan::{Loop, Nest, Walk};
 use crate::kernel::raw::Target;
-use crate::kernel::simd::Work;
+use crate::kernel::simd::{self, Work};
+use ndarray::{ArrayRef, Dimension};
 
-/// Everything a pass needs.
-pub(super) struct Pass<'a, T, P, F, const M: usize> {
+/// What a pass goes through.
+///
+/// Invariant: the loops' steps from `out` stay within an array that is borrowed exclusively for `'a`, those from each of
+/// `from` within one that is borrowed. If [`par_run`](Self::par_run) is called, no two steps come to the same element.
+pub(super) struct Pass<'a, T, P, const M: usize> {
     loops: &'a [Loop<M>],
     out: Target<'a, T>,
     from: P,
-    f: F,
 }
 
-impl<'a, T, P, F, const M: usize> Pass<'a, T, P, F, M> {
-    /// # Safety
-    /// The loops' steps from `out` stay within an array that is borrowed exclusively for `'a`, those from each of
-    /// `from` within one that is borrowed.
+impl<'a, T, P: Sources<M>, const M: usize> Pass<'a, T, P, M> {
+    /// A pass that visits every element of `out`, with the inputs' elements there. `None` where there is none.
+    ///
+    /// The loops' strides are those within `out` and, where an input has that axis with that size, within the input,
+    /// else 0.
+    ///
+    /// # Panics
+    /// Where an input does not go to the shape of `out`.
     #[inline(always)]
-    pub(super) unsafe fn new(loops: &'a [Loop<M>], out: Target<'a, T>, from: P, f: F) -> Self {
-        Self { loops, out, from, f }
+    pub(super) fn plan<E: Dimension>(
+        nest: &'a mut Nest<M>,
+        out: &'a mut ArrayRef<T, E>,
+        inputs: &Inputs<'_, P, M>,
+    ) -> Option<Self> {
+        inputs.assert_ndim(out.ndim());
+        let layout = Layout::of(out);
+        let axes = (0..out.ndim()).map(|axis| {
+            let (from_end, len) = (out.ndim() - 1 - axis, layout.size(axis));
+            let mut strides = inputs.strides(from_end, len);
+            strides[0] = layout.stride(from_end, len);
+            Loop { len, strides }
+        });
+        nest.plan(axes, |l| l.strides[0].unsigned_abs());
+        let at = nest.offsets();
+        (!nest.is_empty()).then(|| Self {
+            loops: nest.loops(),
+            out: Target::new(out).moved(at[0]),
+            from: inputs.start().moved(at),
+        })
+    }
+
+    /// # Safety
+    /// The invariant.
+    #[inline(always)]
+    pub(super) unsafe fn new(loops: &'a [Loop<M>], out: Target<'a, T>, from: P) -> Self {
+        Self { loops, out, from }
+    }
+
+    /// Has `f` visit the elements, in whatever order.
+    #[inline(always)]
+    pub(super) fn run(self, f: impl FnMut(&mut T, P::Items)) {
+        simd::dispatch(Visits { pass: self, f });
+    }
+
+    /// [`run`](Self::run) on several threads: parts of at least `grain` elements.
+    #[cfg(feature = "rayon")]
+    pub(super) fn par_run(self, grain: usize, f: impl Fn(&mut T, P::Items) + Sync)
+    where
+        T: Send,
+        P: Sync,
+    {
+        let Self { loops, out, from } = self;
+        split(loops, [0; M], grain, &|loops, at| {
+            let part = Pass { loops, out: out.moved(at[0]), from: from.moved(at) };
+            part.run(|slot: &mut T, items| f(slot, items));
+        });
     }
 }
 
-impl<T, P, F, const M: usize> Work for Pass<'_, T, P, F, M>
+/// A pass and what is to visit the elements.
+struct Visits<'a, T, P, F, const M: usize> {
+    pass: Pass<'a, T, P, M>,
+    f: F,
+}
+
+impl<T, P, F, const M: usize> Work for Visits<'_, T, P, F, M>
 where
     P: Sources<M>,
     F: FnMut(&mut T, P::Items),
 {
     #[inline(always)]
     fn run(mut self) {
-        let (outer, inner) = self.loops.split_at(self.loops.len().saturating_sub(3));
+        let Pass { loops, out, from } = self.pass;
+        let (outer, inner) = loops.split_at(loops.len().saturating_sub(3));
         for at in Walk::new(outer, [0; M]) {
             // Looked at anew for each block: else what all of the loops below need is worked out before the first.
             let (planes, rows, row) = match *inner {
@@ -39,7 +100,7 @@ where
                 [row] => (Loop::ONE, Loop::ONE, row),
                 _ => (Loop::ONE, Loop::ONE, Loop { strides: [1; M], ..Loop::ONE }),
             };
-            let (out, from) = (self.out.moved(at[0]), self.from.moved(at));
+            let (out, from) = (out.moved(at[0]), from.moved(at));
             Block { out, from, planes, rows, row }.choose(&mut self.f);
         }
     }
@@ -135,7 +196,7 @@ impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
         let rows = Loop::ONE;
         let block = Block { rows, ..self };
         for_each_row!(block, out, from => {
-            // SAFETY: rows of the loops, as `Pass::new` was promised, of step 1 and one after the other, as was looked
+            // SAFETY: rows of the loops, as the pass has them, of step 1 and one after the other, as was looked
             // at. It is the only reference into the output.
             let slots = unsafe { out.slice(self.rows.len * LEN) };
             // SAFETY: as above, elements that are being read, the same ones for each row.
@@ -148,7 +209,7 @@ impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
     fn rows<const MASK: u8, const LEN: usize>(self, f: &mut impl FnMut(&mut T, P::Items)) {
         let len = if LEN > 0 { LEN } else { self.row.len };
         for_each_row!(self, out, from => {
-            // SAFETY: a row of the loops, as `Pass::new` was promised, of step 1 as was looked at. It is the only
+            // SAFETY: a row of the loops, as the pass has them, of step 1 as was looked at. It is the only
             // reference into the output.
             let slots = unsafe { out.slice(len) };
             let steps = &self.row.strides;
@@ -168,7 +229,7 @@ impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
         let steps = self.row.strides;
         for_each_row!(self, out, from => {
             for i in 0..self.row.len.cast_signed() {
-                // SAFETY: a step of the loops, as `Pass::new` was promised. It is the only reference into the output.
+                // SAFETY: a step of the loops, as the pass has them. It is the only reference into the output.
                 let slot = unsafe { out.slot_at(i * steps[0]) };
                 // SAFETY: as above, elements that are being read.
                 f(slot, unsafe { from.items::<ANY>(i, &steps) });

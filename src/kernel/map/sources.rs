@@ -146,12 +146,9 @@ impl<P: Sources<M>, const M: usize> Inputs<'_, P, M> {
     }
 
     /// Whether the former of two axes of a shape with `ndim` axes, of these sizes, lies inside the latter: all inputs
-    /// that move along both have the smaller stride there. None where there is none, or a size says nothing.
+    /// that move along both have the smaller stride there. None where there is none.
     #[inline(always)]
     pub(super) fn is_inside(&self, ndim: usize, axes: [usize; 2], sizes: [usize; 2]) -> Option<bool> {
-        if sizes[0] < 2 || sizes[1] < 2 {
-            return None;
-        }
         let [former, latter] = [0, 1].map(|i| self.strides(ndim - 1 - axes[i], sizes[i]));
         let mut inside = None;
         for (former, latter) in former.iter().zip(latter) {

@@ -9,7 +9,7 @@ use super::sources::Layout;
 use super::{Inputs, Sources};
 use crate::kernel::plan::{Loop, Nest, Stack, Walk};
 use crate::kernel::raw::Target;
-use crate::kernel::simd;
+use crate::kernel::sum::lane;
 use alloc::{vec, vec::Vec};
 use core::mem::{needs_drop, replace};
 use ndarray::{Array, ArrayViewMut1, Dimension};
@@ -197,10 +197,11 @@ impl<R: Clone + Zero, P: Sources<M>, F: FnMut(P::Items) -> R, const M: usize> Su
         let mut tile = ArrayViewMut1::from(levels.first());
         let out = Target::new(&mut tile);
         assert!(nest.offsets() == [0; M], "the loops run forward in the tile, and so as they are");
-        // SAFETY: In the tile, the strides are those of a dense array of the tile's loops' lengths, or 0; the cut
-        // loops' lengths are no larger, so the steps stay within `width` elements, as many as the first level has.
-        // In the inputs, the loops are parts of those that were shared out, and `at` steps of all the others.
-        simd::dispatch(unsafe { Pass::new(nest.loops(), out, from, add) });
+        // SAFETY: The pass is run on one thread. In the tile, the strides are those of a dense array of the tile's loops'
+        // lengths, or 0; the cut loops' lengths are no larger, so the steps stay within `width` elements, as many as the
+        // first level has. In the inputs, the loops are parts of those that were shared out, and `at` steps of all the
+        // others.
+        unsafe { Pass::new(nest.loops(), out, from) }.run(add);
         levels.carry();
     }
 
@@ -214,14 +215,7 @@ impl<R: Clone + Zero, P: Sources<M>, F: FnMut(P::Items) -> R, const M: usize> Su
             }
             let inside = stride.cast_unsigned();
             for [at] in Walk::new(&outside, [0]) {
-                let part = &mut tile[at.cast_unsigned()..][..l.len * inside];
-                let mut left = l.len;
-                while left > 1 {
-                    let half = left / 2;
-                    let (low, high) = part[..left * inside].split_at_mut((left - half) * inside);
-                    add(&mut low[..half * inside], high);
-                    left -= half;
-                }
+                lane::fold(&mut tile[at.cast_unsigned()..][..l.len * inside], inside);
             }
         }
     }
@@ -247,12 +241,6 @@ fn ahead<const M: usize>(mut at: [isize; M], l: &Loop<M>, steps: usize) -> [isiz
         *at += stride * steps.cast_signed();
     }
     at
-}
-
-fn add<R: Clone + Zero>(sums: &mut [R], terms: &[R]) {
-    for (sum, term) in sums.iter_mut().zip(terms) {
-        *sum = sum.clone() + term.clone();
-    }
 }
 
 /// Tiles of sums: the first is being added to, each other one holds the carried sums of several of the one before.
@@ -281,7 +269,7 @@ impl<R: Clone + Zero> Levels<R> {
                 self.tiles.resize(to + self.width, R::zero());
             }
             let (low, high) = self.tiles[from..].split_at_mut(self.width);
-            add(&mut high[..self.width], low);
+            lane::add(&mut high[..self.width], low);
             low.fill(R::zero());
             if sums % RADIX != 0 {
                 return;
@@ -294,7 +282,7 @@ impl<R: Clone + Zero> Levels<R> {
     /// Adds up all levels.
     fn finish(&mut self) -> &mut [R] {
         let (first, others) = self.tiles.split_at_mut(self.width);
-        others.chunks_exact(self.width).for_each(|level| add(first, level));
+        others.chunks_exact(self.width).for_each(|level| lane::add(first, level));
         first
     }
 

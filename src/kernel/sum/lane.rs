@@ -106,9 +106,21 @@ pub(super) fn across<T: Element, S: Step, U, const R: usize>(
 }
 
 #[inline(always)]
-pub(super) fn add<T: Element>(a: &mut [T], b: &[T]) {
+pub(in crate::kernel) fn add<T: Element>(a: &mut [T], b: &[T]) {
     for (a, b) in a.iter_mut().zip(b) {
         *a = a.clone() + b.clone();
+    }
+}
+
+/// Adds up rows of `width` elements, one after the other, by halves. The sums are in the first row.
+#[inline(always)]
+pub(in crate::kernel) fn fold<T: Element>(rows: &mut [T], width: usize) {
+    let mut left = rows.len() / width;
+    while left > 1 {
+        let half = left / 2;
+        let (low, high) = rows[..left * width].split_at_mut((left - half) * width);
+        add(&mut low[..half * width], high);
+        left -= half;
     }
 }
 

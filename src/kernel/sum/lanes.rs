@@ -45,17 +45,18 @@ impl<'a> Lanes<'a> {
 
     #[inline(always)]
     pub(super) fn run<T: Element, S: Store<T>>(&self, sum: &Sum<'_, T, S>) {
+        let stride = self.reduced.strides[0];
         match (self.rows, self.reduced.len) {
-            (true, 1) => self.rows::<T, S, 1>(sum),
-            (true, 2) => self.rows::<T, S, 2>(sum),
-            (true, 4) => self.rows::<T, S, 4>(sum),
-            (true, _) => self.rows::<T, S, 8>(sum),
+            (true, 1) => self.rows::<T, S, 1>(sum, stride, Every::<1>),
+            (true, 2) => self.rows::<T, S, 2>(sum, stride, Every::<1>),
+            (true, 4) => self.rows::<T, S, 4>(sum, stride, Every::<1>),
+            (true, _) => self.rows::<T, S, 8>(sum, stride, Every::<1>),
             (_, 1) => self.singles(sum),
-            _ => match (self.reduced.strides[0], self.adjacent(), self.reduced.len) {
-                (1, true, 2) => self.short::<T, S, 2>(sum),
-                (1, true, 3) => self.short::<T, S, 3>(sum),
-                (1, true, 4) => self.short::<T, S, 4>(sum),
-                (1, true, 8) => self.short::<T, S, 8>(sum),
+            _ => match (stride, self.adjacent(), self.reduced.len) {
+                (1, true, 2) => self.rows::<T, S, 2>(sum, 1, Every::<2>),
+                (1, true, 3) => self.rows::<T, S, 3>(sum, 1, Every::<3>),
+                (1, true, 4) => self.rows::<T, S, 4>(sum, 1, Every::<4>),
+                (1, true, 8) => self.rows::<T, S, 8>(sum, 1, Every::<8>),
                 (1, ..) => self.any(sum, Every::<1>),
                 (2, ..) => self.any(sum, Every::<2>),
                 (step, ..) => self.any(sum, step),
@@ -69,13 +70,22 @@ impl<'a> Lanes<'a> {
         self.kept.strides == [self.reduced.len as isize, 1]
     }
 
-    /// `N` rows at once.
+    /// `N` rows at once, `stride` apart, of elements that are `step` apart: those of the two innermost loops, given as
+    /// constants where they are.
     #[inline(always)]
-    fn rows<T: Element, S: Store<T>, const N: usize>(&self, sum: &Sum<'_, T, S>) {
+    fn rows<T: Element, S: Store<T>, const N: usize>(
+        &self,
+        sum: &Sum<'_, T, S>,
+        stride: isize,
+        step: impl Step,
+    ) {
+        debug_assert!(
+            self.kept.strides == [step.offset(1), 1] && self.reduced == Loop { len: N, strides: [stride, 0] }
+        );
         let n = self.kept.len;
         for [from, to] in Walk::new(self.outer, [0, 0]) {
-            // SAFETY: a step of the outer loops and whole turns of the reduced and of the kept one, of step 1.
-            let x = unsafe { sum.input.moved(from).block(N, self.reduced.strides[0], n, Every::<1>) };
+            // SAFETY: a step of the outer loops and whole turns of the reduced and of the kept one.
+            let x = unsafe { sum.input.moved(from).block(N, stride, n, step) };
             // SAFETY: a step of the outer loops and a whole turn of the kept one, of step 1.
             let slots = unsafe { sum.out.moved(to).slice(n) };
             lane::across::<T, _, _, N>(x, 0, slots, |slot, total| sum.store.store(slot, total));
@@ -90,20 +100,6 @@ impl<'a> Lanes<'a> {
             let x = unsafe { sum.input.moved(from).get() };
             // SAFETY: a step of the loops, so an element that no other step reaches.
             sum.store.store(unsafe { sum.out.moved(to).slot() }, x.clone());
-        }
-    }
-
-    /// Adjacent lanes of `N` elements.
-    #[inline(always)]
-    fn short<T: Element, S: Store<T>, const N: usize>(&self, sum: &Sum<'_, T, S>) {
-        let n = self.kept.len;
-        for [from, to] in Walk::new(self.outer, [0, 0]) {
-            // SAFETY: a step of the outer loops and whole turns of the inner ones: as many columns as there are
-            // lanes, as many rows as the lanes are long.
-            let x = unsafe { sum.input.moved(from).block(N, 1, n, Every::<N>) };
-            // SAFETY: a step of the outer loops and a whole turn of the kept one, of step 1.
-            let slots = unsafe { sum.out.moved(to).slice(n) };
-            lane::across::<T, _, _, N>(x, 0, slots, |slot, total| sum.store.store(slot, total));
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The order of summation depends on the shape and the strides only: not on the number of threads, nor on the CPU.
 
-mod lane;
+pub(super) mod lane;
 mod lanes;
 mod levels;
 #[cfg(feature = "rayon")]
@@ -12,6 +12,7 @@ mod store;
 mod streams;
 mod tile;
 
+use super::order::ordered;
 use super::plan::{Loop, Nest};
 use super::raw::{Source, Target};
 use super::simd::{self, Work};
@@ -56,11 +57,22 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
         sum_into(input, &mut out, dropped, &Overwrite);
         return out;
     }
+    fresh(input, shape, dropped, run)
+}
+
+/// A new array that `run` stores the sums to.
+#[inline(always)]
+fn fresh<A: Element, D: Dimension, E: Dimension>(
+    input: &ArrayRef<A, D>,
+    shape: E,
+    dropped: impl Fn(usize) -> bool,
+    run: impl FnOnce(Sum<'_, A, store::Fresh>),
+) -> Array<A, E> {
     let mut out = laid_out_like(input, shape, &dropped, Array::uninit);
-    sum_into(input, &mut out, dropped, &store::Fresh);
-    // SAFETY: `sum_into` stores to every element of its output: `plan` asserts that each axis of the output is one
-    // of the input's with the same size or is of size 1, so the nest's kept loops visit all of the output; and an
-    // empty nest stores to each element.
+    with_plan(input, &mut out, dropped, &store::Fresh, run);
+    // SAFETY: Every element of the output is stored to: `plan` asserts that each of its axes is one of the input's
+    // with the same size or is of size 1, so the nest's kept loops, which `run` and `par_run` go through, visit all of
+    // the output; and with an empty nest each element is stored to.
     unsafe { out.assume_init() }
 }
 
@@ -133,38 +145,11 @@ fn laid_out_like<A, B, D: Dimension, E: Dimension>(
             next += 1;
         }
     }
-    // sizes and strides that say nothing about the order
-    let free = |j: usize| shape[j] <= 1 || strides[j] == 0;
-    let mut last = usize::MAX;
-    let mut ordered = true;
-    for j in 0..shape.ndim() {
-        if !free(j) {
-            ordered &= strides[j] <= last;
-            last = strides[j];
-        }
-    }
-    if ordered {
-        return make(shape);
-    }
-    let mut order = shape.clone();
-    for j in 0..order.ndim() {
-        order[j] = j;
-        let mut at = j;
-        while at > 0
-            && !free(order[at])
-            && !free(order[at - 1])
-            && strides[order[at - 1]] < strides[order[at]]
-        {
-            order.as_array_view_mut().swap(at - 1, at);
-            at -= 1;
-        }
-    }
-    let (mut permuted, mut back) = (shape.clone(), shape.clone());
-    for j in 0..order.ndim() {
-        permuted[j] = shape[order[j]];
-        back[order[j]] = j;
-    }
-    make(permuted).permuted_axes(back)
+    let is_inside = |_: &E, former: usize, latter: usize| {
+        let says_nothing = strides[former] == 0 || strides[latter] == 0;
+        (!says_nothing).then(|| strides[former] < strides[latter])
+    };
+    ordered(shape, is_inside, make)
 }
 
 /// Everything a sum needs: the planned loops and where they start.

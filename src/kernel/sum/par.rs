@@ -3,10 +3,10 @@
 //! The work is cut between elements of the output, or between the columns of a tile: never within a sum. So the
 //! number of threads changes nothing in the result.
 
-use super::store::Fresh;
 use super::tile::{Piece, Share, Tiling};
-use super::{By, Element, Store, Sum, forgettable, laid_out_like, lanes, plain, streams, with_plan};
-use crate::kernel::plan::{Stack, Walk};
+use super::{By, Element, Store, Sum, forgettable, fresh, lanes, plain, streams, with_plan};
+use crate::kernel::par::{split, split_where};
+use crate::kernel::plan::{Loop, Walk};
 use crate::kernel::raw::Source;
 use crate::kernel::simd::{self, Work};
 use alloc::vec;
@@ -40,10 +40,7 @@ pub(crate) fn par_sum_to_new<A: Element + Send + Sync, D: Dimension, E: Dimensio
     if needs_drop::<A>() {
         return super::sum_to_new(input, shape, dropped);
     }
-    let mut out = laid_out_like(input, shape, &dropped, Array::uninit);
-    par_sum_into(input, &mut out, dropped, &Fresh);
-    // SAFETY: as in `sum_to_new`: every element was stored to, on whichever thread.
-    unsafe { out.assume_init() }
+    fresh(input, shape, dropped, par_run)
 }
 
 fn par_run<T, S>(sum: Sum<'_, T, S>)
@@ -57,88 +54,63 @@ where
     } else if !const { forgettable::<T>() } {
         plain::run(&sum);
     } else if lanes::Lanes::of(sum.loops).is_some() {
-        par_loops(sum, size, 0);
+        par_loops(sum, 0);
     } else if streams::Streams::of::<T>(sum.loops).is_some() {
-        par_loops(sum, size, 2);
+        par_loops(sum, 2);
     } else {
-        let tiling = Tiling::of::<T>(sum.loops);
-        let whole = tiling.whole();
-        let tiles = whole.kept.iter().map(|l| l.len).product::<usize>() * whole.pieces.len();
-        par_tiles(&sum, whole, tiles, size / tiles);
+        par_tiles(&sum, size);
     }
 }
 
-/// Halves the longest kept loop but the `inner` innermost: what is left of it is planned as the whole was.
-fn par_loops<T, S>(sum: Sum<'_, T, S>, size: usize, inner: usize)
+/// Cuts the kept loops but the `inner` innermost: what is left of them is planned as the whole was.
+fn par_loops<T, S>(sum: Sum<'_, T, S>, inner: usize)
 where
     T: Element + Send + Sync,
     S: Store<T, Slot: Send> + Sync,
 {
-    let outer = &sum.loops[..sum.loops.len() - inner];
-    let longest = (0..outer.len()).filter(|&i| outer[i].strides[1] != 0).max_by_key(|&i| outer[i].len);
-    let Some(i) = longest.filter(|&i| outer[i].len > 1 && size >= 2 * GRAIN) else {
-        return super::run(sum);
-    };
-    let half = outer[i].len / 2;
-    let (mut low, mut high) = (Stack::from(sum.loops), Stack::from(sum.loops));
-    low[i].len = half;
-    high[i].len -= half;
-    let [from, to] = outer[i].strides.map(|s| s * half as isize);
-    let high_sum = Sum { loops: &high, input: sum.input.moved(from), out: sum.out.moved(to), ..sum };
-    let low_sum = Sum { loops: &low, ..sum };
-    rayon::join(|| par_loops(low_sum, size / 2, inner), || par_loops(high_sum, size - size / 2, inner));
+    let outer = sum.loops.len() - inner;
+    let kept = |place, l: &Loop<2>| place < outer && l.strides[1] != 0;
+    split_where(&kept, sum.loops, [0, 0], GRAIN, &|loops, [from, to]| {
+        super::run(Sum { loops, input: sum.input.moved(from), out: sum.out.moved(to), ..sum });
+    });
 }
 
-/// Halves the tiles, down to a single one, and that by its columns.
-fn par_tiles<T, S>(sum: &Sum<'_, T, S>, share: Share<'_>, tiles: usize, size: usize)
+/// Shares out the tiles, and a single large one by its columns.
+fn par_tiles<T, S>(sum: &Sum<'_, T, S>, size: usize)
 where
     T: Element + Send + Sync,
     S: Store<T, Slot: Send> + Sync,
 {
-    if tiles.saturating_mul(size) < 2 * GRAIN {
-        return simd::dispatch(By(share, *sum));
-    }
-    let (mut low, mut high) = (share.clone(), share);
-    let longest = (0..low.kept.len()).max_by_key(|&i| low.kept[i].len);
-    if let Some(i) = longest.filter(|&i| low.kept[i].len > 1) {
-        let half = low.kept[i].len / 2;
-        low.kept[i].len = half;
-        high.kept[i].len -= half;
-        let strides = high.kept[i].strides;
-        high.at = [0, 1].map(|k| high.at[k] + strides[k] * half as isize);
-    } else if low.pieces.len() > 1 {
-        let middle = low.pieces.start + low.pieces.len() / 2;
-        low.pieces.end = middle;
-        high.pieces.start = middle;
-    } else {
-        return par_columns(sum, &low);
-    }
-    let count = |s: &Share<'_>| s.kept.iter().map(|l| l.len).product::<usize>() * s.pieces.len();
-    let (few, many) = (count(&low), count(&high));
-    rayon::join(|| par_tiles(sum, low, few, size), || par_tiles(sum, high, many, size));
+    let tiling = Tiling::of::<T>(sum.loops);
+    let each = size / tiling.tiles();
+    split(&tiling.outside, [0; 3], GRAIN.div_ceil(each), &|outside, at| {
+        if each / 2 >= GRAIN {
+            Walk::new(outside, at).for_each(|at| par_columns(sum, &Piece::new(&tiling, at)));
+        } else {
+            simd::dispatch(By(Share { tiling: &tiling, outside, at }, *sum));
+        }
+    });
 }
 
 /// A single tile.
-fn par_columns<T, S>(sum: &Sum<'_, T, S>, share: &Share<'_>)
+fn par_columns<T, S>(sum: &Sum<'_, T, S>, piece: &Piece<'_>)
 where
     T: Element + Send + Sync,
     S: Store<T, Slot: Send> + Sync,
 {
-    let at = Walk::new(&share.kept, share.at).next().unwrap_or(share.at);
-    let piece = Piece::new(share.tiling, at, share.pieces.start);
     let mut tile = vec![T::zero(); piece.width];
     // whole cache lines, so that threads do not write to the same one
     let middle = (piece.width / 2).next_multiple_of(64).min(piece.width);
     let (low, high) = tile.split_at_mut(middle);
     rayon::join(
         || {
-            simd::dispatch(Columns { piece: &piece, input: sum.input, first: 0, sums: low });
+            simd::dispatch(Columns { piece, input: sum.input, first: 0, sums: low });
         },
         || {
-            simd::dispatch(Columns { piece: &piece, input: sum.input, first: middle, sums: high });
+            simd::dispatch(Columns { piece, input: sum.input, first: middle, sums: high });
         },
     );
-    simd::dispatch(Finish { piece: &piece, sum, tile: &mut tile });
+    simd::dispatch(Finish { piece, sum, tile: &mut tile });
 }
 
 struct Columns<'a, T> {

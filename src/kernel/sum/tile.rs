@@ -8,12 +8,12 @@ use super::levels::{LEVELS, Levels, RADIX};
 use super::{Element, Store, Sum, lane};
 use crate::kernel::plan::{Loop, Stack, Walk};
 use crate::kernel::raw::{Block, Every, Scratch, Source, Step};
-use core::ops::Range;
 
 /// How the loops are shared out.
 pub(super) struct Tiling {
-    /// Kept loops outside the tile.
-    kept: Stack<Loop<2>>,
+    /// The loops over the tiles: kept ones outside, then the cut one if it is kept. The third of the strides is how
+    /// far into the cut one.
+    pub(super) outside: Stack<Loop<3>>,
     /// Reduced loops outside the tile, but the last.
     rows: Stack<Loop<2>>,
     /// The last of them, and how much of the cut loop it leaves for a narrower row.
@@ -75,7 +75,7 @@ impl Tiling {
 
     fn cut(loops: &[Loop<2>], start: usize, take: usize, step: isize, levels: usize) -> Self {
         let mut t = Self {
-            kept: Stack::new(Loop::ONE),
+            outside: Stack::new(Loop::ONE),
             rows: Stack::new(Loop::ONE),
             last: (Loop::ONE, 0),
             tile: Stack::new(Loop::ONE),
@@ -84,10 +84,9 @@ impl Tiling {
             levels,
         };
         for &l in &loops[..start] {
-            if l.strides[1] == 0 {
-                t.rows.push(l);
-            } else {
-                t.kept.push(l);
+            match l.strides {
+                [_, 0] => t.rows.push(l),
+                [from, to] => t.outside.push(Loop { len: l.len, strides: [from, to, 0] }),
             }
         }
         t.tile.push(Loop { len: take, ..loops[start] });
@@ -99,10 +98,15 @@ impl Tiling {
             l.strides[0] = width;
             width *= l.len as isize;
         }
-        if t.cut.strides[1] == 0 {
-            let stride = t.cut.strides[0] * take as isize;
-            t.last = (Loop { len: t.cut.len / take, strides: [stride, 0] }, t.cut.len % take);
-        } else if let Some(last) = t.rows.pop() {
+        let [from, to] = t.cut.strides.map(|stride| stride * take as isize);
+        if to == 0 {
+            t.last = (Loop { len: t.cut.len / take, strides: [from, 0] }, t.cut.len % take);
+            return t;
+        }
+        if take < t.cut.len {
+            t.outside.push(Loop { len: t.cut.len.div_ceil(take), strides: [from, to, take as isize] });
+        }
+        if let Some(last) = t.rows.pop() {
             t.last.0 = last;
         }
         t
@@ -119,10 +123,15 @@ impl Tiling {
         outer * (last.len / 8 + last.len % 8 + usize::from(rest > 0))
     }
 
+    /// How many tiles there are.
+    #[cfg(feature = "rayon")]
+    pub(super) fn tiles(&self) -> usize {
+        self.outside.iter().map(|l| l.len).product()
+    }
+
     /// All of the work.
     pub(super) fn whole(&self) -> Share<'_> {
-        let pieces = if self.cut.strides[1] == 0 { 1 } else { self.cut.len.div_ceil(self.tile[0].len) };
-        Share { tiling: self, kept: self.kept.clone(), at: [0, 0], pieces: 0..pieces }
+        Share { tiling: self, outside: &self.outside, at: [0; 3] }
     }
 
     /// Adds all of the rows that start at `at`, in the columns from `first` on that `levels` has.
@@ -158,14 +167,11 @@ impl Tiling {
 }
 
 /// Some of a tiling's tiles.
-#[derive(Clone)]
 pub(super) struct Share<'a> {
     pub(super) tiling: &'a Tiling,
-    /// Kept loops outside the tile, from where on.
-    pub(super) kept: Stack<Loop<2>>,
-    pub(super) at: [isize; 2],
-    /// Which pieces of the cut loop.
-    pub(super) pieces: Range<usize>,
+    /// Loops over the tiles, from where on.
+    pub(super) outside: &'a [Loop<3>],
+    pub(super) at: [isize; 3],
 }
 
 impl Share<'_> {
@@ -182,13 +188,11 @@ impl Share<'_> {
 
     #[inline(always)]
     fn tiles<T: Element, S: Store<T>>(&self, sum: &Sum<'_, T, S>, room: &mut [T], step: impl Step) {
-        for at in Walk::new(&self.kept, self.at) {
-            for piece in self.pieces.clone() {
-                let piece = Piece::new(self.tiling, at, piece);
-                let mut levels = Levels::new(room, piece.width, self.tiling.levels);
-                self.tiling.add_all(&mut levels, sum.input.moved(piece.at[0]), 0, step);
-                piece.finish(sum, levels.finish());
-            }
+        for at in Walk::new(self.outside, self.at) {
+            let piece = Piece::new(self.tiling, at);
+            let mut levels = Levels::new(room, piece.width, self.tiling.levels);
+            self.tiling.add_all(&mut levels, sum.input.moved(piece.at[0]), 0, step);
+            piece.finish(sum, levels.finish());
         }
     }
 }
@@ -204,20 +208,17 @@ pub(super) struct Piece<'a> {
 
 impl<'a> Piece<'a> {
     #[inline(always)]
-    pub(super) fn new(tiling: &'a Tiling, at: [isize; 2], piece: usize) -> Self {
+    pub(super) fn new(tiling: &'a Tiling, [from, to, first]: [isize; 3]) -> Self {
         let mut kept = Stack::new(Loop::ONE);
         for &l in tiling.tile.iter().filter(|l| l.strides[1] != 0) {
             kept.push(l);
         }
-        let take = tiling.tile[0].len;
-        let first = piece * take;
-        let mut len = take;
+        let mut len = tiling.tile[0].len;
         if tiling.cut.strides[1] != 0 {
-            len = take.min(tiling.cut.len - first);
+            len = len.min(tiling.cut.len - first as usize);
             kept[0].len = len;
         }
-        let at = [0, 1].map(|k| at[k] + first as isize * tiling.cut.strides[k]);
-        Self { tiling, at, kept, width: len * tiling.tile[0].strides[0] as usize }
+        Self { tiling, at: [from, to], kept, width: len * tiling.tile[0].strides[0] as usize }
     }
 
     /// The sums of some columns of the tile, from column `first` on.
@@ -285,13 +286,7 @@ fn fold<T: Element>(tile: &mut [T], loops: &[Loop<2>], kept: &[Loop<2>]) {
                 part[0] = lane::sum((&*part).into());
                 continue;
             }
-            let mut left = l.len;
-            while left > 1 {
-                let half = left / 2;
-                let (low, high) = part[..left * inner].split_at_mut((left - half) * inner);
-                lane::add(&mut low[..half * inner], high);
-                left -= half;
-            }
+            lane::fold(part, inner);
         }
     }
 }

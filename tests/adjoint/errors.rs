@@ -1,21 +1,10 @@
 //! What can be wrong with a sum: words, the order of the checks, and shapes too large to be stored.
 
-mod common;
-
-use common::{empty, kind, refused};
-use ndarray::{Array, Array1, Array2, ArrayD, Axis, ErrorKind, IxDyn, ShapeError, arr0, array};
+use crate::common::{assert_words, empty, kind, refused};
+use ndarray::{Array, Array1, Array2, ArrayD, Axis, ErrorKind, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{AxisSet, BroadcastError, Request, reduction_axes};
 use std::time::{Duration, Instant};
-
-/// Asserts an error's variant, message, `Debug` and kind in ndarray.
-#[track_caller]
-fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
-    let error = refused(result);
-    assert_eq!(error.to_string(), message);
-    assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
-    assert_eq!(ShapeError::from(error).kind(), kind);
-}
 
 #[test]
 fn axis_out_of_bounds() {

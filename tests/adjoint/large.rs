@@ -1,8 +1,6 @@
 //! Sums long and wide enough to reach every inner loop of the kernel, its blocks' edges and its remainders.
 
-mod common;
-
-use common::{indices, scrambled, sums, without_axes};
+use crate::common::{indices, scrambled, sums, without_axes};
 use ndarray::{Array1, ArrayD, ArrayViewD, ArrayViewMutD, Axis, IxDyn, ShapeBuilder, Slice};
 use ndarray_broadcast::AxisSet;
 use ndarray_broadcast::prelude::*;

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Draws benches/speed.svg and writes the table of README.md, both from what criterion measured.
+
+    python3 benches/plot.py --run      measures the cases below first, for about three minutes
+    python3 benches/plot.py            takes what is in target/criterion
+    python3 benches/plot.py FOLDER     takes what is in another criterion folder
+
+A case of which nothing was measured is left out, and said so. Times are criterion's medians.
+"""
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "benches" / "speed.svg"
+README = ROOT / "README.md"
+MARKS = ("<!-- speed: written by benches/plot.py -->", "<!-- end of speed -->")
+WAYS = ("crate", "ndarray", "plain loop")
+
+
+def sums(label, case):
+    return (label, *(f"f32/{case}/{way}" for way in ("crate", "ndarray", "hand")))
+
+
+def maps(label, case):
+    return (label, *(f"map/{case}/{way}" for way in ("fixed", "ndarray", "plain")))
+
+
+def batches(label, case):
+    return (label, f"{case[0]}/fused_into/{case[1]}", None, f"{case[0]}/loop_into/{case[1]}")
+
+
+# What is shown: a label, and criterion's ids of the crate, of ndarray's own way and of the plain loop.
+GROUPS = [
+    ("Views", [
+        ("to a shape, 2 axes", "view/broadcast_to/fixed/2", "view/ndarray_broadcast/fixed/2", None),
+        ("to a shape, 4 dynamic axes", "view/broadcast_to/dynamic/4", "view/ndarray_broadcast/dynamic/4", None),
+        ("two to their joint shape, 2 axes", "view/broadcast_to_match/fixed/2",
+         "view/ndarray_match_by_hand/fixed/2", None),
+    ]),
+    ("Sums (f32)", [
+        sums("256×256 over 0", "sq256/0"),
+        sums("131072×8 over 1", "131072x8/1"),
+        sums("65536×64×3 over 2", "65536x64x3/2"),
+        sums("32×64×56×56 over 0, 2, 3", "nchw/023"),
+        sums("4096×4096, transposed, over 0", "t4096/0"),
+    ]),
+    ("Evaluation (f32)", [
+        maps("a · row + column, 256×256", "a_times_row_plus_column/256"),
+        maps("a += row, 256×256 in F order", "accumulate_row_f/256"),
+        maps("copy 256×1×64 to 256×64×64", "copy_256_1_64_to_256_64_64"),
+        maps("sum of a · row over 0, 4096×256", "sum_of_products/4096_256"),
+    ]),
+    ("Batches (f64)", [
+        batches("(2; 6, 6) times (1000, 2; 6)", ("matvec", "(2;6,6)x(1000,2;6)")),
+        batches("(1000; 3, 3) times (1000; 3, 3)", ("matmul", "(1000;3,3)x(1000;3,3)")),
+        batches("(2; 6) plus (1000, 2; 6)", ("element_wise", "(2;6)+(1000,2;6)")),
+    ]),
+]
+
+
+def run():
+    """Has criterion measure the cases, and nothing else."""
+    ids = [name for _, cases in GROUPS for _, *ids in cases for name in ids if name]
+    benches = [part for bench in ("view", "adjoint", "map", "batch") for part in ("--bench", bench)]
+    only = "^(" + "|".join(map(re.escape, ids)) + ")$"
+    subprocess.run(["cargo", "bench", *benches, "--", only], cwd=ROOT, check=True)
+
+
+def measured(folder):
+    """Nanoseconds by criterion's id."""
+    times = {}
+    for described in folder.glob("**/new/benchmark.json"):
+        name = json.loads(described.read_text(encoding="utf-8"))["full_id"]
+        estimates = json.loads(described.with_name("estimates.json").read_text(encoding="utf-8"))
+        times[name] = estimates["median"]["point_estimate"]
+    return times
+
+
+def found(times):
+    """The groups with times for ids, without the cases of which one is missing."""
+    groups = []
+    for title, cases in GROUPS:
+        rows = []
+        for label, *ids in cases:
+            missing = [name for name in ids if name and name not in times]
+            if missing:
+                print(f"not measured, left out: {label} ({', '.join(missing)})", file=sys.stderr)
+            else:
+                rows.append((label, [times[name] if name else None for name in ids]))
+        if rows:
+            groups.append((title, rows))
+    return groups
+
+
+def shown(ns):
+    """A time with its unit, in two or three digits, or none."""
+    if ns is None:
+        return "–"
+    for unit, size in (("ns", 1), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)):
+        value = ns / size
+        if value < 999.5 or unit == "s":
+            return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"
+
+
+def table(groups):
+    lines = ["| | " + " | ".join(WAYS) + " |", "|---|---:|---:|---:|"]
+    for title, rows in groups:
+        lines.append(f"| **{title}** | | | |")
+        lines += [f"| {label} | " + " | ".join(map(shown, times)) + " |" for label, times in rows]
+    return "\n".join(lines)
+
+
+STYLE = """
+.speed-ground{fill:#fff;stroke:#d0d7de}.speed-text{fill:#1f2328;font:13px sans-serif}
+.speed-title{font-weight:bold}.speed-small{fill:#59636e;font-size:11px}.speed-line{stroke:#d0d7de}
+.speed-crate{fill:#0969da}.speed-ndarray{fill:none;stroke:#bc4c00;stroke-width:2}.speed-loop{stroke:#1a7f37;stroke-width:2.5}
+@media(prefers-color-scheme:dark){.speed-ground{fill:#0d1117;stroke:#3d444d}.speed-text{fill:#f0f6fc}
+.speed-small{fill:#9198a1}.speed-line{stroke:#3d444d}.speed-crate{fill:#4493f8}.speed-ndarray{stroke:#f0883e}.speed-loop{stroke:#3fb950}}
+"""
+LABELS, WIDTH, ROW, TOP = 280, 860, 24, 62
+
+
+def mark(way, x, y):
+    """A dot, a ring or a bar, for the eye that does not see colours too."""
+    if way == 0:
+        return f'<circle class="speed-crate" cx="{x:.1f}" cy="{y}" r="5.5"/>'
+    if way == 1:
+        return f'<circle class="speed-ndarray" cx="{x:.1f}" cy="{y}" r="5"/>'
+    return f'<path class="speed-loop" d="M{x:.1f} {y - 8}v16"/>'
+
+
+def words(text, x, y, kinds="", anchor="start"):
+    names = " ".join(["speed-text", *kinds.split()])
+    return f'<text class="{names}" x="{x:.1f}" y="{y}" text-anchor="{anchor}">{text}</text>'
+
+
+def picture(groups):
+    """Without an empty line, so that Markdown takes it as it is."""
+    all_times = [ns for _, rows in groups for _, times in rows for ns in times if ns]
+    low, high = math.floor(math.log10(min(all_times))), math.ceil(math.log10(max(all_times)))
+    scale = (WIDTH - 30 - LABELS) / (high - low)
+    height = TOP + ROW * sum(1 + len(rows) for _, rows in groups) + 16
+
+    def at(ns):
+        return LABELS + (math.log10(ns) - low) * scale
+
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="100%" role="img">',
+        "<title>Time of the crate, of ndarray and of a plain loop; less is better</title>",
+        "<style>" + STYLE.strip() + "</style>",
+        f'<rect class="speed-ground" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
+    ]
+    for way, name in enumerate(WAYS):
+        x = LABELS + 130 * way
+        out += [mark(way, x + 8, 20), words(name, x + 20, 25)]
+    out.append(words("time, less is better", 14, 25, "speed-small"))
+    for power in range(low, high + 1):
+        x = at(10**power)
+        out.append(f'<path class="speed-line" d="M{x:.1f} {TOP - 8}V{height - 12}"/>')
+        out.append(words(shown(10**power).replace(".0", ""), x, TOP - 14, "speed-small", "middle"))
+    y = TOP
+    for title, rows in groups:
+        out.append(words(title, 14, y + 16, "speed-title"))
+        y += ROW
+        for label, times in rows:
+            middle = y + ROW // 2
+            ends = [at(ns) for ns in times if ns]
+            out.append(words(label, 24, middle + 4))
+            out.append(f'<path class="speed-line" d="M{min(ends):.1f} {middle}H{max(ends):.1f}"/>')
+            # The crate last, so that it is seen where others are as fast.
+            out += [mark(way, at(times[way]), middle) for way in (2, 1, 0) if times[way]]
+            y += ROW
+    return "\n".join([*out, "</svg>", ""])
+
+
+def main(arguments):
+    if arguments == ["--run"]:
+        run()
+        arguments = []
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    folder = Path(arguments[0]) if arguments else target / "criterion"
+    groups = found(measured(folder))
+    if not groups:
+        sys.exit(f"nothing measured in {folder}: run `python3 benches/plot.py --run`")
+    PICTURE.write_text(picture(groups), encoding="utf-8")
+    before, rest = README.read_text(encoding="utf-8").split(MARKS[0])
+    _, after = rest.split(MARKS[1])
+    written = table(groups)
+    README.write_text(f"{before}{MARKS[0]}\n\n{written}\n\n{MARKS[1]}{after}", encoding="utf-8")
+    print(written)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

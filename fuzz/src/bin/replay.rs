@@ -1,0 +1,111 @@
+//! Runs every target over its corpus, and then over changes of it, with a stable toolchain: `replay [SECONDS] [TARGET…]`.
+//! Files given with `replay FILE TARGET` are run once. The changes are the same in every run.
+
+use ndarray_broadcast_fuzz::TARGETS;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+type Target = (&'static str, fn(&[u8]));
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let (first, names) =
+        arguments.split_first().map_or(("60", &[][..]), |(first, names)| (first.as_str(), names));
+    let unknown = names.iter().find(|name| TARGETS.iter().all(|target| target.0 != **name));
+    assert!(unknown.is_none(), "no target {unknown:?}");
+    let targets: Vec<Target> = TARGETS
+        .iter()
+        .copied()
+        .filter(|target| names.is_empty() || names.iter().any(|name| name == target.0))
+        .collect();
+    let Ok(seconds) = first.parse::<f64>() else {
+        let data = fs::read(first).expect("a number of seconds, or a file");
+        return targets.iter().for_each(|target| run(target, &data));
+    };
+    let budget = Duration::from_secs_f64(seconds / targets.len() as f64);
+    println!("{:<10} {:>6} {:>12} {:>8}", "target", "files", "executions", "seconds");
+    for target in targets {
+        let (start, corpus) = (Instant::now(), corpus(target.0));
+        corpus.iter().for_each(|data| run(&target, data));
+        let (mut executions, mut random) = (corpus.len(), Random(0x9E37_79B9_7F4A_7C15));
+        while start.elapsed() < budget {
+            run(&target, &random.changed(&corpus));
+            executions += 1;
+        }
+        println!(
+            "{:<10} {:>6} {executions:>12} {:>8.1}",
+            target.0,
+            corpus.len(),
+            start.elapsed().as_secs_f64()
+        );
+    }
+}
+
+/// Runs a target; where it fails the bytes are kept.
+fn run(target: &Target, data: &[u8]) {
+    if catch_unwind(|| target.1(data)).is_err() {
+        let folder = folder("artifacts").join(target.0);
+        let file = folder.join(format!("replay-{:016x}", hash(data)));
+        let kept = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, data));
+        eprintln!("{} failed on {data:?}; {} {kept:?}", target.0, file.display());
+        std::process::exit(1);
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// The files of a target's corpus, in the order of their names.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder("corpus").join(target))
+        .expect("the target has a corpus")
+        .map(|entry| entry.expect("a file of the corpus").path())
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "the corpus of {target} has files");
+    files.iter().map(|file| fs::read(file).expect("a file of the corpus")).collect()
+}
+
+fn hash(data: &[u8]) -> u64 {
+    data.iter()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}
+
+/// An xorshift generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % n
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.below(256) as u8
+    }
+
+    /// A file of the corpus with some bytes changed, put in, taken out or replaced by those of another file.
+    fn changed(&mut self, corpus: &[Vec<u8>]) -> Vec<u8> {
+        let mut data = corpus[self.below(corpus.len())].clone();
+        for _ in 0..=self.below(4) {
+            let at = self.below(data.len() + 1);
+            match self.below(5) {
+                0 => data.insert(at, self.byte()),
+                1 if at < data.len() => drop(data.remove(at)),
+                2 => {
+                    let other = &corpus[self.below(corpus.len())];
+                    data.truncate(at);
+                    data.extend_from_slice(&other[self.below(other.len() + 1)..]);
+                }
+                _ if at < data.len() => data[at] = self.byte(),
+                _ => data.push(self.byte()),
+            }
+        }
+        data
+    }
+}

@@ -1,0 +1,102 @@
+//! Copies of views in any layout, of elements of several sizes.
+
+use crate::arrays::{Laid, Layout};
+use crate::check::{Verdict, agreed, assert_array, panics};
+use crate::input::Input;
+use crate::model::{aligned_right, read_at};
+use crate::numbers::{Counted, Number, balanced, change, unwinding};
+use crate::ranks::ranked;
+use ndarray::{ArrayView, Dimension};
+use ndarray_broadcast::prelude::*;
+use std::fmt::Debug;
+use std::mem::MaybeUninit;
+
+pub fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    match input.below(8) {
+        0 => case(&mut input, |place| place as u8),
+        1 => case(&mut input, |place| place as f32),
+        2 | 3 => case(&mut input, |place| [place as u8, 1, 2]),
+        4 => case(&mut input, |place| place.to_string()),
+        5 => balanced(|| case(&mut input, |place| Counted::of(place as i64))),
+        6 => panicking(&mut input),
+        _ => too_large(&mut input),
+    }
+}
+
+fn case<A: Clone + PartialEq + Debug>(input: &mut Input<'_>, value: impl Fn(usize) -> A + Copy) {
+    let whole = input.shape(5, 4096);
+    let shape = input.operand_of(&whole);
+    let source = Laid::new(Layout::to_read(input, &shape), value);
+    let fixed = input.one_in(2);
+    let elements: Vec<A> = source.elements().cloned().collect();
+    ranked!(source.view(), fixed, [2 Ix2], view => copied(&view, &elements));
+    let out = if input.one_in(8) { input.operand_of(&whole) } else { whole };
+    let out = Laid::new(Layout::to_write(input, &out), |place| value(place + 7));
+    let expected = onto(&source, out.shape());
+    let mut after = out.clone();
+    let result = source.view().materialize_into(&mut after.view_mut());
+    match agreed(result, &expected) {
+        Some(((), expected)) => out.assert_became(&after, expected.iter().cloned()),
+        None => out.assert_became(&after, out.elements().cloned()),
+    }
+    uninit(&source, &out, &expected);
+}
+
+fn copied<A: Clone + PartialEq + Debug, D: Dimension>(view: &ArrayView<'_, A, D>, elements: &[A]) {
+    let copy = view.materialize();
+    assert_array(&copy, view.shape(), elements);
+    assert!(copy.is_standard_layout());
+}
+
+/// The elements that an output gets.
+fn onto<A: Clone>(source: &Laid<A>, out: &[usize]) -> Verdict<Vec<A>> {
+    if source.ndim() > out.len() {
+        return Err("TooFewAxes");
+    }
+    let places = aligned_right(source.ndim(), out.len());
+    if source.shape().iter().zip(&places).any(|(&own, &axis)| own != 1 && own != out[axis]) {
+        return Err("Incompatible");
+    }
+    let read = |index: Vec<usize>| source.at(&read_at(&index, source.shape(), &places)).clone();
+    Ok(crate::model::indices(out).into_iter().map(read).collect())
+}
+
+/// Into cells that were never written: all of the layout's are after it, and no others.
+fn uninit<A: Clone + PartialEq + Debug>(source: &Laid<A>, out: &Laid<A>, expected: &Verdict<Vec<A>>) {
+    let mut after: Laid<MaybeUninit<A>> = Laid::new(out.layout.clone(), |_| MaybeUninit::uninit());
+    let result = source.view().materialize_into_uninit(&mut after.view_mut());
+    let Some(((), expected)) = agreed(result, expected) else { return };
+    for (place, expected) in out.layout.places().into_iter().zip(expected) {
+        // SAFETY: the cell stands at an index of the array, of which every element was written.
+        let written =
+            unsafe { std::mem::replace(&mut after.cells[place], MaybeUninit::uninit()).assume_init() };
+        assert_eq!(&written, expected);
+    }
+}
+
+/// A `clone` that panics.
+fn panicking(input: &mut Input<'_>) {
+    let whole = input.shape(4, 200);
+    let shape = input.operand_of(&whole);
+    let source = Laid::new(Layout::to_read(input, &shape), |place| Counted::of(place as i64));
+    let count = input.below(50);
+    let forgotten = change(|| _ = unwinding(count, || drop(source.view().materialize())));
+    assert!((0..=count as i64).contains(&forgotten));
+    let mut out = Laid::new(Layout::to_write(input, &whole), |place| Counted::of(place as i64 + 7));
+    balanced(|| _ = unwinding(count, || drop(source.view().materialize_into(&mut out.view_mut()))));
+    assert!(out.elements().all(|element| element.number() >= 0));
+}
+
+/// A view that is larger than memory cannot be copied, and is not half copied.
+fn too_large(input: &mut Input<'_>) {
+    let source = Laid::new(Layout::plain(&[1]), |_| 1_u64);
+    let sizes = [1 << 60, 1 << 61, (1 << 62) - 1, 1 << 31, 1 << 30, 1, 0];
+    let shape = [input.pick(&sizes), input.pick(&sizes)];
+    let Ok(view) = source.view().into_broadcast_to(shape) else { return };
+    let bytes = shape.iter().try_fold(8_usize, |bytes, &size| bytes.checked_mul(size));
+    let fits = shape.contains(&0) || bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    if !fits || bytes == Some(0) {
+        assert_eq!(panics(|| drop(view.materialize())), !fits);
+    }
+}

@@ -1,0 +1,37 @@
+//! Fuzz targets for `ndarray-broadcast`: each makes arrays of random shape and layout of some bytes, and compares
+//! what the crate does with them with a naive model, index by index.
+
+mod arrays;
+mod check;
+mod input;
+#[allow(dead_code, reason = "shared with the crate's tests, which use more of it")]
+#[path = "../../tests/common/model.rs"]
+mod model;
+mod numbers;
+#[allow(dead_code, reason = "shared with the crate's tests, which use more of it")]
+#[path = "../../tests/partial/oracle.rs"]
+mod oracle;
+mod ranks;
+
+pub mod batch;
+pub mod copies;
+pub mod exact;
+pub mod maps;
+pub mod parsers;
+pub mod partial;
+pub mod shapes;
+pub mod sums;
+pub mod views;
+
+/// The targets by name.
+pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("views", views::run),
+    ("shapes", shapes::run),
+    ("sums", sums::run),
+    ("maps", maps::run),
+    ("copies", copies::run),
+    ("batch", batch::run),
+    ("partial", partial::run),
+    ("parsers", parsers::run),
+    ("exact", exact::run),
+];
