@@ -1,6 +1,6 @@
 //! The base axes of a signature, for operands with certain numbers of axes.
 
-use super::text::{Token, number, token};
+use super::tokens::{Token, number, token};
 use crate::shape::Split;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;

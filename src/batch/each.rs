@@ -2,7 +2,7 @@
 
 use super::{Batch, Joint, Joint3, Of, ResultBase, Whole};
 use crate::error::BroadcastError;
-use crate::kernel::each::{Views, ViewsMut, for_each};
+use crate::kernel::bases::{Views, ViewsMut, for_each};
 use crate::shape::{LessAxes, Split, batch_ndim, goes_into, joint_with, sizes};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 

@@ -2,7 +2,7 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | which axes are the base? | [`split`]: the method `batch` makes a [`view::Batch`] of an array |
+//! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`view::Batch`] of an array |
 //! | what do batches come to together? | [`joint`] |
 //! | an operation on bases | [`each`] for closures, with [`signature`] or a shape for the result; [`op`] for the fused ones |
 //! | the adjoint | [`sum`] |
@@ -11,27 +11,28 @@
 #![allow(clippy::needless_pass_by_value, reason = "a base shape is as well given as `6` as by reference")]
 
 mod apply;
+mod batch_axes;
 mod cores;
 mod each;
 mod joint;
 mod op;
 #[cfg(feature = "rayon")]
 mod par;
-mod result;
+mod result_base;
 mod signature;
-mod split;
 mod sum;
-mod text;
+mod tokens;
 mod view;
 
+pub use batch_axes::{BaseRank, BatchAxes};
 pub use joint::{
     BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     can_batch_broadcast,
 };
 pub use op::{BaseOp, base_op};
-pub use result::ResultBase;
+pub use result_base::ResultBase;
 pub use signature::{Signature, SignatureShapes};
-pub use split::{BaseRank, BatchAxes};
+
 pub use view::Batch;
 
 use crate::shape::LessAxes;

@@ -4,7 +4,7 @@ use super::apply::{check_out, shape_of};
 use super::each::{base_of_out, new_result, result_views};
 use super::{BaseOp, Batch, Joint, ResultBase, Whole};
 use crate::error::BroadcastError;
-use crate::kernel::each::{ViewsMut, par_for_each};
+use crate::kernel::bases::{ViewsMut, par_for_each};
 use crate::kernel::slots::{Filled, Slots, filled};
 use crate::shape::{LessAxes, batch_ndim};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};

@@ -1,7 +1,7 @@
 //! Signatures of operations on bases, as NumPy's generalised ufuncs have them.
 
 use super::cores::{CoreAxis, Cores, Places};
-use super::text::check;
+use super::tokens::check;
 use crate::error::{BroadcastError, Request, cold};
 use crate::shape::{Split, batch_ndim, join_batches_of, told};
 use alloc::{boxed::Box, string::String, vec, vec::Vec};

@@ -14,7 +14,7 @@
     reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"
 )]
 
-pub(crate) mod each;
+pub(crate) mod bases;
 pub(crate) mod map;
 mod order;
 #[cfg(feature = "rayon")]

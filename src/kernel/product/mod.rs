@@ -7,7 +7,7 @@ mod dots;
 mod fixed;
 mod tiles;
 
-use super::each::{Outer, advance, innermost, nest};
+use super::bases::{Outer, advance, innermost, nest};
 use super::plan::{Loop, Nest, Walk};
 use super::raw::{Source, Target};
 use super::simd::{self, Work};
