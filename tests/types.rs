@@ -4,7 +4,7 @@
 
 use ndarray::{
     Array, Array1, Array2, ArrayRef, ArrayView, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut,
-    ArrayViewMut1, Dimension, Ix0, Ix1, Ix2, Ix3, Ix6, IxDyn, LinalgScalar, array,
+    ArrayViewMut1, Dimension, Ix0, Ix1, Ix2, Ix3, Ix6, IxDyn, LinalgScalar, array, aview2,
 };
 use ndarray_broadcast::partial::{
     Check, Decision, Dim, Name, PartialShape, Place, Plan, ResultRule, SizeRange,
@@ -79,6 +79,24 @@ fn views_and_batches_cross_threads_where_those_of_ndarray_do() {
     assert!(
         has!(Batch<'static, Rc<u8>, IxDyn, Ix1>: Clone) && !has!(Batch<'static, Rc<u8>, IxDyn, Ix1>: Copy)
     );
+}
+
+/// Compiles only where `Batch` is covariant, as `ArrayView` is.
+#[test]
+fn batches_may_live_shorter_than_they_could() {
+    fn shorter<'a, A, D, B>(batch: Batch<'static, A, D, B>, _: &'a str) -> Batch<'a, A, D, B> {
+        batch
+    }
+    fn borrowed<'a>(
+        batch: Batch<'static, &'static str, Ix2, Ix1>,
+        _: &'a str,
+    ) -> Batch<'a, &'a str, Ix2, Ix1> {
+        batch
+    }
+    let words = aview2(&[["a", "b"]]);
+    let here = String::from("here");
+    let batch = Batch::<_, Ix2, Ix1>::new(words).unwrap();
+    assert_eq!(shorter(batch, &here).base_shape(), borrowed(batch, &here).base_shape());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::shape::{LessAxes, Split, TargetShape, expanded};
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
-use ndarray::{ArrayView, DimAdd, Dimension, IxDyn};
+use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, IxDyn, ViewRepr};
 
 /// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
 ///
@@ -32,7 +32,8 @@ use ndarray::{ArrayView, DimAdd, Dimension, IxDyn};
 /// dimensions of NumPy's generalised ufuncs; `in_dims=0` of `jax.vmap` and `torch.vmap`, once for each batch axis.
 #[must_use = "a view does nothing by itself"]
 pub struct Batch<'a, A, D, B> {
-    view: ArrayView<'a, A, D>,
+    /// An `ArrayView`, spelt out: the alias would not let a longer lifetime do for a shorter one.
+    view: ArrayBase<ViewRepr<&'a A>, D, A>,
     base: usize,
     rank: PhantomData<B>,
 }

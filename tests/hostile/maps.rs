@@ -19,7 +19,7 @@ const PAST_MEMORY: &str = "cannot broadcast shape [2147483648, 2147483648]: the 
     2147483648] with elements of 8 bytes is larger than isize::MAX bytes";
 
 fn to_new(t: &mut Table) {
-    let (many, cell) = (ArrayD::from_elem(IxDyn(&[1; 500]), 3), array![7]);
+    let (many, cell) = (ArrayD::from_elem(IxDyn(&all(1)), 3), array![7]);
     let column = long().insert_axis(Axis(1));
     let name = "broadcast_map";
     t.call(name, || broadcast_map(huge(), |&x| x)).refused(PAST_MEMORY);
@@ -27,7 +27,7 @@ fn to_new(t: &mut Table) {
     t.call(name, || broadcast_map(arr0(Nothing).view(), |&x| x)).is(Ok(arr0(Nothing)));
     t.call(name, || broadcast_map((hollow(), &cell), |a, b| a + b)).gives(|out| out.dim() == (0, LIMIT));
     t.call(name, || broadcast_map((&many, &cell), |a, b| a + b)).is(Ok(&many + 7));
-    t.call(name, || broadcast_map((many.t(), &many), |a, b| a * b)).gives(|out| out.ndim() == 500);
+    t.call(name, || broadcast_map((many.t(), &many), |a, b| a * b)).gives(|out| out.ndim() == MANY);
     t.call(name, || broadcast_map((&cell, &cell, &cell, &cell, &many, &many), |a, _, _, _, b, _| a + b))
         .is(Ok(&many + 7));
     #[cfg(feature = "rayon")]

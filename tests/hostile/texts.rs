@@ -120,4 +120,15 @@ fn resolved(t: &mut Table) {
         "cannot apply ()->(n) to ({};): no operand has an axis n that says the size of the result's",
         spread().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     ));
+    // each as many as can be: symbols that are missing, symbols, operands, results
+    let symbols = |mark: &str| (0..MANY).map(|i| format!("a{i}{mark}")).collect::<Vec<_>>().join(",");
+    let (optional, plain) = (format!("({})->()", symbols("?")), format!("({})->()", symbols("")));
+    let (operands, results) =
+        (format!("{}->()", vec!["(n)"; MANY].join(",")), format!("()->{}", vec!["()"; MANY].join(",")));
+    let scalar = || Ok(vec![vec![]]);
+    t.call(name, || Signature::literal(&optional).resolve(&[&[]]).map(shape)).is(scalar());
+    t.call(name, || Signature::literal(&plain).resolve(&[&two]).map(|s| s.sizes[MANY - 1]))
+        .is(Ok(("a9999", 2)));
+    t.call(name, || Signature::literal(&operands).resolve(&vec![&[3][..]; MANY]).map(shape)).is(scalar());
+    t.call(name, || Signature::literal(&results).resolve(&[&[]]).map(shape)).is(Ok(vec![vec![]; MANY]));
 }
