@@ -1,0 +1,264 @@
+//! The order in which the terms of a sum are added: not a promise, but every change of it is to be seen here.
+//!
+//! Each row has a digest of the bits of all sums of one case. Where the order was changed on purpose, the failing test
+//! prints the new rows.
+
+use ndarray::{ArrayD, ArrayView, ArrayViewD, Axis, IxDyn, LinalgScalar, Slice};
+use ndarray_broadcast::{broadcast_map_sum_to, prelude::*};
+use std::fmt::Write;
+
+/// Numbers of both signs, over many powers of two: whatever order they are added in gives other last bits.
+fn scrambled(i: usize) -> f64 {
+    let hash = (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let hash = (hash ^ hash >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    #[allow(clippy::cast_precision_loss, reason = "some digits are enough")]
+    let fraction = (hash >> 11) as f64 / (1_u64 << 53) as f64 - 0.25;
+    fraction * f64::from(1_u32 << (hash % 20))
+}
+
+/// FNV-1a.
+fn digest(bits: impl Iterator<Item = u64>) -> u64 {
+    bits.fold(0xCBF2_9CE4_8422_2325, |digest, bits| (digest ^ bits).wrapping_mul(0x0100_0000_01B3))
+}
+
+/// The ways an array lies in memory.
+#[derive(Clone, Copy, Debug)]
+enum Lie {
+    /// Without gaps, the last axis innermost.
+    C,
+    /// The first axis innermost.
+    F,
+    /// Every second element along the last axis.
+    Second,
+    /// Backwards along the first axis, with a gap after each turn of the last.
+    Gap,
+}
+use Lie::{C, F, Gap, Second};
+
+fn lying<A: LinalgScalar>(shape: &[usize], lie: Lie, of: impl Fn(usize) -> A, f: impl FnOnce(ArrayViewD<A>)) {
+    let mut room = shape.to_vec();
+    let last = room.len() - 1;
+    match lie {
+        C => {}
+        F => room.reverse(),
+        Second => room[last] *= 2,
+        Gap => room[last] += 1,
+    }
+    let mut k = 0;
+    let array = ArrayD::from_shape_simple_fn(IxDyn(&room), || {
+        k += 1;
+        of(k)
+    });
+    let mut view = array.view();
+    match lie {
+        C => {}
+        F => view = view.reversed_axes(),
+        Second => view.slice_axis_inplace(Axis(last), Slice::new(0, None, 2)),
+        Gap => {
+            view.slice_axis_inplace(Axis(last), Slice::new(0, Some(-1), 1));
+            view.invert_axis(Axis(0));
+        }
+    }
+    assert_eq!(view.shape(), shape);
+    f(view);
+}
+
+/// Compares the digests of cases with those that were recorded.
+fn check<C: std::fmt::Debug>(recorded: &[(C, u64)], of: impl Fn(&C) -> u64) {
+    let mut changed = String::new();
+    for (case, expected) in recorded {
+        let found = of(case);
+        if found != *expected {
+            writeln!(changed, "    ({case:?}, {found:#018X}),").expect("a string takes everything");
+        }
+    }
+    assert!(changed.is_empty(), "other bits:\n{changed}");
+}
+
+type Case = (&'static [usize], &'static [usize], Lie);
+
+#[allow(clippy::cast_possible_truncation, reason = "a number of fewer digits")]
+fn single(i: usize) -> f32 {
+    scrambled(i) as f32
+}
+
+fn of_singles(&(shape, axes, lie): &Case) -> u64 {
+    let mut found = 0;
+    lying(shape, lie, single, |x| {
+        found = digest(x.sum_axes(axes).expect("axes").iter().map(|x| u64::from(x.to_bits())));
+    });
+    found
+}
+
+fn of_doubles(&(shape, axes, lie): &Case) -> u64 {
+    let mut found = 0;
+    lying(shape, lie, scrambled, |x| {
+        found = digest(x.sum_axes(axes).expect("axes").iter().map(|x| x.to_bits()));
+    });
+    found
+}
+
+#[test]
+fn sums_along_one_axis() {
+    check(
+        &[
+            // rows of one lane: eight chunks, four, single elements, and runs longer than a block
+            ((&[3, 7][..], &[1][..], C), 0xB222_B3B3_5BA4_BF50),
+            ((&[3, 47], &[1], C), 0xFBE0_4101_BB67_A05E),
+            ((&[2, 139], &[1], C), 0xCDA9_E1D8_41FE_76F9),
+            ((&[2, 1024], &[1], C), 0x778A_8814_9531_597D),
+            ((&[2, 1025], &[1], C), 0x66E6_B316_0DC7_1386),
+            ((&[2, 9_001], &[1], C), 0xFBFB_E89A_A9B7_A7B8),
+            ((&[1, 70_001], &[1], C), 0x0CBC_86C4_169F_956A),
+            ((&[2, 1_500], &[1], Second), 0xF107_D9D7_F6E8_226F),
+            ((&[5, 300], &[0], F), 0x9543_3C9D_DDC3_518E),
+            ((&[3, 301], &[1], Gap), 0x57A1_A051_AAA2_97B8),
+            // short lanes, side by side
+            ((&[40, 2], &[1], C), 0xE441_2BF3_16A9_6748),
+            ((&[40, 3], &[1], C), 0xB0D2_FEE8_DB45_44EE),
+            ((&[40, 4], &[1], C), 0xA3AC_3B05_5E3F_F127),
+            ((&[40, 5], &[1], C), 0xECBA_A914_A8CD_58CD),
+            ((&[40, 8], &[1], C), 0x2E23_9F1C_0B52_47BF),
+            ((&[40, 8], &[1], Gap), 0xC3F1_7C8D_6888_DED1),
+            // rows that are added up: few, many, narrow, wide
+            ((&[2, 37], &[0], C), 0xE839_E2AB_15D1_061D),
+            ((&[3, 37], &[0], C), 0xDF37_EA29_6326_6DA6),
+            ((&[4, 37], &[0], C), 0xBD5B_BA9C_9E28_790D),
+            ((&[8, 37], &[0], C), 0x4204_5602_7F6A_DA92),
+            ((&[13, 37], &[0], C), 0x2293_4890_B370_3327),
+            ((&[100, 3], &[0], C), 0xE209_CBF6_B467_CA7C),
+            ((&[100, 9], &[0], C), 0x8469_CDAD_6914_B52A),
+            ((&[127, 40], &[0], C), 0x9CDA_37FA_1759_7118),
+            ((&[129, 40], &[0], C), 0xD4FC_20A4_95EE_CC55),
+            ((&[700, 40], &[0], C), 0x6A8E_CFF4_C9D6_B214),
+            ((&[3_001, 7], &[0], C), 0xAFDC_AB2D_AE46_74C3),
+            ((&[2_055, 3], &[0], C), 0x11D9_A424_9771_81C3),
+            ((&[2_055, 1], &[0], C), 0x4F6A_35CD_06EC_B5C7),
+            ((&[20, 4_096], &[0], C), 0x6B85_E12D_E1BB_56FE),
+            ((&[20, 4_100], &[0], C), 0xE05E_14EB_2AEC_8B0C),
+            ((&[9, 13_000], &[0], C), 0x2A12_C414_013E_50B0),
+            ((&[200, 33], &[0], Gap), 0x3A93_B34D_5C2F_CC39),
+            ((&[200, 33], &[0], Second), 0x8432_A829_C0F0_FB07),
+            ((&[33, 600], &[1], F), 0xB2C5_818E_91EC_147F),
+        ],
+        of_singles,
+    );
+}
+
+#[test]
+fn sums_along_several_axes() {
+    check(
+        &[
+            ((&[20, 31, 3][..], &[0][..], C), 0x33BB_C33A_148B_DEC2),
+            ((&[20, 31, 3], &[1], C), 0x0D12_C42A_FB5F_0F7E),
+            ((&[20, 31, 3], &[2], C), 0x0A6E_28C3_A8CE_BC1F),
+            ((&[20, 31, 3], &[0, 1], C), 0xDE50_350A_64D5_3F36),
+            ((&[20, 31, 3], &[0, 2], C), 0xB717_7034_08A3_4F37),
+            ((&[20, 31, 3], &[1, 2], C), 0x45B7_0532_91E7_0AC4),
+            ((&[20, 31, 3], &[0, 2], F), 0x083D_0ADD_37A7_1F9A),
+            ((&[20, 31, 3], &[1], Second), 0x2D62_19A7_D54D_989B),
+            ((&[9, 130, 40], &[1], C), 0xA73B_AC63_DA21_5AA9),
+            ((&[9, 17, 40], &[1], C), 0xFF29_DBCB_59F9_191C),
+            ((&[300, 5, 70], &[0, 2], C), 0xA397_E0FD_892B_29F9),
+            ((&[70, 5, 300], &[0, 2], C), 0x7B00_1C68_97B8_4966),
+            ((&[600, 4, 11], &[0, 2], Gap), 0xABF3_0627_F3D2_B58F),
+            ((&[6, 5, 4, 7], &[0, 2], C), 0x75DB_77BE_BD6A_C46F),
+            ((&[6, 5, 4, 7], &[1, 3], C), 0x7E6A_B70D_100A_972B),
+            ((&[6, 5, 4, 7], &[0, 3], F), 0x3F58_6A28_411A_DCAA),
+            ((&[8, 6, 14, 14], &[0, 2, 3], C), 0x3CA2_07D6_AA63_DC1E),
+            ((&[8, 6, 14, 14], &[1], C), 0x001A_187D_272D_4A4D),
+            ((&[2, 2, 2, 2, 2, 2], &[1, 3, 5], C), 0xA568_6FCD_9A42_CBEC),
+            ((&[3, 2, 3, 2, 3, 2], &[0, 2, 4], C), 0x31E5_1CC6_143F_D984),
+            ((&[40, 30, 20], &[0, 1, 2], C), 0x4799_C5C2_C7A5_8777),
+            ((&[40, 30, 20], &[0, 1, 2], Gap), 0x424C_96C2_BEA3_609A),
+            ((&[4, 16_000], &[0, 1], Gap), 0xF5C0_24C3_EF90_BAE4),
+        ],
+        of_singles,
+    );
+}
+
+/// Elements of twice the size, of which half as many go into a tile or a lane.
+#[test]
+fn sums_of_larger_elements() {
+    check(
+        &[
+            ((&[2, 139][..], &[1][..], C), 0xB0A8_ED08_55C9_D4D4),
+            ((&[2, 3_001], &[1], C), 0x12A0_8BA7_C1E5_3995),
+            ((&[13, 37], &[0], C), 0x5562_C1FB_2C34_6E50),
+            ((&[300, 9], &[0], C), 0x8246_8766_4BD6_0096),
+            ((&[900, 40], &[0], C), 0x39FD_00A3_0BEF_E287),
+            ((&[20, 7_000], &[0], C), 0xFD99_B4B6_7710_13A4),
+            ((&[300, 5, 70], &[0, 2], C), 0x0931_409C_D3E4_1624),
+            ((&[8, 6, 14, 14], &[0, 2, 3], F), 0x269D_41C9_CB78_1825),
+            ((&[20, 31, 3], &[0, 2], Second), 0xDB7C_B64F_D194_7F65),
+        ],
+        of_doubles,
+    );
+}
+
+/// Sums of products that are added as they are made.
+#[test]
+fn sums_of_what_a_closure_makes() {
+    check(
+        &[
+            ((&[3, 47][..], &[3, 1][..], C), 0xDDF5_710A_FBE2_FC2F),
+            ((&[3, 9_001], &[3, 1], C), 0x3400_B505_5397_B9CD),
+            ((&[13, 37], &[37], C), 0xA1BD_C078_3F1C_1117),
+            ((&[700, 40], &[40], C), 0x314D_CDA5_7AF2_6990),
+            ((&[700, 40], &[700, 1], F), 0x9802_529A_93AD_5982),
+            ((&[20, 4_100], &[4_100], C), 0x4EC1_998D_3086_DBC2),
+            ((&[20, 31, 3], &[31, 1], C), 0x8FA0_6D15_36A4_3A85),
+            ((&[20, 31, 3], &[3], Gap), 0xE49C_1934_C2A6_14B2),
+            ((&[20, 31, 3], &[20, 1, 3], Second), 0x5DA6_7E05_C856_A69C),
+            ((&[8, 6, 14, 14], &[6, 1, 1], C), 0x48AD_F32A_557B_AA19),
+            ((&[40, 30, 20], &[], C), 0xB5A0_EDD9_999B_B06F),
+        ],
+        |&(shape, to, lie): &Case| {
+            let row: Vec<f32> = (0..shape[shape.len() - 1]).map(single).collect();
+            let mut found = 0;
+            lying(shape, lie, single, |x| {
+                let row = ArrayView::from(&row);
+                let sums = broadcast_map_sum_to((&x, &row), to, |x, y| x * y).expect("shapes");
+                found = digest(sums.iter().map(|x| u64::from(x.to_bits())));
+            });
+            found
+        },
+    );
+}
+
+/// Products of matrices and vectors: rows, terms, columns.
+#[test]
+fn products() {
+    check(
+        &[
+            (([3, 3, 3], C), 0x5B82_3866_11BD_E96E),
+            (([6, 6, 1], C), 0xD925_F37E_7D17_2CEB),
+            (([5, 7, 9], C), 0x6064_6B47_1152_917C),
+            (([5, 7, 9], F), 0x1260_2661_0B6F_C79F),
+            (([5, 15, 1], C), 0x6EF7_B939_CDF0_BBCD),
+            (([5, 16, 1], C), 0x761B_FA05_5302_156D),
+            (([5, 61, 1], C), 0x77BE_5A53_A11B_DDC7),
+            (([5, 61, 1], F), 0x3B69_71B2_A028_87C3),
+            (([1, 61, 14], C), 0xBD5E_1E94_85B1_B8B1),
+            (([2, 100, 3], F), 0xAFDF_38BF_FC74_173E),
+            (([2, 100, 3], Gap), 0xE676_8C64_4080_E1C1),
+        ],
+        |&([m, n, p], lie)| {
+            let mut found = 0;
+            lying(&[2, m, n], lie, single, |a| {
+                lying(
+                    &[n, p],
+                    lie,
+                    |i| single(7 * i),
+                    |b| {
+                        let products =
+                            a.batch_dyn(2).expect("a base").matmul(&b.batch_dyn(2).expect("a base"));
+                        found =
+                            digest(products.expect("bases that fit").iter().map(|x| u64::from(x.to_bits())));
+                    },
+                );
+            });
+            found
+        },
+    );
+}
