@@ -256,6 +256,34 @@ fn texts_of_signatures() {
 }
 
 #[test]
+fn names_of_signatures() {
+    let resolve = |text, shapes: &[&[usize]]| Signature::literal(text).resolve(shapes).expect("shapes");
+    // numbers are no names, and each name comes once, where it stands first
+    assert_eq!(resolve("(3,n),(n),(m,n)->()", &[&[3, 4], &[4], &[2, 4]]).sizes, [("n", 4), ("m", 2)]);
+    // no more names are missing than axes, the first ones first, and then everywhere
+    assert_eq!(resolve("(a?,b?,c?),(b?)->(a?,c?)", &[&[5, 6], &[5]]).results, [[6]]);
+    assert_eq!(resolve("(a?,b?,c?),(b?)->(a?,c?)", &[&[6], &[7]]).sizes, [("c", 6)]);
+    assert_eq!(resolve("(a?,b?,c?),(b?)->(a?,c?)", &[&[6], &[7]]).batch, [7]);
+    // a name that stands twice counts twice
+    assert_eq!(resolve("(n?,n?,m?)->(m?)", &[&[8]]).results, [[8]]);
+}
+
+#[test]
+fn bases_that_run_backwards() {
+    let a = Array::from_shape_fn((2, 3, 4), |(i, j, k)| i * 12 + j * 4 + k);
+    let turned = a.slice(ndarray::s![.., ..;-2, ..;-1]);
+    let copy = turned.batch::<ndarray::Ix2>().expect("a base").map(
+        turned.dim().1 * 4,
+        |base, mut out: ArrayViewMut1<'_, usize>| {
+            for (out, x) in out.iter_mut().zip(base.iter()) {
+                *out = *x;
+            }
+        },
+    );
+    assert_eq!(copy.expect("a result").row(1), ndarray::array![23, 22, 21, 20, 15, 14, 13, 12]);
+}
+
+#[test]
 fn nothing_and_one() {
     // no batch axes, no base axes
     let (a, b) = (array![1.0, 2.0], array![10.0, 20.0]);
