@@ -237,3 +237,38 @@ impl<T, P: Sources<M>, const M: usize> Block<'_, T, P, M> {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask_of<const M: usize>(strides: [isize; M]) -> Option<u8> {
+        mask(&Loop { len: 9, strides })
+    }
+
+    #[test]
+    fn steps_of_0_and_1_have_a_mask() {
+        assert_eq!(mask_of([1, 1]), Some(0b11));
+        assert_eq!(mask_of([1, 0]), Some(0b01));
+        assert_eq!(mask_of([1, 0, 1, 1]), Some(0b1101));
+        assert_eq!(mask_of([1, 1, 2]), Some(ANY));
+        assert_eq!(mask_of([1, -1, 0]), Some(ANY));
+        assert_eq!([mask_of([2, 1]), mask_of([-1, 1]), mask_of([0, 1])], [None; 3]);
+    }
+
+    #[test]
+    fn which_masks_have_a_loop() {
+        let those =
+            |m: usize| (1..ANY).step_by(2).filter(|&mask| worth(mask, m)).collect::<alloc::vec::Vec<_>>();
+        assert_eq!(those(2), [0b01, 0b11]);
+        assert_eq!(those(3), [0b001, 0b011, 0b101, 0b111]);
+        assert_eq!(those(4), [1, 3, 5, 7, 9, 11, 13, 15]);
+        let two = [0b11, 0b101, 0b1001, 0b1_0001];
+        let four = [0b1111, 0b1_0111, 0b1_1011, 0b1_1101, 0b1_1111];
+        assert_eq!(those(5).len(), two.len() + four.len());
+        assert!(two.iter().chain(&four).all(|&mask| worth(mask, 5)));
+        assert_eq!(those(7).iter().filter(|mask| mask.count_ones() == 2).count(), 6);
+        assert_eq!(those(7).iter().map(|mask| mask.count_ones()).min(), Some(2));
+        assert_eq!(those(7).len(), 6 + 6 + 1);
+    }
+}

@@ -248,3 +248,67 @@ impl Product {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::String};
+    use core::any::type_name;
+
+    /// Names the way that is chosen.
+    struct Way<'s>(&'s mut String);
+
+    impl Run<f64> for Way<'_> {
+        fn run(self, multiply: impl Multiply<f64>) {
+            fn name<M>(_: M) -> &'static str {
+                type_name::<M>()
+            }
+            self.0.push_str(name(multiply).rsplit("::").next().expect("a name"));
+        }
+    }
+
+    /// The way for matrices of these sizes and strides, and for products in a dense result.
+    fn way([rows, terms, columns]: [usize; 3], a: [isize; 2], b: [isize; 2]) -> String {
+        let mut name = String::new();
+        let product = Product {
+            a: Matrix { sizes: [rows, terms], strides: a },
+            b: Matrix { sizes: [terms, columns], strides: b },
+            out: Matrix { sizes: [rows, columns], strides: [columns.cast_signed(), 1] },
+        };
+        product.choose(Way(&mut name));
+        name
+    }
+
+    #[test]
+    fn matrices_without_gaps() {
+        let packed = |sizes, strides| Matrix { sizes, strides }.is_packed();
+        assert!(
+            packed([2, 3], [3, 1])
+                && packed([1, 3], [9, 1])
+                && packed([3, 1], [1, 9])
+                && packed([0, 0], [7, 7])
+        );
+        assert!(!packed([2, 3], [4, 1]) && !packed([2, 3], [1, 2]) && !packed([2, 3], [3, 2]));
+        assert!(!packed([3, 1], [2, 1]) && !packed([1, 3], [3, 2]));
+    }
+
+    #[test]
+    fn the_quickest_way() {
+        for n in [2_usize, 3, 4, 6] {
+            let s = n.cast_signed();
+            assert_eq!(way([n, n, n], [s, 1], [s, 1]), format!("Fixed<{n}, {n}, {n}>"));
+            assert_eq!(way([n, n, 1], [s, 1], [1, 1]), format!("Fixed<{n}, {n}, 1>"));
+        }
+        assert_eq!(way([1, 3, 1], [3, 1], [1, 1]), "Fixed<1, 3, 1>");
+        assert_eq!(way([1, 6, 1], [6, 1], [1, 1]), "Fixed<1, 6, 1>");
+        assert_eq!(way([5, 5, 5], [5, 1], [5, 1]), "Tiles<false>");
+        assert_eq!(way([3, 3, 3], [4, 1], [3, 1]), "Tiles<false>");
+        // the columns of the first matrix, and of a result that is a column
+        assert_eq!(way([5, 20, 1], [1, 5], [1, 1]), "Tiles<true>");
+        assert_eq!(way([5, 20, 1], [20, 1], [1, 1]), "Dots");
+        assert_eq!(way([5, 15, 1], [15, 1], [1, 1]), "Columns");
+        assert_eq!(way([5, 20, 4], [20, 1], [1, 20]), "Dots");
+        assert_eq!(way([5, 20, 4], [40, 2], [1, 20]), "Columns");
+        assert_eq!(way([5, 20, 1], [20, 1], [2, 1]), "Columns");
+    }
+}
