@@ -159,4 +159,13 @@ mod threads {
             }
         }
     }
+
+    /// Sums of which the only kept loop is inside of the reduced one.
+    #[test]
+    fn a_few_long_rows() {
+        let delta = ArrayD::from_shape_fn(vec![4, 140_000], |at| {
+            f32::from(u16::try_from((at[0] * 7 + at[1]) % 1021).expect("below 2^16")) / 3.0
+        });
+        super::sums(&delta.view(), &[0]);
+    }
 }
