@@ -309,3 +309,20 @@ proptest! {
         prop_assert_eq!(sum, same.sum_to_shape(&to));
     }
 }
+
+/// The axes of a new array lie in memory in the order of the array's that was summed.
+#[test]
+fn new_sums_lie_as_their_array() {
+    let delta = Array::<i32, _>::ones((2, 3, 4, 5));
+    for (order, sums_of_the_last) in
+        [([0, 1, 2, 3], [12, 4, 1]), ([3, 2, 1, 0], [1, 4, 12]), ([2, 0, 3, 1], [1, 12, 4])]
+    {
+        let turned = delta.view().permuted_axes(order);
+        let last = order.iter().position(|&axis| axis == 3).expect("the axis of size 5");
+        let sums = turned.sum_axes(last).expect("an axis of the array");
+        assert_eq!(sums.strides(), sums_of_the_last, "{order:?}");
+        assert_eq!(sums, Array::from_elem(sums.raw_dim(), 5));
+        let kept = turned.sum_axes_keepdims(last).expect("an axis of the array");
+        assert_eq!(kept.index_axis(Axis(last), 0).strides(), sums_of_the_last, "{order:?}");
+    }
+}
