@@ -2,7 +2,7 @@
 
 use super::plan::{Loop, Nest, Walk};
 use super::raw::{Source, Target};
-use ndarray::{ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, ShapeBuilder};
+use ndarray::{ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, ShapeBuilder, StrideShape};
 
 /// Sizes and strides of the axes that are looped over.
 #[derive(Clone, Copy)]
@@ -70,10 +70,10 @@ pub(crate) fn advance<const N: usize>(at: &mut [isize; N], inner: &Loop<N>) {
 }
 
 /// What the views of one operand have in common: they differ in where they are.
-struct Form<B> {
-    shape: B,
-    /// Not negative, as `from_shape_ptr` wants it: axes that run backwards are seen from their other end,
-    strides: B,
+struct Form<B: Dimension> {
+    /// Sizes and strides. These are not negative, as `from_shape_ptr` wants it: axes that run backwards are seen from
+    /// their other end,
+    layout: StrideShape<B>,
     /// which is so far from the first element,
     start: isize,
     /// and inverted again in each view: 1 where so.
@@ -83,33 +83,23 @@ struct Form<B> {
 
 impl<B: Dimension> Form<B> {
     fn of(sizes: &[usize], strides: &[isize]) -> Self {
-        let ndim = sizes.len();
-        let zeros = B::zeros(ndim);
-        let mut form = Self {
-            shape: zeros.clone(),
-            strides: zeros.clone(),
-            start: 0,
-            inverted: zeros,
-            any_inverted: false,
-        };
-        let empty = sizes.contains(&0);
-        let mut step = 1;
-        for axis in (0..ndim).rev() {
-            form.shape[axis] = sizes[axis];
-            if empty {
-                // any strides would do; ndarray checks in debug builds that those of a view to write do not overlap
-                form.strides[axis] = step;
-                step *= sizes[axis].max(1);
-                continue;
-            }
-            form.strides[axis] = strides[axis].unsigned_abs();
-            if strides[axis] < 0 {
-                form.inverted[axis] = 1;
-                form.any_inverted = true;
-                form.start += strides[axis] * (sizes[axis] - 1).cast_signed();
+        let zeros = B::zeros(sizes.len());
+        let mut shape = zeros.clone();
+        shape.slice_mut().copy_from_slice(sizes);
+        if sizes.contains(&0) {
+            // the strides of an array without elements may be any, those of a view to write may not
+            return Self { layout: shape.into(), start: 0, inverted: zeros, any_inverted: false };
+        }
+        let (mut steps, mut inverted, mut start) = (zeros.clone(), zeros, 0);
+        for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+            steps[axis] = stride.unsigned_abs();
+            if stride < 0 {
+                inverted[axis] = 1;
+                start += stride * (size - 1).cast_signed();
             }
         }
-        form
+        let any_inverted = strides.iter().any(|&stride| stride < 0);
+        Self { layout: shape.strides(steps), start, inverted, any_inverted }
     }
 
     fn inverted(&self) -> impl Iterator<Item = Axis> + '_ {
@@ -118,7 +108,7 @@ impl<B: Dimension> Form<B> {
 }
 
 /// The views of the last axes of an array that is read.
-pub(crate) struct Views<'a, T, B> {
+pub(crate) struct Views<'a, T, B: Dimension> {
     source: Source<'a, T>,
     outer: Outer<'a>,
     form: Form<B>,
@@ -138,13 +128,13 @@ impl<'a, T, B: Dimension> Views<'a, T, B> {
     /// `at` is the offset of an index of the outer axes, or anything where the views are empty.
     #[inline(always)]
     unsafe fn at(&self, at: isize) -> ArrayView<'a, T, B> {
-        let shape = self.form.shape.clone().strides(self.form.strides.clone());
+        let layout = self.form.layout.clone();
         // SAFETY: With `at` as promised and `form` made of the inner sizes and strides, each index into the view is
         // one into the array, with the inverted axes seen from their last element, from which their steps are
         // forwards. The array is shared for 'a, the strides are not negative, and the array's shape was checked for
         // overflow. An empty view has the address of the array's first element, if it has one; if not, ndarray's.
         let mut view =
-            unsafe { ArrayView::from_shape_ptr(shape, self.source.moved(at + self.form.start).address()) };
+            unsafe { ArrayView::from_shape_ptr(layout, self.source.moved(at + self.form.start).address()) };
         if self.form.any_inverted {
             self.form.inverted().for_each(|axis| view.invert_axis(axis));
         }
@@ -153,7 +143,7 @@ impl<'a, T, B: Dimension> Views<'a, T, B> {
 }
 
 /// The views of the last axes of an array that is written.
-pub(crate) struct ViewsMut<'a, T, B> {
+pub(crate) struct ViewsMut<'a, T, B: Dimension> {
     target: Target<'a, T>,
     outer: Outer<'a>,
     form: Form<B>,
@@ -173,11 +163,12 @@ impl<'a, T, B: Dimension> ViewsMut<'a, T, B> {
     /// As for [`Views::at`], and no other view of this index is in use.
     #[inline(always)]
     unsafe fn at(&self, at: isize) -> ArrayViewMut<'a, T, B> {
-        let shape = self.form.shape.clone().strides(self.form.strides.clone());
+        let layout = self.form.layout.clone();
         // SAFETY: As in `Views::at`; the array is borrowed exclusively for 'a, different indices of the outer axes
         // have no element in common, and of each there is one view at a time.
-        let mut view =
-            unsafe { ArrayViewMut::from_shape_ptr(shape, self.target.moved(at + self.form.start).address()) };
+        let mut view = unsafe {
+            ArrayViewMut::from_shape_ptr(layout, self.target.moved(at + self.form.start).address())
+        };
         if self.form.any_inverted {
             self.form.inverted().for_each(|axis| view.invert_axis(axis));
         }
@@ -258,7 +249,7 @@ unsafe fn visit_all<I: Operands, T, B: Dimension>(
     }
 }
 
-fn nest_of<I: Operands, T, B>(operands: &I, out: &ViewsMut<'_, T, B>) -> Nest<4> {
+fn nest_of<I: Operands, T, B: Dimension>(operands: &I, out: &ViewsMut<'_, T, B>) -> Nest<4> {
     let [a, b, c] = operands.outer();
     nest([out.outer, a, b, c])
 }
