@@ -116,8 +116,9 @@ fn prefix(error: &BroadcastError, text: &str) {
         "*",
         "]",
     ];
-    // a number that is past `usize::MAX` is told after what follows its digits
-    if before.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 18) {
+    // a number that is past `usize::MAX`, or an end below its start, is told after what follows the digits
+    let last = before.rsplit('x').next().unwrap_or_default();
+    if last.contains("..") || last.len() > 18 {
         return;
     }
     let read = |end: &&str| format!("{before}{end}").parse::<PartialShape>().is_ok();

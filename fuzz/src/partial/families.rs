@@ -3,6 +3,7 @@
 use super::TOP;
 use crate::check::assert_refused;
 use crate::input::Input;
+use crate::model::{in_dim_places, variant, without_axes};
 use crate::oracle::{Names, covers, worlds};
 use ndarray_broadcast::partial::{
     PartialShape, infer_axes, infer_batch, infer_in_dim, infer_shape, infer_sum, infer_target,
@@ -13,7 +14,7 @@ use ndarray_broadcast::{AxisSet, BroadcastError, resolve_target};
 /// nothing comes out.
 pub(super) fn families(input: &mut Input<'_>) {
     let own = super::shape(input, 2);
-    let worlds = worlds(std::slice::from_ref(&own), TOP);
+    let ways = worlds(std::slice::from_ref(&own), TOP);
     let axes = input.axes(3);
     match input.below(3) {
         0 => {
@@ -21,7 +22,7 @@ pub(super) fn families(input: &mut Input<'_>) {
             let target: Vec<isize> =
                 (0..count).map(|_| input.pick(&[-1, 1, 2, 0, 3, -1, -2, isize::MAX])).collect();
             let found = infer_target(&own, &target);
-            let real = worlds
+            let real = ways
                 .iter()
                 .filter_map(|(names, shapes)| Some((*names, resolve_target(&shapes[0], &target).ok()?)));
             assert_sound(&found, real.collect());
@@ -36,29 +37,26 @@ pub(super) fn families(input: &mut Input<'_>) {
                 (0..shape.len()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]).collect()
             };
             if valid {
-                assert_sound(
-                    &found,
-                    worlds.iter().map(|(names, shapes)| (*names, left(&shapes[0]))).collect(),
-                );
+                assert_sound(&found, ways.iter().map(|(names, shapes)| (*names, left(&shapes[0]))).collect());
             }
         }
         _ => {
-            let target = super::shape(input, 3);
-            let found = infer_axes(&own, &target, &axes[..]);
-            if let Ok(found) = &found {
-                assert!(target.ndim() == found.ndim());
-                let known = target.dims().into_iter().flatten().zip(found.dims().into_iter().flatten());
-                assert!(
-                    known
-                        .into_iter()
-                        .all(|(before, after)| (0..=TOP)
-                            .all(|size| before.admits(size) || !after.admits(size)))
-                );
-            }
-            let placed = infer_in_dim(&own, &target, &axes[..]);
-            for error in [found.err(), placed.err()].into_iter().flatten() {
-                assert_refused(&error, &crate::model::variant(&error));
-            }
+            let operands = [own, super::shape(input, 2)];
+            let [own, target] = &operands;
+            let axes = input.axes(2);
+            let ways = worlds(&operands, TOP);
+            let distinct = AxisSet::from(&axes[..]).len() == axes.len();
+            let along = |shape: &[usize], to: &[usize]| {
+                let others = without_axes(to.len(), &axes);
+                distinct
+                    && axes.iter().all(|&axis| axis < to.len())
+                    && others.iter().map(|&axis| to[axis]).eq(shape.iter().copied())
+            };
+            assert_possible(&infer_axes(own, target, &axes[..]), &ways, along);
+            let dims: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+            let placed = |shape: &[usize], to: &[usize]| in_dim_places(shape, to, &dims).is_some();
+            assert_possible(&infer_in_dim(own, target, &axes[..]), &ways, placed);
+            return;
         }
     }
     let other = super::shape(input, 3);
@@ -88,6 +86,25 @@ fn assert_sound(found: &Result<PartialShape, BroadcastError>, real: Vec<(Names, 
         assert!(
             dims.len() == shape.len() && dims.iter().zip(&shape).all(|(dim, &size)| covers(dim, names, size)),
             "{found} of {shape:?}"
+        );
+    }
+}
+
+/// That every target to which an array goes is as inferred, and that there is none where that is an error.
+fn assert_possible(
+    found: &Result<PartialShape, BroadcastError>,
+    worlds: &[(Names, Vec<Vec<usize>>)],
+    goes: impl Fn(&[usize], &[usize]) -> bool,
+) {
+    if let Err(error) = found {
+        assert_refused(error, &variant(error));
+    }
+    for (names, shapes) in worlds.iter().filter(|(_, shapes)| goes(&shapes[0], &shapes[1])) {
+        let found = found.as_ref().unwrap_or_else(|error| panic!("{shapes:?}: {error}"));
+        let dims = found.dims().expect("ranked");
+        assert!(
+            dims.iter().zip(&shapes[1]).all(|(dim, &size)| covers(dim, *names, size)),
+            "{found} of {shapes:?}"
         );
     }
 }
