@@ -104,7 +104,7 @@ fn dim(text: &str) -> Result<Dim, Fault> {
         return range(lo, hi);
     }
     match text.as_bytes().first() {
-        Some(byte) if byte.is_ascii_digit() => size(text).map(Dim::Known),
+        Some(byte) if byte.is_ascii_digit() => size(text, "a digit, x or ..").map(Dim::Known),
         Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => {
             word(text)?;
             Dim::name(text).map_err(|_| (0, A_DIM))
@@ -118,18 +118,19 @@ fn range(lo: &str, hi: &str) -> Result<Dim, Fault> {
     if lo.is_empty() && hi.is_empty() {
         return Err((end, "a size at one end of the range at least"));
     }
-    let from = if lo.is_empty() { 0 } else { size(lo)? };
+    let from = if lo.is_empty() { 0 } else { size(lo, "a digit, x or ..")? };
     if hi.is_empty() {
         return Dim::range(from..).map_err(|_| (0, A_DIM));
     }
-    let to = size(hi).map_err(|(at, expected)| (end + at, expected))?;
+    let to = size(hi, "a digit or x").map_err(|(at, expected)| (end + at, expected))?;
     Dim::range(from..=to).map_err(|_| (end, "an end of the range that is not below its start"))
 }
 
-fn size(digits: &str) -> Result<usize, Fault> {
+/// The number in some digits; `next` may follow them.
+fn size(digits: &str, next: &'static str) -> Result<usize, Fault> {
     let wrong = digits.bytes().position(|byte| !byte.is_ascii_digit());
     if let Some(at) = wrong.or(digits.is_empty().then_some(0)) {
-        return Err((at, if at == 0 { "a size" } else { "a digit, x or .." }));
+        return Err((at, if at == 0 { "a size" } else { next }));
     }
     digits.parse().map_err(|_| (0, "a size that is not past usize::MAX"))
 }
