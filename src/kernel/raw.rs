@@ -297,3 +297,16 @@ impl Scratch {
         unsafe { &mut *(core::ptr::from_mut(room) as *mut [T]) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps() {
+        assert_eq!(
+            [Every::<3>.offset(4), 3_isize.offset(4), (-3_isize).offset(4), 0_isize.offset(4)],
+            [12, 12, -12, 0]
+        );
+    }
+}

@@ -107,3 +107,37 @@ impl<'a> Streams<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The width of the rows and how many times wider it is than the kept loop.
+    fn streams(loops: &[(usize, [isize; 2])]) -> Option<[usize; 2]> {
+        let loops: alloc::vec::Vec<_> = loops.iter().map(|&(len, strides)| Loop { len, strides }).collect();
+        Streams::of::<f32>(&loops).map(|s| [s.width, s.times])
+    }
+
+    #[test]
+    fn rows_that_are_streams() {
+        assert_eq!(streams(&[(100, [40, 0]), (40, [1, 1])]), Some([40, 1]));
+        assert_eq!(streams(&[(100, [3, 0]), (3, [1, 1])]), Some([48, 16]));
+        assert_eq!(streams(&[(100, [2, 0]), (2, [1, 1])]), Some([32, 16]));
+        assert_eq!(streams(&[(9, [3, 0]), (3, [1, 1])]), Some([12, 4]));
+        // with gaps between the rows, each is taken alone
+        assert_eq!(streams(&[(100, [4, 0]), (3, [1, 1])]), Some([3, 1]));
+        assert_eq!(streams(&[(7, [900, 5]), (100, [9, 0]), (9, [1, 2])]), Some([36, 4]));
+        assert_eq!(streams(&[(128, [4_096, 0]), (4_096, [1, 1])]), Some([4_096, 1]));
+    }
+
+    #[test]
+    fn rows_that_are_not() {
+        assert_eq!(streams(&[(129, [4_096, 0]), (4_096, [1, 1])]), None);
+        assert_eq!(streams(&[(128, [4_097, 0]), (4_097, [1, 1])]), None);
+        assert_eq!(streams(&[(100, [40, 0]), (20, [2, 1])]), None);
+        assert_eq!(streams(&[(40, [100, 1]), (100, [1, 0])]), None);
+        assert_eq!(streams(&[(7, [900, 0]), (9, [100, 1]), (100, [1, 1])]), None);
+        assert_eq!(streams(&[(7, [9_000, 0]), (2, [100, 1]), (30, [1, 0]), (100, [1, 1])]), None);
+        assert_eq!(streams(&[(100, [1, 0])]), None);
+    }
+}

@@ -312,3 +312,31 @@ fn store<T: Element, S: Store<T>>(sum: &Sum<'_, T, S>, tile: &[T], kept: &[Loop<
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The width of the tiles, how many there are, how often something is added to one, and the levels.
+    fn tiling(loops: &[(usize, [isize; 2])]) -> [usize; 4] {
+        let loops: alloc::vec::Vec<_> = loops.iter().map(|&(len, strides)| Loop { len, strides }).collect();
+        let t = Tiling::of::<f32>(&loops);
+        [t.width(), t.outside.iter().map(|l| l.len).product(), t.adds(), t.levels]
+    }
+
+    #[test]
+    fn tiles_and_rows() {
+        // ten rows of 40 make a tile, so that there are 70 of it: eight times eight, and six
+        assert_eq!(tiling(&[(700, [40, 0]), (40, [1, 1])]), [400, 1, 14, 2]);
+        // wide rows are cut into tiles that fit
+        assert_eq!(tiling(&[(80, [13_000, 0]), (13_000, [1, 1])]), [4_334, 3, 10, 2]);
+        // 65 times 46 narrow rows, and 11
+        assert_eq!(tiling(&[(3_001, [7, 0]), (7, [1, 1])]), [322, 1, 10, 2]);
+        // one long row, cut into 64 and a shorter one
+        assert_eq!(tiling(&[(70_000, [1, 0])]), [1_077, 1, 9, 2]);
+        // kept and reduced ones by turns
+        assert_eq!(tiling(&[(300, [350, 0]), (5, [70, 1]), (70, [1, 0])]), [1_400, 1, 12, 2]);
+        assert_eq!(tiling(&[(9, [5_200, 1]), (130, [40, 0]), (40, [1, 9])]), [80, 9, 9, 2]);
+        assert_eq!(tiling(&[(6, [6_000, 0]), (30, [200, 20]), (10, [20, 0]), (20, [1, 1])]), [60, 30, 24, 2]);
+    }
+}
