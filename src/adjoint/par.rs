@@ -1,7 +1,9 @@
 //! The sums on several threads.
 
 use crate::error::BroadcastError;
-use crate::kernel::sum::{Accumulate, Overwrite, Scaled, Store, par_sum_into, par_sum_to_new};
+use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
+use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::threads::Threads;
 use crate::shape::{Axes, LessAxes, TargetShape, kept, left, onto_array, sum_target, sums_to, to_target};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
@@ -41,7 +43,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let (left, summed): (D::Left, _) = left(array.shape(), &axes, size_of::<A>())?;
-        Ok(par_sum_to_new(array, left, |axis| summed.contains(axis)))
+        Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Threads))
     }
 
     /// [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims) on several threads.
@@ -70,7 +72,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
     {
         let array = self.as_array_ref();
-        Ok(par_sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, |_| false))
+        Ok(sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Threads))
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.
@@ -102,7 +104,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         let target =
             sum_target(array.shape(), &shape, size_of::<A>(), |target| to_target(array.shape(), target))?;
         let new = array.ndim() - target.ndim();
-        Ok(par_sum_to_new(array, target, |axis| axis < new))
+        Ok(sum_to_new(array, target, &|axis| axis < new, Threads))
     }
 
     /// [`sum_to_shape_into`](crate::SumTo::sum_to_shape_into) on several threads.
@@ -211,6 +213,6 @@ where
     A: Clone + Zero + Send + Sync,
 {
     let new = sums_to(array.shape(), out.shape(), || onto_array(array.shape(), out.shape()))?;
-    par_sum_into(array, out, |axis| axis < new, store);
+    sum_into(array, out, &|axis| axis < new, store, Threads);
     Ok(())
 }

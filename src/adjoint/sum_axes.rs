@@ -2,6 +2,7 @@
 
 use crate::error::BroadcastError;
 use crate::kernel::sum::sum_to_new;
+use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, kept, left};
 use crate::view::AsArrayRef;
 use ndarray::{Array, Dimension};
@@ -63,7 +64,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let (left, summed): (D::Left, _) = left(array.shape(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, left, |axis| summed.contains(axis)))
+        Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Serial))
     }
 
     /// The sum over `axes`, which stay in the result with size 1.
@@ -95,7 +96,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        Ok(sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, |_| false))
+        Ok(sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Serial))
     }
 }
 

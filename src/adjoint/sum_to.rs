@@ -1,7 +1,9 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
 use crate::error::BroadcastError;
-use crate::kernel::sum::{Accumulate, Overwrite, Scaled, Store, sum_into, sum_to_new};
+use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
+use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::threads::Serial;
 use crate::shape::{ShapeOf, TargetShape, onto_array, sum_target, sums_to, to_target};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
@@ -58,7 +60,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         let target =
             sum_target(array.shape(), &shape, size_of::<A>(), |target| to_target(array.shape(), target))?;
         let new = array.ndim() - target.ndim();
-        Ok(sum_to_new(array, target, |axis| axis < new))
+        Ok(sum_to_new(array, target, &|axis| axis < new, Serial))
     }
 
     /// [`sum_to_shape`](Self::sum_to_shape) to the shape of `like`, of which the elements do not matter.
@@ -197,6 +199,6 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     store: &S,
 ) -> Result<(), BroadcastError> {
     let new = sums_to(array.shape(), out.shape(), || onto_array(array.shape(), out.shape()))?;
-    sum_into(array, out, |axis| axis < new, store);
+    sum_into(array, out, &|axis| axis < new, store, Serial);
     Ok(())
 }

@@ -3,7 +3,6 @@
 use super::op::into_request;
 use super::{BaseOp, Batch, Joint, Whole, base_op};
 use crate::error::BroadcastError;
-use crate::kernel::slots::{Filled, Slots, filled};
 use crate::shape::{LessAxes, Split, goes_into, joint_with, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
@@ -52,7 +51,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
     {
         let shape = shape_of(op, self, other)?;
-        Ok(filled(shape, |slots| op.run(self, other, slots)))
+        Ok(op.to_new(self, other, shape))
     }
 
     /// [`apply`](Self::apply) into an array that exists, of which the elements are overwritten.
@@ -103,7 +102,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         E: Dimension,
     {
         check_out(op, self, other, out.shape())?;
-        let _: Filled<'_> = op.run(self, other, Slots::of(out));
+        op.into(self, other, out);
         Ok(())
     }
 }

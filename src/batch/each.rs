@@ -2,8 +2,8 @@
 
 use super::{Batch, Joint, Joint3, Of, ResultBase, Whole};
 use crate::error::BroadcastError;
-use crate::kernel::bases::{Views, ViewsMut, for_each};
 use crate::shape::{LessAxes, Split, batch_ndim, goes_into, joint_with, sizes};
+use crate::view::{Bases, for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
@@ -45,8 +45,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: FnMut(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>),
     {
         let mut result = new_result(&[self.parts()], &base)?;
-        let out = &mut result_views(&mut result, batch_ndim(&[self.parts()]));
-        for_each(&(self.views(),), out, |(a,), out| f(a, out));
+        let base_ndim = result.ndim() - batch_ndim(&[self.parts()]);
+        for_each_base(&(self.bases(),), &mut result, base_ndim, |(a,), out| f(a, out));
         Ok(result)
     }
 
@@ -108,8 +108,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     {
         let parts = [self.parts(), other.parts()];
         let mut result = new_result(&parts, &base)?;
-        let out = &mut result_views(&mut result, batch_ndim(&parts));
-        for_each(&(self.views(), other.views()), out, |(a, b), out| f(a, b, out));
+        let base_ndim = result.ndim() - batch_ndim(&parts);
+        for_each_base(&(self.bases(), other.bases()), &mut result, base_ndim, |(a, b), out| f(a, b, out));
         Ok(result)
     }
 
@@ -161,8 +161,13 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     {
         let parts = [self.parts(), second.parts(), third.parts()];
         let mut result = new_result(&parts, &base)?;
-        let out = &mut result_views(&mut result, batch_ndim(&parts));
-        for_each(&(self.views(), second.views(), third.views()), out, |(a, b, c), out| f(a, b, c, out));
+        let base_ndim = result.ndim() - batch_ndim(&parts);
+        for_each_base(
+            &(self.bases(), second.bases(), third.bases()),
+            &mut result,
+            base_ndim,
+            |(a, b, c), out| f(a, b, c, out),
+        );
         Ok(result)
     }
 
@@ -215,14 +220,14 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
         let base = base_of_out::<R, 2>(&[self.parts(), other.parts()], out.shape())?;
-        for_each(&(self.views(), other.views()), &mut ViewsMut::new(out, base), |(a, b), out| f(a, b, out));
+        for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }
 
     /// The bases, to be read.
     #[inline]
-    pub(super) fn views(&self) -> Views<'_, A, B> {
-        Views::new(self.whole(), self.base_ndim())
+    pub(super) fn bases(&self) -> Bases<'_, A, D, B> {
+        Bases::new(self.whole(), self.base_ndim())
     }
 }
 
@@ -234,16 +239,6 @@ pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N
 ) -> Result<Array<O, W>, BroadcastError> {
     let shape: W = joint_with(parts, sizes(&base.base(parts)?), size_of::<O>())?;
     Ok(Array::from_elem(shape, O::default()))
-}
-
-/// The bases of a result, to be written; the others are the `batch` first axes.
-#[inline]
-pub(super) fn result_views<O, R: Dimension, W: Dimension>(
-    result: &mut Array<O, W>,
-    batch: usize,
-) -> ViewsMut<'_, O, R> {
-    let base = result.ndim() - batch;
-    ViewsMut::new(result, base)
 }
 
 /// The number of base axes of an array of shape `out` into which results with base `R` are written.

@@ -2,16 +2,18 @@
 
 use super::{Batch, Signature};
 use crate::error::{BroadcastError, Request};
-use crate::kernel::map::Inputs;
-use crate::kernel::product::products;
-use crate::kernel::slots::{Filled, Slots};
-use crate::sealed::Sealed;
-use crate::shape::{Split, join_bases, sizes_mut, told};
-use crate::view::place;
-use ndarray::{ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
-
+use crate::kernel::each::{Make, each, to_new};
 #[cfg(feature = "rayon")]
-use crate::kernel::product::par_products;
+use crate::kernel::each::{par_each, par_to_new};
+use crate::kernel::nest::{Inputs, Visit};
+use crate::kernel::product::{products_into, products_to_new};
+use crate::kernel::threads::Serial;
+#[cfg(feature = "rayon")]
+use crate::kernel::threads::Threads;
+use crate::sealed::Sealed;
+use crate::shape::{Split, join_bases, sizes, sizes_mut, told};
+use crate::view::place;
+use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
 /// Operations on bases, for [`Batch::apply`] and the others: values without data.
 ///
@@ -101,25 +103,47 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
     #[doc(hidden)]
     fn base(self, parts: &[Split<'_>; 2]) -> Result<Self::Base, BroadcastError>;
 
+    /// The results as a new array; the shapes were checked.
+    #[doc(hidden)]
+    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        a: &Batch<'_, A, D, B>,
+        b: &Batch<'_, A2, D2, B2>,
+        shape: E,
+    ) -> Array<Self::Output, E>;
+
     /// Writes the results; the shapes were checked.
     #[doc(hidden)]
-    fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
+    fn into<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
-        out: Slots<'s, Self::Output, E>,
-    ) -> Filled<'s>;
+        out: &mut ArrayRef<Self::Output, E>,
+    );
 
-    /// Writes the results, on several threads.
+    /// [`to_new`](Self::to_new) on several threads.
     #[cfg(feature = "rayon")]
     #[doc(hidden)]
-    fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
+    fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
-        out: Slots<'s, Self::Output, E>,
-    ) -> Filled<'s>
+        shape: E,
+    ) -> Array<Self::Output, E>
     where
+        A: Send + Sync,
+        A2: Sync,
+        Self::Output: Send;
+
+    /// [`into`](Self::into) on several threads.
+    #[cfg(feature = "rayon")]
+    #[doc(hidden)]
+    fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        a: &Batch<'_, A, D, B>,
+        b: &Batch<'_, A2, D2, B2>,
+        out: &mut ArrayRef<Self::Output, E>,
+    ) where
         A: Send + Sync,
         A2: Sync,
         Self::Output: Send;
@@ -168,30 +192,81 @@ macro_rules! elementwise {
                 Ok(base)
             }
 
-            fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
+            fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, A, D, B>,
                 b: &Batch<'_, A2, D2, B2>,
-                out: Slots<'s, Self::Output, E>,
-            ) -> Filled<'s> {
-                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.sizes());
-                out.fill(&Inputs::from((&*a, &*b)), |(&x, &y)| core::ops::$Op::$op(x, y))
+                shape: E,
+            ) -> Array<Self::Output, E>
+            {
+                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
+                to_new(shape, &Inputs::from((&*a, &*b)), base_op::$Op)
+            }
+
+            fn into<D: Dimension, D2: Dimension, E: Dimension>(
+                self,
+                a: &Batch<'_, A, D, B>,
+                b: &Batch<'_, A2, D2, B2>,
+                out: &mut ArrayRef<Self::Output, E>,
+            )
+            {
+                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.shape());
+                each(out, &Inputs::from((&*a, &*b)), &mut base_op::$Op);
             }
 
             #[cfg(feature = "rayon")]
-            fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
+            fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, A, D, B>,
                 b: &Batch<'_, A2, D2, B2>,
-                out: Slots<'s, Self::Output, E>,
-            ) -> Filled<'s>
+                shape: E,
+            ) -> Array<Self::Output, E>
             where
                 A: Send + Sync,
                 A2: Sync,
                 Self::Output: Send,
             {
-                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.sizes());
-                out.par_fill(&Inputs::from((&*a, &*b)), |(&x, &y)| core::ops::$Op::$op(x, y))
+                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
+                par_to_new(shape, &Inputs::from((&*a, &*b)), base_op::$Op)
+            }
+
+            #[cfg(feature = "rayon")]
+            fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
+                self,
+                a: &Batch<'_, A, D, B>,
+                b: &Batch<'_, A2, D2, B2>,
+                out: &mut ArrayRef<Self::Output, E>,
+            )
+            where
+                A: Send + Sync,
+                A2: Sync,
+                Self::Output: Send,
+            {
+                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.shape());
+                par_each(out, &Inputs::from((&*a, &*b)), base_op::$Op);
+            }
+
+        }
+
+        impl<A, A2> Make<<A as core::ops::$Op<A2>>::Output, (A, A2)> for base_op::$Op
+        where
+            A: Copy + core::ops::$Op<A2>,
+            A2: Copy,
+        {
+            #[inline(always)]
+            fn make(&mut self, (&x, &y): (&A, &A2)) -> <A as core::ops::$Op<A2>>::Output {
+                core::ops::$Op::$op(x, y)
+            }
+        }
+
+        impl<A, A2> Visit<<A as core::ops::$Op<A2>>::Output, (A, A2)> for base_op::$Op
+        where
+            A: Copy + core::ops::$Op<A2>,
+            A2: Copy,
+        {
+            #[inline(always)]
+            fn visit(&mut self, out: &mut <A as core::ops::$Op<A2>>::Output, (&x, &y): (&A, &A2)) {
+                *out = core::ops::$Op::$op(x, y);
             }
         }
     )*};
@@ -230,39 +305,64 @@ macro_rules! product {
                 Err(const { Signature::literal($signature) }.base_of_result(parts).err().expect("a signature that does not fit either"))
             }
 
-            fn run<'s, D: Dimension, D2: Dimension, E: Dimension>(
+            fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, T, D, B>,
                 b: &Batch<'_, T, D2, B2>,
-                out: Slots<'s, T, E>,
-            ) -> Filled<'s> {
-                products(a.whole(), b.whole(), out, $axes)
+                shape: E,
+            ) -> Array<Self::Output, E>
+            {
+                products_to_new(shape, a.whole(), b.whole(), $axes, Serial)
+            }
+
+            fn into<D: Dimension, D2: Dimension, E: Dimension>(
+                self,
+                a: &Batch<'_, T, D, B>,
+                b: &Batch<'_, T, D2, B2>,
+                out: &mut ArrayRef<Self::Output, E>,
+            )
+            {
+                products_into(out, a.whole(), b.whole(), $axes, Serial);
             }
 
             #[cfg(feature = "rayon")]
-            fn par_run<'s, D: Dimension, D2: Dimension, E: Dimension>(
+            fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
                 self,
                 a: &Batch<'_, T, D, B>,
                 b: &Batch<'_, T, D2, B2>,
-                out: Slots<'s, T, E>,
-            ) -> Filled<'s>
+                shape: E,
+            ) -> Array<Self::Output, E>
             where
                 T: Send + Sync,
             {
-                par_products(a.whole(), b.whole(), out, $axes)
+                products_to_new(shape, a.whole(), b.whole(), $axes, Threads)
             }
+
+            #[cfg(feature = "rayon")]
+            fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
+                self,
+                a: &Batch<'_, T, D, B>,
+                b: &Batch<'_, T, D2, B2>,
+                out: &mut ArrayRef<Self::Output, E>,
+            )
+            where
+                T: Send + Sync,
+            {
+                products_into(out, a.whole(), b.whole(), $axes, Threads);
+            }
+
         }
     )*};
 }
 product! {
     MatVec "(m,n),(n)->(m)" Ix2, Ix1 => Ix1,
-        |a, b| matches!((a, b), (&[_, n], &[k]) if n == k), |a, _| Ix1(a[0]), [2, 1, 1];
+        |a, b| matches!((a, b), (&[_, n], &[k]) if n == k), |a, _| Ix1(a[0]), [1, 2, 1];
     VecMat "(n),(n,m)->(m)" Ix1, Ix2 => Ix1,
-        |a, b| matches!((a, b), (&[n], &[k, _]) if n == k), |_, b| Ix1(b[1]), [1, 2, 1];
+        |a, b| matches!((a, b), (&[n], &[k, _]) if n == k), |_, b| Ix1(b[1]), [1, 1, 2];
     MatMul "(m,n),(n,p)->(m,p)" Ix2, Ix2 => Ix2,
         |a, b| matches!((a, b), (&[_, n], &[k, _]) if n == k), |a, b| Ix2(a[0], b[1]), [2, 2, 2];
     Inner "(n),(n)->()" Ix1, Ix1 => Ix0,
-        |a, b| matches!((a, b), (&[n], &[k]) if n == k), |_, _| Ix0(), [1, 1, 0];
+        |a, b| matches!((a, b), (&[n], &[k]) if n == k), |_, _| Ix0(), [0, 1, 1];
 }
 
 /// What is asked of an operation, for messages.

@@ -1,12 +1,11 @@
 //! Operations on the bases of batch elements, on several threads.
 
 use super::apply::{check_out, shape_of};
-use super::each::{base_of_out, new_result, result_views};
+use super::each::{base_of_out, new_result};
 use super::{BaseOp, Batch, Joint, ResultBase, Whole};
 use crate::error::BroadcastError;
-use crate::kernel::bases::{ViewsMut, par_for_each};
-use crate::kernel::slots::{Filled, Slots, filled};
 use crate::shape::{LessAxes, batch_ndim};
+use crate::view::par_for_each_base;
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
 impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
@@ -52,8 +51,8 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     {
         let parts = [self.parts(), other.parts()];
         let mut result = new_result(&parts, &base)?;
-        let out = &mut result_views(&mut result, batch_ndim(&parts));
-        par_for_each(&(self.views(), other.views()), out, |(a, b), out| f(a, b, out));
+        let base = result.ndim() - batch_ndim(&parts);
+        par_for_each_base(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
         Ok(result)
     }
 
@@ -98,9 +97,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
         let base = base_of_out::<R, 2>(&[self.parts(), other.parts()], out.shape())?;
-        par_for_each(&(self.views(), other.views()), &mut ViewsMut::new(out, base), |(a, b), out| {
-            f(a, b, out);
-        });
+        par_for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }
 
@@ -145,7 +142,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
     {
         let shape = shape_of(op, self, other)?;
-        Ok(filled(shape, |slots| op.par_run(self, other, slots)))
+        Ok(op.par_to_new(self, other, shape))
     }
 
     /// [`apply_into`](Self::apply_into) on several threads, which share the batch elements.
@@ -187,7 +184,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         E: Dimension,
     {
         check_out(op, self, other, out.shape())?;
-        let _: Filled<'_> = op.par_run(self, other, Slots::of(out));
+        op.par_into(self, other, out);
         Ok(())
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{Batch, Whole};
 use crate::error::{BroadcastError, Request};
-use crate::kernel::sum::{Accumulate, sum_into, sum_to_new};
+use crate::kernel::store::Accumulate;
+use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::threads::Serial;
 use crate::shape::{LessAxes, Split, TargetShape, fits_memory, plain, sizes, sizes_mut, sums_to, to_given};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
@@ -126,7 +128,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let request = || Request::BatchSum { shape: part.told(), target: to_given(to.batch()) };
         let new = sums_to(part.batch(), to.batch(), request)?;
         part.check_base(to, request)?;
-        sum_into(self.whole(), out, |axis| axis < new, &Accumulate);
+        sum_into(self.whole(), out, &|axis| axis < new, &Accumulate, Serial);
         Ok(())
     }
 
@@ -146,6 +148,6 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         last.copy_from_slice(part.base());
         fits_memory(sizes(&whole), size_of::<A>(), request)?;
         // the bases are equal, so no base axis is summed
-        Ok(sum_to_new(self.whole(), whole, |axis| axis < new))
+        Ok(sum_to_new(self.whole(), whole, &|axis| axis < new, Serial))
     }
 }

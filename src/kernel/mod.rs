@@ -14,14 +14,17 @@
     reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"
 )]
 
-pub(crate) mod bases;
-pub(crate) mod map;
+pub(crate) mod each;
+pub(crate) mod fused;
+mod lane;
+mod levels;
+pub(crate) mod loops;
+mod memory;
+pub(crate) mod nest;
 mod order;
-#[cfg(feature = "rayon")]
-mod par;
-pub(crate) mod plan;
 pub(crate) mod product;
-mod raw;
 mod simd;
-pub(crate) mod slots;
+pub(crate) mod store;
 pub(crate) mod sum;
+pub(crate) mod threads;
+mod tiles;

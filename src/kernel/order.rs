@@ -2,45 +2,62 @@
 
 use ndarray::{Array, Dimension};
 
-/// An array of shape `shape` as `make` makes it, of which axes lie in memory where `is_inside` says so.
+/// Whether the former of two axes of a shape lies inside the latter; `None` where it does not matter.
+pub(super) type IsInside<'f> = dyn Fn(usize, usize) -> Option<bool> + 'f;
+
+/// An array of shape `shape`, made by `make`, whose axes lie in memory as `is_inside` says.
 ///
-/// `is_inside` says of two axes of the shape, the former and the latter, whether the former lies inside the latter;
-/// `None` where it does not matter. Two axes keep the order of the shape unless it says so. It is asked of axes of at
-/// least two elements only, of which an array that is not empty has few.
+/// Two axes keep the order of the shape unless it says otherwise. It is asked of axes of at least two elements only, of
+/// which an array that is not empty has few.
 #[inline]
-pub(super) fn ordered<B, E: Dimension>(
-    shape: E,
-    is_inside: impl Fn(&E, usize, usize) -> Option<bool>,
-    make: impl FnOnce(E) -> Array<B, E>,
-) -> Array<B, E> {
-    let ndim = shape.ndim();
-    let moves = |axis: usize| shape[axis] > 1;
-    let empty = (0..ndim).any(|axis| shape[axis] == 0);
-    let mut order = shape.clone();
-    let mut standard = true;
-    for axis in 0..ndim {
+pub(super) fn ordered<B, D: Dimension>(
+    shape: D,
+    is_inside: &IsInside<'_>,
+    make: impl FnOnce(D) -> Array<B, D>,
+) -> Array<B, D> {
+    let mut places = shape.clone();
+    let standard = order(slice(&mut shape.clone()), slice(&mut places), is_inside);
+    if standard {
+        return make(shape);
+    }
+    let mut permuted = shape.clone();
+    for axis in 0..shape.ndim() {
+        permuted[places[axis]] = shape[axis];
+    }
+    make(permuted).permuted_axes(places)
+}
+
+fn slice<D: Dimension>(shape: &mut D) -> &mut [usize] {
+    shape.as_array_view_mut().into_slice().expect("a dimension is stored in one piece")
+}
+
+/// Finds the place of each axis in memory, outermost first. Whether that is the order of the shape.
+fn order(sizes: &mut [usize], places: &mut [usize], is_inside: &IsInside<'_>) -> bool {
+    let (ndim, mut standard) = (sizes.len(), true);
+    for (axis, place) in places.iter_mut().enumerate() {
+        *place = axis;
+    }
+    if sizes.contains(&0) {
+        return true;
+    }
+    // `places` holds the axes in order until all have been placed
+    for axis in (0..ndim).filter(|&axis| sizes[axis] > 1) {
         let mut place = axis;
-        let former = if moves(axis) && !empty { 0..axis } else { 0..0 };
-        for at in former.rev().filter(|&at| moves(order[at])) {
-            match is_inside(&shape, order[at], axis) {
+        for at in (0..axis).rev().filter(|&at| sizes[places[at]] > 1) {
+            match is_inside(places[at], axis) {
                 Some(true) => place = at,
                 Some(false) => break,
                 None => {}
             }
         }
         standard &= place == axis;
-        for at in (place..axis).rev() {
-            order[at + 1] = order[at];
+        places[place..=axis].rotate_right(1);
+    }
+    if !standard {
+        for (place, &axis) in places.iter().enumerate() {
+            sizes[axis] = place;
         }
-        order[place] = axis;
+        places.copy_from_slice(sizes);
     }
-    if standard {
-        return make(shape);
-    }
-    let (mut permuted, mut back) = (shape.clone(), shape.clone());
-    for place in 0..ndim {
-        permuted[place] = shape[order[place]];
-        back[order[place]] = place;
-    }
-    make(permuted).permuted_axes(back)
+    standard
 }

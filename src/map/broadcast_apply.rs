@@ -1,9 +1,13 @@
 //! Operands evaluated into an array that is there already.
 
+use super::operands::{ApplyOperands, Applying, inputs_onto};
 #[cfg(feature = "rayon")]
-use super::operands::ParApplyOperands;
-use super::operands::{ApplyOperands, check_onto};
+use super::operands::{ParApplyOperands, Sharing};
 use crate::error::BroadcastError;
+use crate::kernel::each::each;
+#[cfg(feature = "rayon")]
+use crate::kernel::each::par_each;
+use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
 /// Has `f` visit every element of `out`, with the elements there of 1 to 6 operands, each stretched to the
@@ -51,8 +55,8 @@ where
     E: Dimension,
     O: ApplyOperands<T, F>,
 {
-    check_onto(&operands, out.shape())?;
-    operands.each(out, O::tuple(f));
+    let inputs = inputs_onto(&operands, out.shape())?;
+    each(out, &inputs, &mut Applying::<O, F>(f, PhantomData));
     Ok(())
 }
 
@@ -87,10 +91,12 @@ pub fn par_broadcast_apply<T, E, O, F>(
     f: F,
 ) -> Result<(), BroadcastError>
 where
+    T: Send,
     E: Dimension,
     O: ParApplyOperands<T, F>,
+    F: Sync,
 {
-    check_onto(&operands, out.shape())?;
-    operands.par_each(out, f);
+    let inputs = inputs_onto(&operands, out.shape())?;
+    par_each(out, &inputs, Sharing::<O, F>(&f, PhantomData));
     Ok(())
 }

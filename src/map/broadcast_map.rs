@@ -1,11 +1,15 @@
 //! Operands evaluated into a new array.
 
+use super::operands::{MapOperands, Mapping, given, joint};
 #[cfg(feature = "rayon")]
-use super::operands::ParMapOperands;
-use super::operands::{FusedOperands, MapOperands, given, joint};
+use super::operands::{ParMapOperands, Sharing};
 use crate::error::{BroadcastError, Request};
+#[cfg(feature = "rayon")]
+use crate::kernel::each::par_to_new;
+use crate::kernel::each::to_new;
 use crate::shape::{fits_memory, sizes};
-use ndarray::Array;
+use core::marker::PhantomData;
+use ndarray::{Array, Dimension};
 
 /// What `f` makes of the elements of 1 to 6 operands, each stretched to their joint shape, as a new array.
 ///
@@ -64,8 +68,9 @@ pub fn broadcast_map<O, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>, Bro
 where
     O: MapOperands<F, R>,
 {
-    let shape = shape_of_result::<O, R>(&operands)?;
-    Ok(operands.to_new(shape, O::tuple(f)))
+    let inputs = operands.inputs();
+    let shape = shape_of_result(inputs.shapes(), size_of::<R>())?;
+    Ok(to_new(shape, &inputs, Mapping::<O, F>(f, PhantomData)))
 }
 
 /// [`broadcast_map`] on rayon's threads, where there are enough elements to gain by it.
@@ -96,15 +101,17 @@ where
 pub fn par_broadcast_map<O, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>, BroadcastError>
 where
     O: ParMapOperands<F, R>,
+    F: Sync,
+    R: Send,
 {
-    let shape = shape_of_result::<O, R>(&operands)?;
-    Ok(operands.par_to_new(shape, f))
+    let inputs = operands.inputs();
+    let shape = shape_of_result(inputs.shapes(), size_of::<R>())?;
+    Ok(par_to_new(shape, &inputs, Sharing::<O, F>(&f, PhantomData)))
 }
 
-/// The joint shape, if memory can hold that many `R`.
-#[inline(always)]
-fn shape_of_result<O: FusedOperands, R>(operands: &O) -> Result<O::Dim, BroadcastError> {
-    let shape = joint(operands)?;
-    fits_memory(sizes(&shape), size_of::<R>(), || Request::Together { shapes: given(operands) })?;
+/// The joint shape, of a result whose elements have `size` bytes.
+fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
+    let shape = joint(shapes)?;
+    fits_memory(sizes(&shape), size, || Request::Together { shapes: given(shapes) })?;
     Ok(shape)
 }

@@ -1,8 +1,10 @@
 //! Operands evaluated and summed in one pass.
 
-use super::operands::{MapOperands, given, joint};
+use super::operands::{MapOperands, Mapping, given, joint};
 use crate::error::{BroadcastError, Request};
+use crate::kernel::fused::sum_to;
 use crate::shape::{TargetShape, sizes, sum_target};
+use core::marker::PhantomData;
 use ndarray::Array;
 use num_traits::Zero;
 
@@ -61,8 +63,9 @@ where
     S: TargetShape,
     R: Clone + Zero,
 {
-    let joint = joint(&operands)?;
-    let request = |target| Request::SumOfMap { shapes: given(&operands), target };
+    let inputs = operands.inputs();
+    let joint: O::Dim = joint(inputs.shapes())?;
+    let request = |target| Request::SumOfMap { shapes: given(inputs.shapes()), target };
     let target = sum_target(sizes(&joint), &shape, size_of::<R>(), request)?;
-    Ok(operands.sum_to(sizes(&joint), target, O::tuple(f)))
+    Ok(sum_to(sizes(&joint), target, &inputs, Mapping::<O, F>(f, PhantomData)))
 }

@@ -1,13 +1,14 @@
 //! Operands and the closures that take an element of each.
 
 use crate::error::BroadcastError;
-use crate::kernel::map;
+use crate::kernel::each::Make;
+use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{go_onto, join_checked, joint_ndim, misfit, sizes_mut};
 use crate::view::{Operand, Operands};
 use alloc::vec::Vec;
-use ndarray::{Array, ArrayRef, Dimension};
-use num_traits::Zero;
+use core::marker::PhantomData;
+use ndarray::Dimension;
 
 /// What a fused operation reads: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
 ///
@@ -21,59 +22,27 @@ use num_traits::Zero;
 pub trait FusedOperands: Sealed {
     /// The dimension type of the joint shape.
     type Dim: Dimension;
-    /// A reference to an element of each.
-    type Items<'a>
-    where
-        Self: 'a;
 
-    /// Has `with` look at the shapes.
+    /// The types of the elements.
     #[doc(hidden)]
-    fn shapes<R>(&self, with: impl FnOnce(&[&[usize]]) -> R) -> R;
+    type Elems: Elements;
 
     #[doc(hidden)]
-    fn each<'a, T, E: Dimension>(&'a self, out: &mut ArrayRef<T, E>, f: impl FnMut(&mut T, Self::Items<'a>));
-
-    #[doc(hidden)]
-    fn to_new<'a, R>(&'a self, shape: Self::Dim, f: impl FnMut(Self::Items<'a>) -> R) -> Array<R, Self::Dim>;
-
-    #[doc(hidden)]
-    fn sum_to<'a, R: Clone + Zero, E: Dimension>(
-        &'a self,
-        joint: &[usize],
-        shape: E,
-        f: impl FnMut(Self::Items<'a>) -> R,
-    ) -> Array<R, E>;
+    fn inputs(&self) -> Inputs<'_, Self::Elems>;
 }
 
-/// [`FusedOperands`] with a closure that takes a reference to an element of each and makes an `R` of them.
-///
-/// With two operands that is `FnMut(&A, &B) -> R`. The compiler knows the types of the closure's
-/// arguments from those of the operands.
-///
-/// # Examples
-/// ```
-/// use ndarray::array;
-/// use ndarray_broadcast::{broadcast_map_sum_to, BroadcastError, MapOperands};
-///
-/// fn mean<O: MapOperands<F, f64>, F>(operands: O, count: f64, f: F) -> Result<f64, BroadcastError> {
-///     Ok(broadcast_map_sum_to(operands, (), f)?.into_scalar() / count)
-/// }
-/// let (x, centre) = (array![[1.0, 2.0], [5.0, 4.0]], array![3.0, 3.0]);
-/// assert_eq!(mean((&x, &centre), 4.0, |x, c| (x - c) * (x - c))?, 2.5);
-/// assert!(mean((&x, &array![1.0, 2.0, 3.0]), 4.0, |x, c| x - c).is_err());
-/// # Ok::<(), BroadcastError>(())
-/// ```
+/// An element of each operand.
+pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
+
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands",
     label = "expected an operand or a tuple of 1 to 6",
     note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
 )]
 pub trait MapOperands<F, R>: FusedOperands {
-    /// The closure, as one of a single tuple.
+    /// Calls the closure with an element of each operand.
     #[doc(hidden)]
-    fn tuple<'a>(f: F) -> impl FnMut(Self::Items<'a>) -> R
-    where
-        Self: 'a;
+    fn call(f: &mut F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
 }
 
 /// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
@@ -103,11 +72,9 @@ pub trait MapOperands<F, R>: FusedOperands {
     note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
 )]
 pub trait ApplyOperands<T, F>: FusedOperands {
-    /// The closure, as one of an element of the output and a single tuple.
+    /// Calls the closure with an element of the output and of each operand.
     #[doc(hidden)]
-    fn tuple<'a>(f: F) -> impl FnMut(&mut T, Self::Items<'a>)
-    where
-        Self: 'a;
+    fn call(f: &mut F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
 }
 
 /// [`MapOperands`] of which several threads may read the elements and call the closure.
@@ -116,9 +83,10 @@ pub trait ApplyOperands<T, F>: FusedOperands {
     message = "`{Self}` is no operand, nor a tuple of operands, for several threads",
     label = "expected an operand or a tuple of 1 to 6, of elements that are `Sync`"
 )]
-pub trait ParMapOperands<F, R>: FusedOperands {
+pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
+    /// Calls the closure with an element of each operand.
     #[doc(hidden)]
-    fn par_to_new(&self, shape: Self::Dim, f: F) -> Array<R, Self::Dim>;
+    fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
 }
 
 /// [`ApplyOperands`] of which several threads may read the elements and call the closure.
@@ -127,38 +95,82 @@ pub trait ParMapOperands<F, R>: FusedOperands {
     message = "`{Self}` is no operand, nor a tuple of operands, for several threads",
     label = "expected an operand or a tuple of 1 to 6, of elements that are `Sync`"
 )]
-pub trait ParApplyOperands<T, F>: FusedOperands {
+pub trait ParApplyOperands<T, F>: FusedOperands<Elems: Sync> {
+    /// Calls the closure with an element of the output and of each operand.
     #[doc(hidden)]
-    fn par_each<E: Dimension>(&self, out: &mut ArrayRef<T, E>, f: F);
+    fn call(f: &F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
+}
+
+/// A closure that takes an element of each operand.
+pub(super) struct Mapping<O, F>(pub(super) F, pub(super) PhantomData<fn(O)>);
+
+impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Mapping<O, F> {
+    #[inline(always)]
+    fn make(&mut self, items: Items<'_, O>) -> R {
+        O::call(&mut self.0, items)
+    }
+}
+
+/// A closure that takes an element of the output and of each operand.
+pub(super) struct Applying<O, F>(pub(super) F, pub(super) PhantomData<fn(O)>);
+
+impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Applying<O, F> {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
+        O::call(&mut self.0, out, items);
+    }
+}
+
+/// A closure that several threads call.
+#[cfg(feature = "rayon")]
+pub(super) struct Sharing<'f, O, F>(pub(super) &'f F, pub(super) PhantomData<fn(O)>);
+
+#[cfg(feature = "rayon")]
+impl<O, F> Clone for Sharing<'_, O, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+#[cfg(feature = "rayon")]
+impl<O, F> Copy for Sharing<'_, O, F> {}
+
+#[cfg(feature = "rayon")]
+impl<R, F, O: ParMapOperands<F, R>> Make<R, O::Elems> for Sharing<'_, O, F> {
+    #[inline(always)]
+    fn make(&mut self, items: Items<'_, O>) -> R {
+        O::call(self.0, items)
+    }
+}
+
+#[cfg(feature = "rayon")]
+impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for Sharing<'_, O, F> {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
+        O::call(self.0, out, items);
+    }
 }
 
 /// The joint shape.
-#[inline(always)]
-pub(super) fn joint<O: FusedOperands>(operands: &O) -> Result<O::Dim, BroadcastError> {
-    operands.shapes(|shapes| {
-        let mut joint = O::Dim::zeros(joint_ndim(shapes));
-        join_checked(shapes, sizes_mut(&mut joint))?;
-        Ok(joint)
-    })
+#[inline]
+pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
+    let mut joint = D::zeros(joint_ndim(shapes));
+    join_checked(shapes, sizes_mut(&mut joint))?;
+    Ok(joint)
 }
 
 /// The operands' shapes, for messages.
-pub(super) fn given<O: FusedOperands>(operands: &O) -> Vec<Vec<usize>> {
-    operands.shapes(|shapes| shapes.iter().map(|shape| shape.to_vec()).collect())
+pub(super) fn given(shapes: &[&[usize]]) -> Vec<Vec<usize>> {
+    shapes.iter().map(|shape| shape.to_vec()).collect()
 }
 
-/// An error where not all operands go to the shape of the output.
-#[inline(always)]
-pub(super) fn check_onto<O: FusedOperands>(operands: &O, output: &[usize]) -> Result<(), BroadcastError> {
-    operands.shapes(|shapes| if go_onto(shapes, output) { Ok(()) } else { Err(*misfit(shapes, output)) })
-}
-
-/// What the kernel reads of the operands.
-macro_rules! inputs {
-    ($self:ident, $this:ident: $($operand:expr),+) => {{
-        let $this = $self;
-        map::Inputs::from(($($operand.operand_ref(),)+))
-    }};
+/// What the kernel reads of the operands; an error where not all go to the shape of the output.
+pub(super) fn inputs_onto<'a, O: FusedOperands>(
+    operands: &'a O,
+    output: &[usize],
+) -> Result<Inputs<'a, O::Elems>, BroadcastError> {
+    let inputs = operands.inputs();
+    if go_onto(inputs.shapes(), output) { Ok(inputs) } else { Err(*misfit(inputs.shapes(), output)) }
 }
 
 /// `$this` is the [`FusedOperands`], of which the expressions are the operands.
@@ -166,40 +178,12 @@ macro_rules! fused {
     ([$($O:ident $x:ident),+] $Self:ty, $Dim:ty, $this:ident: $($operand:expr),+ $(; $Joint:ident)?) => {
         impl<$($O: Operand),+> FusedOperands for $Self $(where Self: $Joint)? {
             type Dim = $Dim;
-            type Items<'a> = ($(&'a $O::Elem,)+) where Self: 'a;
+            type Elems = ($($O::Elem,)+);
 
-            #[inline(always)]
-            fn shapes<R>(&self, with: impl FnOnce(&[&[usize]]) -> R) -> R {
+            #[inline]
+            fn inputs(&self) -> Inputs<'_, Self::Elems> {
                 let $this = self;
-                with(&[$($operand.operand_shape()),+])
-            }
-
-            #[inline]
-            fn each<'a, T, E: Dimension>(
-                &'a self,
-                out: &mut ArrayRef<T, E>,
-                f: impl FnMut(&mut T, Self::Items<'a>),
-            ) {
-                map::each(out, &inputs!(self, $this: $($operand),+), f);
-            }
-
-            #[inline]
-            fn to_new<'a, R>(
-                &'a self,
-                shape: Self::Dim,
-                f: impl FnMut(Self::Items<'a>) -> R,
-            ) -> Array<R, Self::Dim> {
-                map::to_new(shape, &inputs!(self, $this: $($operand),+), f)
-            }
-
-            #[inline]
-            fn sum_to<'a, R: Clone + Zero, E: Dimension>(
-                &'a self,
-                joint: &[usize],
-                shape: E,
-                f: impl FnMut(Self::Items<'a>) -> R,
-            ) -> Array<R, E> {
-                map::sum_to(joint, shape, &inputs!(self, $this: $($operand),+), f)
+                Inputs::from(($($operand.operand_ref(),)+))
             }
         }
 
@@ -207,11 +191,8 @@ macro_rules! fused {
         $(where Self: $Joint)?
         {
             #[inline(always)]
-            fn tuple<'a>(mut f: F) -> impl FnMut(Self::Items<'a>) -> R
-            where
-                Self: 'a,
-            {
-                move |($($x,)+)| f($($x),+)
+            fn call(f: &mut F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
+                f($($x),+)
             }
         }
 
@@ -219,11 +200,8 @@ macro_rules! fused {
         $(where Self: $Joint)?
         {
             #[inline(always)]
-            fn tuple<'a>(mut f: F) -> impl FnMut(&mut T, Self::Items<'a>)
-            where
-                Self: 'a,
-            {
-                move |out, ($($x,)+)| f(out, $($x),+)
+            fn call(f: &mut F, out: &mut T, ($($x,)+): ($(&$O::Elem,)+)) {
+                f(out, $($x),+);
             }
         }
 
@@ -233,9 +211,9 @@ macro_rules! fused {
             F: Fn($(&$O::Elem),+) -> R + Sync,
             $(Self: $Joint)?
         {
-            #[inline]
-            fn par_to_new(&self, shape: Self::Dim, f: F) -> Array<R, Self::Dim> {
-                map::par_to_new(shape, &inputs!(self, $this: $($operand),+), |($($x,)+)| f($($x),+))
+            #[inline(always)]
+            fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
+                f($($x),+)
             }
         }
 
@@ -245,10 +223,9 @@ macro_rules! fused {
             F: Fn(&mut T, $(&$O::Elem),+) + Sync,
             $(Self: $Joint)?
         {
-            #[inline]
-            fn par_each<E: Dimension>(&self, out: &mut ArrayRef<T, E>, f: F) {
-                let inputs = inputs!(self, $this: $($operand),+);
-                map::par_each(out, &inputs, |out: &mut T, ($($x,)+)| f(out, $($x),+));
+            #[inline(always)]
+            fn call(f: &F, out: &mut T, ($($x,)+): ($(&$O::Elem,)+)) {
+                f(out, $($x),+);
             }
         }
     };

@@ -15,7 +15,9 @@ pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broa
 pub use broadcast_view::BroadcastView;
 pub use operands::{Operand, Operands, broadcast_arrays, broadcast_views};
 
-pub(crate) use raw::{broadcast_data, place};
+#[cfg(feature = "rayon")]
+pub(crate) use raw::par_for_each_base;
+pub(crate) use raw::{Bases, broadcast_data, for_each_base, place};
 
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;

@@ -1,8 +1,18 @@
 //! Views that ndarray has no safe way to make.
+//!
+//! # Invariant
+//! Every index into a view made here is an index into the array that it was made of, and the view lives no longer than
+//! the array's borrow.
 
+#[cfg(feature = "rayon")]
+use crate::kernel::loops::Loop;
+use crate::kernel::loops::Plan;
+use crate::kernel::nest::{Elements, Inputs, Nest};
+#[cfg(feature = "rayon")]
+use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
-use core::{iter::zip, mem};
-use ndarray::{ArrayRef, ArrayView, Axis, Dimension, ShapeBuilder};
+use core::{iter::zip, mem, ptr::NonNull};
+use ndarray::{ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, ShapeBuilder, StrideShape};
 
 /// [`ArrayRef::broadcast`] of a view, for as long as its data lives.
 #[inline]
@@ -96,4 +106,225 @@ fn place_reversed<A, D: Dimension, E: Dimension>(
         }
     }
     view
+}
+
+/// What the views of the bases of one array have in common: they differ in where they are.
+struct Form<B: Dimension> {
+    /// Sizes and strides. These are not negative, as `from_shape_ptr` wants it: axes that run backwards are seen from
+    /// their other end,
+    layout: StrideShape<B>,
+    /// which is so far from the first element,
+    start: isize,
+    /// and inverted again in each view: 1 where so.
+    inverted: B,
+    any_inverted: bool,
+    is_empty: bool,
+}
+
+impl<B: Dimension> Form<B> {
+    /// Of the last `base` axes of an array.
+    fn of(shape: &[usize], strides: &[isize], base: usize) -> Self {
+        let batch = shape.len() - base;
+        let zeros = B::zeros(base);
+        let (mut own, mut steps, mut inverted, mut start) = (zeros.clone(), zeros.clone(), zeros, 0);
+        sizes_mut(&mut own).copy_from_slice(&shape[batch..]);
+        let is_empty = sizes(&own).contains(&0);
+        for (axis, (&size, &stride)) in zip(&shape[batch..], &strides[batch..]).enumerate() {
+            // the strides of an array without elements may be any, those of a view to write may not
+            if is_empty {
+                break;
+            }
+            steps[axis] = stride.unsigned_abs();
+            if stride < 0 {
+                inverted[axis] = 1;
+                start += stride * (size - 1).cast_signed();
+            }
+        }
+        let any_inverted = sizes(&inverted).contains(&1);
+        let layout = if is_empty { own.into() } else { own.strides(steps) };
+        Self { layout, start, inverted, any_inverted, is_empty }
+    }
+
+    /// Where the view of the base at `at` has its first element.
+    #[inline(always)]
+    fn first<T>(&self, at: *mut T) -> *mut T {
+        if self.is_empty { NonNull::dangling().as_ptr() } else { at.wrapping_offset(self.start) }
+    }
+
+    fn inverted(&self) -> impl Iterator<Item = Axis> + '_ {
+        (0..self.inverted.ndim()).filter(|&axis| self.inverted[axis] == 1).map(Axis)
+    }
+
+    /// # Safety
+    /// `at` is an index of the batch axes of the array, which is borrowed for `'a`.
+    #[inline(always)]
+    #[allow(unsafe_code, reason = "the array has these elements")]
+    unsafe fn view<'a, T>(&self, at: *const T) -> ArrayView<'a, T, B> {
+        // SAFETY: The sizes and strides are those of the array's last axes, with the inverted ones seen from their last
+        // element, from which their steps are forwards. An empty view has no element.
+        let mut view = unsafe { ArrayView::from_shape_ptr(self.layout.clone(), self.first(at.cast_mut())) };
+        if self.any_inverted {
+            self.inverted().for_each(|axis| view.invert_axis(axis));
+        }
+        view
+    }
+
+    /// # Safety
+    /// As for [`view`](Self::view); the array is borrowed exclusively, and this is the only view of that base.
+    #[inline(always)]
+    #[allow(unsafe_code, reason = "the array has these elements")]
+    unsafe fn view_mut<'a, T>(&self, at: *mut T) -> ArrayViewMut<'a, T, B> {
+        // SAFETY: As in `view`. Different indices of the batch axes have no element in common.
+        let mut view = unsafe { ArrayViewMut::from_shape_ptr(self.layout.clone(), self.first(at)) };
+        if self.any_inverted {
+            self.inverted().for_each(|axis| view.invert_axis(axis));
+        }
+        view
+    }
+}
+
+/// The bases of an array that is read.
+pub(crate) struct Bases<'a, T, D, B: Dimension> {
+    array: &'a ArrayRef<T, D>,
+    base: usize,
+    form: Form<B>,
+}
+
+impl<'a, T, D: Dimension, B: Dimension> Bases<'a, T, D, B> {
+    /// The last `base` axes, as many as `B` has if it is fixed.
+    #[inline]
+    pub(crate) fn new(array: &'a ArrayRef<T, D>, base: usize) -> Self {
+        Self { array, base, form: Form::of(array.shape(), array.strides(), base) }
+    }
+}
+
+/// One to three arrays whose bases are read together.
+pub(crate) trait BaseOperands {
+    type Elems: Elements;
+    /// A view of each.
+    type Views;
+
+    fn inputs(&self) -> Inputs<'_, Self::Elems>;
+
+    /// The numbers of base axes, from operand 1 on.
+    fn bases(&self) -> [usize; 4];
+
+    /// # Safety
+    /// The pointers are at an index of the batch axes of each array.
+    #[allow(unsafe_code, reason = "see `Form::view`")]
+    unsafe fn views(&self, at: <Self::Elems as Elements>::Pointers) -> Self::Views;
+}
+
+macro_rules! operands {
+    ($($T:ident $D:ident $B:ident $t:ident $k:tt),+) => {
+        impl<'a, $($T, $D: Dimension, $B: Dimension),+> BaseOperands for ($(Bases<'a, $T, $D, $B>,)+) {
+            type Elems = ($($T,)+);
+            type Views = ($(ArrayView<'a, $T, $B>,)+);
+
+            fn inputs(&self) -> Inputs<'_, Self::Elems> {
+                Inputs::from(($(self.$k.array,)+))
+            }
+
+            fn bases(&self) -> [usize; 4] {
+                let mut bases = [0; 4];
+                $(bases[$k + 1] = self.$k.base;)+
+                bases
+            }
+
+            #[inline(always)]
+            #[allow(unsafe_code, reason = "see `Form::view`")]
+            unsafe fn views(&self, ($($t,)+): <Self::Elems as Elements>::Pointers) -> Self::Views {
+                // SAFETY: the caller promises it of each array.
+                unsafe { ($(self.$k.form.view($t),)+) }
+            }
+        }
+    };
+}
+operands!(T D B t 0);
+operands!(T D B t 0, U E C u 1);
+operands!(T D B t 0, U E C u 1, V F G v 2);
+
+/// Calls `visit` with the base of every index of the batch axes of `out`, and those of the operands there. The base of
+/// `out` are its `base` last axes.
+///
+/// # Panics
+/// Where the batch axes of an operand do not go to those of `out`, aligned at the right.
+pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
+    operands: &I,
+    out: &mut ArrayRef<T, D>,
+    base: usize,
+    mut visit: impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
+) {
+    let form = Form::of(out.shape(), out.strides(), base);
+    let (mut plan, mut bases) = (Plan::new(), operands.bases());
+    bases[0] = base;
+    if let Some(nest) = Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) {
+        visit_bases(nest, operands, &form, &mut visit);
+    }
+}
+
+#[inline(always)]
+#[allow(unsafe_code, reason = "views at every index of the batch axes")]
+fn visit_bases<I: BaseOperands, T, B: Dimension>(
+    nest: Nest<'_, T, I::Elems>,
+    operands: &I,
+    form: &Form<B>,
+    visit: &mut impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
+) {
+    let mut batch = nest.walk(0);
+    while let Some(at) = batch.next() {
+        let (out, read) = at.pointers();
+        // SAFETY: A nest over the batch axes comes to indices of them, to each of the output once; its view does not
+        // outlive the call. The forms are those of the arrays that the nest was made of.
+        unsafe { visit(operands.views(read), form.view_mut(out)) };
+    }
+}
+
+/// [`for_each_base`] on several threads.
+#[cfg(feature = "rayon")]
+pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
+    operands: &I,
+    out: &mut ArrayRef<T, D>,
+    base: usize,
+    visit: F,
+) where
+    I: BaseOperands<Elems: Sync> + Sync,
+    F: Fn(I::Views, ArrayViewMut<'_, T, B>) + Sync,
+{
+    let form = Form::of(out.shape(), out.strides(), base);
+    let (mut plan, mut bases) = (Plan::new(), operands.bases());
+    bases[0] = base;
+    if let Some(nest) = Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) {
+        let count = nest.loops().iter().map(|l| l.len).product::<usize>();
+        // what a closure costs is not known: pieces enough for threads that take longer to help the others out
+        let grain = count.div_ceil(8 * rayon::current_num_threads());
+        Threads.run(nest, &EachBase { operands, form: &form, visit: &visit, grain });
+    }
+}
+
+#[cfg(feature = "rayon")]
+struct EachBase<'f, I, B: Dimension, F> {
+    operands: &'f I,
+    form: &'f Form<B>,
+    visit: &'f F,
+    grain: usize,
+}
+
+#[cfg(feature = "rayon")]
+impl<I: BaseOperands, T, B: Dimension, F> Task<T, I::Elems> for EachBase<'_, I, B, F>
+where
+    F: Fn(I::Views, ArrayViewMut<'_, T, B>),
+{
+    fn grain(&self) -> usize {
+        self.grain
+    }
+
+    fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
+        // an output without elements need not move
+        !loops[place].is_reduced()
+    }
+
+    fn run(&self, part: Nest<'_, T, I::Elems>) {
+        visit_bases(part, self.operands, self.form, &mut |views, out| (self.visit)(views, out));
+    }
 }

@@ -2,32 +2,48 @@
 //!
 //! The order of summation depends on the shape and the strides only: not on the number of threads, nor on the CPU.
 
-pub(super) mod lane;
-mod lanes;
-mod levels;
-#[cfg(feature = "rayon")]
-mod par;
-mod plain;
-mod store;
-mod streams;
-mod tile;
+#![forbid(unsafe_code)]
 
-use super::order::ordered;
-use super::plan::{Loop, Nest};
-use super::raw::{Source, Target};
+mod lanes;
+mod rows;
+mod streams;
+
+use super::levels::RADIX;
+use super::loops::{Loop, Loops, Plan, steps};
+use super::memory::{Scratch, fresh};
+use super::nest::Nest;
 use super::simd::{self, Work};
-use core::mem::needs_drop;
+use super::threads::{Executor, SliceExecutor, Task};
+use super::tiles::{Limits, Tiling};
+use core::mem::{MaybeUninit, needs_drop};
+use lanes::Lanes;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
+use rows::Columns;
+use streams::Streams;
 
-#[cfg(feature = "rayon")]
-pub(crate) use par::{par_sum_into, par_sum_to_new};
-pub(crate) use store::{Accumulate, Overwrite, Scaled, Store};
+use super::store::{Fresh, Overwrite, Store};
 
 /// What can be summed.
 pub(crate) trait Element: Clone + Zero {}
 
 impl<T: Clone + Zero> Element for T {}
+
+/// Who carries out a sum.
+pub(crate) trait Sums<T, S: Store<T>>:
+    for<'s> Executor<S::Slot, (T,), Sum<'s, S, Self>> + for<'s> SliceExecutor<T, Columns<'s, T>>
+{
+}
+
+impl<T, S: Store<T>, X> Sums<T, S> for X where
+    X: for<'s> Executor<S::Slot, (T,), Sum<'s, S, X>> + for<'s> SliceExecutor<T, Columns<'s, T>>
+{
+}
+
+/// Bytes of input below which other threads take longer to wake than the sum takes.
+const WORTH_IT: usize = 2 << 20;
+/// The fewest elements that are worth another thread.
+const GRAIN: usize = 1 << 16;
 
 /// Sums `input` into `out`, as `store` says.
 ///
@@ -36,181 +52,168 @@ impl<T: Clone + Zero> Element for T {}
 pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
     input: &ArrayRef<A, D>,
     out: &mut ArrayRef<S::Slot, E>,
-    dropped: impl Fn(usize) -> bool,
+    dropped: &dyn Fn(usize) -> bool,
     store: &S,
+    executor: impl Sums<A, S>,
 ) {
-    with_plan(input, out, dropped, store, run);
+    if input.is_empty() {
+        return out.iter_mut().for_each(|slot| store.store(slot, A::zero()));
+    }
+    if let Some(nest) = Nest::sum(&mut Plan::new(), input, out, dropped) {
+        run(nest, store, executor);
+    }
 }
 
-/// Sums `input` into a new array of the given shape; see [`sum_into`].
-///
-/// The new array's axes lie in memory in the order of the input's.
+/// Sums `input` into a new array of the given shape, whose axes lie in memory in the order of the input's; see
+/// [`sum_into`].
 pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     input: &ArrayRef<A, D>,
     shape: E,
-    dropped: impl Fn(usize) -> bool,
+    dropped: &dyn Fn(usize) -> bool,
+    executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
 ) -> Array<A, E> {
-    if needs_drop::<A>() {
-        // A panic must not leak what was stored before it.
-        let zeros = |shape| Array::from_shape_simple_fn(shape, A::zero);
-        let mut out = laid_out_like(input, shape, &dropped, zeros);
-        sum_into(input, &mut out, dropped, &Overwrite);
-        return out;
-    }
-    fresh(input, shape, dropped, run)
-}
-
-/// A new array that `run` stores the sums to.
-#[inline(always)]
-fn fresh<A: Element, D: Dimension, E: Dimension>(
-    input: &ArrayRef<A, D>,
-    shape: E,
-    dropped: impl Fn(usize) -> bool,
-    run: impl FnOnce(Sum<'_, A, store::Fresh>),
-) -> Array<A, E> {
-    let mut out = laid_out_like(input, shape, &dropped, Array::uninit);
-    with_plan(input, &mut out, dropped, &store::Fresh, run);
-    // SAFETY: Every element of the output is stored to: `plan` asserts that each of its axes is one of the input's
-    // with the same size or is of size 1, so the nest's kept loops, which `run` and `par_run` go through, visit all of
-    // the output; and with an empty nest each element is stored to.
-    unsafe { out.assume_init() }
-}
-
-/// Plans a sum and has `run` carry it out, or stores zeros where there is nothing to add.
-#[inline(always)]
-fn with_plan<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
-    input: &ArrayRef<A, D>,
-    out: &mut ArrayRef<S::Slot, E>,
-    dropped: impl Fn(usize) -> bool,
-    store: &S,
-    run: impl FnOnce(Sum<'_, A, S>),
-) {
-    let mut nest = Nest::unplanned();
-    plan(&mut nest, input, out, dropped);
-    if nest.is_empty() {
-        return out.iter_mut().for_each(|slot| store.store(slot, A::zero()));
-    }
-    let [from, to] = nest.offsets();
-    run(Sum {
-        loops: nest.loops(),
-        input: Source::new(input).moved(from),
-        out: Target::new(out).moved(to),
-        store,
-    });
-}
-
-/// Asserts that the shapes fit, and plans the loops: strides `[input, output]`, the output's 0 where reduced.
-#[inline(always)]
-fn plan<A, B, D: Dimension, E: Dimension>(
-    nest: &mut Nest<2>,
-    input: &ArrayRef<A, D>,
-    out: &ArrayRef<B, E>,
-    dropped: impl Fn(usize) -> bool,
-) {
-    let (sizes, strides) = (input.shape(), input.strides());
-    let (to_sizes, to_strides) = (out.shape(), out.strides());
-    let mut out_axis = 0;
-    let axes = (0..sizes.len()).map(|i| {
-        let mut to = 0;
-        if !dropped(i) {
-            if to_sizes[out_axis] == sizes[i] {
-                to = to_strides[out_axis];
-            } else {
-                assert!(to_sizes[out_axis] == 1, "an output axis has the input's size or 1");
-            }
-            out_axis += 1;
-        }
-        Loop { len: sizes[i], strides: [strides[i], to] }
-    });
-    // a repeated input comes last, kept axes before reduced ones: the inner loop then runs along the output
-    nest.plan(axes, |l| match l.strides[0].unsigned_abs() {
-        0 => l.strides[1].unsigned_abs(),
-        s => s,
-    });
-    assert!(out_axis == to_sizes.len(), "every output axis is one of the input's");
-}
-
-/// An array of the given shape as `make` makes it, with its axes ordered in memory as the input's are.
-fn laid_out_like<A, B, D: Dimension, E: Dimension>(
-    input: &ArrayRef<A, D>,
-    shape: E,
-    dropped: impl Fn(usize) -> bool,
-    make: impl Fn(E) -> Array<B, E>,
-) -> Array<B, E> {
     let mut strides = E::zeros(shape.ndim());
-    let mut next = 0;
-    for (i, stride) in input.strides().iter().enumerate() {
-        if !dropped(i) {
-            strides[next] = stride.unsigned_abs();
-            next += 1;
-        }
+    let kept = input.strides().iter().enumerate().filter(|&(axis, _)| !dropped(axis));
+    for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
+        *stride = own.unsigned_abs();
     }
-    let is_inside = |_: &E, former: usize, latter: usize| {
+    let is_inside = |former: usize, latter: usize| {
         let says_nothing = strides[former] == 0 || strides[latter] == 0;
         (!says_nothing).then(|| strides[former] < strides[latter])
     };
-    ordered(shape, is_inside, make)
+    if needs_drop::<A>() {
+        // a panic must not leak what was stored before it
+        let zeros = |shape| Array::from_shape_simple_fn(shape, A::zero);
+        let mut out = super::order::ordered(shape, &is_inside, zeros);
+        sum_into(input, &mut out, dropped, &Overwrite, executor);
+        return out;
+    }
+    fresh(shape, &is_inside, |out: &mut ArrayRef<MaybeUninit<A>, E>| {
+        sum_into(input, out, dropped, &Fresh, executor);
+    })
 }
-
-/// Everything a sum needs: the planned loops and where they start.
-///
-/// Invariant: the loops' steps from `input` stay within an array that is borrowed for `'a`; those from `out` within
-/// another that is borrowed exclusively, and reach a different element at each step of the loops whose stride there
-/// is not 0.
-pub(super) struct Sum<'a, T, S: Store<T>> {
-    loops: &'a [Loop<2>],
-    input: Source<'a, T>,
-    out: Target<'a, S::Slot>,
-    store: &'a S,
-}
-
-/// A way to carry out a sum, and the sum.
-struct By<'a, W, T, S: Store<T>>(W, Sum<'a, T, S>);
 
 /// Whether partial results may be left on the stack, and fit there.
 const fn forgettable<T>() -> bool {
     !needs_drop::<T>() && size_of::<T>() > 0 && size_of::<T>() <= 64 && align_of::<T>() <= 64
 }
 
-/// Splitting the ways before the dispatch keeps the quick ones' stack frames small.
-#[inline]
-fn run<T: Element, S: Store<T>>(sum: Sum<'_, T, S>) {
-    if !const { forgettable::<T>() } {
-        plain::run(&sum);
-    } else if let Some(lanes) = lanes::Lanes::of(sum.loops) {
-        simd::dispatch(By(lanes, sum));
-    } else if let Some(streams) = streams::Streams::of::<T>(sum.loops) {
-        simd::dispatch(By(streams, sum));
-    } else {
-        simd::dispatch(By(tile::Tiling::of::<T>(sum.loops).whole(), sum));
+/// The way a nest is summed.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// One output after the other: for elements that own memory or are unusually large, whose partial results cannot
+    /// be forgotten or do not fit.
+    Plain,
+    Lanes(Lanes),
+    Streams(Streams),
+    Tiles(Tiling),
+}
+
+impl Way {
+    #[inline]
+    fn of<T>(loops: &[Loop]) -> Self {
+        if !const { forgettable::<T>() } {
+            return Self::Plain;
+        }
+        let capacity = Scratch::capacity::<T>();
+        if let Some(lanes) = Lanes::of(loops) {
+            Self::Lanes(lanes)
+        } else if let Some(streams) = Streams::of(loops, capacity) {
+            Self::Streams(streams)
+        } else {
+            Self::Tiles(Tiling::of(
+                loops,
+                Limits { room: capacity, even: true, rows_at_once: 8, first: RADIX },
+            ))
+        }
     }
 }
 
-impl<T, S: Store<T>> Clone for Sum<'_, T, S> {
-    fn clone(&self) -> Self {
-        *self
+/// A sum, and who carries out its parts.
+pub(crate) struct Sum<'s, S, X> {
+    store: &'s S,
+    executor: X,
+    /// Whether there is enough to do for several threads.
+    is_large: bool,
+    /// The loops from this one on are not cut.
+    whole: usize,
+}
+
+fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, executor: X) {
+    let loops = nest.loops();
+    let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= WORTH_IT;
+    let whole = match Way::of::<T>(loops) {
+        _ if !is_large => 0,
+        Way::Plain => 0,
+        Way::Lanes(_) => loops.len(),
+        Way::Streams(_) => loops.len() - 2,
+        Way::Tiles(tiling) => tiling.first,
+    };
+    executor.run(nest, &Sum { store, executor, is_large, whole });
+}
+
+impl<T, S, X> Task<S::Slot, (T,)> for Sum<'_, S, X>
+where
+    T: Element,
+    S: Store<T>,
+    X: for<'c> SliceExecutor<T, Columns<'c, T>>,
+{
+    fn grain(&self) -> usize {
+        GRAIN
+    }
+
+    fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
+        place < self.whole && !loops[place].is_reduced()
+    }
+
+    /// A part is planned as the whole would be: it differs in kept loops only.
+    #[inline]
+    fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
+        match Way::of::<T>(part.loops()) {
+            Way::Plain => plain(part, self.store),
+            Way::Lanes(way) => simd::dispatch(By { way, nest: part, store: self.store }),
+            Way::Streams(way) => simd::dispatch(By { way, nest: part, store: self.store }),
+            Way::Tiles(tiling) => rows::run(part, tiling, self),
+        }
     }
 }
 
-impl<T, S: Store<T>> Copy for Sum<'_, T, S> {}
+/// A way to sum, and what is summed.
+struct By<'a, 's, W, T, S: Store<T>> {
+    way: W,
+    nest: Nest<'a, S::Slot, (T,)>,
+    store: &'s S,
+}
 
-impl<T: Element, S: Store<T>> Work for By<'_, lanes::Lanes<'_>, T, S> {
+impl<T: Element, S: Store<T>> Work for By<'_, '_, Lanes, T, S> {
+    type Output = ();
+
     #[inline(always)]
-    fn run(self) {
-        self.0.run(&self.1);
+    fn run<C>(self) {
+        self.way.run(self.nest, self.store);
     }
 }
 
-impl<T: Element, S: Store<T>> Work for By<'_, streams::Streams<'_>, T, S> {
+impl<T: Element, S: Store<T>> Work for By<'_, '_, Streams, T, S> {
+    type Output = ();
+
     #[inline(always)]
-    fn run(self) {
-        self.0.run(&self.1);
+    fn run<C>(self) {
+        self.way.run(self.nest, self.store);
     }
 }
 
-impl<T: Element, S: Store<T>> Work for By<'_, tile::Share<'_>, T, S> {
-    #[inline(always)]
-    fn run(self) {
-        self.0.run(&self.1);
+fn plain<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    let mut room = Loops::new();
+    let nest = nest.ordered(|_, l| u8::from(l.is_reduced()), &mut room);
+    let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
+    let mut outputs = nest.walk(reduced);
+    while let Some(output) = outputs.next() {
+        let mut total = T::zero();
+        let mut items = output.read().walk(0);
+        while let Some(item) = items.next() {
+            total = total + item.item().clone();
+        }
+        store.store(output.slot(), total);
     }
 }

@@ -1,8 +1,8 @@
 //! Sums along a row, and across rows.
 
-use super::Element;
-use crate::kernel::raw::{Block, Step};
+use super::nest::{Block, Step};
 use core::array;
+use num_traits::Zero;
 
 /// The longest run that is added up by one set of sums.
 const BLOCK: usize = 1024;
@@ -11,7 +11,7 @@ const TURNS: usize = 16;
 
 /// The sum of a single row, its error bounded as by pairwise summation.
 #[inline(always)]
-pub(super) fn sum<T: Element, S: Step>(x: Block<'_, T, S>) -> T {
+pub(super) fn sum<T: Clone + Zero, S: Step>(x: Block<'_, T, S>) -> T {
     match size_of::<T>() {
         0..=4 => sum_by::<T, S, 32>(x),
         5..=8 => sum_by::<T, S, 16>(x),
@@ -20,7 +20,7 @@ pub(super) fn sum<T: Element, S: Step>(x: Block<'_, T, S>) -> T {
 }
 
 #[inline(always)]
-fn sum_by<T: Element, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
+fn sum_by<T: Clone + Zero, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
     if x.width() <= BLOCK {
         return block::<T, S, L>(x);
     }
@@ -44,7 +44,7 @@ fn sum_by<T: Element, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
 
 /// At most [`BLOCK`] elements, by `L` independent sums.
 #[inline(always)]
-fn block<T: Element, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
+fn block<T: Clone + Zero, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
     let n = x.width();
     let mut eight: [T; 8] = array::from_fn(|_| T::zero());
     if n >= L {
@@ -79,7 +79,7 @@ fn block<T: Element, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
 
 /// Gives the sums of `R` rows from `row` on, column by column, to `sink`, each with its slot.
 #[inline(always)]
-pub(super) fn across<T: Element, S: Step, U, const R: usize>(
+pub(super) fn across<T: Clone + Zero, S: Step, U, const R: usize>(
     x: Block<'_, T, S>,
     row: usize,
     slots: &mut [U],
@@ -106,7 +106,7 @@ pub(super) fn across<T: Element, S: Step, U, const R: usize>(
 }
 
 #[inline(always)]
-pub(in crate::kernel) fn add<T: Element>(a: &mut [T], b: &[T]) {
+pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
     for (a, b) in a.iter_mut().zip(b) {
         *a = a.clone() + b.clone();
     }
@@ -114,7 +114,7 @@ pub(in crate::kernel) fn add<T: Element>(a: &mut [T], b: &[T]) {
 
 /// Adds up rows of `width` elements, one after the other, by halves. The sums are in the first row.
 #[inline(always)]
-pub(in crate::kernel) fn fold<T: Element>(rows: &mut [T], width: usize) {
+pub(super) fn fold<T: Clone + Zero>(rows: &mut [T], width: usize) {
     let mut left = rows.len() / width;
     while left > 1 {
         let half = left / 2;
@@ -126,7 +126,7 @@ pub(in crate::kernel) fn fold<T: Element>(rows: &mut [T], width: usize) {
 
 /// Adds up the sums by halves until `left` remain, at the front; powers of two.
 #[inline(always)]
-fn halve<T: Element>(lanes: &mut [T], left: usize) {
+fn halve<T: Clone + Zero>(lanes: &mut [T], left: usize) {
     let mut width = lanes.len();
     while width > left {
         width /= 2;
@@ -138,7 +138,7 @@ fn halve<T: Element>(lanes: &mut [T], left: usize) {
 
 /// The sum of a few terms by halves.
 #[inline(always)]
-pub(super) fn few<T: Element, const N: usize>(mut x: [T; N]) -> T {
+pub(super) fn few<T: Clone + Zero, const N: usize>(mut x: [T; N]) -> T {
     let mut left = N;
     while left > 1 {
         let half = left / 2;
@@ -157,7 +157,7 @@ struct Pairwise<T> {
     count: usize,
 }
 
-impl<T: Element> Pairwise<T> {
+impl<T: Clone + Zero> Pairwise<T> {
     #[inline(always)]
     fn new() -> Self {
         Self { sums: array::from_fn(|_| T::zero()), count: 0 }

@@ -1,7 +1,8 @@
 //! What becomes of a finished sum.
 
-use core::mem::{MaybeUninit, needs_drop, replace};
-use core::ops::{Add, Mul};
+use crate::kernel::levels::take;
+use core::mem::MaybeUninit;
+use core::ops::Mul;
 use num_traits::Zero;
 
 /// How a sum enters the output.
@@ -58,10 +59,4 @@ impl<T: Clone + Zero + Mul<Output = T>> Store<T> for Scaled<T> {
     fn store(&self, slot: &mut T, sum: T) {
         *slot = take(slot) + self.0.clone() * sum;
     }
-}
-
-/// The slot's value, by the cheaper way: a big number need not be copied to be added to.
-#[inline(always)]
-fn take<T: Clone + Zero + Add>(slot: &mut T) -> T {
-    if needs_drop::<T>() { replace(slot, T::zero()) } else { slot.clone() }
 }

@@ -1,0 +1,233 @@
+//! Memory that is not initialised yet: new arrays, and room on the stack.
+//!
+//! # Invariant
+//! Bytes are read as elements only after elements were written there.
+
+use super::loops::{Loop, OPERANDS, steps};
+use super::nest::Elements;
+use super::order::{IsInside, ordered};
+use core::any::TypeId;
+use core::marker::PhantomData;
+use core::mem::{MaybeUninit, transmute};
+use core::slice;
+use ndarray::{Array, ArrayRef, Dimension};
+
+/// Room on the stack for partial results and copies, small enough for any thread.
+pub(crate) const SCRATCH: usize = 48 << 10;
+
+#[repr(C, align(64))]
+pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH]);
+
+impl Scratch {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        #[allow(clippy::large_stack_arrays, reason = "that is its purpose; it is not initialised")]
+        Self([MaybeUninit::uninit(); SCRATCH])
+    }
+
+    /// How many elements fit.
+    pub(crate) const fn capacity<T>() -> usize {
+        assert!(size_of::<T>() > 0 && align_of::<T>() <= 64, "a size and alignment that scratch can hold");
+        SCRATCH / size_of::<T>()
+    }
+
+    /// The first `len` elements, each set to `value`. They are forgotten, not dropped.
+    #[inline(always)]
+    pub(crate) fn filled<T: Clone>(&mut self, len: usize, value: &T) -> &mut [T] {
+        assert!(len <= Self::capacity::<T>(), "room for the elements");
+        let first = self.0.as_mut_ptr().cast::<MaybeUninit<T>>();
+        // SAFETY: `Scratch` is aligned for `T` and `len` elements fit, both checked above; uninitialised bytes
+        // are valid `MaybeUninit<T>`; the borrow of `self` is exclusive.
+        let room = unsafe { slice::from_raw_parts_mut(first, len) };
+        for slot in &mut *room {
+            slot.write(value.clone());
+        }
+        // SAFETY: every element was written just above.
+        unsafe { &mut *(core::ptr::from_mut(room) as *mut [T]) }
+    }
+}
+
+/// The most bytes of one copy: it stays in L1 beside those of the other operands.
+const COPY: usize = 2 << 10;
+
+/// Copies of a block of each operand.
+#[repr(C, align(64))]
+pub(crate) struct Buffers {
+    room: MaybeUninit<[[u8; COPY]; OPERANDS - 1]>,
+    /// Where each copy was made from.
+    copied: [*const (); OPERANDS],
+    /// The sizes of the operands' elements, of plain numbers; else 0.
+    sizes: [usize; OPERANDS],
+}
+
+impl Buffers {
+    /// Empty buffers for operands whose elements have these sizes, to be used for the blocks of one nest.
+    #[inline(always)]
+    pub(crate) fn new<E: Elements>() -> Self {
+        let mut sizes = [0; OPERANDS];
+        for k in 1..=E::COUNT {
+            sizes[k] = E::plain_size(k).unwrap_or(0);
+        }
+        Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], sizes }
+    }
+
+    /// How many elements of that size fit into one copy.
+    #[inline]
+    pub(crate) fn capacity(size: usize) -> usize {
+        COPY / size
+    }
+
+    /// A copy of the elements of operand `k` along these loops, made now if the last one was of other elements.
+    ///
+    /// # Safety
+    /// `from`, moved along the loops by the operand's strides, is at elements that are borrowed while the buffers
+    /// are in use; they are of the types that the buffers were made for. The loops are always the same.
+    pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) -> *const () {
+        let room = self.room.as_mut_ptr().cast::<[u8; COPY]>().wrapping_add(k - 1);
+        if self.copied[k] != from {
+            let size = self.sizes[k];
+            assert!(size > 0 && steps(loops) * size <= COPY, "a block that fits");
+            self.copied[k] = from;
+            // SAFETY: The caller promises the elements; the room is for as many, and aligned for them.
+            unsafe {
+                match size {
+                    1 => copy_block::<u8>(from.cast(), k, loops, room.cast()),
+                    2 => copy_block::<u16>(from.cast(), k, loops, room.cast()),
+                    4 => copy_block::<u32>(from.cast(), k, loops, room.cast()),
+                    8 => copy_block::<u64>(from.cast(), k, loops, room.cast()),
+                    16 => copy_block::<u128>(from.cast(), k, loops, room.cast()),
+                    _ => unreachable!("the size of a plain number"),
+                }
+            }
+        }
+        room.cast_const().cast()
+    }
+}
+
+/// Copies the elements along the loops to adjacent places.
+///
+/// # Safety
+/// `from`, moved along the loops by the strides of operand `k`, is at valid elements, and there is room for as many
+/// at `to`.
+unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut B) {
+    let (outer, inner) = match *loops {
+        [] => (Loop::ONE, loops),
+        [rows, row] if matches!(row.len, 2 | 3 | 4 | 8) => {
+            // SAFETY: the caller promises the elements and the room.
+            return unsafe {
+                match row.len {
+                    2 => copy_rows::<B, 2>(from, &rows, row.strides[k], k, to),
+                    3 => copy_rows::<B, 3>(from, &rows, row.strides[k], k, to),
+                    4 => copy_rows::<B, 4>(from, &rows, row.strides[k], k, to),
+                    _ => copy_rows::<B, 8>(from, &rows, row.strides[k], k, to),
+                }
+            };
+        }
+        [outer, ref inner @ ..] => (outer, inner),
+    };
+    let (width, stride) = (steps(inner), outer.strides[k]);
+    // SAFETY: The caller's promise holds for each part of the loops and of the room; copies of what was copied are
+    // made to the room after it.
+    unsafe {
+        match (inner, stride) {
+            ([], 1) => to.copy_from_nonoverlapping(from, outer.len),
+            ([], _) => (0..outer.len).for_each(|i| to.add(i).write(*from.offset(i.cast_signed() * stride))),
+            (_, 0) => {
+                copy_block(from, k, inner, to);
+                let (mut done, len) = (width, width * outer.len);
+                while done < len {
+                    let more = done.min(len - done);
+                    to.add(done).copy_from_nonoverlapping(to, more);
+                    done += more;
+                }
+            }
+            _ => (0..outer.len).for_each(|i| {
+                copy_block(from.offset(i.cast_signed() * stride), k, inner, to.add(i * width));
+            }),
+        }
+    }
+}
+
+/// [`copy_block`] for rows of `N` elements.
+///
+/// # Safety
+/// As [`copy_block`].
+unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: isize, k: usize, to: *mut B) {
+    for i in 0..rows.len {
+        // SAFETY: the caller promises the elements and the room.
+        unsafe {
+            let from = from.offset(i.cast_signed() * rows.strides[k]);
+            let row = match step {
+                0 => [*from; N],
+                1 => from.cast::<[B; N]>().read(),
+                _ => core::array::from_fn(|j| *from.offset(j.cast_signed() * step)),
+            };
+            to.cast::<[B; N]>().add(i).write(row);
+        }
+    }
+}
+
+/// A new array, with the axes in memory as `is_inside` says, whose elements `fill` writes.
+///
+/// `fill` is a pass of this kernel over all of the array: every index of a nest, or every sum. Where it panics, what
+/// it wrote is forgotten.
+///
+/// # Panics
+/// Where memory cannot hold as many elements.
+#[inline]
+pub(super) fn fresh<A, D: Dimension>(
+    shape: D,
+    is_inside: &IsInside<'_>,
+    fill: impl FnOnce(&mut ArrayRef<MaybeUninit<A>, D>),
+) -> Array<A, D> {
+    let mut array = ordered(shape, is_inside, Array::uninit);
+    fill(&mut array);
+    // SAFETY: `fill` is a pass, and a pass writes every element.
+    unsafe { array.assume_init() }
+}
+
+/// The size of `A` if it is a plain number, any bits of which may be copied.
+#[inline]
+pub(crate) fn plain_size<A>() -> Option<usize> {
+    let id = type_id::<A>();
+    let plain = [
+        TypeId::of::<f32>(),
+        TypeId::of::<f64>(),
+        TypeId::of::<i8>(),
+        TypeId::of::<u8>(),
+        TypeId::of::<i16>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<i32>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<i128>(),
+        TypeId::of::<u128>(),
+        TypeId::of::<isize>(),
+        TypeId::of::<usize>(),
+        TypeId::of::<bool>(),
+    ];
+    plain.contains(&id).then_some(size_of::<A>())
+}
+
+/// The identity of a type, its lifetimes apart.
+#[inline]
+fn type_id<A>() -> TypeId {
+    trait Identity {
+        fn id(&self) -> TypeId
+        where
+            Self: 'static;
+    }
+    impl<A> Identity for PhantomData<A> {
+        #[inline]
+        fn id(&self) -> TypeId
+        where
+            Self: 'static,
+        {
+            TypeId::of::<A>()
+        }
+    }
+    let identity: &dyn Identity = &PhantomData::<A>;
+    // SAFETY: Only the lifetime bound of the trait object differs, for the call of a function that uses no lifetime.
+    unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
+}

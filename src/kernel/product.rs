@@ -1,0 +1,388 @@
+//! Products of many small matrices: rows of the first with columns of the second.
+//!
+//! ```text
+//! for each batch element:
+//!     fixed:    all sums of a tiny matrix side by side, of sizes that the compiler knows
+//!     tiles:    for 4 rows and 8 columns: sums[4][8] += a[4] * b[8], for each term
+//!     dots:     for each row and column: eight parts of the sum, as the terms are adjacent in both
+//!     columns:  tiles of one column, for anything
+//! ```
+//!
+//! Sums of up to 15 terms, and those whose neighbours in memory are different sums, are added in the order of their
+//! terms; the others in eight parts. It does not depend on the CPU or on the number of threads.
+
+#![forbid(unsafe_code)]
+
+use super::loops::{Loop, Plan, steps};
+use super::memory::fresh;
+use super::nest::{Block, Every, Grid, Nest, Step};
+use super::simd::{self, Work};
+use super::store::{Fresh, Overwrite, Store};
+use super::threads::{Executor, Task};
+use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
+
+/// The fewest multiplications that are worth another thread.
+const GRAIN: usize = 1 << 15;
+/// The fewest terms that are added in parts.
+const PARTS_FROM: usize = 16;
+/// Parts of a sum.
+const PARTS: usize = 8;
+/// Rows and columns of a tile.
+const ROWS: usize = 4;
+const COLUMNS: usize = 8;
+
+/// Multiplies the last axes of two arrays, for each index of the others, into `out`: `axes` are those of `out`, `a`
+/// and `b`, two for matrices and one for vectors, which are columns but for the only one of `a` and its products with
+/// matrices.
+///
+/// # Panics
+/// Where the sizes do not go together, or the outer axes not to those of `out`.
+pub(crate) fn products_into<T, D, E, O, X>(
+    out: &mut ArrayRef<T, O>,
+    a: &ArrayRef<T, D>,
+    b: &ArrayRef<T, E>,
+    axes: [usize; 3],
+    executor: X,
+) where
+    T: LinalgScalar,
+    D: Dimension,
+    E: Dimension,
+    O: Dimension,
+    X: for<'s> Executor<T, (T, T), Products<'s, Overwrite>>,
+{
+    multiply(out, a, b, axes, &Overwrite, executor);
+}
+
+/// [`products_into`] a new array of shape `shape`.
+pub(crate) fn products_to_new<T, D, E, O, X>(
+    shape: O,
+    a: &ArrayRef<T, D>,
+    b: &ArrayRef<T, E>,
+    axes: [usize; 3],
+    executor: X,
+) -> Array<T, O>
+where
+    T: LinalgScalar,
+    D: Dimension,
+    E: Dimension,
+    O: Dimension,
+    X: for<'s> Executor<core::mem::MaybeUninit<T>, (T, T), Products<'s, Fresh>>,
+{
+    fresh(shape, &|_, _| None, |out| multiply(out, a, b, axes, &Fresh, executor))
+}
+
+fn multiply<T, D, E, O, S, X>(
+    out: &mut ArrayRef<S::Slot, O>,
+    a: &ArrayRef<T, D>,
+    b: &ArrayRef<T, E>,
+    axes: [usize; 3],
+    store: &S,
+    executor: X,
+) where
+    T: LinalgScalar,
+    D: Dimension,
+    E: Dimension,
+    O: Dimension,
+    S: Store<T>,
+    X: for<'s> Executor<S::Slot, (T, T), Products<'s, S>>,
+{
+    let mut plan = Plan::new();
+    match Nest::products(&mut plan, out, a, b, axes) {
+        Some(nest) => executor.run(nest, &Products { store }),
+        // sums of no terms
+        None => out.iter_mut().for_each(|slot| store.store(slot, T::zero())),
+    }
+}
+
+/// The products of a nest of batches and three loops.
+pub(crate) struct Products<'s, S> {
+    store: &'s S,
+}
+
+impl<T: LinalgScalar, S: Store<T>> Task<S::Slot, (T, T)> for Products<'_, S> {
+    fn grain(&self) -> usize {
+        GRAIN
+    }
+
+    fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
+        place + 3 < loops.len()
+    }
+
+    #[inline]
+    fn run(&self, part: Nest<'_, S::Slot, (T, T)>) {
+        let way = Way::of(&part.loops()[part.loops().len() - 3..]);
+        simd::dispatch(Multiply { way, nest: part, store: self.store });
+    }
+}
+
+/// How matrices are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Without gaps, of one of the sizes that there is a loop for: rows, terms, columns.
+    Fixed([usize; 3]),
+    /// Rows of the second matrix and of the result are without gaps; those of the transposed product, if `turned`.
+    Tiles {
+        turned: bool,
+    },
+    Dots,
+    Columns,
+}
+
+impl Way {
+    /// The quickest way for three loops: rows, terms and columns. Operand 0 is the result.
+    fn of(loops: &[Loop]) -> Self {
+        let [rows, terms, columns] = loops else { unreachable!("three loops") };
+        let follows = |l: &Loop, k: usize, stride: usize| l.len == 1 || l.strides[k] == stride.cast_signed();
+        let packed = |rows: &Loop, row: &Loop, k| follows(row, k, 1) && follows(rows, k, row.len);
+        let sizes = [rows.len, terms.len, columns.len];
+        if packed(rows, terms, 1) && packed(terms, columns, 2) && packed(rows, columns, 0) {
+            if let [2, 2, 1]
+            | [3, 3, 1]
+            | [4, 4, 1]
+            | [6, 6, 1]
+            | [2, 2, 2]
+            | [3, 3, 3]
+            | [4, 4, 4]
+            | [6, 6, 6]
+            | [1, 3, 1]
+            | [1, 6, 1] = sizes
+            {
+                return Self::Fixed(sizes);
+            }
+        }
+        if columns.strides[2] == 1 && columns.strides[0] == 1 && columns.len > 1 {
+            Self::Tiles { turned: false }
+        } else if rows.strides[1] == 1 && rows.strides[0] == 1 && rows.len > 1 {
+            Self::Tiles { turned: true }
+        } else if terms.len >= PARTS_FROM && terms.strides[1] == 1 && terms.strides[2] == 1 {
+            Self::Dots
+        } else {
+            Self::Columns
+        }
+    }
+}
+
+struct Multiply<'a, 's, T, S: Store<T>> {
+    way: Way,
+    nest: Nest<'a, S::Slot, (T, T)>,
+    store: &'s S,
+}
+
+impl<T: LinalgScalar, S: Store<T>> Work for Multiply<'_, '_, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C>(self) {
+        let Self { way, nest, store } = self;
+        match way {
+            Way::Fixed([2, 2, 1]) => fixed::<T, S, 2, 2, 1>(nest, store),
+            Way::Fixed([3, 3, 1]) => fixed::<T, S, 3, 3, 1>(nest, store),
+            Way::Fixed([4, 4, 1]) => fixed::<T, S, 4, 4, 1>(nest, store),
+            Way::Fixed([6, 6, 1]) => fixed::<T, S, 6, 6, 1>(nest, store),
+            Way::Fixed([2, 2, 2]) => fixed::<T, S, 2, 2, 2>(nest, store),
+            Way::Fixed([3, 3, 3]) => fixed::<T, S, 3, 3, 3>(nest, store),
+            Way::Fixed([4, 4, 4]) => fixed::<T, S, 4, 4, 4>(nest, store),
+            Way::Fixed([6, 6, 6]) => fixed::<T, S, 6, 6, 6>(nest, store),
+            Way::Fixed([_, 3, _]) => fixed::<T, S, 1, 3, 1>(nest, store),
+            Way::Fixed(_) => fixed::<T, S, 1, 6, 1>(nest, store),
+            Way::Tiles { turned } => tiles(nest, store, turned, Every::<1>),
+            Way::Dots => dots(nest, store),
+            Way::Columns => {
+                let step = nest.loops().last().map_or(0, |l| l.strides[2]);
+                tiles(nest, store, false, step);
+            }
+        }
+    }
+}
+
+/// Tiny matrices without gaps: `M` rows, sums of `N` terms, `P` columns.
+#[inline(always)]
+fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: usize>(
+    nest: Nest<'_, S::Slot, (T, T)>,
+    store: &S,
+) {
+    let mut products = nest.walk(3);
+    while let Some(product) = products.next() {
+        let (a, b) = product.read().matrices(false, (Every::<1>, Every::<1>));
+        let (a, b) = (a.packed::<M, N>(), b.packed::<N, P>());
+        let out = product.grid(false).packed::<M, P>();
+        if P == 1 {
+            // all sums side by side, stored at the end: their chains of additions overlap
+            let mut sums: [T; M] = core::array::from_fn(|i| a[i][0] * b[0][0]);
+            for j in 1..N {
+                for i in 0..M {
+                    sums[i] = sums[i] + a[i][j] * b[j][0];
+                }
+            }
+            for i in 0..M {
+                store.store(&mut out[i][0], sums[i]);
+            }
+        } else {
+            for i in 0..M {
+                let mut sums: [T; P] = core::array::from_fn(|k| a[i][0] * b[0][k]);
+                for j in 1..N {
+                    for k in 0..P {
+                        sums[k] = sums[k] + a[i][j] * b[j][k];
+                    }
+                }
+                for k in 0..P {
+                    store.store(&mut out[i][k], sums[k]);
+                }
+            }
+        }
+    }
+}
+
+/// Long sums whose terms are adjacent in both matrices.
+#[inline(always)]
+fn dots<T: LinalgScalar, S: Store<T>>(nest: Nest<'_, S::Slot, (T, T)>, store: &S) {
+    let across = nest.loops().last().map_or(0, |l| l.strides[2]);
+    let mut products = nest.walk(3);
+    while let Some(product) = products.next() {
+        let (a, b) = product.read().matrices(false, (Every::<1>, across));
+        let b = b.transposed(Every::<1>);
+        let mut out = product.grid(false);
+        for column in 0..b.rows() {
+            for row in 0..a.rows() {
+                out.each(row, column, [dot(a.row(row), b.row(column))], |slot, sum| store.store(slot, sum));
+            }
+        }
+    }
+}
+
+/// One row at a time: with several, the compiler gathers their terms instead of taking them side by side (2x slower).
+#[inline(always)]
+fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
+    let mut parts = [T::zero(); PARTS];
+    let (xs, ys) = (a.chunks_exact(PARTS), b.chunks_exact(PARTS));
+    let (rest_a, rest_b) = (xs.remainder(), ys.remainder());
+    for (x, y) in xs.zip(ys) {
+        for k in 0..PARTS {
+            parts[k] = parts[k] + x[k] * y[k];
+        }
+    }
+    // written out, as an index that is computed would keep the parts in memory
+    let [p0, p1, p2, p3, p4, p5, p6, p7] = parts;
+    let mut sum = ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
+    for (&x, &y) in rest_a.iter().zip(rest_b) {
+        sum = sum + x * y;
+    }
+    sum
+}
+
+/// Tiles of the result that stay in registers while the terms go by: several columns wide if they are adjacent in the
+/// second matrix.
+///
+/// If `turned`, the operands are transposed and in the other order; their elements are still multiplied in the first.
+#[inline(always)]
+fn tiles<T: LinalgScalar, S: Store<T>, B: Step>(
+    nest: Nest<'_, S::Slot, (T, T)>,
+    store: &S,
+    turned: bool,
+    step: B,
+) {
+    let adjacent = step.offset(1) == 1;
+    let along = nest.loops()[nest.loops().len() - 2].strides[if turned { 2 } else { 1 }];
+    let mut products = nest.walk(3);
+    while let Some(product) = products.next() {
+        let (a, b) = product.read().matrices(turned, (along, step));
+        let mut out = product.grid(turned);
+        let (columns, mut column) = (b.width(), 0);
+        while adjacent && column + COLUMNS <= columns {
+            rows::<T, S, _, COLUMNS>(a, b, &mut out, column, turned, store);
+            column += COLUMNS;
+        }
+        if adjacent && column + 4 <= columns {
+            rows::<T, S, _, 4>(a, b, &mut out, column, turned, store);
+            column += 4;
+        }
+        if adjacent && column + 2 <= columns {
+            rows::<T, S, _, 2>(a, b, &mut out, column, turned, store);
+            column += 2;
+        }
+        while column < columns {
+            rows::<T, S, _, 1>(a, b, &mut out, column, turned, store);
+            column += 1;
+        }
+    }
+}
+
+/// `C` columns of the result.
+#[inline(always)]
+fn rows<T: LinalgScalar, S: Store<T>, B: Step, const C: usize>(
+    a: Block<'_, T, isize>,
+    b: Block<'_, T, B>,
+    out: &mut Grid<'_, S::Slot>,
+    column: usize,
+    turned: bool,
+    store: &S,
+) {
+    let mut row = 0;
+    while row + ROWS <= a.rows() {
+        tile::<T, S, B, ROWS, C>(a, b, out, [row, column], turned, store);
+        row += ROWS;
+    }
+    while row < a.rows() {
+        tile::<T, S, B, 1, C>(a, b, out, [row, column], turned, store);
+        row += 1;
+    }
+}
+
+/// `R` rows and `C` columns of the result.
+#[inline(always)]
+fn tile<T: LinalgScalar, S: Store<T>, B: Step, const R: usize, const C: usize>(
+    a: Block<'_, T, isize>,
+    b: Block<'_, T, B>,
+    out: &mut Grid<'_, S::Slot>,
+    [row, column]: [usize; 2],
+    turned: bool,
+    store: &S,
+) {
+    let mut sums = [[T::zero(); C]; R];
+    for (xs, ys) in a.terms::<B, R, C>(row, b, column) {
+        for (sums, x) in sums.iter_mut().zip(xs) {
+            for (sum, y) in sums.iter_mut().zip(ys) {
+                *sum = *sum + if turned { y * x } else { x * y };
+            }
+        }
+    }
+    for (r, sums) in sums.into_iter().enumerate() {
+        out.each(row + r, column, sums, |slot, sum| store.store(slot, sum));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The way for matrices of these sizes and strides, and a dense result.
+    fn way([rows, terms, columns]: [usize; 3], a: [isize; 2], b: [isize; 2]) -> Way {
+        let of = |len, strides: [isize; 3]| {
+            let mut l = Loop { len, ..Loop::ONE };
+            l.strides[..3].copy_from_slice(&strides);
+            l
+        };
+        let out = [columns.cast_signed(), 1];
+        Way::of(&[of(rows, [out[0], a[0], 0]), of(terms, [0, a[1], b[0]]), of(columns, [out[1], 0, b[1]])])
+    }
+
+    #[test]
+    fn the_quickest_way() {
+        for n in [2_usize, 3, 4, 6] {
+            let s = n.cast_signed();
+            assert_eq!(way([n, n, n], [s, 1], [s, 1]), Way::Fixed([n, n, n]));
+            assert_eq!(way([n, n, 1], [s, 1], [1, 1]), Way::Fixed([n, n, 1]));
+        }
+        assert_eq!(way([1, 3, 1], [3, 1], [1, 1]), Way::Fixed([1, 3, 1]));
+        assert_eq!(way([1, 6, 1], [9, 1], [1, 7]), Way::Fixed([1, 6, 1]));
+        assert_eq!(way([5, 5, 5], [5, 1], [5, 1]), Way::Tiles { turned: false });
+        assert_eq!(way([3, 3, 3], [4, 1], [3, 1]), Way::Tiles { turned: false });
+        // the columns of the first matrix, and of a result that is a column
+        assert_eq!(way([5, 20, 1], [1, 5], [1, 1]), Way::Tiles { turned: true });
+        assert_eq!(way([5, 20, 1], [20, 1], [1, 1]), Way::Dots);
+        assert_eq!(way([5, 15, 1], [15, 1], [1, 1]), Way::Columns);
+        assert_eq!(way([5, 20, 4], [20, 1], [1, 20]), Way::Dots);
+        assert_eq!(way([5, 20, 4], [40, 2], [1, 20]), Way::Columns);
+        assert_eq!(way([5, 20, 1], [20, 1], [2, 1]), Way::Columns);
+    }
+}

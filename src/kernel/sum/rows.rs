@@ -1,0 +1,147 @@
+//! Rows of an array, added to tiles: see [`tiles`].
+//!
+//! Eight rows are added up before the tile is read and written once.
+
+use super::{Element, Store, Sum};
+use crate::kernel::lane;
+use crate::kernel::levels::Levels;
+use crate::kernel::loops::{Loops, steps};
+use crate::kernel::memory::Scratch;
+use crate::kernel::nest::{Every, Nest, Step};
+use crate::kernel::simd::{self, Work};
+use crate::kernel::threads::{SliceExecutor, SliceTask};
+use crate::kernel::tiles::{self, AddRows, Tiling};
+use alloc::vec;
+
+/// Adds rows of elements that are `step` apart, from column `from` on.
+struct Rows<S> {
+    step: S,
+    from: usize,
+}
+
+impl<T: Element, S: Step> AddRows<T, (T,)> for Rows<S> {
+    #[inline(always)]
+    fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), (T,)>, in_rows: bool) {
+        let width = levels.first().len();
+        let x = rows.block(in_rows, self.step).columns_from(self.from, width);
+        let add = |a: &mut T, s| *a = a.clone() + s;
+        let mut row = 0;
+        while row < x.rows() {
+            let tile = &mut levels.first()[..x.width()];
+            row += match x.rows() - row {
+                8.. => {
+                    lane::across::<T, _, _, 8>(x, row, tile, add);
+                    8
+                }
+                4.. => {
+                    lane::across::<T, _, _, 4>(x, row, tile, add);
+                    4
+                }
+                _ => {
+                    lane::across::<T, _, _, 1>(x, row, tile, add);
+                    1
+                }
+            };
+            levels.carry();
+        }
+    }
+}
+
+/// Sums a nest tile by tile.
+pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>(
+    nest: Nest<'_, S::Slot, (T,)>,
+    tiling: Tiling,
+    sum: &Sum<'_, S, X>,
+) {
+    tiles::parts(nest, tiling, |nest, tiling| {
+        let loops = nest.loops();
+        let outer = loops[..tiling.first].iter().take_while(|l| !l.is_reduced()).count();
+        if sum.is_large && steps(&loops[outer..]) / 2 >= super::GRAIN {
+            columns(nest, tiling, outer, sum);
+        } else {
+            simd::dispatch(Tiles { nest, tiling, store: sum.store });
+        }
+    });
+}
+
+struct Tiles<'a, 's, T, S: Store<T>> {
+    nest: Nest<'a, S::Slot, (T,)>,
+    tiling: Tiling,
+    store: &'s S,
+}
+
+impl<T: Element, S: Store<T>> Work for Tiles<'_, '_, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C>(self) {
+        let Self { nest, tiling, store } = self;
+        let mut scratch = Scratch::new();
+        let room = scratch.filled(tiling.cascade.levels * tiling.width(nest.loops()), &T::zero());
+        let store = |slot: &mut S::Slot, sum| store.store(slot, sum);
+        match nest.loops().last().map_or(0, |l| l.strides[1]) {
+            1 => tiles::run(nest, tiling, room, &mut Rows { step: Every::<1>, from: 0 }, store),
+            2 => tiles::run(nest, tiling, room, &mut Rows { step: Every::<2>, from: 0 }, store),
+            step => tiles::run(nest, tiling, room, &mut Rows { step, from: 0 }, store),
+        }
+    }
+}
+
+/// Some columns of a large tile.
+pub(crate) struct Columns<'a, T> {
+    rows: Nest<'a, (), (T,)>,
+    tiling: Tiling,
+}
+
+/// Sums large tiles one after the other, the columns of each on several threads.
+fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>(
+    nest: Nest<'_, S::Slot, (T,)>,
+    tiling: Tiling,
+    outer: usize,
+    sum: &Sum<'_, S, X>,
+) {
+    let loops = nest.loops();
+    let shape = tiles::shape(&loops[tiling.first..], tiling.take);
+    let kept = shape.iter().filter(|l| !l.is_reduced()).count();
+    let mut tile = vec![T::zero(); steps(&shape)];
+    let mut rows = nest.read().walk(loops.len() - outer);
+    let mut written = Loops::new();
+    let mut slots = nest.written(&mut written).walk(kept);
+    while let (Some(rows), Some(slots)) = (rows.next(), slots.next()) {
+        let tiling = Tiling { first: tiling.first - outer, ..tiling };
+        sum.executor.run_slice(&mut tile, &Columns { rows, tiling });
+        tiles::finish(&mut tile, &shape, slots, &|slot: &mut S::Slot, total| sum.store.store(slot, total));
+    }
+}
+
+impl<T: Element> SliceTask<T> for Columns<'_, T> {
+    fn run(&self, from: usize, part: &mut [T]) {
+        if !part.is_empty() {
+            simd::dispatch(SumColumns { columns: self, from, part });
+        }
+    }
+}
+
+struct SumColumns<'a, T> {
+    columns: &'a Columns<'a, T>,
+    from: usize,
+    part: &'a mut [T],
+}
+
+impl<T: Element> Work for SumColumns<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C>(self) {
+        let Self { columns: &Columns { rows, tiling }, from, part } = self;
+        let mut scratch = Scratch::new();
+        let room = scratch.filled(tiling.cascade.levels * part.len(), &T::zero());
+        let mut levels = Levels::new(room, part.len(), tiling.cascade);
+        let inner = rows.loops().len() - tiling.first;
+        match rows.loops().last().map_or(0, |l| l.strides[1]) {
+            1 => tiles::add_tile(&mut levels, rows, inner, tiling.take, &mut Rows { step: Every::<1>, from }),
+            step => tiles::add_tile(&mut levels, rows, inner, tiling.take, &mut Rows { step, from }),
+        }
+        part.clone_from_slice(levels.finish());
+    }
+}
