@@ -141,6 +141,43 @@ fn numbers_of_axes() {
 }
 
 #[test]
+fn a_closure_writes_one_result() {
+    let (x, y) = (zeros(&[7, 4]), zeros(&[3]));
+    let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
+    let wrong =
+        |result, message: &str| assert_words(result, "ResultCount", message, ErrorKind::IncompatibleShape);
+    let ignore = |_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>| ();
+    wrong(
+        x.map(Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()).map(drop),
+        "cannot apply (n)->(n),() to (7; 4): the number of results is 2, expected 1",
+    );
+    // a result that no operand gives the size of
+    let two = Signature::literal("(n),(n)->(n),(m)");
+    let words = "cannot apply (n),(n)->(n),(m) to (7; 4) and (7; 4): the number of results is 2, expected 1";
+    wrong(x.zip_map(&x, two, ignore).map(drop), words);
+    #[cfg(feature = "rayon")]
+    wrong(x.par_zip_map(&x, two, ignore).map(drop), words);
+    wrong(
+        x.zip_map3(
+            &x,
+            &y,
+            Signature::literal("(n),(n),(m)->(n),(m),()"),
+            |_, _, _, _: ArrayViewMut1<'_, f64>| (),
+        )
+        .map(drop),
+        "cannot apply (n),(n),(m)->(n),(m),() to (7; 4), (7; 4) and (; 3): the number of results is 3, expected 1",
+    );
+    // after the number of operands, before the bases and the batches
+    let kind = |result| variant(&refused(result));
+    assert_eq!(kind(x.map(two, |_, _: ArrayViewMut1<'_, f64>| ()).map(drop)), "OperandCount");
+    assert_eq!(kind(x.zip_map(&y, two, ignore).map(drop)), "ResultCount");
+    assert_eq!(
+        two.resolve(&[&[7, 4], &[7, 4]]).map_err(|error| variant(&error)),
+        Err("UnknownSymbol".into())
+    );
+}
+
+#[test]
 fn sizes_of_bases() {
     let (x, y) = (zeros(&[7, 4]), zeros(&[3]));
     let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));

@@ -17,8 +17,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`, or what
-    /// [`Signature::resolve`](super::Signature::resolve) says of a signature;
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`OperandCount`](BroadcastError::OperandCount) for a signature with another number of operands;
+    /// [`ResultCount`](BroadcastError::ResultCount) for a signature with several results;
+    /// any other error of [`Signature::resolve`](super::Signature::resolve);
     /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
@@ -58,8 +60,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`, or what
-    /// [`Signature::resolve`](super::Signature::resolve) says of a signature;
+    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`OperandCount`](BroadcastError::OperandCount) for a signature with another number of operands;
+    /// [`ResultCount`](BroadcastError::ResultCount) for a signature with several results;
+    /// any other error of [`Signature::resolve`](super::Signature::resolve);
     /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1;
     /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///

@@ -8,9 +8,9 @@ use ndarray::Dimension;
 
 /// What gives the base shape of a result, of dimension type `R`: the shape itself, or a [`Signature`].
 ///
-/// A shape is any [`TargetShape`] without -1: then `R` is its dimension type. With a signature `R` is that of the
-/// closure's last argument. Where neither says it, as in `zip_map(&b, 6, |x, y, mut s| …)`, give the argument's type,
-/// `mut s: ArrayViewMut1<f64>`, or the shape as an array, `[6]`.
+/// A shape is any [`TargetShape`] without -1: then `R` is its dimension type. A signature has one result, and `R` is the
+/// dimension type of the closure's last argument. Where neither says it, as in `zip_map(&b, 6, |x, y, mut s| …)`, give
+/// the argument's type, `mut s: ArrayViewMut1<f64>`, or the shape as an array, `[6]`.
 ///
 /// Sealed; implemented for every [`TargetShape`] and for [`Signature`].
 ///
@@ -27,6 +27,10 @@ use ndarray::Dimension;
 /// assert_eq!(a.zip_map(&b, [2], add)?, sums);
 /// assert_eq!(a.zip_map(&b, Signature::literal("(n),(n)->(n)"), add)?, sums);
 /// assert!(a.zip_map(&b, -1, add).is_err());
+/// assert_eq!(
+///     a.zip_map(&b, Signature::literal("(n),(n)->(n),()"), add).unwrap_err().to_string(),
+///     "cannot apply (n),(n)->(n),() to (2; 2) and (; 2): the number of results is 2, expected 1",
+/// );
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///

@@ -180,9 +180,15 @@ impl<'s> Signature<'s> {
     /// The base shape of the only result for operands that are split already.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve), but for the batches.
+    /// [`OperandCount`](BroadcastError::OperandCount) for another number of operands;
+    /// [`ResultCount`](BroadcastError::ResultCount) for several results;
+    /// the other errors of [`resolve`](Self::resolve), but for the batches.
     pub(super) fn base_of_result(&self, parts: &[Split<'_>]) -> Result<Vec<usize>, BroadcastError> {
         let cores = self.cores(parts)?;
+        if self.results() != 1 {
+            let (expected, found) = (1, self.results());
+            return Err(BroadcastError::ResultCount { request: self.request(parts), expected, found });
+        }
         for (k, part) in parts.iter().enumerate() {
             let (expected, found) = (cores.base(k).len(), part.base().len());
             if found != expected {

@@ -201,6 +201,16 @@ pub enum BroadcastError {
         /// How many there are.
         found: usize,
     },
+    /// A signature has not as many results as the operation writes.
+    #[error("cannot {request}: the number of results is {found}, expected {expected}")]
+    ResultCount {
+        /// What was asked.
+        request: Box<Request>,
+        /// How many results there have to be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// A shape has not the number of axes that it was said to have.
     #[error("cannot {request}: the number of axes of {} is {found}, expected {expected}{}",
         owner(*operand), request.at_least())]
@@ -330,6 +340,7 @@ impl BroadcastError {
             Self::PartialPlaceholderOnNewAxis { .. } => "PartialPlaceholderOnNewAxis",
             Self::InvalidText { .. } => "InvalidText",
             Self::OperandCount { .. } => "OperandCount",
+            Self::ResultCount { .. } => "ResultCount",
             Self::DeclaredAxes { .. } => "DeclaredAxes",
             Self::DeclaredSize { .. } => "DeclaredSize",
             Self::DeclaredName { .. } => "DeclaredName",

@@ -176,6 +176,12 @@ fn closures(t: &mut Table) {
         "cannot apply (n),(n)->(n) to (2147483648; 2147483648) and (0; 9223372036854775807): n is \
          2147483648 at base axis 0 of operand 0 and 9223372036854775807 at base axis 0 of operand 1",
     );
+    let text = format!("(n),(n)->{}", vec!["(n)"; MANY].join(","));
+    let signature = Signature::literal(&text);
+    t.call(name, || empty.zip_map(&empty, signature, |_, _, _: Row<'_>| ())).refused(&format!(
+        "cannot apply {text} to (0; 9223372036854775807) and (0; 9223372036854775807): the number of \
+         results is 10000, expected 1"
+    ));
 
     let name = "Batch::zip_map3";
     let last = |_: Dyn<'_>, _: Dyn<'_>, from: Dyn<'_>, mut to: DynMut<'_>| to.assign(&from);

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Measures what the crate costs to compile, beside the same written with ndarray alone.
+
+    python3 benches/compile.py               prints a table in Markdown, after some minutes
+    python3 benches/compile.py --only a,d    measures these rows only
+    python3 benches/compile.py --check       and fails where a bound is broken
+
+Times are user CPU of cargo and all that it starts: the least of three builds of one crate whose dependencies are built,
+in turns with the crate that it is compared with; a build from nothing happens once. All that is written goes into a
+temporary folder. Needs Unix.
+"""
+
+import argparse
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NDARRAY = re.search(r'^ndarray = \{ version = "(.+?)"', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.M)[1]
+CRATE = "ndarray-broadcast"
+ROUNDS = 3
+
+TWO = """a + b; a - b; a * b; a / b; a * b + 1.0; (a - b) * (a - b); (a + b).sqrt(); a.max(b); a.min(b); a * b.abs();
+a.mul_add(b, a); (a - b).abs(); if a > b { a } else { -b }; a * 0.5 + b * 0.25; a / (1.0 + b * b); a * a - b * b;
+1.0 / (a + b); (a * b).floor(); a.hypot(b); a.max(0.0) * b""".replace("\n", " ").split("; ")
+THREE = [f"({two}) {'+*-'[k % 3]} c" for k, two in enumerate(TWO)]
+AB = "a: &Array2<f32>, b: &Array1<f32>"
+OUT_AB = f"out: &mut Array2<f32>, {AB}"
+OUT_ABC = f"{OUT_AB}, c: &Array2<f32>"
+
+
+def library(uses, parameters, call, closures, result="()"):
+    """A function for each closure, whose body stands for BODY."""
+    calls = enumerate(call.replace("BODY", body) for body in closures)
+    functions = "".join(f"pub fn op{k}({parameters}) -> {result} {{ {call} }}\n" for k, call in calls)
+    return f"use ndarray::{{Array1, Array2}};\nuse {uses};\n{functions}"
+
+
+def program(uses, view, total, mapped):
+    """A view, a sum and a map of sizes that are not known when the program is compiled."""
+    return f"""use ndarray::{{Array1, Array2}};
+use {uses};
+fn main() {{
+    let (m, n) = (std::env::args().count() + 2, 4);
+    let (a, b) = (Array2::from_elem((m, n), 1.5_f32), Array1::from_elem(n, 0.5_f32));
+    let (view, total, mapped) = ({view}.unwrap(), {total}, {mapped});
+    println!("{{}}", view[[1, 2]] + total[1] + mapped[[2, 3]]);
+}}
+"""
+
+
+# The sources of the scratch crates. Those that are called plain know ndarray only.
+SOURCES = {
+    "plain2": library("ndarray::Zip", OUT_AB,
+                      "Zip::from(out).and_broadcast(a).and_broadcast(b).for_each(|o, &a, &b| *o = BODY);", TWO),
+    "apply2": library("ndarray_broadcast::broadcast_apply", OUT_AB,
+                      "broadcast_apply(out, (a, b), |o, &a, &b| *o = BODY).unwrap();", TWO),
+    "plain3": library("ndarray::Zip", OUT_ABC, "Zip::from(out).and_broadcast(a).and_broadcast(b).and_broadcast(c)"
+                      ".for_each(|o, &a, &b, &c| *o = BODY);", THREE),
+    "apply3": library("ndarray_broadcast::broadcast_apply", OUT_ABC,
+                      "broadcast_apply(out, (a, b, c), |o, &a, &b, &c| *o = BODY).unwrap();", THREE),
+    "sum2": library("ndarray_broadcast::broadcast_map_sum_to", AB,
+                    "broadcast_map_sum_to((a, b), [b.len()], |&a, &b| BODY).unwrap()", TWO, "Array1<f32>"),
+    "plain": program("ndarray::{Axis, Zip}", "b.broadcast([m, n])", "a.sum_axis(Axis(0))",
+                     "Zip::from(&a).and_broadcast(&b).map_collect(|&a, &b| a * b + 1.0)"),
+    "ours": program("ndarray_broadcast::{broadcast_map, prelude::*}", "b.broadcast_to([m, n])",
+                    "a.sum_to_shape([n]).unwrap()", "broadcast_map((&a, &b), |&a, &b| a * b + 1.0).unwrap()"),
+}
+
+
+class Scratch:
+    """A workspace of the scratch crates in a folder, and what it costs to build them."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        members = ", ".join(f'"{name}"' for name in SOURCES)
+        workspace = f'[workspace]\nresolver = "3"\nmembers = [{members}]\n[profile.release]\nstrip = true\n'
+        (folder / "Cargo.toml").write_text(workspace, encoding="utf-8")
+        for name, source in SOURCES.items():
+            ours = "" if name.startswith("plain") else f"{CRATE}.path = '{ROOT}'\n"
+            manifest = f'[package]\nname = "{name}"\nedition = "2024"\n[dependencies]\nndarray = "{NDARRAY}"\n{ours}'
+            self.source(name).parent.mkdir(parents=True)
+            self.source(name).write_text(source, encoding="utf-8")
+            (folder / name / "Cargo.toml").write_text(manifest, encoding="utf-8")
+
+    def source(self, name):
+        return self.folder / name / "src" / ("main.rs" if "fn main" in SOURCES[name] else "lib.rs")
+
+    def cargo(self, command, name, profile, target="target"):
+        """User CPU in seconds, and the crates that were compiled."""
+        # A wrapper may have the work done by a server, whose time is not seen.
+        own = {"CARGO_INCREMENTAL": "0", "RUSTC_WRAPPER": "", "CARGO_TERM_COLOR": "never", "CARGO_TERM_QUIET": "false"}
+        env = os.environ | own | {"CARGO_TARGET_DIR": str(self.folder / target)}
+        command = ["cargo", command, "--profile", profile, "-p", name]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        ended = subprocess.run(command, cwd=self.folder, env=env, stderr=subprocess.PIPE, text=True, check=False)
+        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        if ended.returncode != 0:
+            sys.exit(ended.stderr)
+        return seconds, re.findall(r"^ *Compiling (\S+)", ended.stderr, re.M)
+
+    def rebuild(self, name, profile):
+        """User CPU of building one crate."""
+        if name in SOURCES:
+            self.source(name).touch()
+        else:
+            self.cargo("clean", name, profile)
+        seconds, compiled = self.cargo("build", name, profile)
+        if compiled != [name]:
+            sys.exit(f"compiled were {compiled}, not {name} alone")
+        return seconds
+
+    def least(self, names, profile):
+        """The least user CPU of building each crate."""
+        for name in names:
+            self.cargo("build", name, profile)
+        rounds = [[self.rebuild(name, profile) for name in names] for _ in range(ROUNDS)]
+        return map(min, zip(*rounds))
+
+
+# What a row measures gives lines: what it is, both costs, how they compare, the bound, and whether it holds.
+def closures(scratch, names, bound):
+    for title, profile in (("release", "release"), ("debug", "dev")):
+        plain, ours = scratch.least(names, profile)
+        yield title, f"{plain:.2f} s", f"{ours:.2f} s", f"{ours / plain:.2f}×", f"{bound}×", ours / plain <= bound
+
+
+def programs(scratch):
+    seconds, sizes, printed = [], [], []
+    for name in ("plain", "ours"):
+        seconds.append(scratch.cargo("build", name, "release", target=f"fresh-{name}")[0])
+        file = scratch.folder / f"fresh-{name}" / "release" / name
+        sizes.append(file.stat().st_size / 1000)
+        printed.append(subprocess.run([file], stdout=subprocess.PIPE, check=True).stdout)
+    if printed[0] != printed[1]:
+        sys.exit(f"the programs print {printed}")
+    more = sizes[1] - sizes[0]
+    yield "stripped", *(f"{size:.0f} kB" for size in sizes), f"{more:+.0f} kB", "100 kB", more <= 100
+    more = seconds[1] - seconds[0]
+    yield "built from nothing", *(f"{time:.2f} s" for time in seconds), f"{more:+.2f} s", "–", True
+
+
+def alone(scratch):
+    (seconds,) = scratch.least([CRATE], "release")
+    yield "release", "–", f"{seconds:.2f} s", "–", "5 s", seconds <= 5
+
+
+ROWS = {
+    "a": ("20 closures of 2 operands", lambda scratch: closures(scratch, ("plain2", "apply2"), 2)),
+    "b": ("20 closures of 3 operands", lambda scratch: closures(scratch, ("plain3", "apply3"), 2.5)),
+    "c": ("20 sums of 2 operands, to a's ndarray", lambda scratch: closures(scratch, ("plain2", "sum2"), 3)),
+    "d": ("program of 3 calls", programs),
+    "e": ("the crate alone", alone),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default=",".join(ROWS), metavar="a,b", help="the rows to measure")
+    parser.add_argument("--check", action="store_true", help="fail where a bound is broken")
+    options = parser.parse_args()
+    chosen, all_hold = options.only.split(","), True
+    if not ROWS.keys() >= set(chosen):
+        parser.error(f"the rows are {', '.join(ROWS)}")
+    print("| | ndarray | ndarray-broadcast | | bound |\n|---|---:|---:|---:|---:|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Scratch(Path(folder))
+        for row in chosen:
+            label, measure = ROWS[row]
+            print(f"measuring {row}: {label}", file=sys.stderr, flush=True)
+            for what, *cells, bound, holds in measure(scratch):
+                bound = bound if holds else f"{bound}, broken"
+                print(f"| {row}. {label}, {what} | {' | '.join(cells)} | {bound} |", flush=True)
+                all_hold &= holds
+    sys.exit(0 if all_hold or not options.check else 1)
+
+
+if __name__ == "__main__":
+    main()
