@@ -3,14 +3,10 @@
 use super::dim::Beside;
 use super::infer::{Columns, Joint, together};
 use super::verify::Agreement;
-use super::{Check, Dim, Name, PartialShape, Place, ResultRule};
+use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::{BroadcastError, Request};
-use alloc::{
-    boxed::Box,
-    collections::{BTreeMap, BTreeSet},
-    vec,
-    vec::Vec,
-};
+use crate::shape::{ByName, insert_sorted};
+use alloc::{boxed::Box, vec, vec::Vec};
 
 /// Whether operands go together, as far as their shapes tell.
 ///
@@ -105,7 +101,7 @@ impl Decision {
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
     let columns = Columns::new(operands);
-    match columns.infer(|| Box::new(together(operands.iter()))) {
+    match columns.infer(&|| Box::new(together(operands))) {
         Err(error) => Decision::Never(error),
         Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
     }
@@ -152,7 +148,7 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
         super::verify(operands, result, rule)?;
     }
     let columns = Columns::new(operands);
-    let joint = columns.infer(request)?;
+    let joint = columns.infer(&request)?;
     let mut checks = operand_checks(operands, &columns);
     let Some(declared) = result.dims() else { return Ok(checks) };
     let Some(new) = declared.len().checked_sub(columns.ndim) else {
@@ -178,12 +174,12 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
 }
 
 /// Where each name of the operands stands first.
-fn first_places(operands: &[PartialShape]) -> BTreeMap<&Name, Place> {
-    let mut places = BTreeMap::new();
+fn first_places(operands: &[PartialShape]) -> ByName<'_, Place> {
+    let mut places = ByName::new();
     for (operand, shape) in operands.iter().enumerate() {
         for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
             if let Some(name) = dim.as_name() {
-                places.entry(name).or_insert(Place::Operand { operand, axis });
+                places.or_insert(name, Place::Operand { operand, axis });
             }
         }
     }
@@ -196,7 +192,7 @@ fn axis_checks<'a>(
     columns: &Columns,
     joint: Option<&'a Joint<'a>>,
     declared: &'a [Dim],
-    mut places: BTreeMap<&'a Name, Place>,
+    mut places: ByName<'a, Place>,
 ) -> Vec<Check> {
     let mut agreement = joint.map(|joint| Agreement::new(&joint.named));
     let mut checks = Vec::new();
@@ -207,7 +203,7 @@ fn axis_checks<'a>(
         };
         let place = joint.and_then(|_| only_stretching(columns, axis)).unwrap_or(Place::Result { axis });
         if let Dim::Name(name) = dim {
-            let first = *places.entry(name).or_insert(Place::Result { axis });
+            let first = *places.or_insert(name.as_str(), Place::Result { axis });
             if !certain && first != place && first != (Place::Result { axis }) {
                 checks.push(Check::Equals { place, other: first, or_one: false });
             }
@@ -227,7 +223,7 @@ fn only_stretching(columns: &Columns, axis: usize) -> Option<Place> {
 
 /// What makes sure that operands go together of which it is not certain that they never do.
 fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
-    let mut seen = BTreeSet::new();
+    let mut seen = Vec::new();
     let mut checks: Vec<_> =
         (0..columns.ndim).flat_map(|axis| column_checks(columns, axis, &mut seen)).collect();
     let unranked = || operands.iter().enumerate().filter(|(_, shape)| shape.dims().is_none());
@@ -239,21 +235,23 @@ fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
 }
 
 /// What names have to be, for the checks that are made: these names agree, or are 1 or of this size.
-type Seen<'a> = BTreeSet<(Vec<&'a Name>, Option<usize>)>;
+type Seen<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
 
 /// What makes sure of one axis.
 fn column_checks<'a>(columns: &Columns<'a>, axis: usize, seen: &mut Seen<'a>) -> Vec<Check> {
-    let mut names = BTreeSet::new();
+    let mut names = Vec::new();
     let stretching: Vec<(Place, &Dim)> = columns
         .at(axis)
-        .filter(|(_, _, dim)| dim.as_name().map_or(**dim != Dim::Known(1), |name| names.insert(name)))
+        .filter(|(_, _, dim)| {
+            dim.as_name().map_or(**dim != Dim::Known(1), |name| insert_sorted(&mut names, name))
+        })
         .map(|(operand, axis, dim)| (Place::Operand { operand, axis }, dim))
         .collect();
     let forced = || stretching.iter().filter(|(_, dim)| !dim.admits(1));
     let known = forced().find_map(|(_, dim)| dim.span().single());
     if let Some(size) = known {
         let open = stretching.iter().filter(|(_, dim)| match dim.as_name() {
-            Some(name) => seen.insert((vec![name], known)),
+            Some(name) => insert_sorted(seen, (vec![name], known)),
             None => dim.span().beside_one() != Beside::Size(size),
         });
         return open
@@ -270,7 +268,7 @@ fn column_checks<'a>(columns: &Columns<'a>, axis: usize, seen: &mut Seen<'a>) ->
     let first = stretching.first().map_or(Beside::Nothing, |(_, dim)| beside(dim));
     let certain = first != Beside::Several && stretching.iter().all(|(_, dim)| beside(dim) == first);
     let only_names = stretching.len() == names.len();
-    if certain || stretching.len() < 2 || (only_names && !seen.insert((names.into_iter().collect(), None))) {
+    if certain || stretching.len() < 2 || (only_names && !insert_sorted(seen, (names, None))) {
         return Vec::new();
     }
     vec![Check::Agree { places: stretching.into_iter().map(|(place, _)| place).collect() }]

@@ -48,7 +48,7 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
     let known = |size: isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
     let Some(dims) = shape.dims() else {
         let resolved = target.iter().map(|&size| known(size)).collect();
-        return Ok(fits(resolved, request)?.into());
+        return Ok(fits(resolved, &request)?.into());
     };
     let Some(new) = target.len().checked_sub(dims.len()) else {
         let (expected, found) = (dims.len(), target.len());
@@ -69,7 +69,7 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
             _ => dim.clone(),
         });
     }
-    Ok(fits(resolved, request)?.into())
+    Ok(fits(resolved, &request)?.into())
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -116,18 +116,18 @@ pub fn infer_axes(
     };
     let count = axes.axis_count();
     let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
-        distinct(&axes, request)?;
+        distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
     let new = Named::new(&axes, ndim, || *request())?;
     let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
     let target = target.dims().unwrap_or(&unknown);
-    let Some(dims) = shape.dims() else { return merged_at(target, &[], request) };
+    let Some(dims) = shape.dims() else { return merged_at(target, &[], &request) };
     let expected = dims.len() + count;
     if expected != ndim {
         return Err(BroadcastError::AxisCount { request: request(), expected, found: ndim });
     }
-    merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), request)
+    merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), &request)
 }
 
 /// The shape of an array of which each axis has its place in a target.
@@ -176,7 +176,7 @@ pub fn infer_in_dim(
         return Err(BroadcastError::AxisCount { request: request(), expected, found });
     }
     let Some(dims) = target.dims() else {
-        distinct(&axes, request)?;
+        distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
     Named::new(&axes, dims.len(), || *request())?;
@@ -185,7 +185,7 @@ pub fn infer_in_dim(
         shape.dims().unwrap_or_default().iter().enumerate().map(|(i, dim)| (axes.axis(i), dim)).collect();
     stretched.retain(|(_, dim)| !dim.admits(1));
     stretched.sort_unstable_by_key(|&(axis, _)| axis);
-    merged_at(dims, &stretched, request)
+    merged_at(dims, &stretched, &request)
 }
 
 /// The joint batch shape of operands of which the last axes are their base.
@@ -234,7 +234,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
         };
         batches.push(PartialShape::from(dims[..batch].to_vec()));
     }
-    let joint = Columns::new(&batches).infer(request)?.dims;
+    let joint = Columns::new(&batches).infer(&request)?.dims;
     let unranked = batches.iter().any(|batch| batch.dims().is_none());
     Ok(if unranked { PartialShape::unranked() } else { joint.into() })
 }
@@ -269,7 +269,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
     let request = || Box::new(Request::PartialSum { shape: shape.clone(), axes: positions(&axes) });
     let Some(dims) = shape.dims() else {
-        distinct(&axes, request)?;
+        distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
     let summed = Named::new(&axes, dims.len(), || *request())?;
@@ -278,7 +278,7 @@ pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, 
 }
 
 /// Makes sure that no axis is named twice where it is not known how many there are.
-fn distinct<X: Axes>(axes: &X, request: impl Fn() -> Box<Request>) -> Result<(), BroadcastError> {
+fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Box<Request>) -> Result<(), BroadcastError> {
     let mut sorted = positions(axes);
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -291,7 +291,7 @@ fn distinct<X: Axes>(axes: &X, request: impl Fn() -> Box<Request>) -> Result<(),
 fn merged_at(
     target: &[Dim],
     own: &[(usize, &Dim)],
-    request: impl Fn() -> Box<Request>,
+    request: &dyn Fn() -> Box<Request>,
 ) -> Result<PartialShape, BroadcastError> {
     let merged = merge_dims(own.iter().map(|&(axis, dim)| (dim, &target[axis]))).map_err(|i| {
         let (axis, dim) = own[i];

@@ -1,8 +1,9 @@
 //! The shape of an operand, as far as it is known.
 
-use super::{Dim, Name, Span};
+use super::{Dim, Span};
 use crate::error::{BroadcastError, Request};
-use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use crate::shape::ByName;
+use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -191,10 +192,10 @@ impl PartialShape {
     #[must_use]
     pub fn accepts(&self, shape: &[usize]) -> bool {
         let Some(dims) = self.dims() else { return true };
-        let mut named: BTreeMap<&Name, usize> = BTreeMap::new();
+        let mut named = ByName::new();
         dims.len() == shape.len()
             && dims.iter().zip(shape).all(|(dim, &size)| match dim {
-                Dim::Name(name) => *named.entry(name).or_insert(size) == size,
+                Dim::Name(name) => *named.or_insert(name.as_str(), size) == size,
                 _ => dim.admits(size),
             })
     }
@@ -288,15 +289,15 @@ impl PartialShape {
 pub(super) fn merge_dims<'a>(
     pairs: impl Iterator<Item = (&'a Dim, &'a Dim)> + Clone,
 ) -> Result<Vec<Dim>, usize> {
-    let mut named: BTreeMap<&Name, Span> = BTreeMap::new();
+    let mut named = ByName::new();
     for (i, (a, b)) in pairs.clone().enumerate() {
         let span = a.span().intersect(b.span()).ok_or(i)?;
         for name in [a, b].into_iter().filter_map(Dim::as_name) {
-            let seen = named.entry(name).or_insert(Span::ANY);
+            let seen = named.or_insert(name, Span::ANY);
             *seen = seen.intersect(span).ok_or(i)?;
         }
     }
-    let resolve = |dim: &Dim| match dim.as_name().and_then(|name| named[name].single()) {
+    let resolve = |dim: &Dim| match dim.as_name().and_then(|name| named.get(name)?.single()) {
         Some(size) => Dim::Known(size),
         None => dim.clone(),
     };
