@@ -2,7 +2,7 @@
 
 use super::words::{Count, Split, base, batch, listed, together};
 use crate::partial::{PartialShape, ResultRule};
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
 /// What was asked of the crate: the operation and every shape it was given, for error messages.
@@ -204,6 +204,16 @@ pub enum Request {
         /// The batch shape to sum to, as given.
         target: Vec<i128>,
     },
+}
+
+impl Request {
+    /// In a box that is made in one place, so that callers need not know how to drop a request.
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::unnecessary_box_returns, reason = "errors have their request in a box")]
+    pub(crate) fn boxed(self) -> Box<Self> {
+        Box::new(self)
+    }
 }
 
 impl fmt::Display for Request {

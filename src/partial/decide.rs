@@ -101,7 +101,7 @@ impl Decision {
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
     let columns = Columns::new(operands);
-    match columns.infer(&|| Box::new(together(operands))) {
+    match columns.infer(&|| together(operands).boxed()) {
         Err(error) => Decision::Never(error),
         Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
     }
@@ -142,7 +142,7 @@ pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decisi
 fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
     let rule = ResultRule::AllowCast;
     let request =
-        || Box::new(Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule });
+        || Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule }.boxed();
     let unranked = operands.iter().any(|shape| shape.dims().is_none());
     if !unranked || result.dims().is_none() {
         super::verify(operands, result, rule)?;

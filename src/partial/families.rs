@@ -41,7 +41,7 @@ use alloc::{boxed::Box, vec, vec::Vec};
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
     let given = || target.iter().map(|&size| size as i128).collect::<Vec<_>>();
-    let request = || Box::new(Request::PartialToTarget { shape: shape.clone(), target: given() });
+    let request = || Request::PartialToTarget { shape: shape.clone(), target: given() }.boxed();
     if let Some(axis) = target.iter().position(|&size| size < -1) {
         return Err(BroadcastError::InvalidSize { request: request(), axis, size: target[axis] as i128 });
     }
@@ -112,7 +112,7 @@ pub fn infer_axes(
 ) -> Result<PartialShape, BroadcastError> {
     let request = || {
         let (shape, target) = (shape.clone(), target.clone());
-        Box::new(Request::PartialAlongAxes { shape, axes: positions(&axes), target })
+        Request::PartialAlongAxes { shape, axes: positions(&axes), target }.boxed()
     };
     let count = axes.axis_count();
     let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
@@ -169,7 +169,7 @@ pub fn infer_in_dim(
 ) -> Result<PartialShape, BroadcastError> {
     let request = || {
         let (shape, target) = (shape.clone(), target.clone());
-        Box::new(Request::PartialInDim { shape, axes: positions(&axes), target })
+        Request::PartialInDim { shape, axes: positions(&axes), target }.boxed()
     };
     let found = axes.axis_count();
     if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
@@ -221,7 +221,7 @@ pub fn infer_in_dim(
 /// # Equivalents
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
-    let request = || Box::new(Request::PartialBatch { shapes: operands.to_vec() });
+    let request = || Request::PartialBatch { shapes: operands.to_vec() }.boxed();
     let mut batches = Vec::new();
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let Some(dims) = shape.dims() else {
@@ -267,7 +267,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// # Equivalents
 /// nGraph's `op::Sum`, which takes back `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
-    let request = || Box::new(Request::PartialSum { shape: shape.clone(), axes: positions(&axes) });
+    let request = || Request::PartialSum { shape: shape.clone(), axes: positions(&axes) }.boxed();
     let Some(dims) = shape.dims() else {
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());

@@ -127,7 +127,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    let joint = Columns::new(shapes).infer(&|| Box::new(together(shapes)))?;
+    let joint = Columns::new(shapes).infer(&|| together(shapes).boxed())?;
     let unranked = shapes.iter().any(|shape| shape.dims().is_none());
     Ok(if unranked { PartialShape::unranked() } else { joint.dims.into() })
 }
@@ -156,7 +156,7 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = Columns::new(operands).infer(&|| Box::new(together(operands)))?;
+    let joint = Columns::new(operands).infer(&|| together(operands).boxed())?;
     let ranked = operands.iter().any(|shape| shape.dims().is_some());
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
 }

@@ -161,7 +161,7 @@ impl Plan {
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
             let shapes = shapes.iter().map(|shape| shape.as_ref().to_vec()).collect();
-            Box::new(Request::Planned { shapes, operands: self.operands.clone() })
+            Request::Planned { shapes, operands: self.operands.clone() }.boxed()
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {

@@ -265,7 +265,7 @@ impl PartialShape {
             (_, None) => return Ok(self.clone()),
             (Some(own), Some(dims)) => (own, dims),
         };
-        let request = || Box::new(Request::Merge { shapes: [self.clone(), other.clone()] });
+        let request = || Request::Merge { shapes: [self.clone(), other.clone()] }.boxed();
         if own.len() != dims.len() {
             return Err(BroadcastError::AxisCount {
                 request: request(),

@@ -84,7 +84,7 @@ pub fn verify(
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
     let request =
-        || Box::new(Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule });
+        || Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule }.boxed();
     if operands.is_empty() {
         return Err(BroadcastError::NoOperands { request: request() });
     }
