@@ -4,7 +4,7 @@ use super::infer::{Columns, fits};
 use super::shape::merge_dims;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request};
-use crate::shape::{Axes, Named, positions};
+use crate::shape::{Axes, Named, TargetShape, positions};
 use alloc::{boxed::Box, vec, vec::Vec};
 
 /// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
@@ -40,34 +40,30 @@ use alloc::{boxed::Box, vec, vec::Vec};
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
-    let given = || target.iter().map(|&size| size as i128).collect::<Vec<_>>();
-    let request = || Request::PartialToTarget { shape: shape.clone(), target: given() }.boxed();
+    let request = || Request::PartialToTarget { shape: shape.clone(), target: target.target_given() }.boxed();
     if let Some(axis) = target.iter().position(|&size| size < -1) {
         return Err(BroadcastError::InvalidSize { request: request(), axis, size: target[axis] as i128 });
     }
-    let known = |size: isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
-    let Some(dims) = shape.dims() else {
-        let resolved = target.iter().map(|&size| known(size)).collect();
-        return Ok(fits(resolved, &request)?.into());
-    };
+    let known = |&size: &isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
+    let mut resolved: Vec<Dim> = target.iter().map(known).collect();
+    let Some(dims) = shape.dims() else { return Ok(fits(resolved, &request)?.into()) };
     let Some(new) = target.len().checked_sub(dims.len()) else {
         let (expected, found) = (dims.len(), target.len());
         return Err(BroadcastError::TooFewAxes { request: request(), expected, found });
     };
     if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
-        let shape = Box::new(shape.clone());
-        return Err(BroadcastError::PartialPlaceholderOnNewAxis { shape, target: given(), axis });
+        let (shape, target) = (Box::new(shape.clone()), target.target_given());
+        return Err(BroadcastError::PartialPlaceholderOnNewAxis { shape, target, axis });
     }
-    let mut resolved: Vec<Dim> = target[..new].iter().map(|&size| known(size)).collect();
     for (axis, dim) in (new..).zip(dims) {
-        resolved.push(match known(target[axis]) {
-            Dim::Known(size) if dim.admits(1) || dim.admits(size) => Dim::Known(size),
+        match resolved[axis] {
+            Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
             Dim::Known(size) => {
                 let (dims, operands) = (Box::new([dim.clone(), Dim::Known(size)]), [0, 1]);
                 return Err(BroadcastError::IncompatibleDims { request: request(), axis, dims, operands });
             }
-            _ => dim.clone(),
-        });
+            _ => resolved[axis] = dim.clone(),
+        }
     }
     Ok(fits(resolved, &request)?.into())
 }
@@ -181,11 +177,12 @@ pub fn infer_in_dim(
     };
     Named::new(&axes, dims.len(), || *request())?;
     // In the order of the result, so that the first axis that clashes is the one that is reported.
-    let mut stretched: Vec<(usize, &Dim)> =
-        shape.dims().unwrap_or_default().iter().enumerate().map(|(i, dim)| (axes.axis(i), dim)).collect();
-    stretched.retain(|(_, dim)| !dim.admits(1));
-    stretched.sort_unstable_by_key(|&(axis, _)| axis);
-    merged_at(dims, &stretched, &request)
+    let mut placed = vec![None; dims.len()];
+    for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
+        placed[axes.axis(i)] = Some(dim).filter(|dim| !dim.admits(1));
+    }
+    let stretched = placed.into_iter().enumerate().filter_map(|(axis, dim)| Some((axis, dim?)));
+    merged_at(dims, &stretched.collect::<Vec<_>>(), &request)
 }
 
 /// The joint batch shape of operands of which the last axes are their base.
@@ -293,7 +290,8 @@ fn merged_at(
     own: &[(usize, &Dim)],
     request: &dyn Fn() -> Box<Request>,
 ) -> Result<PartialShape, BroadcastError> {
-    let merged = merge_dims(own.iter().map(|&(axis, dim)| (dim, &target[axis]))).map_err(|i| {
+    let pairs: Vec<_> = own.iter().map(|&(axis, dim)| (dim, &target[axis])).collect();
+    let merged = merge_dims(&pairs).map_err(|i| {
         let (axis, dim) = own[i];
         let dims = Box::new([dim.clone(), target[axis].clone()]);
         BroadcastError::IncompatibleDims { request: request(), axis, dims, operands: [0, 1] }

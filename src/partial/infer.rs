@@ -3,7 +3,7 @@
 use super::{Dim, Name, PartialShape, Span};
 use crate::error::{BroadcastError, Request};
 use crate::shape::{ByName, checked_len};
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 
 /// The joint size of two axes.
 ///
@@ -165,33 +165,38 @@ pub(super) fn together(shapes: &[PartialShape]) -> Request {
     Request::PartialTogether { shapes: shapes.to_vec() }
 }
 
-/// The ranked operands of a broadcast, aligned at the right.
-pub(super) struct Columns<'a> {
-    operands: Vec<(usize, &'a [Dim])>,
-    pub(super) ndim: usize,
-}
+/// What stands at an axis of the result: operand, axis of the operand, size.
+pub(super) type At<'a> = (usize, usize, &'a Dim);
+
+/// The axes of the ranked operands of a broadcast, aligned at the right. A missing axis does not stand there.
+pub(super) struct Columns<'a>(Vec<Vec<At<'a>>>);
 
 impl<'a> Columns<'a> {
     pub(super) fn new(shapes: &'a [PartialShape]) -> Self {
-        let operands: Vec<_> =
-            shapes.iter().enumerate().filter_map(|(i, shape)| Some((i, shape.dims()?))).collect();
-        let ndim = operands.iter().map(|(_, dims)| dims.len()).max().unwrap_or(0);
-        Self { operands, ndim }
+        let ndim = shapes.iter().filter_map(PartialShape::ndim).max().unwrap_or(0);
+        let mut columns = vec![Vec::new(); ndim];
+        for (operand, shape) in shapes.iter().enumerate() {
+            let dims = shape.dims().unwrap_or_default();
+            for (axis, dim) in dims.iter().enumerate() {
+                columns[ndim - dims.len() + axis].push((operand, axis, dim));
+            }
+        }
+        Self(columns)
     }
 
-    /// What stands at an axis of the result: operand, axis of the operand, size. A missing axis does not.
-    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = (usize, usize, &'a Dim)> + Clone + '_ {
-        self.operands.iter().filter_map(move |&(operand, dims)| {
-            let own = (axis + dims.len()).checked_sub(self.ndim)?;
-            Some((operand, own, &dims[own]))
-        })
+    pub(super) fn ndim(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn at(&self, axis: usize) -> &[At<'a>] {
+        &self.0[axis]
     }
 
     /// The sizes that an axis has whatever the operands are: those that all that cannot be 1 allow.
     /// `None` where all can be 1.
     fn forced(&self, axis: usize) -> Result<Option<Span>, Clash> {
         let mut widest: Option<[(usize, &Dim); 2]> = None;
-        for (operand, _, dim) in self.at(axis).filter(|(_, _, dim)| !dim.admits(1)) {
+        for &(operand, _, dim) in self.at(axis).iter().filter(|(_, _, dim)| !dim.admits(1)) {
             let [lowest, highest] = widest.get_or_insert([(operand, dim); 2]);
             if dim.span().hi < lowest.1.span().hi {
                 *lowest = (operand, dim);
@@ -218,7 +223,7 @@ impl<'a> Columns<'a> {
             return span.into();
         }
         let one = |dim: &Dim| named.span(dim) == Span::ONE;
-        let mut stretching = self.at(axis).map(|(_, _, dim)| dim).filter(|dim| !one(dim));
+        let mut stretching = self.at(axis).iter().map(|&(_, _, dim)| dim).filter(|dim| !one(dim));
         match stretching.next() {
             None => Dim::Known(1),
             Some(name @ Dim::Name(_)) if stretching.clone().all(|dim| dim == name) => name.clone(),
@@ -233,11 +238,11 @@ impl<'a> Columns<'a> {
     pub(super) fn infer(&self, request: &dyn Fn() -> Box<Request>) -> Result<Joint<'a>, BroadcastError> {
         let mut named = Named(ByName::new());
         let mut forced = Vec::new();
-        for axis in 0..self.ndim {
+        for axis in 0..self.ndim() {
             let span = self.forced(axis).map_err(|Clash { dims, operands }| {
                 BroadcastError::IncompatibleDims { request: request(), axis, dims, operands }
             })?;
-            for name in self.at(axis).filter_map(|(_, _, dim)| dim.as_name()) {
+            for name in self.at(axis).iter().filter_map(|(_, _, dim)| dim.as_name()) {
                 named.0.or_insert(name, Allowed(Some(Span::ANY))).narrow(span);
             }
             forced.push(span);

@@ -273,7 +273,8 @@ impl PartialShape {
                 found: dims.len(),
             });
         }
-        let merged = merge_dims(own.iter().zip(dims)).map_err(|axis| BroadcastError::IncompatibleDims {
+        let pairs: Vec<_> = own.iter().zip(dims).collect();
+        let merged = merge_dims(&pairs).map_err(|axis| BroadcastError::IncompatibleDims {
             request: request(),
             axis,
             dims: Box::new([own[axis].clone(), dims[axis].clone()]),
@@ -286,11 +287,9 @@ impl PartialShape {
 /// What is known of sizes from two descriptions of each, or the position of the first that no size fits.
 ///
 /// A name that can only be of one size is that size.
-pub(super) fn merge_dims<'a>(
-    pairs: impl Iterator<Item = (&'a Dim, &'a Dim)> + Clone,
-) -> Result<Vec<Dim>, usize> {
+pub(super) fn merge_dims(pairs: &[(&Dim, &Dim)]) -> Result<Vec<Dim>, usize> {
     let mut named = ByName::new();
-    for (i, (a, b)) in pairs.clone().enumerate() {
+    for (i, &(a, b)) in pairs.iter().enumerate() {
         let span = a.span().intersect(b.span()).ok_or(i)?;
         for name in [a, b].into_iter().filter_map(Dim::as_name) {
             let seen = named.or_insert(name, Span::ANY);
@@ -301,15 +300,17 @@ pub(super) fn merge_dims<'a>(
         Some(size) => Dim::Known(size),
         None => dim.clone(),
     };
-    let merge = |(a, b): (&Dim, &Dim)| match (resolve(a), resolve(b)) {
-        (Dim::Known(size), _) | (_, Dim::Known(size)) => Ok(Dim::Known(size)),
-        (name @ Dim::Name(_), _) | (_, name @ Dim::Name(_)) => Ok(name),
-        (a, b) => a.span().intersect(b.span()).map(Dim::from).ok_or(0),
-    };
-    pairs.map(merge).collect()
+    let mut merged = Vec::with_capacity(pairs.len());
+    for (i, &(a, b)) in pairs.iter().enumerate() {
+        merged.push(match (resolve(a), resolve(b)) {
+            (Dim::Known(size), _) | (_, Dim::Known(size)) => Dim::Known(size),
+            (name @ Dim::Name(_), _) | (_, name @ Dim::Name(_)) => name,
+            (a, b) => a.span().intersect(b.span()).map(Dim::from).ok_or(i)?,
+        });
+    }
+    Ok(merged)
 }
 
-/// As the text: `PartialShape(4x?x3)`.
 impl fmt::Debug for PartialShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PartialShape({self})")
