@@ -1,9 +1,9 @@
 //! The base axes of a signature, for operands with certain numbers of axes.
 
 use super::tokens::{Token, number, token};
-use crate::shape::Split;
-use alloc::collections::{BTreeMap, BTreeSet};
+use crate::shape::{ByName, Split, insert_sorted};
 use alloc::vec::Vec;
+use core::mem::take;
 
 /// One base axis.
 #[derive(Clone, Copy)]
@@ -48,28 +48,31 @@ impl<'s> Cores<'s> {
     /// Leaves out the optional names, the first ones first, that the operands have too few base axes for. A name that
     /// is missing somewhere is missing everywhere.
     pub(super) fn leave_out_missing(&mut self, found: impl Iterator<Item = usize>) {
-        let mut missing = BTreeSet::new();
+        let mut missing = Vec::new();
         for (operand, found) in found.enumerate() {
-            let base = || self.base(operand).iter().filter(|axis| !missing.contains(axis.symbol));
+            let base =
+                || self.base(operand).iter().filter(|axis| missing.binary_search(&axis.symbol).is_err());
             let mut left = base().count();
             if left <= found {
                 continue;
             }
-            let mut times = BTreeMap::new();
+            let mut times = ByName::new();
             for axis in base() {
-                *times.entry(axis.symbol).or_insert(0) += 1;
+                *times.or_insert(axis.symbol, 0) += 1;
             }
             let mut dropped = Vec::new();
             for axis in base().filter(|axis| axis.optional) {
                 if left <= found {
                     break;
                 }
-                left -= times.remove(axis.symbol).unwrap_or(0);
+                left -= take(times.or_insert(axis.symbol, 0));
                 dropped.push(axis.symbol);
             }
-            missing.extend(dropped);
+            for symbol in dropped {
+                insert_sorted(&mut missing, symbol);
+            }
         }
-        self.0.retain(|axis| !missing.contains(axis.symbol));
+        self.0.retain(|axis| missing.binary_search(&axis.symbol).is_err());
     }
 }
 
@@ -78,7 +81,7 @@ type Place = (usize, usize);
 
 /// The names of a signature: the place of each among the operands where it stands first, and the size there.
 pub(super) struct Places<'s> {
-    first: BTreeMap<&'s str, (Place, usize)>,
+    first: ByName<'s, (Place, usize)>,
     in_order: Vec<(&'s str, usize)>,
 }
 
@@ -89,11 +92,11 @@ impl<'s> Places<'s> {
         cores: &Cores<'s>,
         parts: &[Split<'_>],
     ) -> Result<Self, (&'s str, [Place; 2], [usize; 2])> {
-        let mut places = Self { first: BTreeMap::new(), in_order: Vec::new() };
+        let mut places = Self { first: ByName::new(), in_order: Vec::new() };
         for (operand, part) in parts.iter().enumerate() {
             for (i, (axis, &size)) in cores.base(operand).iter().zip(part.base()).enumerate() {
                 let here = (operand, i);
-                let &mut (first, own) = places.first.entry(axis.symbol).or_insert((here, size));
+                let &mut (first, own) = places.first.or_insert(axis.symbol, (here, size));
                 if own != size {
                     return Err((axis.symbol, [first, here], [own, size]));
                 }

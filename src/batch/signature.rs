@@ -264,7 +264,7 @@ impl<'s> Signature<'s> {
 
     #[allow(clippy::unnecessary_box_returns, reason = "errors hold it in a box")]
     fn request(&self, parts: &[Split<'_>]) -> Box<Request> {
-        Box::new(Request::ApplySignature { signature: String::from(self.text), shapes: told(parts) })
+        Request::ApplySignature { signature: String::from(self.text), shapes: told(parts) }.boxed()
     }
 }
 

@@ -7,11 +7,12 @@ mod words;
 pub use request::Request;
 
 use crate::partial::{Dim, Name, PartialShape, Place};
-use alloc::{boxed::Box, format, string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 use ndarray::{ErrorKind, ShapeError};
+use rules::{CountRule, Positions};
 use thiserror::Error;
-use words::count;
+use words::{Count, Owner};
 
 /// What is wrong with a broadcast.
 ///
@@ -42,7 +43,7 @@ use words::count;
 pub enum BroadcastError {
     /// Two sizes of one axis do not go together.
     #[error("cannot {request}: {} {axis} has sizes {} and {}{}, expected {}", request.axis_word(),
-        .sizes[0], .sizes[1], request.positions(*operands), request.size_rule())]
+        .sizes[0], .sizes[1], Positions(request, *operands), request.size_rule())]
     Incompatible {
         /// What was asked.
         request: Box<Request>,
@@ -84,7 +85,7 @@ pub enum BroadcastError {
         size: i128,
     },
     /// A target has fewer axes than the shape that should fill it.
-    #[error("cannot {request}: the {} has {}, expected at least {expected}", request.toward(), count(*found))]
+    #[error("cannot {request}: the {} has {}, expected at least {expected}", request.toward(), Count(*found))]
     TooFewAxes {
         /// What was asked.
         request: Box<Request>,
@@ -94,7 +95,7 @@ pub enum BroadcastError {
         found: usize,
     },
     /// A target has more axes than the shape that should be summed to it.
-    #[error("cannot {request}: the target has {}, expected at most {expected}", count(*found))]
+    #[error("cannot {request}: the target has {}, expected at most {expected}", Count(*found))]
     TooManyAxes {
         /// What was asked.
         request: Box<Request>,
@@ -104,7 +105,7 @@ pub enum BroadcastError {
         found: usize,
     },
     /// The number of axes that are named does not fit the shapes.
-    #[error("cannot {request}: {}", request.count_rule(*expected, *found))]
+    #[error("cannot {request}: {}", CountRule(request, *expected, *found))]
     AxisCount {
         /// What was asked.
         request: Box<Request>,
@@ -124,7 +125,7 @@ pub enum BroadcastError {
         axis: usize,
     },
     /// A named axis does not exist. Of several, the smallest is reported.
-    #[error("cannot {request}: axis {axis} is out of bounds for {}{}", count(*ndim), request.of_what())]
+    #[error("cannot {request}: axis {axis} is out of bounds for {}{}", Count(*ndim), request.of_what())]
     AxisOutOfBounds {
         /// What was asked.
         request: Box<Request>,
@@ -143,7 +144,7 @@ pub enum BroadcastError {
     },
     /// What is known of two sizes of one axis is enough to see that they never go together.
     #[error("cannot {request}: axis {axis} has sizes {} and {}{}, expected {}",
-        .dims[0], .dims[1], request.positions(*operands), request.size_rule())]
+        .dims[0], .dims[1], Positions(request, *operands), request.size_rule())]
     IncompatibleDims {
         /// What was asked.
         request: Box<Request>,
@@ -213,7 +214,7 @@ pub enum BroadcastError {
     },
     /// A shape has not the number of axes that it was said to have.
     #[error("cannot {request}: the number of axes of {} is {found}, expected {expected}{}",
-        owner(*operand), request.at_least())]
+        Owner(*operand), request.at_least())]
     DeclaredAxes {
         /// What was asked.
         request: Box<Request>,
@@ -249,7 +250,7 @@ pub enum BroadcastError {
         sizes: [usize; 2],
     },
     /// A base has not the number of axes that the operation needs.
-    #[error("cannot {request}: the base of {} has {}, expected {expected}", owner(*operand), count(*found))]
+    #[error("cannot {request}: the base of {} has {}, expected {expected}", Owner(*operand), Count(*found))]
     BaseAxes {
         /// What was asked.
         request: Box<Request>,
@@ -261,7 +262,7 @@ pub enum BroadcastError {
         found: usize,
     },
     /// A base axis has not the size that the operation needs.
-    #[error("cannot {request}: base axis {axis} of {} has size {size}, expected {expected}", owner(*operand))]
+    #[error("cannot {request}: base axis {axis} of {} has size {size}, expected {expected}", Owner(*operand))]
     BaseSize {
         /// What was asked.
         request: Box<Request>,
@@ -302,12 +303,15 @@ fn names_rule(dims: &[Dim; 2]) -> &'static str {
     if dims.iter().any(|dim| matches!(dim, Dim::Name(_))) { ", and one size for each name" } else { "" }
 }
 
-/// Whose number of axes it is.
-fn owner(operand: Option<usize>) -> String {
-    operand.map_or_else(|| "the result".into(), |operand| format!("operand {operand}"))
-}
-
 impl BroadcastError {
+    /// In a box that is made in one place, so that callers need not know how to drop an error.
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
+    pub(crate) fn boxed(self) -> Box<Self> {
+        Box::new(self)
+    }
+
     /// The same error of another request, of which what the first one asked was a part.
     pub(crate) fn of_request(mut self, asked: Request) -> Self {
         match &mut self {
@@ -357,7 +361,7 @@ impl BroadcastError {
 #[inline(never)]
 #[allow(clippy::unnecessary_box_returns, reason = "measured: 5 ns a view")]
 pub(crate) fn cold(error: impl FnOnce() -> BroadcastError) -> Box<BroadcastError> {
-    Box::new(error())
+    error().boxed()
 }
 
 impl fmt::Debug for BroadcastError {

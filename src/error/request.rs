@@ -1,8 +1,8 @@
 //! What was asked of the crate, as messages tell it.
 
-use super::words::{Bracketed, Region, Split, count, listed, regions_together, together};
+use super::words::{Count, Split, base, batch, listed, together};
 use crate::partial::{PartialShape, ResultRule};
-use alloc::{format, string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
 /// What was asked of the crate: the operation and every shape it was given, for error messages.
@@ -206,10 +206,20 @@ pub enum Request {
     },
 }
 
+impl Request {
+    /// In a box that is made in one place, so that callers need not know how to drop a request.
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::unnecessary_box_returns, reason = "errors have their request in a box")]
+    pub(crate) fn boxed(self) -> Box<Self> {
+        Box::new(self)
+    }
+}
+
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Together { shapes } => together(f, shapes.iter().map(Bracketed)),
+            Self::Together { shapes } => together(f, shapes, &shape),
             Self::ToTarget { shape, target } | Self::ToShape { shape, target } => {
                 write!(f, "broadcast shape {shape:?} to {target:?}")
             }
@@ -230,11 +240,10 @@ impl fmt::Display for Request {
                 write!(f, "{} and sum to {target:?}", if shapes.len() > 1 { " together" } else { "" })
             }
             Self::CountAxes { axes } => write!(f, "make an axis set of {axes:?}"),
-            Self::PartialTogether { shapes } => together(f, shapes.iter()),
+            Self::PartialTogether { shapes } => together(f, shapes, &partial),
             Self::PartialBatch { shapes } => {
                 f.write_str("broadcast the batches of ")?;
-                let batched = |(shape, base): &(PartialShape, usize)| format!("{shape} (base {base})");
-                listed(f, shapes.iter().map(batched))
+                listed(f, shapes, &|(shape, base), f| write!(f, "{shape} (base {base})"))
             }
             Self::VerifyResult { operands, result, .. } => {
                 write!(f, "verify result {result} of ")?;
@@ -243,7 +252,7 @@ impl fmt::Display for Request {
                     1 => write!(f, "operand {}", operands[0]),
                     _ => {
                         f.write_str("operands ")?;
-                        listed(f, operands.iter())
+                        listed(f, operands, &partial)
                     }
                 }
             }
@@ -258,33 +267,33 @@ impl fmt::Display for Request {
             Self::Merge { shapes: [a, b] } => write!(f, "merge shapes {a} and {b}"),
             Self::Planned { shapes, operands } => {
                 f.write_str("broadcast shapes ")?;
-                listed(f, shapes.iter().map(Bracketed))?;
+                listed(f, shapes, &shape)?;
                 f.write_str(" as planned for ")?;
-                listed(f, operands.iter())
+                listed(f, operands, &partial)
             }
             Self::SplitBatch { shape, base } => {
-                write!(f, "split shape {shape:?} into batch and base of {}", count(*base))
+                write!(f, "split shape {shape:?} into batch and base of {}", Count(*base))
             }
-            Self::BatchTogether { shapes } => regions_together(f, "batch", shapes),
-            Self::BaseTogether { shapes } => regions_together(f, "base", shapes),
+            Self::BatchTogether { shapes } => parts_together(f, "batch", shapes, batch),
+            Self::BaseTogether { shapes } => parts_together(f, "base", shapes, base),
             Self::BatchToTarget { shape, target } => {
-                write!(f, "broadcast {} to {target:?}", Region::of("batch", shape))
+                write!(f, "broadcast batch shape {:?} of {} to {target:?}", batch(shape), Split(shape))
             }
             Self::ForEachBatch { shapes, base } => {
                 write!(f, "make base shape {base:?} of each batch element of ")?;
-                listed(f, shapes.iter().map(Split))
+                listed(f, shapes, &split)
             }
             Self::ApplySignature { signature, shapes } => {
                 write!(f, "apply {signature} to ")?;
-                listed(f, shapes.iter().map(Split))
+                listed(f, shapes, &split)
             }
             Self::BatchInto { shapes, out } => {
                 f.write_str("write what comes of ")?;
-                listed(f, shapes.iter().map(Split))?;
+                listed(f, shapes, &split)?;
                 write!(f, " into {}", Split(out))
             }
             Self::BatchSum { shape, target } => {
-                write!(f, "sum {} to {target:?}", Region::of("batch", shape))
+                write!(f, "sum batch shape {:?} of {} to {target:?}", batch(shape), Split(shape))
             }
         }
     }
@@ -293,5 +302,32 @@ impl fmt::Display for Request {
 /// `broadcast shapes a, b and c`.
 fn broadcast(f: &mut fmt::Formatter<'_>, shapes: &[Vec<usize>]) -> fmt::Result {
     f.write_str(if shapes.len() == 1 { "broadcast shape " } else { "broadcast shapes " })?;
-    listed(f, shapes.iter().map(Bracketed))
+    listed(f, shapes, &shape)
+}
+
+/// `broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together`.
+fn parts_together(
+    f: &mut fmt::Formatter<'_>,
+    word: &str,
+    shapes: &[(Vec<usize>, usize)],
+    part: fn(&(Vec<usize>, usize)) -> &[usize],
+) -> fmt::Result {
+    let one = shapes.len() == 1;
+    write!(f, "broadcast {word} shape{} ", if one { "" } else { "s" })?;
+    listed(f, shapes, &|shape, f| write!(f, "{:?} of {}", part(shape), Split(shape)))?;
+    f.write_str(if one { "" } else { " together" })
+}
+
+// Each with options of its own, whatever those of the message are.
+
+fn shape(shape: &Vec<usize>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{shape:?}")
+}
+
+fn partial(shape: &PartialShape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{shape}")
+}
+
+fn split(shape: &(Vec<usize>, usize), f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}", Split(shape))
 }

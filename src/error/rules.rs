@@ -1,9 +1,9 @@
 //! The parts of a message that depend on what was asked: the rules that were broken, and whose axes are counted.
 
 use super::Request;
-use super::words::count;
+use super::words::Count;
 use crate::partial::ResultRule;
-use alloc::{format, string::String};
+use core::fmt;
 
 impl Request {
     /// The rule for two sizes of one axis.
@@ -34,21 +34,6 @@ impl Request {
             }
             _ if size == -1 => "a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
             _ => "a size from 0 to isize::MAX",
-        }
-    }
-
-    /// The rule of [`BroadcastError::AxisCount`].
-    pub(super) fn count_rule(&self, expected: usize, found: usize) -> String {
-        match self {
-            Self::InDim { .. } | Self::PartialInDim { .. } => {
-                format!("{} named, expected {expected}, one for each axis of the array", count(found))
-            }
-            Self::VerifyResult { .. } => format!("the result has {}, expected {expected}", count(found)),
-            Self::Merge { .. } => format!("the second shape has {}, expected {expected}", count(found)),
-            _ => format!(
-                "the target has {}, expected {expected}, those of the array and those named",
-                count(found)
-            ),
         }
     }
 
@@ -98,18 +83,48 @@ impl Request {
             _ => "",
         }
     }
+}
 
-    /// Which of several shapes clash: positions are left out where a message has them in order.
-    pub(super) fn positions(&self, [first, second]: [usize; 2]) -> String {
-        match self {
-            Self::Together { shapes } if shapes.len() > 2 => format!(" (shapes {first} and {second})"),
-            Self::Onto { shapes, .. } if shapes.len() > 1 => format!(" (shape {first} and the output)"),
-            Self::BatchTogether { shapes } if shapes.len() > 2 => format!(" (operands {first} and {second})"),
-            Self::PartialTogether { .. }
-            | Self::PartialBatch { .. }
-            | Self::VerifyResult { .. }
-            | Self::Planned { .. } => format!(" (operands {first} and {second})"),
-            _ => String::new(),
-        }
+/// The rule of [`BroadcastError::AxisCount`]: how many axes are expected, and how many found.
+pub(super) struct CountRule<'a>(pub(super) &'a Request, pub(super) usize, pub(super) usize);
+
+impl fmt::Display for CountRule<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self(request, expected, found) = self;
+        let (of, which) = match request {
+            Request::InDim { .. } | Request::PartialInDim { .. } => {
+                return write!(
+                    f,
+                    "{} named, expected {expected}, one for each axis of the array",
+                    Count(found)
+                );
+            }
+            Request::VerifyResult { .. } => ("result", ""),
+            Request::Merge { .. } => ("second shape", ""),
+            _ => ("target", ", those of the array and those named"),
+        };
+        write!(f, "the {of} has {}, expected {expected}{which}", Count(found))
+    }
+}
+
+/// Which of several shapes clash: positions are left out where a message has them in order.
+pub(super) struct Positions<'a>(pub(super) &'a Request, pub(super) [usize; 2]);
+
+impl fmt::Display for Positions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self(request, [first, second]) = self;
+        let word = match request {
+            Request::Onto { shapes, .. } if shapes.len() > 1 => {
+                return write!(f, " (shape {first} and the output)");
+            }
+            Request::Together { shapes } if shapes.len() > 2 => "shapes",
+            Request::BatchTogether { shapes } if shapes.len() > 2 => "operands",
+            Request::PartialTogether { .. }
+            | Request::PartialBatch { .. }
+            | Request::VerifyResult { .. }
+            | Request::Planned { .. } => "operands",
+            _ => return Ok(()),
+        };
+        write!(f, " ({word} {first} and {second})")
     }
 }

@@ -1,60 +1,55 @@
 //! Shapes, lists and numbers as messages write them.
 
-use alloc::{
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::vec::Vec;
 use core::fmt;
 
 /// A number of axes in words.
-pub(super) fn count(axes: usize) -> String {
-    if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
-}
+pub(super) struct Count(pub(super) usize);
 
-/// A shape as `[2, 3]`.
-pub(super) struct Bracketed<'a>(pub(super) &'a Vec<usize>);
-
-impl fmt::Display for Bracketed<'_> {
+impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.0, f)
+        if self.0 == 1 { f.write_str("1 axis") } else { write!(f, "{} axes", self.0) }
     }
 }
+
+/// Whose number of axes it is: an operand's, or the result's.
+pub(super) struct Owner(pub(super) Option<usize>);
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(operand) => write!(f, "operand {operand}"),
+            None => f.write_str("the result"),
+        }
+    }
+}
+
+/// How [`listed`] writes an item.
+pub(super) type Show<'a, T> = &'a dyn Fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result;
 
 /// `broadcast shapes a, b and c together`.
-pub(super) fn together<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    shapes: impl ExactSizeIterator<Item = T>,
-) -> fmt::Result {
-    match shapes.len() {
-        0 => f.write_str("broadcast no shapes"),
-        1 => {
-            f.write_str("broadcast shape ")?;
-            listed(f, shapes)
-        }
-        _ => {
-            f.write_str("broadcast shapes ")?;
-            listed(f, shapes)?;
-            f.write_str(" together")
-        }
-    }
+pub(super) fn together<T>(f: &mut fmt::Formatter<'_>, shapes: &[T], show: Show<T>) -> fmt::Result {
+    f.write_str(match shapes.len() {
+        0 => return f.write_str("broadcast no shapes"),
+        1 => "broadcast shape ",
+        _ => "broadcast shapes ",
+    })?;
+    listed(f, shapes, show)?;
+    f.write_str(if shapes.len() == 1 { "" } else { " together" })
 }
 
 /// `a, b and c`.
-pub(super) fn listed<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    items: impl ExactSizeIterator<Item = T>,
-) -> fmt::Result {
-    let count = items.len();
-    if count == 0 {
+pub(super) fn listed<T>(f: &mut fmt::Formatter<'_>, items: &[T], show: Show<T>) -> fmt::Result {
+    if items.is_empty() {
         return f.write_str("none");
     }
-    for (i, item) in items.enumerate() {
-        match i {
-            0 => write!(f, "{item}")?,
-            _ if i + 1 == count => write!(f, " and {item}")?,
-            _ => write!(f, ", {item}")?,
-        }
+    for (i, item) in items.iter().enumerate() {
+        f.write_str(match i {
+            0 => "",
+            _ if i + 1 == items.len() => " and ",
+            _ => ", ",
+        })?;
+        show(item, f)?;
     }
     Ok(())
 }
@@ -64,45 +59,25 @@ pub(super) struct Split<'a>(pub(super) &'a (Vec<usize>, usize));
 
 impl fmt::Display for Split<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shape, base) = self.0;
-        let (batch, base) = shape.split_at(shape.len() - base);
-        let comma = |sizes: &[usize]| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        let space = if base.is_empty() { "" } else { " " };
-        write!(f, "({};{space}{})", comma(batch), comma(base))
+        f.write_str("(")?;
+        for (axis, size) in self.0.0.iter().enumerate() {
+            let before = match axis {
+                _ if axis == batch(self.0).len() => "; ",
+                0 => "",
+                _ => ", ",
+            };
+            write!(f, "{before}{size}")?;
+        }
+        f.write_str(if base(self.0).is_empty() { ";)" } else { ")" })
     }
 }
 
-/// A part of a shape as `batch shape [2] of (2; 6, 6)`.
-pub(super) struct Region<'a> {
-    word: &'static str,
-    sizes: &'a [usize],
-    whole: &'a (Vec<usize>, usize),
+/// The batch of a shape that has its last axes as base.
+pub(super) fn batch((shape, base): &(Vec<usize>, usize)) -> &[usize] {
+    &shape[..shape.len() - base]
 }
 
-impl<'a> Region<'a> {
-    pub(super) fn of(word: &'static str, whole: &'a (Vec<usize>, usize)) -> Self {
-        let (batch, base) = whole.0.split_at(whole.0.len() - whole.1);
-        Self { word, sizes: if word == "base" { base } else { batch }, whole }
-    }
-}
-
-impl fmt::Display for Region<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} shape {:?} of {}", self.word, self.sizes, Split(self.whole))
-    }
-}
-
-/// `broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together`.
-pub(super) fn regions_together(
-    f: &mut fmt::Formatter<'_>,
-    word: &'static str,
-    shapes: &[(Vec<usize>, usize)],
-) -> fmt::Result {
-    write!(f, "broadcast {word} shape{} ", if shapes.len() == 1 { "" } else { "s" })?;
-    let region = |shape| {
-        let region = Region::of(word, shape);
-        format!("{:?} of {}", region.sizes, Split(region.whole))
-    };
-    listed(f, shapes.iter().map(region))?;
-    f.write_str(if shapes.len() == 1 { "" } else { " together" })
+/// The base of a shape that has its last axes as base.
+pub(super) fn base((shape, base): &(Vec<usize>, usize)) -> &[usize] {
+    &shape[shape.len() - base..]
 }

@@ -1,16 +1,12 @@
 //! Whether operands go together for certain, never, or if the running program makes sure of more.
 
 use super::dim::Beside;
-use super::infer::{Columns, Joint, together};
+use super::infer::{At, Columns, Joint, together};
 use super::verify::Agreement;
-use super::{Check, Dim, Name, PartialShape, Place, ResultRule};
+use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::{BroadcastError, Request};
-use alloc::{
-    boxed::Box,
-    collections::{BTreeMap, BTreeSet},
-    vec,
-    vec::Vec,
-};
+use crate::shape::{ByName, insert_sorted};
+use alloc::{boxed::Box, vec, vec::Vec};
 
 /// Whether operands go together, as far as their shapes tell.
 ///
@@ -105,7 +101,7 @@ impl Decision {
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
     let columns = Columns::new(operands);
-    match columns.infer(|| Box::new(together(operands.iter()))) {
+    match columns.infer(&|| together(operands).boxed()) {
         Err(error) => Decision::Never(error),
         Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
     }
@@ -146,17 +142,17 @@ pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decisi
 fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
     let rule = ResultRule::AllowCast;
     let request =
-        || Box::new(Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule });
+        || Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule }.boxed();
     let unranked = operands.iter().any(|shape| shape.dims().is_none());
     if !unranked || result.dims().is_none() {
         super::verify(operands, result, rule)?;
     }
     let columns = Columns::new(operands);
-    let joint = columns.infer(request)?;
+    let joint = columns.infer(&request)?;
     let mut checks = operand_checks(operands, &columns);
     let Some(declared) = result.dims() else { return Ok(checks) };
-    let Some(new) = declared.len().checked_sub(columns.ndim) else {
-        let (expected, found) = (columns.ndim, declared.len());
+    let Some(new) = declared.len().checked_sub(columns.ndim()) else {
+        let (expected, found) = (columns.ndim(), declared.len());
         return Err(BroadcastError::TooFewAxes { request: request(), expected, found });
     };
     if unranked {
@@ -178,12 +174,12 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
 }
 
 /// Where each name of the operands stands first.
-fn first_places(operands: &[PartialShape]) -> BTreeMap<&Name, Place> {
-    let mut places = BTreeMap::new();
+fn first_places(operands: &[PartialShape]) -> ByName<'_, Place> {
+    let mut places = ByName::new();
     for (operand, shape) in operands.iter().enumerate() {
         for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
             if let Some(name) = dim.as_name() {
-                places.entry(name).or_insert(Place::Operand { operand, axis });
+                places.or_insert(name, Place::Operand { operand, axis });
             }
         }
     }
@@ -196,7 +192,7 @@ fn axis_checks<'a>(
     columns: &Columns,
     joint: Option<&'a Joint<'a>>,
     declared: &'a [Dim],
-    mut places: BTreeMap<&'a Name, Place>,
+    mut places: ByName<'a, Place>,
 ) -> Vec<Check> {
     let mut agreement = joint.map(|joint| Agreement::new(&joint.named));
     let mut checks = Vec::new();
@@ -207,7 +203,7 @@ fn axis_checks<'a>(
         };
         let place = joint.and_then(|_| only_stretching(columns, axis)).unwrap_or(Place::Result { axis });
         if let Dim::Name(name) = dim {
-            let first = *places.entry(name).or_insert(Place::Result { axis });
+            let first = *places.or_insert(name.as_str(), Place::Result { axis });
             if !certain && first != place && first != (Place::Result { axis }) {
                 checks.push(Check::Equals { place, other: first, or_one: false });
             }
@@ -220,58 +216,61 @@ fn axis_checks<'a>(
 
 /// The one operand that can have another size than 1 at an axis, if there is one: its size is the result's.
 fn only_stretching(columns: &Columns, axis: usize) -> Option<Place> {
-    let mut stretching = columns.at(axis).filter(|(_, _, dim)| **dim != Dim::Known(1));
-    let (operand, axis, _) = stretching.next()?;
+    let mut stretching = columns.at(axis).iter().filter(|(_, _, dim)| **dim != Dim::Known(1));
+    let &(operand, axis, _) = stretching.next()?;
     stretching.next().is_none().then_some(Place::Operand { operand, axis })
 }
 
 /// What makes sure that operands go together of which it is not certain that they never do.
 fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
-    let mut seen = BTreeSet::new();
-    let mut checks: Vec<_> =
-        (0..columns.ndim).flat_map(|axis| column_checks(columns, axis, &mut seen)).collect();
-    let unranked = || operands.iter().enumerate().filter(|(_, shape)| shape.dims().is_none());
+    let (mut checks, mut seen) = (Vec::new(), Vec::new());
     // Any shape goes with those of which all sizes are 1, so that one of any shape needs no check then.
-    let ones = (0..columns.ndim).all(|axis| columns.at(axis).all(|(_, _, dim)| *dim == Dim::Known(1)));
-    let skipped = usize::from(ones);
-    checks.extend(unranked().skip(skipped).map(|(operand, _)| Check::GoesTogether { operand }));
+    let mut ones = true;
+    for axis in 0..columns.ndim() {
+        column_checks(columns.at(axis), &mut checks, &mut seen);
+        ones &= columns.at(axis).iter().all(|(_, _, dim)| **dim == Dim::Known(1));
+    }
+    let unranked = operands.iter().enumerate().filter(|(_, shape)| shape.dims().is_none());
+    for (operand, _) in unranked.skip(usize::from(ones)) {
+        checks.push(Check::GoesTogether { operand });
+    }
     checks
 }
 
 /// What names have to be, for the checks that are made: these names agree, or are 1 or of this size.
-type Seen<'a> = BTreeSet<(Vec<&'a Name>, Option<usize>)>;
+type Seen<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
 
 /// What makes sure of one axis.
-fn column_checks<'a>(columns: &Columns<'a>, axis: usize, seen: &mut Seen<'a>) -> Vec<Check> {
-    let mut names = BTreeSet::new();
-    let stretching: Vec<(Place, &Dim)> = columns
-        .at(axis)
-        .filter(|(_, _, dim)| dim.as_name().map_or(**dim != Dim::Known(1), |name| names.insert(name)))
-        .map(|(operand, axis, dim)| (Place::Operand { operand, axis }, dim))
-        .collect();
-    let forced = || stretching.iter().filter(|(_, dim)| !dim.admits(1));
-    let known = forced().find_map(|(_, dim)| dim.span().single());
+fn column_checks<'a>(column: &[At<'a>], checks: &mut Vec<Check>, seen: &mut Seen<'a>) {
+    let (mut names, mut stretching) = (Vec::new(), Vec::new());
+    for &(operand, axis, dim) in column {
+        if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
+            stretching.push((Place::Operand { operand, axis }, dim));
+        }
+    }
+    let mut forced = stretching.iter().filter(|(_, dim)| !dim.admits(1));
+    let known = forced.clone().find_map(|(_, dim)| dim.span().single());
     if let Some(size) = known {
-        let open = stretching.iter().filter(|(_, dim)| match dim.as_name() {
-            Some(name) => seen.insert((vec![name], known)),
-            None => dim.span().beside_one() != Beside::Size(size),
-        });
-        return open
-            .map(|(place, dim)| Check::Is { place: *place, dim: Dim::Known(size), or_one: dim.admits(1) })
-            .collect();
+        for &(place, dim) in &stretching {
+            let open = match dim.as_name() {
+                Some(name) => insert_sorted(seen, (vec![name], known)),
+                None => dim.span().beside_one() != Beside::Size(size),
+            };
+            if open {
+                checks.push(Check::Is { place, dim: Dim::Known(size), or_one: dim.admits(1) });
+            }
+        }
+    } else if let Some(&(other, _)) = forced.next() {
+        for &(place, dim) in stretching.iter().filter(|(place, _)| *place != other) {
+            checks.push(Check::Equals { place, other, or_one: dim.admits(1) });
+        }
+    } else if let [(_, first), _, ..] = &stretching[..] {
+        let first = first.span().beside_one();
+        let certain =
+            first != Beside::Several && stretching.iter().all(|(_, dim)| dim.span().beside_one() == first);
+        let only_names = stretching.len() == names.len();
+        if !certain && (!only_names || insert_sorted(seen, (names, None))) {
+            checks.push(Check::Agree { places: stretching.iter().map(|&(place, _)| place).collect() });
+        }
     }
-    if let Some(&(other, _)) = forced().next() {
-        let open = stretching.iter().filter(|(place, _)| *place != other);
-        return open
-            .map(|(place, dim)| Check::Equals { place: *place, other, or_one: dim.admits(1) })
-            .collect();
-    }
-    let beside = |dim: &Dim| dim.span().beside_one();
-    let first = stretching.first().map_or(Beside::Nothing, |(_, dim)| beside(dim));
-    let certain = first != Beside::Several && stretching.iter().all(|(_, dim)| beside(dim) == first);
-    let only_names = stretching.len() == names.len();
-    if certain || stretching.len() < 2 || (only_names && !seen.insert((names.into_iter().collect(), None))) {
-        return Vec::new();
-    }
-    vec![Check::Agree { places: stretching.into_iter().map(|(place, _)| place).collect() }]
 }

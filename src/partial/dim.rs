@@ -135,9 +135,9 @@ impl Dim {
         }
     }
 
-    pub(super) fn as_name(&self) -> Option<&Name> {
+    pub(super) fn as_name(&self) -> Option<&str> {
         match self {
-            Self::Name(name) => Some(name),
+            Self::Name(name) => Some(name.as_str()),
             _ => None,
         }
     }

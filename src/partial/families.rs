@@ -4,7 +4,7 @@ use super::infer::{Columns, fits};
 use super::shape::merge_dims;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request};
-use crate::shape::{Axes, Named, positions};
+use crate::shape::{Axes, Named, TargetShape, positions};
 use alloc::{boxed::Box, vec, vec::Vec};
 
 /// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
@@ -40,36 +40,32 @@ use alloc::{boxed::Box, vec, vec::Vec};
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
-    let given = || target.iter().map(|&size| size as i128).collect::<Vec<_>>();
-    let request = || Box::new(Request::PartialToTarget { shape: shape.clone(), target: given() });
+    let request = || Request::PartialToTarget { shape: shape.clone(), target: target.target_given() }.boxed();
     if let Some(axis) = target.iter().position(|&size| size < -1) {
         return Err(BroadcastError::InvalidSize { request: request(), axis, size: target[axis] as i128 });
     }
-    let known = |size: isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
-    let Some(dims) = shape.dims() else {
-        let resolved = target.iter().map(|&size| known(size)).collect();
-        return Ok(fits(resolved, request)?.into());
-    };
+    let known = |&size: &isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
+    let mut resolved: Vec<Dim> = target.iter().map(known).collect();
+    let Some(dims) = shape.dims() else { return Ok(fits(resolved, &request)?.into()) };
     let Some(new) = target.len().checked_sub(dims.len()) else {
         let (expected, found) = (dims.len(), target.len());
         return Err(BroadcastError::TooFewAxes { request: request(), expected, found });
     };
     if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
-        let shape = Box::new(shape.clone());
-        return Err(BroadcastError::PartialPlaceholderOnNewAxis { shape, target: given(), axis });
+        let (shape, target) = (Box::new(shape.clone()), target.target_given());
+        return Err(BroadcastError::PartialPlaceholderOnNewAxis { shape, target, axis });
     }
-    let mut resolved: Vec<Dim> = target[..new].iter().map(|&size| known(size)).collect();
     for (axis, dim) in (new..).zip(dims) {
-        resolved.push(match known(target[axis]) {
-            Dim::Known(size) if dim.admits(1) || dim.admits(size) => Dim::Known(size),
+        match resolved[axis] {
+            Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
             Dim::Known(size) => {
                 let (dims, operands) = (Box::new([dim.clone(), Dim::Known(size)]), [0, 1]);
                 return Err(BroadcastError::IncompatibleDims { request: request(), axis, dims, operands });
             }
-            _ => dim.clone(),
-        });
+            _ => resolved[axis] = dim.clone(),
+        }
     }
-    Ok(fits(resolved, request)?.into())
+    Ok(fits(resolved, &request)?.into())
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -112,22 +108,22 @@ pub fn infer_axes(
 ) -> Result<PartialShape, BroadcastError> {
     let request = || {
         let (shape, target) = (shape.clone(), target.clone());
-        Box::new(Request::PartialAlongAxes { shape, axes: positions(&axes), target })
+        Request::PartialAlongAxes { shape, axes: positions(&axes), target }.boxed()
     };
     let count = axes.axis_count();
     let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
-        distinct(&axes, request)?;
+        distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
     let new = Named::new(&axes, ndim, || *request())?;
     let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
     let target = target.dims().unwrap_or(&unknown);
-    let Some(dims) = shape.dims() else { return merged_at(target, &[], request) };
+    let Some(dims) = shape.dims() else { return merged_at(target, &[], &request) };
     let expected = dims.len() + count;
     if expected != ndim {
         return Err(BroadcastError::AxisCount { request: request(), expected, found: ndim });
     }
-    merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), request)
+    merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), &request)
 }
 
 /// The shape of an array of which each axis has its place in a target.
@@ -169,23 +165,24 @@ pub fn infer_in_dim(
 ) -> Result<PartialShape, BroadcastError> {
     let request = || {
         let (shape, target) = (shape.clone(), target.clone());
-        Box::new(Request::PartialInDim { shape, axes: positions(&axes), target })
+        Request::PartialInDim { shape, axes: positions(&axes), target }.boxed()
     };
     let found = axes.axis_count();
     if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
         return Err(BroadcastError::AxisCount { request: request(), expected, found });
     }
     let Some(dims) = target.dims() else {
-        distinct(&axes, request)?;
+        distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
     Named::new(&axes, dims.len(), || *request())?;
     // In the order of the result, so that the first axis that clashes is the one that is reported.
-    let mut stretched: Vec<(usize, &Dim)> =
-        shape.dims().unwrap_or_default().iter().enumerate().map(|(i, dim)| (axes.axis(i), dim)).collect();
-    stretched.retain(|(_, dim)| !dim.admits(1));
-    stretched.sort_unstable_by_key(|&(axis, _)| axis);
-    merged_at(dims, &stretched, request)
+    let mut placed = vec![None; dims.len()];
+    for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
+        placed[axes.axis(i)] = Some(dim).filter(|dim| !dim.admits(1));
+    }
+    let stretched = placed.into_iter().enumerate().filter_map(|(axis, dim)| Some((axis, dim?)));
+    merged_at(dims, &stretched.collect::<Vec<_>>(), &request)
 }
 
 /// The joint batch shape of operands of which the last axes are their base.
@@ -221,7 +218,7 @@ pub fn infer_in_dim(
 /// # Equivalents
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
-    let request = || Box::new(Request::PartialBatch { shapes: operands.to_vec() });
+    let request = || Request::PartialBatch { shapes: operands.to_vec() }.boxed();
     let mut batches = Vec::new();
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let Some(dims) = shape.dims() else {
@@ -234,7 +231,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
         };
         batches.push(PartialShape::from(dims[..batch].to_vec()));
     }
-    let joint = Columns::new(&batches).infer(request)?.dims;
+    let joint = Columns::new(&batches).infer(&request)?.dims;
     let unranked = batches.iter().any(|batch| batch.dims().is_none());
     Ok(if unranked { PartialShape::unranked() } else { joint.into() })
 }
@@ -267,9 +264,9 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// # Equivalents
 /// nGraph's `op::Sum`, which takes back `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
-    let request = || Box::new(Request::PartialSum { shape: shape.clone(), axes: positions(&axes) });
+    let request = || Request::PartialSum { shape: shape.clone(), axes: positions(&axes) }.boxed();
     let Some(dims) = shape.dims() else {
-        distinct(&axes, request)?;
+        distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
     let summed = Named::new(&axes, dims.len(), || *request())?;
@@ -278,7 +275,7 @@ pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, 
 }
 
 /// Makes sure that no axis is named twice where it is not known how many there are.
-fn distinct<X: Axes>(axes: &X, request: impl Fn() -> Box<Request>) -> Result<(), BroadcastError> {
+fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Box<Request>) -> Result<(), BroadcastError> {
     let mut sorted = positions(axes);
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -291,9 +288,10 @@ fn distinct<X: Axes>(axes: &X, request: impl Fn() -> Box<Request>) -> Result<(),
 fn merged_at(
     target: &[Dim],
     own: &[(usize, &Dim)],
-    request: impl Fn() -> Box<Request>,
+    request: &dyn Fn() -> Box<Request>,
 ) -> Result<PartialShape, BroadcastError> {
-    let merged = merge_dims(own.iter().map(|&(axis, dim)| (dim, &target[axis]))).map_err(|i| {
+    let pairs: Vec<_> = own.iter().map(|&(axis, dim)| (dim, &target[axis])).collect();
+    let merged = merge_dims(&pairs).map_err(|i| {
         let (axis, dim) = own[i];
         let dims = Box::new([dim.clone(), target[axis].clone()]);
         BroadcastError::IncompatibleDims { request: request(), axis, dims, operands: [0, 1] }

@@ -2,8 +2,8 @@
 
 use super::{Dim, Name, PartialShape, Span};
 use crate::error::{BroadcastError, Request};
-use crate::shape::checked_len;
-use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use crate::shape::{ByName, checked_len};
+use alloc::{boxed::Box, vec, vec::Vec};
 
 /// The joint size of two axes.
 ///
@@ -98,7 +98,7 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    joint_of([a, b].into_iter())
+    infer_shapes(&[a.clone(), b.clone()])
 }
 
 /// The joint shape of any number of shapes, taken together: certain, whatever the unknown sizes are.
@@ -127,14 +127,8 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    joint_of(shapes.iter())
-}
-
-fn joint_of<'a>(
-    mut shapes: impl Iterator<Item = &'a PartialShape> + Clone,
-) -> Result<PartialShape, BroadcastError> {
-    let joint = Columns::new(shapes.clone()).infer(|| Box::new(together(shapes.clone())))?;
-    let unranked = shapes.any(|shape| shape.dims().is_none());
+    let joint = Columns::new(shapes).infer(&|| together(shapes).boxed())?;
+    let unranked = shapes.iter().any(|shape| shape.dims().is_none());
     Ok(if unranked { PartialShape::unranked() } else { joint.dims.into() })
 }
 
@@ -162,42 +156,47 @@ fn joint_of<'a>(
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = Columns::new(operands).infer(|| Box::new(together(operands.iter())))?;
+    let joint = Columns::new(operands).infer(&|| together(operands).boxed())?;
     let ranked = operands.iter().any(|shape| shape.dims().is_some());
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
 }
 
-pub(super) fn together<'a>(shapes: impl Iterator<Item = &'a PartialShape>) -> Request {
-    Request::PartialTogether { shapes: shapes.cloned().collect() }
+pub(super) fn together(shapes: &[PartialShape]) -> Request {
+    Request::PartialTogether { shapes: shapes.to_vec() }
 }
 
-/// The ranked operands of a broadcast, aligned at the right.
-pub(super) struct Columns<'a> {
-    operands: Vec<(usize, &'a [Dim])>,
-    pub(super) ndim: usize,
-}
+/// What stands at an axis of the result: operand, axis of the operand, size.
+pub(super) type At<'a> = (usize, usize, &'a Dim);
+
+/// The axes of the ranked operands of a broadcast, aligned at the right. A missing axis does not stand there.
+pub(super) struct Columns<'a>(Vec<Vec<At<'a>>>);
 
 impl<'a> Columns<'a> {
-    pub(super) fn new(shapes: impl IntoIterator<Item = &'a PartialShape>) -> Self {
-        let operands: Vec<_> =
-            shapes.into_iter().enumerate().filter_map(|(i, shape)| Some((i, shape.dims()?))).collect();
-        let ndim = operands.iter().map(|(_, dims)| dims.len()).max().unwrap_or(0);
-        Self { operands, ndim }
+    pub(super) fn new(shapes: &'a [PartialShape]) -> Self {
+        let ndim = shapes.iter().filter_map(PartialShape::ndim).max().unwrap_or(0);
+        let mut columns = vec![Vec::new(); ndim];
+        for (operand, shape) in shapes.iter().enumerate() {
+            let dims = shape.dims().unwrap_or_default();
+            for (axis, dim) in dims.iter().enumerate() {
+                columns[ndim - dims.len() + axis].push((operand, axis, dim));
+            }
+        }
+        Self(columns)
     }
 
-    /// What stands at an axis of the result: operand, axis of the operand, size. A missing axis does not.
-    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = (usize, usize, &'a Dim)> + Clone + '_ {
-        self.operands.iter().filter_map(move |&(operand, dims)| {
-            let own = (axis + dims.len()).checked_sub(self.ndim)?;
-            Some((operand, own, &dims[own]))
-        })
+    pub(super) fn ndim(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn at(&self, axis: usize) -> &[At<'a>] {
+        &self.0[axis]
     }
 
     /// The sizes that an axis has whatever the operands are: those that all that cannot be 1 allow.
     /// `None` where all can be 1.
     fn forced(&self, axis: usize) -> Result<Option<Span>, Clash> {
         let mut widest: Option<[(usize, &Dim); 2]> = None;
-        for (operand, _, dim) in self.at(axis).filter(|(_, _, dim)| !dim.admits(1)) {
+        for &(operand, _, dim) in self.at(axis).iter().filter(|(_, _, dim)| !dim.admits(1)) {
             let [lowest, highest] = widest.get_or_insert([(operand, dim); 2]);
             if dim.span().hi < lowest.1.span().hi {
                 *lowest = (operand, dim);
@@ -224,7 +223,7 @@ impl<'a> Columns<'a> {
             return span.into();
         }
         let one = |dim: &Dim| named.span(dim) == Span::ONE;
-        let mut stretching = self.at(axis).map(|(_, _, dim)| dim).filter(|dim| !one(dim));
+        let mut stretching = self.at(axis).iter().map(|&(_, _, dim)| dim).filter(|dim| !one(dim));
         match stretching.next() {
             None => Dim::Known(1),
             Some(name @ Dim::Name(_)) if stretching.clone().all(|dim| dim == name) => name.clone(),
@@ -236,15 +235,15 @@ impl<'a> Columns<'a> {
     }
 
     /// The joint shape of the operands.
-    pub(super) fn infer(&self, request: impl Fn() -> Box<Request>) -> Result<Joint<'a>, BroadcastError> {
-        let mut named = Named(BTreeMap::new());
+    pub(super) fn infer(&self, request: &dyn Fn() -> Box<Request>) -> Result<Joint<'a>, BroadcastError> {
+        let mut named = Named(ByName::new());
         let mut forced = Vec::new();
-        for axis in 0..self.ndim {
+        for axis in 0..self.ndim() {
             let span = self.forced(axis).map_err(|Clash { dims, operands }| {
                 BroadcastError::IncompatibleDims { request: request(), axis, dims, operands }
             })?;
-            for name in self.at(axis).filter_map(|(_, _, dim)| dim.as_name()) {
-                named.0.entry(name).or_default().narrow(span);
+            for name in self.at(axis).iter().filter_map(|(_, _, dim)| dim.as_name()) {
+                named.0.or_insert(name, Allowed(Some(Span::ANY))).narrow(span);
             }
             forced.push(span);
         }
@@ -267,7 +266,7 @@ struct Clash {
 }
 
 /// `joint`, unless even the smallest shape that it can be is an overflow.
-pub(super) fn fits(joint: Vec<Dim>, request: impl Fn() -> Box<Request>) -> Result<Vec<Dim>, BroadcastError> {
+pub(super) fn fits(joint: Vec<Dim>, request: &dyn Fn() -> Box<Request>) -> Result<Vec<Dim>, BroadcastError> {
     let least: Vec<usize> = joint.iter().map(|dim| dim.span().lo).collect();
     match checked_len(&least) {
         Some(_) => Ok(joint),
@@ -276,17 +275,11 @@ pub(super) fn fits(joint: Vec<Dim>, request: impl Fn() -> Box<Request>) -> Resul
 }
 
 /// What names can stand for.
-pub(super) struct Named<'a>(BTreeMap<&'a Name, Allowed>);
+pub(super) struct Named<'a>(ByName<'a, Allowed>);
 
 /// The sizes that a name can stand for: 1, and beside it a span.
 #[derive(Clone, Copy)]
 struct Allowed(Option<Span>);
-
-impl Default for Allowed {
-    fn default() -> Self {
-        Self(Some(Span::ANY))
-    }
-}
 
 impl Allowed {
     /// At an axis whose size is forced, a name is 1 or of that size.
@@ -309,7 +302,7 @@ impl Named<'_> {
 
     /// Whether `name` can stand for a size of `span`.
     pub(super) fn meets(&self, name: &Name, span: Span) -> bool {
-        match self.0.get(name) {
+        match self.0.get(name.as_str()) {
             Some(Allowed(beside)) => {
                 span.contains(1) || beside.is_some_and(|beside| beside.intersect(span).is_some())
             }
@@ -318,6 +311,6 @@ impl Named<'_> {
     }
 
     pub(super) fn has(&self, name: &Name) -> bool {
-        self.0.contains_key(name)
+        self.0.get(name.as_str()).is_some()
     }
 }

@@ -1,9 +1,9 @@
 //! A broadcast that is planned before the sizes are there, and checked when they are.
 
-use super::{Check, Dim, Name, PartialShape, Place, decide, decide_result, infer_shapes};
+use super::{Check, Dim, PartialShape, Place, decide, decide_result, infer_shapes};
 use crate::error::{BroadcastError, Request};
-use crate::shape::broadcast_shapes;
-use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use crate::shape::{ByName, broadcast_shapes};
+use alloc::{boxed::Box, vec::Vec};
 
 /// A broadcast planned from partial shapes, which takes the real shapes later.
 ///
@@ -161,20 +161,20 @@ impl Plan {
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
             let shapes = shapes.iter().map(|shape| shape.as_ref().to_vec()).collect();
-            Box::new(Request::Planned { shapes, operands: self.operands.clone() })
+            Request::Planned { shapes, operands: self.operands.clone() }.boxed()
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {
             return Err(BroadcastError::OperandCount { request: request(), expected, found });
         }
-        let mut names = BTreeMap::new();
+        let mut names = ByName::new();
         for (operand, (planned, shape)) in self.operands.iter().zip(shapes).enumerate() {
             let place = |axis| Place::Operand { operand, axis };
-            as_planned(planned, shape.as_ref(), Some(operand), place, &mut names, request)?;
+            as_planned(planned, shape.as_ref(), Some(operand), place, &mut names, &request)?;
         }
         let joint = broadcast_shapes(shapes).map_err(|error| planned(error, request()))?;
         if let Some(result) = &self.result {
-            as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, request)?;
+            as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, &request)?;
         }
         Ok(joint)
     }
@@ -197,8 +197,8 @@ fn as_planned<'a>(
     shape: &[usize],
     operand: Option<usize>,
     place: impl Fn(usize) -> Place,
-    names: &mut BTreeMap<&'a Name, (Place, usize)>,
-    request: impl Fn() -> Box<Request>,
+    names: &mut ByName<'a, (Place, usize)>,
+    request: &dyn Fn() -> Box<Request>,
 ) -> Result<(), BroadcastError> {
     let Some(dims) = planned.dims() else { return Ok(()) };
     if dims.len() != shape.len() {
@@ -208,7 +208,7 @@ fn as_planned<'a>(
     for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
         let place = place(axis);
         if let Dim::Name(name) = dim {
-            let (first, before) = *names.entry(name).or_insert((place, size));
+            let (first, before) = *names.or_insert(name.as_str(), (place, size));
             if before != size {
                 return Err(BroadcastError::DeclaredName {
                     request: request(),

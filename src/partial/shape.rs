@@ -1,8 +1,9 @@
 //! The shape of an operand, as far as it is known.
 
-use super::{Dim, Name, Span};
+use super::{Dim, Span};
 use crate::error::{BroadcastError, Request};
-use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use crate::shape::ByName;
+use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -191,10 +192,10 @@ impl PartialShape {
     #[must_use]
     pub fn accepts(&self, shape: &[usize]) -> bool {
         let Some(dims) = self.dims() else { return true };
-        let mut named: BTreeMap<&Name, usize> = BTreeMap::new();
+        let mut named = ByName::new();
         dims.len() == shape.len()
             && dims.iter().zip(shape).all(|(dim, &size)| match dim {
-                Dim::Name(name) => *named.entry(name).or_insert(size) == size,
+                Dim::Name(name) => *named.or_insert(name.as_str(), size) == size,
                 _ => dim.admits(size),
             })
     }
@@ -264,7 +265,7 @@ impl PartialShape {
             (_, None) => return Ok(self.clone()),
             (Some(own), Some(dims)) => (own, dims),
         };
-        let request = || Box::new(Request::Merge { shapes: [self.clone(), other.clone()] });
+        let request = || Request::Merge { shapes: [self.clone(), other.clone()] }.boxed();
         if own.len() != dims.len() {
             return Err(BroadcastError::AxisCount {
                 request: request(),
@@ -272,7 +273,8 @@ impl PartialShape {
                 found: dims.len(),
             });
         }
-        let merged = merge_dims(own.iter().zip(dims)).map_err(|axis| BroadcastError::IncompatibleDims {
+        let pairs: Vec<_> = own.iter().zip(dims).collect();
+        let merged = merge_dims(&pairs).map_err(|axis| BroadcastError::IncompatibleDims {
             request: request(),
             axis,
             dims: Box::new([own[axis].clone(), dims[axis].clone()]),
@@ -285,30 +287,30 @@ impl PartialShape {
 /// What is known of sizes from two descriptions of each, or the position of the first that no size fits.
 ///
 /// A name that can only be of one size is that size.
-pub(super) fn merge_dims<'a>(
-    pairs: impl Iterator<Item = (&'a Dim, &'a Dim)> + Clone,
-) -> Result<Vec<Dim>, usize> {
-    let mut named: BTreeMap<&Name, Span> = BTreeMap::new();
-    for (i, (a, b)) in pairs.clone().enumerate() {
+pub(super) fn merge_dims(pairs: &[(&Dim, &Dim)]) -> Result<Vec<Dim>, usize> {
+    let mut named = ByName::new();
+    for (i, &(a, b)) in pairs.iter().enumerate() {
         let span = a.span().intersect(b.span()).ok_or(i)?;
         for name in [a, b].into_iter().filter_map(Dim::as_name) {
-            let seen = named.entry(name).or_insert(Span::ANY);
+            let seen = named.or_insert(name, Span::ANY);
             *seen = seen.intersect(span).ok_or(i)?;
         }
     }
-    let resolve = |dim: &Dim| match dim.as_name().and_then(|name| named[name].single()) {
+    let resolve = |dim: &Dim| match dim.as_name().and_then(|name| named.get(name)?.single()) {
         Some(size) => Dim::Known(size),
         None => dim.clone(),
     };
-    let merge = |(a, b): (&Dim, &Dim)| match (resolve(a), resolve(b)) {
-        (Dim::Known(size), _) | (_, Dim::Known(size)) => Ok(Dim::Known(size)),
-        (name @ Dim::Name(_), _) | (_, name @ Dim::Name(_)) => Ok(name),
-        (a, b) => a.span().intersect(b.span()).map(Dim::from).ok_or(0),
-    };
-    pairs.map(merge).collect()
+    let mut merged = Vec::with_capacity(pairs.len());
+    for (i, &(a, b)) in pairs.iter().enumerate() {
+        merged.push(match (resolve(a), resolve(b)) {
+            (Dim::Known(size), _) | (_, Dim::Known(size)) => Dim::Known(size),
+            (name @ Dim::Name(_), _) | (_, name @ Dim::Name(_)) => name,
+            (a, b) => a.span().intersect(b.span()).map(Dim::from).ok_or(i)?,
+        });
+    }
+    Ok(merged)
 }
 
-/// As the text: `PartialShape(4x?x3)`.
 impl fmt::Debug for PartialShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PartialShape({self})")

@@ -1,9 +1,10 @@
 //! Whether the shape that a result is declared to have agrees with the operands.
 
 use super::infer::{Columns, Joint, Named};
-use super::{Dim, Name, PartialShape, Span};
+use super::{Dim, PartialShape, Span};
 use crate::error::{BroadcastError, Request};
-use alloc::{boxed::Box, collections::BTreeMap};
+use crate::shape::ByName;
+use alloc::boxed::Box;
 
 /// How far the declared shape of a result may go beyond the inferred one.
 ///
@@ -83,12 +84,12 @@ pub fn verify(
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
     let request =
-        || Box::new(Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule });
+        || Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule }.boxed();
     if operands.is_empty() {
         return Err(BroadcastError::NoOperands { request: request() });
     }
     let columns = Columns::new(operands);
-    let Joint { dims: inferred, named } = columns.infer(request)?;
+    let Joint { dims: inferred, named } = columns.infer(&request)?;
     let Some(declared) = result.dims().filter(|_| operands.iter().any(|shape| shape.dims().is_some())) else {
         return Ok(());
     };
@@ -114,14 +115,14 @@ pub fn verify(
 pub(super) struct Agreement<'a> {
     named: &'a Named<'a>,
     /// What each name has to be of, for the axes seen to agree.
-    spans: BTreeMap<&'a Name, Span>,
+    spans: ByName<'a, Span>,
     /// What was inferred where a name of the result stood first.
-    first: BTreeMap<&'a Name, &'a Dim>,
+    first: ByName<'a, &'a Dim>,
 }
 
 impl<'a> Agreement<'a> {
     pub(super) fn new(named: &'a Named<'a>) -> Self {
-        Self { named, spans: BTreeMap::new(), first: BTreeMap::new() }
+        Self { named, spans: ByName::new(), first: ByName::new() }
     }
 
     /// Whether what is inferred can be of a size that is declared.
@@ -135,7 +136,7 @@ impl<'a> Agreement<'a> {
     /// Whether `dim`, if it is a name, can still be of `span`.
     fn narrow(&mut self, dim: &'a Dim, span: Span) -> bool {
         let Dim::Name(name) = dim else { return true };
-        let seen = self.spans.entry(name).or_insert(Span::ANY);
+        let seen = self.spans.or_insert(name.as_str(), Span::ANY);
         match seen.intersect(span) {
             Some(span) => {
                 *seen = span;
@@ -151,7 +152,7 @@ impl<'a> Agreement<'a> {
             return declared.span().covers(self.named.span(inferred));
         };
         // A name that no operand has is new, and stands for what it stands for first.
-        let first = *self.first.entry(name).or_insert(inferred);
+        let first = *self.first.or_insert(name.as_str(), inferred);
         let fixed = core::ptr::eq(first, inferred) || !matches!(inferred, Dim::Unknown | Dim::Range(_));
         declared == inferred || (!self.named.has(name) && fixed && first == inferred)
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{BroadcastError, Request, cold};
 use crate::sealed::Sealed;
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::fmt;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
@@ -211,7 +211,7 @@ impl AxisSet {
                 .filter(|&position| position < ndim)
         };
         if let Some(&axis) = axes.iter().filter(|&&axis| count(axis).is_none()).min() {
-            let request = Box::new(Request::CountAxes { axes: axes.to_vec() });
+            let request = Request::CountAxes { axes: axes.to_vec() }.boxed();
             return Err(BroadcastError::AxisOutOfBounds { request, axis: axis as i128, ndim });
         }
         Ok(axes.iter().filter_map(|&axis| count(axis)).collect())
@@ -304,7 +304,7 @@ impl Named {
         let each = || (0..axes.axis_count()).map(|i| axes.axis(i));
         if let Some(axis) = each().filter(|&axis| axis >= ndim).min() {
             return Err(*cold(move || BroadcastError::AxisOutOfBounds {
-                request: Box::new(request()),
+                request: request().boxed(),
                 axis: axis as i128,
                 ndim,
             }));
@@ -314,7 +314,7 @@ impl Named {
         for axis in each() {
             if named.contains(axis) {
                 return Err(*cold(move || BroadcastError::DuplicateAxis {
-                    request: Box::new(request()),
+                    request: request().boxed(),
                     axis,
                 }));
             }

@@ -5,7 +5,7 @@ use super::{
     sizes_mut,
 };
 use crate::error::{BroadcastError, Request, cold};
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 use ndarray::Dimension;
 
 /// A shape and how many of its last axes are its base.
@@ -24,7 +24,7 @@ impl<'s> Split<'s> {
     pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self, BroadcastError> {
         if shape.len() < base {
             return Err(*cold(|| BroadcastError::TooFewAxes {
-                request: Box::new(Request::SplitBatch { shape: shape.to_vec(), base }),
+                request: Request::SplitBatch { shape: shape.to_vec(), base }.boxed(),
                 expected: base,
                 found: shape.len(),
             }));
@@ -55,14 +55,14 @@ impl<'s> Split<'s> {
         }
         Err(*cold(|| match own.iter().zip(found).position(|(own, size)| own != size) {
             Some(axis) if own.len() == found.len() => BroadcastError::BaseSize {
-                request: Box::new(request()),
+                request: request().boxed(),
                 operand: None,
                 axis,
                 expected: own[axis],
                 size: found[axis],
             },
             _ => BroadcastError::BaseAxes {
-                request: Box::new(request()),
+                request: request().boxed(),
                 operand: None,
                 expected: own.len(),
                 found: found.len(),
@@ -168,7 +168,7 @@ pub(crate) fn with_base(
         return Ok(());
     }
     let shape = whole.to_vec();
-    Err(*cold(|| BroadcastError::Overflow { request: Box::new(request()), shape }))
+    Err(*cold(|| BroadcastError::Overflow { request: request().boxed(), shape }))
 }
 
 /// The shape of `part` with its batch stretched to `target`, in which -1 keeps a size.
@@ -221,7 +221,7 @@ fn into_refusal<const N: usize>(parts: &[Split<'_>; N], out: Split<'_>) -> Broad
     match *refusal(&joint, out.batch(), Placeholder::Refused) {
         // counts the axes of the whole, as the message shows it
         BroadcastError::TooFewAxes { expected, found, .. } => BroadcastError::TooFewAxes {
-            request: Box::new(request),
+            request: request.boxed(),
             expected: expected + out.base,
             found: found + out.base,
         },

@@ -75,16 +75,15 @@ pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
 #[doc(alias = "numpy.broadcast_shapes")]
 pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
     let mut joint = vec![0; joint_ndim(shapes)];
-    join_checked(shapes, &mut joint)?;
-    Ok(joint)
+    if join(shapes, &mut joint) && checked_len(&joint).is_some() {
+        return Ok(joint);
+    }
+    Err(*clash_or_overflow(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
 /// [`broadcast_shapes`] into a slice of the right length.
 #[inline(always)]
-pub(crate) fn join_checked<S: AsRef<[usize]>>(
-    shapes: &[S],
-    joint: &mut [usize],
-) -> Result<(), BroadcastError> {
+pub(crate) fn join_checked(shapes: &[&[usize]], joint: &mut [usize]) -> Result<(), BroadcastError> {
     if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(*clash_or_overflow(shapes)) }
 }
 
@@ -116,19 +115,18 @@ pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool
 #[cold]
 #[inline(never)]
 #[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
-pub(crate) fn clash_or_overflow<S: AsRef<[usize]>>(shapes: &[S]) -> Box<BroadcastError> {
-    let request =
-        Box::new(Request::Together { shapes: shapes.iter().map(|shape| shape.as_ref().to_vec()).collect() });
+pub(crate) fn clash_or_overflow(shapes: &[&[usize]]) -> Box<BroadcastError> {
+    let request = Request::Together { shapes: shapes.iter().map(|shape| shape.to_vec()).collect() }.boxed();
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);
     for axis in 0..ndim {
         let mut first = (0, 1);
-        for (operand, shape) in shapes.iter().map(AsRef::as_ref).enumerate() {
+        for (operand, shape) in shapes.iter().enumerate() {
             let own = shape.len().checked_sub(ndim - axis).map_or(1, |axis| shape[axis]);
             match joint_size(first.1, own) {
                 None => {
                     let (sizes, operands) = ([first.1, own], [first.0, operand]);
-                    return Box::new(BroadcastError::Incompatible { request, axis, sizes, operands });
+                    return BroadcastError::Incompatible { request, axis, sizes, operands }.boxed();
                 }
                 Some(size) if size != first.1 => first = (operand, size),
                 Some(_) => {}
@@ -136,7 +134,7 @@ pub(crate) fn clash_or_overflow<S: AsRef<[usize]>>(shapes: &[S]) -> Box<Broadcas
         }
         joint.push(first.1);
     }
-    Box::new(BroadcastError::Overflow { request, shape: joint })
+    BroadcastError::Overflow { request, shape: joint }.boxed()
 }
 
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.

@@ -2,6 +2,7 @@
 
 mod axes;
 mod batch;
+mod by_name;
 mod joint;
 mod onto;
 mod place;
@@ -19,6 +20,7 @@ pub(crate) use batch::{
     Split, batch_ndim, expanded, goes_into, join_bases, join_batches, join_batches_of, joint_with, to_given,
     told, with_base,
 };
+pub(crate) use by_name::{ByName, insert_sorted};
 pub(crate) use joint::{
     checked_len, clash_or_overflow, join, join_checked, joint_ndim, joint_size, stretches,
 };

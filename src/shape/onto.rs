@@ -19,19 +19,21 @@ pub(crate) fn go_onto(shapes: &[&[usize]], output: &[usize]) -> bool {
 #[inline(never)]
 #[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
 pub(crate) fn misfit(shapes: &[&[usize]], output: &[usize]) -> Box<BroadcastError> {
-    let request = Box::new(Request::Onto {
+    let request = Request::Onto {
         shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
         output: output.to_vec(),
-    });
+    }
+    .boxed();
     let (expected, found) = (joint_ndim(shapes), output.len());
-    Box::new(match clash(shapes, output) {
+    let error = match clash(shapes, output) {
         _ if expected > found => BroadcastError::TooFewAxes { request, expected, found },
         Some((axis, sizes, operand)) => {
             BroadcastError::Incompatible { request, axis, sizes, operands: [operand, shapes.len()] }
         }
         // Not reached: an output exists, so its shape is no overflow.
         None => BroadcastError::Overflow { request, shape: output.to_vec() },
-    })
+    };
+    error.boxed()
 }
 
 /// The first axis of `output` to which one of the shapes does not go, the two sizes and which shape it is.

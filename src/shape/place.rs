@@ -4,7 +4,7 @@ use super::axes::{Named, positions};
 use super::target::plain;
 use super::{Axes, Placeholder, TargetShape, checked_len, refusal, resolve, sizes, stretches};
 use crate::error::{BroadcastError, Request, cold};
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 use ndarray::Dimension;
 
 /// Whether an axis of size `from` that becomes one of size `to` is repeated (0 times too).
@@ -63,11 +63,7 @@ pub(crate) fn along_axes<T: TargetShape, X: Axes>(
     let new = Named::new(axes, resolved.ndim(), request)?;
     let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
     if found != expected {
-        return Err(*cold(move || BroadcastError::AxisCount {
-            request: Box::new(request()),
-            expected,
-            found,
-        }));
+        return Err(*cold(move || BroadcastError::AxisCount { request: request().boxed(), expected, found }));
     }
     check_placed(shape, &resolved, new.others(), |own, size| own == size, request)?;
     Ok((resolved, new))
@@ -85,11 +81,7 @@ pub(crate) fn in_dim<T: TargetShape, X: Axes>(
     let resolved = plain(target, request)?;
     let (expected, found) = (shape.len(), axes.axis_count());
     if found != expected {
-        return Err(*cold(move || BroadcastError::AxisCount {
-            request: Box::new(request()),
-            expected,
-            found,
-        }));
+        return Err(*cold(move || BroadcastError::AxisCount { request: request().boxed(), expected, found }));
     }
     Named::new(axes, resolved.ndim(), request)?;
     check_placed(shape, &resolved, (0..found).map(|i| axes.axis(i)), stretches, request)?;
@@ -109,7 +101,7 @@ fn check_placed<E: Dimension>(
         let size = sizes(target)[axis];
         if !goes(own, size) {
             return Err(*cold(move || BroadcastError::Incompatible {
-                request: Box::new(request()),
+                request: request().boxed(),
                 axis,
                 sizes: [own, size],
                 operands: [0, 1],
@@ -119,7 +111,7 @@ fn check_placed<E: Dimension>(
     if checked_len(sizes(target)).is_none() {
         let shape = target.clone();
         return Err(*cold(move || BroadcastError::Overflow {
-            request: Box::new(request()),
+            request: request().boxed(),
             shape: sizes(&shape).to_vec(),
         }));
     }

@@ -1,10 +1,10 @@
 //! What is left of a shape when axes of it are summed, and which shapes it can be summed to.
 
 use super::axes::positions;
-use super::target::plain;
 use super::{Axes, Named, TargetShape, checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, cold};
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
+use core::iter::zip;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// A number of axes of which `K` can be summed: both as dimension types.
@@ -123,11 +123,14 @@ pub(crate) fn sum_target<T: TargetShape>(
     size: usize,
     request: impl Fn(Vec<i128>) -> Request,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || request(target.target_given());
-    let dim = plain(target, request)?;
-    sums_to(shape, sizes(&dim), request)?;
-    fits_memory(sizes(&dim), size, request)?;
-    Ok(dim)
+    let dim = target.target_dim();
+    if sums(shape, sizes(&dim)) && fits(sizes(&dim), size) {
+        return Ok(dim);
+    }
+    Err(*cold(|| {
+        let given = target.target_given();
+        sum_refusal(shape, &given, size, request(given.clone()))
+    }))
 }
 
 /// How many axes `shape` has more than `target`, to which it can be summed.
@@ -141,25 +144,43 @@ pub(crate) fn sums_to(
     target: &[usize],
     request: impl Fn() -> Request,
 ) -> Result<usize, BroadcastError> {
-    let (expected, found) = (shape.len(), target.len());
-    let Some(new) = expected.checked_sub(found) else {
-        return Err(*cold(move || BroadcastError::TooManyAxes {
-            request: Box::new(request()),
-            expected,
-            found,
-        }));
-    };
-    for (axis, (&own, &size)) in shape[new..].iter().zip(target).enumerate() {
-        if !stretches(size, own) {
-            return Err(*cold(move || BroadcastError::Incompatible {
-                request: Box::new(request()),
-                axis: new + axis,
-                sizes: [own, size],
-                operands: [0, 1],
-            }));
+    if sums(shape, target) {
+        return Ok(shape.len() - target.len());
+    }
+    Err(*cold(|| sum_refusal(shape, &target.target_given(), 0, request())))
+}
+
+/// Whether an array of shape `shape` can be summed to `target`.
+#[inline(always)]
+fn sums(shape: &[usize], target: &[usize]) -> bool {
+    let Some(new) = shape.len().checked_sub(target.len()) else { return false };
+    zip(&shape[new..], target).all(|(&own, &size)| stretches(size, own))
+}
+
+/// The error of a sum that is refused.
+#[cold]
+fn sum_refusal(shape: &[usize], target: &[i128], size: usize, request: Request) -> BroadcastError {
+    let request = request.boxed();
+    let mut sizes = Vec::with_capacity(target.len());
+    for (axis, &size) in target.iter().enumerate() {
+        match isize::try_from(size) {
+            Ok(size @ 0..) => sizes.push(size.unsigned_abs()),
+            _ => return BroadcastError::InvalidSize { request, axis, size },
         }
     }
-    Ok(new)
+    let (expected, found) = (shape.len(), sizes.len());
+    let Some(new) = expected.checked_sub(found) else {
+        return BroadcastError::TooManyAxes { request, expected, found };
+    };
+    match zip(&shape[new..], &sizes).position(|(&own, &size)| !stretches(size, own)) {
+        Some(axis) => BroadcastError::Incompatible {
+            request,
+            axis: new + axis,
+            sizes: [shape[new + axis], sizes[axis]],
+            operands: [0, 1],
+        },
+        None => BroadcastError::TooLarge { request, shape: sizes, size },
+    }
 }
 
 /// The sum of an array of shape `shape` into one of shape `target`, for messages.
@@ -183,10 +204,16 @@ pub(crate) fn fits_memory(
     size: usize,
     request: impl FnOnce() -> Request,
 ) -> Result<(), BroadcastError> {
-    let bytes = checked_len(result).and_then(|len| len.checked_mul(size));
-    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
+    if fits(result, size) {
         return Ok(());
     }
     let shape = result.to_vec();
-    Err(*cold(move || BroadcastError::TooLarge { request: Box::new(request()), shape, size }))
+    Err(*cold(move || BroadcastError::TooLarge { request: request().boxed(), shape, size }))
+}
+
+/// Whether memory can hold a `result` with elements of `size` bytes.
+#[inline(always)]
+fn fits(result: &[usize], size: usize) -> bool {
+    let bytes = checked_len(result).and_then(|len| len.checked_mul(size));
+    bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok())
 }

@@ -337,7 +337,7 @@ fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> R
     }
 }
 
-/// The error of a target that is refused: the first fault by kind, then by axis, else overflow.
+/// The error of a target that [`resolve`] refuses, or that is an overflow.
 #[cold]
 #[inline(never)]
 #[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
@@ -346,8 +346,18 @@ pub(crate) fn refusal<T: TargetShape + ?Sized>(
     target: &T,
     placeholder: Placeholder,
 ) -> Box<BroadcastError> {
-    let given = target.target_given();
-    let (found, request) = (given.len(), Box::new(request(shape, target, placeholder)));
+    refused(shape, target.target_given(), placeholder).boxed()
+}
+
+/// The error of a target that is refused: the first fault by kind, then by axis, else overflow.
+#[cold]
+fn refused(shape: &[usize], given: Vec<i128>, placeholder: Placeholder) -> BroadcastError {
+    let (whole, target, found) = (shape.to_vec(), given.clone(), given.len());
+    let request = match placeholder {
+        Placeholder::Keeps => Request::ToTarget { shape: whole, target },
+        Placeholder::Refused => Request::ToShape { shape: whole, target },
+    }
+    .boxed();
     // Where the target has too few axes, the array's last ones are looked at.
     let own = |axis: usize| shape.len().checked_sub(found - axis).map(|axis| shape[axis]);
     let mut resolved = Vec::with_capacity(found);
@@ -359,7 +369,7 @@ pub(crate) fn refusal<T: TargetShape + ?Sized>(
             Err(kind) => fault = fault.filter(|first| first.0 <= kind).or(Some((kind, axis))),
         }
     }
-    Box::new(match fault {
+    match fault {
         Some((Fault::InvalidSize, axis)) => BroadcastError::InvalidSize { request, axis, size: given[axis] },
         _ if found < shape.len() => BroadcastError::TooFewAxes { request, expected: shape.len(), found },
         Some((Fault::PlaceholderOnNewAxis, axis)) => {
@@ -370,14 +380,6 @@ pub(crate) fn refusal<T: TargetShape + ?Sized>(
             BroadcastError::Incompatible { request, axis, sizes, operands: [0, 1] }
         }
         None => BroadcastError::Overflow { request, shape: resolved },
-    })
-}
-
-fn request<T: TargetShape + ?Sized>(shape: &[usize], target: &T, placeholder: Placeholder) -> Request {
-    let (shape, target) = (shape.to_vec(), target.target_given());
-    match placeholder {
-        Placeholder::Keeps => Request::ToTarget { shape, target },
-        Placeholder::Refused => Request::ToShape { shape, target },
     }
 }
 
@@ -392,7 +394,7 @@ pub(crate) fn plain<T: TargetShape>(
         if resolve_axis(None, asked, Placeholder::Refused).is_err() {
             return Err(*cold(move || {
                 let size = target.target_given()[axis];
-                BroadcastError::InvalidSize { request: Box::new(request()), axis, size }
+                BroadcastError::InvalidSize { request: request().boxed(), axis, size }
             }));
         }
     }

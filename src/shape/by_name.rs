@@ -1,0 +1,41 @@
+//! Small maps and sets, of names above all. Sorted vectors, because a `BTreeMap` costs ten times as
+//! much to compile, once for each type that it holds.
+
+use alloc::vec::Vec;
+
+/// What is known of each name.
+pub(crate) struct ByName<'a, T>(Vec<(&'a str, T)>);
+
+impl<'a, T> ByName<'a, T> {
+    pub(crate) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        self.find(name).ok().map(|at| &self.0[at].1)
+    }
+
+    /// What is known of `name`, which is `first` if nothing was.
+    pub(crate) fn or_insert(&mut self, name: &'a str, first: T) -> &mut T {
+        let at = self.find(name).unwrap_or_else(|at| {
+            self.0.insert(at, (name, first));
+            at
+        });
+        &mut self.0[at].1
+    }
+
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|&(own, _)| own.cmp(name))
+    }
+}
+
+/// Whether `item` was not in the sorted set, in which it is now.
+pub(crate) fn insert_sorted<T: Ord>(set: &mut Vec<T>, item: T) -> bool {
+    match set.binary_search(&item) {
+        Ok(_) => false,
+        Err(at) => {
+            set.insert(at, item);
+            true
+        }
+    }
+}
