@@ -1,6 +1,8 @@
-//! Sums along a row, and across rows.
+//! Sums along a row, and across rows: the innermost loops of all sums.
 
-use super::nest::{Block, Step};
+#![forbid(unsafe_code)]
+
+use super::nest::Block;
 use core::array;
 use num_traits::Zero;
 
@@ -8,21 +10,39 @@ use num_traits::Zero;
 const BLOCK: usize = 1024;
 /// How many times eight chunks are added to one set of sums.
 const TURNS: usize = 16;
+/// Columns that are added up side by side.
+const COLUMNS: usize = 8;
 
-/// The sum of a single row, its error bounded as by pairwise summation.
-#[inline(always)]
-pub(super) fn sum<T: Clone + Zero, S: Step>(x: Block<'_, T, S>) -> T {
+/// How many sums a row has, so that the compiler fills some vectors with them.
+const fn sums<T>() -> usize {
     match size_of::<T>() {
-        0..=4 => sum_by::<T, S, 32>(x),
-        5..=8 => sum_by::<T, S, 16>(x),
-        _ => sum_by::<T, S, 8>(x),
+        0..=4 => 32,
+        5..=8 => 16,
+        _ => 8,
+    }
+}
+
+/// Room for the elements of a row that are not adjacent, which are copied before they are added up.
+pub(super) const fn room<T>() -> usize {
+    let (eight, block) = (8 * TURNS * sums::<T>(), BLOCK);
+    if eight > block { eight } else { block }
+}
+
+/// The sum of the only row of a block, its error bounded as by pairwise summation. There is [`room`] if the elements
+/// are not adjacent.
+#[inline(always)]
+pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
+    match const { sums::<T>() } {
+        32 => sum_by::<T, 32>(x, room),
+        16 => sum_by::<T, 16>(x, room),
+        _ => sum_by::<T, 8>(x, room),
     }
 }
 
 #[inline(always)]
-fn sum_by<T: Clone + Zero, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
+fn sum_by<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -> T {
     if x.width() <= BLOCK {
-        return block::<T, S, L>(x);
+        return block::<T, L>(adjacent(x, room));
     }
     // eight stretches side by side, which memory serves faster than one
     let stretch = x.width() / (8 * L) * L;
@@ -30,78 +50,134 @@ fn sum_by<T: Clone + Zero, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
     let mut pending = Pairwise::new();
     let mut from = 0;
     while from < stretch {
-        let mut lanes: [T; L] = array::from_fn(|_| T::zero());
-        let to = stretch.min(from + TURNS * L);
-        while from < to {
-            add(&mut lanes, &eight.columns::<8, L>(0, from, &T::zero(), few));
-            from += L;
+        let mut sums: [T; L] = array::from_fn(|_| T::zero());
+        let turn = adjacent(eight.columns_from(from, TURNS * L), room);
+        let mut i = 0;
+        while i < turn.width() {
+            add_columns::<T, 8, L>(&mut sums, turn, 0, i);
+            i += L;
         }
-        halve(&mut lanes, 1);
-        pending.push(lanes[0].clone());
+        halve(&mut sums, 1);
+        pending.push(sums[0].clone());
+        from += turn.width();
     }
-    pending.total() + block::<T, S, L>(x.cut(8 * stretch, 1, x.width() - 8 * stretch))
+    pending.total() + block::<T, L>(adjacent(x.cut(8 * stretch, 1, x.width() - 8 * stretch), room))
 }
 
-/// At most [`BLOCK`] elements, by `L` independent sums.
+/// The block, copied to `room` if the elements of its rows are not adjacent.
 #[inline(always)]
-fn block<T: Clone + Zero, S: Step, const L: usize>(x: Block<'_, T, S>) -> T {
+fn adjacent<'a, T: Clone>(x: Block<'a, T>, room: &'a mut [T]) -> Block<'a, T> {
+    if x.is_adjacent() {
+        return x;
+    }
+    let len = x.rows() * x.width();
+    for row in 0..x.rows() {
+        for (column, copy) in room[row * x.width()..][..x.width()].iter_mut().enumerate() {
+            *copy = x.get(row, column).clone();
+        }
+    }
+    Block::from(&room[..len]).cut(0, x.rows(), x.width())
+}
+
+/// At most [`BLOCK`] adjacent elements, by `L` independent sums.
+#[inline(always)]
+fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T>) -> T {
     let n = x.width();
     let mut eight: [T; 8] = array::from_fn(|_| T::zero());
     if n >= L {
-        let mut lanes: [T; L] = array::from_fn(|_| T::zero());
+        let mut sums: [T; L] = array::from_fn(|_| T::zero());
         let chunks = x.cut(0, n / L, L);
         let mut row = 0;
         while chunks.rows() - row >= 4 {
-            add(&mut lanes, &chunks.columns::<4, L>(row, 0, &T::zero(), few));
+            add_columns::<T, 4, L>(&mut sums, chunks, row, 0);
             row += 4;
         }
         while row < chunks.rows() {
-            add(&mut lanes, &chunks.columns::<1, L>(row, 0, &T::zero(), few));
+            add_columns::<T, 1, L>(&mut sums, chunks, row, 0);
             row += 1;
         }
-        halve(&mut lanes, 8);
-        eight.clone_from_slice(&lanes[..8]);
+        halve(&mut sums, 8);
+        eight.clone_from_slice(&sums[..8]);
     }
     let mut i = n / L * L;
     while n - i >= 8 {
-        add(&mut eight, &x.columns::<1, 8>(0, i, &T::zero(), few));
+        add_columns::<T, 1, 8>(&mut eight, x, 0, i);
         i += 8;
     }
     halve(&mut eight, 1);
     let mut rest = T::zero();
     while i < n {
-        let [x] = x.columns::<1, 1>(0, i, &T::zero(), few);
-        rest = rest + x;
+        rest = rest + x.get(0, i).clone();
         i += 1;
     }
     eight[0].clone() + rest
 }
 
+/// Adds the sums of `R` rows from `row` on, in columns from `column` on.
+#[inline(always)]
+fn add_columns<T: Clone + Zero, const R: usize, const C: usize>(
+    sums: &mut [T; C],
+    x: Block<'_, T>,
+    row: usize,
+    column: usize,
+) {
+    let rows: [&[T; C]; R] = x.columns(row, column);
+    for (j, sum) in sums.iter_mut().enumerate() {
+        *sum = sum.clone() + few::<T, R>(array::from_fn(|r| rows[r][j].clone()));
+    }
+}
+
 /// Gives the sums of `R` rows from `row` on, column by column, to `sink`, each with its slot.
 #[inline(always)]
-pub(super) fn across<T: Clone + Zero, S: Step, U, const R: usize>(
-    x: Block<'_, T, S>,
+pub(super) fn across<T: Clone + Zero, U, const R: usize>(
+    x: Block<'_, T>,
     row: usize,
     slots: &mut [U],
     mut sink: impl FnMut(&mut U, T),
 ) {
     let mut i = 0;
-    let mut wide = slots.chunks_exact_mut(16);
-    for part in &mut wide {
-        let sums: [T; 16] = x.columns::<R, 16>(row, i, &T::zero(), few);
+    let mut parts = slots.chunks_exact_mut(if x.is_adjacent() { COLUMNS } else { usize::MAX });
+    for part in &mut parts {
+        // all sums before any is stored: the compiler need not know that the slots are elsewhere
+        let rows: [&[T; COLUMNS]; R] = x.columns(row, i);
+        let sums: [T; COLUMNS] = array::from_fn(|j| few::<T, R>(array::from_fn(|r| rows[r][j].clone())));
         part.iter_mut().zip(sums).for_each(|(slot, sum)| sink(slot, sum));
-        i += 16;
+        i += COLUMNS;
     }
-    let mut narrow = wide.into_remainder().chunks_exact_mut(8);
-    for part in &mut narrow {
-        let sums: [T; 8] = x.columns::<R, 8>(row, i, &T::zero(), few);
-        part.iter_mut().zip(sums).for_each(|(slot, sum)| sink(slot, sum));
-        i += 8;
-    }
-    for slot in narrow.into_remainder() {
-        let [sum] = x.columns::<R, 1>(row, i, &T::zero(), few);
-        sink(slot, sum);
+    for slot in parts.into_remainder() {
+        let rows: [&[T; 1]; R] = x.columns(row, i);
+        sink(slot, few::<T, R>(array::from_fn(|r| rows[r][0].clone())));
         i += 1;
+    }
+}
+
+/// Adds all rows to a tile, eight at a time, and calls `after` each time.
+#[inline(always)]
+pub(super) fn add_rows<T: Clone + Zero, L>(
+    x: Block<'_, T>,
+    levels: &mut L,
+    tile: impl Fn(&mut L) -> &mut [T],
+    after: impl Fn(&mut L),
+) {
+    let add = |a: &mut T, s| *a = a.clone() + s;
+    let mut row = 0;
+    while row < x.rows() {
+        let tile = &mut tile(levels)[..x.width()];
+        row += match x.rows() - row {
+            8.. => {
+                across::<T, _, 8>(x, row, tile, add);
+                8
+            }
+            4.. => {
+                across::<T, _, 4>(x, row, tile, add);
+                4
+            }
+            _ => {
+                across::<T, _, 1>(x, row, tile, add);
+                1
+            }
+        };
+        after(levels);
     }
 }
 
@@ -126,12 +202,12 @@ pub(super) fn fold<T: Clone + Zero>(rows: &mut [T], width: usize) {
 
 /// Adds up the sums by halves until `left` remain, at the front; powers of two.
 #[inline(always)]
-fn halve<T: Clone + Zero>(lanes: &mut [T], left: usize) {
-    let mut width = lanes.len();
+fn halve<T: Clone + Zero>(sums: &mut [T], left: usize) {
+    let mut width = sums.len();
     while width > left {
         width /= 2;
         for j in 0..width {
-            lanes[j] = lanes[j].clone() + lanes[j + width].clone();
+            sums[j] = sums[j].clone() + sums[j + width].clone();
         }
     }
 }

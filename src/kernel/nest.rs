@@ -737,20 +737,20 @@ impl<'a, A> Nest<'a, (), (A,)> {
         unsafe { &*self.read.0 }
     }
 
-    /// All elements: in one row, or in rows along the first loop. Within a row they are `step` apart.
+    /// All elements: in one row, or in rows along the first loop.
     ///
     /// # Panics
-    /// Where they are not.
+    /// Where those of a row are not evenly spaced.
     #[inline(always)]
-    pub(crate) fn block<S: Step>(self, in_rows: bool, step: S) -> Block<'a, A, S> {
+    pub(crate) fn block(self, in_rows: bool) -> Block<'a, A> {
         let (rows, row) = self.loops.split_at(usize::from(in_rows));
         let (rows, stride) = rows.first().map_or((1, 0), |l| (l.len, l.strides[1]));
-        let mut width = 1;
+        let (mut width, step) = (1, row.last().map_or(1, |l| l.strides[1]));
         for l in row.iter().rev() {
-            assert!(l.strides[1] == step.offset(width), "elements that are evenly spaced");
-            width *= l.len;
+            assert!(l.strides[1] == step * width, "elements that are evenly spaced");
+            width *= l.len.cast_signed();
         }
-        Block { at: self.read.0, rows, stride, width, step, array: PhantomData }
+        Block { at: self.read.0, rows, stride, width: width.cast_unsigned(), step, array: PhantomData }
     }
 }
 
@@ -797,30 +797,17 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
 impl<'a, A> Nest<'a, (), (A, A)> {
     /// The elements of the first operand that is read along the first two of three loops, and of the second along the
     /// last two; the other way round, transposed, if `turned`.
-    ///
-    /// # Panics
-    /// Where those of a row are not `step` apart.
     #[inline(always)]
-    pub(crate) fn matrices<S: Step, R: Step>(
-        self,
-        turned: bool,
-        steps: (S, R),
-    ) -> (Block<'a, A, S>, Block<'a, A, R>) {
-        let &[rows, terms, columns] = self.loops else { unreachable!("three loops") };
+    pub(crate) fn matrices(self, turned: bool) -> [Block<'a, A>; 2] {
+        let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
         let (a, b) = self.read;
-        if turned {
-            (block(b, [&columns, &terms], 2, steps.0), block(a, [&terms, &rows], 1, steps.1))
-        } else {
-            (block(a, [&rows, &terms], 1, steps.0), block(b, [&terms, &columns], 2, steps.1))
-        }
+        let block = |at, [rows, row]: [&Loop; 2], k: usize| {
+            let (stride, step) = (rows.strides[k], row.strides[k]);
+            Block { at, rows: rows.len, stride, width: row.len, step, array: PhantomData }
+        };
+        let [a, b] = [block(a, [rows, terms], 1), block(b, [terms, columns], 2)];
+        if turned { [b.transposed(), a.transposed()] } else { [a, b] }
     }
-}
-
-/// A block of the elements of operand `k` along two loops of a nest, one of whose pointers is `at`.
-#[inline(always)]
-fn block<'a, A, S: Step>(at: *const A, [rows, row]: [&Loop; 2], k: usize, step: S) -> Block<'a, A, S> {
-    assert!(row.len == 1 || row.strides[k] == step.offset(1), "elements that are evenly spaced");
-    Block { at, rows: rows.len, stride: rows.strides[k], width: row.len, step, array: PhantomData }
 }
 
 /// The elements of the written operand along two loops.
@@ -878,47 +865,25 @@ impl<'a, T> Grid<'a, T> {
     }
 }
 
-/// How far the elements of a row are apart: a type, so that the usual steps are constants in the loops.
-pub(crate) trait Step: Copy {
-    fn offset(self, i: usize) -> isize;
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Every<const S: usize>;
-
-impl<const S: usize> Step for Every<S> {
-    #[inline(always)]
-    fn offset(self, i: usize) -> isize {
-        (i * S).cast_signed()
-    }
-}
-
-impl Step for isize {
-    #[inline(always)]
-    fn offset(self, i: usize) -> isize {
-        i.cast_signed() * self
-    }
-}
-
 /// Evenly spaced rows of evenly spaced elements that are borrowed for `'a`.
-pub(crate) struct Block<'a, T, S> {
+pub(crate) struct Block<'a, T> {
     at: *const T,
     rows: usize,
     stride: isize,
     width: usize,
-    step: S,
+    step: isize,
     array: PhantomData<&'a T>,
 }
 
-impl<T, S: Copy> Clone for Block<'_, T, S> {
+impl<T> Clone for Block<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, S: Copy> Copy for Block<'_, T, S> {}
+impl<T> Copy for Block<'_, T> {}
 
-impl<T: Clone, S: Step> Block<'_, T, S> {
+impl<'a, T> Block<'a, T> {
     #[inline(always)]
     pub(crate) fn rows(self) -> usize {
         self.rows
@@ -929,92 +894,74 @@ impl<T: Clone, S: Step> Block<'_, T, S> {
         self.width
     }
 
+    /// Whether the elements of a row are adjacent.
+    #[inline(always)]
+    pub(crate) fn is_adjacent(self) -> bool {
+        self.step == 1
+    }
+
     /// The only row, from element `from`, as rows of `width` elements one after the other.
     #[inline(always)]
     pub(crate) fn cut(self, from: usize, rows: usize, width: usize) -> Self {
         assert!(self.rows == 1 && from <= self.width, "part of a row");
         assert!(rows.checked_mul(width).is_some_and(|n| n <= self.width - from), "rows within the row");
-        let at = self.at.wrapping_offset(self.step.offset(from));
-        Self { at, rows, stride: self.step.offset(width), width, ..self }
+        let at = self.at.wrapping_offset(self.step * from.cast_signed());
+        Self { at, rows, stride: self.step * width.cast_signed(), width, ..self }
     }
 
     /// The same rows from column `from` on, at most `width` wide.
     #[inline(always)]
     pub(crate) fn columns_from(self, from: usize, width: usize) -> Self {
         let from = from.min(self.width);
-        let at = self.at.wrapping_offset(self.step.offset(from));
+        let at = self.at.wrapping_offset(self.step * from.cast_signed());
         Self { at, width: width.min(self.width - from), ..self }
     }
 
-    /// What `sum` makes of the elements of `R` rows, from `row` on, in each of `C` columns from `column` on.
+    /// The block with rows and columns exchanged.
+    #[inline(always)]
+    pub(crate) fn transposed(self) -> Self {
+        let Self { at, rows, stride, width, step, array } = self;
+        Self { at, rows: width, stride: step, width: rows, step: stride, array }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, row: usize, column: usize) -> &'a T {
+        assert!(row < self.rows && column < self.width, "an element of the block");
+        let by = row.cast_signed() * self.stride + column.cast_signed() * self.step;
+        // SAFETY: An element of the block.
+        unsafe { &*self.at.wrapping_offset(by) }
+    }
+
+    /// A row as a slice.
+    ///
+    /// # Panics
+    /// Where there is no such row, or its elements are not adjacent.
+    #[inline(always)]
+    pub(crate) fn row(self, row: usize) -> &'a [T] {
+        assert!(row < self.rows && (self.step == 1 || self.width <= 1), "a row of adjacent elements");
+        let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
+        // SAFETY: The elements of the row, which are adjacent and borrowed.
+        unsafe { slice::from_raw_parts(at, self.width) }
+    }
+
+    /// `C` elements of each of `R` rows, from `row` and `column` on.
+    ///
+    /// # Panics
+    /// Where there are no such rows and columns, or the elements of a row are not adjacent.
     #[inline(always)]
     pub(crate) fn columns<const R: usize, const C: usize>(
         self,
         row: usize,
         column: usize,
-        zero: &T,
-        sum: impl Fn([T; R]) -> T,
-    ) -> [T; C] {
+    ) -> [&'a [T; C]; R] {
         assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
         assert!(column.checked_add(C).is_some_and(|end| end <= self.width), "columns of the block");
-        let at = self.at.wrapping_offset(row.cast_signed() * self.stride + self.step.offset(column));
-        let mut sums: [T; C] = core::array::from_fn(|_| zero.clone());
-        for (j, result) in sums.iter_mut().enumerate() {
-            *result = sum(core::array::from_fn(|r| {
-                // SAFETY: Row `row + r` and column `column + j` are in the block, whose elements are borrowed.
-                unsafe { (*at.offset(r.cast_signed() * self.stride + self.step.offset(j))).clone() }
-            }));
-        }
-        sums
+        assert!(self.step == 1 || C == 1, "adjacent elements");
+        let at = self.at.wrapping_offset(row.cast_signed() * self.stride + column.cast_signed() * self.step);
+        // SAFETY: Rows and columns of the block, which are adjacent and borrowed; an array is aligned as its elements.
+        core::array::from_fn(|r| unsafe { &*at.wrapping_offset(r.cast_signed() * self.stride).cast() })
     }
-}
 
-impl<'a, T: Copy, S: Step> Block<'a, T, S> {
-    /// For each column of this block and row of the other: the elements of `R` rows from `row` on, and those of `C`
-    /// columns of the other from `column` on.
-    ///
-    /// # Panics
-    /// Where the blocks do not go together, or have no such rows and columns.
-    #[inline(always)]
-    pub(crate) fn terms<B: Step, const R: usize, const C: usize>(
-        self,
-        row: usize,
-        other: Block<'a, T, B>,
-        column: usize,
-    ) -> impl Iterator<Item = ([T; R], [T; C])> {
-        assert!(self.width == other.rows, "a row for each column");
-        assert!(row.checked_add(R).is_some_and(|end| end <= self.rows), "rows of the block");
-        assert!(column.checked_add(C).is_some_and(|end| end <= other.width), "columns of the block");
-        let a = self.at.wrapping_offset(row.cast_signed() * self.stride);
-        let b = other.at.wrapping_offset(other.step.offset(column));
-        (0..self.width).map(move |j| {
-            let a = a.wrapping_offset(self.step.offset(j));
-            let b = b.wrapping_offset(j.cast_signed() * other.stride);
-            // SAFETY: Column `j` of the one block and row `j` of the other, within the rows and columns that there are.
-            unsafe {
-                (
-                    core::array::from_fn(|r| *a.wrapping_offset(r.cast_signed() * self.stride)),
-                    core::array::from_fn(|c| *b.wrapping_offset(other.step.offset(c))),
-                )
-            }
-        })
-    }
-}
-
-impl<'a, T> Block<'a, T, isize> {
-    /// The block with rows and columns exchanged.
-    ///
-    /// # Panics
-    /// Where the rows are not `step` apart.
-    #[inline(always)]
-    pub(crate) fn transposed<S: Step>(self, step: S) -> Block<'a, T, S> {
-        let Self { at, rows, stride, width, step: along, array } = self;
-        assert!(rows == 1 || stride == step.offset(1), "rows that are evenly spaced");
-        Block { at, rows: width, stride: along, width: rows, step, array }
-    }
-}
-
-impl<'a, T> Block<'a, T, Every<1>> {
     /// The elements of rows that follow each other without gaps.
     ///
     /// # Panics
@@ -1022,24 +969,51 @@ impl<'a, T> Block<'a, T, Every<1>> {
     #[inline(always)]
     pub(crate) fn packed<const R: usize, const C: usize>(self) -> &'a [[T; C]; R] {
         assert!(self.rows == R && self.width == C, "rows and columns of the block");
-        assert!(R == 1 || self.stride == C.cast_signed(), "rows without gaps");
+        assert!(
+            (C == 1 || self.step == 1) && (R == 1 || self.stride == C.cast_signed()),
+            "rows without gaps"
+        );
         // SAFETY: The elements are adjacent and borrowed; an array is aligned as its elements.
         unsafe { &*self.at.cast() }
     }
+}
 
-    /// A row as a slice.
+impl<'a, T: Copy> Block<'a, T> {
+    /// For each column of this block and row of the other: the elements of `R` rows from `row` on, and those of `C`
+    /// columns of the other, adjacent if there are several, from `column` on.
+    ///
+    /// # Panics
+    /// Where the blocks do not go together, or have no such rows and columns.
     #[inline(always)]
-    pub(crate) fn row(self, row: usize) -> &'a [T] {
-        assert!(row < self.rows, "a row of the block");
-        let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
-        // SAFETY: The elements of the row are adjacent and borrowed.
-        unsafe { slice::from_raw_parts(at, self.width) }
+    pub(crate) fn terms<const R: usize, const C: usize>(
+        self,
+        row: usize,
+        other: Self,
+        column: usize,
+    ) -> impl Iterator<Item = ([T; R], [T; C])> {
+        assert!(self.width == other.rows, "a row for each column");
+        assert!(row.checked_add(R).is_some_and(|end| end <= self.rows), "rows of the block");
+        assert!(column.checked_add(C).is_some_and(|end| end <= other.width), "columns of the block");
+        assert!(C == 1 || other.step == 1, "adjacent elements");
+        let a = self.at.wrapping_offset(row.cast_signed() * self.stride);
+        let b = other.at.wrapping_offset(column.cast_signed() * other.step);
+        (0..self.width.cast_signed()).map(move |j| {
+            let a = a.wrapping_offset(j * self.step);
+            let b = b.wrapping_offset(j * other.stride);
+            // SAFETY: Column `j` of the one block and row `j` of the other, within the rows and columns that there are.
+            unsafe {
+                (
+                    core::array::from_fn(|r| *a.wrapping_offset(r.cast_signed() * self.stride)),
+                    *b.cast::<[T; C]>(),
+                )
+            }
+        })
     }
 }
 
-impl<'a, T> From<&'a [T]> for Block<'a, T, Every<1>> {
+impl<'a, T> From<&'a [T]> for Block<'a, T> {
     #[inline(always)]
     fn from(slice: &'a [T]) -> Self {
-        Self { at: slice.as_ptr(), rows: 1, stride: 0, width: slice.len(), step: Every, array: PhantomData }
+        Self { at: slice.as_ptr(), rows: 1, stride: 0, width: slice.len(), step: 1, array: PhantomData }
     }
 }

@@ -15,7 +15,7 @@
 
 use super::loops::{Loop, Plan, steps};
 use super::memory::fresh;
-use super::nest::{Block, Every, Grid, Nest, Step};
+use super::nest::{Block, Grid, Nest};
 use super::simd::{self, Work};
 use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, Task};
@@ -185,12 +185,9 @@ impl<T: LinalgScalar, S: Store<T>> Work for Multiply<'_, '_, T, S> {
             Way::Fixed([6, 6, 6]) => fixed::<T, S, 6, 6, 6>(nest, store),
             Way::Fixed([_, 3, _]) => fixed::<T, S, 1, 3, 1>(nest, store),
             Way::Fixed(_) => fixed::<T, S, 1, 6, 1>(nest, store),
-            Way::Tiles { turned } => tiles(nest, store, turned, Every::<1>),
+            Way::Tiles { turned } => tiles(nest, store, turned, true),
             Way::Dots => dots(nest, store),
-            Way::Columns => {
-                let step = nest.loops().last().map_or(0, |l| l.strides[2]);
-                tiles(nest, store, false, step);
-            }
+            Way::Columns => tiles(nest, store, false, false),
         }
     }
 }
@@ -203,7 +200,7 @@ fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: 
 ) {
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
-        let (a, b) = product.read().matrices(false, (Every::<1>, Every::<1>));
+        let [a, b] = product.read().matrices(false);
         let (a, b) = (a.packed::<M, N>(), b.packed::<N, P>());
         let out = product.grid(false).packed::<M, P>();
         if P == 1 {
@@ -236,11 +233,10 @@ fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: 
 /// Long sums whose terms are adjacent in both matrices.
 #[inline(always)]
 fn dots<T: LinalgScalar, S: Store<T>>(nest: Nest<'_, S::Slot, (T, T)>, store: &S) {
-    let across = nest.loops().last().map_or(0, |l| l.strides[2]);
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
-        let (a, b) = product.read().matrices(false, (Every::<1>, across));
-        let b = b.transposed(Every::<1>);
+        let [a, b] = product.read().matrices(false);
+        let b = b.transposed();
         let mut out = product.grid(false);
         for column in 0..b.rows() {
             for row in 0..a.rows() {
@@ -275,33 +271,31 @@ fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
 ///
 /// If `turned`, the operands are transposed and in the other order; their elements are still multiplied in the first.
 #[inline(always)]
-fn tiles<T: LinalgScalar, S: Store<T>, B: Step>(
+fn tiles<T: LinalgScalar, S: Store<T>>(
     nest: Nest<'_, S::Slot, (T, T)>,
     store: &S,
     turned: bool,
-    step: B,
+    adjacent: bool,
 ) {
-    let adjacent = step.offset(1) == 1;
-    let along = nest.loops()[nest.loops().len() - 2].strides[if turned { 2 } else { 1 }];
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
-        let (a, b) = product.read().matrices(turned, (along, step));
+        let [a, b] = product.read().matrices(turned);
         let mut out = product.grid(turned);
         let (columns, mut column) = (b.width(), 0);
         while adjacent && column + COLUMNS <= columns {
-            rows::<T, S, _, COLUMNS>(a, b, &mut out, column, turned, store);
+            rows::<T, S, COLUMNS>(a, b, &mut out, column, turned, store);
             column += COLUMNS;
         }
         if adjacent && column + 4 <= columns {
-            rows::<T, S, _, 4>(a, b, &mut out, column, turned, store);
+            rows::<T, S, 4>(a, b, &mut out, column, turned, store);
             column += 4;
         }
         if adjacent && column + 2 <= columns {
-            rows::<T, S, _, 2>(a, b, &mut out, column, turned, store);
+            rows::<T, S, 2>(a, b, &mut out, column, turned, store);
             column += 2;
         }
         while column < columns {
-            rows::<T, S, _, 1>(a, b, &mut out, column, turned, store);
+            rows::<T, S, 1>(a, b, &mut out, column, turned, store);
             column += 1;
         }
     }
@@ -309,9 +303,9 @@ fn tiles<T: LinalgScalar, S: Store<T>, B: Step>(
 
 /// `C` columns of the result.
 #[inline(always)]
-fn rows<T: LinalgScalar, S: Store<T>, B: Step, const C: usize>(
-    a: Block<'_, T, isize>,
-    b: Block<'_, T, B>,
+fn rows<T: LinalgScalar, S: Store<T>, const C: usize>(
+    a: Block<'_, T>,
+    b: Block<'_, T>,
     out: &mut Grid<'_, S::Slot>,
     column: usize,
     turned: bool,
@@ -319,27 +313,27 @@ fn rows<T: LinalgScalar, S: Store<T>, B: Step, const C: usize>(
 ) {
     let mut row = 0;
     while row + ROWS <= a.rows() {
-        tile::<T, S, B, ROWS, C>(a, b, out, [row, column], turned, store);
+        tile::<T, S, ROWS, C>(a, b, out, [row, column], turned, store);
         row += ROWS;
     }
     while row < a.rows() {
-        tile::<T, S, B, 1, C>(a, b, out, [row, column], turned, store);
+        tile::<T, S, 1, C>(a, b, out, [row, column], turned, store);
         row += 1;
     }
 }
 
 /// `R` rows and `C` columns of the result.
 #[inline(always)]
-fn tile<T: LinalgScalar, S: Store<T>, B: Step, const R: usize, const C: usize>(
-    a: Block<'_, T, isize>,
-    b: Block<'_, T, B>,
+fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize>(
+    a: Block<'_, T>,
+    b: Block<'_, T>,
     out: &mut Grid<'_, S::Slot>,
     [row, column]: [usize; 2],
     turned: bool,
     store: &S,
 ) {
     let mut sums = [[T::zero(); C]; R];
-    for (xs, ys) in a.terms::<B, R, C>(row, b, column) {
+    for (xs, ys) in a.terms::<R, C>(row, b, column) {
         for (sums, x) in sums.iter_mut().zip(xs) {
             for (sum, y) in sums.iter_mut().zip(ys) {
                 *sum = *sum + if turned { y * x } else { x * y };

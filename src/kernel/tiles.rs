@@ -231,7 +231,7 @@ pub(super) fn finish<U, T: Clone + Zero>(
         for at in walk(&kept, 1) {
             let part = &mut sums[at..][..l.len * inside];
             if inside == 1 {
-                part[0] = lane::sum(Block::from(&*part));
+                part[0] = lane::sum(Block::from(&*part), &mut []);
             } else {
                 lane::fold(part, inside);
             }

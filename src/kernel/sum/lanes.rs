@@ -9,7 +9,9 @@
 use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::loops::{Loop, Loops};
-use crate::kernel::nest::{Every, Nest, Step};
+use crate::kernel::memory::Scratch;
+use crate::kernel::nest::Nest;
+use core::array;
 
 /// Lanes that are longer are cut into rows, as tiles are.
 const LONGEST: usize = 1 << 16;
@@ -19,10 +21,12 @@ const LONGEST: usize = 1 << 16;
 pub(super) enum Lanes {
     /// So many rows are added up: the reduced loop is outside the kept one, which runs through adjacent elements.
     Rows(usize),
-    /// As rows, after the two innermost loops have changed places: short lanes that follow each other without gaps.
+    /// Lanes of so many elements that follow each other without gaps.
     Short(usize),
-    /// Each lane alone, whose elements are so far apart.
-    Long(isize),
+    /// Each lane alone.
+    Long,
+    /// Each lane alone, whose elements are not adjacent.
+    Strided,
     Singles,
 }
 
@@ -44,12 +48,13 @@ impl Lanes {
                 let follow =
                     outer.last().is_some_and(|k| k.strides[0] == 1 && k.strides[1] == r.len.cast_signed());
                 let short = follow && r.strides[1] == 1 && matches!(r.len, 2 | 3 | 4 | 8);
-                Some(if short { Self::Short(r.len) } else { Self::Long(r.strides[1]) })
+                Some(match r.strides[1] {
+                    _ if short => Self::Short(r.len),
+                    1 => Self::Long,
+                    _ => Self::Strided,
+                })
             }
-            [.., k] if !all_kept(loops) => {
-                let _ = k;
-                None
-            }
+            _ if !all_kept(loops) => None,
             [.., k] if adjacent(&k) => Some(Self::Rows(1)),
             _ => Some(Self::Singles),
         }
@@ -58,27 +63,19 @@ impl Lanes {
     #[inline(always)]
     pub(super) fn run<T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
         match self {
-            Self::Rows(1) => rows::<T, S, 1>(nest, store, Every::<1>),
-            Self::Rows(2) => rows::<T, S, 2>(nest, store, Every::<1>),
-            Self::Rows(4) => rows::<T, S, 4>(nest, store, Every::<1>),
-            Self::Rows(_) => rows::<T, S, 8>(nest, store, Every::<1>),
-            Self::Short(n) => {
-                let mut room = Loops::new();
-                let innermost = nest.loops().len() - 2;
-                let nest = nest.ordered(
-                    |place, l| if place < innermost { 0 } else { 1 + u8::from(!l.is_reduced()) },
-                    &mut room,
-                );
-                match n {
-                    2 => rows::<T, S, 2>(nest, store, Every::<2>),
-                    3 => rows::<T, S, 3>(nest, store, Every::<3>),
-                    4 => rows::<T, S, 4>(nest, store, Every::<4>),
-                    _ => rows::<T, S, 8>(nest, store, Every::<8>),
-                }
+            Self::Rows(1) => rows::<T, S, 1>(nest, store),
+            Self::Rows(2) => rows::<T, S, 2>(nest, store),
+            Self::Rows(4) => rows::<T, S, 4>(nest, store),
+            Self::Rows(_) => rows::<T, S, 8>(nest, store),
+            Self::Short(2) => short::<T, S, 2>(nest, store),
+            Self::Short(3) => short::<T, S, 3>(nest, store),
+            Self::Short(4) => short::<T, S, 4>(nest, store),
+            Self::Short(_) => short::<T, S, 8>(nest, store),
+            Self::Long => lanes(nest, store, &mut []),
+            Self::Strided => {
+                let mut scratch = Scratch::new();
+                lanes(nest, store, scratch.filled(lane::room::<T>(), &T::zero()));
             }
-            Self::Long(1) => lanes(nest, store, Every::<1>),
-            Self::Long(2) => lanes(nest, store, Every::<2>),
-            Self::Long(step) => lanes(nest, store, step),
             Self::Singles => {
                 let mut singles = nest.walk(0);
                 while let Some(single) = singles.next() {
@@ -92,22 +89,37 @@ impl Lanes {
 
 /// `N` rows at once: the two innermost loops, or one if `N` is 1.
 #[inline(always)]
-fn rows<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S, step: impl Step) {
+fn rows<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let in_rows = N > 1;
     let mut blocks = nest.walk(if in_rows { 2 } else { 1 });
     while let Some(block) = blocks.next() {
-        let x = block.read().block(in_rows, step);
+        let x = block.read().block(in_rows);
         let Some(slots) = block.slots() else { unreachable!("adjacent outputs") };
-        lane::across::<T, _, _, N>(x, 0, slots, |slot, total| store.store(slot, total));
+        lane::across::<T, _, N>(x, 0, slots, |slot, total| store.store(slot, total));
+    }
+}
+
+/// Adjacent lanes of `N` elements: the two innermost loops.
+#[inline(always)]
+fn short<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    let (mut written, count) = (Loops::new(), nest.loops().len());
+    let mut inputs = nest.read().walk(2);
+    let mut outputs = nest.written(&mut written).walk(usize::from(count > 1));
+    while let (Some(input), Some(output)) = (inputs.next(), outputs.next()) {
+        let Some(slots) = output.slots() else { unreachable!("adjacent outputs") };
+        let lanes = input.block(false).row(0).chunks_exact(N);
+        for (slot, lane) in slots.iter_mut().zip(lanes) {
+            store.store(slot, lane::few::<T, N>(array::from_fn(|i| lane[i].clone())));
+        }
     }
 }
 
 /// One lane after the other: the innermost loop.
 #[inline(always)]
-fn lanes<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, step: impl Step) {
+fn lanes<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, room: &mut [T]) {
     let mut lanes = nest.walk(1);
     while let Some(lane) = lanes.next() {
-        let total = lane::sum(lane.read().block(false, step));
+        let total = lane::sum(lane.read().block(false), room);
         store.store(lane.slot(), total);
     }
 }

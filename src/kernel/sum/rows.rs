@@ -7,43 +7,23 @@ use crate::kernel::lane;
 use crate::kernel::levels::Levels;
 use crate::kernel::loops::{Loops, steps};
 use crate::kernel::memory::Scratch;
-use crate::kernel::nest::{Every, Nest, Step};
+use crate::kernel::nest::Nest;
 use crate::kernel::simd::{self, Work};
 use crate::kernel::threads::{SliceExecutor, SliceTask};
 use crate::kernel::tiles::{self, AddRows, Tiling};
 use alloc::vec;
 
-/// Adds rows of elements that are `step` apart, from column `from` on.
-struct Rows<S> {
-    step: S,
+/// Adds rows, from column `from` on.
+struct Rows {
     from: usize,
 }
 
-impl<T: Element, S: Step> AddRows<T, (T,)> for Rows<S> {
+impl<T: Element> AddRows<T, (T,)> for Rows {
     #[inline(always)]
     fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), (T,)>, in_rows: bool) {
         let width = levels.first().len();
-        let x = rows.block(in_rows, self.step).columns_from(self.from, width);
-        let add = |a: &mut T, s| *a = a.clone() + s;
-        let mut row = 0;
-        while row < x.rows() {
-            let tile = &mut levels.first()[..x.width()];
-            row += match x.rows() - row {
-                8.. => {
-                    lane::across::<T, _, _, 8>(x, row, tile, add);
-                    8
-                }
-                4.. => {
-                    lane::across::<T, _, _, 4>(x, row, tile, add);
-                    4
-                }
-                _ => {
-                    lane::across::<T, _, _, 1>(x, row, tile, add);
-                    1
-                }
-            };
-            levels.carry();
-        }
+        let x = rows.block(in_rows).columns_from(self.from, width);
+        lane::add_rows(x, levels, Levels::first, Levels::carry);
     }
 }
 
@@ -79,11 +59,7 @@ impl<T: Element, S: Store<T>> Work for Tiles<'_, '_, T, S> {
         let mut scratch = Scratch::new();
         let room = scratch.filled(tiling.cascade.levels * tiling.width(nest.loops()), &T::zero());
         let store = |slot: &mut S::Slot, sum| store.store(slot, sum);
-        match nest.loops().last().map_or(0, |l| l.strides[1]) {
-            1 => tiles::run(nest, tiling, room, &mut Rows { step: Every::<1>, from: 0 }, store),
-            2 => tiles::run(nest, tiling, room, &mut Rows { step: Every::<2>, from: 0 }, store),
-            step => tiles::run(nest, tiling, room, &mut Rows { step, from: 0 }, store),
-        }
+        tiles::run(nest, tiling, room, &mut Rows { from: 0 }, store);
     }
 }
 
@@ -138,10 +114,7 @@ impl<T: Element> Work for SumColumns<'_, T> {
         let room = scratch.filled(tiling.cascade.levels * part.len(), &T::zero());
         let mut levels = Levels::new(room, part.len(), tiling.cascade);
         let inner = rows.loops().len() - tiling.first;
-        match rows.loops().last().map_or(0, |l| l.strides[1]) {
-            1 => tiles::add_tile(&mut levels, rows, inner, tiling.take, &mut Rows { step: Every::<1>, from }),
-            step => tiles::add_tile(&mut levels, rows, inner, tiling.take, &mut Rows { step, from }),
-        }
+        tiles::add_tile(&mut levels, rows, inner, tiling.take, &mut Rows { from });
         part.clone_from_slice(levels.finish());
     }
 }

@@ -11,7 +11,7 @@ use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::loops::{Loop, Loops};
 use crate::kernel::memory::Scratch;
-use crate::kernel::nest::{Block, Every, Nest};
+use crate::kernel::nest::{Block, Nest};
 
 /// Rows that are added without carrying.
 const ROWS: usize = 128;
@@ -70,33 +70,16 @@ impl Streams {
     fn add_rows<T: Element>(self, input: Nest<'_, (), (T,)>, tile: &mut [T]) {
         let (count, width) = (self.rows / self.times, self.width);
         tile.fill(T::zero());
-        let add = |a: &mut T, s| *a = a.clone() + s;
+        let add_all = |x, tile: &mut [T]| lane::add_rows(x, &mut { tile }, |tile| tile, |_| {});
         if self.times == 1 {
-            return add_all(input.block(true, Every::<1>), tile, add);
+            return add_all(input.block(true), tile);
         }
-        let all = input.block(false, Every::<1>);
-        add_all(all.cut(0, count, width), tile, add);
+        let all = input.block(false);
+        add_all(all.cut(0, count, width), tile);
         let rest = self.rows % self.times * (width / self.times);
         if rest > 0 {
-            lane::across::<T, _, _, 1>(all.cut(count * width, 1, rest), 0, &mut tile[..rest], add);
+            add_all(all.cut(count * width, 1, rest), tile);
         }
-    }
-}
-
-#[inline(always)]
-fn add_all<T: Element>(x: Block<'_, T, Every<1>>, tile: &mut [T], add: impl Fn(&mut T, T) + Copy) {
-    let mut row = 0;
-    while x.rows() - row >= 8 {
-        lane::across::<T, _, _, 8>(x, row, tile, add);
-        row += 8;
-    }
-    if x.rows() - row >= 4 {
-        lane::across::<T, _, _, 4>(x, row, tile, add);
-        row += 4;
-    }
-    while row < x.rows() {
-        lane::across::<T, _, _, 1>(x, row, tile, add);
-        row += 1;
     }
 }
 
@@ -106,8 +89,9 @@ fn store_parts<T: Element, S: Store<T>, const R: usize>(out: Nest<'_, S::Slot, (
     let parts = Block::from(tile).cut(0, R, tile.len() / R);
     let (mut slots, mut column) = (out.walk(0), 0);
     while let Some(slot) = slots.next() {
-        let [total] = parts.columns::<R, 1>(0, column, &T::zero(), lane::few);
-        store.store(slot.slot(), total);
+        lane::across::<T, _, R>(parts.columns_from(column, 1), 0, &mut [slot.slot()], |slot, total| {
+            store.store(slot, total);
+        });
         column += 1;
     }
 }
