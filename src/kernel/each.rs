@@ -15,7 +15,7 @@
 use super::loops::{Loop, Loops, Outside, Plan, steps};
 use super::memory::{Buffers, fresh};
 use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};
-use super::simd::{self, Work};
+use super::simd::{self, Cpu, Work};
 #[cfg(feature = "rayon")]
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
@@ -207,7 +207,7 @@ impl<T, E: Elements, V: Visit<T, E>> Work for Rows<'_, '_, T, E, V> {
     type Output = ();
 
     #[inline(always)]
-    fn run<C>(self) {
+    fn run<C: Cpu>(self) {
         self.nest.visit_rows::<C, V>(self.moving, self.visit);
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nest::Block;
+use super::simd::Cpu;
 use core::array;
 use num_traits::Zero;
 
@@ -129,14 +130,14 @@ fn add_columns<T: Clone + Zero, const R: usize, const C: usize>(
 
 /// Gives the sums of `R` rows from `row` on, column by column, to `sink`, each with its slot.
 #[inline(always)]
-pub(super) fn across<T: Clone + Zero, U, const R: usize>(
+pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
     x: Block<'_, T>,
     row: usize,
     slots: &mut [U],
     mut sink: impl FnMut(&mut U, T),
 ) {
     let mut i = 0;
-    let mut parts = slots.chunks_exact_mut(if x.is_adjacent() { COLUMNS } else { usize::MAX });
+    let mut parts = slots.chunks_exact_mut(if C::WIDE && x.is_adjacent() { COLUMNS } else { usize::MAX });
     for part in &mut parts {
         // all sums before any is stored: the compiler need not know that the slots are elsewhere
         let rows: [&[T; COLUMNS]; R] = x.columns(row, i);
@@ -153,7 +154,7 @@ pub(super) fn across<T: Clone + Zero, U, const R: usize>(
 
 /// Adds all rows to a tile, eight at a time, and calls `after` each time.
 #[inline(always)]
-pub(super) fn add_rows<T: Clone + Zero, L>(
+pub(super) fn add_rows<C: Cpu, T: Clone + Zero, L>(
     x: Block<'_, T>,
     levels: &mut L,
     tile: impl Fn(&mut L) -> &mut [T],
@@ -165,15 +166,15 @@ pub(super) fn add_rows<T: Clone + Zero, L>(
         let tile = &mut tile(levels)[..x.width()];
         row += match x.rows() - row {
             8.. => {
-                across::<T, _, 8>(x, row, tile, add);
+                across::<C, T, _, 8>(x, row, tile, add);
                 8
             }
             4.. => {
-                across::<T, _, 4>(x, row, tile, add);
+                across::<C, T, _, 4>(x, row, tile, add);
                 4
             }
             _ => {
-                across::<T, _, 1>(x, row, tile, add);
+                across::<C, T, _, 1>(x, row, tile, add);
                 1
             }
         };

@@ -16,7 +16,7 @@
 use super::loops::{Loop, Plan, steps};
 use super::memory::fresh;
 use super::nest::{Block, Grid, Nest};
-use super::simd::{self, Work};
+use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, Task};
 use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
@@ -172,7 +172,7 @@ impl<T: LinalgScalar, S: Store<T>> Work for Multiply<'_, '_, T, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run<C>(self) {
+    fn run<C: Cpu>(self) {
         let Self { way, nest, store } = self;
         match way {
             Way::Fixed([2, 2, 1]) => fixed::<T, S, 2, 2, 1>(nest, store),

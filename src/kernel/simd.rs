@@ -8,15 +8,30 @@
 pub(crate) trait Work {
     type Output;
 
-    /// `C` is the CPU: it makes one instance of each function for each, with a single caller that inlines it.
-    fn run<C>(self) -> Self::Output;
+    fn run<C: Cpu>(self) -> Self::Output;
+}
+
+/// A kind of CPU. As a type parameter it makes an instance of a function for each, with a single caller that inlines it.
+pub(crate) trait Cpu {
+    /// Whether loops are to be unrolled for vectors: not where that is the business of another kind.
+    const WIDE: bool;
 }
 
 /// Any CPU of the target.
 struct Baseline;
+
+impl Cpu for Baseline {
+    const WIDE: bool = !cfg!(all(feature = "std", target_arch = "x86_64"));
+}
+
 /// A CPU with AVX2.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 struct Avx2;
+
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+impl Cpu for Avx2 {
+    const WIDE: bool = true;
+}
 
 /// Runs `work` as compiled for the best instruction set that the CPU has. Its results do not depend on which.
 #[inline]

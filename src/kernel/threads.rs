@@ -17,20 +17,24 @@ pub(crate) trait Task<T, E: Elements> {
 }
 
 /// Has a task run on parts of a nest that together are the nest.
-pub(crate) trait Executor<T, E: Elements, K: Task<T, E>>: Copy {
-    /// Whether there may be several parts.
-    const SPLITS: bool;
-
+pub(crate) trait Executor<T, E: Elements, K: Task<T, E>>: Workers {
     fn run(self, nest: Nest<'_, T, E>, task: &K);
+}
+
+/// Whether there may be several parts.
+pub(crate) trait Workers: Copy {
+    const SPLITS: bool;
 }
 
 /// The calling thread alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Serial;
 
-impl<T, E: Elements, K: Task<T, E>> Executor<T, E, K> for Serial {
+impl Workers for Serial {
     const SPLITS: bool = false;
+}
 
+impl<T, E: Elements, K: Task<T, E>> Executor<T, E, K> for Serial {
     #[inline]
     fn run(self, nest: Nest<'_, T, E>, task: &K) {
         task.run(nest);
@@ -43,9 +47,12 @@ impl<T, E: Elements, K: Task<T, E>> Executor<T, E, K> for Serial {
 pub(crate) struct Threads;
 
 #[cfg(feature = "rayon")]
-impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Threads {
+impl Workers for Threads {
     const SPLITS: bool = true;
+}
 
+#[cfg(feature = "rayon")]
+impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Threads {
     /// Halves the outermost loop that may be cut, while each half has enough to do.
     fn run(self, nest: Nest<'_, T, E>, task: &K) {
         let loops = nest.loops();
@@ -65,7 +72,7 @@ pub(crate) trait SliceTask<T> {
 }
 
 /// Has a task run on parts of a slice that together are the slice.
-pub(crate) trait SliceExecutor<T, K: SliceTask<T>>: Copy {
+pub(crate) trait SliceExecutor<T, K: SliceTask<T>>: Workers {
     fn run_slice(self, slice: &mut [T], task: &K);
 }
 

@@ -15,7 +15,7 @@
 use super::lane;
 use super::levels::{self, Cascade, Levels};
 use super::loops::{Loop, Loops, steps, walk};
-use super::nest::{Block, Elements, Nest};
+use super::nest::{Elements, Nest};
 use num_traits::Zero;
 
 /// What a tile may be.
@@ -190,24 +190,23 @@ pub(super) fn add_tile<T: Clone + Zero, E: Elements>(
 ) {
     let outside = rows.loops().len() - inner;
     let cut = rows.loops()[outside];
-    if take == cut.len {
-        let last = usize::from(outside > 0);
-        let mut rows = rows.walk(inner + last);
-        while let Some(rows) = rows.next() {
-            add.add(levels, rows, last == 1);
-        }
-        return;
-    }
+    let is_cut = take < cut.len;
+    let last = usize::from(!is_cut && outside > 0);
     let (mut rooms, mut room) = ([Loops::new(), Loops::new()], Loops::new());
-    let mut rows = rows.walk(inner);
+    let mut rows = rows.walk(inner + last);
     while let Some(rows) = rows.next() {
         let at = cut.len / take * take;
-        if at == cut.len {
-            add.add(levels, rows.grouped(0, take, &mut room), true);
-        } else {
-            let [main, rest] = rows.cut(0, at, &mut rooms);
-            add.add(levels, main.grouped(0, take, &mut room), true);
-            add.add(levels, rest, false);
+        let [first, rest] = match at {
+            _ if !is_cut => [Some((rows, last == 1)), None],
+            at if at == cut.len => [Some((rows.grouped(0, take, &mut room), true)), None],
+            at => {
+                let [main, rest] = rows.cut(0, at, &mut rooms);
+                [Some((main.grouped(0, take, &mut room), true)), Some((rest, false))]
+            }
+        };
+        // a loop, so that there is one instance of what it does
+        for (rows, in_rows) in [first, rest].into_iter().flatten() {
+            add.add(levels, rows, in_rows);
         }
     }
 }
@@ -229,12 +228,7 @@ pub(super) fn finish<U, T: Clone + Zero>(
         }
         let inside = l.strides[1].cast_unsigned();
         for at in walk(&kept, 1) {
-            let part = &mut sums[at..][..l.len * inside];
-            if inside == 1 {
-                part[0] = lane::sum(Block::from(&*part), &mut []);
-            } else {
-                lane::fold(part, inside);
-            }
+            lane::fold(&mut sums[at..][..l.len * inside], inside);
         }
     }
     let mut slots = slots.walk(0);

@@ -1,16 +1,16 @@
 //! Nests whose only reduced loop is one of the two innermost ones, and nests that reduce nothing.
 //!
 //! ```text
-//! rows, short lanes:  for each outer index: out[..] = row0[..] + row1[..] + …   2, 3, 4 or 8 rows at once
-//! lanes:              for each output:      out = sum of its lane               several accumulators
-//! singles:            for each element:     out = element                       nothing is reduced
+//! short lanes:   for each output: out = lane[0] + lane[1] + …   2, 3, 4 or 8 elements
+//! lanes:         for each output: out = sum of its lane         several accumulators
+//! rows, singles: for each element: out = element                nothing is reduced
 //! ```
 
 use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::loops::{Loop, Loops};
-use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
+use crate::kernel::simd::Cpu;
 use core::array;
 
 /// Lanes that are longer are cut into rows, as tiles are.
@@ -19,14 +19,15 @@ const LONGEST: usize = 1 << 16;
 /// Which loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
-    /// So many rows are added up: the reduced loop is outside the kept one, which runs through adjacent elements.
-    Rows(usize),
+    /// Nothing is reduced, and the innermost loop runs through adjacent elements.
+    Rows,
     /// Lanes of so many elements that follow each other without gaps.
     Short(usize),
     /// Each lane alone.
     Long,
     /// Each lane alone, whose elements are not adjacent.
     Strided,
+    /// Nothing is reduced.
     Singles,
 }
 
@@ -36,11 +37,6 @@ impl Lanes {
         let all_kept = |loops: &[Loop]| loops.iter().all(|l| !l.is_reduced());
         let adjacent = |l: &Loop| l.strides[0] == 1 && l.strides[1] == 1;
         match *loops {
-            [ref outer @ .., r, k]
-                if r.is_reduced() && matches!(r.len, 2 | 4 | 8) && adjacent(&k) && all_kept(outer) =>
-            {
-                Some(Self::Rows(r.len))
-            }
             [ref outer @ .., r] if r.is_reduced() => {
                 if r.len > LONGEST || !all_kept(outer) {
                     return None;
@@ -55,27 +51,25 @@ impl Lanes {
                 })
             }
             _ if !all_kept(loops) => None,
-            [.., k] if adjacent(&k) => Some(Self::Rows(1)),
+            [.., k] if adjacent(&k) => Some(Self::Rows),
             _ => Some(Self::Singles),
         }
     }
 
     #[inline(always)]
-    pub(super) fn run<T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    pub(super) fn run<C: Cpu, T: Element, S: Store<T>>(
+        self,
+        nest: Nest<'_, S::Slot, (T,)>,
+        store: &S,
+        room: &mut [T],
+    ) {
         match self {
-            Self::Rows(1) => rows::<T, S, 1>(nest, store),
-            Self::Rows(2) => rows::<T, S, 2>(nest, store),
-            Self::Rows(4) => rows::<T, S, 4>(nest, store),
-            Self::Rows(_) => rows::<T, S, 8>(nest, store),
+            Self::Rows => rows::<C, T, S>(nest, store),
             Self::Short(2) => short::<T, S, 2>(nest, store),
             Self::Short(3) => short::<T, S, 3>(nest, store),
             Self::Short(4) => short::<T, S, 4>(nest, store),
             Self::Short(_) => short::<T, S, 8>(nest, store),
-            Self::Long => lanes(nest, store, &mut []),
-            Self::Strided => {
-                let mut scratch = Scratch::new();
-                lanes(nest, store, scratch.filled(lane::room::<T>(), &T::zero()));
-            }
+            Self::Long | Self::Strided => lanes(nest, store, room),
             Self::Singles => {
                 let mut singles = nest.walk(0);
                 while let Some(single) = singles.next() {
@@ -87,15 +81,14 @@ impl Lanes {
     }
 }
 
-/// `N` rows at once: the two innermost loops, or one if `N` is 1.
+/// The innermost loop, through adjacent elements, of which nothing is summed.
 #[inline(always)]
-fn rows<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-    let in_rows = N > 1;
-    let mut blocks = nest.walk(if in_rows { 2 } else { 1 });
-    while let Some(block) = blocks.next() {
-        let x = block.read().block(in_rows);
-        let Some(slots) = block.slots() else { unreachable!("adjacent outputs") };
-        lane::across::<T, _, N>(x, 0, slots, |slot, total| store.store(slot, total));
+fn rows<C: Cpu, T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    let mut rows = nest.walk(1);
+    while let Some(row) = rows.next() {
+        let x = row.read().block(false);
+        let Some(slots) = row.slots() else { unreachable!("adjacent outputs") };
+        lane::across::<C, T, _, 1>(x, 0, slots, |slot, item| store.store(slot, item));
     }
 }
 

@@ -8,11 +8,12 @@ mod lanes;
 mod rows;
 mod streams;
 
+use super::lane;
 use super::levels::RADIX;
 use super::loops::{Loop, Loops, Plan, steps};
 use super::memory::{Scratch, fresh};
 use super::nest::Nest;
-use super::simd::{self, Work};
+use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, SliceExecutor, Task};
 use super::tiles::{Limits, Tiling};
 use core::mem::{MaybeUninit, needs_drop};
@@ -171,35 +172,46 @@ where
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
         match Way::of::<T>(part.loops()) {
             Way::Plain => plain(part, self.store),
-            Way::Lanes(way) => simd::dispatch(By { way, nest: part, store: self.store }),
-            Way::Streams(way) => simd::dispatch(By { way, nest: part, store: self.store }),
+            Way::Lanes(Lanes::Strided) => {
+                let mut scratch = Scratch::new();
+                let room = scratch.filled(lane::room::<T>(), &T::zero());
+                simd::dispatch(SumLanes { way: Lanes::Strided, nest: part, store: self.store, room });
+            }
+            Way::Lanes(way) => simd::dispatch(SumLanes { way, nest: part, store: self.store, room: &mut [] }),
+            Way::Streams(way) => simd::dispatch(SumStreams { way, nest: part, store: self.store }),
             Way::Tiles(tiling) => rows::run(part, tiling, self),
         }
     }
 }
 
-/// A way to sum, and what is summed.
-struct By<'a, 's, W, T, S: Store<T>> {
-    way: W,
+struct SumLanes<'a, 's, T, S: Store<T>> {
+    way: Lanes,
+    nest: Nest<'a, S::Slot, (T,)>,
+    store: &'s S,
+    room: &'a mut [T],
+}
+
+impl<T: Element, S: Store<T>> Work for SumLanes<'_, '_, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        self.way.run::<C, T, S>(self.nest, self.store, self.room);
+    }
+}
+
+struct SumStreams<'a, 's, T, S: Store<T>> {
+    way: Streams,
     nest: Nest<'a, S::Slot, (T,)>,
     store: &'s S,
 }
 
-impl<T: Element, S: Store<T>> Work for By<'_, '_, Lanes, T, S> {
+impl<T: Element, S: Store<T>> Work for SumStreams<'_, '_, T, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run<C>(self) {
-        self.way.run(self.nest, self.store);
-    }
-}
-
-impl<T: Element, S: Store<T>> Work for By<'_, '_, Streams, T, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C>(self) {
-        self.way.run(self.nest, self.store);
+    fn run<C: Cpu>(self) {
+        self.way.run::<C, T, S>(self.nest, self.store);
     }
 }
 

@@ -8,22 +8,24 @@ use crate::kernel::levels::Levels;
 use crate::kernel::loops::{Loops, steps};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
-use crate::kernel::simd::{self, Work};
+use crate::kernel::simd::{self, Cpu, Work};
 use crate::kernel::threads::{SliceExecutor, SliceTask};
 use crate::kernel::tiles::{self, AddRows, Tiling};
 use alloc::vec;
+use core::marker::PhantomData;
 
 /// Adds rows, from column `from` on.
-struct Rows {
+struct Rows<C> {
     from: usize,
+    cpu: PhantomData<C>,
 }
 
-impl<T: Element> AddRows<T, (T,)> for Rows {
+impl<T: Element, C: Cpu> AddRows<T, (T,)> for Rows<C> {
     #[inline(always)]
     fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), (T,)>, in_rows: bool) {
         let width = levels.first().len();
         let x = rows.block(in_rows).columns_from(self.from, width);
-        lane::add_rows(x, levels, Levels::first, Levels::carry);
+        lane::add_rows::<C, T, _>(x, levels, Levels::first, Levels::carry);
     }
 }
 
@@ -36,7 +38,7 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
     tiles::parts(nest, tiling, |nest, tiling| {
         let loops = nest.loops();
         let outer = loops[..tiling.first].iter().take_while(|l| !l.is_reduced()).count();
-        if sum.is_large && steps(&loops[outer..]) / 2 >= super::GRAIN {
+        if X::SPLITS && sum.is_large && steps(&loops[outer..]) / 2 >= super::GRAIN {
             columns(nest, tiling, outer, sum);
         } else {
             simd::dispatch(Tiles { nest, tiling, store: sum.store });
@@ -54,12 +56,12 @@ impl<T: Element, S: Store<T>> Work for Tiles<'_, '_, T, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run<C>(self) {
+    fn run<C: Cpu>(self) {
         let Self { nest, tiling, store } = self;
         let mut scratch = Scratch::new();
         let room = scratch.filled(tiling.cascade.levels * tiling.width(nest.loops()), &T::zero());
         let store = |slot: &mut S::Slot, sum| store.store(slot, sum);
-        tiles::run(nest, tiling, room, &mut Rows { from: 0 }, store);
+        tiles::run(nest, tiling, room, &mut Rows { from: 0, cpu: PhantomData::<C> }, store);
     }
 }
 
@@ -108,13 +110,13 @@ impl<T: Element> Work for SumColumns<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<C>(self) {
+    fn run<C: Cpu>(self) {
         let Self { columns: &Columns { rows, tiling }, from, part } = self;
         let mut scratch = Scratch::new();
         let room = scratch.filled(tiling.cascade.levels * part.len(), &T::zero());
         let mut levels = Levels::new(room, part.len(), tiling.cascade);
         let inner = rows.loops().len() - tiling.first;
-        tiles::add_tile(&mut levels, rows, inner, tiling.take, &mut Rows { from });
+        tiles::add_tile(&mut levels, rows, inner, tiling.take, &mut Rows { from, cpu: PhantomData::<C> });
         part.clone_from_slice(levels.finish());
     }
 }

@@ -12,6 +12,7 @@ use crate::kernel::lane;
 use crate::kernel::loops::{Loop, Loops};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::{Block, Nest};
+use crate::kernel::simd::Cpu;
 
 /// Rows that are added without carrying.
 const ROWS: usize = 128;
@@ -48,14 +49,14 @@ impl Streams {
     }
 
     #[inline(always)]
-    pub(super) fn run<T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    pub(super) fn run<C: Cpu, T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
         let mut scratch = Scratch::new();
         let tile = scratch.filled(self.width, &T::zero());
         let mut room = Loops::new();
         let mut inputs = nest.read().walk(2);
         let mut outputs = nest.written(&mut room).walk(1);
         while let (Some(input), Some(output)) = (inputs.next(), outputs.next()) {
-            self.add_rows(input, tile);
+            self.add_rows::<C, T>(input, tile);
             match self.times {
                 1 => store_parts::<T, S, 1>(output, store, tile),
                 2 => store_parts::<T, S, 2>(output, store, tile),
@@ -67,18 +68,19 @@ impl Streams {
     }
 
     #[inline(always)]
-    fn add_rows<T: Element>(self, input: Nest<'_, (), (T,)>, tile: &mut [T]) {
+    fn add_rows<C: Cpu, T: Element>(self, input: Nest<'_, (), (T,)>, tile: &mut [T]) {
         let (count, width) = (self.rows / self.times, self.width);
-        tile.fill(T::zero());
-        let add_all = |x, tile: &mut [T]| lane::add_rows(x, &mut { tile }, |tile| tile, |_| {});
-        if self.times == 1 {
-            return add_all(input.block(true), tile);
-        }
-        let all = input.block(false);
-        add_all(all.cut(0, count, width), tile);
         let rest = self.rows % self.times * (width / self.times);
-        if rest > 0 {
-            add_all(all.cut(count * width, 1, rest), tile);
+        let parts = if self.times == 1 {
+            [Some(input.block(true)), None]
+        } else {
+            let all = input.block(false);
+            [Some(all.cut(0, count, width)), (rest > 0).then(|| all.cut(count * width, 1, rest))]
+        };
+        tile.fill(T::zero());
+        // a loop, so that there is one instance of what it does
+        for rows in parts.into_iter().flatten() {
+            lane::add_rows::<C, T, _>(rows, &mut &mut *tile, |tile| tile, |_| {});
         }
     }
 }
@@ -89,9 +91,8 @@ fn store_parts<T: Element, S: Store<T>, const R: usize>(out: Nest<'_, S::Slot, (
     let parts = Block::from(tile).cut(0, R, tile.len() / R);
     let (mut slots, mut column) = (out.walk(0), 0);
     while let Some(slot) = slots.next() {
-        lane::across::<T, _, R>(parts.columns_from(column, 1), 0, &mut [slot.slot()], |slot, total| {
-            store.store(slot, total);
-        });
+        let terms: [&[T; 1]; R] = parts.columns(0, column);
+        store.store(slot.slot(), lane::few::<T, R>(terms.map(|[term]| term.clone())));
         column += 1;
     }
 }
