@@ -12,7 +12,7 @@ const BLOCK: usize = 1024;
 /// How many times eight chunks are added to one set of sums.
 const TURNS: usize = 16;
 /// Columns that are added up side by side.
-const COLUMNS: usize = 8;
+const COLUMNS: usize = 16;
 
 /// How many sums a row has, so that the compiler fills some vectors with them.
 const fn sums<T>() -> usize {
@@ -32,16 +32,16 @@ pub(super) const fn room<T>() -> usize {
 /// The sum of the only row of a block, its error bounded as by pairwise summation. There is [`room`] if the elements
 /// are not adjacent.
 #[inline(always)]
-pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
+pub(super) fn sum<T: Clone + Zero, const DENSE: bool>(x: Block<'_, T, DENSE>, room: &mut [T]) -> T {
     match const { sums::<T>() } {
-        32 => sum_by::<T, 32>(x, room),
-        16 => sum_by::<T, 16>(x, room),
-        _ => sum_by::<T, 8>(x, room),
+        32 => sum_by::<T, DENSE, 32>(x, room),
+        16 => sum_by::<T, DENSE, 16>(x, room),
+        _ => sum_by::<T, DENSE, 8>(x, room),
     }
 }
 
 #[inline(always)]
-fn sum_by<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -> T {
+fn sum_by<T: Clone + Zero, const DENSE: bool, const L: usize>(x: Block<'_, T, DENSE>, room: &mut [T]) -> T {
     if x.width() <= BLOCK {
         return block::<T, L>(adjacent(x, room));
     }
@@ -55,7 +55,7 @@ fn sum_by<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -> T
         let turn = adjacent(eight.columns_from(from, TURNS * L), room);
         let mut i = 0;
         while i < turn.width() {
-            add_columns::<T, 8, L>(&mut sums, turn, 0, i);
+            add(&mut sums, &turn.columns::<8, L>(0, i, &T::zero(), few));
             i += L;
         }
         halve(&mut sums, 1);
@@ -65,11 +65,14 @@ fn sum_by<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -> T
     pending.total() + block::<T, L>(adjacent(x.cut(8 * stretch, 1, x.width() - 8 * stretch), room))
 }
 
-/// The block, copied to `room` if the elements of its rows are not adjacent.
+/// The block, copied to `room` unless it is dense.
 #[inline(always)]
-fn adjacent<'a, T: Clone>(x: Block<'a, T>, room: &'a mut [T]) -> Block<'a, T> {
-    if x.is_adjacent() {
-        return x;
+fn adjacent<'a, T: Clone, const DENSE: bool>(
+    x: Block<'a, T, DENSE>,
+    room: &'a mut [T],
+) -> Block<'a, T, true> {
+    if let Some(dense) = x.dense() {
+        return dense;
     }
     let len = x.rows() * x.width();
     for row in 0..x.rows() {
@@ -82,7 +85,7 @@ fn adjacent<'a, T: Clone>(x: Block<'a, T>, room: &'a mut [T]) -> Block<'a, T> {
 
 /// At most [`BLOCK`] adjacent elements, by `L` independent sums.
 #[inline(always)]
-fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T>) -> T {
+fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
     let n = x.width();
     let mut eight: [T; 8] = array::from_fn(|_| T::zero());
     if n >= L {
@@ -90,11 +93,11 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T>) -> T {
         let chunks = x.cut(0, n / L, L);
         let mut row = 0;
         while chunks.rows() - row >= 4 {
-            add_columns::<T, 4, L>(&mut sums, chunks, row, 0);
+            add(&mut sums, &chunks.columns::<4, L>(row, 0, &T::zero(), few));
             row += 4;
         }
         while row < chunks.rows() {
-            add_columns::<T, 1, L>(&mut sums, chunks, row, 0);
+            add(&mut sums, &chunks.columns::<1, L>(row, 0, &T::zero(), few));
             row += 1;
         }
         halve(&mut sums, 8);
@@ -102,7 +105,7 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T>) -> T {
     }
     let mut i = n / L * L;
     while n - i >= 8 {
-        add_columns::<T, 1, 8>(&mut eight, x, 0, i);
+        add(&mut eight, &x.columns::<1, 8>(0, i, &T::zero(), few));
         i += 8;
     }
     halve(&mut eight, 1);
@@ -114,20 +117,6 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T>) -> T {
     eight[0].clone() + rest
 }
 
-/// Adds the sums of `R` rows from `row` on, in columns from `column` on.
-#[inline(always)]
-fn add_columns<T: Clone + Zero, const R: usize, const C: usize>(
-    sums: &mut [T; C],
-    x: Block<'_, T>,
-    row: usize,
-    column: usize,
-) {
-    let rows: [&[T; C]; R] = x.columns(row, column);
-    for (j, sum) in sums.iter_mut().enumerate() {
-        *sum = sum.clone() + few::<T, R>(array::from_fn(|r| rows[r][j].clone()));
-    }
-}
-
 /// Gives the sums of `R` rows from `row` on, column by column, to `sink`, each with its slot.
 #[inline(always)]
 pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
@@ -137,17 +126,19 @@ pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
     mut sink: impl FnMut(&mut U, T),
 ) {
     let mut i = 0;
-    let mut parts = slots.chunks_exact_mut(if C::WIDE && x.is_adjacent() { COLUMNS } else { usize::MAX });
-    for part in &mut parts {
-        // all sums before any is stored: the compiler need not know that the slots are elsewhere
-        let rows: [&[T; COLUMNS]; R] = x.columns(row, i);
-        let sums: [T; COLUMNS] = array::from_fn(|j| few::<T, R>(array::from_fn(|r| rows[r][j].clone())));
-        part.iter_mut().zip(sums).for_each(|(slot, sum)| sink(slot, sum));
-        i += COLUMNS;
+    if let (true, Some(x)) = (C::WIDE, x.dense()) {
+        let mut parts = slots.chunks_exact_mut(COLUMNS);
+        for part in &mut parts {
+            // all sums before any is stored: the compiler need not know that the slots are elsewhere
+            let sums = x.columns::<R, COLUMNS>(row, i, &T::zero(), few);
+            // not by value: the compiler loses an array's iterator
+            part.iter_mut().zip(&sums).for_each(|(slot, sum)| sink(slot, sum.clone()));
+            i += COLUMNS;
+        }
     }
-    for slot in parts.into_remainder() {
-        let rows: [&[T; 1]; R] = x.columns(row, i);
-        sink(slot, few::<T, R>(array::from_fn(|r| rows[r][0].clone())));
+    for slot in &mut slots[i..] {
+        let [sum] = x.columns::<R, 1>(row, i, &T::zero(), few);
+        sink(slot, sum);
         i += 1;
     }
 }
@@ -179,6 +170,18 @@ pub(super) fn add_rows<C: Cpu, T: Clone + Zero, L>(
             }
         };
         after(levels);
+    }
+}
+
+/// Gives the sums of lanes of `N` elements, one after the other, to `sink`, each with its slot.
+#[inline(always)]
+pub(super) fn short<T: Clone + Zero, U, const N: usize>(
+    x: &[T],
+    slots: &mut [U],
+    mut sink: impl FnMut(&mut U, T),
+) {
+    for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(N)) {
+        sink(slot, few::<T, N>(array::from_fn(|i| lane[i].clone())));
     }
 }
 

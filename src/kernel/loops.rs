@@ -108,6 +108,50 @@ impl Loops {
     }
 }
 
+/// What [`Nest`](super::nest::Nest) does with its loops: each replaces the list by other loops over some of the same
+/// indices.
+impl Loops {
+    /// The loops, with the one at `place` as two of which the inner one has `take` steps.
+    ///
+    /// # Panics
+    /// Where `take` does not divide the length of the loop.
+    pub(crate) fn group(&mut self, loops: &[Loop], place: usize, take: usize) {
+        let whole = loops[place];
+        assert!(take > 0 && whole.len.is_multiple_of(take), "groups of equal length");
+        self.clone_from_slice(&loops[..place]);
+        self.push(whole.every(take, whole.len / take));
+        self.push(Loop { len: take, ..whole });
+        self.extend(&loops[place + 1..]);
+    }
+
+    /// The loops with fewer steps at `place`: those from `from` on.
+    ///
+    /// # Panics
+    /// Where the loop has no such steps.
+    pub(crate) fn part(&mut self, loops: &[Loop], place: usize, from: usize, len: usize) {
+        let whole = loops[place];
+        assert!(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
+        self.clone_from_slice(loops);
+        self[place].len = len;
+    }
+
+    /// The loops in the order of their class, 0 outermost and 2 innermost; equal ones stay in order.
+    pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn Fn(usize, &Loop) -> u8) {
+        self.clone_from_slice(&[]);
+        for wanted in 0..=2 {
+            let those = loops.iter().enumerate().filter(|&(place, l)| class(place, l) == wanted);
+            those.for_each(|(_, &l)| self.push(l));
+        }
+        assert!(self.len() == loops.len(), "three classes");
+    }
+
+    /// The loops along which the written operand moves.
+    pub(crate) fn written(&mut self, loops: &[Loop]) {
+        self.clone_from_slice(&[]);
+        loops.iter().filter(|l| !l.is_reduced()).for_each(|&l| self.push(l));
+    }
+}
+
 impl Deref for Loops {
     type Target = [Loop];
 

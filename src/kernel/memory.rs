@@ -112,7 +112,8 @@ impl Buffers {
 unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut B) {
     let (outer, inner) = match *loops {
         [] => (Loop::ONE, loops),
-        [rows, row] if matches!(row.len, 2 | 3 | 4 | 8) => {
+        // the sizes of most numbers; for others such rows are copied element by element
+        [rows, row] if const { matches!(size_of::<B>(), 4 | 8) } && matches!(row.len, 2 | 3 | 4 | 8) => {
             // SAFETY: the caller promises the elements and the room.
             return unsafe {
                 match row.len {

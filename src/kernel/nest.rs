@@ -435,6 +435,20 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         unsafe { &mut *self.out }
     }
 
+    /// Hands out the elements of the written operand along its only loop, each with a value; or its only element.
+    #[inline(always)]
+    pub(crate) fn each_slot<V>(self, values: impl IntoIterator<Item = V>, mut then: impl FnMut(&mut T, V)) {
+        let mut values = values.into_iter();
+        if self.loops.last().is_some_and(|row| row.strides[0] == 1) {
+            let Some(slots) = self.slots() else { unreachable!("adjacent elements") };
+            return slots.iter_mut().zip(values).for_each(|(slot, value)| then(slot, value));
+        }
+        let mut slots = self.walk(0);
+        while let (Some(slot), Some(value)) = (slots.next(), values.next()) {
+            then(slot.slot(), value);
+        }
+    }
+
     /// The elements of the written operand along the last loop, at index zero of the others, if they are adjacent.
     #[inline(always)]
     pub(crate) fn slots(self) -> Option<&'a mut [T]> {
@@ -449,12 +463,9 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         'a: 'b,
     {
-        let whole = self.loops[place];
-        assert!(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
-        room.clone_from_slice(self.loops);
-        room[place].len = len;
+        room.part(self.loops, place, from, len);
         let part = Nest { loops: room, out: self.out, read: self.read, arrays: PhantomData };
-        part.moved_by(&whole.after(from))
+        part.moved_by(&self.loops[place].after(from))
     }
 
     /// The nest with loop `place` cut after `at` steps.
@@ -480,12 +491,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         'a: 'b,
     {
-        let whole = self.loops[place];
-        assert!(take > 0 && whole.len.is_multiple_of(take), "groups of equal length");
-        room.clone_from_slice(&self.loops[..place]);
-        room.push(whole.every(take, whole.len / take));
-        room.push(Loop { len: take, ..whole });
-        room.extend(&self.loops[place + 1..]);
+        room.group(self.loops, place, take);
         Nest { loops: room, ..self }
     }
 
@@ -545,12 +551,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         'a: 'b,
     {
-        room.clone_from_slice(&[]);
-        for wanted in 0..=2 {
-            let those = self.loops.iter().enumerate().filter(|&(place, l)| class(place, l) == wanted);
-            those.for_each(|(_, &l)| room.push(l));
-        }
-        assert!(room.len() == self.loops.len(), "three classes");
+        room.order(self.loops, &class);
         Nest { loops: room, ..self }
     }
 
@@ -559,8 +560,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         'a: 'b,
     {
-        room.clone_from_slice(&[]);
-        self.loops.iter().filter(|l| !l.is_reduced()).for_each(|&l| room.push(l));
+        room.written(self.loops);
         Nest { loops: room, out: self.out, read: (), arrays: PhantomData }
     }
 
@@ -865,8 +865,9 @@ impl<'a, T> Grid<'a, T> {
     }
 }
 
-/// Evenly spaced rows of evenly spaced elements that are borrowed for `'a`.
-pub(crate) struct Block<'a, T> {
+/// Evenly spaced rows of evenly spaced elements that are borrowed for `'a`. In `DENSE` ones the elements of a row are
+/// adjacent, which the loops know.
+pub(crate) struct Block<'a, T, const DENSE: bool = false> {
     at: *const T,
     rows: usize,
     stride: isize,
@@ -875,15 +876,24 @@ pub(crate) struct Block<'a, T> {
     array: PhantomData<&'a T>,
 }
 
-impl<T> Clone for Block<'_, T> {
+impl<T, const DENSE: bool> Clone for Block<'_, T, DENSE> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Block<'_, T> {}
+impl<T, const DENSE: bool> Copy for Block<'_, T, DENSE> {}
 
 impl<'a, T> Block<'a, T> {
+    /// The block with rows and columns exchanged.
+    #[inline(always)]
+    pub(crate) fn transposed(self) -> Self {
+        let Self { at, rows, stride, width, step, array } = self;
+        Self { at, rows: width, stride: step, width: rows, step: stride, array }
+    }
+}
+
+impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
     #[inline(always)]
     pub(crate) fn rows(self) -> usize {
         self.rows
@@ -894,10 +904,16 @@ impl<'a, T> Block<'a, T> {
         self.width
     }
 
-    /// Whether the elements of a row are adjacent.
+    /// The block as a dense one, if it is.
     #[inline(always)]
-    pub(crate) fn is_adjacent(self) -> bool {
-        self.step == 1
+    pub(crate) fn dense(self) -> Option<Block<'a, T, true>> {
+        let Self { at, rows, stride, width, array, .. } = self;
+        (self.step() == 1 || width <= 1).then_some(Block { at, rows, stride, width, step: 1, array })
+    }
+
+    #[inline(always)]
+    fn step(self) -> isize {
+        if DENSE { 1 } else { self.step }
     }
 
     /// The only row, from element `from`, as rows of `width` elements one after the other.
@@ -905,61 +921,35 @@ impl<'a, T> Block<'a, T> {
     pub(crate) fn cut(self, from: usize, rows: usize, width: usize) -> Self {
         assert!(self.rows == 1 && from <= self.width, "part of a row");
         assert!(rows.checked_mul(width).is_some_and(|n| n <= self.width - from), "rows within the row");
-        let at = self.at.wrapping_offset(self.step * from.cast_signed());
-        Self { at, rows, stride: self.step * width.cast_signed(), width, ..self }
+        let at = self.at.wrapping_offset(self.step() * from.cast_signed());
+        Self { at, rows, stride: self.step() * width.cast_signed(), width, ..self }
     }
 
     /// The same rows from column `from` on, at most `width` wide.
     #[inline(always)]
     pub(crate) fn columns_from(self, from: usize, width: usize) -> Self {
         let from = from.min(self.width);
-        let at = self.at.wrapping_offset(self.step * from.cast_signed());
+        let at = self.at.wrapping_offset(self.step() * from.cast_signed());
         Self { at, width: width.min(self.width - from), ..self }
-    }
-
-    /// The block with rows and columns exchanged.
-    #[inline(always)]
-    pub(crate) fn transposed(self) -> Self {
-        let Self { at, rows, stride, width, step, array } = self;
-        Self { at, rows: width, stride: step, width: rows, step: stride, array }
     }
 
     #[inline(always)]
     pub(crate) fn get(self, row: usize, column: usize) -> &'a T {
         assert!(row < self.rows && column < self.width, "an element of the block");
-        let by = row.cast_signed() * self.stride + column.cast_signed() * self.step;
+        let by = row.cast_signed() * self.stride + column.cast_signed() * self.step();
         // SAFETY: An element of the block.
         unsafe { &*self.at.wrapping_offset(by) }
     }
+}
 
+impl<'a, T> Block<'a, T, true> {
     /// A row as a slice.
-    ///
-    /// # Panics
-    /// Where there is no such row, or its elements are not adjacent.
     #[inline(always)]
     pub(crate) fn row(self, row: usize) -> &'a [T] {
-        assert!(row < self.rows && (self.step == 1 || self.width <= 1), "a row of adjacent elements");
+        assert!(row < self.rows, "a row of the block");
         let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
         // SAFETY: The elements of the row, which are adjacent and borrowed.
         unsafe { slice::from_raw_parts(at, self.width) }
-    }
-
-    /// `C` elements of each of `R` rows, from `row` and `column` on.
-    ///
-    /// # Panics
-    /// Where there are no such rows and columns, or the elements of a row are not adjacent.
-    #[inline(always)]
-    pub(crate) fn columns<const R: usize, const C: usize>(
-        self,
-        row: usize,
-        column: usize,
-    ) -> [&'a [T; C]; R] {
-        assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
-        assert!(column.checked_add(C).is_some_and(|end| end <= self.width), "columns of the block");
-        assert!(self.step == 1 || C == 1, "adjacent elements");
-        let at = self.at.wrapping_offset(row.cast_signed() * self.stride + column.cast_signed() * self.step);
-        // SAFETY: Rows and columns of the block, which are adjacent and borrowed; an array is aligned as its elements.
-        core::array::from_fn(|r| unsafe { &*at.wrapping_offset(r.cast_signed() * self.stride).cast() })
     }
 
     /// The elements of rows that follow each other without gaps.
@@ -975,6 +965,35 @@ impl<'a, T> Block<'a, T> {
         );
         // SAFETY: The elements are adjacent and borrowed; an array is aligned as its elements.
         unsafe { &*self.at.cast() }
+    }
+}
+
+impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
+    /// What `sum` makes of the elements of `R` rows, from `row` on, in each of `C` columns from `column` on.
+    ///
+    /// # Panics
+    /// Where there are no such rows and columns, or several columns are not adjacent.
+    #[inline(always)]
+    pub(crate) fn columns<const R: usize, const C: usize>(
+        self,
+        row: usize,
+        column: usize,
+        zero: &T,
+        sum: impl Fn([T; R]) -> T,
+    ) -> [T; C] {
+        assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
+        assert!(column.checked_add(C).is_some_and(|end| end <= self.width), "columns of the block");
+        const { assert!(DENSE || C == 1, "columns are adjacent") };
+        let at =
+            self.at.wrapping_offset(row.cast_signed() * self.stride + column.cast_signed() * self.step());
+        let mut sums: [T; C] = core::array::from_fn(|_| zero.clone());
+        for (j, result) in sums.iter_mut().enumerate() {
+            *result = sum(core::array::from_fn(|r| {
+                // SAFETY: Row `row + r` and column `column + j` are in the block, whose elements are borrowed.
+                unsafe { (*at.offset(r.cast_signed() * self.stride + j.cast_signed())).clone() }
+            }));
+        }
+        sums
     }
 }
 
@@ -1011,7 +1030,7 @@ impl<'a, T: Copy> Block<'a, T> {
     }
 }
 
-impl<'a, T> From<&'a [T]> for Block<'a, T> {
+impl<'a, T> From<&'a [T]> for Block<'a, T, true> {
     #[inline(always)]
     fn from(slice: &'a [T]) -> Self {
         Self { at: slice.as_ptr(), rows: 1, stride: 0, width: slice.len(), step: 1, array: PhantomData }

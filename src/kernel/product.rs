@@ -200,7 +200,9 @@ fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: 
 ) {
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
-        let [a, b] = product.read().matrices(false);
+        let [Some(a), Some(b)] = product.read().matrices(false).map(Block::dense) else {
+            unreachable!("packed matrices")
+        };
         let (a, b) = (a.packed::<M, N>(), b.packed::<N, P>());
         let out = product.grid(false).packed::<M, P>();
         if P == 1 {
@@ -236,7 +238,7 @@ fn dots<T: LinalgScalar, S: Store<T>>(nest: Nest<'_, S::Slot, (T, T)>, store: &S
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
         let [a, b] = product.read().matrices(false);
-        let b = b.transposed();
+        let (Some(a), Some(b)) = (a.dense(), b.transposed().dense()) else { unreachable!("adjacent terms") };
         let mut out = product.grid(false);
         for column in 0..b.rows() {
             for row in 0..a.rows() {

@@ -231,9 +231,16 @@ pub(super) fn finish<U, T: Clone + Zero>(
             lane::fold(&mut sums[at..][..l.len * inside], inside);
         }
     }
-    let mut slots = slots.walk(0);
-    for at in walk(&kept, 1) {
-        let Some(slot) = slots.next() else { unreachable!("a slot for each sum") };
-        store(slot.slot(), levels::take(&mut sums[at]));
+    let (row, outer) = kept.split_last().map_or((&Loop::ONE, &kept[..]), |(l, rest)| (l, rest));
+    let mut rows = slots.walk(usize::from(!kept.is_empty()));
+    for at in walk(outer, 1) {
+        let Some(slots) = rows.next() else { unreachable!("a slot for each sum") };
+        let step = row.strides[1].cast_unsigned();
+        match step {
+            1 => slots.each_slot(&mut sums[at..][..row.len], |slot, sum| store(slot, levels::take(sum))),
+            _ => slots.each_slot(sums[at..].iter_mut().step_by(step.max(1)), |slot, sum| {
+                store(slot, levels::take(sum));
+            }),
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Nests whose only reduced loop is one of the two innermost ones, and nests that reduce nothing.
 //!
 //! ```text
-//! short lanes:   for each output: out = lane[0] + lane[1] + …   2, 3, 4 or 8 elements
-//! lanes:         for each output: out = sum of its lane         several accumulators
-//! rows, singles: for each element: out = element                nothing is reduced
+//! rows:         for each outer index: out[..] = row0[..] + row1[..] + …   1, 2, 4 or 8 rows at once
+//! short lanes:  for each output:      out = lane[0] + lane[1] + …         2, 3, 4 or 8 elements
+//! lanes:        for each output:      out = sum of its lane               several accumulators
+//! singles:      for each element:     out = element                       nothing is reduced
 //! ```
 
 use super::{Element, Store};
@@ -11,7 +12,6 @@ use crate::kernel::lane;
 use crate::kernel::loops::{Loop, Loops};
 use crate::kernel::nest::Nest;
 use crate::kernel::simd::Cpu;
-use core::array;
 
 /// Lanes that are longer are cut into rows, as tiles are.
 const LONGEST: usize = 1 << 16;
@@ -19,8 +19,8 @@ const LONGEST: usize = 1 << 16;
 /// Which loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
-    /// Nothing is reduced, and the innermost loop runs through adjacent elements.
-    Rows,
+    /// So many rows are added up, or 1 where nothing is reduced; the innermost loop runs through adjacent elements.
+    Rows(usize),
     /// Lanes of so many elements that follow each other without gaps.
     Short(usize),
     /// Each lane alone.
@@ -37,6 +37,11 @@ impl Lanes {
         let all_kept = |loops: &[Loop]| loops.iter().all(|l| !l.is_reduced());
         let adjacent = |l: &Loop| l.strides[0] == 1 && l.strides[1] == 1;
         match *loops {
+            [ref outer @ .., r, k]
+                if r.is_reduced() && matches!(r.len, 2 | 4 | 8) && adjacent(&k) && all_kept(outer) =>
+            {
+                Some(Self::Rows(r.len))
+            }
             [ref outer @ .., r] if r.is_reduced() => {
                 if r.len > LONGEST || !all_kept(outer) {
                     return None;
@@ -51,7 +56,7 @@ impl Lanes {
                 })
             }
             _ if !all_kept(loops) => None,
-            [.., k] if adjacent(&k) => Some(Self::Rows),
+            [.., k] if adjacent(&k) => Some(Self::Rows(1)),
             _ => Some(Self::Singles),
         }
     }
@@ -64,12 +69,29 @@ impl Lanes {
         room: &mut [T],
     ) {
         match self {
-            Self::Rows => rows::<C, T, S>(nest, store),
+            Self::Rows(1) => rows::<C, T, S, 1>(nest, store),
+            Self::Rows(2) => rows::<C, T, S, 2>(nest, store),
+            Self::Rows(4) => rows::<C, T, S, 4>(nest, store),
+            Self::Rows(_) => rows::<C, T, S, 8>(nest, store),
             Self::Short(2) => short::<T, S, 2>(nest, store),
             Self::Short(3) => short::<T, S, 3>(nest, store),
             Self::Short(4) => short::<T, S, 4>(nest, store),
             Self::Short(_) => short::<T, S, 8>(nest, store),
-            Self::Long | Self::Strided => lanes(nest, store, room),
+            Self::Long => {
+                let mut lanes = nest.walk(1);
+                while let Some(lane) = lanes.next() {
+                    let Some(x) = lane.read().block(false).dense() else { unreachable!("adjacent elements") };
+                    let total = lane::sum(x, &mut []);
+                    store.store(lane.slot(), total);
+                }
+            }
+            Self::Strided => {
+                let mut lanes = nest.walk(1);
+                while let Some(lane) = lanes.next() {
+                    let total = lane::sum(lane.read().block(false), room);
+                    store.store(lane.slot(), total);
+                }
+            }
             Self::Singles => {
                 let mut singles = nest.walk(0);
                 while let Some(single) = singles.next() {
@@ -81,14 +103,14 @@ impl Lanes {
     }
 }
 
-/// The innermost loop, through adjacent elements, of which nothing is summed.
+/// `N` rows at once: the two innermost loops, or one if `N` is 1.
 #[inline(always)]
-fn rows<C: Cpu, T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-    let mut rows = nest.walk(1);
-    while let Some(row) = rows.next() {
-        let x = row.read().block(false);
-        let Some(slots) = row.slots() else { unreachable!("adjacent outputs") };
-        lane::across::<C, T, _, 1>(x, 0, slots, |slot, item| store.store(slot, item));
+fn rows<C: Cpu, T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    let mut blocks = nest.walk(if N > 1 { 2 } else { 1 });
+    while let Some(block) = blocks.next() {
+        let x = block.read().block(N > 1);
+        let Some(slots) = block.slots() else { unreachable!("adjacent outputs") };
+        lane::across::<C, T, _, N>(x, 0, slots, |slot, total| store.store(slot, total));
     }
 }
 
@@ -100,19 +122,7 @@ fn short<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>,
     let mut outputs = nest.written(&mut written).walk(usize::from(count > 1));
     while let (Some(input), Some(output)) = (inputs.next(), outputs.next()) {
         let Some(slots) = output.slots() else { unreachable!("adjacent outputs") };
-        let lanes = input.block(false).row(0).chunks_exact(N);
-        for (slot, lane) in slots.iter_mut().zip(lanes) {
-            store.store(slot, lane::few::<T, N>(array::from_fn(|i| lane[i].clone())));
-        }
-    }
-}
-
-/// One lane after the other: the innermost loop.
-#[inline(always)]
-fn lanes<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, room: &mut [T]) {
-    let mut lanes = nest.walk(1);
-    while let Some(lane) = lanes.next() {
-        let total = lane::sum(lane.read().block(false), room);
-        store.store(lane.slot(), total);
+        let Some(lanes) = input.block(false).dense() else { unreachable!("adjacent lanes") };
+        lane::short::<T, _, N>(lanes.row(0), slots, |slot, sum| store.store(slot, sum));
     }
 }

@@ -11,7 +11,7 @@ use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::loops::{Loop, Loops};
 use crate::kernel::memory::Scratch;
-use crate::kernel::nest::{Block, Nest};
+use crate::kernel::nest::Nest;
 use crate::kernel::simd::Cpu;
 
 /// Rows that are added without carrying.
@@ -88,11 +88,11 @@ impl Streams {
 /// Adds up the `R` parts of the tile.
 #[inline(always)]
 fn store_parts<T: Element, S: Store<T>, const R: usize>(out: Nest<'_, S::Slot, ()>, store: &S, tile: &[T]) {
-    let parts = Block::from(tile).cut(0, R, tile.len() / R);
-    let (mut slots, mut column) = (out.walk(0), 0);
-    while let Some(slot) = slots.next() {
-        let terms: [&[T; 1]; R] = parts.columns(0, column);
-        store.store(slot.slot(), lane::few::<T, R>(terms.map(|[term]| term.clone())));
-        column += 1;
+    if R == 1 {
+        return out.each_slot(tile, |slot, total| store.store(slot, total.clone()));
     }
+    let width = tile.len() / R;
+    let parts: [&[T]; R] = core::array::from_fn(|r| &tile[r * width..][..width]);
+    let totals = (0..width).map(|i| lane::few::<T, R>(core::array::from_fn(|r| parts[r][i].clone())));
+    out.each_slot(totals, |slot, total| store.store(slot, total));
 }
