@@ -11,8 +11,6 @@ use num_traits::Zero;
 const BLOCK: usize = 1024;
 /// How many times eight chunks are added to one set of sums.
 const TURNS: usize = 16;
-/// Columns that are added up side by side.
-const COLUMNS: usize = 16;
 
 /// How many sums a row has, so that the compiler fills some vectors with them.
 const fn sums<T>() -> usize {
@@ -127,20 +125,33 @@ pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
 ) {
     let mut i = 0;
     if let (true, Some(x)) = (C::WIDE, x.dense()) {
-        let mut parts = slots.chunks_exact_mut(COLUMNS);
-        for part in &mut parts {
-            // all sums before any is stored: the compiler need not know that the slots are elsewhere
-            let sums = x.columns::<R, COLUMNS>(row, i, &T::zero(), few);
-            // not by value: the compiler loses an array's iterator
-            part.iter_mut().zip(&sums).for_each(|(slot, sum)| sink(slot, sum.clone()));
-            i += COLUMNS;
-        }
+        i = across_by::<T, U, R, 16>(x, row, 0, slots, &mut sink);
+        i = across_by::<T, U, R, 8>(x, row, i, slots, &mut sink);
     }
     for slot in &mut slots[i..] {
         let [sum] = x.columns::<R, 1>(row, i, &T::zero(), few);
         sink(slot, sum);
         i += 1;
     }
+}
+
+/// [`across`] for `K` columns at a time, from column `i` on, as far as they go.
+#[inline(always)]
+fn across_by<T: Clone + Zero, U, const R: usize, const K: usize>(
+    x: Block<'_, T, true>,
+    row: usize,
+    mut i: usize,
+    slots: &mut [U],
+    sink: &mut impl FnMut(&mut U, T),
+) -> usize {
+    for part in slots[i..].chunks_exact_mut(K) {
+        // all sums before any is stored: the compiler need not know that the slots are elsewhere
+        let sums = x.columns::<R, K>(row, i, &T::zero(), few);
+        // not by value: the compiler loses an array's iterator
+        part.iter_mut().zip(&sums).for_each(|(slot, sum)| sink(slot, sum.clone()));
+        i += K;
+    }
+    i
 }
 
 /// Adds all rows to a tile, eight at a time, and calls `after` each time.

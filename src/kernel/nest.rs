@@ -416,10 +416,9 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline(always)]
     pub(crate) fn walk(self, inner: usize) -> Steps<'a, T, E> {
         let (outer, inner) = self.loops.split_at(self.loops.len() - inner);
-        let (last, outer) = outer.split_last().map_or((&Loop::ONE, outer), |(l, rest)| (l, rest));
+        let (last, outer) = outer.split_last().map_or((Loop::ONE, outer), |(&l, rest)| (l, rest));
         let start = Self { loops: inner, ..self };
-        let at = (start.out, start.read);
-        Steps { start, at, outer, last, left: 0, turn: 0, turns: steps(outer) }
+        Steps { start, by: [0; OPERANDS], outer, last, left: 0, turn: 0, turns: steps(outer) }
     }
 
     /// The pointers at index zero: of the written operand, and of those that are read.
@@ -657,9 +656,11 @@ pub(super) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
 /// The steps of [`Nest::walk`].
 pub(crate) struct Steps<'a, T, E: Elements> {
     start: Nest<'a, T, E>,
-    at: (*mut T, E::Pointers),
+    /// How far the pointers have moved. Not the pointers: they would be loaded, and so might point to local variables,
+    /// as far as the compiler knows.
+    by: Offsets,
     outer: &'a [Loop],
-    last: &'a Loop,
+    last: Loop,
     /// Steps left of the last loop.
     left: usize,
     /// Turns of the last loop, begun and altogether.
@@ -671,21 +672,20 @@ impl<T, E: Elements> Steps<'_, T, E> {
     /// The nest at the next index: one at a time, as the written operand may not move.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Nest<'_, T, E>> {
-        let (out, read) = self.at;
         if self.left > 0 {
-            self.at = (out.wrapping_offset(self.last.strides[0]), E::moved(read, &self.last.strides));
+            for (by, stride) in self.by.iter_mut().zip(self.last.strides) {
+                *by = by.wrapping_add(stride);
+            }
         } else {
             if self.turn == self.turns {
                 return None;
             }
-            let by = offsets(self.outer, self.turn);
-            self.at = (self.start.out.wrapping_offset(by[0]), E::moved(self.start.read, &by));
+            self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
             self.turn += 1;
             self.left = self.last.len;
         }
         self.left -= 1;
-        let (out, read) = self.at;
-        Some(Nest { loops: self.start.loops, out, read, arrays: PhantomData })
+        Some(self.start.moved_by(&self.by))
     }
 }
 
@@ -847,7 +847,7 @@ impl<'a, T> Grid<'a, T> {
 
     /// Hands out `C` elements of row `row`, from `column` on, with values.
     #[inline(always)]
-    pub(crate) fn each<V, const C: usize>(
+    pub(crate) fn each<V: Copy, const C: usize>(
         &mut self,
         row: usize,
         column: usize,
@@ -857,10 +857,10 @@ impl<'a, T> Grid<'a, T> {
         assert!(row < self.sizes[0], "a row of the grid");
         assert!(column.checked_add(C).is_some_and(|end| end <= self.sizes[1]), "columns of the grid");
         let at = self.at.wrapping_offset(row.cast_signed() * self.strides[0]);
-        for (j, value) in values.into_iter().enumerate() {
+        for (j, value) in values.iter().enumerate() {
             let offset = (column + j).cast_signed() * self.strides[1];
             // SAFETY: An index of the nest that the grid was made of, of which this is the only reference.
-            store(unsafe { &mut *at.wrapping_offset(offset) }, value);
+            store(unsafe { &mut *at.wrapping_offset(offset) }, *value);
         }
     }
 }
@@ -923,6 +923,14 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
         assert!(rows.checked_mul(width).is_some_and(|n| n <= self.width - from), "rows within the row");
         let at = self.at.wrapping_offset(self.step() * from.cast_signed());
         Self { at, rows, stride: self.step() * width.cast_signed(), width, ..self }
+    }
+
+    /// At most `count` rows, from `row` on.
+    #[inline(always)]
+    pub(crate) fn rows_from(self, row: usize, count: usize) -> Self {
+        let row = row.min(self.rows);
+        let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
+        Self { at, rows: count.min(self.rows - row), ..self }
     }
 
     /// The same rows from column `from` on, at most `width` wide.

@@ -11,7 +11,7 @@ use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::loops::{Loop, Loops};
 use crate::kernel::memory::Scratch;
-use crate::kernel::nest::Nest;
+use crate::kernel::nest::{Block, Nest};
 use crate::kernel::simd::Cpu;
 
 /// Rows that are added without carrying.
@@ -92,7 +92,10 @@ fn store_parts<T: Element, S: Store<T>, const R: usize>(out: Nest<'_, S::Slot, (
         return out.each_slot(tile, |slot, total| store.store(slot, total.clone()));
     }
     let width = tile.len() / R;
-    let parts: [&[T]; R] = core::array::from_fn(|r| &tile[r * width..][..width]);
-    let totals = (0..width).map(|i| lane::few::<T, R>(core::array::from_fn(|r| parts[r][i].clone())));
+    let parts = Block::from(&*tile).cut(0, R, width);
+    let totals = (0..width).map(|i| {
+        let [total] = parts.columns::<R, 1>(0, i, &T::zero(), lane::few);
+        total
+    });
     out.each_slot(totals, |slot, total| store.store(slot, total));
 }
