@@ -316,3 +316,138 @@ fn drive_copied<T, E: Elements>(
         visit(block.gathered(copied, row, &mut buffers, &mut room), Some((1 << E::COUNT) - 1));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use ndarray::{Array2, ArrayView2, s};
+
+    const AS_THEY_LIE: fn(Option<u8>) -> Way = Way::AsTheyLie;
+
+    fn copied(copied: u8, first: usize, take: usize) -> Way {
+        Way::Copied { copied, first, take }
+    }
+
+    /// Strides of the written operand and of two that are read. `plain` is the size of their elements.
+    fn way_of(loops: &[(usize, [isize; 3])], plain: fn(usize) -> Option<usize>) -> Way {
+        let of = |&(len, [out, a, b]): &(usize, [isize; 3])| Loop { len, strides: [out, a, b, 0, 0, 0, 0] };
+        let loops: Vec<_> = loops.iter().map(of).collect();
+        Way::of(&loops, 2, plain, <(f32, f32)>::has_loop)
+    }
+
+    fn way(loops: &[(usize, [isize; 3])]) -> Way {
+        way_of(loops, |_| Some(4))
+    }
+
+    #[test]
+    fn rows_that_have_a_loop_stay_as_they_lie() {
+        assert_eq!(way(&[]), AS_THEY_LIE(Some(0b11)));
+        assert_eq!(way(&[(5000, [1, 1, 1])]), AS_THEY_LIE(Some(0b11)));
+        assert_eq!(way(&[(90, [90, 0, 2]), (90, [1, 1, 0])]), AS_THEY_LIE(Some(0b01)));
+        assert_eq!(way(&[(90, [90, 1, 1]), (16, [1, 0, 1])]), AS_THEY_LIE(Some(0b10)));
+        // two operands that both stay have none
+        assert_eq!(way(&[(5000, [1, 0, 0])]), copied(0b11, 0, 500));
+        // nor have five of which one stays
+        let row = Loop { len: 90, strides: [1, 1, 1, 1, 1, 0, 0] };
+        let five = Way::of(&[row], 5, |_| Some(8), <((), (), (), (), ())>::has_loop);
+        assert_eq!(five, copied(0b1_0000, 0, 90));
+    }
+
+    #[test]
+    fn short_rows_are_put_together() {
+        let rows = |len| [(len, [3, 3, 0]), (3, [1, 1, 0])];
+        assert_eq!(way(&rows(1000)), copied(0b10, 0, 167));
+        assert_eq!(way(&[(1000, [3, 0, 1]), (3, [1, 1, 0])]), copied(0b11, 0, 167));
+        // not so few, nor if there are gaps between them in the output
+        assert_eq!(way(&rows(170)), AS_THEY_LIE(Some(0b01)));
+        assert_eq!(way(&rows(171)), copied(0b10, 0, 86));
+        assert_eq!(way(&[(1000, [5, 3, 0]), (3, [1, 1, 0])]), AS_THEY_LIE(Some(0b01)));
+        // loops within one that is too long for a copy
+        assert_eq!(way(&[(50, [90, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b11, 0, 5));
+        assert_eq!(way(&[(50, [999, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b10, 1, 30));
+    }
+
+    #[test]
+    fn strides_are_copied_away() {
+        assert_eq!(way(&[(5000, [1, 2, 1])]), copied(0b01, 0, 500));
+        assert_eq!(way(&[(5000, [1, 1, -1])]), copied(0b10, 0, 500));
+        assert_eq!(way(&[(90, [90, 0, 1]), (90, [1, 90, 0])]), copied(0b11, 0, 5));
+        assert_eq!(way(&[(1000, [5, 6, 0]), (3, [1, 2, 1])]), copied(0b01, 1, 3));
+        // the largest elements count
+        assert_eq!(way_of(&[(5000, [1, 2, 1])], |k| Some([0, 2, 16][k])), copied(0b01, 0, 125));
+    }
+
+    #[test]
+    fn what_is_not_copied() {
+        // the written operand with a stride
+        assert_eq!(way(&[(5000, [2, 1, 1])]), AS_THEY_LIE(None));
+        // elements that are no plain numbers
+        assert_eq!(way_of(&[(5000, [1, 2, 1])], |_| None), AS_THEY_LIE(None));
+        let rows = [(1000, [3, 3, 0]), (3, [1, 1, 0])];
+        assert_eq!(way_of(&rows, |k| (k == 1).then_some(4)), AS_THEY_LIE(Some(0b01)));
+        assert_eq!(way_of(&rows, |k| (k == 2).then_some(4)), copied(0b10, 0, 167));
+    }
+
+    /// As a plain number, but not known to be one.
+    #[derive(Clone, Copy)]
+    struct Own(u32);
+
+    impl From<Own> for u32 {
+        fn from(own: Own) -> Self {
+            own.0
+        }
+    }
+
+    /// Counts the visits, and keeps what was read.
+    struct Note;
+
+    impl<A: Copy + Into<u32>, B: Copy + Into<u32>> Visit<[u32; 3], (A, B)> for Note {
+        fn visit(&mut self, out: &mut [u32; 3], (&a, &b): (&A, &B)) {
+            *out = [out[0] + 1, a.into(), b.into()];
+        }
+    }
+
+    fn visited_once<A: Copy + Into<u32>, B: Copy + Into<u32>>(
+        mut out: Array2<[u32; 3]>,
+        a: &ArrayView2<'_, A>,
+        b: &ArrayView2<'_, B>,
+    ) {
+        each(&mut out, &Inputs::from((&**a, &**b)), &mut Note);
+        let (a, b) = (a.broadcast(out.raw_dim()), b.broadcast(out.raw_dim()));
+        let (a, b) = (a.expect("it goes to the shape"), b.expect("it goes to the shape"));
+        for (index, &seen) in out.indexed_iter() {
+            assert_eq!(seen, [1, a[index].into(), b[index].into()], "at {index:?} of {:?}", out.shape());
+        }
+    }
+
+    fn views<A>(base: &Array2<A>, m: usize, n: usize) -> [ArrayView2<'_, A>; 5] {
+        [
+            base.slice(s![..m, ..n]),
+            base.slice(s![..m;-1, ..n]),
+            base.slice(s![..m, ..3 * n;-3]),
+            base.slice(s![..1, ..n]),
+            base.slice(s![..m, ..1]),
+        ]
+    }
+
+    #[test]
+    fn each_element_is_visited_once() {
+        for [m, n] in [[1, 1], [700, 1], [600, 3], [200, 11], [2, 1300], [40, 40]] {
+            let number = |(i, j)| u32::try_from(i * 3 * n + j).expect("small");
+            let base = Array2::from_shape_fn((2 * m, 3 * n), number);
+            let own = base.mapv(Own);
+            let outs = [
+                Array2::from_elem((m, n), [0; 3]),
+                Array2::from_elem((n, m), [0; 3]).reversed_axes(),
+                Array2::from_elem((m, 2 * n), [0; 3]).slice_move(s![.., ..;2]),
+            ];
+            for (out, a) in outs.iter().flat_map(|out| views(&base, m, n).map(|a| (out, a))) {
+                for (b, own) in views(&base, m, n).into_iter().zip(views(&own, m, n)) {
+                    visited_once(out.clone(), &a, &b);
+                    visited_once(out.clone(), &a, &own);
+                }
+            }
+        }
+    }
+}

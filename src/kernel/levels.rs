@@ -91,3 +91,90 @@ impl<'a, T: Clone + Zero> Levels<'a, T> {
 pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
     if needs_drop::<T>() { replace(sum, T::zero()) } else { sum.clone() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    #[test]
+    fn rows_are_added_up_once() {
+        for (first, rows) in [RADIX, 1].into_iter().flat_map(|first| (1..=600).map(move |rows| (first, rows)))
+        {
+            // more levels than needed do no harm
+            for levels in [count(rows, first), count(rows, first) + 1] {
+                // as the last tile left it
+                let mut room = vec![-7_i64; levels * 3 + 2];
+                let mut sums = Levels::new(&mut room, 3, Cascade { levels, first });
+                let mut plain = [0; 3];
+                for row in (0..rows).map(|row| i64::try_from(row * row).expect("small")) {
+                    let row = [row, 1, -row];
+                    lane::add(sums.first(), &row);
+                    lane::add(&mut plain, &row);
+                    sums.carry();
+                }
+                assert_eq!(sums.finish(), plain, "{rows} rows, {first} of them in the first level");
+                assert_eq!(room[levels * 3..], [-7; 2]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_topmost_level_takes_the_rest() {
+        let mut room = [0_i64; 2];
+        let mut sums = Levels::new(&mut room, 1, Cascade { levels: 2, first: 1 });
+        for _ in 0..1000 {
+            sums.first()[0] += 1;
+            sums.carry();
+        }
+        assert_eq!(sums.finish(), [1000]);
+    }
+
+    /// No sum has more than a few terms, so that rounding is rare: a plain sum of as many tenths has 100 times the error.
+    #[test]
+    fn sums_are_of_few_terms() {
+        let rows = 4096_u16;
+        let levels = count(rows.into(), RADIX);
+        let mut room = vec![0_f32; levels];
+        let mut sums = Levels::new(&mut room, 1, Cascade { levels, first: RADIX });
+        for _ in 0..rows {
+            sums.first()[0] += 0.1;
+            sums.carry();
+        }
+        let exact = f64::from(rows) * f64::from(0.1_f32);
+        assert!((f64::from(sums.finish()[0]) - exact).abs() < 1e-6 * exact);
+    }
+
+    #[test]
+    fn levels_for_rows() {
+        let counts = |first| [1, 2, 8, 9, 64, 65, 512, 513].map(|rows| count(rows, first));
+        assert_eq!(counts(RADIX), [1, 1, 1, 2, 2, 3, 3, 4]);
+        assert_eq!(counts(1), [1, 2, 2, 3, 3, 4, 4, 5]);
+        assert_eq!(count(usize::MAX, 1), MOST);
+    }
+
+    #[test]
+    fn taking_leaves_nothing_to_copy() {
+        #[derive(Clone, Debug, PartialEq)]
+        struct Big(Vec<i32>);
+        impl core::ops::Add for Big {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0.into_iter().chain(other.0).collect())
+            }
+        }
+        impl Zero for Big {
+            fn zero() -> Self {
+                Self(Vec::new())
+            }
+            fn is_zero(&self) -> bool {
+                self.0.is_empty()
+            }
+        }
+        let mut big = Big(vec![1, 2]);
+        let place = big.0.as_ptr();
+        let taken = take(&mut big);
+        assert!(core::ptr::eq(taken.0.as_ptr(), place) && big.is_zero());
+        assert_eq!(take(&mut 5), 5);
+    }
+}

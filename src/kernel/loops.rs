@@ -292,3 +292,135 @@ pub(crate) fn walk(loops: &[Loop], k: usize) -> impl Iterator<Item = usize> + '_
         (0..last.len).map(move |i| (start + i.cast_signed() * last.strides[k]).cast_unsigned())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of<const N: usize>((len, strides): (usize, [isize; N])) -> Loop {
+        let mut l = Loop { len, ..Loop::ONE };
+        l.strides[..N].copy_from_slice(&strides);
+        l
+    }
+
+    fn all<const N: usize>(loops: &[(usize, [isize; N])]) -> Vec<Loop> {
+        loops.iter().map(|&l| of(l)).collect()
+    }
+
+    fn plan<const N: usize>(outside: Outside, axes: &[(usize, [isize; N])]) -> Plan {
+        let mut plan = Plan::new();
+        for &axis in axes {
+            plan.add(of(axis));
+        }
+        plan.make(outside);
+        plan
+    }
+
+    #[test]
+    fn contiguous_axes_become_one() {
+        let p = plan(Outside::Written, &[(2, [12, 12]), (3, [4, 4]), (1, [77, 5]), (4, [1, 1])]);
+        assert_eq!(*p.loops, all(&[(24, [1, 1])]));
+        assert!(!p.is_empty);
+        // one operand with a gap keeps them apart
+        let gap = [(3, [4, 5]), (4, [1, 1])];
+        assert_eq!(*plan(Outside::Written, &gap).loops, all(&gap));
+    }
+
+    #[test]
+    fn reduced_axes_stay_apart_from_kept_ones() {
+        let axes = [(2, [0, 12]), (3, [4, 4]), (4, [1, 1])];
+        assert_eq!(*plan(Outside::Read, &axes).loops, all(&[(2, [0, 12]), (12, [1, 1])]));
+        assert_eq!(*plan(Outside::Written, &axes).loops, all(&[(12, [1, 1]), (2, [0, 12])]));
+        // reduced ones among themselves become one, as do those along which an operand is repeated
+        assert_eq!(*plan(Outside::Read, &[(2, [0, 12]), (12, [0, 1])]).loops, all(&[(24, [0, 1])]));
+        assert_eq!(*plan(Outside::Written, &[(2, [12, 0]), (12, [1, 0])]).loops, all(&[(24, [1, 0])]));
+    }
+
+    #[test]
+    fn permuted_and_reversed_axes_are_straightened() {
+        let p = plan(Outside::Written, &[(4, [-1, 1]), (3, [4, 4])]);
+        assert_eq!(*p.loops, all(&[(3, [4, 4]), (4, [1, -1])]));
+        assert_eq!(p.start[..2], [-3, 3]);
+        let p = plan(Outside::Written, &[(4, [1, 3]), (3, [-4, -1])]);
+        assert_eq!(*p.loops, all(&[(3, [4, 1]), (4, [1, 3])]));
+        assert_eq!(p.start[..2], [-8, -2]);
+        // the written operand stays: the first one that moves counts
+        let p = plan(Outside::Read, &[(5, [0, 0, -2, 1])]);
+        assert_eq!((&*p.loops, &p.start[..4]), (&all(&[(5, [0, 0, 2, -1])])[..], &[0, 0, -8, 4][..]));
+    }
+
+    #[test]
+    fn nothing_and_one() {
+        let nothing = plan(Outside::Written, &[(4, [1, 1]), (0, [9, 9])]);
+        assert!(nothing.is_empty && nothing.loops.is_empty());
+        let one = plan(Outside::Written, &[(1, [9, 9])]);
+        assert!(!one.is_empty && one.loops.is_empty());
+        assert_eq!((steps(&one.loops), offsets(&one.loops, 0)), (1, [0; OPERANDS]));
+        assert_eq!(walk(&one.loops, 0).collect::<Vec<_>>(), [0]);
+    }
+
+    #[test]
+    fn more_axes_than_fit_inline() {
+        let axes: Vec<_> = (0..12).map(|i| (2, [3_isize.pow(11 - i), 1])).collect();
+        let p = plan(Outside::Written, &axes);
+        assert_eq!(*p.loops, all(&axes));
+        let seen: Vec<_> = walk(&p.loops, 0).collect();
+        assert_eq!((seen.len(), seen[1], seen[2], seen[4095]), (4096, 1, 3, (3_usize.pow(12) - 1) / 2));
+        let merged: Vec<_> = (0..12).map(|i| (2, [2_isize.pow(11 - i), 0])).collect();
+        assert_eq!(*plan(Outside::Written, &merged).loops, all(&[(4096, [1, 0])]));
+    }
+
+    #[test]
+    fn a_list_grows_to_the_heap_and_back() {
+        let those = |n| (1..=n).map(|len| of((len, [1]))).collect::<Vec<_>>();
+        let mut list = Loops::new();
+        for n in [0, 5, 6, 7, 12, 7, 6, 9, 1, 0, 8] {
+            list.clone_from_slice(&those(n));
+            assert_eq!(*list, those(n));
+        }
+        for n in [8, 7, 6, 3, 0] {
+            list.truncate(n);
+            assert_eq!(*list, those(n));
+        }
+        list.extend(&those(7));
+        list[6].len = 50;
+        assert_eq!((list.len(), list[5].len, list[6].len), (7, 6, 50));
+    }
+
+    #[test]
+    fn loops_are_walked_in_order() {
+        let loops = all(&[(2, [10, -1]), (3, [1, 0])]);
+        let seen: Vec<_> = (0..6).map(|turn| offsets(&loops, turn)).map(|by| [by[0], by[1]]).collect();
+        assert_eq!(seen, [[0, 0], [1, 0], [2, 0], [10, -1], [11, -1], [12, -1]]);
+        assert_eq!(walk(&loops, 0).collect::<Vec<_>>(), [0, 1, 2, 10, 11, 12]);
+        let stays = all(&[(2, [0, 4]), (2, [0, 1])]);
+        assert_eq!(walk(&stays, 0).collect::<Vec<_>>(), [0; 4]);
+        assert_eq!(walk(&stays, 1).collect::<Vec<_>>(), [0, 1, 4, 5]);
+        assert_eq!(steps(&loops), 6);
+    }
+
+    #[test]
+    fn the_greater_strides_go_outside() {
+        // of the written operand and two that are read
+        let [x, y, z] = [(2, [1, 2, 90]), (3, [10, -1, 5]), (5, [-5, 0, -20])];
+        let order = |outside| {
+            let plan = plan(outside, &[x, y, z]);
+            plan.loops.iter().map(|l| l.len).collect::<Vec<_>>()
+        };
+        assert_eq!(order(Outside::Written), [3, 5, 2]);
+        assert_eq!(order(Outside::Read), [5, 2, 3]);
+        assert_eq!(order(Outside::AllRead), [2, 5, 3]);
+        assert_eq!(order(Outside::Given), [2, 3, 5]);
+        // equal ones: as the written operand has it for all that are read, else as they are given
+        let equal = |outside| plan(outside, &[(2, [3, 1, 4]), (3, [7, 1, 4])]).loops[0].len;
+        assert_eq!([Outside::AllRead, Outside::Read, Outside::Given].map(equal), [3, 2, 2]);
+    }
+
+    #[test]
+    fn steps_of_a_loop() {
+        let l = of((6, [5, -2]));
+        assert_eq!(l.after(4)[..2], [20, -8]);
+        assert_eq!(l.every(3, 2), of((2, [15, -6])));
+        assert!(of((6, [0, 1])).is_reduced() && !l.is_reduced());
+    }
+}

@@ -232,3 +232,180 @@ fn type_id<A>() -> TypeId {
     // SAFETY: Only the lifetime bound of the trait object differs, for the call of a function that uses no lifetime.
     unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::loops::{Loops, Outside, Plan};
+    use crate::kernel::nest::{Inputs, Nest, Visit};
+    use core::cell::Cell;
+    use core::fmt::Debug;
+    use ndarray::{Array2, Array3, ArrayViewD, Axis, s};
+
+    #[test]
+    fn plain_numbers() {
+        assert_eq!([plain_size::<bool>(), plain_size::<i8>(), plain_size::<u8>()], [Some(1); 3]);
+        assert_eq!([plain_size::<i16>(), plain_size::<u16>()], [Some(2); 2]);
+        assert_eq!([plain_size::<f32>(), plain_size::<i32>(), plain_size::<u32>()], [Some(4); 3]);
+        assert_eq!([plain_size::<f64>(), plain_size::<i64>(), plain_size::<u64>()], [Some(8); 3]);
+        assert_eq!([plain_size::<i128>(), plain_size::<u128>()], [Some(16); 2]);
+        assert_eq!([plain_size::<isize>(), plain_size::<usize>()], [Some(size_of::<usize>()); 2]);
+    }
+
+    #[test]
+    fn types_that_lie_in_memory_as_numbers_do() {
+        #[repr(transparent)]
+        struct Own(#[allow(dead_code, reason = "for its layout")] f32);
+        #[repr(transparent)]
+        struct Borrowing<'a>(#[allow(dead_code, reason = "for its layout")] f32, PhantomData<&'a ()>);
+        fn with_lifetime<'a>(_: &'a str) -> [Option<usize>; 3] {
+            [plain_size::<Borrowing<'a>>(), plain_size::<&'a f32>(), plain_size::<Cell<&'a u8>>()]
+        }
+        assert_eq!([plain_size::<Own>(), plain_size::<Cell<f32>>(), plain_size::<[f32; 1]>()], [None; 3]);
+        assert_eq!([plain_size::<MaybeUninit<f32>>(), plain_size::<char>(), plain_size::<()>()], [None; 3]);
+        assert_eq!(with_lifetime(&alloc::string::String::from("not static")), [None; 3]);
+    }
+
+    struct Assign;
+
+    impl<T: Copy> Visit<T, (T,)> for Assign {
+        fn visit(&mut self, out: &mut T, (item,): (&T,)) {
+            *out = *item;
+        }
+    }
+
+    /// Copies a view that is brought to these sizes, as one block, and reads the copy.
+    fn is_copied<T: Copy + PartialEq + Debug + From<bool>>(view: &ArrayViewD<'_, T>, sizes: [usize; 3]) {
+        let mut out = Array3::from_elem(sizes, T::from(false));
+        let mut plan = Plan::new();
+        let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&**view,)), Outside::Written);
+        let nest = nest.expect("an index");
+        let inner = nest.loops().len();
+        nest.gathered(1, inner, &mut Buffers::new::<(T,)>(), &mut Loops::new())
+            .visit_rows::<(), _>(1, &mut Assign);
+        assert_eq!(out, view.broadcast(sizes).expect("it goes there"), "strides {:?}", view.strides());
+    }
+
+    fn all_are_copied<T: Copy + PartialEq + Debug + From<bool> + TryFrom<usize>>() {
+        assert_eq!(plain_size::<T>(), Some(size_of::<T>()));
+        let number = |i: usize| T::try_from(i % 127).unwrap_or(T::from(true));
+        for len in [1, 2, 3, 4, 5, 7, 8, 9, 16] {
+            let base = Array3::from_shape_fn((2, 4, 3 * len), |(i, j, k)| number((i * 4 + j) * 3 * len + k));
+            let views = [
+                base.slice(s![.., .., ..len]),
+                base.slice(s![.., .., ..len;-1]),
+                base.slice(s![.., .., ..;3]),
+                base.slice(s![.., ..;-1, ..;-3]),
+                base.slice(s![.., ..1, ..len]),
+                base.slice(s![.., ..1, ..;3]),
+                base.slice(s![.., .., ..1]),
+                base.slice(s![..1, .., ..len;-1]),
+                base.slice(s![..1, ..1, ..len]),
+                base.slice(s![..1, ..1, ..1]),
+            ];
+            for view in views {
+                let rows = if view.len_of(Axis(1)) == 1 { (64 / len).min(9) } else { 4 };
+                is_copied(&view.into_dyn(), [2, rows, len]);
+            }
+            let transposed = base.slice(s![.., .., ..len]).permuted_axes([0, 2, 1]);
+            is_copied(&transposed.view().into_dyn(), [2, len, 4]);
+            is_copied(&transposed.slice(s![0, .., ..;-1]).into_dyn(), [2, len, 4]);
+        }
+    }
+
+    #[test]
+    fn copies_of_every_size() {
+        all_are_copied::<u8>();
+        all_are_copied::<u16>();
+        all_are_copied::<u32>();
+        all_are_copied::<u64>();
+        all_are_copied::<u128>();
+    }
+
+    #[test]
+    fn a_copy_is_kept_while_the_operand_is_repeated() {
+        let a = Array3::from_shape_fn((2, 1, 6), |(i, _, k)| 10 * i + k);
+        let mut out = Array3::zeros((2, 3, 6));
+        let (mut plan, mut room) = (Plan::new(), Loops::new());
+        let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
+        let mut rows = nest.expect("an index").walk(1);
+        let mut buffers = Buffers::new::<(usize,)>();
+        while let Some(row) = rows.next() {
+            row.gathered(1, 1, &mut buffers, &mut room).visit_rows::<(), _>(1, &mut Assign);
+            // what is read again from the buffer can be told from what is copied anew
+            buffers.room = MaybeUninit::new([[0xFF; COPY]; OPERANDS - 1]);
+        }
+        for ((i, j, k), &item) in out.indexed_iter() {
+            assert_eq!(item, if j == 0 { 10 * i + k } else { usize::MAX });
+        }
+    }
+
+    #[test]
+    fn each_operand_has_its_own_copy() {
+        struct Both;
+        impl Visit<[u32; 2], (u32, u8)> for Both {
+            fn visit(&mut self, out: &mut [u32; 2], (&a, &b): (&u32, &u8)) {
+                *out = [a, b.into()];
+            }
+        }
+        let a = Array2::from_shape_fn((20, 5), |(i, j)| u32::try_from(100 * i + j).expect("small"));
+        let b = Array2::from_shape_fn((5, 1), |(i, _)| u8::try_from(i).expect("small"));
+        let mut out = Array2::from_elem((5, 20), [0; 2]);
+        let (mut plan, mut room, at) = (Plan::new(), Loops::new(), a.t());
+        let inputs = Inputs::from((&*at, &*b));
+        let nest = Nest::over(&mut plan, None, &mut out, &inputs, Outside::Written).expect("an index");
+        let mut buffers = Buffers::new::<(u32, u8)>();
+        nest.gathered(0b11, 2, &mut buffers, &mut room).visit_rows::<(), _>(0b11, &mut Both);
+        assert!(out.indexed_iter().all(|((i, j), &seen)| seen == [a[[j, i]], b[[i, 0]].into()]));
+    }
+
+    fn copied_row<T: Copy>(value: T, len: usize) {
+        let (a, mut out) = (Array2::from_elem((1, 1), value), Array2::from_elem((1, len), value));
+        let mut plan = Plan::new();
+        let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
+        nest.expect("an index").gathered(1, 1, &mut Buffers::new::<(T,)>(), &mut Loops::new());
+    }
+
+    #[test]
+    fn the_largest_copy() {
+        assert_eq!([1, 4, 16].map(Buffers::capacity), [2048, 512, 128]);
+        copied_row(0_u8, 2048);
+        copied_row(0_f32, 512);
+        copied_row(0_u128, 128);
+    }
+
+    #[test]
+    #[should_panic(expected = "a block that fits")]
+    fn too_large_a_copy() {
+        copied_row(0_f32, 513);
+    }
+
+    #[test]
+    #[should_panic(expected = "a block that fits")]
+    fn copies_of_what_is_no_number() {
+        copied_row(Some(0_u32), 4);
+    }
+
+    #[test]
+    fn scratch_is_used_again() {
+        let mut scratch = Scratch::new();
+        let capacity = Scratch::capacity::<[u64; 3]>();
+        assert_eq!(capacity, SCRATCH / 24);
+        scratch.filled(capacity, &[1_u64; 3])[capacity - 1] = [2; 3];
+        let bytes = scratch.filled(SCRATCH, &7_u8);
+        assert!(bytes.len() == SCRATCH && bytes.iter().all(|&byte| byte == 7));
+        assert!(scratch.filled(0, &1_u8).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "room for the elements")]
+    fn too_many_elements_for_scratch() {
+        Scratch::new().filled(SCRATCH / 4 + 1, &0_f32);
+    }
+
+    #[test]
+    #[should_panic(expected = "a size and alignment that scratch can hold")]
+    fn scratch_of_nothing() {
+        Scratch::new().filled(1, &());
+    }
+}

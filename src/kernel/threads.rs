@@ -91,3 +91,141 @@ impl<T: Send, K: SliceTask<T> + Sync> SliceExecutor<T, K> for Threads {
         rayon::join(|| task.run(0, low), || task.run(middle, high));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    struct Double;
+
+    impl SliceTask<usize> for Double {
+        fn run(&self, from: usize, part: &mut [usize]) {
+            part.iter_mut().enumerate().for_each(|(i, item)| *item += from + i);
+        }
+    }
+
+    fn doubled(executor: impl SliceExecutor<usize, Double>) {
+        for len in [0, 1, 63, 64, 65, 127, 128, 129, 1000] {
+            let mut slice: vec::Vec<_> = (0..len).collect();
+            executor.run_slice(&mut slice, &Double);
+            assert!(slice.iter().enumerate().all(|(i, &item)| item == 2 * i), "{slice:?}");
+        }
+    }
+
+    #[test]
+    fn a_slice_is_covered_once() {
+        doubled(Serial);
+        #[cfg(feature = "rayon")]
+        doubled(Threads);
+    }
+
+    #[cfg(feature = "rayon")]
+    mod parts {
+        use super::*;
+        use crate::kernel::loops::{Outside, Plan};
+        use crate::kernel::nest::{Inputs, Visit};
+        use alloc::vec::Vec;
+        use ndarray::{Array2, ArrayRef2, s};
+        use std::sync::Mutex;
+
+        /// Counts how often an element is visited, and notes the parts.
+        struct Count<M> {
+            grain: usize,
+            may_cut: M,
+            /// Where each part starts, and its lengths.
+            parts: Mutex<Vec<(usize, Vec<usize>)>>,
+        }
+
+        struct Increment;
+
+        impl Visit<u32, (u8,)> for Increment {
+            fn visit(&mut self, count: &mut u32, _: (&u8,)) {
+                *count += 1;
+            }
+        }
+
+        impl<M: Fn(usize, &[Loop]) -> bool> Task<u32, (u8,)> for Count<M> {
+            fn grain(&self) -> usize {
+                self.grain
+            }
+
+            fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
+                (self.may_cut)(place, loops)
+            }
+
+            fn run(&self, part: Nest<'_, u32, (u8,)>) {
+                let lens = part.loops().iter().map(|l| l.len).collect();
+                self.parts.lock().expect("no panic").push((part.pointers().0.addr(), lens));
+                let inner = part.loops().len().min(2);
+                let mut blocks = part.walk(inner);
+                while let Some(block) = blocks.next() {
+                    block.visit_each(&mut Increment);
+                }
+            }
+        }
+
+        /// Where the parts of a nest of 5 times 9 steps start and their lengths, in order. There is a loop of one step
+        /// around them.
+        fn parts(grain: usize, may_cut: impl Fn(usize, &[Loop]) -> bool + Sync) -> Vec<(usize, Vec<usize>)> {
+            let mut whole = Array2::from_elem((5, 100), 0_u32);
+            let start = whole.as_ptr().addr();
+            let task = Count { grain, may_cut, parts: Mutex::default() };
+            visit(&mut whole.slice_mut(s![.., ..9;-1]), None, &task);
+            for ((_, column), &count) in whole.indexed_iter() {
+                assert_eq!(count, u32::from(column < 9), "steps that are visited once");
+            }
+            let mut parts = task.parts.into_inner().expect("no panic");
+            for (at, _) in &mut parts {
+                *at = (*at - start) / size_of::<u32>();
+            }
+            parts.sort();
+            parts
+        }
+
+        fn visit<M: Fn(usize, &[Loop]) -> bool + Sync>(
+            out: &mut ArrayRef2<u32>,
+            shape: Option<&[usize]>,
+            task: &Count<M>,
+        ) {
+            let (items, mut plan, mut room) = (Array2::from_elem((1, 1), 0_u8), Plan::new(), Loops::new());
+            let nest = Nest::over(&mut plan, shape, out, &Inputs::from((&*items,)), Outside::Given);
+            let nest = nest.expect("an index");
+            let len = nest.loops()[0].len;
+            Threads.run(nest.grouped(0, len, &mut room), task);
+        }
+
+        #[test]
+        fn the_outermost_loop_is_halved_while_halves_are_large_enough() {
+            let halves = |grain| parts(grain, |_, _| true);
+            assert_eq!(halves(23), [(0, vec![1, 5, 9])]);
+            assert_eq!(halves(22), [(0, vec![1, 2, 9]), (200, vec![1, 3, 9])]);
+            assert_eq!(halves(10).len(), 3);
+            assert_eq!(halves(1).len(), 45);
+        }
+
+        #[test]
+        fn only_loops_that_may_be_are_cut() {
+            assert_eq!(parts(1, |_, _| false).len(), 1);
+            let inner = parts(20, |place, _| place == 2);
+            assert_eq!(inner, [(0, vec![1, 5, 4]), (4, vec![1, 5, 5])]);
+            let long = parts(20, |place, loops| loops[place].len > 5);
+            assert_eq!(long, inner);
+        }
+
+        #[test]
+        fn results_are_not_cut_where_the_task_says_so() {
+            let mut sums = Array2::from_elem((6, 1), 0);
+            let task = Count {
+                grain: 1,
+                may_cut: |place: usize, loops: &[Loop]| !loops[place].is_reduced(),
+                parts: Mutex::default(),
+            };
+            visit(&mut sums, Some(&[6, 50]), &task);
+            assert!(sums.iter().all(|&count| count == 50));
+            let parts = task.parts.into_inner().expect("no panic");
+            assert_eq!(parts.len(), 6);
+            assert!(parts.iter().all(|(_, lens)| *lens == [1, 1, 50]));
+        }
+    }
+}

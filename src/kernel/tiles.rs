@@ -244,3 +244,153 @@ pub(super) fn finish<U, T: Clone + Zero>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::levels::RADIX;
+    use crate::kernel::loops::Plan;
+    use crate::kernel::memory::Scratch;
+    use alloc::{vec, vec::Vec};
+    use core::cell::Cell;
+    use ndarray::{Array, ArrayRef, Dimension, IxDyn, s};
+
+    fn limits() -> Limits {
+        Limits { room: Scratch::capacity::<f32>(), even: true, rows_at_once: 8, first: RADIX }
+    }
+
+    /// The width of the tiles, how many there are, how often rows are carried in one, and the levels. Strides in the
+    /// output and in the input.
+    fn tiling(loops: &[(usize, [isize; 2])], limits: Limits) -> [usize; 4] {
+        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
+        let loops: Vec<_> = loops.iter().map(of).collect();
+        let t = Tiling::of(&loops, limits);
+        let kept = |l: &&Loop| !l.is_reduced();
+        let cut = Some(loops[t.first]).filter(|l| !l.is_reduced()).map_or(1, |l| l.len.div_ceil(t.take));
+        let tiles = cut * loops[..t.first].iter().filter(kept).map(|l| l.len).product::<usize>();
+        [t.width(&loops), tiles, t.rows(&loops, limits.rows_at_once), t.cascade.levels]
+    }
+
+    #[test]
+    fn tiles_and_rows() {
+        let tiling = |loops: &[_]| tiling(loops, limits());
+        // ten rows of 40 make a tile, so that there are 70 of it: eight times eight, and six
+        assert_eq!(tiling(&[(700, [0, 40]), (40, [1, 1])]), [400, 1, 14, 2]);
+        // wide rows are cut into tiles that fit
+        assert_eq!(tiling(&[(80, [0, 13_000]), (13_000, [1, 1])]), [4_334, 3, 10, 2]);
+        // 65 times 46 narrow rows, and 11
+        assert_eq!(tiling(&[(3_001, [0, 7]), (7, [1, 1])]), [322, 1, 10, 2]);
+        // one long row, cut into 64 and a shorter one
+        assert_eq!(tiling(&[(70_000, [0, 1])]), [1_077, 1, 9, 2]);
+        // kept and reduced ones by turns
+        assert_eq!(tiling(&[(300, [0, 350]), (5, [1, 70]), (70, [0, 1])]), [1_400, 1, 12, 2]);
+        assert_eq!(tiling(&[(9, [1, 5_200]), (130, [0, 40]), (40, [9, 1])]), [80, 9, 9, 2]);
+        assert_eq!(tiling(&[(6, [0, 6_000]), (30, [20, 200]), (10, [0, 20]), (20, [1, 1])]), [60, 30, 24, 2]);
+    }
+
+    #[test]
+    fn tiles_that_need_not_be_even() {
+        let fused = Limits { room: 4096, even: false, rows_at_once: 32, first: 1 };
+        // with a gap between the rows: an even tile ends there
+        let gap = [(700, [0, 50]), (40, [1, 1])];
+        assert_eq!([limits(), fused].map(|limits| tiling(&gap, limits)[0]), [40, 240]);
+        // no more than so many sums for each that is kept
+        assert_eq!(tiling(&[(70_000, [0, 1])], fused)[0], 256);
+        // room for all levels
+        let [width, tiles, _, levels] = tiling(&[(1000, [0, 13_000]), (13_000, [1, 1])], fused);
+        assert!(levels > 1 && levels * width <= 4096 && (width * tiles).abs_diff(13_000) < tiles);
+    }
+
+    struct Add {
+        /// How many rows there were in all.
+        rows: usize,
+    }
+
+    impl AddRows<i64, (i64,)> for Add {
+        fn add(&mut self, levels: &mut Levels<'_, i64>, rows: Nest<'_, (), (i64,)>, in_rows: bool) {
+            let inner = rows.loops().len() - usize::from(in_rows);
+            let mut rows = rows.walk(inner);
+            while let Some(row) = rows.next() {
+                let (mut items, mut column) = (row.walk(0), 0);
+                while let Some(item) = items.next() {
+                    levels.first()[column] += item.item();
+                    column += 1;
+                }
+                levels.carry();
+                self.rows += 1;
+            }
+        }
+    }
+
+    /// Sums `array` over these axes tile by tile, and tests the sums. How many rows there were in all.
+    fn sum<D: Dimension>(array: &ArrayRef<i64, D>, axes: &[usize], limits: Limits) -> usize {
+        let mut shape = array.shape().to_vec();
+        for &axis in axes {
+            shape[axis] = 1;
+        }
+        // sums that are missed or stored twice are seen
+        let mut out = Array::from_elem(IxDyn(&shape), 1000_i64);
+        let mut expected = out.clone();
+        for (index, &item) in array.view().into_dyn().indexed_iter() {
+            let at: Vec<_> =
+                (0..shape.len()).map(|axis| if shape[axis] == 1 { 0 } else { index[axis] }).collect();
+            expected[&at[..]] += item;
+        }
+        let mut add = Add { rows: 0 };
+        let (mut plan, stored, mut room) = (Plan::new(), Cell::new(0), vec![-7; limits.room]);
+        let Some(nest) = Nest::sum(&mut plan, array, &mut out, &|_| false) else { unreachable!("not empty") };
+        let tiling = Tiling::of(nest.loops(), limits);
+        parts(nest, tiling, |nest, tiling| {
+            let before = nest.loops()[..tiling.first].iter().skip_while(|l| !l.is_reduced());
+            assert!(before.copied().all(|l| l.is_reduced()), "kept loops outside reduced ones");
+            assert!(tiling.cascade.levels * tiling.width(nest.loops()) <= limits.room);
+            run(nest, tiling, &mut room, &mut add, |slot, sum| {
+                *slot += sum;
+                stored.set(stored.get() + 1);
+            });
+        });
+        assert_eq!(out, expected, "axes {axes:?}, {limits:?}");
+        assert_eq!(stored.get(), out.len(), "each sum is stored once");
+        add.rows
+    }
+
+    impl core::fmt::Debug for Limits {
+        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+            write!(f, "room {}, even: {}, carried after {}", self.room, self.even, self.first)
+        }
+    }
+
+    #[test]
+    fn loops_that_are_cut() {
+        let array = Array::from_iter(0..23 * 29).into_shape_with_order((23, 29)).expect("a matrix");
+        let limits = Limits { room: 60, even: true, rows_at_once: 1, first: 1 };
+        let tiling = |loops: &[_]| super::tests::tiling(loops, limits);
+        // kept: the columns, in a tile of 15 and one of 14
+        assert_eq!(tiling(&[(23, [0, 29]), (29, [1, 1])]), [15, 2, 23, 3]);
+        assert_eq!(sum(&array, &[0], limits), 46);
+        // reduced: rows of three elements, but for the last
+        let t = Tiling::of(&[Loop { len: 29, strides: [0, 1, 0, 0, 0, 0, 0] }], limits);
+        assert_eq!((t.take, 29 % t.take), (3, 2));
+        assert_eq!(sum(&array.slice(s![0, ..]).to_owned(), &[0], limits), 10);
+    }
+
+    #[test]
+    fn sums_of_all_kinds() {
+        let array = Array::from_iter((0..5 * 7 * 6 * 11).map(|i| i * i % 1013));
+        let array = array.into_shape_with_order((5, 7, 6, 11)).expect("as many elements");
+        let views = [
+            array.view(),
+            array.t(),
+            array.view().permuted_axes([2, 0, 3, 1]),
+            array.slice(s![..;-1, ..;2, 1.., ..;-3]),
+        ];
+        for (view, axes) in views.iter().flat_map(|view| (1..16).map(move |axes| (view, axes))) {
+            let axes: Vec<_> = (0..4).filter(|axis| axes >> axis & 1 == 1).collect();
+            for (room, even, first) in
+                [(40, true, 1), (40, false, 1), (300, true, 8), (4096, false, 1), (4096, true, 8)]
+            {
+                sum(view, &axes, Limits { room, even, rows_at_once: 1, first });
+            }
+        }
+    }
+}

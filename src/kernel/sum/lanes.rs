@@ -126,3 +126,57 @@ fn short<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>,
         lane::short::<T, _, N>(lanes.row(0), slots, |slot, sum| store.store(slot, sum));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Strides in the output and in the input.
+    fn lanes(loops: &[(usize, [isize; 2])]) -> Option<Lanes> {
+        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
+        Lanes::of(&loops.iter().map(of).collect::<alloc::vec::Vec<_>>())
+    }
+
+    #[test]
+    fn lanes_are_short_or_long() {
+        for n in [2_usize, 3, 4, 8] {
+            assert_eq!(lanes(&[(50, [1, n.cast_signed()]), (n, [0, 1])]), Some(Lanes::Short(n)));
+        }
+        assert_eq!(lanes(&[(50, [1, 5]), (5, [0, 1])]), Some(Lanes::Long));
+        // with gaps between the lanes, within them, and in the output
+        assert_eq!(lanes(&[(50, [1, 4]), (3, [0, 1])]), Some(Lanes::Long));
+        assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Strided));
+        assert_eq!(lanes(&[(50, [2, 3]), (3, [0, 1])]), Some(Lanes::Long));
+        assert_eq!(lanes(&[(9, [0, 1])]), Some(Lanes::Long));
+        for step in [0, 2, -2] {
+            assert_eq!(lanes(&[(9, [0, step])]), Some(Lanes::Strided));
+        }
+        // so long that tiles are better, and not the only ones
+        assert_eq!(lanes(&[(2, [1, 65_536]), (65_536, [0, 1])]), Some(Lanes::Long));
+        assert_eq!(lanes(&[(2, [1, 65_537]), (65_537, [0, 1])]), None);
+        assert_eq!(lanes(&[(9, [0, 100]), (5, [1, 10]), (9, [0, 1])]), None);
+    }
+
+    #[test]
+    fn few_rows_are_added_at_once() {
+        for n in [2, 4, 8] {
+            assert_eq!(lanes(&[(n, [0, 50]), (50, [1, 1])]), Some(Lanes::Rows(n)));
+        }
+        assert_eq!(lanes(&[(7, [50, 100]), (2, [0, 50]), (50, [1, 1])]), Some(Lanes::Rows(2)));
+        // another number of them, more reduced loops, gaps in the input or in the output
+        for n in [3, 5, 16] {
+            assert_eq!(lanes(&[(n, [0, 50]), (50, [1, 1])]), None);
+        }
+        assert_eq!(lanes(&[(7, [0, 100]), (2, [0, 50]), (50, [1, 1])]), None);
+        assert_eq!(lanes(&[(2, [0, 100]), (50, [1, 2])]), None);
+        assert_eq!(lanes(&[(2, [0, 50]), (50, [2, 1])]), None);
+    }
+
+    #[test]
+    fn elements_that_are_not_summed() {
+        assert_eq!(lanes(&[]), Some(Lanes::Singles));
+        assert_eq!(lanes(&[(9, [1, 1])]), Some(Lanes::Rows(1)));
+        assert_eq!(lanes(&[(3, [9, 1]), (9, [1, 3])]), Some(Lanes::Singles));
+        assert_eq!(lanes(&[(3, [18, 9]), (9, [2, 1])]), Some(Lanes::Singles));
+    }
+}

@@ -99,3 +99,46 @@ fn store_parts<T: Element, S: Store<T>, const R: usize>(out: Nest<'_, S::Slot, (
     });
     out.each_slot(totals, |slot, total| store.store(slot, total));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The width of the rows and how many times wider it is than the kept loop. Strides in the output and in the input.
+    fn streams(loops: &[(usize, [isize; 2])]) -> Option<[usize; 2]> {
+        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
+        let loops: alloc::vec::Vec<_> = loops.iter().map(of).collect();
+        Streams::of(&loops, Scratch::capacity::<f32>()).map(|s| [s.width, s.times])
+    }
+
+    #[test]
+    fn rows_that_are_streams() {
+        assert_eq!(streams(&[(100, [0, 40]), (40, [1, 1])]), Some([40, 1]));
+        assert_eq!(streams(&[(100, [0, 3]), (3, [1, 1])]), Some([48, 16]));
+        assert_eq!(streams(&[(100, [0, 2]), (2, [1, 1])]), Some([32, 16]));
+        assert_eq!(streams(&[(9, [0, 3]), (3, [1, 1])]), Some([12, 4]));
+        // with gaps between the rows, each is taken alone
+        assert_eq!(streams(&[(100, [0, 4]), (3, [1, 1])]), Some([3, 1]));
+        assert_eq!(streams(&[(7, [5, 900]), (100, [0, 9]), (9, [2, 1])]), Some([36, 4]));
+        assert_eq!(streams(&[(128, [0, 4_096]), (4_096, [1, 1])]), Some([4_096, 1]));
+    }
+
+    #[test]
+    fn rows_that_are_not() {
+        // too many, too wide, not adjacent
+        assert_eq!(streams(&[(129, [0, 4_096]), (4_096, [1, 1])]), None);
+        assert_eq!(streams(&[(128, [0, 4_097]), (4_097, [1, 1])]), None);
+        assert_eq!(streams(&[(100, [0, 40]), (20, [1, 2])]), None);
+        // the reduced loop is the innermost one, or not the only one, or there is no other
+        assert_eq!(streams(&[(40, [1, 100]), (100, [0, 1])]), None);
+        assert_eq!(streams(&[(7, [0, 900]), (9, [1, 100]), (100, [1, 1])]), None);
+        assert_eq!(streams(&[(7, [0, 9_000]), (2, [1, 100]), (30, [0, 1]), (100, [1, 1])]), None);
+        assert_eq!(streams(&[(7, [0, 9_000]), (30, [0, 100]), (50, [1, 1])]), None);
+        assert_eq!(streams(&[(100, [0, 1])]), None);
+        assert_eq!(streams(&[]), None);
+        // of elements so large that a row does not fit
+        let loops = [(9, [0, 40]), (40, [1, 1])]
+            .map(|(len, [to, from])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] });
+        assert_eq!([39, 40].map(|capacity| Streams::of(&loops, capacity).is_some()), [false, true]);
+    }
+}
