@@ -215,7 +215,7 @@ impl<T, E: Elements, V: Visit<T, E>> Work for Rows<'_, '_, T, E, V> {
 /// How the rows of some loops are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// As they lie: see [`Nest::visit`].
+    /// As they lie: see [`Nest::visit_rows`].
     AsTheyLie(Option<u8>),
     /// Several of them as one row, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
     Copied { copied: u8, first: usize, take: usize },
@@ -300,21 +300,14 @@ fn drive_copied<T, E: Elements>(
     let stays = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] == 0;
     let moves = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] != 0;
     // rows that share a copy of some operand, if long enough, or of all
-    let (inner, row) =
-        if steps(&loops[first + 1..]) >= LONG && (1..=E::COUNT).any(|k| stays(&loops[first], k)) {
-            (count, count - 1)
-        } else if first > 0 && !(1..=E::COUNT).any(|k| moves(&loops[first - 1], k)) {
-            (count + 1, count)
-        } else {
-            (count, count)
-        };
-    // not as a tuple: it would be moved
-    let mut buffers = Buffers::new::<E>();
-    let mut room = Loops::new();
-    let mut blocks = nest.walk(inner);
-    while let Some(block) = blocks.next() {
-        visit(block.gathered(copied, row, &mut buffers, &mut room), Some((1 << E::COUNT) - 1));
-    }
+    let rows = if steps(&loops[first + 1..]) >= LONG && (1..=E::COUNT).any(|k| stays(&loops[first], k)) {
+        [1, count - 1]
+    } else if first > 0 && !(1..=E::COUNT).any(|k| moves(&loops[first - 1], k)) {
+        [1, count]
+    } else {
+        [0, count]
+    };
+    nest.gathered(copied, rows, &mut |block| visit(block, Some((1 << E::COUNT) - 1)));
 }
 
 #[cfg(test)]

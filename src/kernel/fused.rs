@@ -15,7 +15,7 @@ use super::levels::{Levels, take};
 use super::loops::{Loops, Outside, Plan};
 use super::nest::{Elements, Inputs, Nest, Visit};
 use super::tiles::{self, AddRows, Limits, Tiling};
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
 

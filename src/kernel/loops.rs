@@ -104,7 +104,9 @@ impl Loops {
     }
 
     pub(crate) fn extend(&mut self, loops: &[Loop]) {
-        loops.iter().for_each(|&l| self.push(l));
+        for &l in loops {
+            self.push(l);
+        }
     }
 }
 
@@ -138,11 +140,15 @@ impl Loops {
     /// The loops in the order of their class, 0 outermost and 2 innermost; equal ones stay in order.
     pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn Fn(usize, &Loop) -> u8) {
         self.clone_from_slice(&[]);
-        for wanted in 0..=2 {
-            let those = loops.iter().enumerate().filter(|&(place, l)| class(place, l) == wanted);
-            those.for_each(|(_, &l)| self.push(l));
+        let mut ends = [0; 3];
+        for (place, &l) in loops.iter().enumerate() {
+            let class = usize::from(class(place, &l));
+            assert!(class < ends.len(), "three classes");
+            self.push(l);
+            let end = self.len();
+            self[ends[class]..end].rotate_right(1);
+            ends[class..].iter_mut().for_each(|end| *end += 1);
         }
-        assert!(self.len() == loops.len(), "three classes");
     }
 
     /// The loops along which the written operand moves.
@@ -217,6 +223,13 @@ impl Plan {
         Self { loops: Loops::new(), start: [0; OPERANDS], is_empty: false }
     }
 
+    /// Forgets everything, for the next axes.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.loops.truncate(0);
+        (self.start, self.is_empty) = ([0; OPERANDS], false);
+    }
+
     /// Adds an axis to the plan that is to be made.
     #[inline]
     pub(crate) fn add(&mut self, axis: Loop) {
@@ -227,14 +240,25 @@ impl Plan {
         }
     }
 
+    /// Numbers of indices, of all loops or of some, are computed without further checks.
+    #[inline]
+    pub(crate) fn assert_countable(&self) {
+        let count = self.loops.iter().try_fold(1_usize, |count, l| count.checked_mul(l.len));
+        assert!(count.is_some_and(|count| count <= isize::MAX.unsigned_abs()), "indices that can be counted");
+    }
+
     /// Orders the loops; equal keys keep the order in which the axes were added.
     ///
     /// An axis is turned round where the first operand that moves along it moves backwards.
+    ///
+    /// # Panics
+    /// Where there are more than `isize::MAX` indices.
     #[inline]
     pub(crate) fn make(&mut self, outside: Outside) {
         if self.is_empty {
             return self.loops.truncate(0);
         }
+        self.assert_countable();
         let loops = &mut *self.loops;
         for l in loops.iter_mut() {
             if l.strides.iter().find(|&&s| s != 0).is_some_and(|&s| s < 0) {

@@ -65,8 +65,8 @@ impl Buffers {
     #[inline(always)]
     pub(crate) fn new<E: Elements>() -> Self {
         let mut sizes = [0; OPERANDS];
-        for k in 1..=E::COUNT {
-            sizes[k] = E::plain_size(k).unwrap_or(0);
+        for (k, size) in sizes.iter_mut().enumerate() {
+            *size = E::plain_size(k).unwrap_or(0);
         }
         Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], sizes }
     }
@@ -77,30 +77,35 @@ impl Buffers {
         COPY / size
     }
 
-    /// A copy of the elements of operand `k` along these loops, made now if the last one was of other elements.
+    /// Copies the elements of operand `k` along these loops, if the last copy was of other elements.
     ///
     /// # Safety
     /// `from`, moved along the loops by the operand's strides, is at elements that are borrowed while the buffers
     /// are in use; they are of the types that the buffers were made for. The loops are always the same.
-    pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) -> *const () {
+    pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) {
+        if self.copied[k] == from {
+            return;
+        }
+        let size = self.sizes[k];
+        assert!(size > 0 && steps(loops) <= COPY / size, "plain numbers, of a block that fits");
+        self.copied[k] = from;
         let room = self.room.as_mut_ptr().cast::<[u8; COPY]>().wrapping_add(k - 1);
-        if self.copied[k] != from {
-            let size = self.sizes[k];
-            assert!(size > 0 && steps(loops) * size <= COPY, "a block that fits");
-            self.copied[k] = from;
-            // SAFETY: The caller promises the elements; the room is for as many, and aligned for them.
-            unsafe {
-                match size {
-                    1 => copy_block::<u8>(from.cast(), k, loops, room.cast()),
-                    2 => copy_block::<u16>(from.cast(), k, loops, room.cast()),
-                    4 => copy_block::<u32>(from.cast(), k, loops, room.cast()),
-                    8 => copy_block::<u64>(from.cast(), k, loops, room.cast()),
-                    16 => copy_block::<u128>(from.cast(), k, loops, room.cast()),
-                    _ => unreachable!("the size of a plain number"),
-                }
+        // SAFETY: The caller promises the elements; the room is for as many, and aligned for them.
+        unsafe {
+            match size {
+                1 => copy_block::<u8>(from.cast(), k, loops, room.cast()),
+                2 => copy_block::<u16>(from.cast(), k, loops, room.cast()),
+                4 => copy_block::<u32>(from.cast(), k, loops, room.cast()),
+                8 => copy_block::<u64>(from.cast(), k, loops, room.cast()),
+                16 => copy_block::<u128>(from.cast(), k, loops, room.cast()),
+                _ => unreachable!("the size of a plain number"),
             }
         }
-        room.cast_const().cast()
+    }
+
+    /// Where the copies of operand `k` are.
+    pub(crate) fn pointer(&self, k: usize) -> *const () {
+        self.room.as_ptr().cast::<[u8; COPY]>().wrapping_add(k - 1).cast()
     }
 }
 
@@ -170,8 +175,8 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: 
 
 /// A new array, with the axes in memory as `is_inside` says, whose elements `fill` writes.
 ///
-/// `fill` is a pass of this kernel over all of the array: every index of a nest, or every sum. Where it panics, what
-/// it wrote is forgotten.
+/// `fill` is a pass of this kernel over all of the array: [`each`](super::each), a [`sum`](super::sum) or a
+/// [`product`](super::product). These are trusted to write every element. Where one panics, what it wrote is forgotten.
 ///
 /// # Panics
 /// Where memory cannot hold as many elements.
@@ -236,7 +241,7 @@ fn type_id<A>() -> TypeId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::loops::{Loops, Outside, Plan};
+    use crate::kernel::loops::{Outside, Plan};
     use crate::kernel::nest::{Inputs, Nest, Visit};
     use core::cell::Cell;
     use core::fmt::Debug;
@@ -281,8 +286,7 @@ mod tests {
         let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&**view,)), Outside::Written);
         let nest = nest.expect("an index");
         let inner = nest.loops().len();
-        nest.gathered(1, inner, &mut Buffers::new::<(T,)>(), &mut Loops::new())
-            .visit_rows::<(), _>(1, &mut Assign);
+        nest.gathered(1, [0, inner], &mut |block| block.visit_rows::<(), _>(1, &mut Assign));
         assert_eq!(out, view.broadcast(sizes).expect("it goes there"), "strides {:?}", view.strides());
     }
 
@@ -323,21 +327,21 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_kept_while_the_operand_is_repeated() {
-        let a = Array3::from_shape_fn((2, 1, 6), |(i, _, k)| 10 * i + k);
-        let mut out = Array3::zeros((2, 3, 6));
-        let (mut plan, mut room) = (Plan::new(), Loops::new());
-        let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
-        let mut rows = nest.expect("an index").walk(1);
-        let mut buffers = Buffers::new::<(usize,)>();
-        while let Some(row) = rows.next() {
-            row.gathered(1, 1, &mut buffers, &mut room).visit_rows::<(), _>(1, &mut Assign);
-            // what is read again from the buffer can be told from what is copied anew
-            buffers.room = MaybeUninit::new([[0xFF; COPY]; OPERANDS - 1]);
-        }
-        for ((i, j, k), &item) in out.indexed_iter() {
-            assert_eq!(item, if j == 0 { 10 * i + k } else { usize::MAX });
-        }
+    fn a_copy_is_kept_until_others_are_wanted() {
+        let a = [1_u32, 2, 3];
+        let mut row = Loop { len: 2, ..Loop::ONE };
+        row.strides[1] = 1;
+        let mut buffers = Buffers::new::<(u32,)>();
+        let mut copy = |from: usize| {
+            // SAFETY: two elements of the array from there on
+            unsafe { buffers.copy(1, a[from..from + 2].as_ptr().cast(), &[row]) };
+            // SAFETY: two elements were copied
+            let copied = unsafe { buffers.pointer(1).cast::<[u32; 2]>().read() };
+            // what is copied anew can be told from what is kept
+            buffers.room = MaybeUninit::new([[0; COPY]; OPERANDS - 1]);
+            copied
+        };
+        assert_eq!([copy(0), copy(0), copy(1), copy(0)], [[1, 2], [0, 0], [2, 3], [1, 2]]);
     }
 
     #[test]
@@ -351,11 +355,10 @@ mod tests {
         let a = Array2::from_shape_fn((20, 5), |(i, j)| u32::try_from(100 * i + j).expect("small"));
         let b = Array2::from_shape_fn((5, 1), |(i, _)| u8::try_from(i).expect("small"));
         let mut out = Array2::from_elem((5, 20), [0; 2]);
-        let (mut plan, mut room, at) = (Plan::new(), Loops::new(), a.t());
+        let (mut plan, at) = (Plan::new(), a.t());
         let inputs = Inputs::from((&*at, &*b));
         let nest = Nest::over(&mut plan, None, &mut out, &inputs, Outside::Written).expect("an index");
-        let mut buffers = Buffers::new::<(u32, u8)>();
-        nest.gathered(0b11, 2, &mut buffers, &mut room).visit_rows::<(), _>(0b11, &mut Both);
+        nest.gathered(0b11, [0, 2], &mut |block| block.visit_rows::<(), _>(0b11, &mut Both));
         assert!(out.indexed_iter().all(|((i, j), &seen)| seen == [a[[j, i]], b[[i, 0]].into()]));
     }
 
@@ -363,7 +366,7 @@ mod tests {
         let (a, mut out) = (Array2::from_elem((1, 1), value), Array2::from_elem((1, len), value));
         let mut plan = Plan::new();
         let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
-        nest.expect("an index").gathered(1, 1, &mut Buffers::new::<(T,)>(), &mut Loops::new());
+        nest.expect("an index").gathered(1, [0, 1], &mut |_| {});
     }
 
     #[test]
@@ -375,13 +378,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a block that fits")]
+    #[should_panic(expected = "plain numbers, of a block that fits")]
     fn too_large_a_copy() {
         copied_row(0_f32, 513);
     }
 
     #[test]
-    #[should_panic(expected = "a block that fits")]
+    #[should_panic(expected = "plain numbers, of a block that fits")]
     fn copies_of_what_is_no_number() {
         copied_row(Some(0_u32), 4);
     }

@@ -19,7 +19,10 @@ use ndarray::{ArrayRef, Dimension};
 /// The types of the elements that are read: a tuple of up to six.
 ///
 /// Public as it stands in hidden parts of public traits; not exported.
-pub trait Elements {
+///
+/// # Safety
+/// The methods are about the elements of these types, in this order: nests rely on it.
+pub unsafe trait Elements {
     /// A pointer into each operand.
     type Pointers: Copy;
     /// An element of each operand.
@@ -74,8 +77,9 @@ pub trait Visit<T, E: Elements + ?Sized> {
 
 macro_rules! elements {
     ($count:literal: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
-        #[allow(unused_variables, reason = "there may be no operand")]
-        impl<$($A),*> Elements for ($($A,)*) {
+        #[allow(unused_variables, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no operand")]
+        // SAFETY: Each method treats every element of the tuple alike.
+        unsafe impl<$($A),*> Elements for ($($A,)*) {
             type Pointers = ($(*const $A,)*);
             type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
 
@@ -177,8 +181,6 @@ pub(crate) struct Axes<'a> {
 }
 
 impl<'a> Axes<'a> {
-    pub(crate) const NONE: Self = Self { sizes: &[], strides: &[] };
-
     #[inline(always)]
     pub(crate) fn of<T, D: Dimension>(array: &'a ArrayRef<T, D>) -> Self {
         Self { sizes: array.shape(), strides: array.strides() }
@@ -285,6 +287,7 @@ fn plan_aligned(
     outside: Outside,
 ) {
     assert!(sizes.iter().all(|own| own.len() <= shape.len()), "no operand has more axes than the shape");
+    plan.clear();
     for (axis, &len) in shape.iter().enumerate() {
         let from_end = shape.len() - 1 - axis;
         let mut l = Loop { len, ..Loop::ONE };
@@ -298,6 +301,7 @@ fn plan_aligned(
 
 /// Plans the loops over the axes of an array that is summed: see [`Nest::sum`].
 fn plan_sum(plan: &mut Plan, out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool) {
+    plan.clear();
     let mut out_axis = 0;
     for (axis, (&len, &stride)) in array.sizes.iter().zip(array.strides).enumerate() {
         let mut strides = [0; OPERANDS];
@@ -367,7 +371,10 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     ///
     /// # Panics
     /// Where an operand has fewer last axes, or does not go there.
-    pub(crate) fn batches<D: Dimension>(
+    ///
+    /// # Safety
+    /// The pointers are used for the last axes of these arrays only. Where there are no elements they are at none.
+    pub(crate) unsafe fn batches<D: Dimension>(
         plan: &'a mut Plan,
         out: &'a mut ArrayRef<T, D>,
         inputs: &mut Inputs<'a, E>,
@@ -406,12 +413,6 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
     }
 
-    /// The same nest for less long.
-    #[inline(always)]
-    pub(crate) fn reborrow(&mut self) -> Nest<'_, T, E> {
-        Nest { loops: self.loops, out: self.out, read: self.read, arrays: PhantomData }
-    }
-
     /// Nests of the `inner` innermost loops, at each index of the others.
     #[inline(always)]
     pub(crate) fn walk(self, inner: usize) -> Steps<'a, T, E> {
@@ -437,6 +438,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// Hands out the elements of the written operand along its only loop, each with a value; or its only element.
     #[inline(always)]
     pub(crate) fn each_slot<V>(self, values: impl IntoIterator<Item = V>, mut then: impl FnMut(&mut T, V)) {
+        assert!(self.loops.len() <= 1, "one loop");
         let mut values = values.into_iter();
         if self.loops.last().is_some_and(|row| row.strides[0] == 1) {
             let Some(slots) = self.slots() else { unreachable!("adjacent elements") };
@@ -476,8 +478,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         'a: 'b,
     {
         let whole = self.loops[place];
-        // a nest that writes nothing may be cut anywhere
-        assert!(size_of::<T>() == 0 || !whole.is_reduced(), "parts that write different elements");
+        assert!(!whole.is_reduced(), "parts that write different elements");
         let [low, high] = rooms;
         [self.part_of(place, 0, at, low), self.part_of(place, at, whole.len - at, high)]
     }
@@ -574,7 +575,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     {
         let (outer, dense) = self.loops.split_at(self.loops.len() - inner);
         assert!(steps(dense) <= tile.len(), "room for an element of each index");
-        *plan = Plan::new();
+        plan.clear();
         let mut width = steps(dense);
         for (place, &(mut l)) in self.loops.iter().enumerate() {
             l.strides[0] = 0;
@@ -589,49 +590,51 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             .moved_by(&plan.start)
     }
 
-    /// The nest with its innermost `inner` loops as one loop of adjacent elements. The operands in `copied` are copied to
-    /// `buffers` where they are not there already. Bit `k - 1` stands for operand `k`.
+    /// Hands out the `outer + inner` innermost loops at each index of the others, the `inner` ones as one loop of adjacent
+    /// elements: the operands in `copied` are copied to a buffer, where they are not there already. Bit `k - 1` stands
+    /// for operand `k`.
     ///
     /// # Panics
-    /// Where an operand that is copied is not of plain numbers, or one that is not copied does not move through
-    /// adjacent elements along the inner loops.
-    #[inline]
-    pub(crate) fn gathered<'b>(
+    /// Where an operand that is copied is not of plain numbers or does not fit, or one that is not copied does not move
+    /// through adjacent elements along the inner loops.
+    pub(crate) fn gathered(
         self,
         copied: u8,
-        inner: usize,
-        buffers: &'b mut Buffers,
-        room: &'b mut Loops,
-    ) -> Nest<'b, T, E>
-    where
-        'a: 'b,
-    {
-        let (outer, row) = self.loops.split_at(self.loops.len() - inner);
-        let mut read = self.read;
-        room.clone_from_slice(outer);
-        for k in 1..=E::COUNT {
-            if copied >> (k - 1) & 1 == 0 {
-                assert!(is_adjacent(row, k), "an operand that is used as it lies");
-                continue;
-            }
-            let moves = outer.iter().any(|l| l.strides[k] != 0);
-            if moves {
-                let mut width = steps(row).cast_signed();
-                for l in room.iter_mut().rev() {
-                    l.strides[k] = width;
-                    width *= l.len.cast_signed();
-                }
-            }
-            // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed; along those that
-            // are left out it stays.
-            let copy = unsafe { buffers.copy(k, E::pointer(read, k), if moves { self.loops } else { row }) };
-            read = E::with_pointer(read, k, copy);
+        [outer, inner]: [usize; 2],
+        visit: &mut dyn FnMut(Nest<'_, T, E>),
+    ) {
+        let is_copied = |k: usize| copied >> (k - 1) & 1 == 1;
+        let loops = &self.loops[self.loops.len() - outer - inner..];
+        let (outer, row) = loops.split_at(outer);
+        assert!(
+            (0..=E::COUNT).all(|k| k > 0 && is_copied(k) || is_adjacent(row, k)),
+            "operands that are used as they lie"
+        );
+        let moves = |k: usize| outer.iter().any(|l| l.strides[k] != 0);
+        let (mut rows, mut all) = (Loops::new(), Loop { len: steps(row), ..Loop::ONE });
+        all.strides[..=E::COUNT].fill(1);
+        rows.clone_from_slice(outer);
+        let mut width = all.len.cast_signed();
+        for l in rows.iter_mut().rev() {
+            (1..=E::COUNT).filter(|&k| is_copied(k) && moves(k)).for_each(|k| l.strides[k] = width);
+            width *= l.len.cast_signed();
         }
-        assert!(is_adjacent(row, 0), "adjacent elements of the written operand");
-        let mut strides = [0; OPERANDS];
-        strides[..=E::COUNT].fill(1);
-        room.push(Loop { len: steps(row), strides });
-        Nest { loops: room, out: self.out, read, arrays: PhantomData }
+        rows.push(all);
+        // not moved: it is large
+        let mut buffers = Buffers::new::<E>();
+        let mut blocks = self.walk(loops.len());
+        while let Some(block) = blocks.next() {
+            for k in (1..=E::COUNT).filter(|&k| is_copied(k)) {
+                let (from, along) = (E::pointer(block.read, k), if moves(k) { loops } else { row });
+                // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed. The loops
+                // are the same each time, and those that are left out are ones along which the operand stays.
+                unsafe { buffers.copy(k, from, along) };
+            }
+            let read = (1..=E::COUNT)
+                .filter(|&k| is_copied(k))
+                .fold(block.read, |read, k| E::with_pointer(read, k, buffers.pointer(k)));
+            visit(Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
+        }
     }
 }
 
@@ -779,9 +782,9 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
             l
         };
         let matrices = [
-            of(rows.0, [m.1, rows.1, 0]),
+            of(rows.0, [out_rows.1, rows.1, 0]),
             of(terms.0, [0, terms.1, others.1]),
-            of(columns.0, [p.1, 0, columns.1]),
+            of(columns.0, [out_columns.1, 0, columns.1]),
         ];
         if matrices.iter().any(|l| l.len == 0) {
             return None;
@@ -790,6 +793,7 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         let mut inputs = Inputs::from((a, b));
         inputs.plan_batches(plan, Axes::of(out), &axes);
         plan.loops.extend(&matrices);
+        plan.assert_countable();
         Self::planned(plan, pointer, inputs.at)
     }
 }
@@ -822,9 +826,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// The elements of the written operand along the first and the last loop, or the last and the first if `turned`.
     #[inline(always)]
     pub(crate) fn grid(self, turned: bool) -> Grid<'a, T> {
-        let (Some(first), Some(last)) = (self.loops.first(), self.loops.last()) else {
-            unreachable!("at least two loops")
-        };
+        let [first, .., last] = self.loops else { unreachable!("at least two loops") };
         let [rows, columns] = if turned { [last, first] } else { [first, last] };
         let (sizes, strides) = ([rows.len, columns.len], [rows.strides[0], columns.strides[0]]);
         Grid { at: self.out, sizes, strides, array: PhantomData }
@@ -884,7 +886,7 @@ impl<T, const DENSE: bool> Clone for Block<'_, T, DENSE> {
 
 impl<T, const DENSE: bool> Copy for Block<'_, T, DENSE> {}
 
-impl<'a, T> Block<'a, T> {
+impl<T> Block<'_, T> {
     /// The block with rows and columns exchanged.
     #[inline(always)]
     pub(crate) fn transposed(self) -> Self {
@@ -919,18 +921,10 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
     /// The only row, from element `from`, as rows of `width` elements one after the other.
     #[inline(always)]
     pub(crate) fn cut(self, from: usize, rows: usize, width: usize) -> Self {
-        assert!(self.rows == 1 && from <= self.width, "part of a row");
+        assert!(self.rows == 1 && from <= self.width && rows > 0, "part of a row");
         assert!(rows.checked_mul(width).is_some_and(|n| n <= self.width - from), "rows within the row");
         let at = self.at.wrapping_offset(self.step() * from.cast_signed());
         Self { at, rows, stride: self.step() * width.cast_signed(), width, ..self }
-    }
-
-    /// At most `count` rows, from `row` on.
-    #[inline(always)]
-    pub(crate) fn rows_from(self, row: usize, count: usize) -> Self {
-        let row = row.min(self.rows);
-        let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
-        Self { at, rows: count.min(self.rows - row), ..self }
     }
 
     /// The same rows from column `from` on, at most `width` wide.
@@ -1005,7 +999,7 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
     }
 }
 
-impl<'a, T: Copy> Block<'a, T> {
+impl<T: Copy> Block<'_, T> {
     /// For each column of this block and row of the other: the elements of `R` rows from `row` on, and those of `C`
     /// columns of the other, adjacent if there are several, from `column` on.
     ///
@@ -1287,17 +1281,14 @@ mod tests {
                     if inner > len || !is_adjacent(&nest.loops()[len - row..], 0) {
                         return see(nest);
                     }
-                    let (mut buffers, mut room) = (Buffers::new::<Read>(), Loops::new());
-                    let mut blocks = nest.walk(inner);
-                    while let Some(block) = blocks.next() {
-                        let copied = more | gaps(&block.loops()[inner - row..]);
-                        let gathered = block.gathered(copied, row, &mut buffers, &mut room);
-                        assert_eq!(gathered.loops().len(), inner - row + 1);
-                        let mut rows = gathered.walk(1);
+                    let copied = more | gaps(&nest.loops()[len - row..]);
+                    nest.gathered(copied, [inner - row, row], &mut |block| {
+                        assert_eq!(block.loops().len(), inner - row + 1);
+                        let mut rows = block.walk(1);
                         while let Some(row) = rows.next() {
                             row.visit_rows::<(), _>(0b11, &mut See);
                         }
-                    }
+                    });
                 });
             }
         }
@@ -1553,7 +1544,8 @@ mod tests {
             ndarray::indices((SIZES[0], SIZES[1])).into_iter().map(|(i, j)| offset(i, j)).collect()
         };
         let (mut plan, mut seen) = (Plan::new(), Vec::new());
-        let nest = Nest::batches(&mut plan, &mut out, &mut Inputs::from((&*a, &*b)), &[1, 1, 1]);
+        // SAFETY: the pointers are compared only
+        let nest = unsafe { Nest::batches(&mut plan, &mut out, &mut Inputs::from((&*a, &*b)), &[1, 1, 1]) };
         let mut walk = nest.expect("an index").walk(0);
         while let Some(step) = walk.next() {
             let (out, (a, b)) = step.pointers();
@@ -1561,10 +1553,10 @@ mod tests {
         }
         assert_eq!(seen, pointers);
         let nothing = &mut Array2::from_elem((0, 7), 0_u16);
-        assert!(
-            Nest::batches(&mut plan, nothing, &mut Inputs::from((&*a.slice(s![0, ..0, ..]),)), &[1, 1])
-                .is_none()
-        );
+        let none = a.slice(s![0, ..0, ..]);
+        // SAFETY: the pointers are not used
+        let nest = unsafe { Nest::batches(&mut plan, nothing, &mut Inputs::from((&*none,)), &[1, 1]) };
+        assert!(nest.is_none());
     }
 
     #[test]
@@ -1627,24 +1619,19 @@ mod tests {
         assert_eq!([tile(5, 1), tile(23, 2), tile(0, 0)], ["room for an element of each index"; 3]);
         tile(100, 3);
         let gathered = |copied, inner| {
-            let gather = |nest: Nest<'_, u32, Read>| {
-                nest.gathered(copied, inner, &mut Buffers::new::<Read>(), &mut Loops::new()).loops().len()
-            };
+            let gather = |nest: Nest<'_, u32, Read>| nest.gathered(copied, [0, inner], &mut |_| {});
             panics(|| with_nest(gather))
         };
-        assert_eq!([gathered(0b00, 1), gathered(0b01, 1)], ["an operand that is used as it lies"; 2]);
-        assert_eq!(gathered(0b11, 2), "adjacent elements of the written operand");
+        let those = [gathered(0b00, 1), gathered(0b01, 1), gathered(0b11, 2)];
+        assert_eq!(those, ["operands that are used as they lie"; 3]);
         gathered(0b11, 3);
         // elements that are no numbers
         let a = Array1::from_elem(3, 'a');
         let (mut out, mut plan) = (a.clone(), Plan::new());
         let nest =
             Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
-        let (mut buffers, mut room) = (Buffers::new::<(char,)>(), Loops::new());
-        assert_eq!(
-            panics(|| nest.gathered(1, 1, &mut buffers, &mut room).loops().len()),
-            "a block that fits"
-        );
+        let of_chars = panics(|| nest.gathered(1, [0, 1], &mut |_| {}));
+        assert_eq!(of_chars, "plain numbers, of a block that fits");
     }
 
     #[test]

@@ -13,7 +13,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::loops::{Loop, Plan, steps};
+use super::loops::{Loop, Plan};
 use super::memory::fresh;
 use super::nest::{Block, Grid, Nest};
 use super::simd::{self, Cpu, Work};
@@ -135,20 +135,10 @@ impl Way {
         let follows = |l: &Loop, k: usize, stride: usize| l.len == 1 || l.strides[k] == stride.cast_signed();
         let packed = |rows: &Loop, row: &Loop, k| follows(row, k, 1) && follows(rows, k, row.len);
         let sizes = [rows.len, terms.len, columns.len];
-        if packed(rows, terms, 1) && packed(terms, columns, 2) && packed(rows, columns, 0) {
-            if let [2, 2, 1]
-            | [3, 3, 1]
-            | [4, 4, 1]
-            | [6, 6, 1]
-            | [2, 2, 2]
-            | [3, 3, 3]
-            | [4, 4, 4]
-            | [6, 6, 6]
-            | [1, 3, 1]
-            | [1, 6, 1] = sizes
-            {
-                return Self::Fixed(sizes);
-            }
+        let known = matches!(sizes, [m, n, p] if m == n && (p == 1 || p == n) && matches!(n, 2 | 3 | 4 | 6))
+            || matches!(sizes, [1, 3 | 6, 1]);
+        if known && packed(rows, terms, 1) && packed(terms, columns, 2) && packed(rows, columns, 0) {
+            return Self::Fixed(sizes);
         }
         if columns.strides[2] == 1 && columns.strides[0] == 1 && columns.len > 1 {
             Self::Tiles { turned: false }

@@ -6,6 +6,7 @@ use super::loops::{Loops, steps};
 use super::nest::{Elements, Nest};
 
 /// What is done with a nest, or with each of its parts.
+#[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "only several threads ask what may be cut"))]
 pub(crate) trait Task<T, E: Elements> {
     /// The fewest steps that are worth another thread.
     fn grain(&self) -> usize;

@@ -200,7 +200,8 @@ pub(super) fn add_tile<T: Clone + Zero, E: Elements>(
             _ if !is_cut => [Some((rows, last == 1)), None],
             at if at == cut.len => [Some((rows.grouped(0, take, &mut room), true)), None],
             at => {
-                let [main, rest] = rows.cut(0, at, &mut rooms);
+                let [low, high] = &mut rooms;
+                let (main, rest) = (rows.part(0, 0, at, low), rows.part(0, at, cut.len - at, high));
                 [Some((main.grouped(0, take, &mut room), true)), Some((rest, false))]
             }
         };

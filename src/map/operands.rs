@@ -34,6 +34,24 @@ pub trait FusedOperands: Sealed {
 /// An element of each operand.
 pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
 
+/// [`FusedOperands`] with a closure that takes a reference to an element of each and makes an `R` of them.
+///
+/// With two operands that is `FnMut(&A, &B) -> R`. The compiler knows the types of the closure's
+/// arguments from those of the operands.
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use ndarray_broadcast::{broadcast_map_sum_to, BroadcastError, MapOperands};
+///
+/// fn mean<O: MapOperands<F, f64>, F>(operands: O, count: f64, f: F) -> Result<f64, BroadcastError> {
+///     Ok(broadcast_map_sum_to(operands, (), f)?.into_scalar() / count)
+/// }
+/// let (x, centre) = (array![[1.0, 2.0], [5.0, 4.0]], array![3.0, 3.0]);
+/// assert_eq!(mean((&x, &centre), 4.0, |x, c| (x - c) * (x - c))?, 2.5);
+/// assert!(mean((&x, &array![1.0, 2.0, 3.0]), 4.0, |x, c| x - c).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands",
     label = "expected an operand or a tuple of 1 to 6",

@@ -199,7 +199,11 @@ impl<'a, T, D: Dimension, B: Dimension> Bases<'a, T, D, B> {
 }
 
 /// One to three arrays whose bases are read together.
-pub(crate) trait BaseOperands {
+///
+/// # Safety
+/// The methods are about these arrays, in this order.
+#[allow(unsafe_code, reason = "views are made of what the methods give")]
+pub(crate) unsafe trait BaseOperands {
     type Elems: Elements;
     /// A view of each.
     type Views;
@@ -217,7 +221,9 @@ pub(crate) trait BaseOperands {
 
 macro_rules! operands {
     ($($T:ident $D:ident $B:ident $t:ident $k:tt),+) => {
-        impl<'a, $($T, $D: Dimension, $B: Dimension),+> BaseOperands for ($(Bases<'a, $T, $D, $B>,)+) {
+        // SAFETY: Each method treats every array of the tuple alike.
+        #[allow(unsafe_code, reason = "see above")]
+        unsafe impl<'a, $($T, $D: Dimension, $B: Dimension),+> BaseOperands for ($(Bases<'a, $T, $D, $B>,)+) {
             type Elems = ($($T,)+);
             type Views = ($(ArrayView<'a, $T, $B>,)+);
 
@@ -249,6 +255,7 @@ operands!(T D B t 0, U E C u 1, V F G v 2);
 ///
 /// # Panics
 /// Where the batch axes of an operand do not go to those of `out`, aligned at the right.
+#[allow(unsafe_code, reason = "a nest over the batch axes")]
 pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
     operands: &I,
     out: &mut ArrayRef<T, D>,
@@ -258,7 +265,8 @@ pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
     let form = Form::of(out.shape(), out.strides(), base);
     let (mut plan, mut bases) = (Plan::new(), operands.bases());
     bases[0] = base;
-    if let Some(nest) = Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) {
+    // SAFETY: The pointers are used for views of the last axes, by their forms; empty views do not use them.
+    if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
         visit_bases(nest, operands, &form, &mut visit);
     }
 }
@@ -282,6 +290,7 @@ fn visit_bases<I: BaseOperands, T, B: Dimension>(
 
 /// [`for_each_base`] on several threads.
 #[cfg(feature = "rayon")]
+#[allow(unsafe_code, reason = "a nest over the batch axes")]
 pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     operands: &I,
     out: &mut ArrayRef<T, D>,
@@ -294,7 +303,8 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     let form = Form::of(out.shape(), out.strides(), base);
     let (mut plan, mut bases) = (Plan::new(), operands.bases());
     bases[0] = base;
-    if let Some(nest) = Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) {
+    // SAFETY: As in `for_each_base`.
+    if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
         let count = nest.loops().iter().map(|l| l.len).product::<usize>();
         // what a closure costs is not known: pieces enough for threads that take longer to help the others out
         let grain = count.div_ceil(8 * rayon::current_num_threads());

@@ -92,7 +92,7 @@ fn store_parts<T: Element, S: Store<T>, const R: usize>(out: Nest<'_, S::Slot, (
         return out.each_slot(tile, |slot, total| store.store(slot, total.clone()));
     }
     let width = tile.len() / R;
-    let parts = Block::from(&*tile).cut(0, R, width);
+    let parts = Block::from(tile).cut(0, R, width);
     let totals = (0..width).map(|i| {
         let [total] = parts.columns::<R, 1>(0, i, &T::zero(), lane::few);
         total
