@@ -772,10 +772,13 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         b: &'a ArrayRef<A, G>,
         axes: [usize; 3],
     ) -> Option<Self> {
-        let [m, p] = Axes::of(out).matrix(axes[0], axes[1] == 1);
+        let [out_rows, out_columns] = Axes::of(out).matrix(axes[0], axes[1] == 1);
         let [rows, terms] = Axes::of(a).matrix(axes[1], true);
         let [others, columns] = Axes::of(b).matrix(axes[2], false);
-        assert!(m.0 == rows.0 && terms.0 == others.0 && columns.0 == p.0, "matrices whose sizes go together");
+        assert!(
+            out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
+            "matrices whose sizes go together"
+        );
         let of = |len, strides: [isize; 3]| {
             let mut l = Loop { len, ..Loop::ONE };
             l.strides[..3].copy_from_slice(&strides);
