@@ -12,6 +12,8 @@
 //! elements: operands of plain numbers are copied to a buffer in L1, which is kept while they repeat. Elements of other
 //! types are visited one by one.
 
+#![cfg_attr(not(test), forbid(unsafe_code))]
+
 use super::loops::{Loop, Loops, Outside, Plan, steps};
 use super::memory::{Buffers, fresh};
 use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};

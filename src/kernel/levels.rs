@@ -1,5 +1,7 @@
 //! A cascade of sums, the error of which is bounded as by pairwise summation.
 
+#![forbid(unsafe_code)]
+
 use super::lane;
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;

@@ -4,6 +4,8 @@
 //! in this crate. Operand 0 is the one that is written; a stride of 0 repeats an operand that is read, and reduces
 //! the one that is written.
 
+#![forbid(unsafe_code)]
+
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 

@@ -1,14 +1,31 @@
 //! Loops over strided elements: plans, inner loops, run-time SIMD.
 //!
-//! Knows shapes, strides and pointers, nothing of broadcasting rules. The crate's `unsafe` is here, but for that of
-//! `view::raw`, behind functions that check the lengths they rely on.
+//! Knows shapes, strides and pointers, nothing of broadcasting rules. A pass goes down once:
+//!
+//! 1. [`loops`] plans: which loops visit all indices, in which order. It knows no element types.
+//! 2. [`nest`] joins the loops with a pointer for each operand, and owns what makes that sound. All else asks it for
+//!    nests of fewer loops, for rows and for elements.
+//! 3. [`threads`] has the nest carried out whole, or in parts.
+//! 4. A strategy is chosen by the loops. None of them has unsafe code:
+//!
+//! | strategy | for | its nest |
+//! |---|---|---|
+//! | [`each`]: rows as they lie | long rows, in which each operand moves by one element or stays | one or two loops; all are kept |
+//! | [`each`]: copied rows | short rows and strides, of plain numbers | the same, after operands were copied to L1 |
+//! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
+//! | [`sum`]: lanes | no reduced loop but one of the two innermost | kept loops, and a lane or some rows |
+//! | [`sum`]: streams | up to 128 rows that are added up, many times | kept loops, a reduced one, a kept one |
+//! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
+//! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
+//! | [`fused`] | sums of what a closure makes | as rows in tiles; each tile is the output of [`each`] |
+//! | [`product`] | products of many small matrices | batches, and three loops: rows, terms, columns |
+//!
+//! 5. [`simd`] runs the innermost loops as compiled for the CPU at hand.
+//!
+//! `unsafe` stands in [`nest`] (pointers), [`memory`] (what is not initialised yet) and [`simd`] (CPU features), each of
+//! which opens with the invariant that it owns; and outside the kernel in `view::raw`.
 
 #![deny(unsafe_op_in_unsafe_fn)]
-#![allow(
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "lengths and offsets within arrays fit isize"
-)]
 #![allow(
     clippy::inline_always,
     reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"

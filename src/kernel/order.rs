@@ -1,5 +1,7 @@
 //! The order in memory of a new array's axes.
 
+#![forbid(unsafe_code)]
+
 use ndarray::{Array, Dimension};
 
 /// Whether the former of two axes of a shape lies inside the latter; `None` where it does not matter.

@@ -1,5 +1,7 @@
 //! What becomes of a finished sum.
 
+#![forbid(unsafe_code)]
+
 use crate::kernel::levels::take;
 use core::mem::MaybeUninit;
 use core::ops::Mul;

@@ -1,5 +1,7 @@
 //! Who carries out a pass: the calling thread, or several.
 
+#![cfg_attr(not(test), forbid(unsafe_code))]
+
 use super::loops::Loop;
 #[cfg(feature = "rayon")]
 use super::loops::{Loops, steps};

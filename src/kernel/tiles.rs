@@ -12,6 +12,8 @@
 //! tile may be cut, as it may be too long. A reduced one that is cut leaves a narrower row at the end, a kept one a
 //! narrower tile.
 
+#![cfg_attr(not(test), forbid(unsafe_code))]
+
 use super::lane;
 use super::levels::{self, Cascade, Levels};
 use super::loops::{Loop, Loops, steps, walk};

@@ -104,8 +104,8 @@ fn every_function_answers_at_once() {
     batches::rows(&mut table);
     partial::rows(&mut table);
     texts::rows(&mut table);
-    // sanitizers look at every access
+    // unoptimised, up to 1.1 s where the machine is busy; what is quadratic takes minutes. Sanitizers look at every access
     let sanitized = option_env!("RUSTFLAGS").is_some_and(|flags| flags.contains("sanitizer"));
-    table.check(Duration::from_secs(if sanitized { 5 } else { 1 }), 1 << 20);
+    table.check(Duration::from_secs(if sanitized { 5 } else { 2 }), 1 << 20);
     covered::assert_all_public_functions(table.names());
 }
