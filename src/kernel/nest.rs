@@ -72,6 +72,7 @@ pub unsafe trait Elements {
 
 /// What is done with an element of the written operand and the elements of the others there.
 pub trait Visit<T, E: Elements + ?Sized> {
+    #[doc(hidden)]
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 

@@ -11,7 +11,7 @@ use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::loops::{Loop, Loops};
 use crate::kernel::memory::Scratch;
-use crate::kernel::nest::{Block, Nest};
+use crate::kernel::nest::Nest;
 use crate::kernel::simd::Cpu;
 
 /// Rows that are added without carrying.
@@ -25,7 +25,9 @@ const WIDEST: usize = 4096;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Streams {
+    /// How many rows there are, and how many elements of a last one that is narrower.
     rows: usize,
+    rest: usize,
     width: usize,
     /// How many times wider the rows are than the loop that is kept: a power of two.
     times: usize,
@@ -45,37 +47,37 @@ impl Streams {
             }
         }
         let width = times * k.len;
-        (r.len / times <= ROWS && width <= WIDEST.min(capacity)).then_some(Self { rows: r.len, width, times })
+        (r.len / times <= ROWS && width <= WIDEST.min(capacity)).then_some(Self {
+            rows: r.len / times,
+            rest: r.len % times * k.len,
+            width,
+            times,
+        })
     }
 
     #[inline(always)]
     pub(super) fn run<C: Cpu, T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
         let mut scratch = Scratch::new();
         let tile = scratch.filled(self.width, &T::zero());
-        let mut room = Loops::new();
+        let (mut room, width) = (Loops::new(), self.width / self.times);
         let mut inputs = nest.read().walk(2);
         let mut outputs = nest.written(&mut room).walk(1);
         while let (Some(input), Some(output)) = (inputs.next(), outputs.next()) {
             self.add_rows::<C, T>(input, tile);
-            match self.times {
-                1 => store_parts::<T, S, 1>(output, store, tile),
-                2 => store_parts::<T, S, 2>(output, store, tile),
-                4 => store_parts::<T, S, 4>(output, store, tile),
-                8 => store_parts::<T, S, 8>(output, store, tile),
-                _ => store_parts::<T, S, MOST>(output, store, tile),
-            }
+            // the parts of the tile, as many as rows were taken at a time
+            lane::fold(tile, width);
+            output.each_slot(&tile[..width], |slot, total| store.store(slot, total.clone()));
         }
     }
 
     #[inline(always)]
     fn add_rows<C: Cpu, T: Element>(self, input: Nest<'_, (), (T,)>, tile: &mut [T]) {
-        let (count, width) = (self.rows / self.times, self.width);
-        let rest = self.rows % self.times * (width / self.times);
-        let parts = if self.times == 1 {
+        let Self { rows, rest, width, times } = self;
+        let parts = if times == 1 {
             [Some(input.block(true)), None]
         } else {
             let all = input.block(false);
-            [Some(all.cut(0, count, width)), (rest > 0).then(|| all.cut(count * width, 1, rest))]
+            [Some(all.cut(0, rows, width)), (rest > 0).then(|| all.cut(rows * width, 1, rest))]
         };
         tile.fill(T::zero());
         // a loop, so that there is one instance of what it does
@@ -83,21 +85,6 @@ impl Streams {
             lane::add_rows::<C, T, _>(rows, &mut &mut *tile, |tile| tile, |_| {});
         }
     }
-}
-
-/// Adds up the `R` parts of the tile.
-#[inline(always)]
-fn store_parts<T: Element, S: Store<T>, const R: usize>(out: Nest<'_, S::Slot, ()>, store: &S, tile: &[T]) {
-    if R == 1 {
-        return out.each_slot(tile, |slot, total| store.store(slot, total.clone()));
-    }
-    let width = tile.len() / R;
-    let parts = Block::from(tile).cut(0, R, width);
-    let totals = (0..width).map(|i| {
-        let [total] = parts.columns::<R, 1>(0, i, &T::zero(), lane::few);
-        total
-    });
-    out.each_slot(totals, |slot, total| store.store(slot, total));
 }
 
 #[cfg(test)]
