@@ -59,8 +59,9 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     over_each(out, inputs, &mut |nest, moving| block(nest, moving, visit));
 }
 
+/// [`each`] without the closure: compiled once for elements of these types.
 #[inline(never)]
-fn over_each<T, E: Elements, D: Dimension>(
+pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, T, E>,
@@ -189,10 +190,10 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
 
 /// Visits a block that [`drive`] hands out: up to two loops, and which operands move by one element along a row if
 /// there is a loop for that.
-pub(super) type VisitBlock<'f, T, E> = dyn FnMut(Nest<'_, T, E>, Option<u8>) + 'f;
+pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(Nest<'_, T, E>, Option<u8>) + 'f;
 
 #[inline]
-pub(super) fn block<T, E: Elements, V: Visit<T, E>>(nest: Nest<'_, T, E>, moving: Option<u8>, visit: &mut V) {
+pub(crate) fn block<T, E: Elements, V: Visit<T, E>>(nest: Nest<'_, T, E>, moving: Option<u8>, visit: &mut V) {
     match moving {
         Some(moving) => simd::dispatch(Rows { nest, moving, visit }),
         None => nest.visit_each(visit),

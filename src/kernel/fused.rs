@@ -10,7 +10,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::each::{Make, VisitBlock, block, drive};
+use super::each::{Make, VisitBlock, drive};
 use super::levels::{Levels, take};
 use super::loops::{Loops, Outside, Plan};
 use super::nest::{Elements, Inputs, Nest, Visit};
@@ -25,7 +25,7 @@ const ROWS: usize = 32;
 const ROOM: usize = 4096;
 
 /// Adds what is made to a sum.
-struct Add<M>(M);
+pub(crate) struct Add<M>(pub(crate) M);
 
 impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
     #[inline(always)]
@@ -34,24 +34,12 @@ impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
     }
 }
 
-/// The sums of what `make` makes of the inputs' elements, brought to the shape `joint`, over the axes that `shape` does
-/// not have or has with size 1; shapes are aligned at the right. The result is in standard layout.
+/// The sums of what `visit`, an [`Add`], makes of the inputs' elements, brought to the shape `joint`, over the axes that
+/// `shape` does not have or has with size 1; shapes are aligned at the right. The result is in standard layout.
 ///
 /// # Panics
 /// Where the shape or that of an input does not go to `joint`.
-#[inline]
 pub(crate) fn sum_to<R: Clone + Zero, E: Elements, D: Dimension>(
-    joint: &[usize],
-    shape: D,
-    inputs: &Inputs<'_, E>,
-    make: impl Make<R, E>,
-) -> Array<R, D> {
-    let visit = &mut Add(make);
-    sum_by(joint, shape, inputs, &mut |nest, moving| block(nest, moving, visit))
-}
-
-#[inline(never)]
-fn sum_by<R: Clone + Zero, E: Elements, D: Dimension>(
     joint: &[usize],
     shape: D,
     inputs: &Inputs<'_, E>,

@@ -1,12 +1,12 @@
 //! Operands evaluated into an array that is there already.
 
-use super::operands::{ApplyOperands, Applying, inputs_onto};
+use super::operands::{ApplyOperands, Applying, FusedOperands, check_onto};
 #[cfg(feature = "rayon")]
 use super::operands::{ParApplyOperands, Sharing};
 use crate::error::BroadcastError;
-use crate::kernel::each::each;
 #[cfg(feature = "rayon")]
 use crate::kernel::each::par_each;
+use crate::kernel::each::{VisitBlock, block, over_each};
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
@@ -55,9 +55,8 @@ where
     E: Dimension,
     O: ApplyOperands<T, F>,
 {
-    let inputs = inputs_onto(&operands, out.shape())?;
-    each(out, &inputs, &mut Applying::<O, F>(f, PhantomData));
-    Ok(())
+    let visit = &mut Applying::<O, F>(f, PhantomData);
+    onto(out, &operands, &mut |nest, moving| block(nest, moving, visit))
 }
 
 /// [`broadcast_apply`] on rayon's threads, where there are enough elements to gain by it.
@@ -96,7 +95,20 @@ where
     O: ParApplyOperands<T, F>,
     F: Sync,
 {
-    let inputs = inputs_onto(&operands, out.shape())?;
+    let inputs = operands.inputs();
+    check_onto(inputs.shapes(), out.shape())?;
     par_each(out, &inputs, Sharing::<O, F>(&f, PhantomData));
+    Ok(())
+}
+
+/// What does not depend on the closure: compiled once for operands of these types.
+fn onto<T, E: Dimension, O: FusedOperands>(
+    out: &mut ArrayRef<T, E>,
+    operands: &O,
+    visit: &mut VisitBlock<'_, T, O::Elems>,
+) -> Result<(), BroadcastError> {
+    let inputs = operands.inputs();
+    check_onto(inputs.shapes(), out.shape())?;
+    over_each(out, &inputs, visit);
     Ok(())
 }

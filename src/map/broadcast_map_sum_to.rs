@@ -1,8 +1,9 @@
 //! Operands evaluated and summed in one pass.
 
-use super::operands::{MapOperands, Mapping, given, joint};
+use super::operands::{FusedOperands, MapOperands, Mapping, given, joint};
 use crate::error::{BroadcastError, Request};
-use crate::kernel::fused::sum_to;
+use crate::kernel::each::{VisitBlock, block};
+use crate::kernel::fused::{Add, sum_to};
 use crate::shape::{TargetShape, sizes, sum_target};
 use core::marker::PhantomData;
 use ndarray::Array;
@@ -63,9 +64,24 @@ where
     S: TargetShape,
     R: Clone + Zero,
 {
+    let visit = &mut Add(Mapping::<O, F>(f, PhantomData));
+    sums(&operands, &shape, &mut |nest, moving| block(nest, moving, visit))
+}
+
+/// What does not depend on the closure: compiled once for operands of these types.
+fn sums<O, S, R>(
+    operands: &O,
+    shape: &S,
+    visit: &mut VisitBlock<'_, R, O::Elems>,
+) -> Result<Array<R, S::Dim>, BroadcastError>
+where
+    O: FusedOperands,
+    S: TargetShape,
+    R: Clone + Zero,
+{
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
     let request = |target| Request::SumOfMap { shapes: given(inputs.shapes()), target };
-    let target = sum_target(sizes(&joint), &shape, size_of::<R>(), request)?;
-    Ok(sum_to(sizes(&joint), target, &inputs, Mapping::<O, F>(f, PhantomData)))
+    let target = sum_target(sizes(&joint), shape, size_of::<R>(), request)?;
+    Ok(sum_to(sizes(&joint), target, &inputs, visit))
 }

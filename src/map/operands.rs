@@ -182,13 +182,9 @@ pub(super) fn given(shapes: &[&[usize]]) -> Vec<Vec<usize>> {
     shapes.iter().map(|shape| shape.to_vec()).collect()
 }
 
-/// What the kernel reads of the operands; an error where not all go to the shape of the output.
-pub(super) fn inputs_onto<'a, O: FusedOperands>(
-    operands: &'a O,
-    output: &[usize],
-) -> Result<Inputs<'a, O::Elems>, BroadcastError> {
-    let inputs = operands.inputs();
-    if go_onto(inputs.shapes(), output) { Ok(inputs) } else { Err(*misfit(inputs.shapes(), output)) }
+/// An error where not all operands go to the shape of the output.
+pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<(), BroadcastError> {
+    if go_onto(shapes, output) { Ok(()) } else { Err(*misfit(shapes, output)) }
 }
 
 /// `$this` is the [`FusedOperands`], of which the expressions are the operands.
