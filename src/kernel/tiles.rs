@@ -17,7 +17,7 @@
 use super::lane;
 use super::levels::{self, Cascade, Levels};
 use super::loops::{Loop, Loops, steps, walk};
-use super::nest::{Elements, Nest};
+use super::nest::{Elements, Nest, Steps};
 use num_traits::Zero;
 
 /// What a tile may be.
@@ -192,23 +192,21 @@ pub(super) fn add_tile<T: Clone + Zero, E: Elements>(
 ) {
     let outside = rows.loops().len() - inner;
     let cut = rows.loops()[outside];
-    let is_cut = take < cut.len;
-    let last = usize::from(!is_cut && outside > 0);
+    let at = cut.len / take * take;
     let (mut rooms, mut room) = ([Loops::new(), Loops::new()], Loops::new());
-    let mut rows = rows.walk(inner + last);
-    while let Some(rows) = rows.next() {
-        let at = cut.len / take * take;
-        let [first, rest] = match at {
-            _ if !is_cut => [Some((rows, last == 1)), None],
-            at if at == cut.len => [Some((rows.grouped(0, take, &mut room), true)), None],
-            at => {
-                let [low, high] = &mut rooms;
-                let (main, rest) = (rows.part(0, 0, at, low), rows.part(0, at, cut.len - at, high));
-                [Some((main.grouped(0, take, &mut room), true)), Some((rest, false))]
-            }
-        };
+    let [low, high] = &mut rooms;
+    let (main, in_rows) = match take {
+        _ if take == cut.len => (rows, outside > 0),
+        _ if at == cut.len => (rows.grouped(outside, take, &mut room), true),
+        _ => (rows.part(outside, 0, at, low).grouped(outside, take, &mut room), true),
+    };
+    let mut rest = (at < cut.len).then(|| rows.part(outside, at, cut.len - at, high).walk(inner));
+    let mut main = main.walk(inner + usize::from(in_rows));
+    while let Some(rows) = main.next() {
+        let narrow = rest.as_mut().and_then(Steps::next);
         // a loop, so that there is one instance of what it does
-        for (rows, in_rows) in [first, rest].into_iter().flatten() {
+        for (rows, in_rows) in [Some((rows, in_rows)), narrow.map(|rows| (rows, false))].into_iter().flatten()
+        {
             add.add(levels, rows, in_rows);
         }
     }
