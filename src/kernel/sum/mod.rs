@@ -14,6 +14,7 @@ use super::loops::{Loop, Loops, Plan, steps};
 use super::memory::{Scratch, fresh};
 use super::nest::Nest;
 use super::simd::{self, Cpu, Work};
+use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, SliceExecutor, Task};
 use super::tiles::{Limits, Tiling};
 use core::mem::{MaybeUninit, needs_drop};
@@ -22,8 +23,6 @@ use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 use rows::Columns;
 use streams::Streams;
-
-use super::store::{Fresh, Overwrite, Store};
 
 /// What can be summed.
 pub(crate) trait Element: Clone + Zero {}
@@ -143,12 +142,12 @@ pub(crate) struct Sum<'s, S, X> {
 fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, executor: X) {
     let loops = nest.loops();
     let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= WORTH_IT;
-    let whole = match Way::of::<T>(loops) {
-        _ if !is_large => 0,
-        Way::Plain => 0,
-        Way::Lanes(_) => loops.len(),
-        Way::Streams(_) => loops.len() - 2,
-        Way::Tiles(tiling) => tiling.first,
+    // each part is planned when it runs: here only where there may be several
+    let whole = match is_large.then(|| Way::of::<T>(loops)) {
+        None | Some(Way::Plain) => 0,
+        Some(Way::Lanes(_)) => loops.len(),
+        Some(Way::Streams(_)) => loops.len() - 2,
+        Some(Way::Tiles(tiling)) => tiling.first,
     };
     executor.run(nest, &Sum { store, executor, is_large, whole });
 }
