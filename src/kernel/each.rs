@@ -29,6 +29,8 @@ const SHORT: usize = 16;
 const LONG: usize = 64;
 /// Of fewer elements no copies are made if there is another way.
 const SMALL: usize = 512;
+/// So few elements are visited one by one rather than copied.
+const TINY: usize = 64;
 
 /// Makes a new element of elements that are read.
 pub(crate) trait Make<R, E: Elements> {
@@ -66,6 +68,12 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, T, E>,
 ) {
+    if let Some(nest) = Nest::small(&mut [Loop::ONE; 2], SMALL, out, inputs) {
+        let moving = moving(nest.loops(), E::COUNT, E::has_loop);
+        if moving.is_some() || steps(nest.loops()) <= TINY {
+            return visit(nest, moving);
+        }
+    }
     if let Some(nest) = Nest::over(&mut Plan::new(), None, out, inputs, Outside::Written) {
         drive(nest, visit);
     }
@@ -221,6 +229,22 @@ impl<T, E: Elements, V: Visit<T, E>> Work for Rows<'_, '_, T, E, V> {
     }
 }
 
+/// The operands for which `is` holds: bit `k - 1` stands for operand `k`.
+#[inline(always)]
+fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
+    (1..=count).fold(0, |bits, k| bits | u8::from(is(k)) << (k - 1))
+}
+
+/// Which operands move by one element along the innermost loop, if there is a loop for that.
+#[inline]
+fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
+    let all = (1 << count) - 1;
+    let Some(row) = loops.last() else { return Some(all) };
+    let moving = bits(count, |k| row.strides[k] == 1);
+    let moves = row.strides[0] == 1 && moving | bits(count, |k| row.strides[k] == 0) == all;
+    (moves && has_loop(moving)).then_some(moving)
+}
+
 /// How the rows of some loops are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -233,17 +257,11 @@ enum Way {
 impl Way {
     /// `plain` gives the size of an operand's plain numbers, `has_loop` is [`Elements::has_loop`].
     fn of(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, has_loop: fn(u8) -> bool) -> Self {
-        let all = (1 << count) - 1;
-        let Some(row) = loops.last() else { return Self::AsTheyLie(Some(all)) };
-        if row.strides[0] != 1 {
-            return Self::AsTheyLie(None);
-        }
-        let bits = |is: &dyn Fn(usize) -> bool| {
-            (1..=count).filter(|&k| is(k)).fold(0, |bits: u8, k| bits | 1 << (k - 1))
-        };
-        let moving = bits(&|k| row.strides[k] == 1);
-        let direct = (moving | bits(&|k| row.strides[k] == 0) == all && has_loop(moving)).then_some(moving);
-        if direct.is_some() && (row.len >= SHORT || steps(loops) < SMALL) {
+        let direct = moving(loops, count, has_loop);
+        let is_written_apart = loops.last().is_none_or(|row| row.strides[0] != 1);
+        if is_written_apart
+            || direct.is_some() && (loops[loops.len() - 1].len >= SHORT || steps(loops) < SMALL)
+        {
             return Self::AsTheyLie(direct);
         }
         let largest = (1..=count).filter_map(plain).max().unwrap_or(1);
@@ -260,7 +278,7 @@ impl Way {
                 break;
             }
         }
-        let copied = bits(&|k| !is_adjacent(&loops[first..], k));
+        let copied = bits(count, |k| !is_adjacent(&loops[first..], k));
         if (1..=count).any(|k| copied >> (k - 1) & 1 == 1 && plain(k).is_none())
             || direct.is_some() && first + 1 == loops.len()
         {

@@ -296,6 +296,17 @@ impl Plan {
     }
 }
 
+/// The last `count` loops, as one if they continue each other.
+#[inline]
+pub(crate) fn join(loops: &mut [Loop; 2], count: usize) -> &[Loop] {
+    let [outer, inner] = loops;
+    if outer.len == 1 || outer.continues(inner) {
+        inner.len *= outer.len;
+        return &loops[2 - count.min(1)..];
+    }
+    loops
+}
+
 /// Where the operands are at the `turn`th step of the loops.
 pub(crate) fn offsets(loops: &[Loop], mut turn: usize) -> Offsets {
     let mut at = [0; OPERANDS];

@@ -10,7 +10,7 @@
 //! grouped in other loops, or fewer of them. A nest that writes is neither `Copy` nor `Clone`, and an operand of type
 //! `()` is read or written by nobody, so no element is written through two nests at once.
 
-use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, offsets, steps};
+use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets, steps};
 use super::memory::{Buffers, plain_size};
 use core::marker::PhantomData;
 use core::slice;
@@ -364,6 +364,40 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         let shape = shape.unwrap_or(sizes[0]);
         plan_aligned(plan, shape, &sizes[..=E::COUNT], &strides[..=E::COUNT], outside);
         Self::planned(plan, pointer, inputs.at)
+    }
+
+    /// [`over`](Self::over) the shape of `out`, with its axes as the loops: for up to two axes and `most` elements, where a
+    /// plan takes longer than it saves.
+    ///
+    /// # Panics
+    /// Where an operand does not go to the shape.
+    #[inline]
+    pub(crate) fn small<D: Dimension>(
+        room: &'a mut [Loop; 2],
+        most: usize,
+        out: &'a mut ArrayRef<T, D>,
+        inputs: &Inputs<'a, E>,
+    ) -> Option<Self> {
+        let (pointer, len) = (out.as_mut_ptr(), out.len());
+        let axes = Axes::of(out);
+        let ndim = axes.sizes.len();
+        if ndim > room.len() || len == 0 || len > most {
+            return None;
+        }
+        let columns_first = matches!((axes.sizes, axes.strides),
+            (&[_, n], &[s, t]) if n == 1 || s.unsigned_abs() < t.unsigned_abs());
+        for (axis, &size) in axes.sizes.iter().enumerate() {
+            let from_end = ndim - 1 - axis;
+            let l = &mut room[if columns_first { from_end } else { 1 - from_end }];
+            (l.len, l.strides[0]) = (size, axes.strides[axis]);
+            for k in 1..=E::COUNT {
+                let input = Axes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
+                assert!(input.sizes.len() <= ndim, "no operand has more axes than the shape");
+                l.strides[k] = input.stride(from_end, size);
+            }
+        }
+        let loops = join(room, ndim);
+        Some(Self { loops, out: pointer, read: inputs.at, arrays: PhantomData })
     }
 
     /// Loops over all axes of `out` but the `bases[0]` last, to which all but the `bases[k]` last axes of input `k` are
