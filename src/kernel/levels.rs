@@ -29,7 +29,9 @@ pub(super) struct Levels<'a, T> {
     count: usize,
     /// So many rows are added up in the first level.
     first: usize,
-    added: usize,
+    /// How many more will be before it is carried, and how often it was.
+    left: usize,
+    carried: usize,
 }
 
 /// The levels of a tile.
@@ -45,7 +47,7 @@ impl<'a, T: Clone + Zero> Levels<'a, T> {
     pub(super) fn new(tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
         let Cascade { levels: count, first } = cascade;
         tiles[..width].fill(T::zero());
-        Self { tiles: &mut tiles[..count * width], width, count, first, added: 0 }
+        Self { tiles: &mut tiles[..count * width], width, count, first, left: first, carried: 0 }
     }
 
     /// The level that rows are added to, before [`carry`](Self::carry).
@@ -57,11 +59,18 @@ impl<'a, T: Clone + Zero> Levels<'a, T> {
     /// Ends a row.
     #[inline(always)]
     pub(super) fn carry(&mut self) {
-        self.added += 1;
-        let (mut sums, mut level, mut radix) = (self.added, 0, self.first);
-        while sums % radix == 0 && level + 1 < self.count {
-            sums /= radix;
-            radix = RADIX;
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.first;
+            self.carried += 1;
+            self.carry_up();
+        }
+    }
+
+    #[inline(never)]
+    fn carry_up(&mut self) {
+        let (mut sums, mut level) = (self.carried, 0);
+        while level + 1 < self.count {
             let (low, high) = self.tiles[level * self.width..][..2 * self.width].split_at_mut(self.width);
             if sums == 1 {
                 high.clone_from_slice(low);
@@ -70,13 +79,17 @@ impl<'a, T: Clone + Zero> Levels<'a, T> {
             }
             low.fill(T::zero());
             level += 1;
+            if sums % RADIX != 0 {
+                break;
+            }
+            sums /= RADIX;
         }
     }
 
     #[inline(always)]
     pub(super) fn finish(self) -> &'a mut [T] {
         let (first, others) = self.tiles.split_at_mut(self.width);
-        let mut sums = self.added / self.first;
+        let mut sums = self.carried;
         for level in others.chunks_exact(self.width) {
             if sums == 0 {
                 break;

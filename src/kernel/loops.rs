@@ -70,7 +70,7 @@ pub(crate) struct Loops {
 
 impl Loops {
     #[inline(always)]
-    pub(crate) fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { inline: [Loop::ONE; INLINE], len: 0, spilled: Vec::new() }
     }
 
@@ -192,14 +192,11 @@ pub(crate) enum Outside {
 impl Outside {
     #[inline]
     fn key(self, l: &Loop) -> (usize, usize) {
-        let [written, read, ..] = l.strides.map(isize::unsigned_abs);
+        let stride = |k: usize| l.strides[k].unsigned_abs();
         match self {
-            Self::Written => (written, 0),
-            Self::Read => (if read == 0 { written } else { read }, 0),
-            Self::AllRead => {
-                let all = l.strides[1..].iter().map(|s| s.unsigned_abs()).fold(0, usize::saturating_add);
-                (all, written)
-            }
+            Self::Written => (stride(0), 0),
+            Self::Read => (stride(usize::from(l.strides[1] != 0)), 0),
+            Self::AllRead => ((1..OPERANDS).map(stride).fold(0, usize::saturating_add), stride(0)),
             Self::Given => (0, 0),
         }
     }
@@ -320,14 +317,14 @@ pub(crate) fn offsets(loops: &[Loop], mut turn: usize) -> Offsets {
     at
 }
 
-/// The offsets of operand `k` at every index of the loops, innermost fastest.
-#[inline]
-pub(crate) fn walk(loops: &[Loop], k: usize) -> impl Iterator<Item = usize> + '_ {
+/// Calls `then` with the offset of operand `k` at every index of the loops, innermost fastest.
+#[inline(always)]
+pub(crate) fn each_offset(loops: &[Loop], k: usize, mut then: impl FnMut(usize)) {
     let (last, outer) = loops.split_last().map_or((&Loop::ONE, loops), |(l, rest)| (l, rest));
-    (0..steps(outer)).flat_map(move |turn| {
+    for turn in 0..steps(outer) {
         let start = offsets(outer, turn)[k];
-        (0..last.len).map(move |i| (start + i.cast_signed() * last.strides[k]).cast_unsigned())
-    })
+        (0..last.len).for_each(|i| then((start + i.cast_signed() * last.strides[k]).cast_unsigned()));
+    }
 }
 
 #[cfg(test)]
@@ -342,6 +339,12 @@ mod tests {
 
     fn all<const N: usize>(loops: &[(usize, [isize; N])]) -> Vec<Loop> {
         loops.iter().map(|&l| of(l)).collect()
+    }
+
+    fn offsets_of(loops: &[Loop], k: usize) -> Vec<usize> {
+        let mut seen = Vec::new();
+        each_offset(loops, k, |at| seen.push(at));
+        seen
     }
 
     fn plan<const N: usize>(outside: Outside, axes: &[(usize, [isize; N])]) -> Plan {
@@ -393,7 +396,7 @@ mod tests {
         let one = plan(Outside::Written, &[(1, [9, 9])]);
         assert!(!one.is_empty && one.loops.is_empty());
         assert_eq!((steps(&one.loops), offsets(&one.loops, 0)), (1, [0; OPERANDS]));
-        assert_eq!(walk(&one.loops, 0).collect::<Vec<_>>(), [0]);
+        assert_eq!(offsets_of(&one.loops, 0), [0]);
     }
 
     #[test]
@@ -401,7 +404,7 @@ mod tests {
         let axes: Vec<_> = (0..12).map(|i| (2, [3_isize.pow(11 - i), 1])).collect();
         let p = plan(Outside::Written, &axes);
         assert_eq!(*p.loops, all(&axes));
-        let seen: Vec<_> = walk(&p.loops, 0).collect();
+        let seen = offsets_of(&p.loops, 0);
         assert_eq!((seen.len(), seen[1], seen[2], seen[4095]), (4096, 1, 3, (3_usize.pow(12) - 1) / 2));
         let merged: Vec<_> = (0..12).map(|i| (2, [2_isize.pow(11 - i), 0])).collect();
         assert_eq!(*plan(Outside::Written, &merged).loops, all(&[(4096, [1, 0])]));
@@ -429,10 +432,10 @@ mod tests {
         let loops = all(&[(2, [10, -1]), (3, [1, 0])]);
         let seen: Vec<_> = (0..6).map(|turn| offsets(&loops, turn)).map(|by| [by[0], by[1]]).collect();
         assert_eq!(seen, [[0, 0], [1, 0], [2, 0], [10, -1], [11, -1], [12, -1]]);
-        assert_eq!(walk(&loops, 0).collect::<Vec<_>>(), [0, 1, 2, 10, 11, 12]);
+        assert_eq!(offsets_of(&loops, 0), [0, 1, 2, 10, 11, 12]);
         let stays = all(&[(2, [0, 4]), (2, [0, 1])]);
-        assert_eq!(walk(&stays, 0).collect::<Vec<_>>(), [0; 4]);
-        assert_eq!(walk(&stays, 1).collect::<Vec<_>>(), [0, 1, 4, 5]);
+        assert_eq!(offsets_of(&stays, 0), [0; 4]);
+        assert_eq!(offsets_of(&stays, 1), [0, 1, 4, 5]);
         assert_eq!(steps(&loops), 6);
     }
 

@@ -16,7 +16,7 @@
 
 use super::lane;
 use super::levels::{self, Cascade, Levels};
-use super::loops::{Loop, Loops, steps, walk};
+use super::loops::{Loop, Loops, each_offset, steps};
 use super::nest::{Elements, Nest, Steps};
 use num_traits::Zero;
 
@@ -154,16 +154,15 @@ pub(super) fn run<U, T: Clone + Zero, E: Elements>(
     store: impl Fn(&mut U, T),
 ) {
     let loops = nest.loops();
-    let inner = loops.len() - tiling.first;
     let outer = loops[..tiling.first].iter().take_while(|l| !l.is_reduced()).count();
     let tile = shape(&loops[tiling.first..], tiling.take);
     let (width, kept) = (steps(&tile), tile.iter().filter(|l| !l.is_reduced()).count());
-    let mut reads = nest.read().walk(loops.len() - outer);
-    let mut written = Loops::new();
+    let (mut rooms, mut written) = ([const { Loops::new() }; 3], Loops::new());
+    let mut tiles = TileRows::of(nest.read(), tiling, outer, &mut rooms).walk(outer);
     let mut writes = nest.written(&mut written).walk(kept);
-    while let (Some(rows), Some(slots)) = (reads.next(), writes.next()) {
+    while let (Some(rows), Some(slots)) = (tiles.next(), writes.next()) {
         let mut levels = Levels::new(room, width, tiling.cascade);
-        add_tile(&mut levels, rows, inner, tiling.take, add);
+        rows.add_to(&mut levels, add);
         finish(levels.finish(), &tile, slots, &store);
     }
 }
@@ -181,34 +180,80 @@ pub(super) fn shape(loops: &[Loop], take: usize) -> Loops {
     tile
 }
 
-/// Adds all rows of one tile, whose loops are the `inner` innermost.
-#[inline(always)]
-pub(super) fn add_tile<T: Clone + Zero, E: Elements>(
-    levels: &mut Levels<'_, T>,
-    rows: Nest<'_, (), E>,
+/// The rows of tiles: those as wide as the tile, and the narrower ones that a reduced loop leaves where it is cut.
+pub(super) struct TileRows<'a, E: Elements> {
+    main: Nest<'a, (), E>,
+    rest: Option<Nest<'a, (), E>>,
+    /// The loops of a row.
     inner: usize,
-    take: usize,
-    add: &mut impl AddRows<T, E>,
-) {
-    let outside = rows.loops().len() - inner;
-    let cut = rows.loops()[outside];
-    let at = cut.len / take * take;
-    let (mut rooms, mut room) = ([Loops::new(), Loops::new()], Loops::new());
-    let [low, high] = &mut rooms;
-    let (main, in_rows) = match take {
-        _ if take == cut.len => (rows, outside > 0),
-        _ if at == cut.len => (rows.grouped(outside, take, &mut room), true),
-        _ => (rows.part(outside, 0, at, low).grouped(outside, take, &mut room), true),
-    };
-    let mut rest = (at < cut.len).then(|| rows.part(outside, at, cut.len - at, high).walk(inner));
-    let mut main = main.walk(inner + usize::from(in_rows));
-    while let Some(rows) = main.next() {
-        let narrow = rest.as_mut().and_then(Steps::next);
-        // a loop, so that there is one instance of what it does
-        for (rows, in_rows) in [Some((rows, in_rows)), narrow.map(|rows| (rows, false))].into_iter().flatten()
-        {
-            add.add(levels, rows, in_rows);
+    /// Whether several rows are added by one call.
+    in_rows: bool,
+}
+
+impl<E: Elements> Clone for TileRows<'_, E> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E: Elements> Copy for TileRows<'_, E> {}
+
+impl<'a, E: Elements> TileRows<'a, E> {
+    /// Those of a nest whose first `outer` loops are outside the tiles.
+    #[inline]
+    pub(super) fn of(
+        rows: Nest<'a, (), E>,
+        tiling: Tiling,
+        outer: usize,
+        [low, high, room]: &'a mut [Loops; 3],
+    ) -> Self {
+        let Tiling { first, take, .. } = tiling;
+        let (cut, inner) = (rows.loops()[first], rows.loops().len() - first);
+        let at = cut.len / take * take;
+        if take == cut.len {
+            return Self { main: rows, rest: None, inner, in_rows: first > outer };
         }
+        let rest = (at < cut.len).then(|| rows.part(first, at, cut.len - at, high));
+        let main = rows.part(first, 0, at, low).grouped(first, take, room);
+        Self { main, rest, inner, in_rows: true }
+    }
+
+    /// The rows of each tile.
+    #[inline(always)]
+    pub(super) fn walk(self, outer: usize) -> TileSteps<'a, E> {
+        let walk = |nest: Nest<'a, (), E>| nest.walk(nest.loops().len() - outer);
+        TileSteps { all: self, main: walk(self.main), rest: self.rest.map(walk) }
+    }
+
+    /// Adds all rows of the only tile.
+    #[inline(always)]
+    pub(super) fn add_to<T: Clone + Zero>(self, levels: &mut Levels<'_, T>, add: &mut impl AddRows<T, E>) {
+        let mut main = self.main.walk(self.inner + usize::from(self.in_rows));
+        let mut rest = self.rest.map(|rest| rest.walk(self.inner));
+        while let Some(rows) = main.next() {
+            let narrow = rest.as_mut().and_then(Steps::next);
+            // a loop, so that there is one instance of what it does
+            let both = [Some((rows, self.in_rows)), narrow.map(|rows| (rows, false))];
+            for (rows, in_rows) in both.into_iter().flatten() {
+                add.add(levels, rows, in_rows);
+            }
+        }
+    }
+}
+
+/// The steps of [`TileRows::walk`].
+pub(super) struct TileSteps<'a, E: Elements> {
+    all: TileRows<'a, E>,
+    main: Steps<'a, (), E>,
+    rest: Option<Steps<'a, (), E>>,
+}
+
+impl<E: Elements> TileSteps<'_, E> {
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<TileRows<'_, E>> {
+        let rest = self.rest.as_mut().and_then(Steps::next);
+        Some(TileRows { main: self.main.next()?, rest, ..self.all })
     }
 }
 
@@ -228,13 +273,11 @@ pub(super) fn finish<U, T: Clone + Zero>(
             continue;
         }
         let inside = l.strides[1].cast_unsigned();
-        for at in walk(&kept, 1) {
-            lane::fold(&mut sums[at..][..l.len * inside], inside);
-        }
+        each_offset(&kept, 1, |at| lane::fold(&mut sums[at..][..l.len * inside], inside));
     }
     let (row, outer) = kept.split_last().map_or((&Loop::ONE, &kept[..]), |(l, rest)| (l, rest));
     let mut rows = slots.walk(usize::from(!kept.is_empty()));
-    for at in walk(outer, 1) {
+    each_offset(outer, 1, |at| {
         let Some(slots) = rows.next() else { unreachable!("a slot for each sum") };
         let step = row.strides[1].cast_unsigned();
         match step {
@@ -243,7 +286,7 @@ pub(super) fn finish<U, T: Clone + Zero>(
                 store(slot, levels::take(sum));
             }),
         }
-    }
+    });
 }
 
 #[cfg(test)]

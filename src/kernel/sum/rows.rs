@@ -4,13 +4,13 @@
 
 use super::{Element, Store, Sum};
 use crate::kernel::lane;
-use crate::kernel::levels::Levels;
+use crate::kernel::levels::{Cascade, Levels};
 use crate::kernel::loops::{Loops, steps};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
 use crate::kernel::simd::{self, Cpu, Work};
 use crate::kernel::threads::{SliceExecutor, SliceTask};
-use crate::kernel::tiles::{self, AddRows, Tiling};
+use crate::kernel::tiles::{self, AddRows, TileRows, Tiling};
 use alloc::vec;
 use core::marker::PhantomData;
 
@@ -67,8 +67,8 @@ impl<T: Element, S: Store<T>> Work for Tiles<'_, '_, T, S> {
 
 /// Some columns of a large tile.
 pub(crate) struct Columns<'a, T> {
-    rows: Nest<'a, (), (T,)>,
-    tiling: Tiling,
+    rows: TileRows<'a, (T,)>,
+    cascade: Cascade,
 }
 
 /// Sums large tiles one after the other, the columns of each on several threads.
@@ -82,12 +82,11 @@ fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>
     let shape = tiles::shape(&loops[tiling.first..], tiling.take);
     let kept = shape.iter().filter(|l| !l.is_reduced()).count();
     let mut tile = vec![T::zero(); steps(&shape)];
-    let mut rows = nest.read().walk(loops.len() - outer);
-    let mut written = Loops::new();
+    let (mut rooms, mut written) = ([const { Loops::new() }; 3], Loops::new());
+    let mut tiles = TileRows::of(nest.read(), tiling, outer, &mut rooms).walk(outer);
     let mut slots = nest.written(&mut written).walk(kept);
-    while let (Some(rows), Some(slots)) = (rows.next(), slots.next()) {
-        let tiling = Tiling { first: tiling.first - outer, ..tiling };
-        sum.executor.run_slice(&mut tile, &Columns { rows, tiling });
+    while let (Some(rows), Some(slots)) = (tiles.next(), slots.next()) {
+        sum.executor.run_slice(&mut tile, &Columns { rows, cascade: tiling.cascade });
         tiles::finish(&mut tile, &shape, slots, &|slot: &mut S::Slot, total| sum.store.store(slot, total));
     }
 }
@@ -111,12 +110,11 @@ impl<T: Element> Work for SumColumns<'_, T> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { columns: &Columns { rows, tiling }, from, part } = self;
+        let Self { columns: &Columns { rows, cascade }, from, part } = self;
         let mut scratch = Scratch::new();
-        let room = scratch.filled(tiling.cascade.levels * part.len(), &T::zero());
-        let mut levels = Levels::new(room, part.len(), tiling.cascade);
-        let inner = rows.loops().len() - tiling.first;
-        tiles::add_tile(&mut levels, rows, inner, tiling.take, &mut Rows { from, cpu: PhantomData::<C> });
+        let room = scratch.filled(cascade.levels * part.len(), &T::zero());
+        let mut levels = Levels::new(room, part.len(), cascade);
+        rows.add_to(&mut levels, &mut Rows { from, cpu: PhantomData::<C> });
         part.clone_from_slice(levels.finish());
     }
 }
