@@ -5,6 +5,7 @@
 use super::nest::Block;
 use super::simd::Cpu;
 use core::array;
+use core::hint::black_box;
 use num_traits::Zero;
 
 /// The longest run that is added up by one set of sums.
@@ -182,6 +183,22 @@ pub(super) fn add_rows<C: Cpu, T: Clone + Zero, L>(
         };
         after(levels);
     }
+}
+
+/// The sums of the elements whose indices differ by multiples of `K`, by `L` independent sums: a power of two times `K`.
+#[inline(always)]
+pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T]) -> [T; K] {
+    let mut sums: [T; L] = array::from_fn(|_| T::zero());
+    let chunks = x.chunks_exact(L);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        add(&mut sums, chunk);
+    }
+    // Opaque: else the compiler vectorises the loop above by the order of the additions below (5x slower).
+    let mut sums = black_box(sums);
+    add(&mut sums, rest);
+    halve(&mut sums, K);
+    array::from_fn(|i| sums[i].clone())
 }
 
 /// Gives the sums of lanes of `N` elements, one after the other, to `sink`, each with its slot.

@@ -765,6 +765,40 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         plan_sum(plan, Axes::of(out), Axes::of(array), dropped);
         Self::planned(plan, pointer, (array.as_ptr(),))
     }
+
+    /// The elements along the `inner` innermost loops, at each index of the others: those that are read, as
+    /// [`block`](Nest::block) gives them, and those that are written.
+    ///
+    /// # Panics
+    /// Where those of a row are not evenly spaced, or those written not adjacent.
+    #[inline(always)]
+    pub(crate) fn blocks(self, inner: usize, in_rows: bool) -> Blocks<'a, T, A> {
+        let steps = self.walk(inner);
+        let mut slots = 1;
+        for l in steps.start.loops.iter().rev().filter(|l| !l.is_reduced()) {
+            assert!(l.strides[0] == slots, "adjacent elements, or a single one");
+            slots *= l.len.cast_signed();
+        }
+        let (block, slots) = (steps.start.read().block(in_rows), slots.cast_unsigned());
+        Blocks { block, slots, steps }
+    }
+}
+
+/// The steps of [`Nest::blocks`]: the blocks have the same sizes and strides, as the loops are the same.
+pub(crate) struct Blocks<'a, T, A> {
+    steps: Steps<'a, T, (A,)>,
+    block: Block<'a, A>,
+    slots: usize,
+}
+
+impl<T, A> Blocks<'_, T, A> {
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, &mut [T])> {
+        let Nest { out, read: (at,), .. } = self.steps.next()?;
+        // SAFETY: Indices of the loops along which the operand moves, to adjacent elements. The steps lend one nest at a time.
+        let slots = unsafe { slice::from_raw_parts_mut(out, self.slots) };
+        Some((Block { at, ..self.block }, slots))
+    }
 }
 
 impl<'a, A> Nest<'a, (), (A,)> {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! rows:         for each outer index: out[..] = row0[..] + row1[..] + …   1, 2, 4 or 8 rows at once
+//! channels:     for each outer index: out[..k] = row0[..k] + row1[..k] + …  rows of 2, 3 or 4 elements without gaps
 //! short lanes:  for each output:      out = lane[0] + lane[1] + …         2, 3, 4 or 8 elements
 //! lanes:        for each output:      out = sum of its lane               several accumulators
 //! singles:      for each element:     out = element                       nothing is reduced
@@ -9,18 +10,23 @@
 
 use super::{Element, Store};
 use crate::kernel::lane;
-use crate::kernel::loops::{Loop, Loops};
+use crate::kernel::loops::Loop;
 use crate::kernel::nest::Nest;
 use crate::kernel::simd::Cpu;
 
 /// Lanes that are longer are cut into rows, as tiles are.
 const LONGEST: usize = 1 << 16;
 
+/// The fewest and the most rows of channels that are added up without tiles.
+const CHANNEL_ROWS: core::ops::RangeInclusive<usize> = 8..=1024;
+
 /// Which loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
     /// So many rows are added up, or 1 where nothing is reduced; the innermost loop runs through adjacent elements.
     Rows(usize),
+    /// Rows of so many adjacent elements that follow each other without gaps.
+    Channels(usize),
     /// Lanes of so many elements that follow each other without gaps.
     Short(usize),
     /// Each lane alone.
@@ -41,6 +47,16 @@ impl Lanes {
                 if r.is_reduced() && matches!(r.len, 2 | 4 | 8) && adjacent(&k) && all_kept(outer) =>
             {
                 Some(Self::Rows(r.len))
+            }
+            [ref outer @ .., r, k]
+                if r.is_reduced()
+                    && CHANNEL_ROWS.contains(&r.len)
+                    && adjacent(&k)
+                    && matches!(k.len, 2..=4)
+                    && r.strides[1] == k.len.cast_signed()
+                    && all_kept(outer) =>
+            {
+                Some(Self::Channels(k.len))
             }
             [ref outer @ .., r] if r.is_reduced() => {
                 if r.len > LONGEST || !all_kept(outer) {
@@ -73,30 +89,30 @@ impl Lanes {
             Self::Rows(2) => rows::<C, T, S, 2>(nest, store),
             Self::Rows(4) => rows::<C, T, S, 4>(nest, store),
             Self::Rows(_) => rows::<C, T, S, 8>(nest, store),
+            Self::Channels(2) => channels::<T, S, 2, 16>(nest, store),
+            Self::Channels(3) => channels::<T, S, 3, 24>(nest, store),
+            Self::Channels(_) => channels::<T, S, 4, 32>(nest, store),
             Self::Short(2) => short::<T, S, 2>(nest, store),
             Self::Short(3) => short::<T, S, 3>(nest, store),
             Self::Short(4) => short::<T, S, 4>(nest, store),
             Self::Short(_) => short::<T, S, 8>(nest, store),
             Self::Long => {
-                let mut lanes = nest.walk(1);
-                while let Some(lane) = lanes.next() {
-                    let Some(x) = lane.read().block(false).dense() else { unreachable!("adjacent elements") };
-                    let total = lane::sum(x, &mut []);
-                    store.store(lane.slot(), total);
+                let mut lanes = nest.blocks(1, false);
+                while let Some((lane, [slot])) = lanes.next() {
+                    let Some(lane) = lane.dense() else { unreachable!("adjacent elements") };
+                    store.store(slot, lane::sum(lane, &mut []));
                 }
             }
             Self::Strided => {
-                let mut lanes = nest.walk(1);
-                while let Some(lane) = lanes.next() {
-                    let total = lane::sum(lane.read().block(false), room);
-                    store.store(lane.slot(), total);
+                let mut lanes = nest.blocks(1, false);
+                while let Some((lane, [slot])) = lanes.next() {
+                    store.store(slot, lane::sum(lane, room));
                 }
             }
             Self::Singles => {
-                let mut singles = nest.walk(0);
-                while let Some(single) = singles.next() {
-                    let item = single.read().item().clone();
-                    store.store(single.slot(), item);
+                let mut singles = nest.blocks(0, false);
+                while let Some((single, [slot])) = singles.next() {
+                    store.store(slot, single.get(0, 0).clone());
                 }
             }
         }
@@ -106,23 +122,32 @@ impl Lanes {
 /// `N` rows at once: the two innermost loops, or one if `N` is 1.
 #[inline(always)]
 fn rows<C: Cpu, T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-    let mut blocks = nest.walk(if N > 1 { 2 } else { 1 });
-    while let Some(block) = blocks.next() {
-        let x = block.read().block(N > 1);
-        let Some(slots) = block.slots() else { unreachable!("adjacent outputs") };
+    let mut blocks = nest.blocks(if N > 1 { 2 } else { 1 }, N > 1);
+    while let Some((x, slots)) = blocks.next() {
         lane::across::<C, T, _, N>(x, 0, slots, |slot, total| store.store(slot, total));
+    }
+}
+
+/// Rows of `K` elements, eight rows, which are `L` elements, at once: the two innermost loops.
+#[inline(always)]
+fn channels<T: Element, S: Store<T>, const K: usize, const L: usize>(
+    nest: Nest<'_, S::Slot, (T,)>,
+    store: &S,
+) {
+    let mut blocks = nest.blocks(2, false);
+    while let Some((rows, slots)) = blocks.next() {
+        let Some(rows) = rows.dense() else { unreachable!("rows without gaps") };
+        let sums = lane::periodic::<T, K, L>(rows.row(0));
+        slots.iter_mut().zip(&sums).for_each(|(slot, sum)| store.store(slot, sum.clone()));
     }
 }
 
 /// Adjacent lanes of `N` elements: the two innermost loops.
 #[inline(always)]
 fn short<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-    let (mut written, count) = (Loops::new(), nest.loops().len());
-    let mut inputs = nest.read().walk(2);
-    let mut outputs = nest.written(&mut written).walk(usize::from(count > 1));
-    while let (Some(input), Some(output)) = (inputs.next(), outputs.next()) {
-        let Some(slots) = output.slots() else { unreachable!("adjacent outputs") };
-        let Some(lanes) = input.block(false).dense() else { unreachable!("adjacent lanes") };
+    let mut blocks = nest.blocks(2, false);
+    while let Some((lanes, slots)) = blocks.next() {
+        let Some(lanes) = lanes.dense() else { unreachable!("adjacent lanes") };
         lane::short::<T, _, N>(lanes.row(0), slots, |slot, sum| store.store(slot, sum));
     }
 }

@@ -9,9 +9,9 @@
 
 use super::{Element, Store};
 use crate::kernel::lane;
-use crate::kernel::loops::{Loop, Loops};
+use crate::kernel::loops::Loop;
 use crate::kernel::memory::Scratch;
-use crate::kernel::nest::Nest;
+use crate::kernel::nest::{Block, Nest};
 use crate::kernel::simd::Cpu;
 
 /// Rows that are added without carrying.
@@ -37,7 +37,7 @@ impl Streams {
     #[inline(always)]
     pub(super) fn of(loops: &[Loop], capacity: usize) -> Option<Self> {
         let [outer @ .., r, k] = loops else { return None };
-        if !r.is_reduced() || k.is_reduced() || k.strides[1] != 1 || outer.iter().any(Loop::is_reduced) {
+        if !r.is_reduced() || k.strides[..2] != [1, 1] || outer.iter().any(Loop::is_reduced) {
             return None;
         }
         let mut times = 1;
@@ -59,25 +59,22 @@ impl Streams {
     pub(super) fn run<C: Cpu, T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
         let mut scratch = Scratch::new();
         let tile = scratch.filled(self.width, &T::zero());
-        let (mut room, width) = (Loops::new(), self.width / self.times);
-        let mut inputs = nest.read().walk(2);
-        let mut outputs = nest.written(&mut room).walk(1);
-        while let (Some(input), Some(output)) = (inputs.next(), outputs.next()) {
-            self.add_rows::<C, T>(input, tile);
+        let mut blocks = nest.blocks(2, self.times == 1);
+        while let Some((block, slots)) = blocks.next() {
+            self.add_rows::<C, T>(block, tile);
             // the parts of the tile, as many as rows were taken at a time
-            lane::fold(tile, width);
-            output.each_slot(&tile[..width], |slot, total| store.store(slot, total.clone()));
+            lane::fold(tile, slots.len());
+            slots.iter_mut().zip(&*tile).for_each(|(slot, total)| store.store(slot, total.clone()));
         }
     }
 
     #[inline(always)]
-    fn add_rows<C: Cpu, T: Element>(self, input: Nest<'_, (), (T,)>, tile: &mut [T]) {
+    fn add_rows<C: Cpu, T: Element>(self, block: Block<'_, T>, tile: &mut [T]) {
         let Self { rows, rest, width, times } = self;
         let parts = if times == 1 {
-            [Some(input.block(true)), None]
+            [Some(block), None]
         } else {
-            let all = input.block(false);
-            [Some(all.cut(0, rows, width)), (rest > 0).then(|| all.cut(rows * width, 1, rest))]
+            [Some(block.cut(0, rows, width)), (rest > 0).then(|| block.cut(rows * width, 1, rest))]
         };
         tile.fill(T::zero());
         // a loop, so that there is one instance of what it does
@@ -106,7 +103,7 @@ mod tests {
         assert_eq!(streams(&[(9, [0, 3]), (3, [1, 1])]), Some([12, 4]));
         // with gaps between the rows, each is taken alone
         assert_eq!(streams(&[(100, [0, 4]), (3, [1, 1])]), Some([3, 1]));
-        assert_eq!(streams(&[(7, [5, 900]), (100, [0, 9]), (9, [2, 1])]), Some([36, 4]));
+        assert_eq!(streams(&[(7, [9, 900]), (100, [0, 9]), (9, [1, 1])]), Some([36, 4]));
         assert_eq!(streams(&[(128, [0, 4_096]), (4_096, [1, 1])]), Some([4_096, 1]));
     }
 
@@ -116,6 +113,7 @@ mod tests {
         assert_eq!(streams(&[(129, [0, 4_096]), (4_096, [1, 1])]), None);
         assert_eq!(streams(&[(128, [0, 4_097]), (4_097, [1, 1])]), None);
         assert_eq!(streams(&[(100, [0, 40]), (20, [1, 2])]), None);
+        assert_eq!(streams(&[(100, [0, 40]), (20, [2, 1])]), None);
         // the reduced loop is the innermost one, or not the only one, or there is no other
         assert_eq!(streams(&[(40, [1, 100]), (100, [0, 1])]), None);
         assert_eq!(streams(&[(7, [0, 900]), (9, [1, 100]), (100, [1, 1])]), None);
