@@ -1,21 +1,28 @@
 //! Sums of what a closure makes of elements that are read together: no array of them all.
 //!
 //! ```text
-//! for each tile, for each 32 rows of it:          see the tiles of all sums
-//!     for each row: tile[i] += make(a[i], b[0], …)
-//!     carry full levels
+//! lanes:   for each output:                        the reduced loop is innermost, and short
+//!              for i in lane: sum += make(a[i], b[i], …)
+//! blocks:  for each block of outputs:              all that is reduced fits into L1
+//!              buffer[..] += make(a[..], b[..], …)
+//!              out[..] = the buffer, reduced
+//! tiles:   for each tile, for each 32 rows of it:  anything else: see the tiles of all sums
+//!              for each row: tile[i] += make(a[i], b[i], …)
+//!              carry full levels
 //! ```
 //!
-//! It is [`tiles`] with a closure for the elements, and [`each`](super::each) with a tile for the output.
+//! The closure is compiled into the loops of [`each`](super::each), with a sum for the output, and into one for lanes.
 
-#![forbid(unsafe_code)]
+#![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::each::{Make, VisitBlock, drive};
+use super::lane;
 use super::levels::{Levels, take};
-use super::loops::{Loops, Outside, Plan};
+use super::loops::{Loop, Loops, Outside, Plan, steps};
+use super::memory::{Scratch, forgettable};
 use super::nest::{Elements, Inputs, Nest, Visit};
+use super::simd::{self, Cpu, Work};
 use super::tiles::{self, AddRows, Limits, Tiling};
-use alloc::vec::Vec;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
 
@@ -23,6 +30,10 @@ use num_traits::Zero;
 const ROWS: usize = 32;
 /// The most sums of all levels of a tile.
 const ROOM: usize = 4096;
+/// The most elements of a block, which stay in L1 beside those that are read.
+const BLOCK: usize = 2048;
+/// Longer lanes are put into blocks, where they are vectorised.
+const SHORT: usize = 16;
 
 /// Adds what is made to a sum.
 pub(crate) struct Add<M>(pub(crate) M);
@@ -48,27 +59,119 @@ pub(crate) fn sum_to<R: Clone + Zero, E: Elements, D: Dimension>(
     let mut out = Array::zeros(shape);
     let mut plan = Plan::new();
     if let Some(nest) = Nest::over(&mut plan, Some(joint), &mut out, inputs, Outside::AllRead) {
-        let mut room = Vec::new();
-        if nest.loops().is_empty() {
-            visit(nest, Some((1 << E::COUNT) - 1));
-            return out;
+        match Way::of::<R>(nest.loops()) {
+            Way::Direct => drive(nest, visit),
+            Way::Lanes => {
+                let inner = nest.loops().len().min(2);
+                let mut lanes = nest.walk(inner);
+                while let Some(lanes) = lanes.next() {
+                    visit(lanes, None);
+                }
+            }
+            Way::Blocks(tiling) => {
+                tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit));
+            }
+            Way::Tiles(tiling) => {
+                let mut add = Rows { visit, room: Loops::new(), dense: Loops::new() };
+                tiles::parts(nest, tiling, |nest, tiling| {
+                    let mut scratch = Scratch::new();
+                    let room = tiling.cascade.levels * tiling.width(nest.loops());
+                    let room = scratch.filled(room, &R::zero());
+                    tiles::run(nest, tiling, room, &mut add, |slot, sum| *slot = sum);
+                });
+            }
         }
-        let tiling =
-            Tiling::of(nest.loops(), Limits { room: ROOM, even: false, rows_at_once: ROWS, first: 1 });
-        let mut add = Rows { visit, room: Loops::new(), plan: Plan::new() };
-        tiles::parts(nest, tiling, |nest, tiling| {
-            room.resize(tiling.cascade.levels * tiling.width(nest.loops()), R::zero());
-            tiles::run(nest, tiling, &mut room, &mut add, |slot, sum| *slot = sum);
-        });
     }
     out
+}
+
+/// The way a nest is summed.
+enum Way {
+    /// Nothing is reduced, or partial results cannot be forgotten.
+    Direct,
+    Lanes,
+    Blocks(Tiling),
+    Tiles(Tiling),
+}
+
+impl Way {
+    fn of<R>(loops: &[Loop]) -> Self {
+        let first = loops.iter().position(Loop::is_reduced);
+        let Some(first) = first.filter(|_| forgettable::<R>()) else { return Self::Direct };
+        let room = ROOM.min(Scratch::capacity::<R>());
+        let reduced = steps(&loops[first..]);
+        if first > 0 && first + 1 == loops.len() && reduced <= SHORT {
+            Self::Lanes
+        } else if reduced <= room.min(BLOCK) {
+            Self::Blocks(Tiling::of_blocks(loops, first, room.min(BLOCK)))
+        } else {
+            let limits = Limits { room, even: false, rows_at_once: ROWS, first: 1 };
+            Self::Tiles(Tiling::of(loops, limits))
+        }
+    }
+}
+
+/// Sums a nest whose loops from `first` on reduce all that is reduced, a block of these at a time.
+fn blocks<R: Clone + Zero, E: Elements>(
+    nest: Nest<'_, R, E>,
+    first: usize,
+    visit: &mut VisitBlock<'_, R, E>,
+) {
+    let block = &nest.loops()[first..];
+    let (mut scratch, mut dense, mut written) = (Scratch::new(), Loops::new(), Loops::new());
+    let buffer = scratch.filled(steps(block), &R::zero());
+    let mut kept = Loops::new();
+    kept.written(block);
+    let kept = tiles::shape(&kept, kept.first().map_or(1, |l| l.len));
+    let mut reads = nest.read().walk(block.len());
+    let mut writes = nest.written(&mut written).walk(kept.len());
+    while let (Some(items), Some(slots)) = (reads.next(), writes.next()) {
+        buffer.fill(R::zero());
+        drive(items.onto(buffer, block.len(), &mut dense), visit);
+        simd::dispatch(Reduce { buffer, block });
+        tiles::finish(&mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| *slot = sum);
+    }
+}
+
+/// Reduces the loops of a block that are reduced. The sums are at the front of the buffer.
+struct Reduce<'a, R> {
+    buffer: &'a mut [R],
+    block: &'a [Loop],
+}
+
+impl<R: Clone + Zero> Work for Reduce<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let Self { buffer, block } = self;
+        let (mut left, mut inside) = (buffer.len(), 1);
+        for l in block.iter().rev() {
+            if !l.is_reduced() {
+                inside *= l.len;
+                continue;
+            }
+            left /= l.len;
+            for (to, from) in (0..left).step_by(inside).zip((0..).step_by(inside * l.len)) {
+                if inside == 1 {
+                    buffer[to] = lane::total(&buffer[from..][..l.len]);
+                } else {
+                    lane::fold(&mut buffer[from..][..inside * l.len], inside);
+                    if from > to {
+                        let (low, high) = buffer.split_at_mut(from);
+                        low[to..][..inside].clone_from_slice(&high[..inside]);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Adds rows, [`ROWS`] at a time.
 struct Rows<'v, 'f, R, E: Elements> {
     visit: &'v mut VisitBlock<'f, R, E>,
     room: Loops,
-    plan: Plan,
+    dense: Loops,
 }
 
 impl<R: Clone + Zero, E: Elements> AddRows<R, E> for Rows<'_, '_, R, E> {
@@ -78,8 +181,95 @@ impl<R: Clone + Zero, E: Elements> AddRows<R, E> for Rows<'_, '_, R, E> {
         for from in (0..count).step_by(ROWS) {
             let part =
                 if in_rows { rows.part(0, from, ROWS.min(count - from), &mut self.room) } else { rows };
-            drive(part.onto(levels.first(), inner, &mut self.plan), self.visit);
+            drive(part.onto(levels.first(), inner, &mut self.dense), self.visit);
             levels.carry();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::each::block;
+    use alloc::{vec, vec::Vec};
+    use ndarray::{ArrayD, ArrayViewD, IxDyn};
+
+    struct Product;
+
+    impl Make<i64, (i64, i64)> for Product {
+        fn make(&mut self, (a, b): (&i64, &i64)) -> i64 {
+            a * b
+        }
+    }
+
+    /// Sums the products of two arrays over these axes, and compares them with sums of single products.
+    fn test(a: &ArrayViewD<'_, i64>, b: &ArrayViewD<'_, i64>, axes: &[usize]) {
+        let shape: Vec<_> =
+            (0..a.ndim()).map(|axis| a.len_of(ndarray::Axis(axis)).max(b.shape()[axis])).collect();
+        let kept = |axis: usize, size: usize| if axes.contains(&axis) { 1 } else { size };
+        let to = IxDyn(&shape.iter().enumerate().map(|(axis, &size)| kept(axis, size)).collect::<Vec<_>>());
+        let mut expected = ArrayD::<i64>::zeros(to.clone());
+        for at in ndarray::indices(&shape[..]) {
+            let of = |x: &ArrayViewD<'_, i64>| {
+                let at: Vec<_> = (0..x.ndim()).map(|axis| at[axis] % x.shape()[axis]).collect();
+                x[&at[..]]
+            };
+            let to: Vec<_> = (0..shape.len()).map(|axis| kept(axis, at[axis] + 1) - 1).collect();
+            expected[&to[..]] += of(a) * of(b);
+        }
+        let mut add = Add(Product);
+        let (a, b) = (&**a, &**b);
+        let found =
+            sum_to(&shape, to, &Inputs::from((a, b)), &mut |nest, moving| block(nest, moving, &mut add));
+        assert_eq!(found, expected, "{shape:?} over {axes:?}");
+    }
+
+    #[test]
+    fn lanes_blocks_and_tiles() {
+        let sizes = [1, 2, SHORT, SHORT + 1, 45];
+        let array = |shape: &[usize]| {
+            ArrayD::from_shape_simple_fn(IxDyn(shape), {
+                let mut k = 0;
+                move || {
+                    k += 7;
+                    k % 101 - 50
+                }
+            })
+        };
+        for (m, n) in sizes.iter().flat_map(|&m| sizes.map(|n| (m, n))) {
+            let (whole, row, column) = (array(&[3, m, n]), array(&[1, 1, n]), array(&[3, m, 1]));
+            for axes in [&[][..], &[0], &[1], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]] {
+                test(&whole.view(), &row.view(), axes);
+                test(&column.view(), &row.view(), axes);
+                test(&whole.view().permuted_axes(&[2, 1, 0][..]), &column.t(), axes);
+            }
+        }
+        for n in [BLOCK - 1, BLOCK, BLOCK + 1, 5000] {
+            let (whole, column) = (array(&[3, n]), array(&[3, 1]));
+            for axes in [&[0][..], &[1], &[0, 1]] {
+                test(&whole.view(), &column.view(), axes);
+                test(&whole.t(), &column.t(), axes);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_are_reduced_in_place() {
+        let of = |&(len, moves): &(usize, isize)| Loop { len, strides: [moves, 0, 0, 0, 0, 0, 0] };
+        let reduced = |loops: &[(usize, isize)]| {
+            let block: Vec<_> = loops.iter().map(of).collect();
+            let mut buffer: Vec<_> = (0..steps(&block)).collect();
+            simd::dispatch(Reduce { buffer: &mut buffer, block: &block });
+            buffer.truncate(block.iter().filter(|l| !l.is_reduced()).map(|l| l.len).product());
+            buffer
+        };
+        assert_eq!(reduced(&[(4, 0)]), [6]);
+        assert_eq!(reduced(&[(2, 1), (3, 0)]), [3, 12]);
+        assert_eq!(reduced(&[(3, 0), (2, 1)]), [6, 9]);
+        assert_eq!(reduced(&[(2, 1), (3, 0), (2, 1)]), [6, 9, 24, 27]);
+        assert_eq!(reduced(&[(2, 0), (2, 1), (3, 0)]), [3 + 21, 12 + 30]);
+        assert_eq!(reduced(&[(2, 1), (2, 0), (2, 1), (3, 0)]), [3 + 21, 12 + 30, 39 + 57, 48 + 66]);
+        assert_eq!(reduced(&[(3000, 0)]), [2999 * 1500]);
+        assert_eq!(reduced(&[(2, 1)]), vec![0, 1]);
     }
 }

@@ -232,6 +232,22 @@ pub(super) fn fold<T: Clone + Zero>(rows: &mut [T], width: usize) {
     }
 }
 
+/// The sum of a few thousand adjacent elements.
+#[inline(always)]
+pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
+    let mut total = T::zero();
+    for part in x.chunks(BLOCK) {
+        let part = Block::from(part);
+        total = total
+            + match const { sums::<T>() } {
+                32 => block::<T, 32>(part),
+                16 => block::<T, 16>(part),
+                _ => block::<T, 8>(part),
+            };
+    }
+    total
+}
+
 /// Adds up the sums by halves until `left` remain, at the front; powers of two.
 #[inline(always)]
 fn halve<T: Clone + Zero>(sums: &mut [T], left: usize) {

@@ -8,7 +8,7 @@ use super::nest::Elements;
 use super::order::{IsInside, ordered};
 use core::any::TypeId;
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, transmute};
+use core::mem::{MaybeUninit, needs_drop, transmute};
 use core::slice;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -45,6 +45,11 @@ impl Scratch {
         // SAFETY: every element was written just above.
         unsafe { &mut *(core::ptr::from_mut(room) as *mut [T]) }
     }
+}
+
+/// Whether partial results may be left on the stack, and fit there.
+pub(crate) const fn forgettable<T>() -> bool {
+    !needs_drop::<T>() && size_of::<T>() > 0 && size_of::<T>() <= 64 && align_of::<T>() <= 64
 }
 
 /// The most bytes of one copy: it stays in L1 beside those of the other operands.

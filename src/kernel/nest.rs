@@ -558,6 +558,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         let mut i = 0;
         while i < rows.len {
             let start = self.moved_by(&rows.after(i));
+            if row.is_reduced() {
+                // SAFETY: Indices of the loops, of one element of the written operand. This is the only reference to it.
+                unsafe { Self::visit_lane(&mut *start.out, start.read, row, visit) };
+                i += 1;
+                continue;
+            }
             let mut j = 0;
             while j < row.len {
                 let at = start.moved_by(&row.after(j));
@@ -567,6 +573,19 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
                 j += 1;
             }
             i += 1;
+        }
+    }
+
+    /// Has `visit` visit a loop in which the written operand stays at `slot`.
+    ///
+    /// # Safety
+    /// `at`, moved along the loop, is at elements that are borrowed.
+    // Not `inline(always)`: LLVM loses that `slot` does not alias the operands, and so cannot keep it in a register.
+    #[inline]
+    unsafe fn visit_lane(slot: &mut T, at: E::Pointers, row: &Loop, visit: &mut impl Visit<T, E>) {
+        for j in 0..row.len {
+            // SAFETY: the caller promises these elements.
+            visit.visit(slot, unsafe { E::refs(E::moved(at, &row.after(j))) });
         }
     }
 
@@ -604,25 +623,19 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     ///
     /// # Panics
     /// Where the tile has fewer elements than there are indices of the inner loops.
-    pub(crate) fn onto<'b, R>(&self, tile: &'b mut [R], inner: usize, plan: &'b mut Plan) -> Nest<'b, R, E>
+    pub(crate) fn onto<'b, R>(&self, tile: &'b mut [R], inner: usize, room: &'b mut Loops) -> Nest<'b, R, E>
     where
         'a: 'b,
     {
-        let (outer, dense) = self.loops.split_at(self.loops.len() - inner);
-        assert!(steps(dense) <= tile.len(), "room for an element of each index");
-        plan.clear();
-        let mut width = steps(dense);
-        for (place, &(mut l)) in self.loops.iter().enumerate() {
-            l.strides[0] = 0;
-            if place >= outer.len() {
-                width /= l.len;
-                l.strides[0] = width.cast_signed();
-            }
-            plan.add(l);
+        let outer = self.loops.len() - inner;
+        assert!(steps(&self.loops[outer..]) <= tile.len(), "room for an element of each index");
+        room.clone_from_slice(self.loops);
+        let mut width = 1;
+        for (place, l) in room.iter_mut().enumerate().rev() {
+            l.strides[0] = if place < outer { 0 } else { width };
+            width *= l.len.cast_signed();
         }
-        plan.make(Outside::Given);
-        Nest { loops: &plan.loops, out: tile.as_mut_ptr(), read: self.read, arrays: PhantomData }
-            .moved_by(&plan.start)
+        Nest { loops: room, out: tile.as_mut_ptr(), read: self.read, arrays: PhantomData }
     }
 
     /// Hands out the `outer + inner` innermost loops at each index of the others, the `inner` ones as one loop of adjacent
@@ -780,7 +793,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
             slots *= l.len.cast_signed();
         }
         let (block, slots) = (steps.start.read().block(in_rows), slots.cast_unsigned());
-        Blocks { block, slots, steps }
+        Blocks { steps, block, slots }
     }
 }
 
@@ -1322,7 +1335,7 @@ mod tests {
                 let inner = inner.min(nest.loops().len());
                 let (outer, dense) = nest.loops().split_at(nest.loops().len() - inner);
                 let mut tile = vec![Seen::new(); steps(dense) + 1];
-                see(nest.onto(&mut tile, inner, &mut Plan::new()));
+                see(nest.onto(&mut tile, inner, &mut Loops::new()));
                 assert!(tile.pop().is_some_and(|unused| unused.is_empty()));
                 assert!(tile.iter().all(|seen| seen.len() == steps(outer)));
                 let mut rows = nest.read().walk(inner);
@@ -1685,7 +1698,7 @@ mod tests {
     fn tiles_and_copies_that_do_not_fit() {
         let tile = |len, inner| {
             panics(|| {
-                with_nest(|nest| nest.onto(&mut vec![0_u8; len], inner, &mut Plan::new()).loops().len())
+                with_nest(|nest| nest.onto(&mut vec![0_u8; len], inner, &mut Loops::new()).loops().len())
             })
         };
         assert_eq!([tile(5, 1), tile(23, 2), tile(0, 0)], ["room for an element of each index"; 3]);

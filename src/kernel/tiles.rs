@@ -89,6 +89,17 @@ impl Tiling {
         Self { first, take, cascade: Cascade { levels, first: limits.first } }
     }
 
+    /// Blocks of at most `room` elements that have all loops from `first` on, and a part of the one outside these.
+    pub(super) fn of_blocks(loops: &[Loop], first: usize, room: usize) -> Self {
+        let cascade = Cascade { levels: 1, first: 1 };
+        let Some(outer) = first.checked_sub(1) else {
+            return Self { first, take: loops[first].len, cascade };
+        };
+        let limit = room / steps(&loops[first..]);
+        let take = loops[outer].len.div_ceil(loops[outer].len.div_ceil(limit));
+        Self { first: outer, take, cascade }
+    }
+
     /// How many sums a tile has.
     pub(super) fn width(&self, loops: &[Loop]) -> usize {
         self.take * steps(&loops[self.first + 1..])
@@ -167,11 +178,11 @@ pub(super) fn run<U, T: Clone + Zero, E: Elements>(
     }
 }
 
-/// The tile's loops: their first strides as in the output, the second in the tile.
+/// The tile's loops: their first strides as in the output, the second in the tile. The outermost is cut to `take` steps.
 pub(super) fn shape(loops: &[Loop], take: usize) -> Loops {
     let mut tile = Loops::new();
     tile.extend(loops);
-    tile[0].len = take;
+    tile.iter_mut().take(1).for_each(|l| l.len = take);
     let mut width = 1;
     for l in tile.iter_mut().rev() {
         l.strides[1] = width;

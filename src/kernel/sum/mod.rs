@@ -11,7 +11,7 @@ mod streams;
 use super::lane;
 use super::levels::RADIX;
 use super::loops::{Loop, Loops, Plan, steps};
-use super::memory::{Scratch, fresh};
+use super::memory::{Scratch, forgettable, fresh};
 use super::nest::Nest;
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
@@ -91,11 +91,6 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     fresh(shape, &is_inside, |out: &mut ArrayRef<MaybeUninit<A>, E>| {
         sum_into(input, out, dropped, &Fresh, executor);
     })
-}
-
-/// Whether partial results may be left on the stack, and fit there.
-const fn forgettable<T>() -> bool {
-    !needs_drop::<T>() && size_of::<T>() > 0 && size_of::<T>() <= 64 && align_of::<T>() <= 64
 }
 
 /// The way a nest is summed.
