@@ -1,0 +1,5 @@
+//! What concerns the crate as a whole.
+
+mod differential;
+mod regressions;
+mod types;
