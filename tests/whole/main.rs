@@ -1,4 +1,4 @@
-//! What concerns the crate as a whole.
+//! The crate as a whole: its types, its agreement with NumPy, and the bugs that fuzzing found.
 
 mod differential;
 mod regressions;
