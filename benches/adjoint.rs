@@ -1,8 +1,8 @@
 //! Sums over axes: the crate, a plain one-pass loop written for the one case, a plain chunked read of as many
 //! bytes, and ndarray's chain of `sum_axis`.
 //!
-//! `cargo bench --bench adjoint -- f32/c4096` measures one array; times are for `f32` and `f64`, one thread, and
-//! with the feature `rayon` several threads too.
+//! `cargo bench --manifest-path benches/Cargo.toml --bench adjoint -- f32/c4096` measures one array; times are for `f32`
+//! and `f64`, one thread, and with the feature `rayon` several threads too.
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, Zip};
 use ndarray_broadcast::prelude::*;

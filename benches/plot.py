@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws benches/speed.svg and writes the table of README.md, both from what criterion measured.
+"""Draws src/guide/speed.svg and writes the table of README.md, both from what criterion measured.
 
     python3 benches/plot.py --run      measures the cases below first, for about three minutes
-    python3 benches/plot.py            takes what is in target/criterion
+    python3 benches/plot.py            takes what is in benches/target/criterion
     python3 benches/plot.py FOLDER     takes what is in another criterion folder
 
 A case of which nothing was measured is left out, and said so. Times are criterion's medians.
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "benches" / "speed.svg"
+PICTURE = ROOT / "src" / "guide" / "speed.svg"
 README = ROOT / "README.md"
 MARKS = ("<!-- speed: written by benches/plot.py -->", "<!-- end of speed -->")
 WAYS = ("crate", "ndarray", "plain loop")
@@ -69,7 +69,8 @@ def run():
     ids = [name for _, cases in GROUPS for _, *ids in cases for name in ids if name]
     benches = [part for bench in ("view", "adjoint", "map", "batch") for part in ("--bench", bench)]
     only = "^(" + "|".join(map(re.escape, ids)) + ")$"
-    subprocess.run(["cargo", "bench", *benches, "--", only], cwd=ROOT, check=True)
+    command = ["cargo", "bench", "--manifest-path", "benches/Cargo.toml", *benches, "--", only]
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 def measured(folder):
@@ -183,7 +184,7 @@ def main(arguments):
     if arguments == ["--run"]:
         run()
         arguments = []
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "benches" / "target"))
     folder = Path(arguments[0]) if arguments else target / "criterion"
     groups = found(measured(folder))
     if not groups:

@@ -35,7 +35,7 @@ pub mod batches {}
 pub mod shapes {}
 
 #[doc = include_str!("speed.md")]
-#[doc = include_str!("../../benches/speed.svg")]
+#[doc = include_str!("speed.svg")]
 pub mod speed {}
 
 #[doc = include_str!("from_unbroadcast.md")]

@@ -1,6 +1,6 @@
 //! What can be wrong with a sum: words, the order of the checks, and shapes too large to be stored.
 
-use crate::common::{assert_words, empty, kind, refused};
+use common::{assert_words, empty, kind, refused};
 use ndarray::{Array, Array1, Array2, ArrayD, Axis, ErrorKind, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{AxisSet, BroadcastError, Request, reduction_axes};

@@ -1,9 +1,7 @@
 //! ⟨Bx, y⟩ = ⟨x, Bᵀy⟩ for every view of the crate, exactly, with integers.
 #![allow(clippy::many_single_char_names, reason = "x and y are the identity's, a, b, c operands")]
 
-use crate::common::{
-    Layout, joint, layout, operand_of, scrambled, shape, signed, view_of_rank, without_axes,
-};
+use common::{Layout, joint, layout, operand_of, scrambled, shape, signed, view_of_rank, without_axes};
 use ndarray::{Array, ArrayD, ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{

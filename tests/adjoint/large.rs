@@ -1,6 +1,6 @@
 //! Sums long and wide enough to reach every inner loop of the kernel, its blocks' edges and its remainders.
 
-use crate::common::{indices, scrambled, sums, without_axes};
+use common::{indices, scrambled, sums, without_axes};
 use ndarray::{Array1, ArrayD, ArrayViewD, ArrayViewMutD, Axis, IxDyn, ShapeBuilder, Slice};
 use ndarray_broadcast::AxisSet;
 use ndarray_broadcast::prelude::*;

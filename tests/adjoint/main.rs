@@ -1,11 +1,10 @@
 //! The sums that undo broadcasts.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod accuracy;
 mod elements;
 mod errors;
+mod golden;
 mod identity;
 mod large;
+mod order;
 mod properties;

@@ -1,6 +1,6 @@
 //! Sums of random shapes, axes and layouts against the naive model, exactly, with integers.
 
-use crate::common::{
+use common::{
     Layout, indices, layout, layout_to_write, operand_of, scrambled, shape, signed, sums, variant,
     view_of_rank, without_axes,
 };

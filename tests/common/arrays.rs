@@ -293,6 +293,7 @@ pub fn array_and_target() -> impl Strategy<Value = (Layout, Vec<i64>)> {
 }
 
 /// Runs `$body` with `$name` a view of a fixed number of axes, 0 to 6, made of a view of a dynamic one.
+#[macro_export]
 macro_rules! view_of_rank {
     ($view:expr, $name:ident => $body:expr) => {{
         macro_rules! fixed {
@@ -314,4 +315,3 @@ macro_rules! view_of_rank {
         }
     }};
 }
-pub(crate) use view_of_rank;

@@ -156,7 +156,7 @@ pub fn run(
     expected: &[(&'static str, usize)],
     check: impl Fn(&Case) -> &'static str,
 ) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(table).with_extension("json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(table).with_extension("json");
     let text = std::fs::read_to_string(&path).expect("the table is there");
     let table_value: Value = serde_json::from_str(&text).expect("the table is JSON");
     let mut tally = Tally::default();

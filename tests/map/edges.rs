@@ -1,6 +1,6 @@
 //! Size 0, no axes, many axes, elements without a size, and arrays larger than memory.
 
-use crate::common::kind;
+use common::kind;
 use ndarray::{Array0, Array1, Array2, ArrayD, Dimension, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};

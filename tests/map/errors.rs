@@ -1,6 +1,6 @@
 //! Every error of the fused operations: its words and its data.
 
-use crate::common::{assert_words, empty, refused};
+use common::{assert_words, empty, refused};
 use ndarray::{Array2, ErrorKind, arr0};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, Request, broadcast_apply, broadcast_map, broadcast_map_sum_to};

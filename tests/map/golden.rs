@@ -1,7 +1,7 @@
 //! Every case of NumPy with several operands, through the fused operations.
 
-use crate::common::{Case, Layout, assert_elements, operands_in, run_kind, variant};
 use crate::number::{apply, map, map_sum_to};
+use common::{Case, Layout, assert_elements, operands_in, run_kind, variant};
 use ndarray::{ArrayD, ArrayViewD};
 
 /// Compares what the elements are at every index, and their sum, with the record; more than six operands are

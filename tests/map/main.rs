@@ -2,9 +2,6 @@
 #![allow(clippy::many_single_char_names, reason = "a to f are operands")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod accuracy;
 mod edges;
 mod errors;

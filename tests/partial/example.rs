@@ -4,7 +4,10 @@
 #[allow(dead_code, reason = "its main is not run here")]
 mod shape_check;
 
-use shape_check::{SHIPPED, check};
+use shape_check::check;
+
+/// As in the example, whose manifest is in the folder above.
+const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/shape_check.txt");
 
 #[test]
 fn shipped_file() {

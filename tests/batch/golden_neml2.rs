@@ -4,8 +4,6 @@
     reason = "m, n, p are sizes, and x, y, w operands, as in the signatures"
 )]
 
-mod common;
-
 use common::{Case, kind, refused, run};
 use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
 use ndarray_broadcast::prelude::*;
@@ -273,7 +271,7 @@ fn neml2() {
 }
 
 fn table(name: &str) -> serde_json::Value {
-    let path = format!("{}/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).expect("the table is there")).expect("JSON")
 }
 

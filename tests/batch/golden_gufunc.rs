@@ -1,8 +1,6 @@
 //! The generalised ufuncs of NumPy.
 #![allow(clippy::many_single_char_names, reason = "x, y, w are operands and s the result")]
 
-mod common;
-
 use common::{Case, kind, refused, run, variant};
 use ndarray::{
     ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2, Ix0, Ix1, Ix2,

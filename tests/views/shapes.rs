@@ -1,7 +1,5 @@
 //! The laws of the shape algebra, over shapes that match, clash and overflow.
 
-mod common;
-
 use common::{empty, joint, variant};
 use ndarray::{Axis, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;

@@ -1,7 +1,5 @@
 //! Arrays stretched to a target shape, against tables of MindSpore, NumPy, PyTorch and OpenVINO.
 
-mod common;
-
 use common::{
     Case, Layout, assert_elements, assert_strides, layout_in, resolved, run, run_kind, torch_array, variant,
 };

@@ -3,8 +3,6 @@
 #![allow(clippy::needless_pass_by_value, reason = "what the crate calls closures with")]
 #![allow(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 
-mod common;
-
 use common::{Layout, refused, variant};
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewD,

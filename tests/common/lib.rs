@@ -1,17 +1,16 @@
 //! What all tests share: the naive model, arrays of every layout, and the recorded tables.
+#![allow(missing_docs, reason = "nothing but the tests uses this")]
 #![allow(
-    dead_code,
-    unused_imports,
-    unused_macros,
-    reason = "each test file is its own crate and uses a part of this"
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    reason = "as above"
 )]
-#![allow(unreachable_pub, reason = "each test file is its own crate, of which this is a private module")]
 
 mod arrays;
 mod model;
 mod tables;
 
-pub(crate) use arrays::view_of_rank;
 pub use arrays::{
     Layout, Op, array_and_target, family, layout, layout_in, layout_to_write, layout_within, operand_of,
     operands_in, shape, torch_array,

@@ -3,8 +3,6 @@
 #![allow(clippy::many_single_char_names, reason = "x, y and z are operands, m and n matrices")]
 #![allow(clippy::needless_pass_by_value, reason = "closures over bases get views by value")]
 
-mod common;
-
 use common::{Case, Layout, assert_elements, assert_strides, empty, layout_in, view_of_rank};
 use ndarray::{
     ArrayD, ArrayRef, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2,

@@ -1,7 +1,5 @@
 //! Axes named one by one, against tables of nGraph, JAX and XLA.
 
-mod common;
-
 use common::{Case, Layout, assert_elements, in_dim_places, run, variant};
 use ndarray::{Array, IxDyn};
 use ndarray_broadcast::AxisSet;

@@ -1,7 +1,5 @@
 //! Operations on batches equal loops over explicit indices, for any layout and number of axes.
 
-mod common;
-
 use common::{Layout, aligned_right, indices, joint, layout, operand_of, read_at, shape, signed};
 use ndarray::{
     ArrayD, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Dimension, Ix0, Ix1, Ix2,

@@ -1,8 +1,6 @@
 //! Views of random shapes and layouts against the naive model, which goes from index to index.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
-mod common;
-
 use common::{
     Layout, aligned_right, array_and_target, empty, family, in_dim_places, indices, joint, layout, read_at,
     resolved, shape, signed, variant, view_of_rank, without_axes,

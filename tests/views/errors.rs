@@ -1,7 +1,5 @@
 //! Every error: its words, its data, and the order of the checks.
 
-mod common;
-
 use common::{assert_words, empty, kind, refused};
 use ndarray::ErrorKind;
 use ndarray_broadcast::prelude::*;

@@ -1,8 +1,6 @@
 //! Arrays brought to match each other, against tables of Poplar, NumPy, ONNX and OpenVINO.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
-mod common;
-
 use common::{
     Case, Layout, assert_elements, assert_strides, empty, joint, operands_in, run, run_kind, variant,
 };

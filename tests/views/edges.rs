@@ -1,7 +1,5 @@
 //! At the edges: sizes that overflow, size 0, no axes, shapes that mean harm, views that are huge.
 
-mod common;
-
 use common::{empty, kind};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, IxDyn, ShapeBuilder, array, s};
 use ndarray_broadcast::prelude::*;

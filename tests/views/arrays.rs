@@ -1,8 +1,6 @@
 //! Every kind of array and of element: how an array is stored and what is in it does not matter.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
-mod common;
-
 use common::{Layout, array_and_target, family, resolved};
 use ndarray::{
     ArcArray2, Array1, Array2, ArrayRef, ArrayView1, ArrayView2, Axis, CowArray, Ix2, arr0, array, s,

@@ -1,7 +1,5 @@
 //! Gradients and sums against tables of MindSpore, PyTorch, JAX and nGraph.
 
-mod common;
-
 use common::{Case, Layout, assert_elements, run, torch_array, variant, without_axes};
 use ndarray::{Array, ArrayD, ArrayRef, Axis, IxDyn};
 use ndarray_broadcast::prelude::*;

@@ -1,0 +1,6 @@
+//! Batches of arrays.
+
+mod edges;
+mod golden_gufunc;
+mod golden_neml2;
+mod properties;

@@ -1,0 +1,5 @@
+//! The crate as a whole: its types, its agreement with NumPy, and the bugs that fuzzing found.
+
+mod differential;
+mod regressions;
+mod types;
