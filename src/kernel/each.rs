@@ -15,7 +15,7 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::loops::{Loop, Loops, Outside, Plan, steps};
-use super::memory::{Buffers, fresh};
+use super::memory::{COPY, LARGEST_COPY, fresh};
 use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};
 use super::simd::{self, Cpu, Work};
 #[cfg(feature = "rayon")]
@@ -29,6 +29,16 @@ const SHORT: usize = 16;
 const LONG: usize = 64;
 /// Of fewer elements no copies are made if there is another way.
 const SMALL: usize = 512;
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Bytes of cache lines that stay in L2 until their other elements are read.
+const CACHED: usize = 128 << 10;
+/// Of lines that are a multiple of so many bytes apart only few stay, as they share a set of the cache.
+const CONFLICTING: usize = 2 << 10;
+/// So many lines are better read one after the other than in blocks, if they stay.
+const MANY: usize = 512;
+/// Rows that are far apart lie in a page each: so many are used until they are done with.
+const PAGES: usize = 128;
 /// So few elements are visited one by one rather than copied.
 const TINY: usize = 64;
 
@@ -252,6 +262,9 @@ enum Way {
     AsTheyLie(Option<u8>),
     /// Several of them as one row, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
     Copied { copied: u8, first: usize, take: usize },
+    /// Blocks of `take` steps of loop `across` and of the innermost one, with copies of the operands in `copied`: one of
+    /// these is adjacent along the former, and far apart along the latter.
+    Transposed { copied: u8, across: usize, take: [usize; 2] },
 }
 
 impl Way {
@@ -265,7 +278,10 @@ impl Way {
             return Self::AsTheyLie(direct);
         }
         let largest = (1..=count).filter_map(plain).max().unwrap_or(1);
-        let room = Buffers::capacity(largest).cast_signed();
+        if let Some(transposed) = Self::transposed(loops, count, plain, largest) {
+            return transposed;
+        }
+        let room = (COPY / largest).cast_signed();
         let (mut first, mut width, mut take) = (loops.len(), 1, 0);
         while let Some(l) = loops[..first].last() {
             if l.strides[0] != width || room / width < 2 {
@@ -288,6 +304,31 @@ impl Way {
     }
 }
 
+impl Way {
+    /// The loops in blocks of whole cache lines, where lines would be evicted before their other elements are read.
+    fn transposed(
+        loops: &[Loop],
+        count: usize,
+        plain: fn(usize) -> Option<usize>,
+        largest: usize,
+    ) -> Option<Self> {
+        let (row, outer) = loops.split_last()?;
+        let evicts = |k: usize| {
+            let step = row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0));
+            let stays = row.len >= MANY && row.len * LINE <= CACHED && !step.is_multiple_of(CONFLICTING);
+            step >= LINE && !stays
+        };
+        let across = (1..=count)
+            .filter(|&k| evicts(k))
+            .find_map(|k| outer.iter().position(|l| l.strides[k].unsigned_abs() == 1 && l.strides[0] != 0))?;
+        let copied = bits(count, |k| row.strides[k] != 1);
+        let line = LINE / largest;
+        let take = [outer[across].len.min(line), row.len.min(LARGEST_COPY / largest / line)];
+        let is_plain = (1..=count).all(|k| copied >> (k - 1) & 1 == 0 || plain(k).is_some());
+        (is_plain && take.iter().all(|&take| take >= 8)).then_some(Self::Transposed { copied, across, take })
+    }
+}
+
 /// Hands out the nest as blocks of rows for which a closure has a loop.
 pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
     match Way::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
@@ -299,19 +340,10 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock
             }
         }
         Way::Copied { copied, first, take } => {
-            let whole = nest.loops()[first].len;
-            let (count, at) = (nest.loops().len() - first, whole / take * take);
-            if take == whole {
-                return drive_copied(nest, copied, count, visit);
-            }
-            if at == whole {
-                return drive_copied(nest.grouped(first, take, &mut Loops::new()), copied, count, visit);
-            }
-            let mut rooms = [Loops::new(), Loops::new()];
-            let [main, rest] = nest.cut(first, at, &mut rooms);
-            drive_copied(main.grouped(first, take, &mut Loops::new()), copied, count, visit);
-            drive_copied(rest, copied, count, visit);
+            let count = nest.loops().len() - first;
+            nest.chunked(first, take, &mut |nest| drive_copied(nest, copied, count, visit));
         }
+        Way::Transposed { copied, across, take } => drive_transposed(nest, copied, across, take, visit),
     }
 }
 
@@ -335,6 +367,42 @@ fn drive_copied<T, E: Elements>(
         [0, count]
     };
     nest.gathered(copied, rows, &mut |block| visit(block, Some((1 << E::COUNT) - 1)));
+}
+
+/// Hands out blocks of loop `across` and the innermost one, with copies of the operands in `copied`.
+fn drive_transposed<T, E: Elements>(
+    nest: Nest<'_, T, E>,
+    copied: u8,
+    across: usize,
+    take: [usize; 2],
+    visit: &mut VisitBlock<'_, T, E>,
+) {
+    let all = (1 << E::COUNT) - 1;
+    in_blocks(nest, across, [PAGES; 2], &mut |nest| {
+        let across = nest.loops().len() - 2;
+        in_blocks(nest, across, take, &mut |nest| {
+            nest.gathered(copied, [1, 1], &mut |block| visit(block, Some(all)));
+        });
+    });
+}
+
+/// Hands out the nest with at most `take` steps of loop `across` and of the innermost one as its innermost loops.
+fn in_blocks<T, E: Elements>(
+    nest: Nest<'_, T, E>,
+    across: usize,
+    take: [usize; 2],
+    then: &mut dyn FnMut(Nest<'_, T, E>),
+) {
+    let last = nest.loops().len() - 1;
+    let take = [take[0].min(nest.loops()[across].len), take[1].min(nest.loops()[last].len)];
+    nest.chunked(last, take[1], &mut |nest| {
+        let from_end = nest.loops().len() - across;
+        nest.chunked(across, take[0], &mut |nest| {
+            let count = nest.loops().len();
+            let class = |at: usize, _: &Loop| if at + from_end == count || at + 1 == count { 2 } else { 0 };
+            then(nest.ordered(class, &mut Loops::new()));
+        });
+    });
 }
 
 #[cfg(test)]
@@ -399,6 +467,27 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_would_be_evicted_are_read_in_blocks() {
+        let transposed = |copied, across, take| Way::Transposed { copied, across, take };
+        let square = |n: usize| [(n, [n.cast_signed(), 1, n.cast_signed()]), (n, [1, n.cast_signed(), 1])];
+        assert_eq!(way(&square(300)), transposed(0b01, 0, [16, 128]));
+        assert_eq!(way(&square(20)), transposed(0b01, 0, [16, 20]));
+        assert_eq!(way(&square(7)), copied(0b01, 0, 7));
+        // many lines, that stay in the cache or not
+        assert_eq!(way(&square(700)), copied(0b01, 1, 350));
+        assert_eq!([1024, 3000].map(|n| way(&square(n))), [transposed(0b01, 0, [16, 128]); 2]);
+        // the other operand, larger elements, a loop between the two
+        assert_eq!(way(&[(90, [90, 0, 1]), (300, [1, 0, 90])]), transposed(0b11, 0, [16, 128]));
+        assert_eq!(way_of(&square(300), |_| Some(8)), transposed(0b01, 0, [8, 128]));
+        let between = [(90, [9000, 1, 0]), (50, [300, 0, 1]), (300, [1, 90, 0])];
+        assert_eq!(way(&between), transposed(0b11, 0, [16, 128]));
+        // few elements to a line, steps within a line, elements that are no numbers
+        assert_eq!(way_of(&square(300), |_| Some(16)), copied(0b01, 1, 100));
+        assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 15, 1])]), copied(0b01, 1, 300));
+        assert_eq!(way_of(&square(300), |_| None), AS_THEY_LIE(None));
+    }
+
+    #[test]
     fn what_is_not_copied() {
         // the written operand with a stride
         assert_eq!(way(&[(5000, [2, 1, 1])]), AS_THEY_LIE(None));
@@ -453,7 +542,7 @@ mod tests {
 
     #[test]
     fn each_element_is_visited_once() {
-        for [m, n] in [[1, 1], [700, 1], [600, 3], [200, 11], [2, 1300], [40, 40]] {
+        for [m, n] in [[1, 1], [700, 1], [600, 3], [200, 11], [2, 1300], [40, 40], [33, 150], [9, 140]] {
             let number = |(i, j)| u32::try_from(i * 3 * n + j).expect("small");
             let base = Array2::from_shape_fn((2 * m, 3 * n), number);
             let own = base.mapv(Own);

@@ -52,13 +52,15 @@ pub(crate) const fn forgettable<T>() -> bool {
     !needs_drop::<T>() && size_of::<T>() > 0 && size_of::<T>() <= 64 && align_of::<T>() <= 64
 }
 
-/// The most bytes of one copy: it stays in L1 beside those of the other operands.
-const COPY: usize = 2 << 10;
+/// Bytes of one copy, which stays in L1 beside those of the other operands.
+pub(crate) const COPY: usize = 2 << 10;
+/// The most bytes of one copy.
+pub(crate) const LARGEST_COPY: usize = 8 << 10;
 
 /// Copies of a block of each operand.
 #[repr(C, align(64))]
 pub(crate) struct Buffers {
-    room: MaybeUninit<[[u8; COPY]; OPERANDS - 1]>,
+    room: MaybeUninit<[[u8; LARGEST_COPY]; OPERANDS - 1]>,
     /// Where each copy was made from.
     copied: [*const (); OPERANDS],
     /// The sizes of the operands' elements, of plain numbers; else 0.
@@ -76,12 +78,6 @@ impl Buffers {
         Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], sizes }
     }
 
-    /// How many elements of that size fit into one copy.
-    #[inline]
-    pub(crate) fn capacity(size: usize) -> usize {
-        COPY / size
-    }
-
     /// Copies the elements of operand `k` along these loops, if the last copy was of other elements.
     ///
     /// # Safety
@@ -92,9 +88,9 @@ impl Buffers {
             return;
         }
         let size = self.sizes[k];
-        assert!(size > 0 && steps(loops) <= COPY / size, "plain numbers, of a block that fits");
+        assert!(size > 0 && steps(loops) <= LARGEST_COPY / size, "plain numbers, of a block that fits");
         self.copied[k] = from;
-        let room = self.room.as_mut_ptr().cast::<[u8; COPY]>().wrapping_add(k - 1);
+        let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1);
         // SAFETY: The caller promises the elements; the room is for as many, and aligned for them.
         unsafe {
             match size {
@@ -110,7 +106,7 @@ impl Buffers {
 
     /// Where the copies of operand `k` are.
     pub(crate) fn pointer(&self, k: usize) -> *const () {
-        self.room.as_ptr().cast::<[u8; COPY]>().wrapping_add(k - 1).cast()
+        self.room.as_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1).cast()
     }
 }
 
@@ -134,6 +130,12 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
                 }
             };
         }
+        [rows, row]
+            if const { matches!(size_of::<B>(), 4 | 8) } && rows.strides[k] == 1 && row.strides[k] > 1 =>
+        {
+            // SAFETY: the caller promises the elements and the room.
+            return unsafe { copy_transposed(from, row.strides[k], [rows.len, row.len], to) };
+        }
         [outer, ref inner @ ..] => (outer, inner),
     };
     let (width, stride) = (steps(inner), outer.strides[k]);
@@ -155,6 +157,30 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
             _ => (0..outer.len).for_each(|i| {
                 copy_block(from.offset(i.cast_signed() * stride), k, inner, to.add(i * width));
             }),
+        }
+    }
+}
+
+/// [`copy_block`] for rows whose elements are `step` apart, and adjacent columns: eight rows of what is read at a time, as
+/// lines that lie a power of two apart push each other out of the cache.
+///
+/// # Safety
+/// As [`copy_block`].
+unsafe fn copy_transposed<B: Copy>(from: *const B, step: isize, [rows, width]: [usize; 2], to: *mut B) {
+    const AT_ONCE: usize = 8;
+    for first in (0..width).step_by(AT_ONCE) {
+        for row in 0..rows {
+            // SAFETY: the caller promises the elements and the room.
+            unsafe {
+                let from = from.add(row).offset(first.cast_signed() * step);
+                let to = to.add(row * width + first);
+                if width - first >= AT_ONCE {
+                    to.cast::<[B; AT_ONCE]>()
+                        .write_unaligned(core::array::from_fn(|i| *from.offset(i.cast_signed() * step)));
+                } else {
+                    (0..width - first).for_each(|i| to.add(i).write(*from.offset(i.cast_signed() * step)));
+                }
+            }
         }
     }
 }
@@ -343,7 +369,7 @@ mod tests {
             // SAFETY: two elements were copied
             let copied = unsafe { buffers.pointer(1).cast::<[u32; 2]>().read() };
             // what is copied anew can be told from what is kept
-            buffers.room = MaybeUninit::new([[0; COPY]; OPERANDS - 1]);
+            buffers.room = MaybeUninit::new([[0; LARGEST_COPY]; OPERANDS - 1]);
             copied
         };
         assert_eq!([copy(0), copy(0), copy(1), copy(0)], [[1, 2], [0, 0], [2, 3], [1, 2]]);
@@ -375,17 +401,30 @@ mod tests {
     }
 
     #[test]
+    fn copies_of_columns() {
+        let a = Array2::from_shape_fn((40, 20), |(i, j)| u32::try_from(100 * i + j).expect("small"));
+        for (rows, width) in [(1, 1), (3, 7), (16, 8), (5, 39), (20, 40)] {
+            let mut out = alloc::vec![0; rows * width];
+            // SAFETY: so many columns of the array, and room for as many elements
+            unsafe { copy_transposed(a.as_ptr(), 20, [rows, width], out.as_mut_ptr()) };
+            assert!(
+                (0..rows * width).all(|at| out[at] == a[[at % width, at / width]]),
+                "{rows} rows of {width}"
+            );
+        }
+    }
+
+    #[test]
     fn the_largest_copy() {
-        assert_eq!([1, 4, 16].map(Buffers::capacity), [2048, 512, 128]);
-        copied_row(0_u8, 2048);
-        copied_row(0_f32, 512);
-        copied_row(0_u128, 128);
+        copied_row(0_u8, LARGEST_COPY);
+        copied_row(0_f32, LARGEST_COPY / 4);
+        copied_row(0_u128, LARGEST_COPY / 16);
     }
 
     #[test]
     #[should_panic(expected = "plain numbers, of a block that fits")]
     fn too_large_a_copy() {
-        copied_row(0_f32, 513);
+        copied_row(0_f32, LARGEST_COPY / 4 + 1);
     }
 
     #[test]

@@ -530,6 +530,25 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, ..self }
     }
 
+    /// Hands out the nest with `take` steps of loop `place` as a loop of its own, and then those that are left over, if any:
+    /// it is as far from the innermost loop as it was.
+    ///
+    /// # Panics
+    /// Where the loop has fewer steps, or the written operand does not move along it.
+    pub(crate) fn chunked(self, place: usize, take: usize, then: &mut dyn FnMut(Nest<'_, T, E>)) {
+        let len = self.loops[place].len;
+        if take == len {
+            return then(self);
+        }
+        let mut rooms = [Loops::new(), Loops::new()];
+        if len.is_multiple_of(take) {
+            return then(self.grouped(place, take, &mut rooms[0]));
+        }
+        let [main, rest] = self.cut(place, len / take * take, &mut rooms);
+        then(main.grouped(place, take, &mut Loops::new()));
+        then(rest);
+    }
+
     /// Has `visit` visit every index of up to two loops, row by row. `moving` are the operands that move by one element
     /// along a row, where the written one does and the others stay; see [`Elements::row`].
     ///

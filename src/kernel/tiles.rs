@@ -128,23 +128,19 @@ pub(super) fn parts<U, E: Elements>(
     tiling: Tiling,
     mut then: impl FnMut(Nest<'_, U, E>, Tiling),
 ) {
-    let Tiling { first, take, .. } = tiling;
-    let mut in_order = |nest: Nest<'_, U, E>, tiling: Tiling| {
-        let class = |place, l: &Loop| if place >= tiling.first { 2 } else { u8::from(l.is_reduced()) };
-        then(nest.ordered(class, &mut Loops::new()), tiling);
+    let inner = nest.loops().len() - tiling.first;
+    let mut in_order = |nest: Nest<'_, U, E>, take| {
+        let first = nest.loops().len() - inner;
+        let class = |place, l: &Loop| if place >= first { 2 } else { u8::from(l.is_reduced()) };
+        then(nest.ordered(class, &mut Loops::new()), Tiling { first, take, ..tiling });
     };
-    let cut = nest.loops()[first];
-    if cut.is_reduced() || cut.len == take {
-        return in_order(nest, tiling);
+    if nest.loops()[tiling.first].is_reduced() {
+        return in_order(nest, tiling.take);
     }
-    let (at, mut rooms) = (cut.len / take * take, [Loops::new(), Loops::new()]);
-    let inner = Tiling { first: first + 1, ..tiling };
-    if at == cut.len {
-        return in_order(nest.grouped(first, take, &mut Loops::new()), inner);
-    }
-    let [main, rest] = nest.cut(first, at, &mut rooms);
-    in_order(main.grouped(first, take, &mut Loops::new()), inner);
-    in_order(rest, Tiling { take: cut.len - at, ..tiling });
+    nest.chunked(tiling.first, tiling.take, &mut |nest| {
+        let take = nest.loops()[nest.loops().len() - inner].len;
+        in_order(nest, take);
+    });
 }
 
 /// Adds rows to tiles.
