@@ -300,25 +300,49 @@ fn plan_aligned(
     plan.make(outside);
 }
 
-/// Plans the loops over the axes of an array that is summed: see [`Nest::sum`].
-fn plan_sum(plan: &mut Plan, out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool) {
-    plan.clear();
+/// Calls `then` with a loop for each axis of an array that is summed: see [`Nest::sum`].
+#[inline(always)]
+fn each_summed(out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool, mut then: impl FnMut(Loop)) {
     let mut out_axis = 0;
     for (axis, (&len, &stride)) in array.sizes.iter().zip(array.strides).enumerate() {
-        let mut strides = [0; OPERANDS];
-        strides[1] = stride;
+        let mut l = Loop { len, ..Loop::ONE };
+        l.strides[1] = stride;
         if !dropped(axis) {
             if out.sizes[out_axis] == len {
-                strides[0] = out.strides[out_axis];
+                l.strides[0] = out.strides[out_axis];
             } else {
                 assert!(out.sizes[out_axis] == 1, "an output axis has the input's size or 1");
             }
             out_axis += 1;
         }
-        plan.add(Loop { len, strides });
+        then(l);
     }
     assert!(out_axis == out.sizes.len(), "every output axis is one of the input's");
+}
+
+/// Plans the loops over the axes of an array that is summed: see [`Nest::sum`].
+fn plan_sum(plan: &mut Plan, out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool) {
+    plan.clear();
+    each_summed(out, array, dropped, |l| plan.add(l));
     plan.make(Outside::Read);
+}
+
+/// The loops of [`Nest::small_sum`], for up to two axes.
+fn small_sum<'a>(
+    room: &'a mut [Loop; 2],
+    out: Axes<'_>,
+    array: Axes<'_>,
+    dropped: &dyn Fn(usize) -> bool,
+) -> &'a [Loop] {
+    let mut count = 0;
+    each_summed(out, array, dropped, |l| {
+        room[count] = l;
+        count += 1;
+    });
+    if count == 2 && room[0].is_reduced() && !room[1].is_reduced() {
+        room.swap(0, 1);
+    }
+    &room[..count]
 }
 
 /// Loops, and pointers to the operands: see the invariant above.
@@ -798,6 +822,27 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         Self::planned(plan, pointer, (array.as_ptr(),))
     }
 
+    /// [`sum`](Self::sum) of an array with up to two axes and `most` elements, with its axes as the loops: the reduced ones
+    /// inside, and not ordered, merged or turned round.
+    ///
+    /// # Panics
+    /// As [`sum`](Self::sum).
+    #[inline]
+    pub(crate) fn small_sum<D: Dimension, F: Dimension>(
+        room: &'a mut [Loop; 2],
+        most: usize,
+        array: &'a ArrayRef<A, D>,
+        out: &'a mut ArrayRef<T, F>,
+        dropped: &dyn Fn(usize) -> bool,
+    ) -> Option<Self> {
+        if array.ndim() > room.len() || array.is_empty() || array.len() > most {
+            return None;
+        }
+        let pointer = out.as_mut_ptr();
+        let loops = small_sum(room, Axes::of(out), Axes::of(array), dropped);
+        Some(Self { loops, out: pointer, read: (array.as_ptr(),), arrays: PhantomData })
+    }
+
     /// The elements along the `inner` innermost loops, at each index of the others: those that are read, as
     /// [`block`](Nest::block) gives them, and those that are written.
     ///
@@ -1037,6 +1082,19 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
         let from = from.min(self.width);
         let at = self.at.wrapping_offset(self.step() * from.cast_signed());
         Self { at, width: width.min(self.width - from), ..self }
+    }
+
+    /// All elements, row by row, folded into `start`.
+    #[inline(always)]
+    pub(crate) fn fold<R>(self, mut start: R, mut f: impl FnMut(R, &T) -> R) -> R {
+        for row in 0..self.rows {
+            let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
+            for column in 0..self.width {
+                // SAFETY: An element of the block.
+                start = f(start, unsafe { &*at.wrapping_offset(column.cast_signed() * self.step()) });
+            }
+        }
+        start
     }
 
     #[inline(always)]

@@ -78,12 +78,7 @@ impl Lanes {
     }
 
     #[inline(always)]
-    pub(super) fn run<C: Cpu, T: Element, S: Store<T>>(
-        self,
-        nest: Nest<'_, S::Slot, (T,)>,
-        store: &S,
-        room: &mut [T],
-    ) {
+    pub(super) fn run<C: Cpu, T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
         match self {
             Self::Rows(1) => rows::<C, T, S, 1>(nest, store),
             Self::Rows(2) => rows::<C, T, S, 2>(nest, store),
@@ -103,12 +98,7 @@ impl Lanes {
                     store.store(slot, lane::sum(lane, &mut []));
                 }
             }
-            Self::Strided => {
-                let mut lanes = nest.blocks(1, false);
-                while let Some((lane, [slot])) = lanes.next() {
-                    store.store(slot, lane::sum(lane, room));
-                }
-            }
+            Self::Strided => unreachable!("lanes that need room"),
             Self::Singles => {
                 let mut singles = nest.blocks(0, false);
                 while let Some((single, [slot])) = singles.next() {
@@ -116,6 +106,15 @@ impl Lanes {
                 }
             }
         }
+    }
+}
+
+/// Lanes whose elements are not adjacent, with [room](lane::room) for copies of them.
+#[inline(always)]
+pub(super) fn strided<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, room: &mut [T]) {
+    let mut lanes = nest.blocks(1, false);
+    while let Some((lane, [slot])) = lanes.next() {
+        store.store(slot, lane::sum(lane, room));
     }
 }
 

@@ -42,6 +42,8 @@ impl<T, S: Store<T>, X> Sums<T, S> for X where
 
 /// Bytes of input below which other threads take longer to wake than the sum takes.
 const WORTH_IT: usize = 2 << 20;
+/// Up to so many elements are added one after the other, as a plan takes longer than they do.
+const SMALL: usize = 64;
 /// The fewest elements that are worth another thread.
 const GRAIN: usize = 1 << 16;
 
@@ -59,8 +61,21 @@ pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
     if input.is_empty() {
         return out.iter_mut().for_each(|slot| store.store(slot, A::zero()));
     }
+    if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out, dropped) {
+        return small(nest, store);
+    }
     if let Some(nest) = Nest::sum(&mut Plan::new(), input, out, dropped) {
         run(nest, store, executor);
+    }
+}
+
+/// One output after the other, for up to two reduced loops.
+#[inline]
+fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
+    let mut outputs = nest.blocks(reduced, reduced == 2);
+    while let Some((block, [slot])) = outputs.next() {
+        store.store(slot, block.fold(T::zero(), |total, item| total + item.clone()));
     }
 }
 
@@ -140,8 +155,9 @@ fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, st
     // each part is planned when it runs: here only where there may be several
     let whole = match is_large.then(|| Way::of::<T>(loops)) {
         None | Some(Way::Plain) => 0,
+        // their order of summation depends on the two innermost loops
+        Some(Way::Streams(_) | Way::Lanes(Lanes::Channels(_))) => loops.len() - 2,
         Some(Way::Lanes(_)) => loops.len(),
-        Some(Way::Streams(_)) => loops.len() - 2,
         Some(Way::Tiles(tiling)) => tiling.first,
     };
     executor.run(nest, &Sum { store, executor, is_large, whole });
@@ -166,12 +182,8 @@ where
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
         match Way::of::<T>(part.loops()) {
             Way::Plain => plain(part, self.store),
-            Way::Lanes(Lanes::Strided) => {
-                let mut scratch = Scratch::new();
-                let room = scratch.filled(lane::room::<T>(), &T::zero());
-                simd::dispatch(SumLanes { way: Lanes::Strided, nest: part, store: self.store, room });
-            }
-            Way::Lanes(way) => simd::dispatch(SumLanes { way, nest: part, store: self.store, room: &mut [] }),
+            Way::Lanes(Lanes::Strided) => simd::dispatch(SumStrided { nest: part, store: self.store }),
+            Way::Lanes(way) => simd::dispatch(SumLanes { way, nest: part, store: self.store }),
             Way::Streams(way) => simd::dispatch(SumStreams { way, nest: part, store: self.store }),
             Way::Tiles(tiling) => rows::run(part, tiling, self),
         }
@@ -182,7 +194,6 @@ struct SumLanes<'a, 's, T, S: Store<T>> {
     way: Lanes,
     nest: Nest<'a, S::Slot, (T,)>,
     store: &'s S,
-    room: &'a mut [T],
 }
 
 impl<T: Element, S: Store<T>> Work for SumLanes<'_, '_, T, S> {
@@ -190,7 +201,23 @@ impl<T: Element, S: Store<T>> Work for SumLanes<'_, '_, T, S> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        self.way.run::<C, T, S>(self.nest, self.store, self.room);
+        self.way.run::<C, T, S>(self.nest, self.store);
+    }
+}
+
+/// Work of its own, as the room on the stack takes time.
+struct SumStrided<'a, 's, T, S: Store<T>> {
+    nest: Nest<'a, S::Slot, (T,)>,
+    store: &'s S,
+}
+
+impl<T: Element, S: Store<T>> Work for SumStrided<'_, '_, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let mut scratch = Scratch::new();
+        lanes::strided(self.nest, self.store, scratch.filled(lane::room::<T>(), &T::zero()));
     }
 }
 
