@@ -2,8 +2,9 @@
 
 use super::SumTo;
 use crate::error::BroadcastError;
+use crate::error::operation::SUM_TO;
 use crate::sealed::Sealed;
-use crate::shape::{TargetShape, sizes, sum_target, to_target};
+use crate::shape::{TargetShape, sizes, sum_target};
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
 
@@ -47,8 +48,7 @@ impl<A, D: Dimension> IntoSumTo<A, D> for Array<A, D> {
     where
         A: Clone + Zero,
     {
-        let target =
-            sum_target(self.shape(), &shape, size_of::<A>(), |target| to_target(self.shape(), target))?;
+        let target = sum_target(self.shape(), &shape, size_of::<A>(), &SUM_TO, &[self.shape()])?;
         if sizes(&target) == self.shape() {
             return Ok(self.into_dimensionality().expect("the shape has as many axes as the array"));
         }

@@ -1,10 +1,11 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
-use crate::error::BroadcastError;
+use crate::error::operation::SUM_TO;
+use crate::error::{BroadcastError, Request};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{ShapeOf, TargetShape, onto_array, sum_target, sums_to, to_target};
+use crate::shape::{ShapeOf, TargetShape, no_sum, sum_target, sums};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -57,8 +58,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        let target =
-            sum_target(array.shape(), &shape, size_of::<A>(), |target| to_target(array.shape(), target))?;
+        let target = sum_target(array.shape(), &shape, size_of::<A>(), &SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
         Ok(sum_to_new(array, target, &|axis| axis < new, Serial))
     }
@@ -198,7 +198,16 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     out: &mut ArrayRef<A, E>,
     store: &S,
 ) -> Result<(), BroadcastError> {
-    let new = sums_to(array.shape(), out.shape(), || onto_array(array.shape(), out.shape()))?;
+    let new = leading(array.shape(), out.shape())?;
     sum_into(array, out, &|axis| axis < new, store, Serial);
     Ok(())
+}
+
+/// The number of leading axes of `shape` that are summed to leave the shape `out`.
+#[inline]
+pub(super) fn leading(shape: &[usize], out: &[usize]) -> Result<usize, BroadcastError> {
+    sums(shape, out).ok_or_else(|| {
+        let request = Request::of(&SUM_TO, &[shape]).to(out);
+        no_sum(request, shape, &out.target_given(), 0)
+    })
 }

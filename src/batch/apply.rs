@@ -1,9 +1,9 @@
 //! The fused operations as methods.
 
-use super::op::into_request;
 use super::{BaseOp, Batch, Joint, Whole, base_op};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, Split, goes_into, joint_with, sizes};
+use crate::error::operation::BATCH_INTO;
+use crate::shape::{LessAxes, Split, goes_into, joint_with, request_of, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// What an operation `P` makes of two batches.
@@ -143,7 +143,7 @@ where
     let base = op.base(&parts)?;
     let to = Split::new(out, base.ndim())?;
     goes_into(&parts, to)?;
-    Split::new(sizes(&base), base.ndim())?.check_base(to, || into_request(&parts, to))
+    Split::new(sizes(&base), base.ndim())?.check_base(to, || request_of(&BATCH_INTO, &parts).to(to), (2, to))
 }
 
 /// A method for each operation.

@@ -1,333 +1,328 @@
-//! What was asked of the crate, as messages tell it.
+//! What was asked for: an operation and the shapes it was given.
 
-use super::words::{Count, Split, base, batch, listed, together};
-use crate::partial::{PartialShape, ResultRule};
-use alloc::{boxed::Box, string::String, vec::Vec};
+use super::operation::{Layout, Operation};
+use super::{BroadcastError, ErrorKind, Mark};
+use alloc::{format, string::String, string::ToString, vec::Vec};
 use core::fmt;
 
-/// What was asked of the crate: the operation and every shape it was given, for error messages.
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::{broadcast_shapes, BroadcastError, Request};
-///
-/// let error = broadcast_shapes(&[[2, 3], [2, 4]]).unwrap_err();
-/// let BroadcastError::Incompatible { request, .. } = error else { unreachable!() };
-/// assert_eq!(*request, Request::Together { shapes: vec![vec![2, 3], vec![2, 4]] });
-/// assert_eq!(request.to_string(), "broadcast shapes [2, 3] and [2, 4] together");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Request {
-    /// Bring shapes to their joint shape.
-    Together {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-    },
-    /// Stretch a shape to a target in which -1 keeps the shape's own size.
-    ToTarget {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Stretch a shape to another shape.
-    ToShape {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Repeat a shape along new axes.
-    AlongAxes {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The axes of the target along which it is repeated.
-        axes: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Place each axis of a shape at an axis of the target.
-    InDim {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// For each axis of the array the axis of the target.
-        axes: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Sum over axes.
-    SumAxes {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The axes.
-        axes: Vec<usize>,
-    },
-    /// Sum over all that a broadcast repeats.
-    SumTo {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The shape to sum to, as given.
-        target: Vec<i128>,
-    },
-    /// Stretch shapes to that of an output that is there already.
-    Onto {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-        /// The shape of the output.
-        output: Vec<usize>,
-    },
-    /// Bring shapes to their joint shape and sum that to a target.
-    SumOfMap {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Make an axis set of axes that may be counted from the end.
-    CountAxes {
-        /// The axes, as given.
-        axes: Vec<isize>,
-    },
-    /// Bring shapes that are known in part to their joint shape.
-    PartialTogether {
-        /// The shapes of the operands.
-        shapes: Vec<PartialShape>,
-    },
-    /// Bring the batches of shapes that are known in part to their joint shape.
-    PartialBatch {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(PartialShape, usize)>,
-    },
-    /// Verify a declared result.
-    VerifyResult {
-        /// The shapes of the operands.
-        operands: Vec<PartialShape>,
-        /// The shape that is declared.
-        result: PartialShape,
-        /// How far it may go beyond the inferred one.
-        rule: ResultRule,
-    },
-    /// Stretch a shape that is known in part to a target in which -1 keeps the shape's own size.
-    PartialToTarget {
-        /// The shape of the array.
-        shape: PartialShape,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Repeat a shape that is known in part along new axes.
-    PartialAlongAxes {
-        /// The shape of the array.
-        shape: PartialShape,
-        /// The axes of the target along which it is repeated.
-        axes: Vec<usize>,
-        /// The target.
-        target: PartialShape,
-    },
-    /// Place each axis of a shape that is known in part at an axis of the target.
-    PartialInDim {
-        /// The shape of the array.
-        shape: PartialShape,
-        /// For each axis of the array the axis of the target.
-        axes: Vec<usize>,
-        /// The target.
-        target: PartialShape,
-    },
-    /// Sum a shape that is known in part over axes.
-    PartialSum {
-        /// The shape of the array.
-        shape: PartialShape,
-        /// The axes.
-        axes: Vec<usize>,
-    },
-    /// Put together what is known of one shape.
-    Merge {
-        /// The two descriptions of it.
-        shapes: [PartialShape; 2],
-    },
-    /// Carry out a planned broadcast.
-    Planned {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-        /// The shapes that they were planned with.
-        operands: Vec<PartialShape>,
-    },
-    /// Split a shape into batch and base.
-    SplitBatch {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// How many of its last axes are the base.
-        base: usize,
-    },
-    /// Bring the batches of operands to their joint shape.
-    BatchTogether {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-    },
-    /// Bring the bases of operands to their joint shape.
-    BaseTogether {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-    },
-    /// Stretch a batch to a target in which -1 keeps the batch's own size.
-    BatchToTarget {
-        /// The shape of the operand, with how many of its last axes are its base.
-        shape: (Vec<usize>, usize),
-        /// The target of the batch, as given.
-        target: Vec<i128>,
-    },
-    /// Apply an operation to every batch element.
-    ForEachBatch {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-        /// The base shape of the result, as given.
-        base: Vec<i128>,
-    },
-    /// Apply a signature to bases.
-    ApplySignature {
-        /// The signature.
-        signature: String,
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-    },
-    /// Write what comes of operands into an array.
-    BatchInto {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-        /// The shape of the array, with how many of its last axes are the base.
-        out: (Vec<usize>, usize),
-    },
-    /// Sum over all that a broadcast of a batch repeats.
-    BatchSum {
-        /// The shape of the array, with how many of its last axes are its base.
-        shape: (Vec<usize>, usize),
-        /// The batch shape to sum to, as given.
-        target: Vec<i128>,
-    },
+/// A shape of sizes, targets' -1 included, or the text of a partial shape; with the number of its
+/// base axes where it has a batch.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Shape {
+    sizes: Sizes,
+    pub(super) base: Option<usize>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Sizes {
+    Known(Vec<i128>),
+    /// As `4x?x3`, `[]` or `*`.
+    Partial(String),
+}
+
+impl Shape {
+    pub(crate) fn all(shapes: &[&[usize]]) -> Vec<Self> {
+        shapes.iter().map(|&shape| shape.into()).collect()
+    }
+
+    pub(crate) fn partial(text: String) -> Self {
+        Self { sizes: Sizes::Partial(text), base: None }
+    }
+
+    pub(crate) fn with_base(mut self, base: usize) -> Self {
+        self.base = Some(base);
+        self
+    }
+
+    /// The text of each size; `None` where the number of axes is unknown.
+    pub(super) fn cells(&self) -> Option<Vec<String>> {
+        match &self.sizes {
+            Sizes::Known(sizes) => Some(sizes.iter().map(ToString::to_string).collect()),
+            Sizes::Partial(text) if text == "*" => None,
+            Sizes::Partial(text) if text == "[]" => Some(Vec::new()),
+            Sizes::Partial(text) => Some(text.split('x').map(String::from).collect()),
+        }
+    }
+
+    /// The batch and the base of known sizes.
+    fn split(&self) -> (&[i128], &[i128]) {
+        match &self.sizes {
+            Sizes::Known(sizes) => sizes.split_at(sizes.len() - self.base.unwrap_or(0)),
+            Sizes::Partial(_) => (&[], &[]),
+        }
+    }
+}
+
+impl From<&[usize]> for Shape {
+    fn from(sizes: &[usize]) -> Self {
+        sizes.iter().map(|&size| size as i128).collect::<Vec<_>>().into()
+    }
+}
+
+impl From<Vec<i128>> for Shape {
+    fn from(sizes: Vec<i128>) -> Self {
+        Self { sizes: Sizes::Known(sizes), base: None }
+    }
+}
+
+/// As `[2, 3]`, `(2; 3)`, `2x3` or `2x3 (base 1)`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.sizes, self.base) {
+            (Sizes::Known(_), None) => List(self.split().0).fmt(f),
+            (Sizes::Known(_), Some(_)) => {
+                let (batch, base) = self.split();
+                let space = if base.is_empty() { "" } else { " " };
+                write!(f, "({};{space}{})", Commas(batch), Commas(base))
+            }
+            (Sizes::Partial(text), None) => f.write_str(text),
+            (Sizes::Partial(text), Some(base)) => write!(f, "{text} (base {base})"),
+        }
+    }
+}
+
+/// Numbers as `1, 2`.
+struct Commas<'a>(&'a [i128]);
+
+impl fmt::Display for Commas<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, number) in self.0.iter().enumerate() {
+            write!(f, "{}{number}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// Numbers as `[1, 2]`.
+struct List<'a>(&'a [i128]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}]", Commas(self.0))
+    }
+}
+
+/// A number of axes in words.
+pub(crate) struct Count(pub(crate) usize);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0, if self.0 == 1 { "axis" } else { "axes" })
+    }
+}
+
+/// An operand by its position, or the result.
+pub(crate) struct Owner(pub(crate) Option<usize>);
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(operand) => write!(f, "operand {operand}"),
+            None => f.write_str("the result"),
+        }
+    }
+}
+
+/// An operation and what it was given. It prints as what follows "cannot" in a message.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(super) operation: &'static Operation,
+    /// The operands, then the targets.
+    pub(super) shapes: Vec<Shape>,
+    operands: usize,
+    pub(super) axes: Vec<i128>,
+    pub(super) text: String,
 }
 
 impl Request {
-    /// In a box that is made in one place, so that callers need not know how to drop a request.
     #[cold]
-    #[inline(never)]
-    #[allow(clippy::unnecessary_box_returns, reason = "errors have their request in a box")]
-    pub(crate) fn boxed(self) -> Box<Self> {
-        Box::new(self)
+    pub(crate) fn new(operation: &'static Operation, shapes: Vec<Shape>) -> Self {
+        Self { operation, operands: shapes.len(), shapes, axes: Vec::new(), text: String::new() }
+    }
+
+    /// Of known shapes.
+    #[cold]
+    pub(crate) fn of(operation: &'static Operation, shapes: &[&[usize]]) -> Self {
+        Self::new(operation, Shape::all(shapes))
+    }
+
+    /// With one more target.
+    #[cold]
+    pub(crate) fn to(mut self, target: impl Into<Shape>) -> Self {
+        self.shapes.push(target.into());
+        self
+    }
+
+    #[cold]
+    pub(crate) fn axes(mut self, axes: &[usize]) -> Self {
+        self.axes = axes.iter().map(|&axis| axis as i128).collect();
+        self
+    }
+
+    #[cold]
+    pub(crate) fn signed_axes(mut self, axes: &[isize]) -> Self {
+        self.axes = axes.iter().map(|&axis| axis as i128).collect();
+        self
+    }
+
+    #[cold]
+    pub(crate) fn text(mut self, text: &str) -> Self {
+        self.text = text.into();
+        self
+    }
+
+    pub(super) fn operands(&self) -> &[Shape] {
+        &self.shapes[..self.operands]
+    }
+
+    pub(super) fn targets(&self) -> &[Shape] {
+        &self.shapes[self.operands..]
+    }
+
+    /// Two sizes of an axis of the result that do not go together, of two of the shapes.
+    #[cold]
+    pub(crate) fn incompatible(self, axis: usize, sizes: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
+        self.incompatible_dims(axis, sizes.map(|size| size.to_string()), shapes)
+    }
+
+    /// [`incompatible`](Self::incompatible) for sizes as text.
+    #[cold]
+    pub(crate) fn incompatible_dims(
+        self,
+        axis: usize,
+        sizes: [String; 2],
+        shapes: [usize; 2],
+    ) -> BroadcastError {
+        let Operation { axis: word, rule, numbered: (from, of), .. } = *self.operation;
+        let [a, b] = &sizes;
+        let numbers = match shapes {
+            _ if self.operands < from => String::new(),
+            [first, second] if second == self.operands => format!(" ({of} {first} and the output)"),
+            [first, second] => format!(" ({of} {first} and {second})"),
+        };
+        let detail = format!("{word} {axis} has sizes {a} and {b}{numbers}, expected {rule}");
+        let error = self.error(ErrorKind::Incompatible, detail).with_shapes(shapes);
+        error.at(axis as i128, [Mark::Result(axis)]).with_sizes(sizes)
+    }
+
+    /// The non-zero sizes of the result multiply past `isize::MAX`.
+    #[cold]
+    pub(crate) fn overflow(self, result: &[usize]) -> BroadcastError {
+        let detail = format!("the non-zero sizes of the result {result:?} multiply past isize::MAX");
+        self.error(ErrorKind::Overflow, detail)
+    }
+
+    /// The result takes more than `isize::MAX` bytes for elements of `size` bytes.
+    #[cold]
+    pub(crate) fn too_large(self, result: &[usize], size: usize) -> BroadcastError {
+        let detail =
+            format!("the result {result:?} with elements of {size} bytes is larger than isize::MAX bytes");
+        self.error(ErrorKind::TooLarge, detail)
+    }
+
+    /// A size of the target that no axis can have; `keeps` tells if -1 is allowed.
+    #[cold]
+    pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
+        let (before, after) = match (keeps, size) {
+            (true, _) => ("-1 or ", ""),
+            (false, -1) => ("", " (-1 keeps a size in `broadcast_to` only)"),
+            (false, _) => ("", ""),
+        };
+        let mark = Mark::Shape(self.operands, axis);
+        let detail = format!(
+            "axis {axis} of the target is {size}, expected {before}a size from 0 to isize::MAX{after}"
+        );
+        self.error(ErrorKind::InvalidSize, detail).at(axis as i128, [mark]).with_sizes([size.to_string()])
+    }
+
+    /// `owner` has too few axes.
+    #[cold]
+    pub(crate) fn too_few_axes(self, owner: &str, expected: usize, found: usize) -> BroadcastError {
+        let detail = format!("the {owner} has {}, expected at least {expected}", Count(found));
+        self.error(ErrorKind::TooFewAxes, detail)
+    }
+
+    /// The target has too many axes.
+    #[cold]
+    pub(crate) fn too_many_axes(self, expected: usize, found: usize) -> BroadcastError {
+        let detail = format!("the target has {}, expected at most {expected}", Count(found));
+        self.error(ErrorKind::TooManyAxes, detail)
+    }
+
+    /// The named axes do not fit the shapes.
+    #[cold]
+    pub(crate) fn axis_count(self, expected: usize, found: usize) -> BroadcastError {
+        let count = Count(found);
+        let detail = match self.operation.layout {
+            Layout::Placed => format!("{count} named, expected {expected}, one for each axis of the array"),
+            _ => format!("the target has {count}, expected {expected}, those of the array and those named"),
+        };
+        self.error(ErrorKind::AxisCount, detail)
+    }
+
+    /// A named axis does not exist.
+    #[cold]
+    pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
+        let of = match self.operation.layout {
+            Layout::Alone => "",
+            Layout::Summed => " of the array",
+            _ => " of the target",
+        };
+        let detail = format!("axis {axis} is out of bounds for {}{of}", Count(ndim));
+        self.error(ErrorKind::AxisOutOfBounds, detail).at(axis, [])
+    }
+
+    /// An axis is named twice.
+    #[cold]
+    pub(crate) fn duplicate_axis(self, axis: usize) -> BroadcastError {
+        let detail = format!("axis {axis} is named more than once");
+        self.error(ErrorKind::DuplicateAxis, detail).at(axis as i128, [Mark::Result(axis)])
     }
 }
 
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Together { shapes } => together(f, shapes, &shape),
-            Self::ToTarget { shape, target } | Self::ToShape { shape, target } => {
-                write!(f, "broadcast shape {shape:?} to {target:?}")
-            }
-            Self::AlongAxes { shape, axes, target } => {
-                write!(f, "broadcast shape {shape:?} along axes {axes:?} to {target:?}")
-            }
-            Self::InDim { shape, axes, target } => {
-                write!(f, "broadcast shape {shape:?} with its axes at {axes:?} of {target:?}")
-            }
-            Self::SumAxes { shape, axes } => write!(f, "sum shape {shape:?} over axes {axes:?}"),
-            Self::SumTo { shape, target } => write!(f, "sum shape {shape:?} to {target:?}"),
-            Self::Onto { shapes, output } => {
-                broadcast(f, shapes)?;
-                write!(f, " to output {output:?}")
-            }
-            Self::SumOfMap { shapes, target } => {
-                broadcast(f, shapes)?;
-                write!(f, "{} and sum to {target:?}", if shapes.len() > 1 { " together" } else { "" })
-            }
-            Self::CountAxes { axes } => write!(f, "make an axis set of {axes:?}"),
-            Self::PartialTogether { shapes } => together(f, shapes, &partial),
-            Self::PartialBatch { shapes } => {
-                f.write_str("broadcast the batches of ")?;
-                listed(f, shapes, &|(shape, base), f| write!(f, "{shape} (base {base})"))
-            }
-            Self::VerifyResult { operands, result, .. } => {
-                write!(f, "verify result {result} of ")?;
-                match operands.len() {
-                    0 => f.write_str("no operands"),
-                    1 => write!(f, "operand {}", operands[0]),
-                    _ => {
-                        f.write_str("operands ")?;
-                        listed(f, operands, &partial)
-                    }
+        let several = self.operands != 1;
+        let mut words = self.operation.words.split(['{', '}']);
+        while let Some(literal) = words.next() {
+            f.write_str(literal)?;
+            match words.next() {
+                Some("s") if several => f.write_str("s")?,
+                Some("together") if several => f.write_str(" together")?,
+                Some("operands") => listed(f, self.operands(), fmt::Display::fmt)?,
+                Some("targets") => listed(f, self.targets(), fmt::Display::fmt)?,
+                Some("batches") => {
+                    listed(f, self.operands(), |shape, f| write!(f, "{} of {shape}", List(shape.split().0)))?;
                 }
-            }
-            Self::PartialToTarget { shape, target } => write!(f, "broadcast shape {shape} to {target:?}"),
-            Self::PartialAlongAxes { shape, axes, target } => {
-                write!(f, "broadcast shape {shape} along axes {axes:?} to {target}")
-            }
-            Self::PartialInDim { shape, axes, target } => {
-                write!(f, "broadcast shape {shape} with its axes at {axes:?} of {target}")
-            }
-            Self::PartialSum { shape, axes } => write!(f, "sum shape {shape} over axes {axes:?}"),
-            Self::Merge { shapes: [a, b] } => write!(f, "merge shapes {a} and {b}"),
-            Self::Planned { shapes, operands } => {
-                f.write_str("broadcast shapes ")?;
-                listed(f, shapes, &shape)?;
-                f.write_str(" as planned for ")?;
-                listed(f, operands, &partial)
-            }
-            Self::SplitBatch { shape, base } => {
-                write!(f, "split shape {shape:?} into batch and base of {}", Count(*base))
-            }
-            Self::BatchTogether { shapes } => parts_together(f, "batch", shapes, batch),
-            Self::BaseTogether { shapes } => parts_together(f, "base", shapes, base),
-            Self::BatchToTarget { shape, target } => {
-                write!(f, "broadcast batch shape {:?} of {} to {target:?}", batch(shape), Split(shape))
-            }
-            Self::ForEachBatch { shapes, base } => {
-                write!(f, "make base shape {base:?} of each batch element of ")?;
-                listed(f, shapes, &split)
-            }
-            Self::ApplySignature { signature, shapes } => {
-                write!(f, "apply {signature} to ")?;
-                listed(f, shapes, &split)
-            }
-            Self::BatchInto { shapes, out } => {
-                f.write_str("write what comes of ")?;
-                listed(f, shapes, &split)?;
-                write!(f, " into {}", Split(out))
-            }
-            Self::BatchSum { shape, target } => {
-                write!(f, "sum batch shape {:?} of {} to {target:?}", batch(shape), Split(shape))
+                Some("bases") => {
+                    listed(f, self.operands(), |shape, f| write!(f, "{} of {shape}", List(shape.split().1)))?;
+                }
+                Some("axes") => List(&self.axes).fmt(f)?,
+                Some("text") => f.write_str(&self.text)?,
+                Some("quoted") => write!(f, "{:?}", self.text)?,
+                _ => {}
             }
         }
+        Ok(())
     }
 }
 
-/// `broadcast shapes a, b and c`.
-fn broadcast(f: &mut fmt::Formatter<'_>, shapes: &[Vec<usize>]) -> fmt::Result {
-    f.write_str(if shapes.len() == 1 { "broadcast shape " } else { "broadcast shapes " })?;
-    listed(f, shapes, &shape)
-}
-
-/// `broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together`.
-fn parts_together(
+/// `a, b and c`.
+fn listed(
     f: &mut fmt::Formatter<'_>,
-    word: &str,
-    shapes: &[(Vec<usize>, usize)],
-    part: fn(&(Vec<usize>, usize)) -> &[usize],
+    shapes: &[Shape],
+    show: fn(&Shape, &mut fmt::Formatter<'_>) -> fmt::Result,
 ) -> fmt::Result {
-    let one = shapes.len() == 1;
-    write!(f, "broadcast {word} shape{} ", if one { "" } else { "s" })?;
-    listed(f, shapes, &|shape, f| write!(f, "{:?} of {}", part(shape), Split(shape)))?;
-    f.write_str(if one { "" } else { " together" })
-}
-
-// Each with options of its own, whatever those of the message are.
-
-fn shape(shape: &Vec<usize>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{shape:?}")
-}
-
-fn partial(shape: &PartialShape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{shape}")
-}
-
-fn split(shape: &(Vec<usize>, usize), f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{}", Split(shape))
+    if shapes.is_empty() {
+        return f.write_str("none");
+    }
+    for (i, shape) in shapes.iter().enumerate() {
+        f.write_str(match i {
+            0 => "",
+            _ if i + 1 == shapes.len() => " and ",
+            _ => ", ",
+        })?;
+        show(shape, f)?;
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Operands evaluated and summed in one pass.
 
-use super::operands::{FusedOperands, MapOperands, Mapping, given, joint};
-use crate::error::{BroadcastError, Request};
+use super::operands::{FusedOperands, MapOperands, Mapping, joint};
+use crate::error::{BroadcastError, operation};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Add, sum_to};
 use crate::shape::{TargetShape, sizes, sum_target};
@@ -81,7 +81,6 @@ where
 {
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
-    let request = |target| Request::SumOfMap { shapes: given(inputs.shapes()), target };
-    let target = sum_target(sizes(&joint), shape, size_of::<R>(), request)?;
+    let target = sum_target(sizes(&joint), shape, size_of::<R>(), &operation::MAP_SUM_TO, inputs.shapes())?;
     Ok(sum_to(sizes(&joint), target, &inputs, visit))
 }

@@ -151,11 +151,8 @@ fn empty(start: Bound<&usize>, end: Bound<&usize>) -> BroadcastError {
         Bound::Unbounded => String::new(),
     };
     let dots = if matches!(end, Bound::Included(_)) { "..=" } else { ".." };
-    BroadcastError::InvalidText {
-        text: shown(start) + dots + &shown(end),
-        position: 0,
-        expected: "a range that has a size in it",
-    }
+    let text = shown(start) + dots + &shown(end);
+    BroadcastError::invalid_text(&text, 0, "a range that has a size in it")
 }
 
 impl From<usize> for Dim {

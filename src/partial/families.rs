@@ -1,11 +1,13 @@
 //! The other families over shapes that are known in part: targets with -1, axis sets, batches, sums.
 
 use super::infer::{Columns, fits};
-use super::shape::merge_dims;
+use super::shape::{clash, merge_dims, request_of};
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, Request};
-use crate::shape::{Axes, Named, TargetShape, positions};
-use alloc::{boxed::Box, vec, vec::Vec};
+use crate::error::operation::{ALONG_AXES, IN_DIM, PARTIAL_BATCHES, SUM_AXES, TO_TARGET};
+use crate::error::{BroadcastError, ErrorKind, Request, Shape};
+use crate::shape::{Axes, Named, TargetShape, placeholder_on_new_axis, positions};
+use alloc::{format, vec, vec::Vec};
+use core::slice;
 
 /// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
 ///
@@ -40,28 +42,23 @@ use alloc::{boxed::Box, vec, vec::Vec};
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::PartialToTarget { shape: shape.clone(), target: target.target_given() }.boxed();
+    let request = || request_of(&TO_TARGET, slice::from_ref(shape)).to(target.target_given());
     if let Some(axis) = target.iter().position(|&size| size < -1) {
-        return Err(BroadcastError::InvalidSize { request: request(), axis, size: target[axis] as i128 });
+        return Err(request().invalid_size(axis, target[axis] as i128, true));
     }
     let known = |&size: &isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
     let mut resolved: Vec<Dim> = target.iter().map(known).collect();
     let Some(dims) = shape.dims() else { return Ok(fits(resolved, &request)?.into()) };
     let Some(new) = target.len().checked_sub(dims.len()) else {
-        let (expected, found) = (dims.len(), target.len());
-        return Err(BroadcastError::TooFewAxes { request: request(), expected, found });
+        return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
     if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
-        let (shape, target) = (Box::new(shape.clone()), target.target_given());
-        return Err(BroadcastError::PartialPlaceholderOnNewAxis { shape, target, axis });
+        return Err(placeholder_on_new_axis(shape.into(), &target.target_given(), axis));
     }
     for (axis, dim) in (new..).zip(dims) {
         match resolved[axis] {
             Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
-            Dim::Known(size) => {
-                let (dims, operands) = (Box::new([dim.clone(), Dim::Known(size)]), [0, 1]);
-                return Err(BroadcastError::IncompatibleDims { request: request(), axis, dims, operands });
-            }
+            Dim::Known(_) => return Err(clash(request(), axis, (dim, &resolved[axis]), [0, 1])),
             _ => resolved[axis] = dim.clone(),
         }
     }
@@ -106,22 +103,19 @@ pub fn infer_axes(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || {
-        let (shape, target) = (shape.clone(), target.clone());
-        Request::PartialAlongAxes { shape, axes: positions(&axes), target }.boxed()
-    };
+    let request = || request_of(&ALONG_AXES, slice::from_ref(shape)).to(target).axes(&positions(&axes));
     let count = axes.axis_count();
     let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    let new = Named::new(&axes, ndim, || *request())?;
+    let new = Named::new(&axes, ndim, request)?;
     let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
     let target = target.dims().unwrap_or(&unknown);
     let Some(dims) = shape.dims() else { return merged_at(target, &[], &request) };
     let expected = dims.len() + count;
     if expected != ndim {
-        return Err(BroadcastError::AxisCount { request: request(), expected, found: ndim });
+        return Err(request().axis_count(expected, ndim));
     }
     merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), &request)
 }
@@ -163,19 +157,16 @@ pub fn infer_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || {
-        let (shape, target) = (shape.clone(), target.clone());
-        Request::PartialInDim { shape, axes: positions(&axes), target }.boxed()
-    };
+    let request = || request_of(&IN_DIM, slice::from_ref(shape)).to(target).axes(&positions(&axes));
     let found = axes.axis_count();
     if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
-        return Err(BroadcastError::AxisCount { request: request(), expected, found });
+        return Err(request().axis_count(expected, found));
     }
     let Some(dims) = target.dims() else {
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    Named::new(&axes, dims.len(), || *request())?;
+    Named::new(&axes, dims.len(), request)?;
     // In the order of the result, so that the first axis that clashes is the one that is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
@@ -218,7 +209,10 @@ pub fn infer_in_dim(
 /// # Equivalents
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::PartialBatch { shapes: operands.to_vec() }.boxed();
+    let request = || {
+        let shapes = operands.iter().map(|(shape, base)| Shape::from(shape).with_base(*base));
+        Request::new(&PARTIAL_BATCHES, shapes.collect())
+    };
     let mut batches = Vec::new();
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let Some(dims) = shape.dims() else {
@@ -226,8 +220,11 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
             continue;
         };
         let Some(batch) = dims.len().checked_sub(*base) else {
-            let (operand, expected, found) = (Some(operand), *base, dims.len());
-            return Err(BroadcastError::DeclaredAxes { request: request(), operand, expected, found });
+            let detail = format!(
+                "the number of axes of operand {operand} is {}, expected {base} at least",
+                dims.len()
+            );
+            return Err(request().error(ErrorKind::DeclaredAxes, detail));
         };
         batches.push(PartialShape::from(dims[..batch].to_vec()));
     }
@@ -264,22 +261,22 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// # Equivalents
 /// nGraph's `op::Sum`, which takes back `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::PartialSum { shape: shape.clone(), axes: positions(&axes) }.boxed();
+    let request = || request_of(&SUM_AXES, slice::from_ref(shape)).axes(&positions(&axes));
     let Some(dims) = shape.dims() else {
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    let summed = Named::new(&axes, dims.len(), || *request())?;
+    let summed = Named::new(&axes, dims.len(), request)?;
     let left = summed.others().map(|axis| dims[axis].clone());
     Ok(PartialShape::ranked(left))
 }
 
 /// Makes sure that no axis is named twice where it is not known how many there are.
-fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Box<Request>) -> Result<(), BroadcastError> {
+fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
     let mut sorted = positions(axes);
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(BroadcastError::DuplicateAxis { request: request(), axis: pair[0] }),
+        Some(pair) => Err(request().duplicate_axis(pair[0])),
         None => Ok(()),
     }
 }
@@ -288,14 +285,10 @@ fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Box<Request>) -> Result<(),
 fn merged_at(
     target: &[Dim],
     own: &[(usize, &Dim)],
-    request: &dyn Fn() -> Box<Request>,
+    request: &dyn Fn() -> Request,
 ) -> Result<PartialShape, BroadcastError> {
     let pairs: Vec<_> = own.iter().map(|&(axis, dim)| (dim, &target[axis])).collect();
-    let merged = merge_dims(&pairs).map_err(|i| {
-        let (axis, dim) = own[i];
-        let dims = Box::new([dim.clone(), target[axis].clone()]);
-        BroadcastError::IncompatibleDims { request: request(), axis, dims, operands: [0, 1] }
-    })?;
+    let merged = merge_dims(&pairs).map_err(|i| clash(request(), own[i].0, pairs[i], [0, 1]))?;
     let mut result = target.to_vec();
     for (&(axis, _), dim) in own.iter().zip(merged) {
         result[axis] = dim;

@@ -1,9 +1,10 @@
 //! The shape of an operand, as far as it is known.
 
 use super::{Dim, Span};
-use crate::error::{BroadcastError, Request};
+use crate::error::operation::{MERGE, Operation};
+use crate::error::{BroadcastError, Count, ErrorKind, Request, Shape};
 use crate::shape::ByName;
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -265,23 +266,32 @@ impl PartialShape {
             (_, None) => return Ok(self.clone()),
             (Some(own), Some(dims)) => (own, dims),
         };
-        let request = || Request::Merge { shapes: [self.clone(), other.clone()] }.boxed();
+        let request = || request_of(&MERGE, &[self.clone(), other.clone()]);
         if own.len() != dims.len() {
-            return Err(BroadcastError::AxisCount {
-                request: request(),
-                expected: own.len(),
-                found: dims.len(),
-            });
+            let detail = format!("the second shape has {}, expected {}", Count(dims.len()), own.len());
+            return Err(request().error(ErrorKind::AxisCount, detail));
         }
         let pairs: Vec<_> = own.iter().zip(dims).collect();
-        let merged = merge_dims(&pairs).map_err(|axis| BroadcastError::IncompatibleDims {
-            request: request(),
-            axis,
-            dims: Box::new([own[axis].clone(), dims[axis].clone()]),
-            operands: [0, 1],
-        });
-        merged.map(Self::from)
+        merge_dims(&pairs).map(Self::from).map_err(|axis| clash(request(), axis, pairs[axis], [0, 1]))
     }
+}
+
+impl From<&PartialShape> for Shape {
+    fn from(shape: &PartialShape) -> Self {
+        Shape::partial(shape.to_string())
+    }
+}
+
+/// An operation on partial shapes.
+#[cold]
+pub(super) fn request_of(operation: &'static Operation, shapes: &[PartialShape]) -> Request {
+    Request::new(operation, shapes.iter().map(Shape::from).collect())
+}
+
+/// The error of two sizes that never go together.
+#[cold]
+pub(super) fn clash(request: Request, axis: usize, dims: (&Dim, &Dim), shapes: [usize; 2]) -> BroadcastError {
+    request.incompatible_dims(axis, [dims.0.to_string(), dims.1.to_string()], shapes)
 }
 
 /// What is known of sizes from two descriptions of each, or the position of the first that no size fits.

@@ -2,7 +2,7 @@
 
 use super::{Dim, PartialShape};
 use crate::error::BroadcastError;
-use alloc::{string::ToString, vec::Vec};
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
@@ -93,7 +93,7 @@ pub(super) fn name(text: &str) -> Result<(), BroadcastError> {
 
 fn invalid(text: &str, byte: usize, expected: &'static str) -> BroadcastError {
     let position = text.char_indices().take_while(|&(at, _)| at < byte).count();
-    BroadcastError::InvalidText { text: text.to_string(), position, expected }
+    BroadcastError::invalid_text(text, position, expected)
 }
 
 fn dim(text: &str) -> Result<Dim, Fault> {

@@ -1,7 +1,7 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
-use crate::error::{BroadcastError, Request};
-use alloc::{boxed::Box, vec, vec::Vec};
+use crate::error::{BroadcastError, Request, operation};
+use alloc::{vec, vec::Vec};
 
 /// Whether an axis of size `from` can become one of size `to`.
 pub(crate) const fn stretches(from: usize, to: usize) -> bool {
@@ -78,13 +78,13 @@ pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, B
     if join(shapes, &mut joint) && checked_len(&joint).is_some() {
         return Ok(joint);
     }
-    Err(*clash_or_overflow(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
+    Err(not_joint(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
 /// [`broadcast_shapes`] into a slice of the right length.
 #[inline(always)]
 pub(crate) fn join_checked(shapes: &[&[usize]], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(*clash_or_overflow(shapes)) }
+    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(not_joint(shapes)) }
 }
 
 /// The number of axes of the joint shape.
@@ -93,8 +93,8 @@ pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
     shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
 }
 
-/// [`join_checked`] without the check for overflow. Whether the shapes go together; [`clash_or_overflow`]
-/// is the error that this and that check have.
+/// [`join_checked`] without the check for overflow: whether the shapes go together. [`clash_or_overflow`]
+/// is the error of both.
 #[inline(always)]
 pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool {
     joint.fill(1);
@@ -110,13 +110,17 @@ pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool
     true
 }
 
-/// The error of shapes that have no joint shape: the first axis of which sizes clash with the first
-/// two that do, else overflow.
+/// The error of [`broadcast_shapes`].
 #[cold]
 #[inline(never)]
-#[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
-pub(crate) fn clash_or_overflow(shapes: &[&[usize]]) -> Box<BroadcastError> {
-    let request = Request::Together { shapes: shapes.iter().map(|shape| shape.to_vec()).collect() }.boxed();
+pub(crate) fn not_joint(shapes: &[&[usize]]) -> BroadcastError {
+    clash_or_overflow(Request::of(&operation::TOGETHER, shapes), shapes)
+}
+
+/// The error of shapes that have no joint shape: the first axis whose sizes clash, with the first two
+/// that do, else overflow.
+#[cold]
+pub(crate) fn clash_or_overflow(request: Request, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);
     for axis in 0..ndim {
@@ -124,17 +128,14 @@ pub(crate) fn clash_or_overflow(shapes: &[&[usize]]) -> Box<BroadcastError> {
         for (operand, shape) in shapes.iter().enumerate() {
             let own = shape.len().checked_sub(ndim - axis).map_or(1, |axis| shape[axis]);
             match joint_size(first.1, own) {
-                None => {
-                    let (sizes, operands) = ([first.1, own], [first.0, operand]);
-                    return BroadcastError::Incompatible { request, axis, sizes, operands }.boxed();
-                }
+                None => return request.incompatible(axis, [first.1, own], [first.0, operand]),
                 Some(size) if size != first.1 => first = (operand, size),
                 Some(_) => {}
             }
         }
         joint.push(first.1);
     }
-    BroadcastError::Overflow { request, shape: joint }.boxed()
+    request.overflow(&joint)
 }
 
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.

@@ -129,8 +129,8 @@ fn errors(t: &mut Table) {
     t.call("BroadcastError::fmt", || format!("{error:?}")).is(format!("Incompatible: {error}"));
     t.call("BroadcastError::into", || ShapeError::from(error.clone()).kind())
         .is(ErrorKind::IncompatibleShape);
-    let BroadcastError::Incompatible { request, .. } = error else { unreachable!() };
-    t.call("Request::fmt", || request.to_string()).is(format!(
+    t.call("BroadcastError::kind", || error.kind()).is(ndarray_broadcast::ErrorKind::Incompatible);
+    t.call("BroadcastError::operation", || error.operation()).is(format!(
         "broadcast shapes {:?} and {:?} together",
         all(2),
         all(3)
