@@ -5,25 +5,16 @@
 
 mod common;
 
-use common::{Layout, refused, variant};
+use common::{Layout, assert_words, refused, variant};
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewD,
-    ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, ShapeError, array,
+    ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all,
-    batch_broadcast_views, can_batch_broadcast,
+    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
+    can_batch_broadcast,
 };
-
-/// Asserts an error's variant, message, `Debug` and kind in ndarray.
-#[track_caller]
-fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
-    let error = refused(result);
-    assert_eq!(error.to_string(), message);
-    assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
-    assert_eq!(ShapeError::from(error).kind(), kind);
-}
 
 fn zeros(shape: &[usize]) -> ArrayD<f64> {
     ArrayD::zeros(shape)

@@ -6,8 +6,7 @@ use common::{empty, joint, variant};
 use ndarray::{Axis, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, ErrorKind, TargetShape, broadcast_shapes, const_broadcast_shape, reduction_axes,
-    resolve_target,
+    AxisSet, ErrorKind, TargetShape, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -3,9 +3,7 @@
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, spread};
 use ndarray::{Axis, ErrorKind, ShapeError};
-use ndarray_broadcast::{
-    AxisSet, BroadcastError, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target,
-};
+use ndarray_broadcast::{AxisSet, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target};
 
 pub(crate) fn rows(t: &mut Table) {
     joint(t);

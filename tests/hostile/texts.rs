@@ -28,8 +28,7 @@ fn shapes(t: &mut Table) {
         ("n".repeat(LENGTH - 1) + "é", LENGTH - 1, "a letter but x, a digit or _"),
     ];
     for (text, at, expected) in &long {
-        t.call(name, || text.parse::<PartialShape>())
-            .holds(|result| needs(&result, *at, expected));
+        t.call(name, || text.parse::<PartialShape>()).holds(|result| needs(&result, *at, expected));
     }
     t.call(name, || "".parse::<PartialShape>())
         .refused(&format!("cannot read \"\": position 0 needs {A_DIM}"));

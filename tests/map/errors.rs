@@ -62,7 +62,10 @@ fn apply_and_copies() {
     assert_words(deep.materialize_into(&mut out), "TooFewAxes", words, kind);
     let error = refused(broadcast_apply(&mut out, (&a, &b), |(), (), ()| ()));
     assert_eq!((error.axis(), error.operands()), (Some(1), Some([1, 2])));
-    assert_eq!((error.sizes(), error.shapes()), (&["5".into(), "4".into()][..], vec!["[3, 1]".into(), "[5]".into(), "[3, 4]".to_string()]));
+    assert_eq!(
+        (error.sizes(), error.shapes()),
+        (&["5".into(), "4".into()][..], vec!["[3, 1]".into(), "[5]".into(), "[3, 4]".to_string()])
+    );
 }
 
 #[test]

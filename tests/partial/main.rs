@@ -1,6 +1,8 @@
 //! Shapes that are known in part.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod example;
 mod families;
 mod golden;

@@ -1,6 +1,7 @@
 //! Every message, word for word.
 
 use super::p;
+use crate::common::assert_picture;
 use ndarray::{ErrorKind, ShapeError};
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::partial::{
@@ -9,7 +10,9 @@ use ndarray_broadcast::partial::{
 };
 
 fn message<T: std::fmt::Debug>(result: Result<T, BroadcastError>) -> String {
-    format!("{:?}", result.unwrap_err())
+    let error = result.unwrap_err();
+    assert_picture(&error);
+    format!("{error:?}")
 }
 
 #[test]
