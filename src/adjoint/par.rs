@@ -1,12 +1,11 @@
 //! The sums on several threads.
 
-use super::sum_to::leading;
-use crate::error::BroadcastError;
 use crate::error::operation::SUM_TO;
+use crate::error::{BroadcastError, Request};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Threads;
-use crate::shape::{Axes, LessAxes, TargetShape, kept, left, sum_target};
+use crate::shape::{Axes, LessAxes, TargetShape, kept, left, sum_target, sums_to};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -213,7 +212,7 @@ fn par_sum_with<A, D: Dimension, E: Dimension, S: Store<A, Slot = A> + Sync>(
 where
     A: Clone + Zero + Send + Sync,
 {
-    let new = leading(array.shape(), out.shape())?;
+    let new = sums_to(array.shape(), out.shape(), || Request::of(&SUM_TO, &[array.shape()]))?;
     sum_into(array, out, &|axis| axis < new, store, Threads);
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::error::{BroadcastError, Request};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{ShapeOf, TargetShape, no_sum, sum_target, sums};
+use crate::shape::{ShapeOf, TargetShape, sum_target, sums_to};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -198,16 +198,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     out: &mut ArrayRef<A, E>,
     store: &S,
 ) -> Result<(), BroadcastError> {
-    let new = leading(array.shape(), out.shape())?;
+    let new = sums_to(array.shape(), out.shape(), || Request::of(&SUM_TO, &[array.shape()]))?;
     sum_into(array, out, &|axis| axis < new, store, Serial);
     Ok(())
-}
-
-/// The number of leading axes of `shape` that are summed to leave the shape `out`.
-#[inline]
-pub(super) fn leading(shape: &[usize], out: &[usize]) -> Result<usize, BroadcastError> {
-    sums(shape, out).ok_or_else(|| {
-        let request = Request::of(&SUM_TO, &[shape]).to(out);
-        no_sum(request, shape, &out.target_given(), 0)
-    })
 }

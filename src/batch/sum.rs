@@ -6,7 +6,7 @@ use crate::error::operation::BATCH_SUM;
 use crate::kernel::store::Accumulate;
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{LessAxes, Split, TargetShape, fits, no_sum, plain, request_of, sizes, sizes_mut, sums};
+use crate::shape::{LessAxes, Split, TargetShape, fits, plain, request_of, sizes, sizes_mut, sums_to};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -123,7 +123,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
     {
         let (part, to) = (self.parts(), Split::new(out.shape(), self.base_ndim())?);
-        let new = leading(part, to.batch())?;
+        let new = sums_to(part.batch(), to.batch(), || request_of(&BATCH_SUM, &[part]))?;
         part.check_base(to, || request_of(&BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
         sum_into(self.whole(), out, &|axis| axis < new, &Accumulate, Serial);
         Ok(())
@@ -134,7 +134,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
     {
         let part = self.parts();
-        let new = leading(part, batch)?;
+        let new = sums_to(part.batch(), batch, || request_of(&BATCH_SUM, &[part]))?;
         let mut whole = W::zeros(batch.len() + part.base().len());
         let (first, last) = sizes_mut(&mut whole).split_at_mut(batch.len());
         first.copy_from_slice(batch);
@@ -146,12 +146,4 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         // the bases are equal, so no base axis is summed
         Ok(sum_to_new(self.whole(), whole, &|axis| axis < new, Serial))
     }
-}
-
-/// The number of leading axes that are summed to leave a batch of shape `batch`.
-fn leading(part: Split<'_>, batch: &[usize]) -> Result<usize, BroadcastError> {
-    sums(part.batch(), batch).ok_or_else(|| {
-        let request = request_of(&BATCH_SUM, &[part]).to(batch);
-        no_sum(request, part.batch(), &batch.target_given(), 0)
-    })
 }

@@ -4,8 +4,7 @@ pub(crate) mod operation;
 mod picture;
 mod request;
 
-pub(crate) use picture::Explanation;
-pub(crate) use request::{Count, Owner, Request, Shape};
+pub(crate) use request::{Request, Shape, count, owner};
 
 use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
 use core::fmt;
@@ -231,24 +230,23 @@ impl BroadcastError {
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
         let request = Request::new(&operation::READ, Vec::new()).text(text);
         let detail = format!("position {position} needs {expected}");
-        request.error(ErrorKind::InvalidText, detail).at(position as i128, [])
+        request.error(ErrorKind::InvalidText, detail).at(position as i128, [], [])
     }
 
+    /// The same error with an axis, its carets and the sizes at fault.
     #[cold]
-    pub(crate) fn at<const N: usize>(mut self, axis: i128, marks: [Mark; N]) -> Self {
-        self.0.axis = Some(axis);
-        self.0.marks = marks.into();
+    pub(crate) fn at<const M: usize, const N: usize>(
+        mut self,
+        axis: i128,
+        marks: [Mark; M],
+        sizes: [String; N],
+    ) -> Self {
+        (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.into(), sizes.into());
         self
     }
 
     #[cold]
-    pub(crate) fn with_sizes<const N: usize>(mut self, sizes: [String; N]) -> Self {
-        self.0.sizes = sizes.into();
-        self
-    }
-
-    #[cold]
-    fn with_shapes(mut self, shapes: [usize; 2]) -> Self {
+    fn of_shapes(mut self, shapes: [usize; 2]) -> Self {
         self.0.operands = Some(shapes);
         self
     }

@@ -33,6 +33,13 @@ pub(super) enum Layout {
     Alone,
 }
 
+/// Each operation with its words, and what differs from another.
+macro_rules! operations {
+    ($($NAME:ident $words:literal, $($field:ident: $value:expr,)* ..$like:ident;)*) => {
+        $(pub(crate) const $NAME: Operation = Operation { words: $words, $($field: $value,)* ..$like };)*
+    };
+}
+
 const RIGHT: Operation = Operation {
     words: "",
     axis: "axis",
@@ -40,85 +47,40 @@ const RIGHT: Operation = Operation {
     numbered: (usize::MAX, ""),
     layout: Layout::Right,
 };
-const BATCHES: Operation = Operation { axis: "batch axis", ..RIGHT };
-const TO: Operation = Operation { rule: "equal sizes or 1 in the array", ..RIGHT };
 
-pub(crate) static TOGETHER: Operation =
-    Operation { words: "broadcast shape{s} {operands}{together}", numbered: (3, "shapes"), ..RIGHT };
-pub(crate) static NOTHING: Operation = Operation { words: "broadcast no shapes", ..RIGHT };
-pub(crate) static TO_TARGET: Operation = Operation { words: "broadcast shape {operands} to {targets}", ..TO };
-pub(crate) static RESOLVE: Operation =
-    Operation { words: "resolve -1 at axis {text} of target {targets}", ..TO };
-pub(crate) static ALONG_AXES: Operation = Operation {
-    words: "broadcast shape {operands} along axes {axes} to {targets}",
-    rule: "equal sizes",
-    layout: Layout::Along,
-    ..TO
-};
-pub(crate) static IN_DIM: Operation = Operation {
-    words: "broadcast shape {operands} with its axes at {axes} of {targets}",
-    layout: Layout::Placed,
-    ..TO
-};
-pub(crate) static ONTO: Operation = Operation {
-    words: "broadcast shape{s} {operands} to output {targets}",
-    rule: "equal sizes or 1 in the operand",
-    numbered: (2, "shape"),
-    ..RIGHT
-};
-pub(crate) static SUM_AXES: Operation =
-    Operation { words: "sum shape {operands} over axes {axes}", layout: Layout::Summed, ..RIGHT };
-pub(crate) static SUM_TO: Operation =
-    Operation { words: "sum shape {operands} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT };
-pub(crate) static MAP_SUM_TO: Operation =
-    Operation { words: "broadcast shape{s} {operands}{together} and sum to {targets}", ..SUM_TO };
-pub(crate) static AXIS_SET: Operation =
-    Operation { words: "make an axis set of {axes}", layout: Layout::Alone, ..RIGHT };
-pub(crate) static READ: Operation = Operation { words: "read {quoted}", layout: Layout::Alone, ..RIGHT };
+operations! {
+    NOTHING "broadcast no shapes", ..RIGHT;
+    TOGETHER "broadcast shape{s} {operands}{together}", numbered: (3, "shapes"), ..RIGHT;
+    TO_TARGET "broadcast shape {operands} to {targets}", rule: "equal sizes or 1 in the array", ..RIGHT;
+    RESOLVE "resolve -1 at axis {text} of target {targets}", ..RIGHT;
+    ALONG_AXES "broadcast shape {operands} along axes {axes} to {targets}",
+        rule: "equal sizes", layout: Layout::Along, ..RIGHT;
+    IN_DIM "broadcast shape {operands} with its axes at {axes} of {targets}", layout: Layout::Placed, ..TO_TARGET;
+    ONTO "broadcast shape{s} {operands} to output {targets}",
+        rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
+    SUM_AXES "sum shape {operands} over axes {axes}", layout: Layout::Summed, ..RIGHT;
+    SUM_TO "sum shape {operands} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
+    MAP_SUM_TO "broadcast shape{s} {operands}{together} and sum to {targets}", ..SUM_TO;
+    AXIS_SET "make an axis set of {targets}", layout: Layout::Alone, ..RIGHT;
+    READ "read {quoted}", layout: Layout::Alone, ..RIGHT;
 
-pub(crate) static SPLIT_BATCH: Operation = Operation {
-    words: "split shape {operands} into batch and base of {text}",
-    layout: Layout::Alone,
-    ..RIGHT
-};
-pub(crate) static BATCHES_TOGETHER: Operation =
-    Operation { words: "broadcast batch shape{s} {batches}{together}", numbered: (3, "operands"), ..BATCHES };
-pub(crate) static BASES_TOGETHER: Operation = Operation {
-    words: "broadcast base shape{s} {bases}{together}",
-    axis: "base axis",
-    layout: Layout::RightBases,
-    ..RIGHT
-};
-pub(crate) static BATCH_TO_TARGET: Operation = Operation {
-    words: "broadcast batch shape {batches} to {targets}",
-    rule: "equal sizes or 1 in the array",
-    ..BATCHES
-};
-pub(crate) static EACH_BATCH: Operation = Operation {
-    words: "make base shape {targets} of each batch element of {operands}",
-    layout: Layout::TargetIsBase,
-    ..RIGHT
-};
-pub(crate) static SIGNATURE: Operation = Operation { words: "apply {text} to {operands}", ..RIGHT };
-pub(crate) static BATCH_INTO: Operation = Operation {
-    words: "write what comes of {operands} into {targets}",
-    rule: "equal sizes or 1 in the operands",
-    ..BATCHES
-};
-pub(crate) static BATCH_SUM: Operation = Operation {
-    words: "sum batch shape {batches} to {targets}",
-    rule: "equal sizes or 1 in the target",
-    ..BATCHES
-};
+    SPLIT_BATCH "split shape {operands} into batch and base of {text}", layout: Layout::Alone, ..RIGHT;
+    BATCHES_TOGETHER "broadcast batch shape{s} {batches}{together}",
+        axis: "batch axis", numbered: (3, "operands"), ..RIGHT;
+    BASES_TOGETHER "broadcast base shape{s} {bases}{together}",
+        axis: "base axis", layout: Layout::RightBases, ..RIGHT;
+    BATCH_TO_TARGET "broadcast batch shape {batches} to {targets}", axis: "batch axis", ..TO_TARGET;
+    EACH_BATCH "make base shape {targets} of each batch element of {operands}",
+        layout: Layout::TargetIsBase, ..RIGHT;
+    SIGNATURE "apply {text} to {operands}", ..RIGHT;
+    BATCH_INTO "write what comes of {operands} into {targets}",
+        axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
+    BATCH_SUM "sum batch shape {batches} to {targets}", axis: "batch axis", ..SUM_TO;
 
-pub(crate) static PARTIAL_TOGETHER: Operation = Operation { numbered: (0, "operands"), ..TOGETHER };
-pub(crate) static PARTIAL_BATCHES: Operation =
-    Operation { words: "broadcast the batches of {operands}", ..PARTIAL_TOGETHER };
-pub(crate) static VERIFY: Operation =
-    Operation { words: "verify result {targets} of operand{s} {operands}", ..PARTIAL_TOGETHER };
-pub(crate) static VERIFY_NOTHING: Operation =
-    Operation { words: "verify result {targets} of no operands", ..PARTIAL_TOGETHER };
-pub(crate) static MERGE: Operation =
-    Operation { words: "merge shapes {operands}", rule: "equal sizes", ..RIGHT };
-pub(crate) static PLANNED: Operation =
-    Operation { words: "broadcast shapes {operands} as planned for {targets}", ..PARTIAL_TOGETHER };
+    PARTIAL_TOGETHER "broadcast shape{s} {operands}{together}", numbered: (0, "operands"), ..RIGHT;
+    PARTIAL_BATCHES "broadcast the batches of {operands}", ..PARTIAL_TOGETHER;
+    VERIFY "verify result {targets} of operand{s} {operands}", ..PARTIAL_TOGETHER;
+    VERIFY_NOTHING "verify result {targets} of no operands", ..RIGHT;
+    MERGE "merge shapes {operands}", rule: "equal sizes", ..RIGHT;
+    PLANNED "broadcast shapes {operands} as planned for {targets}", ..PARTIAL_TOGETHER;
+}

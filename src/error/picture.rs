@@ -2,11 +2,9 @@
 
 use super::operation::Layout;
 use super::{BroadcastError, ErrorKind, Mark, Request, Shape};
-use alloc::{format, string::String, string::ToString, vec, vec::Vec};
-use core::fmt;
-use core::iter::repeat_n;
+use alloc::{format, string::String, vec, vec::Vec};
 
-/// A shape's sizes with their columns.
+/// A shape's sizes with their columns, in ascending order.
 struct Row {
     cells: Vec<(usize, String)>,
     frame: Frame,
@@ -15,14 +13,14 @@ struct Row {
 /// What stands around the sizes of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frame {
-    /// `[2, 3]`
-    Shape,
+    /// `[2, 3]`, from a column on.
+    Shape(usize),
     /// `(2; 3)`
     Batch,
-    /// `[3]`, at the base.
-    Base,
-    /// Nothing.
-    Bare,
+    /// `2  3`
+    None,
+    /// `*`, a shape without a number of axes.
+    Unranked,
 }
 
 /// Rows under each other.
@@ -34,56 +32,36 @@ struct Grid {
     batch: usize,
 }
 
-/// The columns of text before the first size: an indentation and a bracket.
+/// The width of an indentation and a bracket.
 const START: usize = 3;
 
 impl Grid {
     fn new(request: &Request) -> Self {
-        let layout = request.operation.layout;
-        let (mut rows, batch) = match layout {
-            Layout::Along => along(request),
-            Layout::Placed => placed(request),
+        let (rows, batch) = match request.operation.layout {
+            Layout::Along | Layout::Placed => placed(request),
             Layout::Alone => (Vec::new(), 0),
-            Layout::Summed | Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(request),
+            _ => right(request),
         };
-        if layout == Layout::Summed {
-            let axes = rows.iter().map(|row| row.cells.len()).sum();
-            let mut cells = stars(request, axes);
-            cells.dedup();
-            if !cells.is_empty() {
-                rows.push(Row { cells, frame: Frame::Bare });
-            }
-        }
-        let mut grid = Self { columns: Vec::new(), rows, batch };
-        grid.lay_out();
-        grid
-    }
-
-    /// Finds the columns, each as wide as its widest size.
-    fn lay_out(&mut self) {
-        let cells = || self.rows.iter().flat_map(|row| &row.cells);
+        let cells = || rows.iter().flat_map(|row| &row.cells);
         let mut widths = vec![0; cells().map(|&(column, _)| column + 1).max().unwrap_or(0)];
         for (column, text) in cells() {
             widths[*column] = text.len().max(widths[*column]);
         }
-        let split = self.rows.iter().any(|row| row.frame == Frame::Batch);
-        let mut start = if split && self.batch == 0 { START + 2 } else { START };
-        for width in widths {
-            self.columns.push((start, start + width));
-            start += width + 2;
-        }
+        let only_base = batch == 0 && rows.iter().any(|row| row.frame == Frame::Batch);
+        let mut next = if only_base { START + 2 } else { START };
+        let column = |width| {
+            let start = next;
+            next += width + 2;
+            (start, start + width)
+        };
+        Self { columns: widths.into_iter().map(column).collect(), rows, batch }
     }
 
-    /// Whether there is something to see, and not far more of it than there are sizes.
-    fn is_worth_it(&self) -> bool {
-        let cells = self.rows.iter().flat_map(|row| &row.cells);
-        let sizes: usize = cells.map(|(_, text)| text.len() + 2).sum();
-        let rows = self.rows.len();
-        rows > 1 && rows.saturating_mul(self.width()) <= 8 * (sizes + 100)
-    }
-
-    fn width(&self) -> usize {
-        self.end_of(self.columns.len())
+    /// The rows as text, unless there are far more spaces than sizes.
+    fn lines(&self) -> Option<Vec<String>> {
+        let sizes: usize = self.rows.iter().flat_map(|row| &row.cells).map(|(_, text)| text.len() + 2).sum();
+        let area = self.rows.len().saturating_mul(self.end_of(self.columns.len()));
+        (area <= 8 * (sizes + 100)).then(|| self.rows.iter().map(|row| self.line(row)).collect())
     }
 
     /// Where the first `columns` end.
@@ -92,45 +70,40 @@ impl Grid {
     }
 
     fn line(&self, row: &Row) -> String {
-        let mut line = vec![b' '; self.width() + 4];
+        let mut line = vec![b' '; self.end_of(self.columns.len()) + 4];
         let mut put = |at: usize, text: &str| line[at..at + text.len()].copy_from_slice(text.as_bytes());
-        let (mut end, open) = (START, START - 1);
+        let batch = self.end_of(self.batch);
+        let mut end = batch;
         for (i, (column, text)) in row.cells.iter().enumerate() {
-            end = self.columns[*column].1;
-            put(end - text.len(), text);
-            let last_of_batch = row.frame == Frame::Batch && column + 1 == self.batch;
-            if i + 1 < row.cells.len() && row.frame != Frame::Bare && !last_of_batch {
+            if i > 0 && row.frame != Frame::None {
                 put(end, ",");
             }
+            end = self.columns[*column].1;
+            put(end - text.len(), text);
         }
-        let batch = self.end_of(self.batch);
         match row.frame {
-            Frame::Shape => {
+            Frame::Shape(from) => {
+                let open = if from == 0 { START - 1 } else { self.end_of(from) + 1 };
                 put(open, "[");
-                put(if row.cells.is_empty() { batch } else { end }, "]");
+                put(end.max(open + 1), "]");
             }
             Frame::Batch => {
-                put(open, "(");
+                put(START - 1, "(");
                 put(batch, ";");
-                put(if end > batch { end } else { batch + 1 }, ")");
+                put(end.max(batch + 1), ")");
             }
-            Frame::Base => {
-                let start = self.columns.get(self.batch).map_or(START, |column| column.0);
-                put(start - 1, "[");
-                put(if row.cells.is_empty() { start } else { end }, "]");
-            }
-            Frame::Bare if row.cells.is_empty() => put(open, "*"),
-            Frame::Bare => {}
+            Frame::Unranked => put(START - 1, "*"),
+            Frame::None => {}
         }
         String::from_utf8_lossy(&line).trim_end().into()
     }
 
-    /// Where a caret under an axis stands, if the axis is in the picture.
+    /// Where a caret under an axis stands, if the picture has the axis.
     fn caret(&self, mark: Mark, layout: Layout) -> Option<usize> {
         let column = match mark {
             Mark::Result(axis) if layout == Layout::RightBases => self.batch + axis,
             Mark::Result(axis) => axis,
-            Mark::Shape(_, axis) if matches!(layout, Layout::Along | Layout::Placed) => axis,
+            Mark::Shape(_, axis) if layout == Layout::Placed => axis,
             Mark::Shape(shape, axis) => self.rows.get(shape)?.cells.get(axis)?.0,
         };
         self.columns.get(column).map(|&(_, end)| end - 1)
@@ -140,165 +113,116 @@ impl Grid {
 /// The shapes, aligned at the right, and the number of columns before the base.
 fn right(request: &Request) -> (Vec<Row>, usize) {
     let layout = request.operation.layout;
-    let shapes: Vec<_> = request.shapes.iter().map(|shape| (shape, shape.cells())).collect();
-    let target = request.operands().len();
-    let parts = |k: usize, shape: &Shape, ndim: usize| {
-        let is_base = layout == Layout::TargetIsBase && k >= target;
+    let targets = request.shapes.len() - request.targets().len();
+    // Each shape's sizes, and how many of them are its batch and its base.
+    let parts = request.shapes.iter().enumerate().map(|(k, shape)| {
+        let cells = shape.cells();
+        let ndim = cells.as_ref().map_or(0, Vec::len);
+        let is_base = layout == Layout::TargetIsBase && k >= targets;
         let base = if is_base { ndim } else { shape.base.unwrap_or(0).min(ndim) };
-        (ndim - base, base)
-    };
-    let (mut batch, mut base) = (0, 0);
-    for (k, (shape, cells)) in shapes.iter().enumerate() {
-        let own = parts(k, shape, cells.as_ref().map_or(0, Vec::len));
-        (batch, base) = (batch.max(own.0), base.max(own.1));
-    }
-    let row = |(k, (shape, cells)): (usize, (&Shape, Option<Vec<String>>))| {
-        let Some(cells) = cells else { return Row { cells: Vec::new(), frame: Frame::Bare } };
-        let (own, own_base) = parts(k, shape, cells.len());
-        let base_from = batch + if layout == Layout::RightBases { base - own_base } else { 0 };
-        let columns = (batch - own..batch).chain(base_from..);
-        let frame = match shape.base {
-            Some(_) => Frame::Batch,
-            None if own_base > 0 => Frame::Base,
-            None => Frame::Shape,
+        (cells, ndim - base, base)
+    });
+    let parts: Vec<_> = parts.collect();
+    let batch = parts.iter().map(|part| part.1).max().unwrap_or(0);
+    let base = parts.iter().map(|part| part.2).max().unwrap_or(0);
+    let row = |(shape, (cells, own, own_base)): (&Shape, (Option<Vec<String>>, usize, usize))| {
+        let from = batch + if layout == Layout::RightBases { base - own_base } else { 0 };
+        let frame = match (&cells, shape.base) {
+            (None, _) => Frame::Unranked,
+            (_, Some(_)) => Frame::Batch,
+            (_, None) => Frame::Shape(if layout == Layout::TargetIsBase { batch } else { 0 }),
         };
-        Row { cells: columns.zip(cells).collect(), frame }
+        let columns = (batch - own..batch).chain(from..);
+        Row { cells: columns.zip(cells.unwrap_or_default()).collect(), frame }
     };
-    (shapes.into_iter().enumerate().map(row).collect(), batch)
-}
-
-/// `*` at the named axes that are below `ndim`, in ascending order.
-fn stars(request: &Request, ndim: usize) -> Vec<(usize, String)> {
-    let positions = request.axes.iter().filter_map(|&axis| usize::try_from(axis).ok());
-    let mut positions: Vec<usize> = positions.filter(|&axis| axis < ndim).collect();
-    positions.sort_unstable();
-    positions.into_iter().map(|axis| (axis, "*".to_string())).collect()
-}
-
-/// A row whose sizes are at columns of their own, from the first.
-fn row_of(cells: Option<Vec<String>>) -> Row {
-    match cells {
-        Some(cells) => Row { cells: cells.into_iter().enumerate().collect(), frame: Frame::Shape },
-        None => Row { cells: Vec::new(), frame: Frame::Bare },
+    let mut rows: Vec<Row> = request.shapes.iter().zip(parts).map(row).collect();
+    if layout == Layout::Summed {
+        let cells = stars(request, batch);
+        rows.extend((!cells.is_empty()).then_some(Row { cells, frame: Frame::None }));
     }
+    (rows, batch)
 }
 
-/// The array with `*` at the named axes, above the target.
-fn along(request: &Request) -> (Vec<Row>, usize) {
-    let mut shapes = request.shapes.iter().map(Shape::cells);
-    let (own, target) = (shapes.next().flatten(), row_of(shapes.next().flatten()));
-    let array = match own {
-        None => row_of(None),
-        Some(own) => {
-            let ndim = target.cells.len().max(own.len() + request.axes.len());
-            let mut cells = stars(request, ndim);
-            cells.dedup();
-            let named: Vec<usize> = cells.iter().map(|&(axis, _)| axis).collect();
-            let free = (0..).filter(|axis| named.binary_search(axis).is_err());
-            cells.extend(free.zip(own));
-            cells.sort_unstable();
-            Row { cells, frame: Frame::Shape }
-        }
-    };
-    let ndim = target.cells.len();
-    (vec![array, target], ndim)
+/// `*` at the named axes that are below `ndim`, each once.
+fn stars(request: &Request, ndim: usize) -> Vec<(usize, String)> {
+    let mut axes: Vec<usize> = request.axes.iter().copied().filter(|&axis| axis < ndim).collect();
+    axes.sort_unstable();
+    axes.dedup();
+    axes.into_iter().map(|axis| (axis, "*".into())).collect()
 }
 
-/// Each size of the array at its axis, above the target; no rows where an axis has no place.
+/// The array's sizes at their axes of the target, or `*` at those it is repeated along, and the target.
 fn placed(request: &Request) -> (Vec<Row>, usize) {
     let mut shapes = request.shapes.iter().map(Shape::cells);
-    let (own, target) = (shapes.next().flatten(), row_of(shapes.next().flatten()));
-    let ndim = target.cells.len();
-    let Some(own) = own else { return (vec![row_of(None), target], ndim) };
-    let axes: Vec<usize> = stars(request, ndim).into_iter().map(|(axis, _)| axis).collect();
-    if axes.len() != own.len() || axes.len() != request.axes.len() {
-        return (Vec::new(), 0);
+    let (own, target) = (shapes.next().flatten(), shapes.next().flatten());
+    let ndim = target.as_ref().map_or(0, Vec::len);
+    let row = |cells: Option<Vec<(usize, String)>>| match cells {
+        Some(cells) => Row { cells, frame: Frame::Shape(0) },
+        None => Row { cells: Vec::new(), frame: Frame::Unranked },
+    };
+    let target = row(target.map(|cells| cells.into_iter().enumerate().collect()));
+    let own_ndim = own.as_ref().map_or(0, Vec::len);
+    let named = stars(request, ndim.max(own_ndim + request.axes.len()));
+    let is_along = request.operation.layout == Layout::Along;
+    if !is_along && (named.len() != own_ndim || stars(request, ndim).len() != own_ndim) {
+        // an axis of the array has no place of its own
+        return (vec![target], ndim);
     }
-    let mut heights = vec![0; ndim];
-    let mut rows = Vec::new();
-    for (&axis, size) in request.axes.iter().zip(own) {
-        let Ok(column) = usize::try_from(axis) else { continue };
-        if heights[column] == rows.len() {
-            rows.push(Row { cells: Vec::new(), frame: Frame::Shape });
-        }
-        rows[heights[column]].cells.push((column, size));
-        heights[column] += 1;
-    }
-    if rows.is_empty() {
-        rows.push(row_of(Some(Vec::new())));
-    }
-    for row in &mut rows {
-        row.cells.sort_unstable();
-    }
-    rows.push(target);
-    (rows, ndim)
+    let array = own.map(|own| {
+        let mut cells: Vec<_> = if is_along {
+            let free = (0..).filter(|axis| named.binary_search_by_key(axis, |star| star.0).is_err());
+            free.zip(own).chain(named.iter().cloned()).collect()
+        } else {
+            request.axes.iter().copied().zip(own).collect()
+        };
+        cells.sort_unstable();
+        cells
+    });
+    (vec![row(array), target], ndim)
 }
 
 impl BroadcastError {
-    /// What `{:#}` prints below the operation.
+    /// What `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
         let report = &*self.0;
         if report.kind == ErrorKind::InvalidText {
-            return self.text_picture();
+            let before: String = report.request.text.chars().take(self.position()?).collect();
+            let quoted = format!("{before:?}").chars().count() - 1;
+            return Some(below(vec!["cannot read ".len() + quoted], &report.detail));
         }
         let grid = Grid::new(&report.request);
-        if !grid.is_worth_it() {
-            return None;
-        }
-        let mut lines: Vec<String> = grid.rows.iter().map(|row| grid.line(row)).collect();
         let layout = report.request.operation.layout;
-        let mut carets: Vec<usize> =
-            report.marks.iter().filter_map(|&mark| grid.caret(mark, layout)).collect();
-        carets.sort_unstable();
-        carets.dedup();
-        lines.push(below(&carets, &report.detail));
+        let carets: Vec<_> = report.marks.iter().filter_map(|&mark| grid.caret(mark, layout)).collect();
+        let mut lines = grid.lines().filter(|lines| lines.len() > usize::from(carets.is_empty()))?;
+        lines.push(below(carets, &report.detail));
         Some(lines.join("\n"))
-    }
-
-    /// A caret under the character of the text in the line above.
-    fn text_picture(&self) -> Option<String> {
-        let before: String = self.0.request.text.chars().take(self.position()?).collect();
-        let quoted = format!("{before:?}").chars().count() - 1;
-        Some(below(&["cannot read ".len() + quoted], &self.0.detail))
     }
 }
 
 /// Carets at these places, and what is wrong after the last.
-fn below(carets: &[usize], detail: &str) -> String {
+fn below(mut carets: Vec<usize>, detail: &str) -> String {
+    carets.sort_unstable();
     let Some(last) = carets.last() else { return format!("  {detail}") };
-    let mut line: String = repeat_n(' ', last + 1).collect();
-    for &at in carets {
+    let mut line = " ".repeat(last + 1);
+    for &at in &carets {
         line.replace_range(at..=at, "^");
     }
-    // The caret says which axis has the sizes.
     match detail.split_once(" has ") {
         Some((axis, sizes)) if axis.contains("axis") => format!("{line} {axis}: {sizes}"),
         _ => format!("{line} {detail}"),
     }
 }
 
-/// Shapes that go together, with their joint shape, or why they do not.
-#[derive(Clone)]
-pub(crate) enum Explanation {
-    Fits { request: Request, result: Shape },
-    Fails(BroadcastError),
-}
-
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (request, result) = match self {
-            Self::Fails(error) => return write!(f, "{error:#}"),
-            Self::Fits { request, result } => (request, result),
+impl Request {
+    /// The operation, its shapes and the `result` below them.
+    pub(crate) fn explained(self, result: &[usize]) -> String {
+        let words = format!("{self}");
+        let Some(mut lines) = Grid::new(&self.to(result)).lines() else {
+            return format!("{words}: the result is {result:?}");
         };
-        let grid = Grid::new(&request.clone().to(result.clone()));
-        if !grid.is_worth_it() {
-            return write!(f, "{request}: the result is {result}");
-        }
-        writeln!(f, "{request}")?;
-        let mut lines: Vec<String> = grid.rows.iter().map(|row| grid.line(row)).collect();
-        let result = lines.pop().unwrap_or_default();
-        lines.push(format!("  {}", "-".repeat(result.len() - 2)));
-        lines.push(result);
-        f.write_str(&lines.join("\n"))
+        let width = lines.last().map_or(0, String::len).saturating_sub(2);
+        lines.insert(lines.len() - 1, format!("  {}", "-".repeat(width)));
+        lines.insert(0, words);
+        lines.join("\n")
     }
 }

@@ -44,7 +44,7 @@ impl Shape {
         }
     }
 
-    /// The batch and the base of known sizes.
+    /// The sizes of the batch and of the base, if they are known.
     fn split(&self) -> (&[i128], &[i128]) {
         match &self.sizes {
             Sizes::Known(sizes) => sizes.split_at(sizes.len() - self.base.unwrap_or(0)),
@@ -69,11 +69,12 @@ impl From<Vec<i128>> for Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.sizes, self.base) {
-            (Sizes::Known(_), None) => List(self.split().0).fmt(f),
+            (Sizes::Known(sizes), None) => write!(f, "{sizes:?}"),
             (Sizes::Known(_), Some(_)) => {
                 let (batch, base) = self.split();
                 let space = if base.is_empty() { "" } else { " " };
-                write!(f, "({};{space}{})", Commas(batch), Commas(base))
+                let [batch, base] = [batch, base].map(|sizes| format!("{sizes:?}"));
+                write!(f, "({};{space}{})", &batch[1..batch.len() - 1], &base[1..base.len() - 1])
             }
             (Sizes::Partial(text), None) => f.write_str(text),
             (Sizes::Partial(text), Some(base)) => write!(f, "{text} (base {base})"),
@@ -81,46 +82,14 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Numbers as `1, 2`.
-struct Commas<'a>(&'a [i128]);
-
-impl fmt::Display for Commas<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, number) in self.0.iter().enumerate() {
-            write!(f, "{}{number}", if i == 0 { "" } else { ", " })?;
-        }
-        Ok(())
-    }
-}
-
-/// Numbers as `[1, 2]`.
-struct List<'a>(&'a [i128]);
-
-impl fmt::Display for List<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{}]", Commas(self.0))
-    }
-}
-
 /// A number of axes in words.
-pub(crate) struct Count(pub(crate) usize);
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.0, if self.0 == 1 { "axis" } else { "axes" })
-    }
+pub(crate) fn count(axes: usize) -> String {
+    if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
 }
 
 /// An operand by its position, or the result.
-pub(crate) struct Owner(pub(crate) Option<usize>);
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(operand) => write!(f, "operand {operand}"),
-            None => f.write_str("the result"),
-        }
-    }
+pub(crate) fn owner(operand: Option<usize>) -> String {
+    operand.map_or("the result".into(), |operand| format!("operand {operand}"))
 }
 
 /// An operation and what it was given. It prints as what follows "cannot" in a message.
@@ -130,7 +99,7 @@ pub(crate) struct Request {
     /// The operands, then the targets.
     pub(super) shapes: Vec<Shape>,
     operands: usize,
-    pub(super) axes: Vec<i128>,
+    pub(super) axes: Vec<usize>,
     pub(super) text: String,
 }
 
@@ -155,13 +124,7 @@ impl Request {
 
     #[cold]
     pub(crate) fn axes(mut self, axes: &[usize]) -> Self {
-        self.axes = axes.iter().map(|&axis| axis as i128).collect();
-        self
-    }
-
-    #[cold]
-    pub(crate) fn signed_axes(mut self, axes: &[isize]) -> Self {
-        self.axes = axes.iter().map(|&axis| axis as i128).collect();
+        self.axes = axes.to_vec();
         self
     }
 
@@ -201,8 +164,8 @@ impl Request {
             [first, second] => format!(" ({of} {first} and {second})"),
         };
         let detail = format!("{word} {axis} has sizes {a} and {b}{numbers}, expected {rule}");
-        let error = self.error(ErrorKind::Incompatible, detail).with_shapes(shapes);
-        error.at(axis as i128, [Mark::Result(axis)]).with_sizes(sizes)
+        let error = self.error(ErrorKind::Incompatible, detail).of_shapes(shapes);
+        error.at(axis as i128, [Mark::Result(axis)], sizes)
     }
 
     /// The non-zero sizes of the result multiply past `isize::MAX`.
@@ -232,27 +195,27 @@ impl Request {
         let detail = format!(
             "axis {axis} of the target is {size}, expected {before}a size from 0 to isize::MAX{after}"
         );
-        self.error(ErrorKind::InvalidSize, detail).at(axis as i128, [mark]).with_sizes([size.to_string()])
+        self.error(ErrorKind::InvalidSize, detail).at(axis as i128, [mark], [size.to_string()])
     }
 
     /// `owner` has too few axes.
     #[cold]
     pub(crate) fn too_few_axes(self, owner: &str, expected: usize, found: usize) -> BroadcastError {
-        let detail = format!("the {owner} has {}, expected at least {expected}", Count(found));
+        let detail = format!("the {owner} has {}, expected at least {expected}", count(found));
         self.error(ErrorKind::TooFewAxes, detail)
     }
 
     /// The target has too many axes.
     #[cold]
     pub(crate) fn too_many_axes(self, expected: usize, found: usize) -> BroadcastError {
-        let detail = format!("the target has {}, expected at most {expected}", Count(found));
+        let detail = format!("the target has {}, expected at most {expected}", count(found));
         self.error(ErrorKind::TooManyAxes, detail)
     }
 
     /// The named axes do not fit the shapes.
     #[cold]
     pub(crate) fn axis_count(self, expected: usize, found: usize) -> BroadcastError {
-        let count = Count(found);
+        let count = count(found);
         let detail = match self.operation.layout {
             Layout::Placed => format!("{count} named, expected {expected}, one for each axis of the array"),
             _ => format!("the target has {count}, expected {expected}, those of the array and those named"),
@@ -268,15 +231,15 @@ impl Request {
             Layout::Summed => " of the array",
             _ => " of the target",
         };
-        let detail = format!("axis {axis} is out of bounds for {}{of}", Count(ndim));
-        self.error(ErrorKind::AxisOutOfBounds, detail).at(axis, [])
+        let detail = format!("axis {axis} is out of bounds for {}{of}", count(ndim));
+        self.error(ErrorKind::AxisOutOfBounds, detail).at(axis, [], [])
     }
 
     /// An axis is named twice.
     #[cold]
     pub(crate) fn duplicate_axis(self, axis: usize) -> BroadcastError {
         let detail = format!("axis {axis} is named more than once");
-        self.error(ErrorKind::DuplicateAxis, detail).at(axis as i128, [Mark::Result(axis)])
+        self.error(ErrorKind::DuplicateAxis, detail).at(axis as i128, [Mark::Result(axis)], [])
     }
 }
 
@@ -289,15 +252,11 @@ impl fmt::Display for Request {
             match words.next() {
                 Some("s") if several => f.write_str("s")?,
                 Some("together") if several => f.write_str(" together")?,
-                Some("operands") => listed(f, self.operands(), fmt::Display::fmt)?,
-                Some("targets") => listed(f, self.targets(), fmt::Display::fmt)?,
-                Some("batches") => {
-                    listed(f, self.operands(), |shape, f| write!(f, "{} of {shape}", List(shape.split().0)))?;
-                }
-                Some("bases") => {
-                    listed(f, self.operands(), |shape, f| write!(f, "{} of {shape}", List(shape.split().1)))?;
-                }
-                Some("axes") => List(&self.axes).fmt(f)?,
+                Some("operands") => listed(f, self.operands(), ToString::to_string)?,
+                Some("targets") => listed(f, self.targets(), ToString::to_string)?,
+                Some("batches") => listed(f, self.operands(), |it| format!("{:?} of {it}", it.split().0))?,
+                Some("bases") => listed(f, self.operands(), |it| format!("{:?} of {it}", it.split().1))?,
+                Some("axes") => write!(f, "{:?}", self.axes)?,
                 Some("text") => f.write_str(&self.text)?,
                 Some("quoted") => write!(f, "{:?}", self.text)?,
                 _ => {}
@@ -308,21 +267,19 @@ impl fmt::Display for Request {
 }
 
 /// `a, b and c`.
-fn listed(
-    f: &mut fmt::Formatter<'_>,
-    shapes: &[Shape],
-    show: fn(&Shape, &mut fmt::Formatter<'_>) -> fmt::Result,
-) -> fmt::Result {
+fn listed(f: &mut fmt::Formatter<'_>, shapes: &[Shape], show: fn(&Shape) -> String) -> fmt::Result {
     if shapes.is_empty() {
         return f.write_str("none");
     }
     for (i, shape) in shapes.iter().enumerate() {
-        f.write_str(match i {
-            0 => "",
-            _ if i + 1 == shapes.len() => " and ",
-            _ => ", ",
-        })?;
-        show(shape, f)?;
+        let before = if i == 0 {
+            ""
+        } else if i + 1 == shapes.len() {
+            " and "
+        } else {
+            ", "
+        };
+        write!(f, "{before}{}", show(shape))?;
     }
     Ok(())
 }

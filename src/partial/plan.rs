@@ -2,7 +2,7 @@
 
 use super::{Check, Dim, PartialShape, Place, decide, decide_result, infer_shapes};
 use crate::error::operation::PLANNED;
-use crate::error::{BroadcastError, ErrorKind, Mark, Owner, Request};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, owner};
 use crate::shape::{ByName, checked_len, clash_or_overflow, join, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
 
@@ -206,7 +206,7 @@ fn as_planned<'a>(
 ) -> Result<(), BroadcastError> {
     let Some(dims) = planned.dims() else { return Ok(()) };
     if dims.len() != shape.len() {
-        let (owner, found, expected) = (Owner(operand), shape.len(), dims.len());
+        let (owner, found, expected) = (owner(operand), shape.len(), dims.len());
         let detail = format!("the number of axes of {owner} is {found}, expected {expected}");
         return Err(request().error(ErrorKind::DeclaredAxes, detail));
     }
@@ -217,13 +217,13 @@ fn as_planned<'a>(
             if before != size {
                 let detail = format!("{name} is {before} at {first} and {size} at {place}");
                 let error = request().error(ErrorKind::DeclaredName, detail);
-                let error = error.at(axis as i128, [first.into(), place.into()]);
-                return Err(error.with_sizes([before.to_string(), size.to_string()]));
+                let sizes = [before, size].map(|size| size.to_string());
+                return Err(error.at(axis as i128, [first.into(), place.into()], sizes));
             }
         } else if !dim.admits(size) {
             let detail = format!("{place} has size {size}, expected {dim}");
-            let error = request().error(ErrorKind::DeclaredSize, detail).at(axis as i128, [place.into()]);
-            return Err(error.with_sizes([size.to_string(), dim.to_string()]));
+            let error = request().error(ErrorKind::DeclaredSize, detail);
+            return Err(error.at(axis as i128, [place.into()], [size.to_string(), dim.to_string()]));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::{Dim, Span};
 use crate::error::operation::{MERGE, Operation};
-use crate::error::{BroadcastError, Count, ErrorKind, Request, Shape};
+use crate::error::{BroadcastError, ErrorKind, Request, Shape, count};
 use crate::shape::ByName;
 use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
@@ -268,7 +268,7 @@ impl PartialShape {
         };
         let request = || request_of(&MERGE, &[self.clone(), other.clone()]);
         if own.len() != dims.len() {
-            let detail = format!("the second shape has {}, expected {}", Count(dims.len()), own.len());
+            let detail = format!("the second shape has {}, expected {}", count(dims.len()), own.len());
             return Err(request().error(ErrorKind::AxisCount, detail));
         }
         let pairs: Vec<_> = own.iter().zip(dims).collect();

@@ -4,7 +4,7 @@ use super::infer::{Columns, Joint, Named};
 use super::shape::request_of;
 use super::{Dim, PartialShape, Span};
 use crate::error::operation::{VERIFY, VERIFY_NOTHING};
-use crate::error::{BroadcastError, Count, ErrorKind, Mark, Request};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, count};
 use crate::shape::ByName;
 use alloc::{format, string::ToString};
 
@@ -97,7 +97,7 @@ pub fn verify(
         return Ok(());
     };
     if inferred.len() != declared.len() {
-        let detail = format!("the result has {}, expected {}", Count(declared.len()), inferred.len());
+        let detail = format!("the result has {}, expected {}", count(declared.len()), inferred.len());
         return Err(request().error(ErrorKind::AxisCount, detail));
     }
     let mut agreement = Agreement::new(&named);
@@ -139,8 +139,8 @@ pub(super) fn result_size(
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"
     );
-    let error = request.error(ErrorKind::ResultSize, detail).at(axis as i128, [Mark::Result(axis)]);
-    error.with_sizes([inferred.to_string(), declared.to_string()])
+    let error = request.error(ErrorKind::ResultSize, detail);
+    error.at(axis as i128, [Mark::Result(axis)], [inferred, declared].map(ToString::to_string))
 }
 
 /// Compares the axes of a result one by one with what was inferred, and remembers the names.

@@ -1,5 +1,6 @@
 //! Axes by number: lists, in which order and repetition count, and sets, in which they do not.
 
+use super::TargetShape;
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
@@ -211,7 +212,7 @@ impl AxisSet {
                 .filter(|&position| position < ndim)
         };
         if let Some(&axis) = axes.iter().filter(|&&axis| count(axis).is_none()).min() {
-            let request = Request::of(&operation::AXIS_SET, &[]).signed_axes(axes);
+            let request = Request::of(&operation::AXIS_SET, &[]).to(axes.target_given());
             return Err(request.axis_out_of_bounds(axis as i128, ndim));
         }
         Ok(axes.iter().filter_map(|&axis| count(axis)).collect())

@@ -7,7 +7,7 @@ use super::{
 use crate::error::operation::{
     BASES_TOGETHER, BATCH_INTO, BATCH_TO_TARGET, BATCHES_TOGETHER, EACH_BATCH, Operation, SPLIT_BATCH,
 };
-use crate::error::{BroadcastError, Count, ErrorKind, Mark, Owner, Request, Shape};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, owner};
 use alloc::{format, string::ToString, vec::Vec};
 use ndarray::Dimension;
 
@@ -33,7 +33,7 @@ impl<'s> Split<'s> {
 
     #[cold]
     fn too_short(shape: &[usize], base: usize) -> BroadcastError {
-        let request = Request::of(&SPLIT_BATCH, &[shape]).text(&Count(base).to_string());
+        let request = Request::of(&SPLIT_BATCH, &[shape]).text(&count(base));
         request.too_few_axes("array", base, shape.len())
     }
 
@@ -84,7 +84,7 @@ pub(crate) fn base_axes(
     expected: usize,
     found: usize,
 ) -> BroadcastError {
-    let detail = format!("the base of {} has {}, expected {expected}", Owner(operand), Count(found));
+    let detail = format!("the base of {} has {}, expected {expected}", owner(operand), count(found));
     request.error(ErrorKind::BaseAxes, detail)
 }
 
@@ -98,9 +98,9 @@ pub(crate) fn base_size(
     mark: Mark,
 ) -> BroadcastError {
     let [size, expected] = sizes;
-    let detail = format!("base axis {axis} of {} has size {size}, expected {expected}", Owner(operand));
-    let error = request.error(ErrorKind::BaseSize, detail).at(axis as i128, [mark]);
-    error.with_sizes(sizes.map(|size| size.to_string()))
+    let detail = format!("base axis {axis} of {} has size {size}, expected {expected}", owner(operand));
+    let error = request.error(ErrorKind::BaseSize, detail);
+    error.at(axis as i128, [mark], sizes.map(|size| size.to_string()))
 }
 
 impl From<Split<'_>> for Shape {

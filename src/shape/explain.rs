@@ -1,8 +1,8 @@
 //! How shapes are aligned, in a picture.
 
 use super::broadcast_shapes;
-use crate::error::{Explanation, Request, operation};
-use alloc::vec::Vec;
+use crate::error::{Request, operation};
+use alloc::{format, vec::Vec};
 use core::fmt;
 
 /// A picture of how shapes broadcast together, with their joint shape, or of why they do not.
@@ -43,15 +43,9 @@ use core::fmt;
 /// The tables of aligned shapes in NumPy's and PyTorch's pages on broadcasting.
 pub fn explain<S: AsRef<[usize]>>(shapes: &[S]) -> impl fmt::Display + Clone + use<S> {
     let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-    explained(&shapes)
-}
-
-fn explained(shapes: &[&[usize]]) -> Explanation {
-    match broadcast_shapes(shapes) {
-        Err(error) => Explanation::Fails(error),
-        Ok(joint) => {
-            let operation = if shapes.is_empty() { &operation::NOTHING } else { &operation::TOGETHER };
-            Explanation::Fits { request: Request::of(operation, shapes), result: joint[..].into() }
-        }
+    let operation = if shapes.is_empty() { &operation::NOTHING } else { &operation::TOGETHER };
+    match broadcast_shapes(&shapes) {
+        Ok(joint) => Request::of(operation, &shapes).explained(&joint),
+        Err(error) => format!("{error:#}"),
     }
 }

@@ -28,7 +28,7 @@ pub(crate) use joint::{
 };
 pub(crate) use onto::{go_onto, misfit};
 pub(crate) use place::{along_axes, in_dim, repeats};
-pub(crate) use reduce::{fits, kept, left, no_sum, sum_target, sums};
+pub(crate) use reduce::{fits, kept, left, sum_target, sums_to};
 pub(crate) use target::{Placeholder, ShapeOf, placeholder_on_new_axis, plain, refusal, resolve};
 
 use ndarray::Dimension;

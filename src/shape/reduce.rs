@@ -139,14 +139,24 @@ pub(crate) fn sum_target<T: TargetShape>(
     if sums(shape, sizes(&dim)).is_some() && fits(sizes(&dim), size) {
         return Ok(dim);
     }
-    let given = target.target_given();
-    Err(no_sum(Request::of(operation, operands).to(given.clone()), shape, &given, size))
+    Err(no_sum(Request::of(operation, operands), shape, target.target_given(), size))
 }
 
-/// The number of leading axes of `shape` that `target` does not have; `None` where an array of shape
-/// `shape` cannot be summed to `target`.
+/// How many axes `shape` has more than `target`, to which a request sums it.
+///
+/// # Errors
+/// As [`no_sum`].
+#[inline]
+pub(crate) fn sums_to(
+    shape: &[usize],
+    target: &[usize],
+    request: impl FnOnce() -> Request,
+) -> Result<usize, BroadcastError> {
+    sums(shape, target).ok_or_else(|| no_sum(request(), shape, target.target_given(), 0))
+}
+
 #[inline(always)]
-pub(crate) fn sums(shape: &[usize], target: &[usize]) -> Option<usize> {
+fn sums(shape: &[usize], target: &[usize]) -> Option<usize> {
     let new = shape.len().checked_sub(target.len())?;
     zip(&shape[new..], target).all(|(&own, &size)| stretches(size, own)).then_some(new)
 }
@@ -155,11 +165,13 @@ pub(crate) fn sums(shape: &[usize], target: &[usize]) -> Option<usize> {
 /// where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in
 /// the target; `TooLarge` where elements of `size` bytes are too many.
 #[cold]
-pub(crate) fn no_sum(request: Request, shape: &[usize], target: &[i128], size: usize) -> BroadcastError {
-    if let Some(axis) = no_size(target) {
-        return request.invalid_size(axis, target[axis], false);
-    }
+fn no_sum(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
     let sizes: Vec<usize> = target.iter().filter_map(|&size| usize::try_from(size).ok()).collect();
+    if let Some(axis) = no_size(&target) {
+        let size = target[axis];
+        return request.to(target).invalid_size(axis, size, false);
+    }
+    let request = request.to(target);
     let Some(new) = shape.len().checked_sub(sizes.len()) else {
         return request.too_many_axes(shape.len(), sizes.len());
     };

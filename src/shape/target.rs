@@ -388,7 +388,7 @@ pub(crate) fn refused(
 pub(crate) fn placeholder_on_new_axis(shape: Shape, target: &[i128], axis: usize) -> BroadcastError {
     let detail = format!("shape {shape} has no such axis");
     let request = Request::new(&operation::RESOLVE, vec![shape]).to(target.to_vec()).text(&axis.to_string());
-    request.error(ErrorKind::PlaceholderOnNewAxis, detail).at(axis as i128, [Mark::Result(axis)])
+    request.error(ErrorKind::PlaceholderOnNewAxis, detail).at(axis as i128, [Mark::Result(axis)], [])
 }
 
 /// The sizes of a target that has nothing but sizes.
