@@ -1,7 +1,6 @@
 //! The sums on several threads.
 
-use crate::error::operation::SUM_TO;
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Threads;
@@ -102,7 +101,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
     {
         let array = self.as_array_ref();
-        let target = sum_target(array.shape(), &shape, size_of::<A>(), &SUM_TO, &[array.shape()])?;
+        let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
         Ok(sum_to_new(array, target, &|axis| axis < new, Threads))
     }
@@ -212,7 +211,7 @@ fn par_sum_with<A, D: Dimension, E: Dimension, S: Store<A, Slot = A> + Sync>(
 where
     A: Clone + Zero + Send + Sync,
 {
-    let new = sums_to(array.shape(), out.shape(), || Request::of(&SUM_TO, &[array.shape()]))?;
+    let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
     sum_into(array, out, &|axis| axis < new, store, Threads);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
-use crate::error::operation::SUM_TO;
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
@@ -58,7 +57,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        let target = sum_target(array.shape(), &shape, size_of::<A>(), &SUM_TO, &[array.shape()])?;
+        let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
         Ok(sum_to_new(array, target, &|axis| axis < new, Serial))
     }
@@ -198,7 +197,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     out: &mut ArrayRef<A, E>,
     store: &S,
 ) -> Result<(), BroadcastError> {
-    let new = sums_to(array.shape(), out.shape(), || Request::of(&SUM_TO, &[array.shape()]))?;
+    let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
     sum_into(array, out, &|axis| axis < new, store, Serial);
     Ok(())
 }

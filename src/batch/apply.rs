@@ -1,9 +1,8 @@
 //! The fused operations as methods.
 
 use super::{BaseOp, Batch, Joint, Whole, base_op};
-use crate::error::BroadcastError;
-use crate::error::operation::BATCH_INTO;
-use crate::shape::{LessAxes, Split, goes_into, joint_with, request_of, sizes};
+use crate::error::{BroadcastError, Request, operation};
+use crate::shape::{LessAxes, Split, goes_into, joint_with, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// What an operation `P` makes of two batches.
@@ -143,7 +142,11 @@ where
     let base = op.base(&parts)?;
     let to = Split::new(out, base.ndim())?;
     goes_into(&parts, to)?;
-    Split::new(sizes(&base), base.ndim())?.check_base(to, || request_of(&BATCH_INTO, &parts).to(to), (2, to))
+    Split::new(sizes(&base), base.ndim())?.check_base(
+        to,
+        || Request::new(&operation::BATCH_INTO, &parts).to(&to),
+        (2, to),
+    )
 }
 
 /// A method for each operation.

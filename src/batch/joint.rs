@@ -1,12 +1,10 @@
 //! Any number of operands, their batches brought to the joint batch shape.
 
 use super::{Batch, Joint, Whole};
-use crate::error::BroadcastError;
-use crate::error::operation::BATCHES_TOGETHER;
+use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use crate::shape::{
-    LessAxes, Split, batch_ndim, checked_len, join, join_batches, join_batches_of, request_of, sizes_mut,
-    with_base,
+    LessAxes, Split, batch_ndim, checked_len, join, join_batches, join_batches_of, sizes_mut, with_base,
 };
 use alloc::vec::Vec;
 use ndarray::{DimAdd, DimMax, Dimension};
@@ -110,7 +108,7 @@ fn joint_whole<W: Dimension, const N: usize>(parts: &[Split<'_>; N], k: usize) -
     let joint = batch_ndim(parts);
     let mut whole = W::zeros(joint + parts[k].base().len());
     join_batches(parts, &mut sizes_mut(&mut whole)[..joint])?;
-    with_base(parts[k], sizes_mut(&mut whole), || request_of(&BATCHES_TOGETHER, parts))?;
+    with_base(parts[k], sizes_mut(&mut whole), || Request::new(&operation::BATCHES_TOGETHER, parts))?;
     Ok(whole)
 }
 
@@ -286,7 +284,7 @@ pub fn batch_broadcast_views<'a, A, D: Dimension, B: Dimension>(
     operands: &[Batch<'a, A, D, B>],
 ) -> Result<Vec<Batch<'a, A, D, B>>, BroadcastError> {
     let parts: Vec<Split<'_>> = operands.iter().map(Batch::parts).collect();
-    let request = || request_of(&BATCHES_TOGETHER, &parts);
+    let request = || Request::new(&operation::BATCHES_TOGETHER, &parts);
     let mut joint = alloc::vec![1; batch_ndim(&parts)];
     join_batches_of(&parts, &mut joint)?;
     let shapes = parts.iter().map(|&part| {

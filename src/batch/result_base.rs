@@ -1,10 +1,9 @@
 //! What may be given as the base shape of a result.
 
 use super::Signature;
-use crate::error::BroadcastError;
-use crate::error::operation::EACH_BATCH;
+use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{Split, TargetShape, base_axes, plain, request_of, sizes, sizes_mut};
+use crate::shape::{Split, TargetShape, base_axes, plain, sizes, sizes_mut};
 use ndarray::Dimension;
 
 /// What gives the base shape of a result, of dimension type `R`: the shape itself, or a [`Signature`].
@@ -52,7 +51,7 @@ pub trait ResultBase<R: Dimension>: Sealed {
 impl<T: TargetShape> ResultBase<T::Dim> for T {
     #[inline]
     fn base(&self, parts: &[Split<'_>]) -> Result<T::Dim, BroadcastError> {
-        plain(self, || request_of(&EACH_BATCH, parts).to(self.target_given()))
+        plain(self, || Request::new(&operation::EACH_BATCH, parts).to(self.target_given()))
     }
 }
 

@@ -2,9 +2,8 @@
 
 use super::cores::{CoreAxis, Cores, Places};
 use super::tokens::check;
-use crate::error::operation::SIGNATURE;
-use crate::error::{BroadcastError, ErrorKind, Mark, Request};
-use crate::shape::{Split, base_axes, base_size, batch_ndim, join_batches_of, request_of};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation};
+use crate::shape::{Split, base_axes, base_size, batch_ndim, join_batches_of};
 use alloc::{format, string::ToString, vec, vec::Vec};
 use core::fmt;
 
@@ -253,7 +252,7 @@ impl<'s> Signature<'s> {
 
     #[cold]
     pub(super) fn request(&self, parts: &[Split<'_>]) -> Request {
-        request_of(&SIGNATURE, parts).text(self.text)
+        Request::new(&operation::SIGNATURE, parts).text(self.text)
     }
 }
 

@@ -1,12 +1,11 @@
 //! The adjoint of a broadcast of batches: the sum over batch axes only.
 
 use super::{Batch, Whole};
-use crate::error::BroadcastError;
-use crate::error::operation::BATCH_SUM;
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::Accumulate;
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{LessAxes, Split, TargetShape, fits, plain, request_of, sizes, sizes_mut, sums_to};
+use crate::shape::{LessAxes, Split, TargetShape, fits, plain, sizes, sizes_mut, sums_to};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -53,7 +52,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         T::Dim: DimAdd<B>,
     {
         let part = self.parts();
-        let batch = plain(&target, || request_of(&BATCH_SUM, &[part]).to(target.target_given()))?;
+        let batch =
+            plain(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.target_given()))?;
         self.sum_to(sizes(&batch))
     }
 
@@ -123,8 +123,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
     {
         let (part, to) = (self.parts(), Split::new(out.shape(), self.base_ndim())?);
-        let new = sums_to(part.batch(), to.batch(), || request_of(&BATCH_SUM, &[part]))?;
-        part.check_base(to, || request_of(&BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
+        let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
+        part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
         sum_into(self.whole(), out, &|axis| axis < new, &Accumulate, Serial);
         Ok(())
     }
@@ -134,13 +134,13 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
     {
         let part = self.parts();
-        let new = sums_to(part.batch(), batch, || request_of(&BATCH_SUM, &[part]))?;
+        let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
         let mut whole = W::zeros(batch.len() + part.base().len());
         let (first, last) = sizes_mut(&mut whole).split_at_mut(batch.len());
         first.copy_from_slice(batch);
         last.copy_from_slice(part.base());
         if !fits(sizes(&whole), size_of::<A>()) {
-            let request = request_of(&BATCH_SUM, &[part]).to(batch);
+            let request = Request::new(&operation::BATCH_SUM, &[part]).to(batch);
             return Err(request.too_large(sizes(&whole), size_of::<A>()));
         }
         // the bases are equal, so no base axis is summed

@@ -228,7 +228,7 @@ impl BroadcastError {
     /// A text that cannot be read, the first character that does not fit, and what could stand there.
     #[cold]
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
-        let request = Request::new(&operation::READ, Vec::new()).text(text);
+        let request = Request::new::<&[usize]>(&operation::READ, &[]).text(text);
         let detail = format!("position {position} needs {expected}");
         request.error(ErrorKind::InvalidText, detail).at(position as i128, [], [])
     }

@@ -1,6 +1,6 @@
 //! What was asked for: an operation and the shapes it was given.
 
-use super::operation::{Layout, Operation};
+use super::operation::{Layout, Operation, RESOLVE};
 use super::{BroadcastError, ErrorKind, Mark};
 use alloc::{format, string::String, string::ToString, vec::Vec};
 use core::fmt;
@@ -21,17 +21,12 @@ enum Sizes {
 }
 
 impl Shape {
-    pub(crate) fn all(shapes: &[&[usize]]) -> Vec<Self> {
-        shapes.iter().map(|&shape| shape.into()).collect()
+    pub(crate) fn partial(text: String, base: Option<usize>) -> Self {
+        Self { sizes: Sizes::Partial(text), base }
     }
 
-    pub(crate) fn partial(text: String) -> Self {
-        Self { sizes: Sizes::Partial(text), base: None }
-    }
-
-    pub(crate) fn with_base(mut self, base: usize) -> Self {
-        self.base = Some(base);
-        self
+    pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
+        Self { base: Some(base), ..sizes.into() }
     }
 
     /// The text of each size; `None` where the number of axes is unknown.
@@ -56,6 +51,12 @@ impl Shape {
 impl From<&[usize]> for Shape {
     fn from(sizes: &[usize]) -> Self {
         sizes.iter().map(|&size| size as i128).collect::<Vec<_>>().into()
+    }
+}
+
+impl From<&&[usize]> for Shape {
+    fn from(sizes: &&[usize]) -> Self {
+        Shape::from(*sizes)
     }
 }
 
@@ -105,14 +106,12 @@ pub(crate) struct Request {
 
 impl Request {
     #[cold]
-    pub(crate) fn new(operation: &'static Operation, shapes: Vec<Shape>) -> Self {
+    pub(crate) fn new<'s, S>(operation: &'static Operation, operands: &'s [S]) -> Self
+    where
+        Shape: From<&'s S>,
+    {
+        let shapes: Vec<Shape> = operands.iter().map(Shape::from).collect();
         Self { operation, operands: shapes.len(), shapes, axes: Vec::new(), text: String::new() }
-    }
-
-    /// Of known shapes.
-    #[cold]
-    pub(crate) fn of(operation: &'static Operation, shapes: &[&[usize]]) -> Self {
-        Self::new(operation, Shape::all(shapes))
     }
 
     /// With one more target.
@@ -221,6 +220,15 @@ impl Request {
             _ => format!("the target has {count}, expected {expected}, those of the array and those named"),
         };
         self.error(ErrorKind::AxisCount, detail)
+    }
+
+    /// A -1 in the target, where `shape` has no axis.
+    #[cold]
+    pub(crate) fn placeholder_on_new_axis(mut self, shape: impl Into<Shape>, axis: usize) -> BroadcastError {
+        (self.operation, self.shapes[0], self.text) = (&RESOLVE, shape.into(), axis.to_string());
+        let detail = format!("shape {} has no such axis", self.shapes[0]);
+        let error = self.error(ErrorKind::PlaceholderOnNewAxis, detail);
+        error.at(axis as i128, [Mark::Result(axis)], [])
     }
 
     /// A named axis does not exist.

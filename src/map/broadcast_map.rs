@@ -113,7 +113,7 @@ where
 fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
     let shape = joint(shapes)?;
     if !fits(sizes(&shape), size) {
-        return Err(Request::of(&operation::TOGETHER, shapes).too_large(sizes(&shape), size));
+        return Err(Request::new(&operation::TOGETHER, shapes).too_large(sizes(&shape), size));
     }
     Ok(shape)
 }

@@ -1,7 +1,6 @@
 //! Copies of views in which every element stands once.
 
-use crate::error::operation::TO_TARGET;
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
 use crate::shape::{fits, go_onto, misfit};
 use crate::view::AsArrayRef;
@@ -150,7 +149,7 @@ impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
 /// The error of a copy that memory cannot hold.
 #[cold]
 fn too_large(shape: &[usize], size: usize) -> BroadcastError {
-    Request::of(&TO_TARGET, &[shape]).to(shape).too_large(shape, size)
+    Request::new(&operation::TO_TARGET, &[shape]).to(shape).too_large(shape, size)
 }
 
 /// An error where the array does not go to the shape of the output.

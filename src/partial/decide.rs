@@ -2,11 +2,9 @@
 
 use super::dim::Beside;
 use super::infer::{At, Columns, Joint};
-use super::shape::request_of;
 use super::verify::{Agreement, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
-use crate::error::BroadcastError;
-use crate::error::operation::PARTIAL_TOGETHER;
+use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, insert_sorted};
 use alloc::{vec, vec::Vec};
 
@@ -103,7 +101,7 @@ impl Decision {
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
     let columns = Columns::new(operands);
-    match columns.infer(&|| request_of(&PARTIAL_TOGETHER, operands)) {
+    match columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands)) {
         Err(error) => Decision::Never(error),
         Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
     }

@@ -1,11 +1,10 @@
 //! The other families over shapes that are known in part: targets with -1, axis sets, batches, sums.
 
 use super::infer::{Columns, fits};
-use super::shape::{clash, merge_dims, request_of};
+use super::shape::{clash, merge_dims};
 use super::{Dim, PartialShape};
-use crate::error::operation::{ALONG_AXES, IN_DIM, PARTIAL_BATCHES, SUM_AXES, TO_TARGET};
-use crate::error::{BroadcastError, ErrorKind, Request, Shape};
-use crate::shape::{Axes, Named, TargetShape, placeholder_on_new_axis, positions};
+use crate::error::{BroadcastError, ErrorKind, Request, operation};
+use crate::shape::{Axes, Named, TargetShape, positions};
 use alloc::{format, vec, vec::Vec};
 use core::slice;
 
@@ -42,7 +41,7 @@ use core::slice;
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
-    let request = || request_of(&TO_TARGET, slice::from_ref(shape)).to(target.target_given());
+    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.target_given());
     if let Some(axis) = target.iter().position(|&size| size < -1) {
         return Err(request().invalid_size(axis, target[axis] as i128, true));
     }
@@ -53,7 +52,7 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
         return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
     if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
-        return Err(placeholder_on_new_axis(shape.into(), &target.target_given(), axis));
+        return Err(request().placeholder_on_new_axis(shape, axis));
     }
     for (axis, dim) in (new..).zip(dims) {
         match resolved[axis] {
@@ -103,7 +102,8 @@ pub fn infer_axes(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || request_of(&ALONG_AXES, slice::from_ref(shape)).to(target).axes(&positions(&axes));
+    let request =
+        || Request::new(&operation::ALONG_AXES, slice::from_ref(shape)).to(target).axes(&positions(&axes));
     let count = axes.axis_count();
     let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
         distinct(&axes, &request)?;
@@ -157,7 +157,8 @@ pub fn infer_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || request_of(&IN_DIM, slice::from_ref(shape)).to(target).axes(&positions(&axes));
+    let request =
+        || Request::new(&operation::IN_DIM, slice::from_ref(shape)).to(target).axes(&positions(&axes));
     let found = axes.axis_count();
     if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
         return Err(request().axis_count(expected, found));
@@ -209,10 +210,7 @@ pub fn infer_in_dim(
 /// # Equivalents
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
-    let request = || {
-        let shapes = operands.iter().map(|(shape, base)| Shape::from(shape).with_base(*base));
-        Request::new(&PARTIAL_BATCHES, shapes.collect())
-    };
+    let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
     let mut batches = Vec::new();
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let Some(dims) = shape.dims() else {
@@ -261,7 +259,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// # Equivalents
 /// nGraph's `op::Sum`, which takes back `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
-    let request = || request_of(&SUM_AXES, slice::from_ref(shape)).axes(&positions(&axes));
+    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(&positions(&axes));
     let Some(dims) = shape.dims() else {
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());

@@ -1,9 +1,8 @@
 //! The joint shape of shapes that are not all known.
 
-use super::shape::{clash, request_of};
+use super::shape::clash;
 use super::{Dim, Name, PartialShape, Span};
-use crate::error::operation::PARTIAL_TOGETHER;
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, checked_len};
 use alloc::{vec, vec::Vec};
 
@@ -129,7 +128,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    let joint = Columns::new(shapes).infer(&|| request_of(&PARTIAL_TOGETHER, shapes))?;
+    let joint = Columns::new(shapes).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, shapes))?;
     let unranked = shapes.iter().any(|shape| shape.dims().is_none());
     Ok(if unranked { PartialShape::unranked() } else { joint.dims.into() })
 }
@@ -158,7 +157,7 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = Columns::new(operands).infer(&|| request_of(&PARTIAL_TOGETHER, operands))?;
+    let joint = Columns::new(operands).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
     let ranked = operands.iter().any(|shape| shape.dims().is_some());
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
 }

@@ -1,8 +1,7 @@
 //! A broadcast that is planned before the sizes are there, and checked when they are.
 
 use super::{Check, Dim, PartialShape, Place, decide, decide_result, infer_shapes};
-use crate::error::operation::PLANNED;
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, owner};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
 use crate::shape::{ByName, checked_len, clash_or_overflow, join, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
 
@@ -162,7 +161,7 @@ impl Plan {
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
         let request = || {
-            let request = Request::of(&PLANNED, &shapes);
+            let request = Request::new(&operation::PLANNED, &shapes);
             self.operands.iter().fold(request, Request::to)
         };
         let (expected, found) = (self.operands.len(), shapes.len());

@@ -1,8 +1,7 @@
 //! The shape of an operand, as far as it is known.
 
 use super::{Dim, Span};
-use crate::error::operation::{MERGE, Operation};
-use crate::error::{BroadcastError, ErrorKind, Request, Shape, count};
+use crate::error::{BroadcastError, ErrorKind, Request, Shape, count, operation};
 use crate::shape::ByName;
 use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
@@ -266,7 +265,7 @@ impl PartialShape {
             (_, None) => return Ok(self.clone()),
             (Some(own), Some(dims)) => (own, dims),
         };
-        let request = || request_of(&MERGE, &[self.clone(), other.clone()]);
+        let request = || Request::new(&operation::MERGE, &[self.clone(), other.clone()]);
         if own.len() != dims.len() {
             let detail = format!("the second shape has {}, expected {}", count(dims.len()), own.len());
             return Err(request().error(ErrorKind::AxisCount, detail));
@@ -278,14 +277,15 @@ impl PartialShape {
 
 impl From<&PartialShape> for Shape {
     fn from(shape: &PartialShape) -> Self {
-        Shape::partial(shape.to_string())
+        Shape::partial(shape.to_string(), None)
     }
 }
 
-/// An operation on partial shapes.
-#[cold]
-pub(super) fn request_of(operation: &'static Operation, shapes: &[PartialShape]) -> Request {
-    Request::new(operation, shapes.iter().map(Shape::from).collect())
+/// With the number of base axes.
+impl From<&(PartialShape, usize)> for Shape {
+    fn from((shape, base): &(PartialShape, usize)) -> Self {
+        Shape::partial(shape.to_string(), Some(*base))
+    }
 }
 
 /// The error of two sizes that never go together.

@@ -1,10 +1,8 @@
 //! Whether the shape that a result is declared to have agrees with the operands.
 
 use super::infer::{Columns, Joint, Named};
-use super::shape::request_of;
 use super::{Dim, PartialShape, Span};
-use crate::error::operation::{VERIFY, VERIFY_NOTHING};
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, count};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, count, operation};
 use crate::shape::ByName;
 use alloc::{format, string::ToString};
 
@@ -116,8 +114,8 @@ pub fn verify(
 /// The verification of a result, for messages.
 #[cold]
 pub(super) fn verified(operands: &[PartialShape], result: &PartialShape) -> Request {
-    let operation = if operands.is_empty() { &VERIFY_NOTHING } else { &VERIFY };
-    request_of(operation, operands).to(result)
+    let operation = if operands.is_empty() { &operation::VERIFY_NOTHING } else { &operation::VERIFY };
+    Request::new(operation, operands).to(result)
 }
 
 /// The error of a declared size that does not agree with the inferred one.

@@ -212,7 +212,7 @@ impl AxisSet {
                 .filter(|&position| position < ndim)
         };
         if let Some(&axis) = axes.iter().filter(|&&axis| count(axis).is_none()).min() {
-            let request = Request::of(&operation::AXIS_SET, &[]).to(axes.target_given());
+            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(axes.target_given());
             return Err(request.axis_out_of_bounds(axis as i128, ndim));
         }
         Ok(axes.iter().filter_map(|&axis| count(axis)).collect())

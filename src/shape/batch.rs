@@ -4,10 +4,7 @@ use super::target::refused;
 use super::{
     Placeholder, TargetShape, checked_len, clash_or_overflow, fits, join, resolve, sizes, sizes_mut,
 };
-use crate::error::operation::{
-    BASES_TOGETHER, BATCH_INTO, BATCH_TO_TARGET, BATCHES_TOGETHER, EACH_BATCH, Operation, SPLIT_BATCH,
-};
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, owner};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
 use alloc::{format, string::ToString, vec::Vec};
 use ndarray::Dimension;
 
@@ -33,7 +30,7 @@ impl<'s> Split<'s> {
 
     #[cold]
     fn too_short(shape: &[usize], base: usize) -> BroadcastError {
-        let request = Request::of(&SPLIT_BATCH, &[shape]).text(&count(base));
+        let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
         request.too_few_axes("array", base, shape.len())
     }
 
@@ -103,16 +100,10 @@ pub(crate) fn base_size(
     error.at(axis as i128, [mark], sizes.map(|size| size.to_string()))
 }
 
-impl From<Split<'_>> for Shape {
-    fn from(part: Split<'_>) -> Self {
-        Shape::from(part.shape).with_base(part.base)
+impl From<&Split<'_>> for Shape {
+    fn from(part: &Split<'_>) -> Self {
+        Shape::with_base(part.shape, part.base)
     }
-}
-
-/// An operation on the parts.
-#[cold]
-pub(crate) fn request_of(operation: &'static Operation, parts: &[Split<'_>]) -> Request {
-    Request::new(operation, parts.iter().map(|&part| part.into()).collect())
 }
 
 /// The shapes of the batches.
@@ -146,7 +137,7 @@ pub(crate) fn join_batches_of(parts: &[Split<'_>], joint: &mut [usize]) -> Resul
 #[cold]
 #[inline(never)]
 fn batch_clash(parts: &[Split<'_>]) -> BroadcastError {
-    clash_or_overflow(request_of(&BATCHES_TOGETHER, parts), &batches(parts))
+    clash_or_overflow(Request::new(&operation::BATCHES_TOGETHER, parts), &batches(parts))
 }
 
 /// The joint shape of the bases into `joint`, which has as many axes.
@@ -159,7 +150,7 @@ pub(crate) fn join_bases(parts: &[Split<'_>; 2], joint: &mut [usize]) -> Result<
     if join(&bases, joint) {
         return Ok(());
     }
-    Err(clash_or_overflow(request_of(&BASES_TOGETHER, parts), &bases))
+    Err(clash_or_overflow(Request::new(&operation::BASES_TOGETHER, parts), &bases))
 }
 
 /// The shape of the joint batch and then `base`, of elements of `size` bytes that are to be stored.
@@ -178,7 +169,7 @@ pub(crate) fn joint_with<W: Dimension, const N: usize>(
     last.copy_from_slice(base);
     join_batches(parts, joint)?;
     if !fits(sizes(&whole), size) {
-        return Err(request_of(&EACH_BATCH, parts).to(base).too_large(sizes(&whole), size));
+        return Err(Request::new(&operation::EACH_BATCH, parts).to(base).too_large(sizes(&whole), size));
     }
     Ok(whole)
 }
@@ -211,7 +202,7 @@ pub(crate) fn expanded<W: Dimension, T: TargetShape>(
     part: Split<'_>,
     target: &T,
 ) -> Result<W, BroadcastError> {
-    let request = || request_of(&BATCH_TO_TARGET, &[part]).to(target.target_given());
+    let request = || Request::new(&operation::BATCH_TO_TARGET, &[part]).to(target.target_given());
     let mut batch = target.target_dim();
     if !resolve(part.batch(), sizes_mut(&mut batch), Placeholder::Keeps) {
         return Err(refused(request(), part.batch(), &target.target_given(), Placeholder::Keeps));
@@ -250,7 +241,7 @@ fn not_into(parts: &[Split<'_>], out: Split<'_>) -> BroadcastError {
     if let Err(error) = join_batches_of(parts, &mut joint) {
         return error;
     }
-    let request = request_of(&BATCH_INTO, parts).to(out);
+    let request = Request::new(&operation::BATCH_INTO, parts).to(&out);
     let to = out.batch();
     if to.len() < joint.len() {
         // counts the axes of the whole, as the message shows it

@@ -45,7 +45,7 @@ pub fn explain<S: AsRef<[usize]>>(shapes: &[S]) -> impl fmt::Display + Clone + u
     let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
     let operation = if shapes.is_empty() { &operation::NOTHING } else { &operation::TOGETHER };
     match broadcast_shapes(&shapes) {
-        Ok(joint) => Request::of(operation, &shapes).explained(&joint),
+        Ok(joint) => Request::new(operation, &shapes).explained(&joint),
         Err(error) => format!("{error:#}"),
     }
 }

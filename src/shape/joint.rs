@@ -114,7 +114,7 @@ pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool
 #[cold]
 #[inline(never)]
 pub(crate) fn not_joint(shapes: &[&[usize]]) -> BroadcastError {
-    clash_or_overflow(Request::of(&operation::TOGETHER, shapes), shapes)
+    clash_or_overflow(Request::new(&operation::TOGETHER, shapes), shapes)
 }
 
 /// The error of shapes that have no joint shape: the first axis whose sizes clash, with the first two

@@ -20,7 +20,7 @@ pub use target::{Size, TargetShape, resolve_target};
 pub(crate) use axes::{Named, positions};
 pub(crate) use batch::{
     Split, base_axes, base_size, batch_ndim, expanded, goes_into, join_bases, join_batches, join_batches_of,
-    joint_with, request_of, with_base,
+    joint_with, with_base,
 };
 pub(crate) use by_name::{ByName, insert_sorted};
 pub(crate) use joint::{
@@ -29,7 +29,7 @@ pub(crate) use joint::{
 pub(crate) use onto::{go_onto, misfit};
 pub(crate) use place::{along_axes, in_dim, repeats};
 pub(crate) use reduce::{fits, kept, left, sum_target, sums_to};
-pub(crate) use target::{Placeholder, ShapeOf, placeholder_on_new_axis, plain, refusal, resolve};
+pub(crate) use target::{Placeholder, ShapeOf, plain, refusal, resolve};
 
 use ndarray::Dimension;
 

@@ -17,7 +17,7 @@ pub(crate) fn go_onto(shapes: &[&[usize]], output: &[usize]) -> bool {
 #[cold]
 #[inline(never)]
 pub(crate) fn misfit(shapes: &[&[usize]], output: &[usize]) -> BroadcastError {
-    let request = Request::of(&operation::ONTO, shapes).to(output);
+    let request = Request::new(&operation::ONTO, shapes).to(output);
     let (expected, found) = (joint_ndim(shapes), output.len());
     match clash(shapes, output) {
         _ if expected > found => request.too_few_axes("output", expected, found),

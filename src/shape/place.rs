@@ -3,8 +3,7 @@
 use super::axes::{Named, positions};
 use super::target::plain;
 use super::{Axes, Placeholder, TargetShape, checked_len, refusal, resolve, sizes, stretches};
-use crate::error::operation::{ALONG_AXES, IN_DIM, Operation};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use alloc::vec::Vec;
 use ndarray::Dimension;
 
@@ -58,7 +57,7 @@ pub(crate) fn along_axes<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(T::Dim, Named), BroadcastError> {
-    let request = || asked(&ALONG_AXES, shape, axes, target);
+    let request = || asked(&operation::ALONG_AXES, shape, axes, target);
     let resolved = plain(target, request)?;
     let new = Named::new(axes, resolved.ndim(), request)?;
     let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
@@ -76,7 +75,7 @@ pub(crate) fn in_dim<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || asked(&IN_DIM, shape, axes, target);
+    let request = || asked(&operation::IN_DIM, shape, axes, target);
     let resolved = plain(target, request)?;
     let (expected, found) = (shape.len(), axes.axis_count());
     if found != expected {
@@ -111,10 +110,10 @@ fn check_placed<E: Dimension>(
 #[cold]
 #[inline(never)]
 fn asked<T: TargetShape, X: Axes>(
-    operation: &'static Operation,
+    operation: &'static operation::Operation,
     shape: &[usize],
     axes: &X,
     target: &T,
 ) -> Request {
-    Request::of(operation, &[shape]).to(target.target_given()).axes(&positions(axes))
+    Request::new(operation, &[shape]).to(target.target_given()).axes(&positions(axes))
 }

@@ -3,8 +3,7 @@
 use super::axes::positions;
 use super::target::no_size;
 use super::{Axes, Named, TargetShape, checked_len, sizes, sizes_mut, stretches};
-use crate::error::operation::{Operation, SUM_AXES};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use alloc::vec::Vec;
 use core::iter::zip;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
@@ -120,7 +119,7 @@ pub(crate) fn kept<X: Axes, E: Dimension>(mut shape: E, axes: &X, size: usize) -
 #[cold]
 #[inline(never)]
 fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
-    Request::of(&SUM_AXES, &[shape]).axes(&positions(axes))
+    Request::new(&operation::SUM_AXES, &[shape]).axes(&positions(axes))
 }
 
 /// The sizes of a target that an array of shape `shape` can be summed to, for an operation on `operands`.
@@ -132,14 +131,14 @@ pub(crate) fn sum_target<T: TargetShape>(
     shape: &[usize],
     target: &T,
     size: usize,
-    operation: &'static Operation,
+    operation: &'static operation::Operation,
     operands: &[&[usize]],
 ) -> Result<T::Dim, BroadcastError> {
     let dim = target.target_dim();
     if sums(shape, sizes(&dim)).is_some() && fits(sizes(&dim), size) {
         return Ok(dim);
     }
-    Err(no_sum(Request::of(operation, operands), shape, target.target_given(), size))
+    Err(no_sum(Request::new(operation, operands), shape, target.target_given(), size))
 }
 
 /// How many axes `shape` has more than `target`, to which a request sums it.

@@ -1,9 +1,9 @@
 //! What may be given as a target shape, and what a target comes to for an array.
 
 use super::{checked_len, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, operation};
+use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use alloc::{format, string::ToString, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// An integer type that sizes can be given in: those of 8 to 64 bits. Sealed.
@@ -346,7 +346,7 @@ pub(crate) fn refusal<T: TargetShape + ?Sized>(
     placeholder: Placeholder,
 ) -> BroadcastError {
     let given = target.target_given();
-    let request = Request::of(&operation::TO_TARGET, &[shape]).to(given.clone());
+    let request = Request::new(&operation::TO_TARGET, &[shape]).to(given.clone());
     refused(request, shape, &given, placeholder)
 }
 
@@ -375,20 +375,12 @@ pub(crate) fn refused(
             request.invalid_size(axis, given[axis], placeholder == Placeholder::Keeps)
         }
         _ if found < shape.len() => request.too_few_axes("target", shape.len(), found),
-        Some((Fault::PlaceholderOnNewAxis, axis)) => placeholder_on_new_axis(shape.into(), given, axis),
+        Some((Fault::PlaceholderOnNewAxis, axis)) => request.placeholder_on_new_axis(shape, axis),
         Some((Fault::Incompatible, axis)) => {
             request.incompatible(axis, [own(axis).unwrap_or(1), narrow(given[axis])], [0, 1])
         }
         None => request.overflow(&resolved),
     }
-}
-
-/// The error of a -1 in `target` where `shape` has no axis.
-#[cold]
-pub(crate) fn placeholder_on_new_axis(shape: Shape, target: &[i128], axis: usize) -> BroadcastError {
-    let detail = format!("shape {shape} has no such axis");
-    let request = Request::new(&operation::RESOLVE, vec![shape]).to(target.to_vec()).text(&axis.to_string());
-    request.error(ErrorKind::PlaceholderOnNewAxis, detail).at(axis as i128, [Mark::Result(axis)], [])
 }
 
 /// The sizes of a target that has nothing but sizes.
