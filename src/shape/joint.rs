@@ -122,20 +122,25 @@ pub(crate) fn not_joint(shapes: &[&[usize]]) -> BroadcastError {
 #[cold]
 pub(crate) fn clash_or_overflow(request: Request, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
-    let mut joint = Vec::with_capacity(ndim);
-    for axis in 0..ndim {
-        let mut first = (0, 1);
-        for (operand, shape) in shapes.iter().enumerate() {
-            let own = shape.len().checked_sub(ndim - axis).map_or(1, |axis| shape[axis]);
-            match joint_size(first.1, own) {
-                None => return request.incompatible(axis, [first.1, own], [first.0, operand]),
-                Some(size) if size != first.1 => first = (operand, size),
-                Some(_) => {}
+    // of each axis, the first operand that has the joint size so far, and that size
+    let mut joint = vec![(0, 1); ndim];
+    let mut clash: Option<(usize, [usize; 2], [usize; 2])> = None;
+    for (operand, shape) in shapes.iter().enumerate() {
+        for (axis, &own) in (ndim - shape.len()..).zip(*shape) {
+            let (first, size) = joint[axis];
+            match joint_size(size, own) {
+                None if clash.is_none_or(|(before, ..)| axis < before) => {
+                    clash = Some((axis, [size, own], [first, operand]));
+                }
+                Some(new) if new != size => joint[axis] = (operand, new),
+                _ => {}
             }
         }
-        joint.push(first.1);
     }
-    request.overflow(&joint)
+    match clash {
+        Some((axis, sizes, operands)) => request.incompatible(axis, sizes, operands),
+        None => request.overflow(&joint.iter().map(|&(_, size)| size).collect::<Vec<_>>()),
+    }
 }
 
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.

@@ -2,7 +2,8 @@
 
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, spread};
-use ndarray::{Axis, ErrorKind, ShapeError};
+use ndarray::{ArrayD, Axis, ErrorKind, ShapeError};
+use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, BroadcastError, broadcast_shapes, const_broadcast_shape, explain, reduction_axes, resolve_target,
 };
