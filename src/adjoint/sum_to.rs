@@ -27,10 +27,10 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`TooManyAxes`](BroadcastError::TooManyAxes) where `shape` has more axes than the array;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `shape`;
-    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `shape` has more axes than the array;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```

@@ -17,8 +17,8 @@ use ndarray::{DimAdd, DimMax, Dimension};
 /// `(1000, 2; 6)`. Numbers of axes are fixed where those of both operands are.
 ///
 /// # Errors
-/// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1, 0 included;
-/// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes of a result multiply past `isize::MAX`.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes of a result multiply past `isize::MAX`.
 ///
 /// # Examples
 /// ```

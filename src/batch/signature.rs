@@ -50,7 +50,7 @@ impl<'s> Signature<'s> {
     /// Any number of operands and results, each of any number of base axes; `()` is the base of a scalar.
     ///
     /// # Errors
-    /// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does not fit.
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does not fit.
     ///
     /// # Examples
     /// ```
@@ -125,12 +125,12 @@ impl<'s> Signature<'s> {
     ///
     /// # Errors
     /// In this order:
-    /// [`OperandCount`](BroadcastError::OperandCount) for another number of shapes;
-    /// [`BaseAxes`](BroadcastError::BaseAxes) for a shape with too few axes;
-    /// [`BaseSize`](BroadcastError::BaseSize) where a size is not the signature's number;
-    /// [`BaseSymbol`](BroadcastError::BaseSymbol) where one name has two sizes;
-    /// [`UnknownSymbol`](BroadcastError::UnknownSymbol) where a name stands in the results only;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1.
+    /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of shapes;
+    /// [`BaseAxes`](crate::ErrorKind::BaseAxes) for a shape with too few axes;
+    /// [`BaseSize`](crate::ErrorKind::BaseSize) where a size is not the signature's number;
+    /// [`BaseSymbol`](crate::ErrorKind::BaseSymbol) where one name has two sizes;
+    /// [`UnknownSymbol`](crate::ErrorKind::UnknownSymbol) where a name stands in the results only;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1.
     ///
     /// # Examples
     /// ```
@@ -178,8 +178,8 @@ impl<'s> Signature<'s> {
     /// The base shape of the only result for operands that are split already.
     ///
     /// # Errors
-    /// [`OperandCount`](BroadcastError::OperandCount) for another number of operands;
-    /// [`ResultCount`](BroadcastError::ResultCount) for several results;
+    /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of operands;
+    /// [`ResultCount`](crate::ErrorKind::ResultCount) for several results;
     /// the other errors of [`resolve`](Self::resolve), but for the batches.
     pub(super) fn base_of_result(&self, parts: &[Split<'_>]) -> Result<Vec<usize>, BroadcastError> {
         let cores = self.cores(parts)?;

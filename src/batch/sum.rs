@@ -18,10 +18,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`TooManyAxes`](BroadcastError::TooManyAxes) where `target` has more axes than the batch;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `target`;
-    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `target` has more axes than the batch;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `target`;
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```
@@ -99,8 +99,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// As [`sum_batch_to`](Self::sum_batch_to), to the shape of `out` without the base, which is this one's.
     ///
     /// # Errors
-    /// As [`sum_batch_to`](Self::sum_batch_to); before these [`TooFewAxes`](BroadcastError::TooFewAxes) where `out`
-    /// has fewer axes than the base, and after them [`BaseSize`](BroadcastError::BaseSize) where it has another base.
+    /// As [`sum_batch_to`](Self::sum_batch_to); before these [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out`
+    /// has fewer axes than the base, and after them [`BaseSize`](crate::ErrorKind::BaseSize) where it has another base.
     /// Then `out` is as it was.
     ///
     /// # Examples

@@ -28,9 +28,9 @@ use ndarray::{Array, Dimension};
 /// If `f` panics, the elements made so far are forgotten, not dropped.
 ///
 /// # Errors
-/// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
-/// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`;
-/// [`TooLarge`](BroadcastError::TooLarge) where the elements of the result take more than
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero joint sizes multiply past `isize::MAX`;
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where the elements of the result take more than
 /// `isize::MAX` bytes.
 ///
 /// # Examples

@@ -23,11 +23,11 @@ use num_traits::Zero;
 ///
 /// # Errors
 /// In this order:
-/// [`Incompatible`](BroadcastError::Incompatible) and [`Overflow`](BroadcastError::Overflow) where there is
-/// no joint shape; [`InvalidSize`](BroadcastError::InvalidSize) for a negative size in `shape` or one
-/// above `isize::MAX`; [`TooManyAxes`](BroadcastError::TooManyAxes) where the joint shape has fewer axes than
-/// `shape`; [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `shape`;
-/// [`TooLarge`](BroadcastError::TooLarge) where the sums take more than `isize::MAX` bytes.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) where there is
+/// no joint shape; [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one
+/// above `isize::MAX`; [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the joint shape has fewer axes than
+/// `shape`; [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where the sums take more than `isize::MAX` bytes.
 ///
 /// # Examples
 /// ```

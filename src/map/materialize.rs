@@ -68,8 +68,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order, and before anything is changed:
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than the array;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array.
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out` has fewer axes than the array;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in the array.
     ///
     /// # Examples
     /// ```

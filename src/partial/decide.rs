@@ -117,7 +117,7 @@ pub fn decide(operands: &[PartialShape]) -> Decision {
 /// # Errors
 /// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
 /// [`ResultRule::AllowCast`], except that an operand `*` may always bring what the result has more:
-/// then [`TooFewAxes`](BroadcastError::TooFewAxes) is the error of a result with too few axes.
+/// then [`TooFewAxes`](crate::ErrorKind::TooFewAxes) is the error of a result with too few axes.
 ///
 /// # Examples
 /// ```

@@ -51,7 +51,7 @@ impl Dim {
     /// The sizes of a range, both ends included where it includes them.
     ///
     /// # Errors
-    /// [`InvalidText`](BroadcastError::InvalidText) for a range that no size is in.
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) for a range that no size is in.
     ///
     /// # Examples
     /// ```
@@ -86,7 +86,7 @@ impl Dim {
     /// A named size.
     ///
     /// # Errors
-    /// [`InvalidText`](BroadcastError::InvalidText) for anything but ASCII letters, digits and `_`
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) for anything but ASCII letters, digits and `_`
     /// that begin with no digit, and for a name with an `x`, which stands between sizes in the text
     /// of a shape.
     ///

@@ -17,11 +17,11 @@ use core::slice;
 ///
 /// # Errors
 /// In this order:
-/// [`InvalidSize`](BroadcastError::InvalidSize) for a size below -1;
-/// [`TooFewAxes`](BroadcastError::TooFewAxes) where the target has fewer axes than the array;
-/// [`PartialPlaceholderOnNewAxis`](BroadcastError::PartialPlaceholderOnNewAxis) for a -1 where the array has no axis;
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where an axis can be neither 1 nor of the target's size;
-/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+/// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1;
+/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the array;
+/// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the array has no axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```
@@ -74,11 +74,11 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
 ///
 /// # Errors
 /// In this order:
-/// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the target does not have;
-/// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-/// [`AxisCount`](BroadcastError::AxisCount) where the target has not as many axes as the array and `axes` together;
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no size is possible in both;
-/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+/// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where the target has not as many axes as the array and `axes` together;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```
@@ -129,11 +129,11 @@ pub fn infer_axes(
 ///
 /// # Errors
 /// In this order:
-/// [`AxisCount`](BroadcastError::AxisCount) where `axes` has not one entry for each axis of the array;
-/// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the target does not have;
-/// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis;
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where an axis can be neither 1 nor of the target's size;
-/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has not one entry for each axis of the array;
+/// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```
@@ -186,8 +186,8 @@ pub fn infer_in_dim(
 /// [`with_base`](PartialShape::with_base) its own.
 ///
 /// # Errors
-/// [`DeclaredAxes`](BroadcastError::DeclaredAxes) where an operand has fewer axes than its base;
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) and [`Overflow`](BroadcastError::Overflow) as in
+/// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where an operand has fewer axes than its base;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as in
 /// [`infer_shapes`](super::infer_shapes), the axis counted in the joint batch.
 ///
 /// # Examples
@@ -237,8 +237,8 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// The other axes, in their order, whatever the sizes of those that are summed; of `*`, `*` is left.
 ///
 /// # Errors
-/// In this order: [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the
-/// shape does not have; [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything
+/// In this order: [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the
+/// shape does not have; [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything
 /// but an [`AxisSet`](crate::AxisSet).
 ///
 /// # Examples

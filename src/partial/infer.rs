@@ -21,8 +21,8 @@ use alloc::{vec, vec::Vec};
 /// | `n` | `3` | `n` | `?` | `2..5` | `?` | `n` |
 ///
 /// # Errors
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no two sizes go together;
-/// [`Overflow`](BroadcastError::Overflow) for a size past `isize::MAX`.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where no two sizes go together;
+/// [`Overflow`](crate::ErrorKind::Overflow) for a size past `isize::MAX`.
 ///
 /// # Examples
 /// ```
@@ -81,8 +81,8 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// axis: `nx0..5` with `3xn` gives `3x0..5`, because `n` is 1 or 3.
 ///
 /// # Errors
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) with the first axis where no sizes go
-/// together; [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) with the first axis where no sizes go
+/// together; [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```

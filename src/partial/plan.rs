@@ -132,17 +132,17 @@ impl Plan {
     ///
     /// # Errors
     /// In this order:
-    /// [`OperandCount`](BroadcastError::OperandCount) for another number of shapes;
-    /// [`DeclaredAxes`](BroadcastError::DeclaredAxes) and [`DeclaredSize`](BroadcastError::DeclaredSize)
-    /// for an operand that is not as planned, [`DeclaredName`](BroadcastError::DeclaredName) for two
+    /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of shapes;
+    /// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) and [`DeclaredSize`](crate::ErrorKind::DeclaredSize)
+    /// for an operand that is not as planned, [`DeclaredName`](crate::ErrorKind::DeclaredName) for two
     /// sizes of one name;
-    /// [`Incompatible`](BroadcastError::Incompatible) and [`Overflow`](BroadcastError::Overflow) as in
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as in
     /// [`broadcast_shapes`](crate::broadcast_shapes);
     /// the three of the planned shape again for the result.
     ///
     /// # Examples
     /// ```
-    /// use ndarray_broadcast::{partial::Plan, BroadcastError};
+    /// use ndarray_broadcast::{partial::Plan, ErrorKind};
     ///
     /// let plan = Plan::new(["?x3".parse()?, "?".parse()?])?;
     /// assert_eq!(plan.joint_shape(&[&[2, 3][..], &[1]])?, [2, 3]);
@@ -152,7 +152,7 @@ impl Plan {
     ///      axis 1 has sizes 3 and 2 (operands 0 and 1), expected equal sizes or 1",
     /// );
     /// let error = plan.joint_shape(&[&[2, 4][..], &[1]]).unwrap_err();
-    /// assert!(matches!(error, BroadcastError::DeclaredSize { size: 4, .. }));
+    /// assert_eq!((error.kind(), error.sizes()), (ErrorKind::DeclaredSize, &["4".into(), "3".into()][..]));
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     ///

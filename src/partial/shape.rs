@@ -241,8 +241,8 @@ impl PartialShape {
     /// as one `Dim` cannot hold both; a name that can only be one size becomes that size.
     ///
     /// # Errors
-    /// [`AxisCount`](BroadcastError::AxisCount) where the numbers of axes differ;
-    /// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no size is possible in both.
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both.
     ///
     /// # Examples
     /// ```

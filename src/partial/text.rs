@@ -14,7 +14,7 @@ type Fault = (usize, &'static str);
 /// Reads `4x?x3`, `*` for a shape of which the number of axes is not known, and `[]` for no axes.
 ///
 /// # Errors
-/// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does
+/// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
 /// not fit. Spaces are none of the text.
 ///
 /// # Examples
@@ -52,7 +52,7 @@ impl FromStr for PartialShape {
 /// Reads `3`, `?`, `2..5`, `2..`, `..5` or a name.
 ///
 /// # Errors
-/// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does
+/// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
 /// not fit.
 ///
 /// # Examples

@@ -50,11 +50,11 @@ pub enum ResultRule {
 /// the result is the same size wherever it stands, in operands too.
 ///
 /// # Errors
-/// In this order: [`NoOperands`](BroadcastError::NoOperands);
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) and [`Overflow`](BroadcastError::Overflow) as
+/// In this order: [`NoOperands`](crate::ErrorKind::NoOperands);
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as
 /// in [`infer_result_shape`](super::infer_result_shape);
-/// [`AxisCount`](BroadcastError::AxisCount) where the result has more or fewer axes than inferred;
-/// [`ResultSize`](BroadcastError::ResultSize) with the first axis that does not agree.
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where the result has more or fewer axes than inferred;
+/// [`ResultSize`](crate::ErrorKind::ResultSize) with the first axis that does not agree.
 ///
 /// # Examples
 /// ```

@@ -189,7 +189,7 @@ impl AxisSet {
     /// The set of `axes` of an array with `ndim` axes, negative ones counted from the end.
     ///
     /// # Errors
-    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that is not from
+    /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that is not from
     /// `-ndim` to `ndim - 1`.
     ///
     /// # Examples

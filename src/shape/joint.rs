@@ -49,8 +49,8 @@ pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
 /// `[8, 1, 6, 1]` and `[7, 1, 5]` give `[8, 7, 6, 5]`; the order of the shapes does not matter.
 ///
 /// # Errors
-/// [`Incompatible`](BroadcastError::Incompatible) where an axis has two different sizes other
-/// than 1, 0 included; [`Overflow`](BroadcastError::Overflow) where the non-zero sizes of the
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two different sizes other
+/// than 1, 0 included; [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes of the
 /// joint shape multiply past `isize::MAX`.
 ///
 /// # Examples

@@ -22,9 +22,9 @@ pub(crate) const fn repeats(from: usize, to: usize) -> bool {
 /// `[3, 1]` to `[2, 3, 4]` repeats along axes 0 and 2 of the three.
 ///
 /// # Errors
-/// [`TooFewAxes`](BroadcastError::TooFewAxes), [`Incompatible`](BroadcastError::Incompatible) and
-/// [`Overflow`](BroadcastError::Overflow) where `from` does not broadcast to `to`, as in
-/// [`resolve_target`](crate::resolve_target); [`InvalidSize`](BroadcastError::InvalidSize) for a size above `isize::MAX`.
+/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes), [`Incompatible`](crate::ErrorKind::Incompatible) and
+/// [`Overflow`](crate::ErrorKind::Overflow) where `from` does not broadcast to `to`, as in
+/// [`resolve_target`](crate::resolve_target); [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size above `isize::MAX`.
 ///
 /// # Examples
 /// ```

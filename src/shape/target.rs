@@ -267,11 +267,11 @@ pub(crate) enum Placeholder {
 ///
 /// # Errors
 /// In this order:
-/// [`InvalidSize`](BroadcastError::InvalidSize) for a size below -1;
-/// [`TooFewAxes`](BroadcastError::TooFewAxes) where the target has fewer axes than the shape;
-/// [`PlaceholderOnNewAxis`](BroadcastError::PlaceholderOnNewAxis) for a -1 where the shape has no axis;
-/// [`Incompatible`](BroadcastError::Incompatible) where an axis has another size than the target and is not 1;
-/// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+/// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1;
+/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the shape;
+/// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the shape has no axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has another size than the target and is not 1;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
 ///
 /// # Examples
 /// ```

@@ -62,11 +62,11 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size (-1 is no placeholder here, see
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size (-1 is no placeholder here, see
     /// [`broadcast_to`](super::BroadcastTo::broadcast_to)) or one above `isize::MAX`;
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `shape` has fewer axes than the array;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array;
-    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `shape` has fewer axes than the array;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in the array;
+    /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
     ///
     /// # Examples
     /// ```
@@ -107,8 +107,8 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// that of both arrays is.
     ///
     /// # Errors
-    /// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
-    /// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
+    /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
     ///
     /// # Examples
     /// ```

@@ -177,8 +177,8 @@ operands!(A a, B b, C c, D d, E e, F f;
 /// where all are fixed, else a dynamic one.
 ///
 /// # Errors
-/// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
-/// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
 ///
 /// # Examples
 /// ```
