@@ -258,8 +258,9 @@ fn an_error_is_small_and_can_be_passed_on() {
 fn the_first_clash_is_reported() {
     let clash = |shapes: &[&[usize]]| {
         let error = refused(broadcast_shapes(shapes));
-        let sizes: Vec<usize> = error.sizes().iter().map(|size| size.parse().unwrap()).collect();
-        (error.axis().unwrap(), [sizes[0], sizes[1]], error.operands().unwrap())
+        let sizes: Vec<usize> =
+            error.sizes().iter().map(|size| size.parse().expect("a known size")).collect();
+        (error.axis().expect("an axis"), [sizes[0], sizes[1]], error.operands().expect("two operands"))
     };
     assert_eq!(clash(&[&[2, 3], &[4, 5]]), (0, [2, 4], [0, 1]));
     assert_eq!(clash(&[&[3], &[1, 5], &[2, 1], &[4, 3]]), (0, [2, 4], [2, 3]));
