@@ -57,7 +57,9 @@ pub struct BroadcastError(Box<Report>);
 struct Report {
     kind: ErrorKind,
     request: Request,
-    /// What follows the colon in the message.
+    /// What has the sizes at fault, if the error is about sizes.
+    place: String,
+    /// What follows in the message.
     detail: String,
     /// The axis, or the position in a text.
     axis: Option<i128>,
@@ -244,37 +246,52 @@ impl BroadcastError {
         (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.into(), sizes.into());
         self
     }
-
-    #[cold]
-    fn of_shapes(mut self, shapes: [usize; 2]) -> Self {
-        self.0.operands = Some(shapes);
-        self
-    }
 }
 
 impl Request {
     /// An error with `detail` after the colon.
     #[cold]
     pub(crate) fn error(self, kind: ErrorKind, detail: String) -> BroadcastError {
+        self.error_of(kind, String::new(), detail)
+    }
+
+    /// An error with "`place` has `detail`" after the colon.
+    #[cold]
+    pub(crate) fn error_of(self, kind: ErrorKind, place: String, detail: String) -> BroadcastError {
         let (axis, sizes, operands, marks) = (None, Vec::new(), None, Vec::new());
-        BroadcastError(Box::new(Report { kind, request: self, detail, axis, sizes, operands, marks }))
+        BroadcastError(Box::new(Report { kind, request: self, place, detail, axis, sizes, operands, marks }))
+    }
+}
+
+/// The message on one line. `Debug` and panics use this, so that a program that only unwraps does not
+/// contain the code for pictures.
+pub(crate) struct Line<'a>(pub(crate) &'a BroadcastError);
+
+impl Line<'_> {
+    fn detail(&self) -> String {
+        let Report { place, detail, .. } = &*self.0.0;
+        if place.is_empty() { detail.clone() } else { format!("{place} has {detail}") }
+    }
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {}: {}", self.0.0.request, self.detail())
     }
 }
 
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if f.alternate() {
-            if let Some(picture) = self.picture() {
-                return write!(f, "cannot {}\n{picture}", self.0.request);
-            }
+        match Some(self).filter(|_| f.alternate()).and_then(Self::picture) {
+            Some(picture) => write!(f, "cannot {}\n{picture}", self.0.request),
+            None => write!(f, "{}", Line(self)),
         }
-        write!(f, "cannot {}: {}", self.0.request, self.0.detail)
     }
 }
 
 impl fmt::Debug for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {self}", self.0.kind)
+        write!(f, "{:?}: {}", self.0.kind, Line(self))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Pictures: shapes in rows, each size in the column of its axis.
 
 use super::operation::Layout;
-use super::{BroadcastError, ErrorKind, Mark, Request, Shape};
+use super::{BroadcastError, ErrorKind, Line, Mark, Report, Request, Shape};
 use alloc::{format, string::String, vec, vec::Vec};
 
 /// A shape's sizes with their columns, in ascending order.
@@ -13,13 +13,13 @@ struct Row {
 /// What stands around the sizes of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frame {
-    /// `[2, 3]`, from a column on.
-    Shape(usize),
+    /// `[2, 3]`
+    Shape,
+    /// `[2, 3]`, of a base
+    Base,
     /// `(2; 3)`
     Batch,
-    /// `2  3`
-    None,
-    /// `*`, a shape without a number of axes.
+    /// `*`, a shape whose number of axes is unknown.
     Unranked,
 }
 
@@ -38,9 +38,9 @@ const START: usize = 3;
 impl Grid {
     fn new(request: &Request) -> Self {
         let (rows, batch) = match request.operation.layout {
-            Layout::Along | Layout::Placed => placed(request),
             Layout::Alone => (Vec::new(), 0),
-            _ => right(request),
+            Layout::Along | Layout::Placed | Layout::Summed => by_axis(request),
+            Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(request),
         };
         let cells = || rows.iter().flat_map(|row| &row.cells);
         let mut widths = vec![0; cells().map(|&(column, _)| column + 1).max().unwrap_or(0)];
@@ -70,32 +70,29 @@ impl Grid {
     }
 
     fn line(&self, row: &Row) -> String {
-        let mut line = vec![b' '; self.end_of(self.columns.len()) + 4];
-        let mut put = |at: usize, text: &str| line[at..at + text.len()].copy_from_slice(text.as_bytes());
-        let batch = self.end_of(self.batch);
-        let mut end = batch;
+        let (open, start, close) = match row.frame {
+            Frame::Shape => ("[", START, "]"),
+            Frame::Base => ("[", self.end_of(self.batch) + 2, "]"),
+            Frame::Batch => ("(", START, ")"),
+            Frame::Unranked => return "  *".into(),
+        };
+        let (mut line, batch) = (" ".repeat(start - 1) + open, self.end_of(self.batch));
+        let mut before_base = row.frame == Frame::Batch;
         for (i, (column, text)) in row.cells.iter().enumerate() {
-            if i > 0 && row.frame != Frame::None {
-                put(end, ",");
+            if before_base && *column >= self.batch {
+                pad(&mut line, batch);
+                line.push(';');
+                before_base = false;
+            } else if i > 0 {
+                line.push(',');
             }
-            end = self.columns[*column].1;
-            put(end - text.len(), text);
+            pad(&mut line, self.columns[*column].1 - text.len());
+            line.push_str(text);
         }
-        match row.frame {
-            Frame::Shape(from) => {
-                let open = if from == 0 { START - 1 } else { self.end_of(from) + 1 };
-                put(open, "[");
-                put(end.max(open + 1), "]");
-            }
-            Frame::Batch => {
-                put(START - 1, "(");
-                put(batch, ";");
-                put(end.max(batch + 1), ")");
-            }
-            Frame::Unranked => put(START - 1, "*"),
-            Frame::None => {}
+        if before_base || row.cells.is_empty() {
+            pad(&mut line, batch);
         }
-        String::from_utf8_lossy(&line).trim_end().into()
+        line + if before_base { ";" } else { "" } + close
     }
 
     /// Where a caret under an axis stands, if the picture has the axis.
@@ -110,106 +107,101 @@ impl Grid {
     }
 }
 
+/// Spaces up to a width.
+fn pad(line: &mut String, width: usize) {
+    while line.len() < width {
+        line.push(' ');
+    }
+}
+
 /// The shapes, aligned at the right, and the number of columns before the base.
 fn right(request: &Request) -> (Vec<Row>, usize) {
-    let layout = request.operation.layout;
-    let targets = request.shapes.len() - request.targets().len();
-    // Each shape's sizes, and how many of them are its batch and its base.
-    let parts = request.shapes.iter().enumerate().map(|(k, shape)| {
-        let cells = shape.cells();
-        let ndim = cells.as_ref().map_or(0, Vec::len);
-        let is_base = layout == Layout::TargetIsBase && k >= targets;
-        let base = if is_base { ndim } else { shape.base.unwrap_or(0).min(ndim) };
-        (cells, ndim - base, base)
-    });
-    let parts: Vec<_> = parts.collect();
-    let batch = parts.iter().map(|part| part.1).max().unwrap_or(0);
-    let base = parts.iter().map(|part| part.2).max().unwrap_or(0);
-    let row = |(shape, (cells, own, own_base)): (&Shape, (Option<Vec<String>>, usize, usize))| {
-        let from = batch + if layout == Layout::RightBases { base - own_base } else { 0 };
-        let frame = match (&cells, shape.base) {
-            (None, _) => Frame::Unranked,
-            (_, Some(_)) => Frame::Batch,
-            (_, None) => Frame::Shape(if layout == Layout::TargetIsBase { batch } else { 0 }),
-        };
-        let columns = (batch - own..batch).chain(from..);
-        Row { cells: columns.zip(cells.unwrap_or_default()).collect(), frame }
+    let (layout, operands) = (request.operation.layout, request.operands().len());
+    let frame = |(k, shape): (usize, &Shape)| match shape.base {
+        _ if shape.is_unranked() => Frame::Unranked,
+        Some(_) => Frame::Batch,
+        None if layout == Layout::TargetIsBase && k >= operands => Frame::Base,
+        None => Frame::Shape,
     };
-    let mut rows: Vec<Row> = request.shapes.iter().zip(parts).map(row).collect();
-    if layout == Layout::Summed {
-        let cells = stars(request, batch);
-        rows.extend((!cells.is_empty()).then_some(Row { cells, frame: Frame::None }));
-    }
-    (rows, batch)
+    let rows = request.shapes.iter().enumerate().map(|(k, shape)| {
+        let (cells, frame) = (shape.cells(), frame((k, shape)));
+        let base = if frame == Frame::Base { cells.len() } else { shape.base.unwrap_or(0).min(cells.len()) };
+        (cells, frame, base)
+    });
+    let rows: Vec<_> = rows.collect();
+    let batch = rows.iter().map(|(cells, _, base)| cells.len() - base).max().unwrap_or(0);
+    let bases = rows.iter().map(|&(_, _, base)| base).max().unwrap_or(0);
+    let row = |(cells, frame, base): (Vec<String>, Frame, usize)| {
+        let from = batch + if layout == Layout::RightBases { bases - base } else { 0 };
+        let columns = (batch + base - cells.len()..batch).chain(from..);
+        Row { cells: columns.zip(cells).collect(), frame }
+    };
+    (rows.into_iter().map(row).collect(), batch)
 }
 
-/// `*` at the named axes that are below `ndim`, each once.
-fn stars(request: &Request, ndim: usize) -> Vec<(usize, String)> {
-    let mut axes: Vec<usize> = request.axes.iter().copied().filter(|&axis| axis < ndim).collect();
-    axes.sort_unstable();
-    axes.dedup();
-    axes.into_iter().map(|axis| (axis, "*".into())).collect()
-}
-
-/// The array's sizes at their axes of the target, or `*` at those it is repeated along, and the target.
-fn placed(request: &Request) -> (Vec<Row>, usize) {
-    let mut shapes = request.shapes.iter().map(Shape::cells);
-    let (own, target) = (shapes.next().flatten(), shapes.next().flatten());
-    let ndim = target.as_ref().map_or(0, Vec::len);
-    let row = |cells: Option<Vec<(usize, String)>>| match cells {
-        Some(cells) => Row { cells, frame: Frame::Shape(0) },
-        None => Row { cells: Vec::new(), frame: Frame::Unranked },
-    };
-    let target = row(target.map(|cells| cells.into_iter().enumerate().collect()));
-    let own_ndim = own.as_ref().map_or(0, Vec::len);
-    let named = stars(request, ndim.max(own_ndim + request.axes.len()));
-    let is_along = request.operation.layout == Layout::Along;
-    if !is_along && (named.len() != own_ndim || stars(request, ndim).len() != own_ndim) {
-        // an axis of the array has no place of its own
-        return (vec![target], ndim);
+/// The array's sizes at their axes of the target, or `*` at the named axes, above the target; for a sum
+/// the array, and `*` below it.
+fn by_axis(request: &Request) -> (Vec<Row>, usize) {
+    let (layout, axes) = (request.operation.layout, &request.axes);
+    let (array, target) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
+    let own = if layout == Layout::Summed { Vec::new() } else { array.cells() };
+    let ndim = target.cells().len();
+    let width = if layout == Layout::Along { ndim.max(own.len() + axes.len()) } else { ndim };
+    let mut cells = vec![None; width];
+    // whether each axis of the array has a place of its own
+    let mut fits = layout != Layout::Placed || own.len() == axes.len();
+    let mut own = own.into_iter();
+    for &axis in axes {
+        match (cells.get_mut(axis), layout) {
+            (Some(cell @ None), Layout::Placed) => *cell = own.next(),
+            (_, Layout::Placed) => fits = false,
+            (Some(cell), _) => *cell = Some("*".into()),
+            (None, _) => {}
+        }
     }
-    let array = own.map(|own| {
-        let mut cells: Vec<_> = if is_along {
-            let free = (0..).filter(|axis| named.binary_search_by_key(axis, |star| star.0).is_err());
-            free.zip(own).chain(named.iter().cloned()).collect()
-        } else {
-            request.axes.iter().copied().zip(own).collect()
-        };
-        cells.sort_unstable();
-        cells
-    });
-    (vec![row(array), target], ndim)
+    for (cell, size) in cells.iter_mut().filter(|cell| cell.is_none()).zip(own) {
+        *cell = Some(size);
+    }
+    let frame = |shape: &Shape| if shape.is_unranked() { Frame::Unranked } else { Frame::Shape };
+    let mut rows =
+        vec![Row { cells: target.cells().into_iter().enumerate().collect(), frame: frame(target) }];
+    let cells = cells.into_iter().enumerate().filter_map(|(axis, text)| Some((axis, text?)));
+    let row = Row { cells: cells.collect(), frame: frame(array) };
+    if fits && (layout != Layout::Summed || !row.cells.is_empty()) {
+        rows.insert(usize::from(layout == Layout::Summed), row);
+    }
+    (rows, ndim)
 }
 
 impl BroadcastError {
     /// What `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
         let report = &*self.0;
-        if report.kind == ErrorKind::InvalidText {
+        let (mut lines, carets): (_, Vec<usize>) = if report.kind == ErrorKind::InvalidText {
             let before: String = report.request.text.chars().take(self.position()?).collect();
             let quoted = format!("{before:?}").chars().count() - 1;
-            return Some(below(vec!["cannot read ".len() + quoted], &report.detail));
+            (Vec::new(), vec!["cannot read ".len() + quoted])
+        } else {
+            let grid = Grid::new(&report.request);
+            let layout = report.request.operation.layout;
+            let carets = report.marks.iter().filter_map(|&mark| grid.caret(mark, layout)).collect();
+            (grid.lines()?, carets)
+        };
+        if lines.len() + carets.len() < 2 && report.kind != ErrorKind::InvalidText {
+            return None;
         }
-        let grid = Grid::new(&report.request);
-        let layout = report.request.operation.layout;
-        let carets: Vec<_> = report.marks.iter().filter_map(|&mark| grid.caret(mark, layout)).collect();
-        let mut lines = grid.lines().filter(|lines| lines.len() > usize::from(carets.is_empty()))?;
-        lines.push(below(carets, &report.detail));
+        let Report { place, detail, .. } = report;
+        let mut last: String = (0..carets.iter().max().map_or(1, |last| last + 1))
+            .map(|at| if carets.contains(&at) { '^' } else { ' ' })
+            .collect();
+        last += " ";
+        if carets.is_empty() || place.is_empty() {
+            last += &Line(self).detail();
+        } else {
+            last.extend([place.as_str(), ": ", detail]);
+        }
+        lines.push(last);
         Some(lines.join("\n"))
-    }
-}
-
-/// Carets at these places, and what is wrong after the last.
-fn below(mut carets: Vec<usize>, detail: &str) -> String {
-    carets.sort_unstable();
-    let Some(last) = carets.last() else { return format!("  {detail}") };
-    let mut line = " ".repeat(last + 1);
-    for &at in &carets {
-        line.replace_range(at..=at, "^");
-    }
-    match detail.split_once(" has ") {
-        Some((axis, sizes)) if axis.contains("axis") => format!("{line} {axis}: {sizes}"),
-        _ => format!("{line} {detail}"),
     }
 }
 

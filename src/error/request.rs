@@ -29,13 +29,17 @@ impl Shape {
         Self { base: Some(base), ..sizes.into() }
     }
 
-    /// The text of each size; `None` where the number of axes is unknown.
-    pub(super) fn cells(&self) -> Option<Vec<String>> {
+    /// Whether the number of axes is unknown.
+    pub(super) fn is_unranked(&self) -> bool {
+        matches!(&self.sizes, Sizes::Partial(text) if text == "*")
+    }
+
+    /// The text of each size.
+    pub(super) fn cells(&self) -> Vec<String> {
         match &self.sizes {
-            Sizes::Known(sizes) => Some(sizes.iter().map(ToString::to_string).collect()),
-            Sizes::Partial(text) if text == "*" => None,
-            Sizes::Partial(text) if text == "[]" => Some(Vec::new()),
-            Sizes::Partial(text) => Some(text.split('x').map(String::from).collect()),
+            Sizes::Known(sizes) => sizes.iter().map(ToString::to_string).collect(),
+            Sizes::Partial(text) if text == "[]" || self.is_unranked() => Vec::new(),
+            Sizes::Partial(text) => text.split('x').map(String::from).collect(),
         }
     }
 
@@ -162,9 +166,11 @@ impl Request {
             [first, second] if second == self.operands => format!(" ({of} {first} and the output)"),
             [first, second] => format!(" ({of} {first} and {second})"),
         };
-        let detail = format!("{word} {axis} has sizes {a} and {b}{numbers}, expected {rule}");
-        let error = self.error(ErrorKind::Incompatible, detail).of_shapes(shapes);
-        error.at(axis as i128, [Mark::Result(axis)], sizes)
+        let detail = format!("sizes {a} and {b}{numbers}, expected {rule}");
+        let error = self.error_of(ErrorKind::Incompatible, format!("{word} {axis}"), detail);
+        let mut error = error.at(axis as i128, [Mark::Result(axis)], sizes);
+        error.0.operands = Some(shapes);
+        error
     }
 
     /// The non-zero sizes of the result multiply past `isize::MAX`.
@@ -202,13 +208,6 @@ impl Request {
     pub(crate) fn too_few_axes(self, owner: &str, expected: usize, found: usize) -> BroadcastError {
         let detail = format!("the {owner} has {}, expected at least {expected}", count(found));
         self.error(ErrorKind::TooFewAxes, detail)
-    }
-
-    /// The target has too many axes.
-    #[cold]
-    pub(crate) fn too_many_axes(self, expected: usize, found: usize) -> BroadcastError {
-        let detail = format!("the target has {}, expected at most {expected}", count(found));
-        self.error(ErrorKind::TooManyAxes, detail)
     }
 
     /// The named axes do not fit the shapes.

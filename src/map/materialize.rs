@@ -1,6 +1,6 @@
 //! Copies of views in which every element stands once.
 
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, Line, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
 use crate::shape::{fits, go_onto, misfit};
 use crate::view::AsArrayRef;
@@ -56,7 +56,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let (shape, size) = (array.shape(), size_of::<A>());
-        assert!(fits(shape, size), "{}", too_large(shape, size));
+        assert!(fits(shape, size), "{}", Line(&too_large(shape, size)));
         copy(array)
     }
 

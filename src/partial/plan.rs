@@ -220,8 +220,8 @@ fn as_planned<'a>(
                 return Err(error.at(axis as i128, [first.into(), place.into()], sizes));
             }
         } else if !dim.admits(size) {
-            let detail = format!("{place} has size {size}, expected {dim}");
-            let error = request().error(ErrorKind::DeclaredSize, detail);
+            let detail = format!("size {size}, expected {dim}");
+            let error = request().error_of(ErrorKind::DeclaredSize, place.to_string(), detail);
             return Err(error.at(axis as i128, [place.into()], [size.to_string(), dim.to_string()]));
         }
     }

@@ -95,8 +95,8 @@ pub(crate) fn base_size(
     mark: Mark,
 ) -> BroadcastError {
     let [size, expected] = sizes;
-    let detail = format!("base axis {axis} of {} has size {size}, expected {expected}", owner(operand));
-    let error = request.error(ErrorKind::BaseSize, detail);
+    let place = format!("base axis {axis} of {}", owner(operand));
+    let error = request.error_of(ErrorKind::BaseSize, place, format!("size {size}, expected {expected}"));
     error.at(axis as i128, [mark], sizes.map(|size| size.to_string()))
 }
 

@@ -3,8 +3,8 @@
 use super::axes::positions;
 use super::target::no_size;
 use super::{Axes, Named, TargetShape, checked_len, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, Request, operation};
-use alloc::vec::Vec;
+use crate::error::{BroadcastError, ErrorKind, Request, count, operation};
+use alloc::{format, vec::Vec};
 use core::iter::zip;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
@@ -172,7 +172,8 @@ fn no_sum(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> 
     }
     let request = request.to(target);
     let Some(new) = shape.len().checked_sub(sizes.len()) else {
-        return request.too_many_axes(shape.len(), sizes.len());
+        let detail = format!("the target has {}, expected at most {}", count(sizes.len()), shape.len());
+        return request.error(ErrorKind::TooManyAxes, detail);
     };
     match zip(&shape[new..], &sizes).position(|(&own, &size)| !stretches(size, own)) {
         Some(axis) => request.incompatible(new + axis, [shape[new + axis], sizes[axis]], [0, 1]),
