@@ -5,8 +5,8 @@ use super::{BroadcastError, ErrorKind, Mark};
 use alloc::{format, string::String, string::ToString, vec::Vec};
 use core::fmt;
 
-/// A shape of sizes, targets' -1 included, or the text of a partial shape; with the number of its
-/// base axes where it has a batch.
+/// A shape as messages write it: sizes, in a target -1 too, or the text of a partial shape. A shape that
+/// has a batch also has the number of its base axes.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
     sizes: Sizes,

@@ -342,7 +342,7 @@ impl Named {
     }
 }
 
-/// The error of named axes of which the `wrong` one does not exist or is repeated.
+/// The error of axes, where the `wrong` one does not exist or is repeated.
 #[cold]
 fn misnamed(axes: &[usize], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
     match axes.iter().filter(|&&axis| axis >= ndim).min() {

@@ -85,7 +85,7 @@ pub(crate) fn base_axes(
     request.error(ErrorKind::BaseAxes, detail)
 }
 
-/// The error of a base axis, of an operand or the result, that has a wrong size: the size and the right one.
+/// The error of a base axis, of an operand or the result, that has the first of two sizes instead of the second.
 #[cold]
 pub(crate) fn base_size(
     request: Request,

@@ -396,14 +396,14 @@ pub(crate) fn plain<T: TargetShape>(
     Err(not_plain(&target.target_given(), request()))
 }
 
-/// The error of a target that has something else.
+/// The error of a target that has anything but sizes.
 #[cold]
 fn not_plain(given: &[i128], request: Request) -> BroadcastError {
     let axis = no_size(given).unwrap_or(0);
     request.invalid_size(axis, given[axis], false)
 }
 
-/// The first axis of a target that is no size.
+/// The first axis where a target has no size.
 pub(super) fn no_size(given: &[i128]) -> Option<usize> {
     given.iter().position(|&size| !isize::try_from(size).is_ok_and(|size| size >= 0))
 }
