@@ -27,7 +27,7 @@ pub use batch::{
     BaseOp, BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
     base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
 };
-pub use error::{BroadcastError, Request};
+pub use error::{BroadcastError, ErrorKind};
 pub use map::{
     ApplyOperands, FusedOperands, MapOperands, Materialize, broadcast_apply, broadcast_map,
     broadcast_map_sum_to,
@@ -36,7 +36,7 @@ pub use map::{
 #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
 pub use map::{ParApplyOperands, ParMapOperands, par_broadcast_apply, par_broadcast_map};
 pub use shape::{
-    Axes, AxisIndex, AxisSet, LessAxes, Size, TargetShape, broadcast_shapes, const_broadcast_shape,
+    Axes, AxisIndex, AxisSet, LessAxes, Size, TargetShape, broadcast_shapes, const_broadcast_shape, explain,
     reduction_axes, resolve_target,
 };
 pub use view::{

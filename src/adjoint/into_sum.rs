@@ -1,9 +1,9 @@
 //! Sums of arrays that are given away.
 
 use super::SumTo;
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, operation};
 use crate::sealed::Sealed;
-use crate::shape::{TargetShape, sizes, sum_target, to_target};
+use crate::shape::{TargetShape, sizes, sum_target};
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
 
@@ -47,8 +47,7 @@ impl<A, D: Dimension> IntoSumTo<A, D> for Array<A, D> {
     where
         A: Clone + Zero,
     {
-        let target =
-            sum_target(self.shape(), &shape, size_of::<A>(), |target| to_target(self.shape(), target))?;
+        let target = sum_target(self.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[self.shape()])?;
         if sizes(&target) == self.shape() {
             return Ok(self.into_dimensionality().expect("the shape has as many axes as the array"));
         }

@@ -1,10 +1,10 @@
 //! The sums on several threads.
 
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Threads;
-use crate::shape::{Axes, LessAxes, TargetShape, kept, left, onto_array, sum_target, sums_to, to_target};
+use crate::shape::{Axes, LessAxes, TargetShape, kept, left, sum_target, sums_to};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -101,8 +101,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
     {
         let array = self.as_array_ref();
-        let target =
-            sum_target(array.shape(), &shape, size_of::<A>(), |target| to_target(array.shape(), target))?;
+        let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
         Ok(sum_to_new(array, target, &|axis| axis < new, Threads))
     }
@@ -212,7 +211,7 @@ fn par_sum_with<A, D: Dimension, E: Dimension, S: Store<A, Slot = A> + Sync>(
 where
     A: Clone + Zero + Send + Sync,
 {
-    let new = sums_to(array.shape(), out.shape(), || onto_array(array.shape(), out.shape()))?;
+    let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
     sum_into(array, out, &|axis| axis < new, store, Threads);
     Ok(())
 }

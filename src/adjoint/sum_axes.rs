@@ -25,9 +25,9 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order:
-    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the array does not have;
-    /// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
+    /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```

@@ -1,10 +1,10 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{ShapeOf, TargetShape, onto_array, sum_target, sums_to, to_target};
+use crate::shape::{ShapeOf, TargetShape, sum_target, sums_to};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -27,10 +27,10 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`TooManyAxes`](BroadcastError::TooManyAxes) where `shape` has more axes than the array;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `shape`;
-    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `shape` has more axes than the array;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```
@@ -57,8 +57,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        let target =
-            sum_target(array.shape(), &shape, size_of::<A>(), |target| to_target(array.shape(), target))?;
+        let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
         Ok(sum_to_new(array, target, &|axis| axis < new, Serial))
     }
@@ -198,7 +197,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     out: &mut ArrayRef<A, E>,
     store: &S,
 ) -> Result<(), BroadcastError> {
-    let new = sums_to(array.shape(), out.shape(), || onto_array(array.shape(), out.shape()))?;
+    let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
     sum_into(array, out, &|axis| axis < new, store, Serial);
     Ok(())
 }

@@ -1,8 +1,7 @@
 //! The fused operations as methods.
 
-use super::op::into_request;
 use super::{BaseOp, Batch, Joint, Whole, base_op};
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{LessAxes, Split, goes_into, joint_with, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
@@ -18,11 +17,11 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order:
-    /// of an element-wise operation [`Incompatible`](BroadcastError::Incompatible) where a base axis has two sizes that
-    /// are not 1, of the others [`BaseAxes`](BroadcastError::BaseAxes) and
-    /// [`BaseSymbol`](BroadcastError::BaseSymbol) where bases do not fit the signature;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1;
-    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// of an element-wise operation [`Incompatible`](crate::ErrorKind::Incompatible) where a base axis has two sizes that
+    /// are not 1, of the others [`BaseAxes`](crate::ErrorKind::BaseAxes) and
+    /// [`BaseSymbol`](crate::ErrorKind::BaseSymbol) where bases do not fit the signature;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```
@@ -64,10 +63,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Errors
     /// In this order, and then `out` is as it was:
     /// those of [`apply`](Self::apply) about bases;
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than the joint batch and the base;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1, or another
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out` has fewer axes than the joint batch and the base;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, or another
     /// one than `out` and is not 1;
-    /// [`BaseSize`](BroadcastError::BaseSize) where `out` has another base.
+    /// [`BaseSize`](crate::ErrorKind::BaseSize) where `out` has another base.
     ///
     /// # Examples
     /// ```
@@ -143,7 +142,11 @@ where
     let base = op.base(&parts)?;
     let to = Split::new(out, base.ndim())?;
     goes_into(&parts, to)?;
-    Split::new(sizes(&base), base.ndim())?.check_base(to, || into_request(&parts, to))
+    Split::new(sizes(&base), base.ndim())?.check_base(
+        to,
+        || Request::new(&operation::BATCH_INTO, &parts).to(&to),
+        (2, to),
+    )
 }
 
 /// A method for each operation.

@@ -60,7 +60,7 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// be `()`: an array of 6 axes as `batch::<Ix6>()` is one base, as `batch::<Ix0>()` a batch of scalars.
     ///
     /// # Errors
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where an array of a dynamic number of axes has fewer than `K`.
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where an array of a dynamic number of axes has fewer than `K`.
     ///
     /// # Examples
     /// ```
@@ -101,7 +101,7 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// As [`batch`](Self::batch). What is made of the result has a dynamic number of axes.
     ///
     /// # Errors
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where the array has fewer axes than `base_ndim`.
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the array has fewer axes than `base_ndim`.
     ///
     /// # Examples
     /// ```

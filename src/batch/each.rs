@@ -17,11 +17,11 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`OperandCount`](BroadcastError::OperandCount) for a signature with another number of operands;
-    /// [`ResultCount`](BroadcastError::ResultCount) for a signature with several results;
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`OperandCount`](crate::ErrorKind::OperandCount) for a signature with another number of operands;
+    /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
     /// any other error of [`Signature::resolve`](super::Signature::resolve);
-    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```
@@ -60,12 +60,12 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`OperandCount`](BroadcastError::OperandCount) for a signature with another number of operands;
-    /// [`ResultCount`](BroadcastError::ResultCount) for a signature with several results;
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`OperandCount`](crate::ErrorKind::OperandCount) for a signature with another number of operands;
+    /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
     /// any other error of [`Signature::resolve`](super::Signature::resolve);
-    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1;
-    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```
@@ -185,8 +185,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order, and then `out` is as it was:
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than the joint batch and the base;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1, or another
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out` has fewer axes than the joint batch and the base;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, or another
     /// one than `out` and is not 1.
     ///
     /// # Examples

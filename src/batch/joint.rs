@@ -1,10 +1,10 @@
 //! Any number of operands, their batches brought to the joint batch shape.
 
 use super::{Batch, Joint, Whole};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use crate::shape::{
-    LessAxes, Split, batch_ndim, checked_len, join, join_batches, join_batches_of, sizes_mut, told, with_base,
+    LessAxes, Split, batch_ndim, checked_len, join, join_batches, join_batches_of, sizes_mut, with_base,
 };
 use alloc::vec::Vec;
 use ndarray::{DimAdd, DimMax, Dimension};
@@ -17,8 +17,8 @@ use ndarray::{DimAdd, DimMax, Dimension};
 /// `(1000, 2; 6)`. Numbers of axes are fixed where those of both operands are.
 ///
 /// # Errors
-/// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1, 0 included;
-/// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes of a result multiply past `isize::MAX`.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes of a result multiply past `isize::MAX`.
 ///
 /// # Examples
 /// ```
@@ -108,7 +108,7 @@ fn joint_whole<W: Dimension, const N: usize>(parts: &[Split<'_>; N], k: usize) -
     let joint = batch_ndim(parts);
     let mut whole = W::zeros(joint + parts[k].base().len());
     join_batches(parts, &mut sizes_mut(&mut whole)[..joint])?;
-    with_base(parts[k], sizes_mut(&mut whole), || Request::BatchTogether { shapes: told(parts) })?;
+    with_base(parts[k], sizes_mut(&mut whole), || Request::new(&operation::BATCHES_TOGETHER, parts))?;
     Ok(whole)
 }
 
@@ -284,7 +284,7 @@ pub fn batch_broadcast_views<'a, A, D: Dimension, B: Dimension>(
     operands: &[Batch<'a, A, D, B>],
 ) -> Result<Vec<Batch<'a, A, D, B>>, BroadcastError> {
     let parts: Vec<Split<'_>> = operands.iter().map(Batch::parts).collect();
-    let request = || Request::BatchTogether { shapes: told(&parts) };
+    let request = || Request::new(&operation::BATCHES_TOGETHER, &parts);
     let mut joint = alloc::vec![1; batch_ndim(&parts)];
     join_batches_of(&parts, &mut joint)?;
     let shapes = parts.iter().map(|&part| {

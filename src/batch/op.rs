@@ -1,7 +1,7 @@
 //! Operations on bases that are carried out without a closure for each batch element.
 
 use super::{Batch, Signature};
-use crate::error::{BroadcastError, Request};
+use crate::error::BroadcastError;
 use crate::kernel::each::{Make, each, to_new};
 #[cfg(feature = "rayon")]
 use crate::kernel::each::{par_each, par_to_new};
@@ -11,7 +11,7 @@ use crate::kernel::threads::Serial;
 #[cfg(feature = "rayon")]
 use crate::kernel::threads::Threads;
 use crate::sealed::Sealed;
-use crate::shape::{Split, join_bases, sizes, sizes_mut, told};
+use crate::shape::{Split, join_bases, sizes, sizes_mut};
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
@@ -363,9 +363,4 @@ product! {
         |a, b| matches!((a, b), (&[_, n], &[k, _]) if n == k), |a, b| Ix2(a[0], b[1]), [2, 2, 2];
     Inner "(n),(n)->()" Ix1, Ix1 => Ix0,
         |a, b| matches!((a, b), (&[n], &[k]) if n == k), |_, _| Ix0(), [0, 1, 1];
-}
-
-/// What is asked of an operation, for messages.
-pub(super) fn into_request(parts: &[Split<'_>; 2], out: Split<'_>) -> Request {
-    Request::BatchInto { shapes: told(parts), out: out.told() }
 }

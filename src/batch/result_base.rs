@@ -1,9 +1,9 @@
 //! What may be given as the base shape of a result.
 
 use super::Signature;
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{Split, TargetShape, plain, sizes, sizes_mut, told};
+use crate::shape::{Split, TargetShape, base_axes, plain, sizes, sizes_mut};
 use ndarray::Dimension;
 
 /// What gives the base shape of a result, of dimension type `R`: the shape itself, or a [`Signature`].
@@ -51,7 +51,7 @@ pub trait ResultBase<R: Dimension>: Sealed {
 impl<T: TargetShape> ResultBase<T::Dim> for T {
     #[inline]
     fn base(&self, parts: &[Split<'_>]) -> Result<T::Dim, BroadcastError> {
-        plain(self, || Request::ForEachBatch { shapes: told(parts), base: self.target_given() })
+        plain(self, || Request::new(&operation::EACH_BATCH, parts).to(self.target_given()))
     }
 }
 
@@ -60,7 +60,7 @@ impl<R: Dimension> ResultBase<R> for Signature<'_> {
     fn base(&self, parts: &[Split<'_>]) -> Result<R, BroadcastError> {
         let found = self.base_of_result(parts)?;
         if let Some(expected) = R::NDIM.filter(|&expected| expected != found.len()) {
-            return Err(self.base_axes(parts, None, expected, found.len()));
+            return Err(base_axes(self.request(parts), None, expected, found.len()));
         }
         let mut base = R::zeros(found.len());
         sizes_mut(&mut base).copy_from_slice(&found);

@@ -2,9 +2,9 @@
 
 use super::cores::{CoreAxis, Cores, Places};
 use super::tokens::check;
-use crate::error::{BroadcastError, Request, cold};
-use crate::shape::{Split, batch_ndim, join_batches_of, told};
-use alloc::{boxed::Box, string::String, vec, vec::Vec};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation};
+use crate::shape::{Split, base_axes, base_size, batch_ndim, join_batches_of};
+use alloc::{format, string::ToString, vec, vec::Vec};
 use core::fmt;
 
 /// Which base axes of operands and results have one size: `(m,n),(n)->(m)`.
@@ -50,7 +50,7 @@ impl<'s> Signature<'s> {
     /// Any number of operands and results, each of any number of base axes; `()` is the base of a scalar.
     ///
     /// # Errors
-    /// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does not fit.
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does not fit.
     ///
     /// # Examples
     /// ```
@@ -71,9 +71,7 @@ impl<'s> Signature<'s> {
     pub fn new(text: &'s str) -> Result<Self, BroadcastError> {
         match check(text.as_bytes()) {
             Ok(counts) => Ok(Self { text, counts }),
-            Err((position, expected)) => {
-                Err(BroadcastError::InvalidText { text: text.into(), position, expected })
-            }
+            Err((position, expected)) => Err(BroadcastError::invalid_text(text, position, expected)),
         }
     }
 
@@ -127,12 +125,12 @@ impl<'s> Signature<'s> {
     ///
     /// # Errors
     /// In this order:
-    /// [`OperandCount`](BroadcastError::OperandCount) for another number of shapes;
-    /// [`BaseAxes`](BroadcastError::BaseAxes) for a shape with too few axes;
-    /// [`BaseSize`](BroadcastError::BaseSize) where a size is not the signature's number;
-    /// [`BaseSymbol`](BroadcastError::BaseSymbol) where one name has two sizes;
-    /// [`UnknownSymbol`](BroadcastError::UnknownSymbol) where a name stands in the results only;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a batch axis has two sizes that are not 1.
+    /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of shapes;
+    /// [`BaseAxes`](crate::ErrorKind::BaseAxes) for a shape with too few axes;
+    /// [`BaseSize`](crate::ErrorKind::BaseSize) where a size is not the signature's number;
+    /// [`BaseSymbol`](crate::ErrorKind::BaseSymbol) where one name has two sizes;
+    /// [`UnknownSymbol`](crate::ErrorKind::UnknownSymbol) where a name stands in the results only;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1.
     ///
     /// # Examples
     /// ```
@@ -161,7 +159,7 @@ impl<'s> Signature<'s> {
         for (k, part) in parts.iter_mut().enumerate() {
             let base = cores.base(k).len();
             if shapes[k].len() < base {
-                return Err(self.base_axes(&parts, Some(k), base, shapes[k].len()));
+                return Err(base_axes(self.request(&parts), Some(k), base, shapes[k].len()));
             }
             *part = Split::new(shapes[k], base)?;
         }
@@ -180,19 +178,19 @@ impl<'s> Signature<'s> {
     /// The base shape of the only result for operands that are split already.
     ///
     /// # Errors
-    /// [`OperandCount`](BroadcastError::OperandCount) for another number of operands;
-    /// [`ResultCount`](BroadcastError::ResultCount) for several results;
+    /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of operands;
+    /// [`ResultCount`](crate::ErrorKind::ResultCount) for several results;
     /// the other errors of [`resolve`](Self::resolve), but for the batches.
     pub(super) fn base_of_result(&self, parts: &[Split<'_>]) -> Result<Vec<usize>, BroadcastError> {
         let cores = self.cores(parts)?;
         if self.results() != 1 {
-            let (expected, found) = (1, self.results());
-            return Err(BroadcastError::ResultCount { request: self.request(parts), expected, found });
+            let detail = format!("the number of results is {}, expected 1", self.results());
+            return Err(self.request(parts).error(ErrorKind::ResultCount, detail));
         }
         for (k, part) in parts.iter().enumerate() {
             let (expected, found) = (cores.base(k).len(), part.base().len());
             if found != expected {
-                return Err(self.base_axes(parts, Some(k), expected, found));
+                return Err(base_axes(self.request(parts), Some(k), expected, found));
             }
         }
         let places = self.places(&cores, parts)?;
@@ -203,7 +201,8 @@ impl<'s> Signature<'s> {
     fn cores(&self, parts: &[Split<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {
             let (expected, found) = (self.operands(), parts.len());
-            return Err(BroadcastError::OperandCount { request: self.request(parts), expected, found });
+            let detail = format!("the number of shapes is {found}, expected {expected}");
+            return Err(self.request(parts).error(ErrorKind::OperandCount, detail));
         }
         let mut cores = Cores::of(self.text);
         cores.leave_out_missing(parts.iter().map(|part| part.base().len()));
@@ -215,22 +214,20 @@ impl<'s> Signature<'s> {
         for (k, part) in parts.iter().enumerate() {
             for (i, (axis, &size)) in cores.base(k).iter().zip(part.base()).enumerate() {
                 if let Some(expected) = axis.size.filter(|&expected| expected != size) {
-                    let request = self.request(parts);
-                    return Err(BroadcastError::BaseSize {
-                        request,
-                        operand: Some(k),
-                        axis: i,
-                        expected,
-                        size,
-                    });
+                    let mark = base_mark(parts, (k, i));
+                    return Err(base_size(self.request(parts), Some(k), i, [size, expected], mark));
                 }
             }
         }
-        Places::of(cores, parts).map_err(|(symbol, [first, second], sizes)| BroadcastError::BaseSymbol {
-            request: self.request(parts),
-            symbol: symbol.into(),
-            places: Box::new([first, second]),
-            sizes,
+        Places::of(cores, parts).map_err(|(symbol, places, sizes)| {
+            let sizes = sizes.map(|size| size.to_string());
+            let at = |i: usize| {
+                let (operand, axis) = places[i];
+                format!("{} at base axis {axis} of operand {operand}", sizes[i])
+            };
+            let detail = format!("{symbol} is {} and {}", at(0), at(1));
+            let error = self.request(parts).error(ErrorKind::BaseSymbol, detail);
+            error.at(places[0].1 as i128, places.map(|place| base_mark(parts, place)), sizes)
         })
     }
 
@@ -244,28 +241,24 @@ impl<'s> Signature<'s> {
     ) -> Result<Vec<usize>, BroadcastError> {
         let size = |axis: &CoreAxis<'s>| {
             let known = axis.size.or_else(|| places.size(axis.symbol));
-            known.ok_or_else(|| BroadcastError::UnknownSymbol {
-                request: self.request(parts),
-                symbol: axis.symbol.into(),
+            known.ok_or_else(|| {
+                let symbol = axis.symbol;
+                let detail = format!("no operand has an axis {symbol} that says the size of the result's");
+                self.request(parts).error(ErrorKind::UnknownSymbol, detail)
             })
         };
         cores.base(self.operands() + r).iter().map(size).collect()
     }
 
-    pub(super) fn base_axes(
-        &self,
-        parts: &[Split<'_>],
-        operand: Option<usize>,
-        expected: usize,
-        found: usize,
-    ) -> BroadcastError {
-        *cold(|| BroadcastError::BaseAxes { request: self.request(parts), operand, expected, found })
+    #[cold]
+    pub(super) fn request(&self, parts: &[Split<'_>]) -> Request {
+        Request::new(&operation::SIGNATURE, parts).text(self.text)
     }
+}
 
-    #[allow(clippy::unnecessary_box_returns, reason = "errors hold it in a box")]
-    fn request(&self, parts: &[Split<'_>]) -> Box<Request> {
-        Request::ApplySignature { signature: String::from(self.text), shapes: told(parts) }.boxed()
-    }
+/// A base axis of an operand in the picture of an error.
+fn base_mark(parts: &[Split<'_>], (operand, axis): (usize, usize)) -> Mark {
+    Mark::Shape(operand, parts[operand].batch().len() + axis)
 }
 
 /// What a [`Signature`] comes to for some shapes: the result of [`Signature::resolve`], where there is an example.

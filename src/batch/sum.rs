@@ -1,11 +1,11 @@
 //! The adjoint of a broadcast of batches: the sum over batch axes only.
 
 use super::{Batch, Whole};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::Accumulate;
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{LessAxes, Split, TargetShape, fits_memory, plain, sizes, sizes_mut, sums_to, to_given};
+use crate::shape::{LessAxes, Split, TargetShape, fits, plain, sizes, sizes_mut, sums_to};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -18,10 +18,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`TooManyAxes`](BroadcastError::TooManyAxes) where `target` has more axes than the batch;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `target`;
-    /// [`TooLarge`](BroadcastError::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `target` has more axes than the batch;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `target`;
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```
@@ -52,9 +52,9 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         T::Dim: DimAdd<B>,
     {
         let part = self.parts();
-        let request = || Request::BatchSum { shape: part.told(), target: target.target_given() };
-        let batch = plain(&target, request)?;
-        self.sum_to(sizes(&batch), request)
+        let batch =
+            plain(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.target_given()))?;
+        self.sum_to(sizes(&batch))
     }
 
     /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, of which nothing else matters: the gradient of
@@ -90,9 +90,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         D2: LessAxes<B2, Left: DimAdd<B>>,
         B2: Dimension,
     {
-        let part = self.parts();
-        let request = || Request::BatchSum { shape: part.told(), target: to_given(like.batch_shape()) };
-        self.sum_to(like.batch_shape(), request)
+        self.sum_to(like.batch_shape())
     }
 
     /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape: what a backward pass does with a gradient.
@@ -101,8 +99,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// As [`sum_batch_to`](Self::sum_batch_to), to the shape of `out` without the base, which is this one's.
     ///
     /// # Errors
-    /// As [`sum_batch_to`](Self::sum_batch_to); before these [`TooFewAxes`](BroadcastError::TooFewAxes) where `out`
-    /// has fewer axes than the base, and after them [`BaseSize`](BroadcastError::BaseSize) where it has another base.
+    /// As [`sum_batch_to`](Self::sum_batch_to); before these [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out`
+    /// has fewer axes than the base, and after them [`BaseSize`](crate::ErrorKind::BaseSize) where it has another base.
     /// Then `out` is as it was.
     ///
     /// # Examples
@@ -125,28 +123,26 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
     {
         let (part, to) = (self.parts(), Split::new(out.shape(), self.base_ndim())?);
-        let request = || Request::BatchSum { shape: part.told(), target: to_given(to.batch()) };
-        let new = sums_to(part.batch(), to.batch(), request)?;
-        part.check_base(to, request)?;
+        let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
+        part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
         sum_into(self.whole(), out, &|axis| axis < new, &Accumulate, Serial);
         Ok(())
     }
 
-    fn sum_to<W: Dimension>(
-        &self,
-        batch: &[usize],
-        request: impl Fn() -> Request,
-    ) -> Result<Array<A, W>, BroadcastError>
+    fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError>
     where
         A: Clone + Zero,
     {
         let part = self.parts();
-        let new = sums_to(part.batch(), batch, &request)?;
+        let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
         let mut whole = W::zeros(batch.len() + part.base().len());
         let (first, last) = sizes_mut(&mut whole).split_at_mut(batch.len());
         first.copy_from_slice(batch);
         last.copy_from_slice(part.base());
-        fits_memory(sizes(&whole), size_of::<A>(), request)?;
+        if !fits(sizes(&whole), size_of::<A>()) {
+            let request = Request::new(&operation::BATCH_SUM, &[part]).to(batch);
+            return Err(request.too_large(sizes(&whole), size_of::<A>()));
+        }
         // the bases are equal, so no base axis is summed
         Ok(sum_to_new(self.whole(), whole, &|axis| axis < new, Serial))
     }

@@ -208,7 +208,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     ///
     /// # Errors
     /// As [`broadcast_to`](crate::BroadcastTo::broadcast_to), of the batch;
-    /// [`Overflow`](BroadcastError::Overflow) counts the base too.
+    /// [`Overflow`](crate::ErrorKind::Overflow) counts the base too.
     ///
     /// # Examples
     /// ```

@@ -1,29 +1,33 @@
-//! What can be wrong with a broadcast.
+//! What can be wrong with a broadcast: one small error, its line and its picture.
 
+pub(crate) mod operation;
+mod picture;
 mod request;
-mod rules;
-mod words;
 
-pub use request::Request;
+pub(crate) use request::{Request, Shape, count, owner};
 
-use crate::partial::{Dim, Name, PartialShape, Place};
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
 use core::fmt;
-use ndarray::{ErrorKind, ShapeError};
-use rules::{CountRule, Positions};
+use ndarray::ShapeError;
 use thiserror::Error;
-use words::{Count, Owner};
 
 /// What is wrong with a broadcast.
 ///
-/// The message names the operation, every shape in full, the axis (counted in the result), the
-/// sizes that clash and the rule they break. `Debug` is the variant's name and the message, so
-/// that `unwrap` explains too. Every error is found before anything is changed.
+/// The message is one line: the operation, every shape in full, the axis (counted in the result),
+/// the sizes that clash and the rule they break. `Debug` is the [kind](Self::kind)'s name and the
+/// message, so that `unwrap` explains too. `{:#}` prints a picture for terminals and logs, in which
+/// the shapes are aligned as the operation aligns them:
+/// - at the right; a batch and its base apart;
+/// - `*` at the axes that `broadcast_axes` and sums name;
+/// - each size of the array at its axis of the target, for `broadcast_in_dim`.
+///
+/// An error that has nothing to align, or a picture far larger than the message, prints the message
+/// there too. An error is one word long, and every error is found before anything is changed.
 ///
 /// # Examples
 /// ```
-/// use ndarray::{Array1, Array2, ErrorKind, ShapeError};
-/// use ndarray_broadcast::{prelude::*, BroadcastError};
+/// use ndarray::{Array1, Array2, ShapeError};
+/// use ndarray_broadcast::{prelude::*, ErrorKind};
 ///
 /// let (a, b) = (Array1::<f64>::zeros(3), Array2::<f64>::zeros((3, 2)));
 /// let error = a.broadcast_to_match(&b).unwrap_err();
@@ -31,356 +35,275 @@ use words::{Count, Owner};
 ///     error.to_string(),
 ///     "cannot broadcast shapes [3] and [3, 2] together: axis 1 has sizes 3 and 2, expected equal sizes or 1",
 /// );
-/// assert!(matches!(error, BroadcastError::Incompatible { axis: 1, sizes: [3, 2], .. }));
-/// assert_eq!(ShapeError::from(error).kind(), ErrorKind::IncompatibleShape);
+/// assert_eq!(
+///     format!("{error:#}"),
+///     "cannot broadcast shapes [3] and [3, 2] together\n\
+///     \x20 [   3]\n\
+///     \x20 [3, 2]\n\
+///     \x20     ^ axis 1: sizes 3 and 2, expected equal sizes or 1",
+/// );
+/// assert_eq!((error.kind(), error.axis()), (ErrorKind::Incompatible, Some(1)));
+/// assert_eq!((error.shapes(), error.sizes()), (vec!["[3]".into(), "[3, 2]".into()], &["3".into(), "2".into()][..]));
+/// assert_eq!(ShapeError::from(error).kind(), ndarray::ErrorKind::IncompatibleShape);
 /// ```
 ///
 /// # Equivalents
 /// NumPy's `ValueError: operands could not be broadcast together`, PyTorch's `RuntimeError`, as data. ndarray has
-/// [`ShapeError`], into which it converts. Variants may be added; the words of messages may change.
+/// [`ShapeError`], into which it converts. Kinds may be added; the words of messages may change.
 #[derive(Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum BroadcastError {
-    /// Two sizes of one axis do not go together.
-    #[error("cannot {request}: {} {axis} has sizes {} and {}{}, expected {}", request.axis_word(),
-        .sizes[0], .sizes[1], Positions(request, *operands), request.size_rule())]
-    Incompatible {
-        /// What was asked.
-        request: Box<Request>,
-        /// The first axis of the result that has clashing sizes.
-        axis: usize,
-        /// The sizes that clash, in the order of the shapes in `request`.
-        sizes: [usize; 2],
-        /// The positions of the two shapes among those in `request`.
-        operands: [usize; 2],
-    },
-    /// The non-zero sizes of the result multiply past `isize::MAX`.
-    #[error("cannot {request}: the non-zero sizes of the result {shape:?} multiply past isize::MAX")]
-    Overflow {
-        /// What was asked.
-        request: Box<Request>,
-        /// The shape that the result would have.
-        shape: Vec<usize>,
-    },
-    /// A result that would have to be stored has more than `isize::MAX` bytes.
-    #[error(
-        "cannot {request}: the result {shape:?} with elements of {size} bytes is larger than isize::MAX bytes"
-    )]
-    TooLarge {
-        /// What was asked.
-        request: Box<Request>,
-        /// The shape that the result would have.
-        shape: Vec<usize>,
-        /// The size of an element in bytes.
-        size: usize,
-    },
-    /// A target names a size that no axis can have.
-    #[error("cannot {request}: axis {axis} of the target is {size}, expected {}", request.target_rule(*size))]
-    InvalidSize {
-        /// What was asked.
-        request: Box<Request>,
-        /// The position in the target.
-        axis: usize,
-        /// What stands there.
-        size: i128,
-    },
-    /// A target has fewer axes than the shape that should fill it.
-    #[error("cannot {request}: the {} has {}, expected at least {expected}", request.toward(), Count(*found))]
-    TooFewAxes {
-        /// What was asked.
-        request: Box<Request>,
-        /// How many axes there have to be at least.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// A target has more axes than the shape that should be summed to it.
-    #[error("cannot {request}: the target has {}, expected at most {expected}", Count(*found))]
-    TooManyAxes {
-        /// What was asked.
-        request: Box<Request>,
-        /// How many axes there may be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// The number of axes that are named does not fit the shapes.
-    #[error("cannot {request}: {}", CountRule(request, *expected, *found))]
-    AxisCount {
-        /// What was asked.
-        request: Box<Request>,
-        /// How many axes there have to be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// A -1 at an axis of the target that the array does not have.
-    #[error("cannot resolve -1 at axis {axis} of target {target:?}: shape {shape:?} has no such axis")]
-    PlaceholderOnNewAxis {
-        /// The array's shape.
-        shape: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-        /// The position of the -1 in the target.
-        axis: usize,
-    },
-    /// A named axis does not exist. Of several, the smallest is reported.
-    #[error("cannot {request}: axis {axis} is out of bounds for {}{}", Count(*ndim), request.of_what())]
-    AxisOutOfBounds {
-        /// What was asked.
-        request: Box<Request>,
-        /// The axis, as given.
-        axis: i128,
-        /// How many axes there are.
-        ndim: usize,
-    },
-    /// An axis is named more than once where order or number matters.
-    #[error("cannot {request}: axis {axis} is named more than once")]
-    DuplicateAxis {
-        /// What was asked.
-        request: Box<Request>,
-        /// The axis.
-        axis: usize,
-    },
-    /// What is known of two sizes of one axis is enough to see that they never go together.
-    #[error("cannot {request}: axis {axis} has sizes {} and {}{}, expected {}",
-        .dims[0], .dims[1], Positions(request, *operands), request.size_rule())]
-    IncompatibleDims {
-        /// What was asked.
-        request: Box<Request>,
-        /// The first axis of the result that has clashing sizes.
-        axis: usize,
-        /// The sizes that clash, in the order of the shapes in `request`.
-        dims: Box<[Dim; 2]>,
-        /// The positions of the two shapes among those in `request`.
-        operands: [usize; 2],
-    },
-    /// A result is declared where there is nothing that could give one.
-    #[error("cannot {request}: there are no operands, expected at least 1")]
-    NoOperands {
-        /// What was asked.
-        request: Box<Request>,
-    },
-    /// A declared size does not agree with the inferred one.
-    #[error("cannot {request}: axis {axis} is inferred as {} and declared as {}, expected {}{}",
-        .dims[0], .dims[1], request.result_rule(), names_rule(dims))]
-    ResultSize {
-        /// What was asked.
-        request: Box<Request>,
-        /// The axis of the result.
-        axis: usize,
-        /// What was inferred and what is declared.
-        dims: Box<[Dim; 2]>,
-    },
-    /// A -1 at an axis of the target that a shape, known in part, does not have.
-    #[error("cannot resolve -1 at axis {axis} of target {target:?}: shape {shape} has no such axis")]
-    PartialPlaceholderOnNewAxis {
-        /// The array's shape.
-        shape: Box<PartialShape>,
-        /// The target, as given.
-        target: Vec<i128>,
-        /// The position of the -1 in the target.
-        axis: usize,
-    },
-    /// A text is no shape, size or name.
-    #[error("cannot read {text:?}: position {position} needs {expected}")]
-    InvalidText {
-        /// The text.
-        text: String,
-        /// The first character that does not fit, counted from 0.
-        position: usize,
-        /// What could stand there.
-        expected: &'static str,
-    },
-    /// There are not as many shapes as operands were planned.
-    #[error("cannot {request}: the number of shapes is {found}, expected {expected}")]
-    OperandCount {
-        /// What was asked.
-        request: Box<Request>,
-        /// How many shapes there have to be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// A signature has not as many results as the operation writes.
-    #[error("cannot {request}: the number of results is {found}, expected {expected}")]
-    ResultCount {
-        /// What was asked.
-        request: Box<Request>,
-        /// How many results there have to be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// A shape has not the number of axes that it was said to have.
-    #[error("cannot {request}: the number of axes of {} is {found}, expected {expected}{}",
-        Owner(*operand), request.at_least())]
-    DeclaredAxes {
-        /// What was asked.
-        request: Box<Request>,
-        /// The position of the operand, or `None` for the result.
-        operand: Option<usize>,
-        /// How many axes there have to be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// An axis has not the size that it was said to have.
-    #[error("cannot {request}: {place} has size {size}, expected {dim}")]
-    DeclaredSize {
-        /// What was asked.
-        request: Box<Request>,
-        /// The axis.
-        place: Place,
-        /// Its size.
-        size: usize,
-        /// The size that it was said to have.
-        dim: Box<Dim>,
-    },
-    /// One name stands for two sizes.
-    #[error("cannot {request}: {name} is {} at {} and {} at {}", .sizes[0], .places[0], .sizes[1], .places[1])]
-    DeclaredName {
-        /// What was asked.
-        request: Box<Request>,
-        /// The name.
-        name: Name,
-        /// Two axes with that name.
-        places: Box<[Place; 2]>,
-        /// Their sizes.
-        sizes: [usize; 2],
-    },
-    /// A base has not the number of axes that the operation needs.
-    #[error("cannot {request}: the base of {} has {}, expected {expected}", Owner(*operand), Count(*found))]
-    BaseAxes {
-        /// What was asked.
-        request: Box<Request>,
-        /// The position of the operand, or `None` for the result.
-        operand: Option<usize>,
-        /// How many base axes there have to be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// A base axis has not the size that the operation needs.
-    #[error("cannot {request}: base axis {axis} of {} has size {size}, expected {expected}", Owner(*operand))]
-    BaseSize {
-        /// What was asked.
-        request: Box<Request>,
-        /// The position of the operand, or `None` for the result.
-        operand: Option<usize>,
-        /// The axis, counted in the base.
-        axis: usize,
-        /// The size that it has to have.
-        expected: usize,
-        /// The size that it has.
-        size: usize,
-    },
-    /// One symbol of a signature stands for two sizes.
-    #[error("cannot {request}: {symbol} is {} at base axis {} of operand {} and {} at base axis {} of operand {}",
-        .sizes[0], .places[0].1, .places[0].0, .sizes[1], .places[1].1, .places[1].0)]
-    BaseSymbol {
-        /// What was asked.
-        request: Box<Request>,
-        /// The symbol.
-        symbol: String,
-        /// The positions of two operands that have axes of that name, each with its axis, counted in the base.
-        places: Box<[(usize, usize); 2]>,
-        /// Their sizes.
-        sizes: [usize; 2],
-    },
-    /// A symbol that stands in the result of a signature only.
-    #[error("cannot {request}: no operand has an axis {symbol} that says the size of the result's")]
-    UnknownSymbol {
-        /// What was asked.
-        request: Box<Request>,
-        /// The symbol.
-        symbol: String,
-    },
+pub struct BroadcastError(Box<Report>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Report {
+    kind: ErrorKind,
+    request: Request,
+    /// What has the sizes at fault, if the error is about sizes.
+    place: String,
+    /// What follows in the message.
+    detail: String,
+    /// The axis, or the position in a text.
+    axis: Option<i128>,
+    sizes: Vec<String>,
+    operands: Option<[usize; 2]>,
+    /// Where the picture has carets.
+    marks: Vec<Mark>,
 }
 
-/// What more is expected of names.
-fn names_rule(dims: &[Dim; 2]) -> &'static str {
-    if dims.iter().any(|dim| matches!(dim, Dim::Name(_))) { ", and one size for each name" } else { "" }
+/// An axis, by what it is counted in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The result: its batch or its base, where the operation aligns these.
+    Result(usize),
+    /// One of the request's shapes, and an axis of it.
+    Shape(usize, usize),
+}
+
+/// What kind of thing is wrong with a broadcast: see [`BroadcastError::kind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Two sizes of one axis do not go together.
+    Incompatible,
+    /// The non-zero sizes of the result multiply past `isize::MAX`.
+    Overflow,
+    /// A result that would have to be stored has more than `isize::MAX` bytes.
+    TooLarge,
+    /// A target has a size that no axis can have.
+    InvalidSize,
+    /// A target has fewer axes than the array.
+    TooFewAxes,
+    /// A target has more axes than the array that should be summed to it.
+    TooManyAxes,
+    /// The number of named axes does not fit the shapes.
+    AxisCount,
+    /// A target has -1 at an axis that the array does not have.
+    PlaceholderOnNewAxis,
+    /// A named axis does not exist. If several do not, the smallest is reported.
+    AxisOutOfBounds,
+    /// An axis is named more than once where order or number matters.
+    DuplicateAxis,
+    /// A result is declared for no operands.
+    NoOperands,
+    /// A declared size does not agree with the inferred one.
+    ResultSize,
+    /// A text is not a shape, size, name or signature.
+    InvalidText,
+    /// The number of shapes or operands is not the planned one.
+    OperandCount,
+    /// A signature does not have as many results as the operation writes.
+    ResultCount,
+    /// A shape does not have the declared number of axes.
+    DeclaredAxes,
+    /// An axis does not have the declared size.
+    DeclaredSize,
+    /// One name stands for two sizes.
+    DeclaredName,
+    /// A base does not have the number of axes that the operation needs.
+    BaseAxes,
+    /// A base axis does not have the size that the operation needs.
+    BaseSize,
+    /// One symbol of a signature stands for two sizes.
+    BaseSymbol,
+    /// A symbol stands in the result of a signature only.
+    UnknownSymbol,
 }
 
 impl BroadcastError {
-    /// In a box that is made in one place, so that callers need not know how to drop an error.
+    /// What kind of thing is wrong; there is an example at the [type](Self).
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// What was asked for, as the message says it after "cannot".
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::broadcast_shapes;
+    ///
+    /// let error = broadcast_shapes(&[&[3][..], &[3, 2]]).unwrap_err();
+    /// assert_eq!(error.operation(), "broadcast shapes [3] and [3, 2] together");
+    /// ```
+    #[must_use]
+    pub fn operation(&self) -> String {
+        self.0.request.to_string()
+    }
+
+    /// The shapes that the operation was given, as the message writes them: the operands, then the
+    /// target or output.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::{partial::infer_target, resolve_target};
+    ///
+    /// assert_eq!(resolve_target(&[2, 3], &[-1, 4]).unwrap_err().shapes(), ["[2, 3]", "[-1, 4]"]);
+    /// assert_eq!(infer_target(&"?x3".parse()?, &[-1, 4]).unwrap_err().shapes(), ["?x3", "[-1, 4]"]);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    #[must_use]
+    pub fn shapes(&self) -> Vec<String> {
+        self.0.request.shapes.iter().map(ToString::to_string).collect()
+    }
+
+    /// The first axis that is at fault, if the error is about one, as the message counts it: in the
+    /// result, in its batch or base where the message says so, or as it was given.
+    ///
+    /// An axis out of bounds may be negative, or past `usize`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::{AxisSet, resolve_target};
+    ///
+    /// assert_eq!(resolve_target(&[2, 3], &[5, -1, 4]).unwrap_err().axis(), Some(2));
+    /// assert_eq!(resolve_target(&[2, 3], &[4]).unwrap_err().axis(), None);
+    /// assert_eq!(AxisSet::from_signed(&[0, -4], 3).unwrap_err().axis(), Some(-4));
+    /// ```
+    #[must_use]
+    pub fn axis(&self) -> Option<i128> {
+        self.0.axis.filter(|_| self.0.kind != ErrorKind::InvalidText)
+    }
+
+    /// The sizes that are at fault, as the message writes them and in its order: two that clash, one
+    /// that is invalid, or none. Sizes of partial shapes may be `?`, ranges or names.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::{partial::infer_target, resolve_target};
+    ///
+    /// assert_eq!(resolve_target(&[2, 3], &[5, -1, 4]).unwrap_err().sizes(), ["3", "4"]);
+    /// assert_eq!(infer_target(&"2..5".parse()?, &[6]).unwrap_err().sizes(), ["2..5", "6"]);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    #[must_use]
+    pub fn sizes(&self) -> &[String] {
+        &self.0.sizes
+    }
+
+    /// The positions among [`shapes`](Self::shapes) of two whose sizes clash.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::broadcast_shapes;
+    ///
+    /// let error = broadcast_shapes(&[&[1][..], &[3], &[2, 4]]).unwrap_err();
+    /// assert_eq!(error.operands(), Some([1, 2]));
+    /// ```
+    #[must_use]
+    pub fn operands(&self) -> Option<[usize; 2]> {
+        self.0.operands
+    }
+
+    /// The first character that does not fit, counted from 0, where a text could not be read.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// assert_eq!("2xx3".parse::<PartialShape>().unwrap_err().position(), Some(2));
+    /// ```
+    #[must_use]
+    pub fn position(&self) -> Option<usize> {
+        let position = self.0.axis.filter(|_| self.0.kind == ErrorKind::InvalidText);
+        position.and_then(|position| usize::try_from(position).ok())
+    }
+
+    /// A text that cannot be read, the first character that does not fit, and what could stand there.
     #[cold]
-    #[inline(never)]
-    #[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
-    pub(crate) fn boxed(self) -> Box<Self> {
-        Box::new(self)
+    pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
+        let request = Request::new::<&[usize]>(&operation::READ, &[]).text(text);
+        let detail = format!("position {position} needs {expected}");
+        request.error(ErrorKind::InvalidText, detail).at(position as i128, [], [])
     }
 
-    /// The same error of another request, of which what the first one asked was a part.
-    pub(crate) fn of_request(mut self, asked: Request) -> Self {
-        match &mut self {
-            Self::Incompatible { request, .. }
-            | Self::Overflow { request, .. }
-            | Self::TooLarge { request, .. }
-            | Self::InvalidSize { request, .. }
-            | Self::TooFewAxes { request, .. }
-            | Self::TooManyAxes { request, .. } => **request = asked,
-            _ => {}
-        }
+    /// The same error with an axis, its carets and the sizes at fault.
+    #[cold]
+    pub(crate) fn at<const M: usize, const N: usize>(
+        mut self,
+        axis: i128,
+        marks: [Mark; M],
+        sizes: [String; N],
+    ) -> Self {
+        (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.into(), sizes.into());
         self
-    }
-
-    fn variant(&self) -> &'static str {
-        match self {
-            Self::Incompatible { .. } => "Incompatible",
-            Self::Overflow { .. } => "Overflow",
-            Self::TooLarge { .. } => "TooLarge",
-            Self::InvalidSize { .. } => "InvalidSize",
-            Self::TooFewAxes { .. } => "TooFewAxes",
-            Self::TooManyAxes { .. } => "TooManyAxes",
-            Self::AxisCount { .. } => "AxisCount",
-            Self::PlaceholderOnNewAxis { .. } => "PlaceholderOnNewAxis",
-            Self::AxisOutOfBounds { .. } => "AxisOutOfBounds",
-            Self::DuplicateAxis { .. } => "DuplicateAxis",
-            Self::IncompatibleDims { .. } => "IncompatibleDims",
-            Self::NoOperands { .. } => "NoOperands",
-            Self::ResultSize { .. } => "ResultSize",
-            Self::PartialPlaceholderOnNewAxis { .. } => "PartialPlaceholderOnNewAxis",
-            Self::InvalidText { .. } => "InvalidText",
-            Self::OperandCount { .. } => "OperandCount",
-            Self::ResultCount { .. } => "ResultCount",
-            Self::DeclaredAxes { .. } => "DeclaredAxes",
-            Self::DeclaredSize { .. } => "DeclaredSize",
-            Self::DeclaredName { .. } => "DeclaredName",
-            Self::BaseAxes { .. } => "BaseAxes",
-            Self::BaseSize { .. } => "BaseSize",
-            Self::BaseSymbol { .. } => "BaseSymbol",
-            Self::UnknownSymbol { .. } => "UnknownSymbol",
-        }
     }
 }
 
-/// Makes an error out of line, and boxed, so that the way without one stays short and in registers.
-#[cold]
-#[inline(never)]
-#[allow(clippy::unnecessary_box_returns, reason = "measured: 5 ns a view")]
-pub(crate) fn cold(error: impl FnOnce() -> BroadcastError) -> Box<BroadcastError> {
-    error().boxed()
+impl Request {
+    /// An error with `detail` after the colon.
+    #[cold]
+    pub(crate) fn error(self, kind: ErrorKind, detail: String) -> BroadcastError {
+        self.error_of(kind, String::new(), detail)
+    }
+
+    /// An error with "`place` has `detail`" after the colon.
+    #[cold]
+    pub(crate) fn error_of(self, kind: ErrorKind, place: String, detail: String) -> BroadcastError {
+        let (axis, sizes, operands, marks) = (None, Vec::new(), None, Vec::new());
+        BroadcastError(Box::new(Report { kind, request: self, place, detail, axis, sizes, operands, marks }))
+    }
+}
+
+/// The message on one line. `Debug` and panics use this, so that a program that only unwraps does not
+/// contain the code for pictures.
+pub(crate) struct Line<'a>(pub(crate) &'a BroadcastError);
+
+impl Line<'_> {
+    fn detail(&self) -> String {
+        let Report { place, detail, .. } = &*self.0.0;
+        if place.is_empty() { detail.clone() } else { format!("{place} has {detail}") }
+    }
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {}: {}", self.0.0.request, self.detail())
+    }
+}
+
+impl fmt::Display for BroadcastError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Some(self).filter(|_| f.alternate()).and_then(Self::picture) {
+            Some(picture) => write!(f, "cannot {}\n{picture}", self.0.request),
+            None => write!(f, "{}", Line(self)),
+        }
+    }
 }
 
 impl fmt::Debug for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {self}", self.variant())
+        write!(f, "{:?}: {}", self.0.kind, Line(self))
     }
 }
 
 impl From<BroadcastError> for ShapeError {
     /// The nearest of ndarray's error kinds; the message is lost.
     fn from(error: BroadcastError) -> Self {
-        ShapeError::from_kind(match error {
-            BroadcastError::Overflow { .. } | BroadcastError::TooLarge { .. } => ErrorKind::Overflow,
-            BroadcastError::InvalidSize { .. } => ErrorKind::RangeLimited,
-            BroadcastError::AxisOutOfBounds { .. } => ErrorKind::OutOfBounds,
-            BroadcastError::DuplicateAxis { .. } | BroadcastError::InvalidText { .. } => {
-                ErrorKind::Unsupported
-            }
-            _ => ErrorKind::IncompatibleShape,
+        ShapeError::from_kind(match error.kind() {
+            ErrorKind::Overflow | ErrorKind::TooLarge => ndarray::ErrorKind::Overflow,
+            ErrorKind::InvalidSize => ndarray::ErrorKind::RangeLimited,
+            ErrorKind::AxisOutOfBounds => ndarray::ErrorKind::OutOfBounds,
+            ErrorKind::DuplicateAxis | ErrorKind::InvalidText => ndarray::ErrorKind::Unsupported,
+            _ => ndarray::ErrorKind::IncompatibleShape,
         })
     }
 }

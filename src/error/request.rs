@@ -1,333 +1,292 @@
-//! What was asked of the crate, as messages tell it.
+//! What was asked for: an operation and the shapes it was given.
 
-use super::words::{Count, Split, base, batch, listed, together};
-use crate::partial::{PartialShape, ResultRule};
-use alloc::{boxed::Box, string::String, vec::Vec};
+use super::operation::{Layout, Operation, RESOLVE};
+use super::{BroadcastError, ErrorKind, Mark};
+use alloc::{format, string::String, string::ToString, vec::Vec};
 use core::fmt;
 
-/// What was asked of the crate: the operation and every shape it was given, for error messages.
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::{broadcast_shapes, BroadcastError, Request};
-///
-/// let error = broadcast_shapes(&[[2, 3], [2, 4]]).unwrap_err();
-/// let BroadcastError::Incompatible { request, .. } = error else { unreachable!() };
-/// assert_eq!(*request, Request::Together { shapes: vec![vec![2, 3], vec![2, 4]] });
-/// assert_eq!(request.to_string(), "broadcast shapes [2, 3] and [2, 4] together");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Request {
-    /// Bring shapes to their joint shape.
-    Together {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-    },
-    /// Stretch a shape to a target in which -1 keeps the shape's own size.
-    ToTarget {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Stretch a shape to another shape.
-    ToShape {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Repeat a shape along new axes.
-    AlongAxes {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The axes of the target along which it is repeated.
-        axes: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Place each axis of a shape at an axis of the target.
-    InDim {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// For each axis of the array the axis of the target.
-        axes: Vec<usize>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Sum over axes.
-    SumAxes {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The axes.
-        axes: Vec<usize>,
-    },
-    /// Sum over all that a broadcast repeats.
-    SumTo {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// The shape to sum to, as given.
-        target: Vec<i128>,
-    },
-    /// Stretch shapes to that of an output that is there already.
-    Onto {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-        /// The shape of the output.
-        output: Vec<usize>,
-    },
-    /// Bring shapes to their joint shape and sum that to a target.
-    SumOfMap {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Make an axis set of axes that may be counted from the end.
-    CountAxes {
-        /// The axes, as given.
-        axes: Vec<isize>,
-    },
-    /// Bring shapes that are known in part to their joint shape.
-    PartialTogether {
-        /// The shapes of the operands.
-        shapes: Vec<PartialShape>,
-    },
-    /// Bring the batches of shapes that are known in part to their joint shape.
-    PartialBatch {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(PartialShape, usize)>,
-    },
-    /// Verify a declared result.
-    VerifyResult {
-        /// The shapes of the operands.
-        operands: Vec<PartialShape>,
-        /// The shape that is declared.
-        result: PartialShape,
-        /// How far it may go beyond the inferred one.
-        rule: ResultRule,
-    },
-    /// Stretch a shape that is known in part to a target in which -1 keeps the shape's own size.
-    PartialToTarget {
-        /// The shape of the array.
-        shape: PartialShape,
-        /// The target, as given.
-        target: Vec<i128>,
-    },
-    /// Repeat a shape that is known in part along new axes.
-    PartialAlongAxes {
-        /// The shape of the array.
-        shape: PartialShape,
-        /// The axes of the target along which it is repeated.
-        axes: Vec<usize>,
-        /// The target.
-        target: PartialShape,
-    },
-    /// Place each axis of a shape that is known in part at an axis of the target.
-    PartialInDim {
-        /// The shape of the array.
-        shape: PartialShape,
-        /// For each axis of the array the axis of the target.
-        axes: Vec<usize>,
-        /// The target.
-        target: PartialShape,
-    },
-    /// Sum a shape that is known in part over axes.
-    PartialSum {
-        /// The shape of the array.
-        shape: PartialShape,
-        /// The axes.
-        axes: Vec<usize>,
-    },
-    /// Put together what is known of one shape.
-    Merge {
-        /// The two descriptions of it.
-        shapes: [PartialShape; 2],
-    },
-    /// Carry out a planned broadcast.
-    Planned {
-        /// The shapes of the operands.
-        shapes: Vec<Vec<usize>>,
-        /// The shapes that they were planned with.
-        operands: Vec<PartialShape>,
-    },
-    /// Split a shape into batch and base.
-    SplitBatch {
-        /// The shape of the array.
-        shape: Vec<usize>,
-        /// How many of its last axes are the base.
-        base: usize,
-    },
-    /// Bring the batches of operands to their joint shape.
-    BatchTogether {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-    },
-    /// Bring the bases of operands to their joint shape.
-    BaseTogether {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-    },
-    /// Stretch a batch to a target in which -1 keeps the batch's own size.
-    BatchToTarget {
-        /// The shape of the operand, with how many of its last axes are its base.
-        shape: (Vec<usize>, usize),
-        /// The target of the batch, as given.
-        target: Vec<i128>,
-    },
-    /// Apply an operation to every batch element.
-    ForEachBatch {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-        /// The base shape of the result, as given.
-        base: Vec<i128>,
-    },
-    /// Apply a signature to bases.
-    ApplySignature {
-        /// The signature.
-        signature: String,
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-    },
-    /// Write what comes of operands into an array.
-    BatchInto {
-        /// The shapes of the operands, each with how many of its last axes are its base.
-        shapes: Vec<(Vec<usize>, usize)>,
-        /// The shape of the array, with how many of its last axes are the base.
-        out: (Vec<usize>, usize),
-    },
-    /// Sum over all that a broadcast of a batch repeats.
-    BatchSum {
-        /// The shape of the array, with how many of its last axes are its base.
-        shape: (Vec<usize>, usize),
-        /// The batch shape to sum to, as given.
-        target: Vec<i128>,
-    },
+/// A shape as messages write it: sizes, in a target -1 too, or the text of a partial shape. A shape that
+/// has a batch also has the number of its base axes.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Shape {
+    sizes: Sizes,
+    pub(super) base: Option<usize>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Sizes {
+    Known(Vec<i128>),
+    /// As `4x?x3`, `[]` or `*`.
+    Partial(String),
+}
+
+impl Shape {
+    pub(crate) fn partial(text: String, base: Option<usize>) -> Self {
+        Self { sizes: Sizes::Partial(text), base }
+    }
+
+    pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
+        Self { base: Some(base), ..sizes.into() }
+    }
+
+    /// Whether the number of axes is unknown.
+    pub(super) fn is_unranked(&self) -> bool {
+        matches!(&self.sizes, Sizes::Partial(text) if text == "*")
+    }
+
+    /// The text of each size.
+    pub(super) fn cells(&self) -> Vec<String> {
+        match &self.sizes {
+            Sizes::Known(sizes) => sizes.iter().map(ToString::to_string).collect(),
+            Sizes::Partial(text) if text == "[]" || self.is_unranked() => Vec::new(),
+            Sizes::Partial(text) => text.split('x').map(String::from).collect(),
+        }
+    }
+
+    /// The sizes of the batch and of the base, if they are known.
+    fn split(&self) -> (&[i128], &[i128]) {
+        match &self.sizes {
+            Sizes::Known(sizes) => sizes.split_at(sizes.len() - self.base.unwrap_or(0)),
+            Sizes::Partial(_) => (&[], &[]),
+        }
+    }
+}
+
+impl From<&[usize]> for Shape {
+    fn from(sizes: &[usize]) -> Self {
+        sizes.iter().map(|&size| size as i128).collect::<Vec<_>>().into()
+    }
+}
+
+impl From<&&[usize]> for Shape {
+    fn from(sizes: &&[usize]) -> Self {
+        Shape::from(*sizes)
+    }
+}
+
+impl From<Vec<i128>> for Shape {
+    fn from(sizes: Vec<i128>) -> Self {
+        Self { sizes: Sizes::Known(sizes), base: None }
+    }
+}
+
+/// As `[2, 3]`, `(2; 3)`, `2x3` or `2x3 (base 1)`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.sizes, self.base) {
+            (Sizes::Known(sizes), None) => write!(f, "{sizes:?}"),
+            (Sizes::Known(_), Some(_)) => {
+                let (batch, base) = self.split();
+                let space = if base.is_empty() { "" } else { " " };
+                let [batch, base] = [batch, base].map(|sizes| format!("{sizes:?}"));
+                write!(f, "({};{space}{})", &batch[1..batch.len() - 1], &base[1..base.len() - 1])
+            }
+            (Sizes::Partial(text), None) => f.write_str(text),
+            (Sizes::Partial(text), Some(base)) => write!(f, "{text} (base {base})"),
+        }
+    }
+}
+
+/// A number of axes in words.
+pub(crate) fn count(axes: usize) -> String {
+    if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
+}
+
+/// An operand by its position, or the result.
+pub(crate) fn owner(operand: Option<usize>) -> String {
+    operand.map_or("the result".into(), |operand| format!("operand {operand}"))
+}
+
+/// An operation and what it was given. It prints as what follows "cannot" in a message.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(super) operation: &'static Operation,
+    /// The operands, then the targets.
+    pub(super) shapes: Vec<Shape>,
+    operands: usize,
+    pub(super) axes: Vec<usize>,
+    pub(super) text: String,
 }
 
 impl Request {
-    /// In a box that is made in one place, so that callers need not know how to drop a request.
     #[cold]
-    #[inline(never)]
-    #[allow(clippy::unnecessary_box_returns, reason = "errors have their request in a box")]
-    pub(crate) fn boxed(self) -> Box<Self> {
-        Box::new(self)
+    pub(crate) fn new<'s, S>(operation: &'static Operation, operands: &'s [S]) -> Self
+    where
+        Shape: From<&'s S>,
+    {
+        let shapes: Vec<Shape> = operands.iter().map(Shape::from).collect();
+        Self { operation, operands: shapes.len(), shapes, axes: Vec::new(), text: String::new() }
+    }
+
+    /// With one more target.
+    #[cold]
+    pub(crate) fn to(mut self, target: impl Into<Shape>) -> Self {
+        self.shapes.push(target.into());
+        self
+    }
+
+    #[cold]
+    pub(crate) fn axes(mut self, axes: &[usize]) -> Self {
+        self.axes = axes.to_vec();
+        self
+    }
+
+    #[cold]
+    pub(crate) fn text(mut self, text: &str) -> Self {
+        self.text = text.into();
+        self
+    }
+
+    pub(super) fn operands(&self) -> &[Shape] {
+        &self.shapes[..self.operands]
+    }
+
+    pub(super) fn targets(&self) -> &[Shape] {
+        &self.shapes[self.operands..]
+    }
+
+    /// Two sizes of an axis of the result that do not go together, of two of the shapes.
+    #[cold]
+    pub(crate) fn incompatible(self, axis: usize, sizes: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
+        self.incompatible_dims(axis, sizes.map(|size| size.to_string()), shapes)
+    }
+
+    /// [`incompatible`](Self::incompatible) for sizes as text.
+    #[cold]
+    pub(crate) fn incompatible_dims(
+        self,
+        axis: usize,
+        sizes: [String; 2],
+        shapes: [usize; 2],
+    ) -> BroadcastError {
+        let Operation { axis: word, rule, numbered: (from, of), .. } = *self.operation;
+        let [a, b] = &sizes;
+        let numbers = match shapes {
+            _ if self.operands < from => String::new(),
+            [first, second] if second == self.operands => format!(" ({of} {first} and the output)"),
+            [first, second] => format!(" ({of} {first} and {second})"),
+        };
+        let detail = format!("sizes {a} and {b}{numbers}, expected {rule}");
+        let error = self.error_of(ErrorKind::Incompatible, format!("{word} {axis}"), detail);
+        let mut error = error.at(axis as i128, [Mark::Result(axis)], sizes);
+        error.0.operands = Some(shapes);
+        error
+    }
+
+    /// The non-zero sizes of the result multiply past `isize::MAX`.
+    #[cold]
+    pub(crate) fn overflow(self, result: &[usize]) -> BroadcastError {
+        let detail = format!("the non-zero sizes of the result {result:?} multiply past isize::MAX");
+        self.error(ErrorKind::Overflow, detail)
+    }
+
+    /// The result takes more than `isize::MAX` bytes for elements of `size` bytes.
+    #[cold]
+    pub(crate) fn too_large(self, result: &[usize], size: usize) -> BroadcastError {
+        let detail =
+            format!("the result {result:?} with elements of {size} bytes is larger than isize::MAX bytes");
+        self.error(ErrorKind::TooLarge, detail)
+    }
+
+    /// A size of the target that no axis can have; `keeps` tells if -1 is allowed.
+    #[cold]
+    pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
+        let (before, after) = match (keeps, size) {
+            (true, _) => ("-1 or ", ""),
+            (false, -1) => ("", " (-1 keeps a size in `broadcast_to` only)"),
+            (false, _) => ("", ""),
+        };
+        let mark = Mark::Shape(self.operands, axis);
+        let detail = format!(
+            "axis {axis} of the target is {size}, expected {before}a size from 0 to isize::MAX{after}"
+        );
+        self.error(ErrorKind::InvalidSize, detail).at(axis as i128, [mark], [size.to_string()])
+    }
+
+    /// `owner` has too few axes.
+    #[cold]
+    pub(crate) fn too_few_axes(self, owner: &str, expected: usize, found: usize) -> BroadcastError {
+        let detail = format!("the {owner} has {}, expected at least {expected}", count(found));
+        self.error(ErrorKind::TooFewAxes, detail)
+    }
+
+    /// The named axes do not fit the shapes.
+    #[cold]
+    pub(crate) fn axis_count(self, expected: usize, found: usize) -> BroadcastError {
+        let count = count(found);
+        let detail = match self.operation.layout {
+            Layout::Placed => format!("{count} named, expected {expected}, one for each axis of the array"),
+            _ => format!("the target has {count}, expected {expected}, those of the array and those named"),
+        };
+        self.error(ErrorKind::AxisCount, detail)
+    }
+
+    /// A -1 in the target, where `shape` has no axis.
+    #[cold]
+    pub(crate) fn placeholder_on_new_axis(mut self, shape: impl Into<Shape>, axis: usize) -> BroadcastError {
+        (self.operation, self.shapes[0], self.text) = (&RESOLVE, shape.into(), axis.to_string());
+        let detail = format!("shape {} has no such axis", self.shapes[0]);
+        let error = self.error(ErrorKind::PlaceholderOnNewAxis, detail);
+        error.at(axis as i128, [Mark::Result(axis)], [])
+    }
+
+    /// A named axis does not exist.
+    #[cold]
+    pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
+        let of = match self.operation.layout {
+            Layout::Alone => "",
+            Layout::Summed => " of the array",
+            _ => " of the target",
+        };
+        let detail = format!("axis {axis} is out of bounds for {}{of}", count(ndim));
+        self.error(ErrorKind::AxisOutOfBounds, detail).at(axis, [], [])
+    }
+
+    /// An axis is named twice.
+    #[cold]
+    pub(crate) fn duplicate_axis(self, axis: usize) -> BroadcastError {
+        let detail = format!("axis {axis} is named more than once");
+        self.error(ErrorKind::DuplicateAxis, detail).at(axis as i128, [Mark::Result(axis)], [])
     }
 }
 
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Together { shapes } => together(f, shapes, &shape),
-            Self::ToTarget { shape, target } | Self::ToShape { shape, target } => {
-                write!(f, "broadcast shape {shape:?} to {target:?}")
-            }
-            Self::AlongAxes { shape, axes, target } => {
-                write!(f, "broadcast shape {shape:?} along axes {axes:?} to {target:?}")
-            }
-            Self::InDim { shape, axes, target } => {
-                write!(f, "broadcast shape {shape:?} with its axes at {axes:?} of {target:?}")
-            }
-            Self::SumAxes { shape, axes } => write!(f, "sum shape {shape:?} over axes {axes:?}"),
-            Self::SumTo { shape, target } => write!(f, "sum shape {shape:?} to {target:?}"),
-            Self::Onto { shapes, output } => {
-                broadcast(f, shapes)?;
-                write!(f, " to output {output:?}")
-            }
-            Self::SumOfMap { shapes, target } => {
-                broadcast(f, shapes)?;
-                write!(f, "{} and sum to {target:?}", if shapes.len() > 1 { " together" } else { "" })
-            }
-            Self::CountAxes { axes } => write!(f, "make an axis set of {axes:?}"),
-            Self::PartialTogether { shapes } => together(f, shapes, &partial),
-            Self::PartialBatch { shapes } => {
-                f.write_str("broadcast the batches of ")?;
-                listed(f, shapes, &|(shape, base), f| write!(f, "{shape} (base {base})"))
-            }
-            Self::VerifyResult { operands, result, .. } => {
-                write!(f, "verify result {result} of ")?;
-                match operands.len() {
-                    0 => f.write_str("no operands"),
-                    1 => write!(f, "operand {}", operands[0]),
-                    _ => {
-                        f.write_str("operands ")?;
-                        listed(f, operands, &partial)
-                    }
-                }
-            }
-            Self::PartialToTarget { shape, target } => write!(f, "broadcast shape {shape} to {target:?}"),
-            Self::PartialAlongAxes { shape, axes, target } => {
-                write!(f, "broadcast shape {shape} along axes {axes:?} to {target}")
-            }
-            Self::PartialInDim { shape, axes, target } => {
-                write!(f, "broadcast shape {shape} with its axes at {axes:?} of {target}")
-            }
-            Self::PartialSum { shape, axes } => write!(f, "sum shape {shape} over axes {axes:?}"),
-            Self::Merge { shapes: [a, b] } => write!(f, "merge shapes {a} and {b}"),
-            Self::Planned { shapes, operands } => {
-                f.write_str("broadcast shapes ")?;
-                listed(f, shapes, &shape)?;
-                f.write_str(" as planned for ")?;
-                listed(f, operands, &partial)
-            }
-            Self::SplitBatch { shape, base } => {
-                write!(f, "split shape {shape:?} into batch and base of {}", Count(*base))
-            }
-            Self::BatchTogether { shapes } => parts_together(f, "batch", shapes, batch),
-            Self::BaseTogether { shapes } => parts_together(f, "base", shapes, base),
-            Self::BatchToTarget { shape, target } => {
-                write!(f, "broadcast batch shape {:?} of {} to {target:?}", batch(shape), Split(shape))
-            }
-            Self::ForEachBatch { shapes, base } => {
-                write!(f, "make base shape {base:?} of each batch element of ")?;
-                listed(f, shapes, &split)
-            }
-            Self::ApplySignature { signature, shapes } => {
-                write!(f, "apply {signature} to ")?;
-                listed(f, shapes, &split)
-            }
-            Self::BatchInto { shapes, out } => {
-                f.write_str("write what comes of ")?;
-                listed(f, shapes, &split)?;
-                write!(f, " into {}", Split(out))
-            }
-            Self::BatchSum { shape, target } => {
-                write!(f, "sum batch shape {:?} of {} to {target:?}", batch(shape), Split(shape))
+        let several = self.operands != 1;
+        let mut words = self.operation.words.split(['{', '}']);
+        while let Some(literal) = words.next() {
+            f.write_str(literal)?;
+            match words.next() {
+                Some("s") if several => f.write_str("s")?,
+                Some("together") if several => f.write_str(" together")?,
+                Some("operands") => listed(f, self.operands(), ToString::to_string)?,
+                Some("targets") => listed(f, self.targets(), ToString::to_string)?,
+                Some("batches") => listed(f, self.operands(), |it| format!("{:?} of {it}", it.split().0))?,
+                Some("bases") => listed(f, self.operands(), |it| format!("{:?} of {it}", it.split().1))?,
+                Some("axes") => write!(f, "{:?}", self.axes)?,
+                Some("text") => f.write_str(&self.text)?,
+                Some("quoted") => write!(f, "{:?}", self.text)?,
+                _ => {}
             }
         }
+        Ok(())
     }
 }
 
-/// `broadcast shapes a, b and c`.
-fn broadcast(f: &mut fmt::Formatter<'_>, shapes: &[Vec<usize>]) -> fmt::Result {
-    f.write_str(if shapes.len() == 1 { "broadcast shape " } else { "broadcast shapes " })?;
-    listed(f, shapes, &shape)
-}
-
-/// `broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together`.
-fn parts_together(
-    f: &mut fmt::Formatter<'_>,
-    word: &str,
-    shapes: &[(Vec<usize>, usize)],
-    part: fn(&(Vec<usize>, usize)) -> &[usize],
-) -> fmt::Result {
-    let one = shapes.len() == 1;
-    write!(f, "broadcast {word} shape{} ", if one { "" } else { "s" })?;
-    listed(f, shapes, &|shape, f| write!(f, "{:?} of {}", part(shape), Split(shape)))?;
-    f.write_str(if one { "" } else { " together" })
-}
-
-// Each with options of its own, whatever those of the message are.
-
-fn shape(shape: &Vec<usize>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{shape:?}")
-}
-
-fn partial(shape: &PartialShape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{shape}")
-}
-
-fn split(shape: &(Vec<usize>, usize), f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{}", Split(shape))
+/// `a, b and c`.
+fn listed(f: &mut fmt::Formatter<'_>, shapes: &[Shape], show: fn(&Shape) -> String) -> fmt::Result {
+    if shapes.is_empty() {
+        return f.write_str("none");
+    }
+    for (i, shape) in shapes.iter().enumerate() {
+        let before = if i == 0 {
+            ""
+        } else if i + 1 == shapes.len() {
+            " and "
+        } else {
+            ", "
+        };
+        write!(f, "{before}{}", show(shape))?;
+    }
+    Ok(())
 }

@@ -22,8 +22,8 @@ use ndarray::{ArrayRef, Dimension};
 ///
 /// # Errors
 /// In this order, and before anything is changed:
-/// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than an operand;
-/// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the operand.
+/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out` has fewer axes than an operand;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in the operand.
 ///
 /// # Examples
 /// ```

@@ -1,13 +1,13 @@
 //! Operands evaluated into a new array.
 
-use super::operands::{MapOperands, Mapping, given, joint};
+use super::operands::{MapOperands, Mapping, joint};
 #[cfg(feature = "rayon")]
 use super::operands::{ParMapOperands, Sharing};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 #[cfg(feature = "rayon")]
 use crate::kernel::each::par_to_new;
 use crate::kernel::each::to_new;
-use crate::shape::{fits_memory, sizes};
+use crate::shape::{fits, sizes};
 use core::marker::PhantomData;
 use ndarray::{Array, Dimension};
 
@@ -28,9 +28,9 @@ use ndarray::{Array, Dimension};
 /// If `f` panics, the elements made so far are forgotten, not dropped.
 ///
 /// # Errors
-/// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
-/// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`;
-/// [`TooLarge`](BroadcastError::TooLarge) where the elements of the result take more than
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero joint sizes multiply past `isize::MAX`;
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where the elements of the result take more than
 /// `isize::MAX` bytes.
 ///
 /// # Examples
@@ -112,6 +112,8 @@ where
 /// The joint shape, of a result whose elements have `size` bytes.
 fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
     let shape = joint(shapes)?;
-    fits_memory(sizes(&shape), size, || Request::Together { shapes: given(shapes) })?;
+    if !fits(sizes(&shape), size) {
+        return Err(Request::new(&operation::TOGETHER, shapes).too_large(sizes(&shape), size));
+    }
     Ok(shape)
 }

@@ -1,7 +1,7 @@
 //! Operands evaluated and summed in one pass.
 
-use super::operands::{FusedOperands, MapOperands, Mapping, given, joint};
-use crate::error::{BroadcastError, Request};
+use super::operands::{FusedOperands, MapOperands, Mapping, joint};
+use crate::error::{BroadcastError, operation};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Add, sum_to};
 use crate::shape::{TargetShape, sizes, sum_target};
@@ -23,11 +23,11 @@ use num_traits::Zero;
 ///
 /// # Errors
 /// In this order:
-/// [`Incompatible`](BroadcastError::Incompatible) and [`Overflow`](BroadcastError::Overflow) where there is
-/// no joint shape; [`InvalidSize`](BroadcastError::InvalidSize) for a negative size in `shape` or one
-/// above `isize::MAX`; [`TooManyAxes`](BroadcastError::TooManyAxes) where the joint shape has fewer axes than
-/// `shape`; [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in `shape`;
-/// [`TooLarge`](BroadcastError::TooLarge) where the sums take more than `isize::MAX` bytes.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) where there is
+/// no joint shape; [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one
+/// above `isize::MAX`; [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the joint shape has fewer axes than
+/// `shape`; [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where the sums take more than `isize::MAX` bytes.
 ///
 /// # Examples
 /// ```
@@ -81,7 +81,6 @@ where
 {
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
-    let request = |target| Request::SumOfMap { shapes: given(inputs.shapes()), target };
-    let target = sum_target(sizes(&joint), shape, size_of::<R>(), request)?;
+    let target = sum_target(sizes(&joint), shape, size_of::<R>(), &operation::MAP_SUM_TO, inputs.shapes())?;
     Ok(sum_to(sizes(&joint), target, &inputs, visit))
 }

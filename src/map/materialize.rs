@@ -1,8 +1,8 @@
 //! Copies of views in which every element stands once.
 
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Line, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
-use crate::shape::{TargetShape, fits_memory, go_onto, misfit};
+use crate::shape::{fits, go_onto, misfit};
 use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -55,9 +55,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
     {
         let array = self.as_array_ref();
-        if let Err(error) = fits_memory(array.shape(), size_of::<A>(), || to_itself(array.shape())) {
-            panic!("{error}");
-        }
+        let (shape, size) = (array.shape(), size_of::<A>());
+        assert!(fits(shape, size), "{}", Line(&too_large(shape, size)));
         copy(array)
     }
 
@@ -69,8 +68,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order, and before anything is changed:
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `out` has fewer axes than the array;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array.
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out` has fewer axes than the array;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in the array.
     ///
     /// # Examples
     /// ```
@@ -147,9 +146,10 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
 
-/// A copy in the shape that the array has, for messages.
-fn to_itself(shape: &[usize]) -> Request {
-    Request::ToShape { shape: shape.to_vec(), target: shape.target_given() }
+/// The error of a copy that memory cannot hold.
+#[cold]
+fn too_large(shape: &[usize], size: usize) -> BroadcastError {
+    Request::new(&operation::TO_TARGET, &[shape]).to(shape).too_large(shape, size)
 }
 
 /// An error where the array does not go to the shape of the output.
@@ -159,5 +159,5 @@ fn check<A, B, D: Dimension, E: Dimension>(
     out: &ArrayRef<B, E>,
 ) -> Result<(), BroadcastError> {
     let shapes = [array.shape()];
-    if go_onto(&shapes, out.shape()) { Ok(()) } else { Err(*misfit(&shapes, out.shape())) }
+    if go_onto(&shapes, out.shape()) { Ok(()) } else { Err(misfit(&shapes, out.shape())) }
 }

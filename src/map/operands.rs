@@ -6,7 +6,6 @@ use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{go_onto, join_checked, joint_ndim, misfit, sizes_mut};
 use crate::view::{Operand, Operands};
-use alloc::vec::Vec;
 use core::marker::PhantomData;
 use ndarray::Dimension;
 
@@ -177,14 +176,9 @@ pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastErr
     Ok(joint)
 }
 
-/// The operands' shapes, for messages.
-pub(super) fn given(shapes: &[&[usize]]) -> Vec<Vec<usize>> {
-    shapes.iter().map(|shape| shape.to_vec()).collect()
-}
-
 /// An error where not all operands go to the shape of the output.
 pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<(), BroadcastError> {
-    if go_onto(shapes, output) { Ok(()) } else { Err(*misfit(shapes, output)) }
+    if go_onto(shapes, output) { Ok(()) } else { Err(misfit(shapes, output)) }
 }
 
 /// `$this` is the [`FusedOperands`], of which the expressions are the operands.

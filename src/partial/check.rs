@@ -6,7 +6,7 @@ use alloc::{vec, vec::Vec};
 use core::fmt;
 
 /// An axis of an operand or of the result: where a [`Check`] looks and what a
-/// [`DeclaredSize`](crate::BroadcastError::DeclaredSize) names.
+/// [`DeclaredSize`](crate::ErrorKind::DeclaredSize) names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// An axis of an operand.

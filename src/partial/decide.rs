@@ -1,12 +1,12 @@
 //! Whether operands go together for certain, never, or if the running program makes sure of more.
 
 use super::dim::Beside;
-use super::infer::{At, Columns, Joint, together};
-use super::verify::Agreement;
+use super::infer::{At, Columns, Joint};
+use super::verify::{Agreement, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, insert_sorted};
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 
 /// Whether operands go together, as far as their shapes tell.
 ///
@@ -101,7 +101,7 @@ impl Decision {
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
     let columns = Columns::new(operands);
-    match columns.infer(&|| together(operands).boxed()) {
+    match columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands)) {
         Err(error) => Decision::Never(error),
         Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
     }
@@ -117,7 +117,7 @@ pub fn decide(operands: &[PartialShape]) -> Decision {
 /// # Errors
 /// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
 /// [`ResultRule::AllowCast`], except that an operand `*` may always bring what the result has more:
-/// then [`TooFewAxes`](BroadcastError::TooFewAxes) is the error of a result with too few axes.
+/// then [`TooFewAxes`](crate::ErrorKind::TooFewAxes) is the error of a result with too few axes.
 ///
 /// # Examples
 /// ```
@@ -141,8 +141,7 @@ pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decisi
 
 fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
     let rule = ResultRule::AllowCast;
-    let request =
-        || Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule }.boxed();
+    let request = || verified(operands, result);
     let unranked = operands.iter().any(|shape| shape.dims().is_none());
     if !unranked || result.dims().is_none() {
         super::verify(operands, result, rule)?;
@@ -153,7 +152,7 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
     let Some(declared) = result.dims() else { return Ok(checks) };
     let Some(new) = declared.len().checked_sub(columns.ndim()) else {
         let (expected, found) = (columns.ndim(), declared.len());
-        return Err(BroadcastError::TooFewAxes { request: request(), expected, found });
+        return Err(request().too_few_axes("result", expected, found));
     };
     if unranked {
         checks.push(Check::ResultAxes { ndim: declared.len() });
@@ -162,8 +161,7 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
             if !(joint.named.span(inferred).contains(1)
                 || Agreement::new(&joint.named).possible(inferred, dim))
             {
-                let dims = Box::new([inferred.clone(), dim.clone()]);
-                return Err(BroadcastError::ResultSize { request: request(), axis: new + axis, dims });
+                return Err(result_size(request(), new + axis, inferred, dim, rule));
             }
         }
     }

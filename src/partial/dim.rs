@@ -51,7 +51,7 @@ impl Dim {
     /// The sizes of a range, both ends included where it includes them.
     ///
     /// # Errors
-    /// [`InvalidText`](BroadcastError::InvalidText) for a range that no size is in.
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) for a range that no size is in.
     ///
     /// # Examples
     /// ```
@@ -86,7 +86,7 @@ impl Dim {
     /// A named size.
     ///
     /// # Errors
-    /// [`InvalidText`](BroadcastError::InvalidText) for anything but ASCII letters, digits and `_`
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) for anything but ASCII letters, digits and `_`
     /// that begin with no digit, and for a name with an `x`, which stands between sizes in the text
     /// of a shape.
     ///
@@ -151,11 +151,8 @@ fn empty(start: Bound<&usize>, end: Bound<&usize>) -> BroadcastError {
         Bound::Unbounded => String::new(),
     };
     let dots = if matches!(end, Bound::Included(_)) { "..=" } else { ".." };
-    BroadcastError::InvalidText {
-        text: shown(start) + dots + &shown(end),
-        position: 0,
-        expected: "a range that has a size in it",
-    }
+    let text = shown(start) + dots + &shown(end);
+    BroadcastError::invalid_text(&text, 0, "a range that has a size in it")
 }
 
 impl From<usize> for Dim {

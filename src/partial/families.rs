@@ -1,11 +1,12 @@
 //! The other families over shapes that are known in part: targets with -1, axis sets, batches, sums.
 
 use super::infer::{Columns, fits};
-use super::shape::merge_dims;
+use super::shape::{clash, merge_dims};
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, ErrorKind, Request, operation};
 use crate::shape::{Axes, Named, TargetShape, positions};
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{format, vec, vec::Vec};
+use core::slice;
 
 /// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
 ///
@@ -16,11 +17,11 @@ use alloc::{boxed::Box, vec, vec::Vec};
 ///
 /// # Errors
 /// In this order:
-/// [`InvalidSize`](BroadcastError::InvalidSize) for a size below -1;
-/// [`TooFewAxes`](BroadcastError::TooFewAxes) where the target has fewer axes than the array;
-/// [`PartialPlaceholderOnNewAxis`](BroadcastError::PartialPlaceholderOnNewAxis) for a -1 where the array has no axis;
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where an axis can be neither 1 nor of the target's size;
-/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+/// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1;
+/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the array;
+/// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the array has no axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```
@@ -40,28 +41,23 @@ use alloc::{boxed::Box, vec, vec::Vec};
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::PartialToTarget { shape: shape.clone(), target: target.target_given() }.boxed();
+    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.target_given());
     if let Some(axis) = target.iter().position(|&size| size < -1) {
-        return Err(BroadcastError::InvalidSize { request: request(), axis, size: target[axis] as i128 });
+        return Err(request().invalid_size(axis, target[axis] as i128, true));
     }
     let known = |&size: &isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
     let mut resolved: Vec<Dim> = target.iter().map(known).collect();
     let Some(dims) = shape.dims() else { return Ok(fits(resolved, &request)?.into()) };
     let Some(new) = target.len().checked_sub(dims.len()) else {
-        let (expected, found) = (dims.len(), target.len());
-        return Err(BroadcastError::TooFewAxes { request: request(), expected, found });
+        return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
     if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
-        let (shape, target) = (Box::new(shape.clone()), target.target_given());
-        return Err(BroadcastError::PartialPlaceholderOnNewAxis { shape, target, axis });
+        return Err(request().placeholder_on_new_axis(shape, axis));
     }
     for (axis, dim) in (new..).zip(dims) {
         match resolved[axis] {
             Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
-            Dim::Known(size) => {
-                let (dims, operands) = (Box::new([dim.clone(), Dim::Known(size)]), [0, 1]);
-                return Err(BroadcastError::IncompatibleDims { request: request(), axis, dims, operands });
-            }
+            Dim::Known(_) => return Err(clash(request(), axis, (dim, &resolved[axis]), [0, 1])),
             _ => resolved[axis] = dim.clone(),
         }
     }
@@ -78,11 +74,11 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
 ///
 /// # Errors
 /// In this order:
-/// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the target does not have;
-/// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-/// [`AxisCount`](BroadcastError::AxisCount) where the target has not as many axes as the array and `axes` together;
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no size is possible in both;
-/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+/// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where the target has not as many axes as the array and `axes` together;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```
@@ -106,22 +102,20 @@ pub fn infer_axes(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || {
-        let (shape, target) = (shape.clone(), target.clone());
-        Request::PartialAlongAxes { shape, axes: positions(&axes), target }.boxed()
-    };
+    let request =
+        || Request::new(&operation::ALONG_AXES, slice::from_ref(shape)).to(target).axes(&positions(&axes));
     let count = axes.axis_count();
     let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    let new = Named::new(&axes, ndim, || *request())?;
+    let new = Named::new(&axes, ndim, request)?;
     let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
     let target = target.dims().unwrap_or(&unknown);
     let Some(dims) = shape.dims() else { return merged_at(target, &[], &request) };
     let expected = dims.len() + count;
     if expected != ndim {
-        return Err(BroadcastError::AxisCount { request: request(), expected, found: ndim });
+        return Err(request().axis_count(expected, ndim));
     }
     merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), &request)
 }
@@ -135,11 +129,11 @@ pub fn infer_axes(
 ///
 /// # Errors
 /// In this order:
-/// [`AxisCount`](BroadcastError::AxisCount) where `axes` has not one entry for each axis of the array;
-/// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the target does not have;
-/// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis;
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where an axis can be neither 1 nor of the target's size;
-/// [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has not one entry for each axis of the array;
+/// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```
@@ -163,19 +157,17 @@ pub fn infer_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || {
-        let (shape, target) = (shape.clone(), target.clone());
-        Request::PartialInDim { shape, axes: positions(&axes), target }.boxed()
-    };
+    let request =
+        || Request::new(&operation::IN_DIM, slice::from_ref(shape)).to(target).axes(&positions(&axes));
     let found = axes.axis_count();
     if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
-        return Err(BroadcastError::AxisCount { request: request(), expected, found });
+        return Err(request().axis_count(expected, found));
     }
     let Some(dims) = target.dims() else {
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    Named::new(&axes, dims.len(), || *request())?;
+    Named::new(&axes, dims.len(), request)?;
     // In the order of the result, so that the first axis that clashes is the one that is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
@@ -194,8 +186,8 @@ pub fn infer_in_dim(
 /// [`with_base`](PartialShape::with_base) its own.
 ///
 /// # Errors
-/// [`DeclaredAxes`](BroadcastError::DeclaredAxes) where an operand has fewer axes than its base;
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) and [`Overflow`](BroadcastError::Overflow) as in
+/// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where an operand has fewer axes than its base;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as in
 /// [`infer_shapes`](super::infer_shapes), the axis counted in the joint batch.
 ///
 /// # Examples
@@ -218,7 +210,7 @@ pub fn infer_in_dim(
 /// # Equivalents
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::PartialBatch { shapes: operands.to_vec() }.boxed();
+    let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
     let mut batches = Vec::new();
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let Some(dims) = shape.dims() else {
@@ -226,8 +218,11 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
             continue;
         };
         let Some(batch) = dims.len().checked_sub(*base) else {
-            let (operand, expected, found) = (Some(operand), *base, dims.len());
-            return Err(BroadcastError::DeclaredAxes { request: request(), operand, expected, found });
+            let detail = format!(
+                "the number of axes of operand {operand} is {}, expected {base} at least",
+                dims.len()
+            );
+            return Err(request().error(ErrorKind::DeclaredAxes, detail));
         };
         batches.push(PartialShape::from(dims[..batch].to_vec()));
     }
@@ -242,8 +237,8 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// The other axes, in their order, whatever the sizes of those that are summed; of `*`, `*` is left.
 ///
 /// # Errors
-/// In this order: [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that the
-/// shape does not have; [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything
+/// In this order: [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the
+/// shape does not have; [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything
 /// but an [`AxisSet`](crate::AxisSet).
 ///
 /// # Examples
@@ -264,22 +259,22 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// # Equivalents
 /// nGraph's `op::Sum`, which takes back `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::PartialSum { shape: shape.clone(), axes: positions(&axes) }.boxed();
+    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(&positions(&axes));
     let Some(dims) = shape.dims() else {
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    let summed = Named::new(&axes, dims.len(), || *request())?;
+    let summed = Named::new(&axes, dims.len(), request)?;
     let left = summed.others().map(|axis| dims[axis].clone());
     Ok(PartialShape::ranked(left))
 }
 
 /// Makes sure that no axis is named twice where it is not known how many there are.
-fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Box<Request>) -> Result<(), BroadcastError> {
+fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
     let mut sorted = positions(axes);
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(BroadcastError::DuplicateAxis { request: request(), axis: pair[0] }),
+        Some(pair) => Err(request().duplicate_axis(pair[0])),
         None => Ok(()),
     }
 }
@@ -288,14 +283,10 @@ fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Box<Request>) -> Result<(),
 fn merged_at(
     target: &[Dim],
     own: &[(usize, &Dim)],
-    request: &dyn Fn() -> Box<Request>,
+    request: &dyn Fn() -> Request,
 ) -> Result<PartialShape, BroadcastError> {
     let pairs: Vec<_> = own.iter().map(|&(axis, dim)| (dim, &target[axis])).collect();
-    let merged = merge_dims(&pairs).map_err(|i| {
-        let (axis, dim) = own[i];
-        let dims = Box::new([dim.clone(), target[axis].clone()]);
-        BroadcastError::IncompatibleDims { request: request(), axis, dims, operands: [0, 1] }
-    })?;
+    let merged = merge_dims(&pairs).map_err(|i| clash(request(), own[i].0, pairs[i], [0, 1]))?;
     let mut result = target.to_vec();
     for (&(axis, _), dim) in own.iter().zip(merged) {
         result[axis] = dim;

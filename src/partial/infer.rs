@@ -1,9 +1,10 @@
 //! The joint shape of shapes that are not all known.
 
+use super::shape::clash;
 use super::{Dim, Name, PartialShape, Span};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, checked_len};
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 
 /// The joint size of two axes.
 ///
@@ -20,8 +21,8 @@ use alloc::{boxed::Box, vec, vec::Vec};
 /// | `n` | `3` | `n` | `?` | `2..5` | `?` | `n` |
 ///
 /// # Errors
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no two sizes go together;
-/// [`Overflow`](BroadcastError::Overflow) for a size past `isize::MAX`.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where no two sizes go together;
+/// [`Overflow`](crate::ErrorKind::Overflow) for a size past `isize::MAX`.
 ///
 /// # Examples
 /// ```
@@ -80,8 +81,8 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// axis: `nx0..5` with `3xn` gives `3x0..5`, because `n` is 1 or 3.
 ///
 /// # Errors
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) with the first axis where no sizes go
-/// together; [`Overflow`](BroadcastError::Overflow) where the smallest shape possible is one.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) with the first axis where no sizes go
+/// together; [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```
@@ -127,7 +128,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    let joint = Columns::new(shapes).infer(&|| together(shapes).boxed())?;
+    let joint = Columns::new(shapes).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, shapes))?;
     let unranked = shapes.iter().any(|shape| shape.dims().is_none());
     Ok(if unranked { PartialShape::unranked() } else { joint.dims.into() })
 }
@@ -156,13 +157,9 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = Columns::new(operands).infer(&|| together(operands).boxed())?;
+    let joint = Columns::new(operands).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
     let ranked = operands.iter().any(|shape| shape.dims().is_some());
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
-}
-
-pub(super) fn together(shapes: &[PartialShape]) -> Request {
-    Request::PartialTogether { shapes: shapes.to_vec() }
 }
 
 /// What stands at an axis of the result: operand, axis of the operand, size.
@@ -194,7 +191,10 @@ impl<'a> Columns<'a> {
 
     /// The sizes that an axis has whatever the operands are: those that all that cannot be 1 allow.
     /// `None` where all can be 1.
-    fn forced(&self, axis: usize) -> Result<Option<Span>, Clash> {
+    ///
+    /// # Errors
+    /// Two operands that never go together.
+    fn forced(&self, axis: usize) -> Result<Option<Span>, [(usize, &Dim); 2]> {
         let mut widest: Option<[(usize, &Dim); 2]> = None;
         for &(operand, _, dim) in self.at(axis).iter().filter(|(_, _, dim)| !dim.admits(1)) {
             let [lowest, highest] = widest.get_or_insert([(operand, dim); 2]);
@@ -208,12 +208,7 @@ impl<'a> Columns<'a> {
         // Spans that meet two by two meet all together, at the largest start and the smallest end.
         widest.map_or(Ok(None), |[lowest, highest]| {
             let span = lowest.1.span().intersect(highest.1.span());
-            span.map(Some).ok_or_else(|| {
-                let (first, second) =
-                    if lowest.0 < highest.0 { (lowest, highest) } else { (highest, lowest) };
-                let dims = Box::new([first.1.clone(), second.1.clone()]);
-                Clash { dims, operands: [first.0, second.0] }
-            })
+            span.map(Some).ok_or(if lowest.0 < highest.0 { [lowest, highest] } else { [highest, lowest] })
         })
     }
 
@@ -235,13 +230,13 @@ impl<'a> Columns<'a> {
     }
 
     /// The joint shape of the operands.
-    pub(super) fn infer(&self, request: &dyn Fn() -> Box<Request>) -> Result<Joint<'a>, BroadcastError> {
+    pub(super) fn infer(&self, request: &dyn Fn() -> Request) -> Result<Joint<'a>, BroadcastError> {
         let mut named = Named(ByName::new());
         let mut forced = Vec::new();
         for axis in 0..self.ndim() {
-            let span = self.forced(axis).map_err(|Clash { dims, operands }| {
-                BroadcastError::IncompatibleDims { request: request(), axis, dims, operands }
-            })?;
+            let span = self
+                .forced(axis)
+                .map_err(|[(first, a), (second, b)]| clash(request(), axis, (a, b), [first, second]))?;
             for name in self.at(axis).iter().filter_map(|(_, _, dim)| dim.as_name()) {
                 named.0.or_insert(name, Allowed(Some(Span::ANY))).narrow(span);
             }
@@ -259,18 +254,12 @@ pub(super) struct Joint<'a> {
     pub(super) named: Named<'a>,
 }
 
-/// Two operands that never go together.
-struct Clash {
-    dims: Box<[Dim; 2]>,
-    operands: [usize; 2],
-}
-
 /// `joint`, unless even the smallest shape that it can be is an overflow.
-pub(super) fn fits(joint: Vec<Dim>, request: &dyn Fn() -> Box<Request>) -> Result<Vec<Dim>, BroadcastError> {
+pub(super) fn fits(joint: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
     let least: Vec<usize> = joint.iter().map(|dim| dim.span().lo).collect();
     match checked_len(&least) {
         Some(_) => Ok(joint),
-        None => Err(BroadcastError::Overflow { request: request(), shape: least }),
+        None => Err(request().overflow(&least)),
     }
 }
 

@@ -90,7 +90,7 @@
 //!
 //! `Always` and `Never` are certain. Whether the whole result is small enough to be an array is not a
 //! question of single axes: it is an error here only where even the smallest result is an
-//! [`Overflow`](crate::BroadcastError::Overflow), and [`Plan::joint_shape`] checks it of real sizes.
+//! [`Overflow`](crate::ErrorKind::Overflow), and [`Plan::joint_shape`] checks it of real sizes.
 //!
 //! # Other families
 //!

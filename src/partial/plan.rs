@@ -1,9 +1,9 @@
 //! A broadcast that is planned before the sizes are there, and checked when they are.
 
 use super::{Check, Dim, PartialShape, Place, decide, decide_result, infer_shapes};
-use crate::error::{BroadcastError, Request};
-use crate::shape::{ByName, broadcast_shapes};
-use alloc::{boxed::Box, vec::Vec};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
+use crate::shape::{ByName, checked_len, clash_or_overflow, join, joint_ndim};
+use alloc::{format, string::ToString, vec, vec::Vec};
 
 /// A broadcast planned from partial shapes, which takes the real shapes later.
 ///
@@ -132,17 +132,17 @@ impl Plan {
     ///
     /// # Errors
     /// In this order:
-    /// [`OperandCount`](BroadcastError::OperandCount) for another number of shapes;
-    /// [`DeclaredAxes`](BroadcastError::DeclaredAxes) and [`DeclaredSize`](BroadcastError::DeclaredSize)
-    /// for an operand that is not as planned, [`DeclaredName`](BroadcastError::DeclaredName) for two
+    /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of shapes;
+    /// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) and [`DeclaredSize`](crate::ErrorKind::DeclaredSize)
+    /// for an operand that is not as planned, [`DeclaredName`](crate::ErrorKind::DeclaredName) for two
     /// sizes of one name;
-    /// [`Incompatible`](BroadcastError::Incompatible) and [`Overflow`](BroadcastError::Overflow) as in
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as in
     /// [`broadcast_shapes`](crate::broadcast_shapes);
     /// the three of the planned shape again for the result.
     ///
     /// # Examples
     /// ```
-    /// use ndarray_broadcast::{partial::Plan, BroadcastError};
+    /// use ndarray_broadcast::{partial::Plan, ErrorKind};
     ///
     /// let plan = Plan::new(["?x3".parse()?, "?".parse()?])?;
     /// assert_eq!(plan.joint_shape(&[&[2, 3][..], &[1]])?, [2, 3]);
@@ -152,27 +152,32 @@ impl Plan {
     ///      axis 1 has sizes 3 and 2 (operands 0 and 1), expected equal sizes or 1",
     /// );
     /// let error = plan.joint_shape(&[&[2, 4][..], &[1]]).unwrap_err();
-    /// assert!(matches!(error, BroadcastError::DeclaredSize { size: 4, .. }));
+    /// assert_eq!((error.kind(), error.sizes()), (ErrorKind::DeclaredSize, &["4".into(), "3".into()][..]));
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     ///
     /// # Equivalents
     /// [`broadcast_shapes`](crate::broadcast_shapes) for shapes that were announced.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
+        let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
         let request = || {
-            let shapes = shapes.iter().map(|shape| shape.as_ref().to_vec()).collect();
-            Request::Planned { shapes, operands: self.operands.clone() }.boxed()
+            let request = Request::new(&operation::PLANNED, &shapes);
+            self.operands.iter().fold(request, Request::to)
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {
-            return Err(BroadcastError::OperandCount { request: request(), expected, found });
+            let detail = format!("the number of shapes is {found}, expected {expected}");
+            return Err(request().error(ErrorKind::OperandCount, detail));
         }
         let mut names = ByName::new();
-        for (operand, (planned, shape)) in self.operands.iter().zip(shapes).enumerate() {
+        for (operand, (planned, shape)) in self.operands.iter().zip(&shapes).enumerate() {
             let place = |axis| Place::Operand { operand, axis };
-            as_planned(planned, shape.as_ref(), Some(operand), place, &mut names, &request)?;
+            as_planned(planned, shape, Some(operand), place, &mut names, &request)?;
         }
-        let joint = broadcast_shapes(shapes).map_err(|error| planned(error, request()))?;
+        let mut joint = vec![1; joint_ndim(&shapes)];
+        if !join(&shapes, &mut joint) || checked_len(&joint).is_none() {
+            return Err(clash_or_overflow(request(), &shapes));
+        }
         if let Some(result) = &self.result {
             as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, &request)?;
         }
@@ -180,14 +185,12 @@ impl Plan {
     }
 }
 
-/// `error`, of what was planned.
-fn planned(error: BroadcastError, request: Box<Request>) -> BroadcastError {
-    match error {
-        BroadcastError::Incompatible { axis, sizes, operands, .. } => {
-            BroadcastError::Incompatible { request, axis, sizes, operands }
+impl From<Place> for Mark {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::Operand { operand, axis } => Self::Shape(operand, axis),
+            Place::Result { axis } => Self::Result(axis),
         }
-        BroadcastError::Overflow { shape, .. } => BroadcastError::Overflow { request, shape },
-        error => error,
     }
 }
 
@@ -198,28 +201,28 @@ fn as_planned<'a>(
     operand: Option<usize>,
     place: impl Fn(usize) -> Place,
     names: &mut ByName<'a, (Place, usize)>,
-    request: &dyn Fn() -> Box<Request>,
+    request: &dyn Fn() -> Request,
 ) -> Result<(), BroadcastError> {
     let Some(dims) = planned.dims() else { return Ok(()) };
     if dims.len() != shape.len() {
-        let (expected, found) = (dims.len(), shape.len());
-        return Err(BroadcastError::DeclaredAxes { request: request(), operand, expected, found });
+        let (owner, found, expected) = (owner(operand), shape.len(), dims.len());
+        let detail = format!("the number of axes of {owner} is {found}, expected {expected}");
+        return Err(request().error(ErrorKind::DeclaredAxes, detail));
     }
     for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
         let place = place(axis);
         if let Dim::Name(name) = dim {
             let (first, before) = *names.or_insert(name.as_str(), (place, size));
             if before != size {
-                return Err(BroadcastError::DeclaredName {
-                    request: request(),
-                    name: name.clone(),
-                    places: Box::new([first, place]),
-                    sizes: [before, size],
-                });
+                let detail = format!("{name} is {before} at {first} and {size} at {place}");
+                let error = request().error(ErrorKind::DeclaredName, detail);
+                let sizes = [before, size].map(|size| size.to_string());
+                return Err(error.at(axis as i128, [first.into(), place.into()], sizes));
             }
         } else if !dim.admits(size) {
-            let dim = Box::new(dim.clone());
-            return Err(BroadcastError::DeclaredSize { request: request(), place, size, dim });
+            let detail = format!("size {size}, expected {dim}");
+            let error = request().error_of(ErrorKind::DeclaredSize, place.to_string(), detail);
+            return Err(error.at(axis as i128, [place.into()], [size.to_string(), dim.to_string()]));
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
 //! The shape of an operand, as far as it is known.
 
 use super::{Dim, Span};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, ErrorKind, Request, Shape, count, operation};
 use crate::shape::ByName;
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -241,8 +241,8 @@ impl PartialShape {
     /// as one `Dim` cannot hold both; a name that can only be one size becomes that size.
     ///
     /// # Errors
-    /// [`AxisCount`](BroadcastError::AxisCount) where the numbers of axes differ;
-    /// [`IncompatibleDims`](BroadcastError::IncompatibleDims) where no size is possible in both.
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both.
     ///
     /// # Examples
     /// ```
@@ -265,23 +265,33 @@ impl PartialShape {
             (_, None) => return Ok(self.clone()),
             (Some(own), Some(dims)) => (own, dims),
         };
-        let request = || Request::Merge { shapes: [self.clone(), other.clone()] }.boxed();
+        let request = || Request::new(&operation::MERGE, &[self.clone(), other.clone()]);
         if own.len() != dims.len() {
-            return Err(BroadcastError::AxisCount {
-                request: request(),
-                expected: own.len(),
-                found: dims.len(),
-            });
+            let detail = format!("the second shape has {}, expected {}", count(dims.len()), own.len());
+            return Err(request().error(ErrorKind::AxisCount, detail));
         }
         let pairs: Vec<_> = own.iter().zip(dims).collect();
-        let merged = merge_dims(&pairs).map_err(|axis| BroadcastError::IncompatibleDims {
-            request: request(),
-            axis,
-            dims: Box::new([own[axis].clone(), dims[axis].clone()]),
-            operands: [0, 1],
-        });
-        merged.map(Self::from)
+        merge_dims(&pairs).map(Self::from).map_err(|axis| clash(request(), axis, pairs[axis], [0, 1]))
     }
+}
+
+impl From<&PartialShape> for Shape {
+    fn from(shape: &PartialShape) -> Self {
+        Shape::partial(shape.to_string(), None)
+    }
+}
+
+/// With the number of base axes.
+impl From<&(PartialShape, usize)> for Shape {
+    fn from((shape, base): &(PartialShape, usize)) -> Self {
+        Shape::partial(shape.to_string(), Some(*base))
+    }
+}
+
+/// The error of two sizes that never go together.
+#[cold]
+pub(super) fn clash(request: Request, axis: usize, dims: (&Dim, &Dim), shapes: [usize; 2]) -> BroadcastError {
+    request.incompatible_dims(axis, [dims.0.to_string(), dims.1.to_string()], shapes)
 }
 
 /// What is known of sizes from two descriptions of each, or the position of the first that no size fits.

@@ -2,7 +2,7 @@
 
 use super::{Dim, PartialShape};
 use crate::error::BroadcastError;
-use alloc::{string::ToString, vec::Vec};
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
@@ -14,7 +14,7 @@ type Fault = (usize, &'static str);
 /// Reads `4x?x3`, `*` for a shape of which the number of axes is not known, and `[]` for no axes.
 ///
 /// # Errors
-/// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does
+/// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
 /// not fit. Spaces are none of the text.
 ///
 /// # Examples
@@ -52,7 +52,7 @@ impl FromStr for PartialShape {
 /// Reads `3`, `?`, `2..5`, `2..`, `..5` or a name.
 ///
 /// # Errors
-/// [`InvalidText`](BroadcastError::InvalidText) with the position of the first character that does
+/// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
 /// not fit.
 ///
 /// # Examples
@@ -93,7 +93,7 @@ pub(super) fn name(text: &str) -> Result<(), BroadcastError> {
 
 fn invalid(text: &str, byte: usize, expected: &'static str) -> BroadcastError {
     let position = text.char_indices().take_while(|&(at, _)| at < byte).count();
-    BroadcastError::InvalidText { text: text.to_string(), position, expected }
+    BroadcastError::invalid_text(text, position, expected)
 }
 
 fn dim(text: &str) -> Result<Dim, Fault> {

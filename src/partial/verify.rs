@@ -2,9 +2,9 @@
 
 use super::infer::{Columns, Joint, Named};
 use super::{Dim, PartialShape, Span};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, count, operation};
 use crate::shape::ByName;
-use alloc::boxed::Box;
+use alloc::{format, string::ToString};
 
 /// How far the declared shape of a result may go beyond the inferred one.
 ///
@@ -50,11 +50,11 @@ pub enum ResultRule {
 /// the result is the same size wherever it stands, in operands too.
 ///
 /// # Errors
-/// In this order: [`NoOperands`](BroadcastError::NoOperands);
-/// [`IncompatibleDims`](BroadcastError::IncompatibleDims) and [`Overflow`](BroadcastError::Overflow) as
+/// In this order: [`NoOperands`](crate::ErrorKind::NoOperands);
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as
 /// in [`infer_result_shape`](super::infer_result_shape);
-/// [`AxisCount`](BroadcastError::AxisCount) where the result has more or fewer axes than inferred;
-/// [`ResultSize`](BroadcastError::ResultSize) with the first axis that does not agree.
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where the result has more or fewer axes than inferred;
+/// [`ResultSize`](crate::ErrorKind::ResultSize) with the first axis that does not agree.
 ///
 /// # Examples
 /// ```
@@ -83,10 +83,11 @@ pub fn verify(
     result: &PartialShape,
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
-    let request =
-        || Request::VerifyResult { operands: operands.to_vec(), result: result.clone(), rule }.boxed();
+    let request = || verified(operands, result);
     if operands.is_empty() {
-        return Err(BroadcastError::NoOperands { request: request() });
+        return Err(
+            request().error(ErrorKind::NoOperands, "there are no operands, expected at least 1".into())
+        );
     }
     let columns = Columns::new(operands);
     let Joint { dims: inferred, named } = columns.infer(&request)?;
@@ -94,8 +95,8 @@ pub fn verify(
         return Ok(());
     };
     if inferred.len() != declared.len() {
-        let (expected, found) = (inferred.len(), declared.len());
-        return Err(BroadcastError::AxisCount { request: request(), expected, found });
+        let detail = format!("the result has {}, expected {}", count(declared.len()), inferred.len());
+        return Err(request().error(ErrorKind::AxisCount, detail));
     }
     let mut agreement = Agreement::new(&named);
     for (axis, (inferred, declared)) in inferred.iter().zip(declared).enumerate() {
@@ -104,11 +105,40 @@ pub fn verify(
             ResultRule::Exact => agreement.certain(inferred, declared),
         };
         if !agrees {
-            let dims = Box::new([inferred.clone(), declared.clone()]);
-            return Err(BroadcastError::ResultSize { request: request(), axis, dims });
+            return Err(result_size(request(), axis, inferred, declared, rule));
         }
     }
     Ok(())
+}
+
+/// The verification of a result, for messages.
+#[cold]
+pub(super) fn verified(operands: &[PartialShape], result: &PartialShape) -> Request {
+    let operation = if operands.is_empty() { &operation::VERIFY_NOTHING } else { &operation::VERIFY };
+    Request::new(operation, operands).to(result)
+}
+
+/// The error of a declared size that does not agree with the inferred one.
+#[cold]
+pub(super) fn result_size(
+    request: Request,
+    axis: usize,
+    inferred: &Dim,
+    declared: &Dim,
+    rule: ResultRule,
+) -> BroadcastError {
+    let sizes = match rule {
+        ResultRule::Exact => "all sizes",
+        ResultRule::AllowCast => "a size",
+    };
+    let named = [inferred, declared].iter().any(|dim| dim.as_name().is_some());
+    let rest = if named { ", and one size for each name" } else { "" };
+    let detail = format!(
+        "axis {axis} is inferred as {inferred} and declared as {declared}, \
+         expected {sizes} that the inferred one can be{rest}"
+    );
+    let error = request.error(ErrorKind::ResultSize, detail);
+    error.at(axis as i128, [Mark::Result(axis)], [inferred, declared].map(ToString::to_string))
 }
 
 /// Compares the axes of a result one by one with what was inferred, and remembers the names.

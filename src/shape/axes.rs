@@ -1,6 +1,7 @@
 //! Axes by number: lists, in which order and repetition count, and sets, in which they do not.
 
-use crate::error::{BroadcastError, Request, cold};
+use super::TargetShape;
+use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
 use core::fmt;
@@ -188,7 +189,7 @@ impl AxisSet {
     /// The set of `axes` of an array with `ndim` axes, negative ones counted from the end.
     ///
     /// # Errors
-    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that is not from
+    /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that is not from
     /// `-ndim` to `ndim - 1`.
     ///
     /// # Examples
@@ -211,8 +212,8 @@ impl AxisSet {
                 .filter(|&position| position < ndim)
         };
         if let Some(&axis) = axes.iter().filter(|&&axis| count(axis).is_none()).min() {
-            let request = Request::CountAxes { axes: axes.to_vec() }.boxed();
-            return Err(BroadcastError::AxisOutOfBounds { request, axis: axis as i128, ndim });
+            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(axes.target_given());
+            return Err(request.axis_out_of_bounds(axis as i128, ndim));
         }
         Ok(axes.iter().filter_map(|&axis| count(axis)).collect())
     }
@@ -299,24 +300,26 @@ impl Named {
     pub(crate) fn new<X: Axes>(
         axes: &X,
         ndim: usize,
-        request: impl Fn() -> Request,
+        request: impl FnOnce() -> Request,
     ) -> Result<Self, BroadcastError> {
+        match Self::distinct(axes, ndim) {
+            Ok(named) => Ok(named),
+            Err(wrong) => Err(misnamed(&positions(axes), wrong, ndim, request())),
+        }
+    }
+
+    /// The axes, or one that does not exist or is repeated.
+    #[inline(always)]
+    fn distinct<X: Axes>(axes: &X, ndim: usize) -> Result<Self, usize> {
         let each = || (0..axes.axis_count()).map(|i| axes.axis(i));
-        if let Some(axis) = each().filter(|&axis| axis >= ndim).min() {
-            return Err(*cold(move || BroadcastError::AxisOutOfBounds {
-                request: request().boxed(),
-                axis: axis as i128,
-                ndim,
-            }));
+        if let Some(axis) = each().find(|&axis| axis >= ndim) {
+            return Err(axis);
         }
         let many = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut named = Self { ndim, few: 0, many };
         for axis in each() {
             if named.contains(axis) {
-                return Err(*cold(move || BroadcastError::DuplicateAxis {
-                    request: request().boxed(),
-                    axis,
-                }));
+                return Err(axis);
             }
             if ndim > 64 {
                 named.many[axis] = true;
@@ -336,5 +339,14 @@ impl Named {
     #[inline(always)]
     pub(crate) fn others(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ndim).filter(|&axis| !self.contains(axis))
+    }
+}
+
+/// The error of axes, where the `wrong` one does not exist or is repeated.
+#[cold]
+fn misnamed(axes: &[usize], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
+    match axes.iter().filter(|&&axis| axis >= ndim).min() {
+        Some(&first) => request.axis_out_of_bounds(first as i128, ndim),
+        None => request.duplicate_axis(wrong),
     }
 }

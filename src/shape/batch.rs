@@ -1,11 +1,11 @@
 //! Shapes of which the last axes are the base: batches are aligned and joined, bases are left alone.
 
+use super::target::refused;
 use super::{
-    Placeholder, TargetShape, checked_len, clash_or_overflow, fits_memory, join, refusal, resolve, sizes,
-    sizes_mut,
+    Placeholder, TargetShape, checked_len, clash_or_overflow, fits, join, resolve, sizes, sizes_mut,
 };
-use crate::error::{BroadcastError, Request, cold};
-use alloc::vec::Vec;
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
+use alloc::{format, string::ToString, vec::Vec};
 use ndarray::Dimension;
 
 /// A shape and how many of its last axes are its base.
@@ -23,13 +23,15 @@ impl<'s> Split<'s> {
     #[inline]
     pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self, BroadcastError> {
         if shape.len() < base {
-            return Err(*cold(|| BroadcastError::TooFewAxes {
-                request: Request::SplitBatch { shape: shape.to_vec(), base }.boxed(),
-                expected: base,
-                found: shape.len(),
-            }));
+            return Err(Self::too_short(shape, base));
         }
         Ok(Self { shape, base })
+    }
+
+    #[cold]
+    fn too_short(shape: &[usize], base: usize) -> BroadcastError {
+        let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
+        request.too_few_axes("array", base, shape.len())
     }
 
     #[inline]
@@ -43,46 +45,70 @@ impl<'s> Split<'s> {
     }
 
     /// # Errors
-    /// `BaseAxes` and `BaseSize` where `result` has not the base of `self`.
+    /// `BaseAxes` and `BaseSize` where `result` does not have the base of `self`. `shown` is a shape of
+    /// the request that has a base, and its position.
+    #[inline]
     pub(crate) fn check_base(
         self,
         result: Split<'_>,
         request: impl FnOnce() -> Request,
+        shown: (usize, Split<'_>),
     ) -> Result<(), BroadcastError> {
-        let (own, found) = (self.base(), result.base());
-        if own == found {
+        if self.base() == result.base() {
             return Ok(());
         }
-        Err(*cold(|| match own.iter().zip(found).position(|(own, size)| own != size) {
-            Some(axis) if own.len() == found.len() => BroadcastError::BaseSize {
-                request: request().boxed(),
-                operand: None,
-                axis,
-                expected: own[axis],
-                size: found[axis],
-            },
-            _ => BroadcastError::BaseAxes {
-                request: request().boxed(),
-                operand: None,
-                expected: own.len(),
-                found: found.len(),
-            },
-        }))
+        Err(self.other_base(result, request(), shown))
     }
 
-    pub(crate) fn told(self) -> (Vec<usize>, usize) {
-        (self.shape.to_vec(), self.base)
+    #[cold]
+    fn other_base(self, result: Split<'_>, request: Request, shown: (usize, Split<'_>)) -> BroadcastError {
+        let (own, found) = (self.base(), result.base());
+        match own.iter().zip(found).position(|(own, size)| own != size) {
+            Some(axis) if own.len() == found.len() => {
+                let mark = Mark::Shape(shown.0, shown.1.batch().len() + axis);
+                base_size(request, None, axis, [found[axis], own[axis]], mark)
+            }
+            _ => base_axes(request, None, own.len(), found.len()),
+        }
     }
 }
 
-/// The parts, for messages.
-pub(crate) fn told(parts: &[Split<'_>]) -> Vec<(Vec<usize>, usize)> {
-    parts.iter().map(|part| part.told()).collect()
+/// The error of a base, of an operand or the result, that has a wrong number of axes.
+#[cold]
+pub(crate) fn base_axes(
+    request: Request,
+    operand: Option<usize>,
+    expected: usize,
+    found: usize,
+) -> BroadcastError {
+    let detail = format!("the base of {} has {}, expected {expected}", owner(operand), count(found));
+    request.error(ErrorKind::BaseAxes, detail)
 }
 
-/// Sizes as messages have them.
-pub(crate) fn to_given(sizes: &[usize]) -> Vec<i128> {
-    sizes.iter().map(|&size| size as i128).collect()
+/// The error of a base axis, of an operand or the result, that has the first of two sizes instead of the second.
+#[cold]
+pub(crate) fn base_size(
+    request: Request,
+    operand: Option<usize>,
+    axis: usize,
+    sizes: [usize; 2],
+    mark: Mark,
+) -> BroadcastError {
+    let [size, expected] = sizes;
+    let place = format!("base axis {axis} of {}", owner(operand));
+    let error = request.error_of(ErrorKind::BaseSize, place, format!("size {size}, expected {expected}"));
+    error.at(axis as i128, [mark], sizes.map(|size| size.to_string()))
+}
+
+impl From<&Split<'_>> for Shape {
+    fn from(part: &Split<'_>) -> Self {
+        Shape::with_base(part.shape, part.base)
+    }
+}
+
+/// The shapes of the batches.
+fn batches<'s>(parts: &[Split<'s>]) -> Vec<&'s [usize]> {
+    parts.iter().map(|part| part.batch()).collect()
 }
 
 /// The number of axes of the joint batch shape.
@@ -100,21 +126,18 @@ pub(crate) fn join_batches<const N: usize>(
     parts: &[Split<'_>; N],
     joint: &mut [usize],
 ) -> Result<(), BroadcastError> {
-    if join(&parts.map(Split::batch), joint) {
-        return Ok(());
-    }
-    Err(*cold(|| batch_clash(parts)))
+    if join(&parts.map(Split::batch), joint) { Ok(()) } else { Err(batch_clash(parts)) }
 }
 
 /// [`join_batches`] of a number of operands that is not in the type.
 pub(crate) fn join_batches_of(parts: &[Split<'_>], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    let batches: Vec<&[usize]> = parts.iter().map(|part| part.batch()).collect();
-    if join(&batches, joint) { Ok(()) } else { Err(batch_clash(parts)) }
+    if join(&batches(parts), joint) { Ok(()) } else { Err(batch_clash(parts)) }
 }
 
+#[cold]
+#[inline(never)]
 fn batch_clash(parts: &[Split<'_>]) -> BroadcastError {
-    let batches: Vec<&[usize]> = parts.iter().map(|part| part.batch()).collect();
-    clash_or_overflow(&batches).of_request(Request::BatchTogether { shapes: told(parts) })
+    clash_or_overflow(Request::new(&operation::BATCHES_TOGETHER, parts), &batches(parts))
 }
 
 /// The joint shape of the bases into `joint`, which has as many axes.
@@ -123,13 +146,11 @@ fn batch_clash(parts: &[Split<'_>]) -> BroadcastError {
 /// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
 pub(crate) fn join_bases(parts: &[Split<'_>; 2], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(&parts.map(Split::base), joint) {
+    let bases = parts.map(Split::base);
+    if join(&bases, joint) {
         return Ok(());
     }
-    Err(*cold(|| {
-        let request = Request::BaseTogether { shapes: told(parts) };
-        clash_or_overflow(&parts.map(Split::base)).of_request(request)
-    }))
+    Err(clash_or_overflow(Request::new(&operation::BASES_TOGETHER, parts), &bases))
 }
 
 /// The shape of the joint batch and then `base`, of elements of `size` bytes that are to be stored.
@@ -147,7 +168,9 @@ pub(crate) fn joint_with<W: Dimension, const N: usize>(
     let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
     last.copy_from_slice(base);
     join_batches(parts, joint)?;
-    fits_memory(sizes(&whole), size, || Request::ForEachBatch { shapes: told(parts), base: to_given(base) })?;
+    if !fits(sizes(&whole), size) {
+        return Err(Request::new(&operation::EACH_BATCH, parts).to(base).too_large(sizes(&whole), size));
+    }
     Ok(whole)
 }
 
@@ -167,8 +190,7 @@ pub(crate) fn with_base(
     if checked_len(whole).is_some() {
         return Ok(());
     }
-    let shape = whole.to_vec();
-    Err(*cold(|| BroadcastError::Overflow { request: request().boxed(), shape }))
+    Err(request().overflow(whole))
 }
 
 /// The shape of `part` with its batch stretched to `target`, in which -1 keeps a size.
@@ -180,10 +202,10 @@ pub(crate) fn expanded<W: Dimension, T: TargetShape>(
     part: Split<'_>,
     target: &T,
 ) -> Result<W, BroadcastError> {
-    let request = || Request::BatchToTarget { shape: part.told(), target: target.target_given() };
+    let request = || Request::new(&operation::BATCH_TO_TARGET, &[part]).to(target.target_given());
     let mut batch = target.target_dim();
     if !resolve(part.batch(), sizes_mut(&mut batch), Placeholder::Keeps) {
-        return Err(*cold(|| refusal(part.batch(), target, Placeholder::Keeps).of_request(request())));
+        return Err(refused(request(), part.batch(), &target.target_given(), Placeholder::Keeps));
     }
     let mut whole = W::zeros(batch.ndim() + part.base);
     sizes_mut(&mut whole)[..batch.ndim()].copy_from_slice(sizes(&batch));
@@ -209,22 +231,21 @@ pub(crate) fn goes_into<const N: usize>(
     if parts.iter().all(goes) {
         return Ok(());
     }
-    Err(*cold(|| into_refusal(parts, out)))
+    Err(not_into(parts, out))
 }
 
-fn into_refusal<const N: usize>(parts: &[Split<'_>; N], out: Split<'_>) -> BroadcastError {
-    let request = Request::BatchInto { shapes: told(parts), out: out.told() };
+#[cold]
+#[inline(never)]
+fn not_into(parts: &[Split<'_>], out: Split<'_>) -> BroadcastError {
     let mut joint = alloc::vec![1; batch_ndim(parts)];
-    if let Err(error) = join_batches(parts, &mut joint) {
+    if let Err(error) = join_batches_of(parts, &mut joint) {
         return error;
     }
-    match *refusal(&joint, out.batch(), Placeholder::Refused) {
+    let request = Request::new(&operation::BATCH_INTO, parts).to(&out);
+    let to = out.batch();
+    if to.len() < joint.len() {
         // counts the axes of the whole, as the message shows it
-        BroadcastError::TooFewAxes { expected, found, .. } => BroadcastError::TooFewAxes {
-            request: request.boxed(),
-            expected: expected + out.base,
-            found: found + out.base,
-        },
-        error => error.of_request(request),
+        return request.too_few_axes("array", joint.len() + out.base, out.shape.len());
     }
+    refused(request, &joint, &to.target_given(), Placeholder::Refused)
 }

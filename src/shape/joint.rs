@@ -1,7 +1,7 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
-use crate::error::{BroadcastError, Request};
-use alloc::{boxed::Box, vec, vec::Vec};
+use crate::error::{BroadcastError, Request, operation};
+use alloc::{vec, vec::Vec};
 
 /// Whether an axis of size `from` can become one of size `to`.
 pub(crate) const fn stretches(from: usize, to: usize) -> bool {
@@ -49,8 +49,8 @@ pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
 /// `[8, 1, 6, 1]` and `[7, 1, 5]` give `[8, 7, 6, 5]`; the order of the shapes does not matter.
 ///
 /// # Errors
-/// [`Incompatible`](BroadcastError::Incompatible) where an axis has two different sizes other
-/// than 1, 0 included; [`Overflow`](BroadcastError::Overflow) where the non-zero sizes of the
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two different sizes other
+/// than 1, 0 included; [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes of the
 /// joint shape multiply past `isize::MAX`.
 ///
 /// # Examples
@@ -78,13 +78,13 @@ pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, B
     if join(shapes, &mut joint) && checked_len(&joint).is_some() {
         return Ok(joint);
     }
-    Err(*clash_or_overflow(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
+    Err(not_joint(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
 /// [`broadcast_shapes`] into a slice of the right length.
 #[inline(always)]
 pub(crate) fn join_checked(shapes: &[&[usize]], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(*clash_or_overflow(shapes)) }
+    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(not_joint(shapes)) }
 }
 
 /// The number of axes of the joint shape.
@@ -93,8 +93,8 @@ pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
     shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
 }
 
-/// [`join_checked`] without the check for overflow. Whether the shapes go together; [`clash_or_overflow`]
-/// is the error that this and that check have.
+/// [`join_checked`] without the check for overflow: whether the shapes go together. [`clash_or_overflow`]
+/// is the error of both.
 #[inline(always)]
 pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool {
     joint.fill(1);
@@ -110,31 +110,37 @@ pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool
     true
 }
 
-/// The error of shapes that have no joint shape: the first axis of which sizes clash with the first
-/// two that do, else overflow.
+/// The error of [`broadcast_shapes`].
 #[cold]
 #[inline(never)]
-#[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
-pub(crate) fn clash_or_overflow(shapes: &[&[usize]]) -> Box<BroadcastError> {
-    let request = Request::Together { shapes: shapes.iter().map(|shape| shape.to_vec()).collect() }.boxed();
+pub(crate) fn not_joint(shapes: &[&[usize]]) -> BroadcastError {
+    clash_or_overflow(Request::new(&operation::TOGETHER, shapes), shapes)
+}
+
+/// The error of shapes that have no joint shape: the first axis whose sizes clash, with the first two
+/// that do, else overflow.
+#[cold]
+pub(crate) fn clash_or_overflow(request: Request, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
-    let mut joint = Vec::with_capacity(ndim);
-    for axis in 0..ndim {
-        let mut first = (0, 1);
-        for (operand, shape) in shapes.iter().enumerate() {
-            let own = shape.len().checked_sub(ndim - axis).map_or(1, |axis| shape[axis]);
-            match joint_size(first.1, own) {
-                None => {
-                    let (sizes, operands) = ([first.1, own], [first.0, operand]);
-                    return BroadcastError::Incompatible { request, axis, sizes, operands }.boxed();
+    // of each axis, the first operand that has the joint size so far, and that size
+    let mut joint = vec![(0, 1); ndim];
+    let mut clash: Option<(usize, [usize; 2], [usize; 2])> = None;
+    for (operand, shape) in shapes.iter().enumerate() {
+        for (axis, &own) in (ndim - shape.len()..).zip(*shape) {
+            let (first, size) = joint[axis];
+            match joint_size(size, own) {
+                None if clash.is_none_or(|(before, ..)| axis < before) => {
+                    clash = Some((axis, [size, own], [first, operand]));
                 }
-                Some(size) if size != first.1 => first = (operand, size),
-                Some(_) => {}
+                Some(new) if new != size => joint[axis] = (operand, new),
+                _ => {}
             }
         }
-        joint.push(first.1);
     }
-    BroadcastError::Overflow { request, shape: joint }.boxed()
+    match clash {
+        Some((axis, sizes, operands)) => request.incompatible(axis, sizes, operands),
+        None => request.overflow(&joint.iter().map(|&(_, size)| size).collect::<Vec<_>>()),
+    }
 }
 
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.

@@ -3,6 +3,7 @@
 mod axes;
 mod batch;
 mod by_name;
+mod explain;
 mod joint;
 mod onto;
 mod place;
@@ -10,6 +11,7 @@ mod reduce;
 mod target;
 
 pub use axes::{Axes, AxisIndex, AxisSet};
+pub use explain::explain;
 pub use joint::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
 pub use reduce::LessAxes;
@@ -17,16 +19,16 @@ pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{Named, positions};
 pub(crate) use batch::{
-    Split, batch_ndim, expanded, goes_into, join_bases, join_batches, join_batches_of, joint_with, to_given,
-    told, with_base,
+    Split, base_axes, base_size, batch_ndim, expanded, goes_into, join_bases, join_batches, join_batches_of,
+    joint_with, with_base,
 };
 pub(crate) use by_name::{ByName, insert_sorted};
 pub(crate) use joint::{
-    checked_len, clash_or_overflow, join, join_checked, joint_ndim, joint_size, stretches,
+    checked_len, clash_or_overflow, join, join_checked, joint_ndim, joint_size, not_joint, stretches,
 };
 pub(crate) use onto::{go_onto, misfit};
 pub(crate) use place::{along_axes, in_dim, repeats};
-pub(crate) use reduce::{fits_memory, kept, left, onto_array, sum_target, sums_to, to_target};
+pub(crate) use reduce::{fits, kept, left, sum_target, sums_to};
 pub(crate) use target::{Placeholder, ShapeOf, plain, refusal, resolve};
 
 use ndarray::Dimension;

@@ -1,8 +1,7 @@
 //! Shapes toward that of an output which is there already.
 
 use super::{joint_ndim, stretches};
-use crate::error::{BroadcastError, Request};
-use alloc::boxed::Box;
+use crate::error::{BroadcastError, Request, operation};
 
 /// Whether each of the shapes goes to that of the output, aligned at the right; [`misfit`] is the error.
 #[inline(always)]
@@ -17,23 +16,15 @@ pub(crate) fn go_onto(shapes: &[&[usize]], output: &[usize]) -> bool {
 /// a clash.
 #[cold]
 #[inline(never)]
-#[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
-pub(crate) fn misfit(shapes: &[&[usize]], output: &[usize]) -> Box<BroadcastError> {
-    let request = Request::Onto {
-        shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
-        output: output.to_vec(),
-    }
-    .boxed();
+pub(crate) fn misfit(shapes: &[&[usize]], output: &[usize]) -> BroadcastError {
+    let request = Request::new(&operation::ONTO, shapes).to(output);
     let (expected, found) = (joint_ndim(shapes), output.len());
-    let error = match clash(shapes, output) {
-        _ if expected > found => BroadcastError::TooFewAxes { request, expected, found },
-        Some((axis, sizes, operand)) => {
-            BroadcastError::Incompatible { request, axis, sizes, operands: [operand, shapes.len()] }
-        }
+    match clash(shapes, output) {
+        _ if expected > found => request.too_few_axes("output", expected, found),
+        Some((axis, sizes, operand)) => request.incompatible(axis, sizes, [operand, shapes.len()]),
         // Not reached: an output exists, so its shape is no overflow.
-        None => BroadcastError::Overflow { request, shape: output.to_vec() },
-    };
-    error.boxed()
+        None => request.overflow(output),
+    }
 }
 
 /// The first axis of `output` to which one of the shapes does not go, the two sizes and which shape it is.

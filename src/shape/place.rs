@@ -3,7 +3,7 @@
 use super::axes::{Named, positions};
 use super::target::plain;
 use super::{Axes, Placeholder, TargetShape, checked_len, refusal, resolve, sizes, stretches};
-use crate::error::{BroadcastError, Request, cold};
+use crate::error::{BroadcastError, Request, operation};
 use alloc::vec::Vec;
 use ndarray::Dimension;
 
@@ -22,9 +22,9 @@ pub(crate) const fn repeats(from: usize, to: usize) -> bool {
 /// `[3, 1]` to `[2, 3, 4]` repeats along axes 0 and 2 of the three.
 ///
 /// # Errors
-/// [`TooFewAxes`](BroadcastError::TooFewAxes), [`Incompatible`](BroadcastError::Incompatible) and
-/// [`Overflow`](BroadcastError::Overflow) where `from` does not broadcast to `to`, as in
-/// [`resolve_target`](crate::resolve_target); [`InvalidSize`](BroadcastError::InvalidSize) for a size above `isize::MAX`.
+/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes), [`Incompatible`](crate::ErrorKind::Incompatible) and
+/// [`Overflow`](crate::ErrorKind::Overflow) where `from` does not broadcast to `to`, as in
+/// [`resolve_target`](crate::resolve_target); [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size above `isize::MAX`.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ pub(crate) const fn repeats(from: usize, to: usize) -> bool {
 /// `broadcast_gradient_args` returns them.
 pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, BroadcastError> {
     if !resolve(from, &mut to.to_vec(), Placeholder::Refused) || checked_len(to).is_none() {
-        return Err(*refusal(from, to, Placeholder::Refused));
+        return Err(refusal(from, to, Placeholder::Refused));
     }
     let new = to.len() - from.len();
     let stretched = (new..to.len()).filter(|&axis| repeats(from[axis - new], to[axis]));
@@ -57,13 +57,12 @@ pub(crate) fn along_axes<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(T::Dim, Named), BroadcastError> {
-    let request =
-        || Request::AlongAxes { shape: shape.to_vec(), axes: positions(axes), target: target.target_given() };
+    let request = || asked(&operation::ALONG_AXES, shape, axes, target);
     let resolved = plain(target, request)?;
     let new = Named::new(axes, resolved.ndim(), request)?;
     let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
     if found != expected {
-        return Err(*cold(move || BroadcastError::AxisCount { request: request().boxed(), expected, found }));
+        return Err(request().axis_count(expected, found));
     }
     check_placed(shape, &resolved, new.others(), |own, size| own == size, request)?;
     Ok((resolved, new))
@@ -76,12 +75,11 @@ pub(crate) fn in_dim<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
-    let request =
-        || Request::InDim { shape: shape.to_vec(), axes: positions(axes), target: target.target_given() };
+    let request = || asked(&operation::IN_DIM, shape, axes, target);
     let resolved = plain(target, request)?;
     let (expected, found) = (shape.len(), axes.axis_count());
     if found != expected {
-        return Err(*cold(move || BroadcastError::AxisCount { request: request().boxed(), expected, found }));
+        return Err(request().axis_count(expected, found));
     }
     Named::new(axes, resolved.ndim(), request)?;
     check_placed(shape, &resolved, (0..found).map(|i| axes.axis(i)), stretches, request)?;
@@ -100,20 +98,22 @@ fn check_placed<E: Dimension>(
     for (&own, axis) in shape.iter().zip(places) {
         let size = sizes(target)[axis];
         if !goes(own, size) {
-            return Err(*cold(move || BroadcastError::Incompatible {
-                request: request().boxed(),
-                axis,
-                sizes: [own, size],
-                operands: [0, 1],
-            }));
+            return Err(request().incompatible(axis, [own, size], [0, 1]));
         }
     }
     if checked_len(sizes(target)).is_none() {
-        let shape = target.clone();
-        return Err(*cold(move || BroadcastError::Overflow {
-            request: request().boxed(),
-            shape: sizes(&shape).to_vec(),
-        }));
+        return Err(request().overflow(sizes(target)));
     }
     Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn asked<T: TargetShape, X: Axes>(
+    operation: &'static operation::Operation,
+    shape: &[usize],
+    axes: &X,
+    target: &T,
+) -> Request {
+    Request::new(operation, &[shape]).to(target.target_given()).axes(&positions(axes))
 }

@@ -1,9 +1,10 @@
 //! What is left of a shape when axes of it are summed, and which shapes it can be summed to.
 
 use super::axes::positions;
+use super::target::no_size;
 use super::{Axes, Named, TargetShape, checked_len, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, Request, cold};
-use alloc::vec::Vec;
+use crate::error::{BroadcastError, ErrorKind, Request, count, operation};
+use alloc::{format, vec::Vec};
 use core::iter::zip;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
@@ -90,7 +91,9 @@ pub(crate) fn left<X: Axes, E: Dimension>(
     for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.others()) {
         *size = shape[axis];
     }
-    fits_memory(sizes(&left), size, || over_axes(shape, axes))?;
+    if !fits(sizes(&left), size) {
+        return Err(over_axes(shape, axes).too_large(sizes(&left), size));
+    }
     Ok((left, summed))
 }
 
@@ -107,113 +110,80 @@ pub(crate) fn kept<X: Axes, E: Dimension>(mut shape: E, axes: &X, size: usize) -
             *size = 1;
         }
     }
-    fits_memory(sizes(&shape), size, || over_axes(sizes(&given), axes))?;
+    if !fits(sizes(&shape), size) {
+        return Err(over_axes(sizes(&given), axes).too_large(sizes(&shape), size));
+    }
     Ok(shape)
 }
 
-/// The sizes of a target that an array of shape `shape` can be summed to.
+#[cold]
+#[inline(never)]
+fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
+    Request::new(&operation::SUM_AXES, &[shape]).axes(&positions(axes))
+}
+
+/// The sizes of a target that an array of shape `shape` can be summed to, for an operation on `operands`.
 ///
 /// # Errors
-/// In this order: `InvalidSize` for what is no size, as [`sums_to`], and `TooLarge` where the result is too
-/// large for elements of `size` bytes.
+/// As [`no_sum`], for elements of `size` bytes.
 #[inline]
 pub(crate) fn sum_target<T: TargetShape>(
     shape: &[usize],
     target: &T,
     size: usize,
-    request: impl Fn(Vec<i128>) -> Request,
+    operation: &'static operation::Operation,
+    operands: &[&[usize]],
 ) -> Result<T::Dim, BroadcastError> {
     let dim = target.target_dim();
-    if sums(shape, sizes(&dim)) && fits(sizes(&dim), size) {
+    if sums(shape, sizes(&dim)).is_some() && fits(sizes(&dim), size) {
         return Ok(dim);
     }
-    Err(*cold(|| {
-        let given = target.target_given();
-        sum_refusal(shape, &given, size, request(given.clone()))
-    }))
+    Err(no_sum(Request::new(operation, operands), shape, target.target_given(), size))
 }
 
-/// How many axes `shape` has more than `target`, to which it can be summed.
+/// How many axes `shape` has more than `target`, to which a request sums it.
 ///
 /// # Errors
-/// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a
-/// size differs and is not 1 in the target.
+/// As [`no_sum`].
 #[inline]
 pub(crate) fn sums_to(
     shape: &[usize],
     target: &[usize],
-    request: impl Fn() -> Request,
+    request: impl FnOnce() -> Request,
 ) -> Result<usize, BroadcastError> {
-    if sums(shape, target) {
-        return Ok(shape.len() - target.len());
-    }
-    Err(*cold(|| sum_refusal(shape, &target.target_given(), 0, request())))
+    sums(shape, target).ok_or_else(|| no_sum(request(), shape, target.target_given(), 0))
 }
 
-/// Whether an array of shape `shape` can be summed to `target`.
 #[inline(always)]
-fn sums(shape: &[usize], target: &[usize]) -> bool {
-    let Some(new) = shape.len().checked_sub(target.len()) else { return false };
-    zip(&shape[new..], target).all(|(&own, &size)| stretches(size, own))
+fn sums(shape: &[usize], target: &[usize]) -> Option<usize> {
+    let new = shape.len().checked_sub(target.len())?;
+    zip(&shape[new..], target).all(|(&own, &size)| stretches(size, own)).then_some(new)
 }
 
-/// The error of a sum that is refused.
+/// The error of a sum that is refused, in this order: `InvalidSize` for what is no size; `TooManyAxes`
+/// where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in
+/// the target; `TooLarge` where elements of `size` bytes are too many.
 #[cold]
-fn sum_refusal(shape: &[usize], target: &[i128], size: usize, request: Request) -> BroadcastError {
-    let request = request.boxed();
-    let mut sizes = Vec::with_capacity(target.len());
-    for (axis, &size) in target.iter().enumerate() {
-        match isize::try_from(size) {
-            Ok(size @ 0..) => sizes.push(size.unsigned_abs()),
-            _ => return BroadcastError::InvalidSize { request, axis, size },
-        }
+fn no_sum(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
+    let sizes: Vec<usize> = target.iter().filter_map(|&size| usize::try_from(size).ok()).collect();
+    if let Some(axis) = no_size(&target) {
+        let size = target[axis];
+        return request.to(target).invalid_size(axis, size, false);
     }
-    let (expected, found) = (shape.len(), sizes.len());
-    let Some(new) = expected.checked_sub(found) else {
-        return BroadcastError::TooManyAxes { request, expected, found };
+    let request = request.to(target);
+    let Some(new) = shape.len().checked_sub(sizes.len()) else {
+        let detail = format!("the target has {}, expected at most {}", count(sizes.len()), shape.len());
+        return request.error(ErrorKind::TooManyAxes, detail);
     };
     match zip(&shape[new..], &sizes).position(|(&own, &size)| !stretches(size, own)) {
-        Some(axis) => BroadcastError::Incompatible {
-            request,
-            axis: new + axis,
-            sizes: [shape[new + axis], sizes[axis]],
-            operands: [0, 1],
-        },
-        None => BroadcastError::TooLarge { request, shape: sizes, size },
+        Some(axis) => request.incompatible(new + axis, [shape[new + axis], sizes[axis]], [0, 1]),
+        None => request.too_large(&sizes, size),
     }
-}
-
-/// The sum of an array of shape `shape` into one of shape `target`, for messages.
-pub(crate) fn onto_array(shape: &[usize], target: &[usize]) -> Request {
-    to_target(shape, target.target_given())
-}
-
-pub(crate) fn to_target(shape: &[usize], target: Vec<i128>) -> Request {
-    Request::SumTo { shape: shape.to_vec(), target }
-}
-
-fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
-    Request::SumAxes { shape: shape.to_vec(), axes: positions(axes) }
-}
-
-/// # Errors
-/// `TooLarge` where elements of `size` bytes are more than `isize::MAX` bytes in the shape `result`.
-#[inline]
-pub(crate) fn fits_memory(
-    result: &[usize],
-    size: usize,
-    request: impl FnOnce() -> Request,
-) -> Result<(), BroadcastError> {
-    if fits(result, size) {
-        return Ok(());
-    }
-    let shape = result.to_vec();
-    Err(*cold(move || BroadcastError::TooLarge { request: request().boxed(), shape, size }))
 }
 
 /// Whether memory can hold a `result` with elements of `size` bytes.
 #[inline(always)]
-fn fits(result: &[usize], size: usize) -> bool {
+pub(crate) fn fits(result: &[usize], size: usize) -> bool {
     let bytes = checked_len(result).and_then(|len| len.checked_mul(size));
     bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok())
 }

@@ -1,9 +1,9 @@
 //! What may be given as a target shape, and what a target comes to for an array.
 
 use super::{checked_len, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, Request, cold};
+use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// An integer type that sizes can be given in: those of 8 to 64 bits. Sealed.
@@ -267,11 +267,11 @@ pub(crate) enum Placeholder {
 ///
 /// # Errors
 /// In this order:
-/// [`InvalidSize`](BroadcastError::InvalidSize) for a size below -1;
-/// [`TooFewAxes`](BroadcastError::TooFewAxes) where the target has fewer axes than the shape;
-/// [`PlaceholderOnNewAxis`](BroadcastError::PlaceholderOnNewAxis) for a -1 where the shape has no axis;
-/// [`Incompatible`](BroadcastError::Incompatible) where an axis has another size than the target and is not 1;
-/// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+/// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1;
+/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the shape;
+/// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the shape has no axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has another size than the target and is not 1;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
 ///
 /// # Examples
 /// ```
@@ -294,7 +294,7 @@ pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, B
     if resolve(shape, &mut resolved, Placeholder::Keeps) && checked_len(&resolved).is_some() {
         Ok(resolved)
     } else {
-        Err(*refusal(shape, target, Placeholder::Keeps))
+        Err(refusal(shape, target, Placeholder::Keeps))
     }
 }
 
@@ -340,24 +340,25 @@ fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> R
 /// The error of a target that [`resolve`] refuses, or that is an overflow.
 #[cold]
 #[inline(never)]
-#[allow(clippy::unnecessary_box_returns, reason = "see `cold`")]
 pub(crate) fn refusal<T: TargetShape + ?Sized>(
     shape: &[usize],
     target: &T,
     placeholder: Placeholder,
-) -> Box<BroadcastError> {
-    refused(shape, target.target_given(), placeholder).boxed()
+) -> BroadcastError {
+    let given = target.target_given();
+    let request = Request::new(&operation::TO_TARGET, &[shape]).to(given.clone());
+    refused(request, shape, &given, placeholder)
 }
 
-/// The error of a target that is refused: the first fault by kind, then by axis, else overflow.
+/// The error of `request`, which stretches `shape` to a target as [`resolve`] does.
 #[cold]
-fn refused(shape: &[usize], given: Vec<i128>, placeholder: Placeholder) -> BroadcastError {
-    let (whole, target, found) = (shape.to_vec(), given.clone(), given.len());
-    let request = match placeholder {
-        Placeholder::Keeps => Request::ToTarget { shape: whole, target },
-        Placeholder::Refused => Request::ToShape { shape: whole, target },
-    }
-    .boxed();
+pub(crate) fn refused(
+    request: Request,
+    shape: &[usize],
+    given: &[i128],
+    placeholder: Placeholder,
+) -> BroadcastError {
+    let found = given.len();
     // Where the target has too few axes, the array's last ones are looked at.
     let own = |axis: usize| shape.len().checked_sub(found - axis).map(|axis| shape[axis]);
     let mut resolved = Vec::with_capacity(found);
@@ -370,33 +371,39 @@ fn refused(shape: &[usize], given: Vec<i128>, placeholder: Placeholder) -> Broad
         }
     }
     match fault {
-        Some((Fault::InvalidSize, axis)) => BroadcastError::InvalidSize { request, axis, size: given[axis] },
-        _ if found < shape.len() => BroadcastError::TooFewAxes { request, expected: shape.len(), found },
-        Some((Fault::PlaceholderOnNewAxis, axis)) => {
-            BroadcastError::PlaceholderOnNewAxis { shape: shape.to_vec(), target: given, axis }
+        Some((Fault::InvalidSize, axis)) => {
+            request.invalid_size(axis, given[axis], placeholder == Placeholder::Keeps)
         }
+        _ if found < shape.len() => request.too_few_axes("target", shape.len(), found),
+        Some((Fault::PlaceholderOnNewAxis, axis)) => request.placeholder_on_new_axis(shape, axis),
         Some((Fault::Incompatible, axis)) => {
-            let sizes = [own(axis).unwrap_or(1), narrow(given[axis])];
-            BroadcastError::Incompatible { request, axis, sizes, operands: [0, 1] }
+            request.incompatible(axis, [own(axis).unwrap_or(1), narrow(given[axis])], [0, 1])
         }
-        None => BroadcastError::Overflow { request, shape: resolved },
+        None => request.overflow(&resolved),
     }
 }
 
-/// The sizes of a target in which nothing but sizes may stand.
+/// The sizes of a target that has nothing but sizes.
 #[inline(always)]
 pub(crate) fn plain<T: TargetShape>(
     target: &T,
-    request: impl Fn() -> Request,
+    request: impl FnOnce() -> Request,
 ) -> Result<T::Dim, BroadcastError> {
     let plain = target.target_dim();
-    for (axis, &asked) in sizes(&plain).iter().enumerate() {
-        if resolve_axis(None, asked, Placeholder::Refused).is_err() {
-            return Err(*cold(move || {
-                let size = target.target_given()[axis];
-                BroadcastError::InvalidSize { request: request().boxed(), axis, size }
-            }));
-        }
+    if sizes(&plain).iter().all(|size| size.cast_signed() >= 0) {
+        return Ok(plain);
     }
-    Ok(plain)
+    Err(not_plain(&target.target_given(), request()))
+}
+
+/// The error of a target that has anything but sizes.
+#[cold]
+fn not_plain(given: &[i128], request: Request) -> BroadcastError {
+    let axis = no_size(given).unwrap_or(0);
+    request.invalid_size(axis, given[axis], false)
+}
+
+/// The first axis where a target has no size.
+pub(super) fn no_size(given: &[i128]) -> Option<usize> {
+    given.iter().position(|&size| !isize::try_from(size).is_ok_and(|size| size >= 0))
 }

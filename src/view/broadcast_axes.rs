@@ -18,12 +18,12 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
-    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that `shape` does not have;
-    /// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-    /// [`AxisCount`](BroadcastError::AxisCount) where `shape` has not as many axes as the array and `axes` together;
-    /// [`Incompatible`](BroadcastError::Incompatible) where the sizes of an axis differ;
-    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
+    /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that `shape` does not have;
+    /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `shape` has not as many axes as the array and `axes` together;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where the sizes of an axis differ;
+    /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
     ///
     /// # Examples
     /// ```

@@ -19,12 +19,12 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
-    /// [`AxisCount`](BroadcastError::AxisCount) where `axes` has not one entry for each axis of the array;
-    /// [`AxisOutOfBounds`](BroadcastError::AxisOutOfBounds) with the smallest axis that `shape` does not have;
-    /// [`DuplicateAxis`](BroadcastError::DuplicateAxis) for a repeated axis;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array;
-    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has not one entry for each axis of the array;
+    /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that `shape` does not have;
+    /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in the array;
+    /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
     ///
     /// # Examples
     /// ```

@@ -19,11 +19,11 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a size below -1 or above `isize::MAX`;
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where the target has fewer axes than the array;
-    /// [`PlaceholderOnNewAxis`](BroadcastError::PlaceholderOnNewAxis) for a -1 where the array has no axis;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array;
-    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1 or above `isize::MAX`;
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the array;
+    /// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the array has no axis;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in the array;
+    /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
     ///
     /// # Examples
     /// ```

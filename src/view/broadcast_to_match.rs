@@ -3,7 +3,7 @@
 use super::raw::broadcast_data;
 use super::{AsArrayRef, Operands, stretch};
 use crate::error::BroadcastError;
-use crate::shape::{Placeholder, TargetShape, clash_or_overflow, join, joint_ndim, sizes_mut};
+use crate::shape::{Placeholder, TargetShape, join, joint_ndim, not_joint, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
 /// The dimension type of the joint shape of two and of three arrays.
@@ -62,11 +62,11 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Errors
     /// In this order:
-    /// [`InvalidSize`](BroadcastError::InvalidSize) for a negative size (-1 is no placeholder here, see
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size (-1 is no placeholder here, see
     /// [`broadcast_to`](super::BroadcastTo::broadcast_to)) or one above `isize::MAX`;
-    /// [`TooFewAxes`](BroadcastError::TooFewAxes) where `shape` has fewer axes than the array;
-    /// [`Incompatible`](BroadcastError::Incompatible) where a size differs and is not 1 in the array;
-    /// [`Overflow`](BroadcastError::Overflow) where the non-zero sizes multiply past `isize::MAX`.
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `shape` has fewer axes than the array;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in the array;
+    /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
     ///
     /// # Examples
     /// ```
@@ -107,8 +107,8 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// that of both arrays is.
     ///
     /// # Errors
-    /// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
-    /// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
+    /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
     ///
     /// # Examples
     /// ```
@@ -264,10 +264,10 @@ pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     let shapes = [a.shape(), b.shape()];
     let mut joint = D::zeros(joint_ndim(&shapes));
     if !join(&shapes, sizes_mut(&mut joint)) {
-        return Err(*clash_or_overflow(&shapes));
+        return Err(not_joint(&shapes));
     }
     let (Some(x), Some(y)) = (broadcast_data(a, joint.clone()), broadcast_data(b, joint)) else {
-        return Err(*clash_or_overflow(&shapes));
+        return Err(not_joint(&shapes));
     };
     (*a, *b) = (x, y);
     Ok(())
@@ -310,12 +310,12 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     let shapes = [a.shape(), b.shape(), c.shape()];
     let mut joint = D::zeros(joint_ndim(&shapes));
     if !join(&shapes, sizes_mut(&mut joint)) {
-        return Err(*clash_or_overflow(&shapes));
+        return Err(not_joint(&shapes));
     }
     let stretched =
         (broadcast_data(a, joint.clone()), broadcast_data(b, joint.clone()), broadcast_data(c, joint));
     let (Some(first), Some(second), Some(third)) = stretched else {
-        return Err(*clash_or_overflow(&shapes));
+        return Err(not_joint(&shapes));
     };
     (*a, *b, *c) = (first, second, third);
     Ok(())

@@ -83,5 +83,5 @@ fn stretch<V, T: TargetShape>(
             return Ok(view);
         }
     }
-    Err(*refusal(shape, target, placeholder))
+    Err(refusal(shape, target, placeholder))
 }

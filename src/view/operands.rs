@@ -3,7 +3,7 @@
 use super::raw::broadcast_data;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{clash_or_overflow, join, joint_ndim, sizes_mut};
+use crate::shape::{join, joint_ndim, not_joint, sizes_mut};
 use alloc::vec::Vec;
 use core::ops::Deref;
 use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
@@ -143,7 +143,7 @@ macro_rules! operands {
                         return Ok(($($x,)+));
                     }
                 }
-                Err(*clash_or_overflow(&shapes))
+                Err(not_joint(&shapes))
             }
         }
     };
@@ -177,8 +177,8 @@ operands!(A a, B b, C c, D d, E e, F f;
 /// where all are fixed, else a dynamic one.
 ///
 /// # Errors
-/// [`Incompatible`](BroadcastError::Incompatible) where an axis has two sizes that are not 1, 0 included;
-/// [`Overflow`](BroadcastError::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero joint sizes multiply past `isize::MAX`.
 ///
 /// # Examples
 /// ```
@@ -250,5 +250,5 @@ pub fn broadcast_views<'a, A, D: Dimension>(
             return Ok(stretched);
         }
     }
-    Err(*clash_or_overflow(&shapes))
+    Err(not_joint(&shapes))
 }

@@ -3,7 +3,7 @@
 use common::{assert_words, empty, kind, refused};
 use ndarray::{Array, Array1, Array2, ArrayD, Axis, ErrorKind, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, BroadcastError, Request, reduction_axes};
+use ndarray_broadcast::{AxisSet, reduction_axes};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -45,7 +45,7 @@ fn duplicate_axis() {
     assert_words(delta.sum_axes_keepdims([2, 0, 2]).map(Array::into_dyn));
     // the first that was there before
     let error = refused(delta.sum_axes([1, 0, 0, 1].to_vec()));
-    assert!(matches!(error, BroadcastError::DuplicateAxis { axis: 0, .. }), "{error}");
+    assert_eq!((error.kind(), error.axis()), (ndarray_broadcast::ErrorKind::DuplicateAxis, Some(0)));
     // more axes than the array has, in a list of which the type does not say so
     assert_eq!(kind(delta.sum_axes(&[0, 1, 2, 0][..])), "DuplicateAxis");
 }
@@ -85,15 +85,8 @@ fn incompatible() {
         "cannot sum shape [5, 0] to [0, 5]: axis 0 has sizes 5 and 0, expected equal sizes or 1 in the target",
     );
     let error = refused(Array::<u8, _>::zeros((2, 3, 4)).sum_to_shape((2, 1, 5)));
-    assert_eq!(
-        error,
-        BroadcastError::Incompatible {
-            request: Box::new(Request::SumTo { shape: vec![2, 3, 4], target: vec![2, 1, 5] }),
-            axis: 2,
-            sizes: [4, 5],
-            operands: [0, 1],
-        }
-    );
+    assert_eq!((error.axis(), error.operands()), (Some(2), Some([0, 1])));
+    assert_eq!((error.sizes().concat(), error.shapes().concat()), ("45".into(), "[2, 3, 4][2, 1, 5]".into()));
 }
 
 #[test]

@@ -16,7 +16,8 @@ pub use arrays::{
     operands_in, shape, torch_array,
 };
 pub use model::{
-    aligned_right, assert_elements, assert_strides, assert_words, element, empty, in_dim_places, indices,
-    joint, kind, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
+    aligned_right, assert_elements, assert_picture, assert_strides, assert_words, element, empty,
+    in_dim_places, indices, joint, kind, overflows, read_at, refused, resolved, scrambled, signed, sums,
+    variant, without_axes,
 };
 pub use tables::{Case, Number, Tally, run, run_kind};

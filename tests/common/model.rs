@@ -165,7 +165,20 @@ pub fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &
     assert_eq!(error.to_string(), message);
     assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
     assert_eq!(format!("{error:#?}"), format!("{name}: {message}"));
+    assert_picture(&error);
     assert_eq!(ShapeError::from(error).kind(), kind);
+}
+
+/// Asserts that an error's `{:#}` is what `tests/pictures.txt` has below its message.
+#[track_caller]
+pub fn assert_picture(error: &BroadcastError) {
+    let (message, picture) = (error.to_string(), format!("{error:#}"));
+    let recorded = include_str!("../pictures.txt").trim_end().split("\n\n");
+    let recorded = recorded.map(|block| block.split_once('\n').unwrap_or((block, block)));
+    let Some((_, expected)) = recorded.into_iter().find(|(line, _)| *line == message) else {
+        panic!("not in tests/pictures.txt:\n{message}\n{picture}\n");
+    };
+    assert_eq!(picture, expected);
 }
 
 /// The name of the variant of the error of a broadcast that must have one.

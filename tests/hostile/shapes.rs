@@ -2,9 +2,10 @@
 
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, spread};
-use ndarray::{Axis, ErrorKind, ShapeError};
+use ndarray::{ArrayD, Axis, ErrorKind, ShapeError};
+use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target,
+    AxisSet, BroadcastError, broadcast_shapes, const_broadcast_shape, explain, reduction_axes, resolve_target,
 };
 
 pub(crate) fn rows(t: &mut Table) {
@@ -129,10 +130,39 @@ fn errors(t: &mut Table) {
     t.call("BroadcastError::fmt", || format!("{error:?}")).is(format!("Incompatible: {error}"));
     t.call("BroadcastError::into", || ShapeError::from(error.clone()).kind())
         .is(ErrorKind::IncompatibleShape);
-    let BroadcastError::Incompatible { request, .. } = error else { unreachable!() };
-    t.call("Request::fmt", || request.to_string()).is(format!(
+    t.call("BroadcastError::kind", || error.kind()).is(ndarray_broadcast::ErrorKind::Incompatible);
+    t.call("BroadcastError::axis", || error.axis()).is(Some(0));
+    t.call("BroadcastError::sizes", || error.sizes().join(" ")).is("2 3".to_string());
+    t.call("BroadcastError::operands", || error.operands()).is(Some([0, 1]));
+    t.call("BroadcastError::position", || error.position()).is(None);
+    t.call("BroadcastError::shapes", || error.shapes())
+        .is(vec![format!("{:?}", all(2)), format!("{:?}", all(3))]);
+    t.call("BroadcastError::operation", || error.operation()).is(format!(
         "broadcast shapes {:?} and {:?} together",
         all(2),
         all(3)
     ));
+    pictures(t);
+}
+
+/// Pictures stay in proportion to the message: 10,000 rows of 10,000 columns are one line.
+fn pictures(t: &mut Table) {
+    let picture = |error: &BroadcastError| format!("{error:#}");
+    let error = broadcast_shapes(&[all(2), all(3)]).unwrap_err();
+    t.call("BroadcastError::fmt", || picture(&error).lines().count()).is(4);
+    t.call("explain", || explain(&[all(2), all(3)]).to_string()).is(picture(&error));
+    let mut shapes = vec![vec![2]; MANY];
+    shapes.push(all(1));
+    t.call("explain", || explain(&shapes).to_string().lines().count()).is(1);
+    shapes.push(vec![3]);
+    let error = broadcast_shapes(&shapes).unwrap_err();
+    t.call("BroadcastError::fmt", || picture(&error)).is(error.to_string());
+    t.call("explain", || explain(&shapes).to_string()).is(error.to_string());
+    t.call("explain", || explain(&vec![[2]; MANY]).to_string().lines().count()).is(MANY + 3);
+    t.call("explain", || explain(&[[MAX], [1]]).to_string()).holds(|picture| picture.contains("isize::MAX"));
+    // all at one place, and each at its own
+    let error = ArrayD::<u8>::zeros(all(1)).broadcast_in_dim(all(1), all(7)).unwrap_err();
+    t.call("BroadcastError::fmt", || picture(&error).lines().count()).is(3);
+    let error = ArrayD::<u8>::zeros(all(1)).broadcast_axes(all(1), all(MAX)).unwrap_err();
+    t.call("BroadcastError::fmt", || picture(&error).lines().count()).is(4);
 }

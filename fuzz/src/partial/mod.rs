@@ -99,7 +99,7 @@ fn together(input: &mut Input<'_>) {
         Decision::Always => assert!(all, "{operands:?}"),
         Decision::Never(error) => {
             assert!(!some, "{operands:?}");
-            assert_refused(error, "IncompatibleDims");
+            assert_refused(error, "Incompatible");
             assert_eq!(Err(error.clone()), inferred);
             assert_eq!(Err(error.clone()), Plan::new(operands.clone()));
         }
@@ -285,7 +285,7 @@ fn two(input: &mut Input<'_>) {
             assert!(common.iter().all(admits), "{a} and {b}: {merged}");
         }
         Err(error) => {
-            let name = if a.ndim() == b.ndim() { "IncompatibleDims" } else { "AxisCount" };
+            let name = if a.ndim() == b.ndim() { "Incompatible" } else { "AxisCount" };
             assert_refused(&error, name);
             assert!(common.is_empty(), "{a} and {b}");
         }

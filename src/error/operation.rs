@@ -1,0 +1,86 @@
+//! The operations that can fail: their words, their rule for sizes, and how their shapes are aligned.
+
+/// An operation, as errors describe it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Operation {
+    /// What follows "cannot". [`Request`](super::Request) fills in the names in braces.
+    pub(super) words: &'static str,
+    /// The word for an axis of the result.
+    pub(super) axis: &'static str,
+    /// What two sizes of one axis have to be.
+    pub(super) rule: &'static str,
+    /// From how many operands on a message numbers the two that clash, and the word for them.
+    pub(super) numbered: (usize, &'static str),
+    pub(super) layout: Layout,
+}
+
+/// How a picture aligns shapes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// At the right: whole shapes, or batches with their bases apart.
+    Right,
+    /// At the right, bases too.
+    RightBases,
+    /// As `Right`; the target is a base.
+    TargetIsBase,
+    /// The target, above it the array with `*` at the named axes.
+    Along,
+    /// The target, above it each size of the array at its axis.
+    Placed,
+    /// The array, below it `*` at the named axes.
+    Summed,
+    /// Nothing is aligned.
+    Alone,
+}
+
+/// Each operation with its words, and what differs from another.
+macro_rules! operations {
+    ($($NAME:ident $words:literal, $($field:ident: $value:expr,)* ..$like:ident;)*) => {
+        $(pub(crate) const $NAME: Operation = Operation { words: $words, $($field: $value,)* ..$like };)*
+    };
+}
+
+const RIGHT: Operation = Operation {
+    words: "",
+    axis: "axis",
+    rule: "equal sizes or 1",
+    numbered: (usize::MAX, ""),
+    layout: Layout::Right,
+};
+
+operations! {
+    NOTHING "broadcast no shapes", ..RIGHT;
+    TOGETHER "broadcast shape{s} {operands}{together}", numbered: (3, "shapes"), ..RIGHT;
+    TO_TARGET "broadcast shape {operands} to {targets}", rule: "equal sizes or 1 in the array", ..RIGHT;
+    RESOLVE "resolve -1 at axis {text} of target {targets}", ..RIGHT;
+    ALONG_AXES "broadcast shape {operands} along axes {axes} to {targets}",
+        rule: "equal sizes", layout: Layout::Along, ..RIGHT;
+    IN_DIM "broadcast shape {operands} with its axes at {axes} of {targets}", layout: Layout::Placed, ..TO_TARGET;
+    ONTO "broadcast shape{s} {operands} to output {targets}",
+        rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
+    SUM_AXES "sum shape {operands} over axes {axes}", layout: Layout::Summed, ..RIGHT;
+    SUM_TO "sum shape {operands} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
+    MAP_SUM_TO "broadcast shape{s} {operands}{together} and sum to {targets}", ..SUM_TO;
+    AXIS_SET "make an axis set of {targets}", layout: Layout::Alone, ..RIGHT;
+    READ "read {quoted}", layout: Layout::Alone, ..RIGHT;
+
+    SPLIT_BATCH "split shape {operands} into batch and base of {text}", layout: Layout::Alone, ..RIGHT;
+    BATCHES_TOGETHER "broadcast batch shape{s} {batches}{together}",
+        axis: "batch axis", numbered: (3, "operands"), ..RIGHT;
+    BASES_TOGETHER "broadcast base shape{s} {bases}{together}",
+        axis: "base axis", layout: Layout::RightBases, ..RIGHT;
+    BATCH_TO_TARGET "broadcast batch shape {batches} to {targets}", axis: "batch axis", ..TO_TARGET;
+    EACH_BATCH "make base shape {targets} of each batch element of {operands}",
+        layout: Layout::TargetIsBase, ..RIGHT;
+    SIGNATURE "apply {text} to {operands}", ..RIGHT;
+    BATCH_INTO "write what comes of {operands} into {targets}",
+        axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
+    BATCH_SUM "sum batch shape {batches} to {targets}", axis: "batch axis", ..SUM_TO;
+
+    PARTIAL_TOGETHER "broadcast shape{s} {operands}{together}", numbered: (0, "operands"), ..RIGHT;
+    PARTIAL_BATCHES "broadcast the batches of {operands}", ..PARTIAL_TOGETHER;
+    VERIFY "verify result {targets} of operand{s} {operands}", ..PARTIAL_TOGETHER;
+    VERIFY_NOTHING "verify result {targets} of no operands", ..RIGHT;
+    MERGE "merge shapes {operands}", rule: "equal sizes", ..RIGHT;
+    PLANNED "broadcast shapes {operands} as planned for {targets}", ..PARTIAL_TOGETHER;
+}
