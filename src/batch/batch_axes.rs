@@ -14,7 +14,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{Array3, Ix1, Ix2, Ix3};
-/// use ndarray_broadcast::{prelude::*, BaseRank, BroadcastError, LessAxes};
+/// use ndarray_broadcast::{bounds::{BaseRank, LessAxes}, prelude::*, BroadcastError};
 ///
 /// fn bases<K: BaseRank>(a: &Array3<f64>) -> Result<usize, BroadcastError>
 /// where

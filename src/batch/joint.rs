@@ -154,7 +154,7 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
 /// # Examples
 /// ```
 /// use ndarray::{Array2, Array3, Ix1, Ix2};
-/// use ndarray_broadcast::{batch_broadcast_all, prelude::*, BatchOperands};
+/// use ndarray_broadcast::{bounds::BatchOperands, batch_broadcast_all, prelude::*};
 ///
 /// fn agree<O: BatchOperands>(operands: O) -> bool {
 ///     batch_broadcast_all(operands).is_ok()

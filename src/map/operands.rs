@@ -41,7 +41,7 @@ pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'
 /// # Examples
 /// ```
 /// use ndarray::array;
-/// use ndarray_broadcast::{broadcast_map_sum_to, BroadcastError, MapOperands};
+/// use ndarray_broadcast::{bounds::MapOperands, broadcast_map_sum_to, BroadcastError};
 ///
 /// fn mean<O: MapOperands<F, f64>, F>(operands: O, count: f64, f: F) -> Result<f64, BroadcastError> {
 ///     Ok(broadcast_map_sum_to(operands, (), f)?.into_scalar() / count)
@@ -71,7 +71,7 @@ pub trait MapOperands<F, R>: FusedOperands {
 /// # Examples
 /// ```
 /// use ndarray::{array, Array2};
-/// use ndarray_broadcast::{broadcast_apply, ApplyOperands, BroadcastError};
+/// use ndarray_broadcast::{bounds::ApplyOperands, broadcast_apply, BroadcastError};
 ///
 /// fn square<O: ApplyOperands<f64, F>, F>(operands: O, f: F) -> Result<Array2<f64>, BroadcastError> {
 ///     let mut out = Array2::zeros((2, 2));

@@ -12,7 +12,7 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{array, Array1, Array2, Axis};
-/// use ndarray_broadcast::{prelude::*, AxisIndex, BroadcastError};
+/// use ndarray_broadcast::{bounds::AxisIndex, prelude::*, BroadcastError};
 ///
 /// fn total<I: AxisIndex>(a: &Array2<f64>, axis: I) -> Result<Array1<f64>, BroadcastError> {
 ///     a.sum_axes([axis])

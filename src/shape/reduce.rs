@@ -16,7 +16,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{array, Array, ArrayRef, Ix1};
-/// use ndarray_broadcast::{prelude::*, BroadcastError, LessAxes};
+/// use ndarray_broadcast::{bounds::LessAxes, prelude::*, BroadcastError};
 ///
 /// fn over_first<D: LessAxes<Ix1>>(a: &ArrayRef<f64, D>) -> Result<Array<f64, D::Left>, BroadcastError> {
 ///     a.sum_axes(0)

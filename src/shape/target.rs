@@ -11,7 +11,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{array, Array1, ArrayView2};
-/// use ndarray_broadcast::{prelude::*, BroadcastError, Size};
+/// use ndarray_broadcast::{bounds::Size, prelude::*, BroadcastError};
 ///
 /// fn square<N: Size>(a: &Array1<f64>, n: N) -> Result<ArrayView2<'_, f64>, BroadcastError> {
 ///     a.broadcast_to([n, n])

@@ -88,7 +88,7 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
 /// # Examples
 /// ```
 /// use ndarray::{array, Dimension};
-/// use ndarray_broadcast::{broadcast_arrays, BroadcastError, Operands};
+/// use ndarray_broadcast::{bounds::Operands, broadcast_arrays, BroadcastError};
 ///
 /// // how many axes they come to, which the types say
 /// fn joint_ndim<O: Operands>(operands: O) -> Result<Option<usize>, BroadcastError> {
