@@ -1,13 +1,15 @@
 //! The fused operations as methods.
 
-use super::{BaseOp, Batch, Joint, Whole, base_op};
+use super::{BaseOp, Batch, JointBatch, WithBase, base_op};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{LessAxes, Split, goes_into, joint_with, sizes};
+use crate::shape::{BatchShape, LessAxes, check_batches_into, result_shape, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// What an operation `P` makes of two batches.
-type Applied<P, A, D, B, A2, D2, B2> =
-    Array<<P as BaseOp<A, A2, B, B2>>::Output, Whole<Joint<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2>>::Base>>;
+type Applied<P, A, D, B, A2, D2, B2> = Array<
+    <P as BaseOp<A, A2, B, B2>>::Output,
+    WithBase<JointBatch<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2>>::Base>,
+>;
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// An operation of [`base_op`] on each pair of bases, with the batches broadcast.
@@ -121,7 +123,7 @@ where
     W: Dimension,
 {
     let parts = [a.parts(), b.parts()];
-    joint_with(&parts, sizes(&op.base(&parts)?), size_of::<P::Output>())
+    result_shape(&parts, sizes(&op.base(&parts)?), size_of::<P::Output>())
 }
 
 /// Checks the shape of an array for the result.
@@ -140,9 +142,9 @@ where
 {
     let parts = [a.parts(), b.parts()];
     let base = op.base(&parts)?;
-    let to = Split::new(out, base.ndim())?;
-    goes_into(&parts, to)?;
-    Split::new(sizes(&base), base.ndim())?.check_base(
+    let to = BatchShape::new(out, base.ndim())?;
+    check_batches_into(&parts, to)?;
+    BatchShape::new(sizes(&base), base.ndim())?.check_base(
         to,
         || Request::new(&operation::BATCH_INTO, &parts).to(&to),
         (2, to),

@@ -11,7 +11,7 @@ use crate::kernel::threads::Serial;
 #[cfg(feature = "rayon")]
 use crate::kernel::threads::Threads;
 use crate::sealed::Sealed;
-use crate::shape::{Split, join_bases, sizes, sizes_mut};
+use crate::shape::{BatchShape, join_bases, sizes, sizes_mut};
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
@@ -101,7 +101,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
 
     /// The base shape of the result.
     #[doc(hidden)]
-    fn base(self, parts: &[Split<'_>; 2]) -> Result<Self::Base, BroadcastError>;
+    fn base(self, parts: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError>;
 
     /// The results as a new array; the shapes were checked.
     #[doc(hidden)]
@@ -186,7 +186,7 @@ macro_rules! elementwise {
             type Base = <B as DimMax<B2>>::Output;
 
             #[inline]
-            fn base(self, parts: &[Split<'_>; 2]) -> Result<Self::Base, BroadcastError> {
+            fn base(self, parts: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError> {
                 let mut base = Self::Base::zeros(parts[0].base().len().max(parts[1].base().len()));
                 join_bases(parts, sizes_mut(&mut base))?;
                 Ok(base)
@@ -292,7 +292,7 @@ macro_rules! product {
             type Base = $R;
 
             #[inline]
-            fn base(self, parts: &[Split<'_>; 2]) -> Result<$R, BroadcastError> {
+            fn base(self, parts: &[BatchShape<'_>; 2]) -> Result<$R, BroadcastError> {
                 /// The sizes of the result's base, where those of the operands fit.
                 #[inline]
                 fn sizes(a: &[usize], b: &[usize]) -> Option<$R> {

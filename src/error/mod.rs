@@ -69,6 +69,9 @@ struct Report {
     marks: Vec<Mark>,
 }
 
+/// Where a text cannot be read, in bytes, and what could stand there.
+pub(crate) type TextFault = (usize, &'static str);
+
 /// An axis, by what it is counted in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {

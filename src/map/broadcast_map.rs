@@ -1,8 +1,8 @@
 //! Operands evaluated into a new array.
 
-use super::operands::{MapOperands, Mapping, joint};
+use super::fused_operands::{MapOperands, Mapping, joint};
 #[cfg(feature = "rayon")]
-use super::operands::{ParMapOperands, Sharing};
+use super::fused_operands::{ParMapOperands, Sharing};
 use crate::error::{BroadcastError, Request, operation};
 #[cfg(feature = "rayon")]
 use crate::kernel::each::par_to_new;

@@ -1,6 +1,6 @@
 //! Operands evaluated and summed in one pass.
 
-use super::operands::{FusedOperands, MapOperands, Mapping, joint};
+use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
 use crate::error::{BroadcastError, operation};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Add, sum_to};

@@ -2,7 +2,7 @@
 
 use crate::error::{BroadcastError, Line, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
-use crate::shape::{fits, go_onto, misfit};
+use crate::shape::{all_stretch_onto, fits, output_error};
 use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -159,5 +159,5 @@ fn check<A, B, D: Dimension, E: Dimension>(
     out: &ArrayRef<B, E>,
 ) -> Result<(), BroadcastError> {
     let shapes = [array.shape()];
-    if go_onto(&shapes, out.shape()) { Ok(()) } else { Err(misfit(&shapes, out.shape())) }
+    if all_stretch_onto(&shapes, out.shape()) { Ok(()) } else { Err(output_error(&shapes, out.shape())) }
 }

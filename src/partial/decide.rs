@@ -1,7 +1,7 @@
 //! Whether operands go together for certain, never, or if the running program makes sure of more.
 
-use super::dim::Beside;
-use super::infer::{At, Columns, Joint};
+use super::dim::BesideOne;
+use super::infer::{AlignedAxes, AlignedDim, Inferred};
 use super::verify::{Agreement, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::{BroadcastError, Request, operation};
@@ -100,7 +100,7 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which knows always and not; nGraph's
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
-    let columns = Columns::new(operands);
+    let columns = AlignedAxes::new(operands);
     match columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands)) {
         Err(error) => Decision::Never(error),
         Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
@@ -146,7 +146,7 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
     if !unranked || result.dims().is_none() {
         super::verify(operands, result, rule)?;
     }
-    let columns = Columns::new(operands);
+    let columns = AlignedAxes::new(operands);
     let joint = columns.infer(&request)?;
     let mut checks = operand_checks(operands, &columns);
     let Some(declared) = result.dims() else { return Ok(checks) };
@@ -187,8 +187,8 @@ fn first_places(operands: &[PartialShape]) -> ByName<'_, Place> {
 /// What makes sure of the sizes of a result, given that the operands go together. Without `joint`,
 /// nothing is known of it.
 fn axis_checks<'a>(
-    columns: &Columns,
-    joint: Option<&'a Joint<'a>>,
+    columns: &AlignedAxes,
+    joint: Option<&'a Inferred<'a>>,
     declared: &'a [Dim],
     mut places: ByName<'a, Place>,
 ) -> Vec<Check> {
@@ -213,14 +213,14 @@ fn axis_checks<'a>(
 }
 
 /// The one operand that can have another size than 1 at an axis, if there is one: its size is the result's.
-fn only_stretching(columns: &Columns, axis: usize) -> Option<Place> {
+fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
     let mut stretching = columns.at(axis).iter().filter(|(_, _, dim)| **dim != Dim::Known(1));
     let &(operand, axis, _) = stretching.next()?;
     stretching.next().is_none().then_some(Place::Operand { operand, axis })
 }
 
 /// What makes sure that operands go together of which it is not certain that they never do.
-fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
+fn operand_checks(operands: &[PartialShape], columns: &AlignedAxes) -> Vec<Check> {
     let (mut checks, mut seen) = (Vec::new(), Vec::new());
     // Any shape goes with those of which all sizes are 1, so that one of any shape needs no check then.
     let mut ones = true;
@@ -236,10 +236,10 @@ fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
 }
 
 /// What names have to be, for the checks that are made: these names agree, or are 1 or of this size.
-type Seen<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
+type CheckedNames<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
 
 /// What makes sure of one axis.
-fn column_checks<'a>(column: &[At<'a>], checks: &mut Vec<Check>, seen: &mut Seen<'a>) {
+fn column_checks<'a>(column: &[AlignedDim<'a>], checks: &mut Vec<Check>, seen: &mut CheckedNames<'a>) {
     let (mut names, mut stretching) = (Vec::new(), Vec::new());
     for &(operand, axis, dim) in column {
         if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
@@ -252,7 +252,7 @@ fn column_checks<'a>(column: &[At<'a>], checks: &mut Vec<Check>, seen: &mut Seen
         for &(place, dim) in &stretching {
             let open = match dim.as_name() {
                 Some(name) => insert_sorted(seen, (vec![name], known)),
-                None => dim.span().beside_one() != Beside::Size(size),
+                None => dim.span().beside_one() != BesideOne::Size(size),
             };
             if open {
                 checks.push(Check::Is { place, dim: Dim::Known(size), or_one: dim.admits(1) });
@@ -265,7 +265,7 @@ fn column_checks<'a>(column: &[At<'a>], checks: &mut Vec<Check>, seen: &mut Seen
     } else if let [(_, first), _, ..] = &stretching[..] {
         let first = first.span().beside_one();
         let certain =
-            first != Beside::Several && stretching.iter().all(|(_, dim)| dim.span().beside_one() == first);
+            first != BesideOne::Several && stretching.iter().all(|(_, dim)| dim.span().beside_one() == first);
         let only_names = stretching.len() == names.len();
         if !certain && (!only_names || insert_sorted(seen, (names, None))) {
             checks.push(Check::Agree { places: stretching.iter().map(|&(place, _)| place).collect() });

@@ -1,10 +1,10 @@
 //! The other families over shapes that are known in part: targets with -1, axis sets, batches, sums.
 
-use super::infer::{Columns, fits};
-use super::shape::{clash, merge_dims};
+use super::infer::{AlignedAxes, checked_least};
+use super::partial_shape::{clash, merge_dims};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, ErrorKind, Request, operation};
-use crate::shape::{Axes, Named, TargetShape, positions};
+use crate::shape::{Axes, AxisMask, TargetShape, positions};
 use alloc::{format, vec, vec::Vec};
 use core::slice;
 
@@ -41,13 +41,13 @@ use core::slice;
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.target_given());
+    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.for_message());
     if let Some(axis) = target.iter().position(|&size| size < -1) {
         return Err(request().invalid_size(axis, target[axis] as i128, true));
     }
     let known = |&size: &isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
     let mut resolved: Vec<Dim> = target.iter().map(known).collect();
-    let Some(dims) = shape.dims() else { return Ok(fits(resolved, &request)?.into()) };
+    let Some(dims) = shape.dims() else { return Ok(checked_least(resolved, &request)?.into()) };
     let Some(new) = target.len().checked_sub(dims.len()) else {
         return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
@@ -61,7 +61,7 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
             _ => resolved[axis] = dim.clone(),
         }
     }
-    Ok(fits(resolved, &request)?.into())
+    Ok(checked_least(resolved, &request)?.into())
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -109,7 +109,7 @@ pub fn infer_axes(
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    let new = Named::new(&axes, ndim, request)?;
+    let new = AxisMask::new(&axes, ndim, request)?;
     let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
     let target = target.dims().unwrap_or(&unknown);
     let Some(dims) = shape.dims() else { return merged_at(target, &[], &request) };
@@ -117,7 +117,7 @@ pub fn infer_axes(
     if expected != ndim {
         return Err(request().axis_count(expected, ndim));
     }
-    merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), &request)
+    merged_at(target, &new.unnamed().zip(dims).collect::<Vec<_>>(), &request)
 }
 
 /// The shape of an array of which each axis has its place in a target.
@@ -167,7 +167,7 @@ pub fn infer_in_dim(
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    Named::new(&axes, dims.len(), request)?;
+    AxisMask::new(&axes, dims.len(), request)?;
     // In the order of the result, so that the first axis that clashes is the one that is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
@@ -226,7 +226,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
         };
         batches.push(PartialShape::from(dims[..batch].to_vec()));
     }
-    let joint = Columns::new(&batches).infer(&request)?.dims;
+    let joint = AlignedAxes::new(&batches).infer(&request)?.dims;
     let unranked = batches.iter().any(|batch| batch.dims().is_none());
     Ok(if unranked { PartialShape::unranked() } else { joint.into() })
 }
@@ -264,8 +264,8 @@ pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, 
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    let summed = Named::new(&axes, dims.len(), request)?;
-    let left = summed.others().map(|axis| dims[axis].clone());
+    let summed = AxisMask::new(&axes, dims.len(), request)?;
+    let left = summed.unnamed().map(|axis| dims[axis].clone());
     Ok(PartialShape::ranked(left))
 }
 
@@ -291,5 +291,5 @@ fn merged_at(
     for (&(axis, _), dim) in own.iter().zip(merged) {
         result[axis] = dim;
     }
-    Ok(fits(result, request)?.into())
+    Ok(checked_least(result, request)?.into())
 }

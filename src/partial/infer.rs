@@ -1,6 +1,6 @@
 //! The joint shape of shapes that are not all known.
 
-use super::shape::clash;
+use super::partial_shape::clash;
 use super::{Dim, Name, PartialShape, Span};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, checked_len};
@@ -128,7 +128,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    let joint = Columns::new(shapes).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, shapes))?;
+    let joint = AlignedAxes::new(shapes).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, shapes))?;
     let unranked = shapes.iter().any(|shape| shape.dims().is_none());
     Ok(if unranked { PartialShape::unranked() } else { joint.dims.into() })
 }
@@ -157,18 +157,18 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = Columns::new(operands).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
+    let joint = AlignedAxes::new(operands).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
     let ranked = operands.iter().any(|shape| shape.dims().is_some());
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
 }
 
 /// What stands at an axis of the result: operand, axis of the operand, size.
-pub(super) type At<'a> = (usize, usize, &'a Dim);
+pub(super) type AlignedDim<'a> = (usize, usize, &'a Dim);
 
 /// The axes of the ranked operands of a broadcast, aligned at the right. A missing axis does not stand there.
-pub(super) struct Columns<'a>(Vec<Vec<At<'a>>>);
+pub(super) struct AlignedAxes<'a>(Vec<Vec<AlignedDim<'a>>>);
 
-impl<'a> Columns<'a> {
+impl<'a> AlignedAxes<'a> {
     pub(super) fn new(shapes: &'a [PartialShape]) -> Self {
         let ndim = shapes.iter().filter_map(PartialShape::ndim).max().unwrap_or(0);
         let mut columns = vec![Vec::new(); ndim];
@@ -185,7 +185,7 @@ impl<'a> Columns<'a> {
         self.0.len()
     }
 
-    pub(super) fn at(&self, axis: usize) -> &[At<'a>] {
+    pub(super) fn at(&self, axis: usize) -> &[AlignedDim<'a>] {
         &self.0[axis]
     }
 
@@ -213,7 +213,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The joint size of an axis of which the sizes go together.
-    fn joint(&self, axis: usize, forced: Option<Span>, named: &Named) -> Dim {
+    fn joint(&self, axis: usize, forced: Option<Span>, named: &NameSpans) -> Dim {
         if let Some(span) = forced {
             return span.into();
         }
@@ -230,8 +230,8 @@ impl<'a> Columns<'a> {
     }
 
     /// The joint shape of the operands.
-    pub(super) fn infer(&self, request: &dyn Fn() -> Request) -> Result<Joint<'a>, BroadcastError> {
-        let mut named = Named(ByName::new());
+    pub(super) fn infer(&self, request: &dyn Fn() -> Request) -> Result<Inferred<'a>, BroadcastError> {
+        let mut named = NameSpans(ByName::new());
         let mut forced = Vec::new();
         for axis in 0..self.ndim() {
             let span = self
@@ -244,18 +244,21 @@ impl<'a> Columns<'a> {
         }
         let dims =
             forced.into_iter().enumerate().map(|(axis, span)| self.joint(axis, span, &named)).collect();
-        Ok(Joint { dims: fits(dims, request)?, named })
+        Ok(Inferred { dims: checked_least(dims, request)?, named })
     }
 }
 
 /// What operands come to.
-pub(super) struct Joint<'a> {
+pub(super) struct Inferred<'a> {
     pub(super) dims: Vec<Dim>,
-    pub(super) named: Named<'a>,
+    pub(super) named: NameSpans<'a>,
 }
 
 /// `joint`, unless even the smallest shape that it can be is an overflow.
-pub(super) fn fits(joint: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
+pub(super) fn checked_least(
+    joint: Vec<Dim>,
+    request: &dyn Fn() -> Request,
+) -> Result<Vec<Dim>, BroadcastError> {
     let least: Vec<usize> = joint.iter().map(|dim| dim.span().lo).collect();
     match checked_len(&least) {
         Some(_) => Ok(joint),
@@ -264,14 +267,14 @@ pub(super) fn fits(joint: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec
 }
 
 /// What names can stand for.
-pub(super) struct Named<'a>(ByName<'a, Allowed>);
+pub(super) struct NameSpans<'a>(ByName<'a, Allowed>);
 
 /// The sizes that a name can stand for: 1, and beside it a span.
 #[derive(Clone, Copy)]
 struct Allowed(Option<Span>);
 
 impl Allowed {
-    /// At an axis whose size is forced, a name is 1 or of that size.
+    /// AlignedDim an axis whose size is forced, a name is 1 or of that size.
     fn narrow(&mut self, forced: Option<Span>) {
         if let Some(forced) = forced {
             self.0 = self.0.and_then(|span| span.intersect(forced));
@@ -279,7 +282,7 @@ impl Allowed {
     }
 }
 
-impl Named<'_> {
+impl NameSpans<'_> {
     /// The smallest span of all sizes that `dim` can be.
     pub(super) fn span(&self, dim: &Dim) -> Span {
         match dim.as_name().and_then(|name| self.0.get(name)) {

@@ -107,8 +107,8 @@ mod decide;
 mod dim;
 mod families;
 mod infer;
+mod partial_shape;
 mod plan;
-mod shape;
 mod text;
 mod verify;
 
@@ -117,8 +117,8 @@ pub use decide::{Decision, decide, decide_result};
 pub use dim::{Dim, Name, SizeRange};
 pub use families::{infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target};
 pub use infer::{infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
+pub use partial_shape::PartialShape;
 pub use plan::Plan;
-pub use shape::PartialShape;
 pub use verify::{ResultRule, verify};
 
 use dim::Span;

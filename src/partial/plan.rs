@@ -2,7 +2,7 @@
 
 use super::{Check, Dim, PartialShape, Place, decide, decide_result, infer_shapes};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
-use crate::shape::{ByName, checked_len, clash_or_overflow, join, joint_ndim};
+use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
 
 /// A broadcast planned from partial shapes, which takes the real shapes later.
@@ -176,7 +176,7 @@ impl Plan {
         }
         let mut joint = vec![1; joint_ndim(&shapes)];
         if !join(&shapes, &mut joint) || checked_len(&joint).is_none() {
-            return Err(clash_or_overflow(request(), &shapes));
+            return Err(joint_error_of(request(), &shapes));
         }
         if let Some(result) = &self.result {
             as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, &request)?;

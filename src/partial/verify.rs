@@ -1,6 +1,6 @@
 //! Whether the shape that a result is declared to have agrees with the operands.
 
-use super::infer::{Columns, Joint, Named};
+use super::infer::{AlignedAxes, Inferred, NameSpans};
 use super::{Dim, PartialShape, Span};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, count, operation};
 use crate::shape::ByName;
@@ -89,8 +89,8 @@ pub fn verify(
             request().error(ErrorKind::NoOperands, "there are no operands, expected at least 1".into())
         );
     }
-    let columns = Columns::new(operands);
-    let Joint { dims: inferred, named } = columns.infer(&request)?;
+    let columns = AlignedAxes::new(operands);
+    let Inferred { dims: inferred, named } = columns.infer(&request)?;
     let Some(declared) = result.dims().filter(|_| operands.iter().any(|shape| shape.dims().is_some())) else {
         return Ok(());
     };
@@ -143,7 +143,7 @@ pub(super) fn result_size(
 
 /// Compares the axes of a result one by one with what was inferred, and remembers the names.
 pub(super) struct Agreement<'a> {
-    named: &'a Named<'a>,
+    named: &'a NameSpans<'a>,
     /// What each name has to be of, for the axes seen to agree.
     spans: ByName<'a, Span>,
     /// What was inferred where a name of the result stood first.
@@ -151,7 +151,7 @@ pub(super) struct Agreement<'a> {
 }
 
 impl<'a> Agreement<'a> {
-    pub(super) fn new(named: &'a Named<'a>) -> Self {
+    pub(super) fn new(named: &'a NameSpans<'a>) -> Self {
         Self { named, spans: ByName::new(), first: ByName::new() }
     }
 

@@ -3,9 +3,9 @@
 use super::{joint_ndim, stretches};
 use crate::error::{BroadcastError, Request, operation};
 
-/// Whether each of the shapes goes to that of the output, aligned at the right; [`misfit`] is the error.
+/// Whether each of the shapes goes to that of the output, aligned at the right; [`output_error`] is the error.
 #[inline(always)]
-pub(crate) fn go_onto(shapes: &[&[usize]], output: &[usize]) -> bool {
+pub(crate) fn all_stretch_onto(shapes: &[&[usize]], output: &[usize]) -> bool {
     shapes.iter().all(|shape| {
         shape.len() <= output.len()
             && shape.iter().rev().zip(output.iter().rev()).all(|(&own, &to)| stretches(own, to))
@@ -16,7 +16,7 @@ pub(crate) fn go_onto(shapes: &[&[usize]], output: &[usize]) -> bool {
 /// a clash.
 #[cold]
 #[inline(never)]
-pub(crate) fn misfit(shapes: &[&[usize]], output: &[usize]) -> BroadcastError {
+pub(crate) fn output_error(shapes: &[&[usize]], output: &[usize]) -> BroadcastError {
     let request = Request::new(&operation::ONTO, shapes).to(output);
     let (expected, found) = (joint_ndim(shapes), output.len());
     match clash(shapes, output) {

@@ -1,8 +1,8 @@
 //! What is left of a shape when axes of it are summed, and which shapes it can be summed to.
 
 use super::axes::positions;
-use super::target::no_size;
-use super::{Axes, Named, TargetShape, checked_len, sizes, sizes_mut, stretches};
+use super::target::first_invalid;
+use super::{Axes, AxisMask, TargetShape, checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, ErrorKind, Request, count, operation};
 use alloc::{format, vec::Vec};
 use core::iter::zip;
@@ -72,8 +72,8 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
 /// # Errors
 /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
 #[inline]
-pub(crate) fn summed<X: Axes>(shape: &[usize], axes: &X) -> Result<Named, BroadcastError> {
-    Named::new(axes, shape.len(), || over_axes(shape, axes))
+pub(crate) fn axis_mask<X: Axes>(shape: &[usize], axes: &X) -> Result<AxisMask, BroadcastError> {
+    AxisMask::new(axes, shape.len(), || over_axes(shape, axes))
 }
 
 /// The sizes that are left of a shape when axes are summed, and those axes.
@@ -81,14 +81,14 @@ pub(crate) fn summed<X: Axes>(shape: &[usize], axes: &X) -> Result<Named, Broadc
 /// # Errors
 /// As [`summed`], then `TooLarge` where the result is too large for elements of `size` bytes.
 #[inline]
-pub(crate) fn left<X: Axes, E: Dimension>(
+pub(crate) fn shape_without_axes<X: Axes, E: Dimension>(
     shape: &[usize],
     axes: &X,
     size: usize,
-) -> Result<(E, Named), BroadcastError> {
-    let summed = summed(shape, axes)?;
-    let mut left = E::zeros(summed.others().count());
-    for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.others()) {
+) -> Result<(E, AxisMask), BroadcastError> {
+    let summed = axis_mask(shape, axes)?;
+    let mut left = E::zeros(summed.unnamed().count());
+    for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.unnamed()) {
         *size = shape[axis];
     }
     if !fits(sizes(&left), size) {
@@ -102,8 +102,12 @@ pub(crate) fn left<X: Axes, E: Dimension>(
 /// # Errors
 /// As [`left`].
 #[inline]
-pub(crate) fn kept<X: Axes, E: Dimension>(mut shape: E, axes: &X, size: usize) -> Result<E, BroadcastError> {
-    let summed = summed(sizes(&shape), axes)?;
+pub(crate) fn shape_keeping_axes<X: Axes, E: Dimension>(
+    mut shape: E,
+    axes: &X,
+    size: usize,
+) -> Result<E, BroadcastError> {
+    let summed = axis_mask(sizes(&shape), axes)?;
     let given = shape.clone();
     for (axis, size) in sizes_mut(&mut shape).iter_mut().enumerate() {
         if summed.contains(axis) {
@@ -125,7 +129,7 @@ fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
 /// The sizes of a target that an array of shape `shape` can be summed to, for an operation on `operands`.
 ///
 /// # Errors
-/// As [`no_sum`], for elements of `size` bytes.
+/// As [`sum_error`], for elements of `size` bytes.
 #[inline]
 pub(crate) fn sum_target<T: TargetShape>(
     shape: &[usize],
@@ -135,38 +139,38 @@ pub(crate) fn sum_target<T: TargetShape>(
     operands: &[&[usize]],
 ) -> Result<T::Dim, BroadcastError> {
     let dim = target.target_dim();
-    if sums(shape, sizes(&dim)).is_some() && fits(sizes(&dim), size) {
+    if leading_sums(shape, sizes(&dim)).is_some() && fits(sizes(&dim), size) {
         return Ok(dim);
     }
-    Err(no_sum(Request::new(operation, operands), shape, target.target_given(), size))
+    Err(sum_error(Request::new(operation, operands), shape, target.for_message(), size))
 }
 
 /// How many axes `shape` has more than `target`, to which a request sums it.
 ///
 /// # Errors
-/// As [`no_sum`].
+/// As [`sum_error`].
 #[inline]
 pub(crate) fn sums_to(
     shape: &[usize],
     target: &[usize],
     request: impl FnOnce() -> Request,
 ) -> Result<usize, BroadcastError> {
-    sums(shape, target).ok_or_else(|| no_sum(request(), shape, target.target_given(), 0))
+    leading_sums(shape, target).ok_or_else(|| sum_error(request(), shape, target.for_message(), 0))
 }
 
 #[inline(always)]
-fn sums(shape: &[usize], target: &[usize]) -> Option<usize> {
+fn leading_sums(shape: &[usize], target: &[usize]) -> Option<usize> {
     let new = shape.len().checked_sub(target.len())?;
     zip(&shape[new..], target).all(|(&own, &size)| stretches(size, own)).then_some(new)
 }
 
-/// The error of a sum that is refused, in this order: `InvalidSize` for what is no size; `TooManyAxes`
+/// The error of a sum that is target_error_of, in this order: `InvalidSize` for what is no size; `TooManyAxes`
 /// where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in
 /// the target; `TooLarge` where elements of `size` bytes are too many.
 #[cold]
-fn no_sum(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
+fn sum_error(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
     let sizes: Vec<usize> = target.iter().filter_map(|&size| usize::try_from(size).ok()).collect();
-    if let Some(axis) = no_size(&target) {
+    if let Some(axis) = first_invalid(&target) {
         let size = target[axis];
         return request.to(target).invalid_size(axis, size, false);
     }

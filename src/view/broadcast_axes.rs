@@ -3,7 +3,7 @@
 use super::AsArrayRef;
 use super::raw::place;
 use crate::error::BroadcastError;
-use crate::shape::{Axes, ShapeOf, TargetShape, along_axes};
+use crate::shape::{Axes, ShapeOf, TargetShape, target_along_axes};
 use ndarray::{ArrayRef, ArrayView, Dimension};
 
 /// Broadcasting along named new axes, on every kind of array.
@@ -56,8 +56,8 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
         D: 'a,
     {
         let array = self.as_array_ref();
-        let (shape, new) = along_axes(array.shape(), &shape, &axes)?;
-        Ok(place(array, shape, new.others()))
+        let (shape, new) = target_along_axes(array.shape(), &shape, &axes)?;
+        Ok(place(array, shape, new.unnamed()))
     }
 
     /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`, of which the elements do not matter.

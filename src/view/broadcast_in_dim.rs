@@ -3,7 +3,7 @@
 use super::AsArrayRef;
 use super::raw::place;
 use crate::error::BroadcastError;
-use crate::shape::{Axes, TargetShape, in_dim};
+use crate::shape::{Axes, TargetShape, target_in_dim};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting with a place for each axis, on every kind of array.
@@ -56,7 +56,7 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
         D: 'a,
     {
         let array = self.as_array_ref();
-        let shape = in_dim(array.shape(), &shape, &axes)?;
+        let shape = target_in_dim(array.shape(), &shape, &axes)?;
         Ok(place(array, shape, (0..array.ndim()).map(|i| axes.axis(i))))
     }
 }

@@ -1,9 +1,7 @@
 //! Shapes of which the last axes are the base: batches are aligned and joined, bases are left alone.
 
-use super::target::refused;
-use super::{
-    Placeholder, TargetShape, checked_len, clash_or_overflow, fits, join, resolve, sizes, sizes_mut,
-};
+use super::target::target_error_of;
+use super::{Placeholder, TargetShape, checked_len, fits, join, joint_error_of, resolve, sizes, sizes_mut};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
 use alloc::{format, string::ToString, vec::Vec};
 use ndarray::Dimension;
@@ -12,12 +10,12 @@ use ndarray::Dimension;
 ///
 /// Not exported; public as it stands in hidden methods of public traits.
 #[derive(Clone, Copy)]
-pub struct Split<'s> {
+pub struct BatchShape<'s> {
     shape: &'s [usize],
     base: usize,
 }
 
-impl<'s> Split<'s> {
+impl<'s> BatchShape<'s> {
     /// # Errors
     /// `TooFewAxes` where there are not as many axes.
     #[inline]
@@ -50,9 +48,9 @@ impl<'s> Split<'s> {
     #[inline]
     pub(crate) fn check_base(
         self,
-        result: Split<'_>,
+        result: BatchShape<'_>,
         request: impl FnOnce() -> Request,
-        shown: (usize, Split<'_>),
+        shown: (usize, BatchShape<'_>),
     ) -> Result<(), BroadcastError> {
         if self.base() == result.base() {
             return Ok(());
@@ -61,7 +59,12 @@ impl<'s> Split<'s> {
     }
 
     #[cold]
-    fn other_base(self, result: Split<'_>, request: Request, shown: (usize, Split<'_>)) -> BroadcastError {
+    fn other_base(
+        self,
+        result: BatchShape<'_>,
+        request: Request,
+        shown: (usize, BatchShape<'_>),
+    ) -> BroadcastError {
         let (own, found) = (self.base(), result.base());
         match own.iter().zip(found).position(|(own, size)| own != size) {
             Some(axis) if own.len() == found.len() => {
@@ -100,20 +103,20 @@ pub(crate) fn base_size(
     error.at(axis as i128, [mark], sizes.map(|size| size.to_string()))
 }
 
-impl From<&Split<'_>> for Shape {
-    fn from(part: &Split<'_>) -> Self {
+impl From<&BatchShape<'_>> for Shape {
+    fn from(part: &BatchShape<'_>) -> Self {
         Shape::with_base(part.shape, part.base)
     }
 }
 
 /// The shapes of the batches.
-fn batches<'s>(parts: &[Split<'s>]) -> Vec<&'s [usize]> {
+fn batches<'s>(parts: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
     parts.iter().map(|part| part.batch()).collect()
 }
 
 /// The number of axes of the joint batch shape.
 #[inline]
-pub(crate) fn batch_ndim(parts: &[Split<'_>]) -> usize {
+pub(crate) fn batch_ndim(parts: &[BatchShape<'_>]) -> usize {
     parts.iter().map(|part| part.batch().len()).max().unwrap_or(0)
 }
 
@@ -123,21 +126,21 @@ pub(crate) fn batch_ndim(parts: &[Split<'_>]) -> usize {
 /// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
 pub(crate) fn join_batches<const N: usize>(
-    parts: &[Split<'_>; N],
+    parts: &[BatchShape<'_>; N],
     joint: &mut [usize],
 ) -> Result<(), BroadcastError> {
-    if join(&parts.map(Split::batch), joint) { Ok(()) } else { Err(batch_clash(parts)) }
+    if join(&parts.map(BatchShape::batch), joint) { Ok(()) } else { Err(batch_clash(parts)) }
 }
 
 /// [`join_batches`] of a number of operands that is not in the type.
-pub(crate) fn join_batches_of(parts: &[Split<'_>], joint: &mut [usize]) -> Result<(), BroadcastError> {
+pub(crate) fn join_batches_of(parts: &[BatchShape<'_>], joint: &mut [usize]) -> Result<(), BroadcastError> {
     if join(&batches(parts), joint) { Ok(()) } else { Err(batch_clash(parts)) }
 }
 
 #[cold]
 #[inline(never)]
-fn batch_clash(parts: &[Split<'_>]) -> BroadcastError {
-    clash_or_overflow(Request::new(&operation::BATCHES_TOGETHER, parts), &batches(parts))
+fn batch_clash(parts: &[BatchShape<'_>]) -> BroadcastError {
+    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, parts), &batches(parts))
 }
 
 /// The joint shape of the bases into `joint`, which has as many axes.
@@ -145,12 +148,12 @@ fn batch_clash(parts: &[Split<'_>]) -> BroadcastError {
 /// # Errors
 /// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
-pub(crate) fn join_bases(parts: &[Split<'_>; 2], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    let bases = parts.map(Split::base);
+pub(crate) fn join_bases(parts: &[BatchShape<'_>; 2], joint: &mut [usize]) -> Result<(), BroadcastError> {
+    let bases = parts.map(BatchShape::base);
     if join(&bases, joint) {
         return Ok(());
     }
-    Err(clash_or_overflow(Request::new(&operation::BASES_TOGETHER, parts), &bases))
+    Err(joint_error_of(Request::new(&operation::BASES_TOGETHER, parts), &bases))
 }
 
 /// The shape of the joint batch and then `base`, of elements of `size` bytes that are to be stored.
@@ -158,8 +161,8 @@ pub(crate) fn join_bases(parts: &[Split<'_>; 2], joint: &mut [usize]) -> Result<
 /// # Errors
 /// In this order: `Incompatible` as [`join_batches`]; `TooLarge`.
 #[inline]
-pub(crate) fn joint_with<W: Dimension, const N: usize>(
-    parts: &[Split<'_>; N],
+pub(crate) fn result_shape<W: Dimension, const N: usize>(
+    parts: &[BatchShape<'_>; N],
     base: &[usize],
     size: usize,
 ) -> Result<W, BroadcastError> {
@@ -181,7 +184,7 @@ pub(crate) fn joint_with<W: Dimension, const N: usize>(
 /// `Overflow`.
 #[inline]
 pub(crate) fn with_base(
-    part: Split<'_>,
+    part: BatchShape<'_>,
     whole: &mut [usize],
     request: impl FnOnce() -> Request,
 ) -> Result<(), BroadcastError> {
@@ -199,13 +202,13 @@ pub(crate) fn with_base(
 /// As [`resolve_target`](crate::resolve_target), of the batch.
 #[inline]
 pub(crate) fn expanded<W: Dimension, T: TargetShape>(
-    part: Split<'_>,
+    part: BatchShape<'_>,
     target: &T,
 ) -> Result<W, BroadcastError> {
-    let request = || Request::new(&operation::BATCH_TO_TARGET, &[part]).to(target.target_given());
+    let request = || Request::new(&operation::BATCH_TO_TARGET, &[part]).to(target.for_message());
     let mut batch = target.target_dim();
     if !resolve(part.batch(), sizes_mut(&mut batch), Placeholder::Keeps) {
-        return Err(refused(request(), part.batch(), &target.target_given(), Placeholder::Keeps));
+        return Err(target_error_of(request(), part.batch(), &target.for_message(), Placeholder::Keeps));
     }
     let mut whole = W::zeros(batch.ndim() + part.base);
     sizes_mut(&mut whole)[..batch.ndim()].copy_from_slice(sizes(&batch));
@@ -219,24 +222,24 @@ pub(crate) fn expanded<W: Dimension, T: TargetShape>(
 /// In this order: `Incompatible` as [`join_batches`]; `TooFewAxes` where the batch of `out` has fewer axes;
 /// `Incompatible` where a size differs and is not 1 in the joint batch.
 #[inline]
-pub(crate) fn goes_into<const N: usize>(
-    parts: &[Split<'_>; N],
-    out: Split<'_>,
+pub(crate) fn check_batches_into<const N: usize>(
+    parts: &[BatchShape<'_>; N],
+    out: BatchShape<'_>,
 ) -> Result<(), BroadcastError> {
     let to = out.batch();
-    let goes = |part: &Split<'_>| {
+    let goes = |part: &BatchShape<'_>| {
         let new = to.len().checked_sub(part.batch().len());
         new.is_some_and(|new| part.batch().iter().zip(&to[new..]).all(|(&own, &to)| own == 1 || own == to))
     };
     if parts.iter().all(goes) {
         return Ok(());
     }
-    Err(not_into(parts, out))
+    Err(batches_into_error(parts, out))
 }
 
 #[cold]
 #[inline(never)]
-fn not_into(parts: &[Split<'_>], out: Split<'_>) -> BroadcastError {
+fn batches_into_error(parts: &[BatchShape<'_>], out: BatchShape<'_>) -> BroadcastError {
     let mut joint = alloc::vec![1; batch_ndim(parts)];
     if let Err(error) = join_batches_of(parts, &mut joint) {
         return error;
@@ -247,5 +250,5 @@ fn not_into(parts: &[Split<'_>], out: Split<'_>) -> BroadcastError {
         // counts the axes of the whole, as the message shows it
         return request.too_few_axes("array", joint.len() + out.base, out.shape.len());
     }
-    refused(request, &joint, &to.target_given(), Placeholder::Refused)
+    target_error_of(request, &joint, &to.for_message(), Placeholder::Refused)
 }

@@ -1,10 +1,10 @@
 //! Any number of operands, their batches brought to the joint batch shape.
 
-use super::{Batch, Joint, Whole};
+use super::{Batch, JointBatch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use crate::shape::{
-    LessAxes, Split, batch_ndim, checked_len, join, join_batches, join_batches_of, sizes_mut, with_base,
+    BatchShape, LessAxes, batch_ndim, checked_len, join, join_batches, join_batches_of, sizes_mut, with_base,
 };
 use alloc::vec::Vec;
 use ndarray::{DimAdd, DimMax, Dimension};
@@ -53,15 +53,17 @@ where
     B: Dimension,
     B2: Dimension,
     D::Left: DimMax<D2::Left>,
-    Joint<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
+    JointBatch<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
 {
     let parts = [a.parts(), b.parts()];
     Ok((a.stretched(joint_whole(&parts, 0)?), b.stretched(joint_whole(&parts, 1)?)))
 }
 
 /// What [`batch_broadcast`] gives.
-type BatchPair<'a, 'b, A, D, B, A2, D2, B2> =
-    (Batch<'a, A, Whole<Joint<D, B, D2, B2>, B>, B>, Batch<'b, A2, Whole<Joint<D, B, D2, B2>, B2>, B2>);
+type BatchPair<'a, 'b, A, D, B, A2, D2, B2> = (
+    Batch<'a, A, WithBase<JointBatch<D, B, D2, B2>, B>, B>,
+    Batch<'b, A2, WithBase<JointBatch<D, B, D2, B2>, B2>, B2>,
+);
 
 /// Whether [`batch_broadcast`] gives views of both operands.
 ///
@@ -94,7 +96,7 @@ pub fn can_batch_broadcast<A, D: Dimension, B: Dimension, A2, D2: Dimension, B2:
     let parts = [a.parts(), b.parts()];
     let mut whole = ndarray::IxDyn::zeros(batch_ndim(&parts) + a.base_ndim().max(b.base_ndim()));
     let joint = batch_ndim(&parts);
-    join(&parts.map(Split::batch), &mut sizes_mut(&mut whole)[..joint])
+    join(&parts.map(BatchShape::batch), &mut sizes_mut(&mut whole)[..joint])
         && parts.iter().all(|part| {
             let fits = joint + part.base().len();
             sizes_mut(&mut whole)[joint..fits].copy_from_slice(part.base());
@@ -104,7 +106,10 @@ pub fn can_batch_broadcast<A, D: Dimension, B: Dimension, A2, D2: Dimension, B2:
 
 /// The shape of operand `k` with its batch stretched to the joint one.
 #[inline]
-fn joint_whole<W: Dimension, const N: usize>(parts: &[Split<'_>; N], k: usize) -> Result<W, BroadcastError> {
+fn joint_whole<W: Dimension, const N: usize>(
+    parts: &[BatchShape<'_>; N],
+    k: usize,
+) -> Result<W, BroadcastError> {
     let joint = batch_ndim(parts);
     let mut whole = W::zeros(joint + parts[k].base().len());
     join_batches(parts, &mut sizes_mut(&mut whole)[..joint])?;
@@ -124,7 +129,7 @@ pub trait BatchOperand: Sealed {
     type With<W: Dimension>;
 
     #[doc(hidden)]
-    fn split(&self) -> Split<'_>;
+    fn split(&self) -> BatchShape<'_>;
 
     #[doc(hidden)]
     fn stretch<W: Dimension>(&self, shape: W) -> Self::With<W>;
@@ -137,7 +142,7 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     type With<W: Dimension> = Batch<'a, A, W, B>;
 
     #[inline]
-    fn split(&self) -> Split<'_> {
+    fn split(&self) -> BatchShape<'_> {
         self.parts()
     }
 
@@ -193,7 +198,7 @@ macro_rules! operands {
             $($joins)*
             $($J: DimAdd<$T::Base>,)+
         {
-            type Batches = ($($T::With<Whole<$J, $T::Base>>,)+);
+            type Batches = ($($T::With<WithBase<$J, $T::Base>>,)+);
 
             #[inline]
             fn stretch(self) -> Result<Self::Batches, BroadcastError> {
@@ -283,7 +288,7 @@ pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, 
 pub fn batch_broadcast_views<'a, A, D: Dimension, B: Dimension>(
     operands: &[Batch<'a, A, D, B>],
 ) -> Result<Vec<Batch<'a, A, D, B>>, BroadcastError> {
-    let parts: Vec<Split<'_>> = operands.iter().map(Batch::parts).collect();
+    let parts: Vec<BatchShape<'_>> = operands.iter().map(Batch::parts).collect();
     let request = || Request::new(&operation::BATCHES_TOGETHER, &parts);
     let mut joint = alloc::vec![1; batch_ndim(&parts)];
     join_batches_of(&parts, &mut joint)?;

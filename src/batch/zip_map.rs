@@ -1,8 +1,8 @@
 //! An operation given as a closure, for every batch element.
 
-use super::{Batch, Joint, Joint3, Of, ResultBase, Whole};
+use super::{Batch, BatchOf, JointBatch, JointBatch3, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, Split, batch_ndim, goes_into, joint_with, sizes};
+use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_shape, sizes};
 use crate::view::{Bases, for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -38,7 +38,11 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Equivalents
     /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
     /// axes at once. Views of a base of more than 4 axes of a dynamic number cost an allocation each.
-    pub fn map<T, R, O, F>(&self, base: T, mut f: F) -> Result<Array<O, Whole<Of<D, B>, R>>, BroadcastError>
+    pub fn map<T, R, O, F>(
+        &self,
+        base: T,
+        mut f: F,
+    ) -> Result<Array<O, WithBase<BatchOf<D, B>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimAdd<R>>,
         T: ResultBase<R>,
@@ -100,7 +104,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         other: &Batch<'_, A2, D2, B2>,
         base: T,
         mut f: F,
-    ) -> Result<Array<O, Whole<Joint<D, B, D2, B2>, R>>, BroadcastError>
+    ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
         D2: LessAxes<B2>,
@@ -151,7 +155,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         third: &Batch<'_, A3, D3, B3>,
         base: T,
         mut f: F,
-    ) -> Result<Array<O, Whole<Joint3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
+    ) -> Result<Array<O, WithBase<JointBatch3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimMax<D3::Left, Output: DimAdd<R>>>>,
         D2: LessAxes<B2>,
@@ -238,23 +242,23 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
 /// An array for the results of an operation on `parts`, filled with the default.
 #[inline]
 pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N: usize>(
-    parts: &[Split<'_>; N],
+    parts: &[BatchShape<'_>; N],
     base: &impl ResultBase<R>,
 ) -> Result<Array<O, W>, BroadcastError> {
-    let shape: W = joint_with(parts, sizes(&base.base(parts)?), size_of::<O>())?;
+    let shape: W = result_shape(parts, sizes(&base.base(parts)?), size_of::<O>())?;
     Ok(Array::from_elem(shape, O::default()))
 }
 
 /// The number of base axes of an array of shape `out` into which results with base `R` are written.
 ///
 /// # Errors
-/// As [`goes_into`].
+/// As [`check_batches_into`].
 #[inline]
 pub(super) fn base_of_out<R: Dimension, const N: usize>(
-    parts: &[Split<'_>; N],
+    parts: &[BatchShape<'_>; N],
     out: &[usize],
 ) -> Result<usize, BroadcastError> {
     let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
-    goes_into(parts, Split::new(out, base)?)?;
+    check_batches_into(parts, BatchShape::new(out, base)?)?;
     Ok(base)
 }

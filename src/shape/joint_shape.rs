@@ -78,13 +78,13 @@ pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, B
     if join(shapes, &mut joint) && checked_len(&joint).is_some() {
         return Ok(joint);
     }
-    Err(not_joint(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
+    Err(joint_error(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
 /// [`broadcast_shapes`] into a slice of the right length.
 #[inline(always)]
 pub(crate) fn join_checked(shapes: &[&[usize]], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(not_joint(shapes)) }
+    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(joint_error(shapes)) }
 }
 
 /// The number of axes of the joint shape.
@@ -93,7 +93,7 @@ pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
     shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
 }
 
-/// [`join_checked`] without the check for overflow: whether the shapes go together. [`clash_or_overflow`]
+/// [`join_checked`] without the check for overflow: whether the shapes go together. [`joint_error_of`]
 /// is the error of both.
 #[inline(always)]
 pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool {
@@ -113,14 +113,14 @@ pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool
 /// The error of [`broadcast_shapes`].
 #[cold]
 #[inline(never)]
-pub(crate) fn not_joint(shapes: &[&[usize]]) -> BroadcastError {
-    clash_or_overflow(Request::new(&operation::TOGETHER, shapes), shapes)
+pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
+    joint_error_of(Request::new(&operation::TOGETHER, shapes), shapes)
 }
 
 /// The error of shapes that have no joint shape: the first axis whose sizes clash, with the first two
 /// that do, else overflow.
 #[cold]
-pub(crate) fn clash_or_overflow(request: Request, shapes: &[&[usize]]) -> BroadcastError {
+pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
     // of each axis, the first operand that has the joint size so far, and that size
     let mut joint = vec![(0, 1); ndim];

@@ -1,11 +1,11 @@
 //! The adjoint of a broadcast of batches: the sum over batch axes only.
 
-use super::{Batch, Whole};
+use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::Accumulate;
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{LessAxes, Split, TargetShape, fits, plain, sizes, sizes_mut, sums_to};
+use crate::shape::{BatchShape, LessAxes, TargetShape, fits, sizes, sizes_mut, sizes_only, sums_to};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -46,14 +46,14 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     pub fn sum_batch_to<T: TargetShape>(
         &self,
         target: T,
-    ) -> Result<Array<A, Whole<T::Dim, B>>, BroadcastError>
+    ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError>
     where
         A: Clone + Zero,
         T::Dim: DimAdd<B>,
     {
         let part = self.parts();
         let batch =
-            plain(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.target_given()))?;
+            sizes_only(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.for_message()))?;
         self.sum_to(sizes(&batch))
     }
 
@@ -84,7 +84,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     pub fn sum_batch_to_match<A2, D2, B2>(
         &self,
         like: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A, Whole<D2::Left, B>>, BroadcastError>
+    ) -> Result<Array<A, WithBase<D2::Left, B>>, BroadcastError>
     where
         A: Clone + Zero,
         D2: LessAxes<B2, Left: DimAdd<B>>,
@@ -122,7 +122,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     where
         A: Clone + Zero,
     {
-        let (part, to) = (self.parts(), Split::new(out.shape(), self.base_ndim())?);
+        let (part, to) = (self.parts(), BatchShape::new(out.shape(), self.base_ndim())?);
         let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
         part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
         sum_into(self.whole(), out, &|axis| axis < new, &Accumulate, Serial);

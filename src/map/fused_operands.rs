@@ -4,7 +4,7 @@ use crate::error::BroadcastError;
 use crate::kernel::each::Make;
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
-use crate::shape::{go_onto, join_checked, joint_ndim, misfit, sizes_mut};
+use crate::shape::{all_stretch_onto, join_checked, joint_ndim, output_error, sizes_mut};
 use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
 use ndarray::Dimension;
@@ -178,7 +178,7 @@ pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastErr
 
 /// An error where not all operands go to the shape of the output.
 pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<(), BroadcastError> {
-    if go_onto(shapes, output) { Ok(()) } else { Err(misfit(shapes, output)) }
+    if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
 }
 
 /// `$this` is the [`FusedOperands`], of which the expressions are the operands.

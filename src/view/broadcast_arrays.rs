@@ -3,7 +3,7 @@
 use super::raw::broadcast_data;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{join, joint_ndim, not_joint, sizes_mut};
+use crate::shape::{join, joint_error, joint_ndim, sizes_mut};
 use alloc::vec::Vec;
 use core::ops::Deref;
 use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
@@ -143,7 +143,7 @@ macro_rules! operands {
                         return Ok(($($x,)+));
                     }
                 }
-                Err(not_joint(&shapes))
+                Err(joint_error(&shapes))
             }
         }
     };
@@ -250,5 +250,5 @@ pub fn broadcast_views<'a, A, D: Dimension>(
             return Ok(stretched);
         }
     }
-    Err(not_joint(&shapes))
+    Err(joint_error(&shapes))
 }

@@ -1,8 +1,8 @@
 //! Operations on the bases of batch elements, on several threads.
 
 use super::apply::{check_out, shape_of};
-use super::each::{base_of_out, new_result};
-use super::{BaseOp, Batch, Joint, ResultBase, Whole};
+use super::zip_map::{base_of_out, new_result};
+use super::{BaseOp, Batch, JointBatch, ResultBase, WithBase};
 use crate::error::BroadcastError;
 use crate::shape::{LessAxes, batch_ndim};
 use crate::view::par_for_each_base;
@@ -38,7 +38,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         other: &Batch<'_, A2, D2, B2>,
         base: T,
         f: F,
-    ) -> Result<Array<O, Whole<Joint<D, B, D2, B2>, R>>, BroadcastError>
+    ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
     where
         A2: Sync,
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
@@ -132,7 +132,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<P::Output, Whole<Joint<D, B, D2, B2>, P::Base>>, BroadcastError>
+    ) -> Result<Array<P::Output, WithBase<JointBatch<D, B, D2, B2>, P::Base>>, BroadcastError>
     where
         A: Send,
         A2: Sync,
