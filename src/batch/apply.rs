@@ -122,7 +122,7 @@ where
     B2: Dimension,
     W: Dimension,
 {
-    let parts = [a.parts(), b.parts()];
+    let parts = [a.shape(), b.shape()];
     result_shape(&parts, sizes(&op.base(&parts)?), size_of::<P::Output>())
 }
 
@@ -140,7 +140,7 @@ where
     D2: Dimension,
     B2: Dimension,
 {
-    let parts = [a.parts(), b.parts()];
+    let parts = [a.shape(), b.shape()];
     let base = op.base(&parts)?;
     let to = BatchShape::new(out, base.ndim())?;
     check_batches_into(&parts, to)?;

@@ -3,11 +3,9 @@
 use super::{Batch, JointBatch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{
-    BatchShape, LessAxes, batch_ndim, checked_len, join, join_batches, join_batches_of, sizes_mut, with_base,
-};
+use crate::shape::{BatchShape, LessAxes, joint_batch, sizes, stretched_batch};
 use alloc::vec::Vec;
-use ndarray::{DimAdd, DimMax, Dimension};
+use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 
 /// Both operands with their batches stretched to the joint batch shape. The bases stay as they are.
 ///
@@ -55,8 +53,7 @@ where
     D::Left: DimMax<D2::Left>,
     JointBatch<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
 {
-    let parts = [a.parts(), b.parts()];
-    Ok((a.stretched(joint_whole(&parts, 0)?), b.stretched(joint_whole(&parts, 1)?)))
+    (a, b).stretch()
 }
 
 /// What [`batch_broadcast`] gives.
@@ -93,28 +90,20 @@ pub fn can_batch_broadcast<A, D: Dimension, B: Dimension, A2, D2: Dimension, B2:
     a: &Batch<'_, A, D, B>,
     b: &Batch<'_, A2, D2, B2>,
 ) -> bool {
-    let parts = [a.parts(), b.parts()];
-    let mut whole = ndarray::IxDyn::zeros(batch_ndim(&parts) + a.base_ndim().max(b.base_ndim()));
-    let joint = batch_ndim(&parts);
-    join(&parts.map(BatchShape::batch), &mut sizes_mut(&mut whole)[..joint])
-        && parts.iter().all(|part| {
-            let fits = joint + part.base().len();
-            sizes_mut(&mut whole)[joint..fits].copy_from_slice(part.base());
-            checked_len(&sizes_mut(&mut whole)[..fits]).is_some()
-        })
+    let shapes = [a.shape(), b.shape()];
+    joint_batch::<IxDyn>(&shapes).is_ok_and(|joint| {
+        shapes.iter().all(|&shape| stretched_to::<IxDyn>(sizes(&joint), shape, &shapes).is_ok())
+    })
 }
 
-/// The shape of operand `k` with its batch stretched to the joint one.
+/// The shape of one of the operands, with its batch stretched to the joint one.
 #[inline]
-fn joint_whole<W: Dimension, const N: usize>(
-    parts: &[BatchShape<'_>; N],
-    k: usize,
+fn stretched_to<W: Dimension>(
+    joint: &[usize],
+    shape: BatchShape<'_>,
+    shapes: &[BatchShape<'_>],
 ) -> Result<W, BroadcastError> {
-    let joint = batch_ndim(parts);
-    let mut whole = W::zeros(joint + parts[k].base().len());
-    join_batches(parts, &mut sizes_mut(&mut whole)[..joint])?;
-    with_base(parts[k], sizes_mut(&mut whole), || Request::new(&operation::BATCHES_TOGETHER, parts))?;
-    Ok(whole)
+    stretched_batch(joint, shape, || Request::new(&operation::BATCHES_TOGETHER, shapes))
 }
 
 /// One operand: a reference to a [`Batch`].
@@ -129,7 +118,7 @@ pub trait BatchOperand: Sealed {
     type With<W: Dimension>;
 
     #[doc(hidden)]
-    fn split(&self) -> BatchShape<'_>;
+    fn batch_and_base(&self) -> BatchShape<'_>;
 
     #[doc(hidden)]
     fn stretch<W: Dimension>(&self, shape: W) -> Self::With<W>;
@@ -142,8 +131,8 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     type With<W: Dimension> = Batch<'a, A, W, B>;
 
     #[inline]
-    fn split(&self) -> BatchShape<'_> {
-        self.parts()
+    fn batch_and_base(&self) -> BatchShape<'_> {
+        self.shape()
     }
 
     #[inline]
@@ -202,8 +191,9 @@ macro_rules! operands {
 
             #[inline]
             fn stretch(self) -> Result<Self::Batches, BroadcastError> {
-                let parts = [$(self.$x.split()),+];
-                Ok(($(self.$x.stretch(joint_whole(&parts, $x)?),)+))
+                let shapes = [$(self.$x.batch_and_base()),+];
+                let joint: $J = joint_batch(&shapes)?;
+                Ok(($(self.$x.stretch(stretched_to(sizes(&joint), shapes[$x], &shapes)?),)+))
             }
         }
     };
@@ -288,15 +278,9 @@ pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, 
 pub fn batch_broadcast_views<'a, A, D: Dimension, B: Dimension>(
     operands: &[Batch<'a, A, D, B>],
 ) -> Result<Vec<Batch<'a, A, D, B>>, BroadcastError> {
-    let parts: Vec<BatchShape<'_>> = operands.iter().map(Batch::parts).collect();
-    let request = || Request::new(&operation::BATCHES_TOGETHER, &parts);
-    let mut joint = alloc::vec![1; batch_ndim(&parts)];
-    join_batches_of(&parts, &mut joint)?;
-    let shapes = parts.iter().map(|&part| {
-        let mut whole = D::zeros(joint.len() + part.base().len());
-        sizes_mut(&mut whole)[..joint.len()].copy_from_slice(&joint);
-        with_base(part, sizes_mut(&mut whole), request).map(|()| whole)
-    });
-    let shapes: Vec<D> = shapes.collect::<Result<_, _>>()?;
-    Ok(operands.iter().zip(shapes).map(|(operand, shape)| operand.stretched(shape)).collect())
+    let shapes: Vec<_> = operands.iter().map(Batch::shape).collect();
+    let joint: IxDyn = joint_batch(&shapes)?;
+    let stretched = shapes.iter().map(|&shape| stretched_to(sizes(&joint), shape, &shapes));
+    let stretched: Vec<D> = stretched.collect::<Result<_, _>>()?;
+    Ok(operands.iter().zip(stretched).map(|(operand, shape)| operand.stretched(shape)).collect())
 }

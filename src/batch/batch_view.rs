@@ -2,7 +2,7 @@
 
 use super::{BaseRank, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{BatchShape, LessAxes, TargetShape, expanded};
+use crate::shape::{BatchShape, LessAxes, TargetShape, expanded_batch};
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
@@ -112,7 +112,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
 
     /// The shape, split.
     #[inline]
-    pub(super) fn parts(&self) -> BatchShape<'_> {
+    pub(super) fn shape(&self) -> BatchShape<'_> {
         BatchShape::new(self.view.shape(), self.base).expect("a batch view has its base axes")
     }
 
@@ -155,7 +155,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     #[must_use]
     #[inline]
     pub fn batch_shape(&self) -> &[usize] {
-        self.parts().batch()
+        self.shape().batch()
     }
 
     /// The sizes of the base axes.
@@ -177,7 +177,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     #[must_use]
     #[inline]
     pub fn base_shape(&self) -> &[usize] {
-        self.parts().base()
+        self.shape().base()
     }
 
     /// The whole array, base axes last, for as long as the data lives.
@@ -238,7 +238,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     where
         T::Dim: DimAdd<B>,
     {
-        Ok(self.stretched(expanded(self.parts(), &target)?))
+        Ok(self.stretched(expanded_batch(self.shape(), &target)?))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::kernel::threads::Serial;
 #[cfg(feature = "rayon")]
 use crate::kernel::threads::Threads;
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, join_bases, sizes, sizes_mut};
+use crate::shape::{BatchShape, joint_base, sizes, sizes_mut};
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
@@ -165,7 +165,7 @@ fn stretched<'a, A, D: Dimension, B: Dimension, E: Dimension>(
     shape: &[usize],
     batch: usize,
 ) -> ArrayView<'a, A, E> {
-    let part = operand.parts();
+    let part = operand.shape();
     let mut whole = E::zeros(shape.len());
     sizes_mut(&mut whole).copy_from_slice(shape);
     let places = (batch - part.batch().len()..batch).chain(shape.len() - part.base().len()..shape.len());
@@ -187,9 +187,7 @@ macro_rules! elementwise {
 
             #[inline]
             fn base(self, parts: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError> {
-                let mut base = Self::Base::zeros(parts[0].base().len().max(parts[1].base().len()));
-                join_bases(parts, sizes_mut(&mut base))?;
-                Ok(base)
+                joint_base(parts)
             }
 
             fn to_new<D: Dimension, D2: Dimension, E: Dimension>(

@@ -49,7 +49,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Clone + Default + Send,
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
-        let parts = [self.parts(), other.parts()];
+        let parts = [self.shape(), other.shape()];
         let mut result = new_result(&parts, &base)?;
         let base = result.ndim() - batch_ndim(&parts);
         par_for_each_base(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
@@ -96,7 +96,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Send,
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
-        let base = base_of_out::<R, 2>(&[self.parts(), other.parts()], out.shape())?;
+        let base = base_of_out::<R, 2>(&[self.shape(), other.shape()], out.shape())?;
         par_for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }

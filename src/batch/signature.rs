@@ -3,9 +3,10 @@
 use super::cores::{CoreAxis, Cores, SymbolSizes};
 use super::tokens::check;
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation};
-use crate::shape::{BatchShape, base_axes, base_size, batch_ndim, join_batches_of};
-use alloc::{format, string::ToString, vec, vec::Vec};
+use crate::shape::{BatchShape, base_axes, base_size, joint_batch, sizes};
+use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
+use ndarray::IxDyn;
 
 /// Which base axes of operands and results have one size: `(m,n),(n)->(m)`.
 ///
@@ -168,8 +169,8 @@ impl<'s> Signature<'s> {
         for r in 0..self.results() {
             results.push(self.result(r, &cores, &symbols, &parts)?);
         }
-        let mut batch = vec![1; batch_ndim(&parts)];
-        join_batches_of(&parts, &mut batch)?;
+        let joint: IxDyn = joint_batch(&parts)?;
+        let batch = sizes(&joint).to_vec();
         let sizes = symbols.in_order();
         let results = results.into_iter().map(|base| [batch.as_slice(), &base].concat()).collect();
         Ok(SignatureShapes { batch, sizes, results })

@@ -5,7 +5,7 @@ use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::Accumulate;
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{BatchShape, LessAxes, TargetShape, fits, sizes, sizes_mut, sizes_only, sums_to};
+use crate::shape::{BatchShape, LessAxes, TargetShape, fits, sizes, sizes_only, sums_to, with_base};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -51,7 +51,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
         T::Dim: DimAdd<B>,
     {
-        let part = self.parts();
+        let part = self.shape();
         let batch =
             sizes_only(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.for_message()))?;
         self.sum_to(sizes(&batch))
@@ -122,7 +122,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     where
         A: Clone + Zero,
     {
-        let (part, to) = (self.parts(), BatchShape::new(out.shape(), self.base_ndim())?);
+        let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base_ndim())?);
         let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
         part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
         sum_into(self.whole(), out, &|axis| axis < new, &Accumulate, Serial);
@@ -133,12 +133,9 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     where
         A: Clone + Zero,
     {
-        let part = self.parts();
+        let part = self.shape();
         let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
-        let mut whole = W::zeros(batch.len() + part.base().len());
-        let (first, last) = sizes_mut(&mut whole).split_at_mut(batch.len());
-        first.copy_from_slice(batch);
-        last.copy_from_slice(part.base());
+        let whole: W = with_base(batch, part.base());
         if !fits(sizes(&whole), size_of::<A>()) {
             let request = Request::new(&operation::BATCH_SUM, &[part]).to(batch);
             return Err(request.too_large(sizes(&whole), size_of::<A>()));

@@ -50,8 +50,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>),
     {
-        let mut result = new_result(&[self.parts()], &base)?;
-        let base_ndim = result.ndim() - batch_ndim(&[self.parts()]);
+        let mut result = new_result(&[self.shape()], &base)?;
+        let base_ndim = result.ndim() - batch_ndim(&[self.shape()]);
         for_each_base(&(self.bases(),), &mut result, base_ndim, |(a,), out| f(a, out));
         Ok(result)
     }
@@ -114,7 +114,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
-        let parts = [self.parts(), other.parts()];
+        let parts = [self.shape(), other.shape()];
         let mut result = new_result(&parts, &base)?;
         let base_ndim = result.ndim() - batch_ndim(&parts);
         for_each_base(&(self.bases(), other.bases()), &mut result, base_ndim, |(a, b), out| f(a, b, out));
@@ -167,7 +167,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayView<'_, A3, B3>, ArrayViewMut<'_, O, R>),
     {
-        let parts = [self.parts(), second.parts(), third.parts()];
+        let parts = [self.shape(), second.shape(), third.shape()];
         let mut result = new_result(&parts, &base)?;
         let base_ndim = result.ndim() - batch_ndim(&parts);
         for_each_base(
@@ -227,7 +227,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         R: Dimension,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
-        let base = base_of_out::<R, 2>(&[self.parts(), other.parts()], out.shape())?;
+        let base = base_of_out::<R, 2>(&[self.shape(), other.shape()], out.shape())?;
         for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::error::BroadcastError;
 use crate::kernel::each::Make;
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
-use crate::shape::{all_stretch_onto, join_checked, joint_ndim, output_error, sizes_mut};
+use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, sizes};
 use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
 use ndarray::Dimension;
@@ -171,9 +171,7 @@ impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for Sharing<'_, O, F> {
 /// The joint shape.
 #[inline]
 pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
-    let mut joint = D::zeros(joint_ndim(shapes));
-    join_checked(shapes, sizes_mut(&mut joint))?;
-    Ok(joint)
+    joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
 }
 
 /// An error where not all operands go to the shape of the output.

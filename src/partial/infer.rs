@@ -274,7 +274,7 @@ pub(super) struct NameSpans<'a>(ByName<'a, Allowed>);
 struct Allowed(Option<Span>);
 
 impl Allowed {
-    /// AlignedDim an axis whose size is forced, a name is 1 or of that size.
+    /// At an axis whose size is forced, a name is 1 or of that size.
     fn narrow(&mut self, forced: Option<Span>) {
         if let Some(forced) = forced {
             self.0 = self.0.and_then(|span| span.intersect(forced));

@@ -1,10 +1,13 @@
-//! Shapes of which the last axes are the base: batches are aligned and joined, bases are left alone.
+//! Shapes split into batch and base: batches are aligned and joined, bases are left alone.
 
 use super::target::target_error_of;
-use super::{Placeholder, TargetShape, checked_len, fits, join, joint_error_of, resolve, sizes, sizes_mut};
+use super::{
+    Placeholder, TargetShape, all_stretch_onto, checked_len, fits, join, joint_dim, joint_error_of, resolve,
+    sizes, sizes_mut,
+};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
 use alloc::{format, string::ToString, vec::Vec};
-use ndarray::Dimension;
+use ndarray::{Dimension, IxDyn};
 
 /// A shape and how many of its last axes are its base.
 ///
@@ -109,146 +112,139 @@ impl From<&BatchShape<'_>> for Shape {
     }
 }
 
-/// The shapes of the batches.
-fn batches<'s>(parts: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
-    parts.iter().map(|part| part.batch()).collect()
-}
-
 /// The number of axes of the joint batch shape.
 #[inline]
-pub(crate) fn batch_ndim(parts: &[BatchShape<'_>]) -> usize {
-    parts.iter().map(|part| part.batch().len()).max().unwrap_or(0)
+pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
+    shapes.iter().map(|shape| shape.batch().len()).max().unwrap_or(0)
 }
 
-/// The joint shape of the batches into `joint`, which has as many axes.
+/// Writes the joint batch shape into `joint`, which has as many axes.
 ///
 /// # Errors
 /// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
-pub(crate) fn join_batches<const N: usize>(
-    parts: &[BatchShape<'_>; N],
-    joint: &mut [usize],
-) -> Result<(), BroadcastError> {
-    if join(&parts.map(BatchShape::batch), joint) { Ok(()) } else { Err(batch_clash(parts)) }
-}
-
-/// [`join_batches`] of a number of operands that is not in the type.
-pub(crate) fn join_batches_of(parts: &[BatchShape<'_>], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(&batches(parts), joint) { Ok(()) } else { Err(batch_clash(parts)) }
+fn join_batches(shapes: &[BatchShape<'_>], joint: &mut [usize]) -> Result<(), BroadcastError> {
+    if join(shapes.iter().map(|shape| shape.batch()), joint) { Ok(()) } else { Err(batch_error(shapes)) }
 }
 
 #[cold]
 #[inline(never)]
-fn batch_clash(parts: &[BatchShape<'_>]) -> BroadcastError {
-    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, parts), &batches(parts))
+fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
+    let batches: Vec<_> = shapes.iter().map(|shape| shape.batch()).collect();
+    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, shapes), &batches)
 }
 
-/// The joint shape of the bases into `joint`, which has as many axes.
+/// The joint batch shape.
+///
+/// # Errors
+/// As [`join_batches`].
+#[inline]
+pub(crate) fn joint_batch<J: Dimension>(shapes: &[BatchShape<'_>]) -> Result<J, BroadcastError> {
+    let mut joint = J::zeros(batch_ndim(shapes));
+    join_batches(shapes, sizes_mut(&mut joint))?;
+    Ok(joint)
+}
+
+/// The joint base shape of two operands.
 ///
 /// # Errors
 /// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
-pub(crate) fn join_bases(parts: &[BatchShape<'_>; 2], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    let bases = parts.map(BatchShape::base);
-    if join(&bases, joint) {
-        return Ok(());
-    }
-    Err(joint_error_of(Request::new(&operation::BASES_TOGETHER, parts), &bases))
+pub(crate) fn joint_base<B: Dimension>(shapes: &[BatchShape<'_>; 2]) -> Result<B, BroadcastError> {
+    let bases = shapes.map(BatchShape::base);
+    joint_dim(&bases).ok_or_else(|| joint_error_of(Request::new(&operation::BASES_TOGETHER, shapes), &bases))
 }
 
-/// The shape of the joint batch and then `base`, of elements of `size` bytes that are to be stored.
-///
-/// # Errors
-/// In this order: `Incompatible` as [`join_batches`]; `TooLarge`.
+/// The shape of a batch and a base.
 #[inline]
-pub(crate) fn result_shape<W: Dimension, const N: usize>(
-    parts: &[BatchShape<'_>; N],
-    base: &[usize],
-    size: usize,
-) -> Result<W, BroadcastError> {
-    let batch = batch_ndim(parts);
-    let mut whole = W::zeros(batch + base.len());
-    let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
+pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
+    let mut whole = W::zeros(batch.len() + base.len());
+    let (first, last) = sizes_mut(&mut whole).split_at_mut(batch.len());
+    first.copy_from_slice(batch);
     last.copy_from_slice(base);
-    join_batches(parts, joint)?;
-    if !fits(sizes(&whole), size) {
-        return Err(Request::new(&operation::EACH_BATCH, parts).to(base).too_large(sizes(&whole), size));
-    }
-    Ok(whole)
+    whole
 }
 
-/// The shape of `part` with its batch stretched to the joint one that is in the first axes of `whole`: the
-/// base is filled in.
+/// The shape of an operand whose batch is stretched to `batch`.
 ///
 /// # Errors
 /// `Overflow`.
 #[inline]
-pub(crate) fn with_base(
-    part: BatchShape<'_>,
-    whole: &mut [usize],
+pub(crate) fn stretched_batch<W: Dimension>(
+    batch: &[usize],
+    shape: BatchShape<'_>,
     request: impl FnOnce() -> Request,
-) -> Result<(), BroadcastError> {
-    let batch = whole.len() - part.base;
-    whole[batch..].copy_from_slice(part.base());
-    if checked_len(whole).is_some() {
-        return Ok(());
-    }
-    Err(request().overflow(whole))
+) -> Result<W, BroadcastError> {
+    let whole = with_base(batch, shape.base());
+    if checked_len(sizes(&whole)).is_some() { Ok(whole) } else { Err(request().overflow(sizes(&whole))) }
 }
 
-/// The shape of `part` with its batch stretched to `target`, in which -1 keeps a size.
+/// The shape of a result: the joint batch shape, then `base`. Its elements have `size` bytes.
+///
+/// # Errors
+/// In this order: `Incompatible` as [`join_batches`]; `TooLarge`.
+#[inline]
+pub(crate) fn result_shape<W: Dimension>(
+    shapes: &[BatchShape<'_>],
+    base: &[usize],
+    size: usize,
+) -> Result<W, BroadcastError> {
+    let batch = batch_ndim(shapes);
+    let mut whole = W::zeros(batch + base.len());
+    let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
+    last.copy_from_slice(base);
+    join_batches(shapes, joint)?;
+    if !fits(sizes(&whole), size) {
+        return Err(Request::new(&operation::EACH_BATCH, shapes).to(base).too_large(sizes(&whole), size));
+    }
+    Ok(whole)
+}
+
+/// The shape of an operand whose batch is stretched to `target`, where -1 keeps a size.
 ///
 /// # Errors
 /// As [`resolve_target`](crate::resolve_target), of the batch.
 #[inline]
-pub(crate) fn expanded<W: Dimension, T: TargetShape>(
-    part: BatchShape<'_>,
+pub(crate) fn expanded_batch<W: Dimension, T: TargetShape>(
+    shape: BatchShape<'_>,
     target: &T,
 ) -> Result<W, BroadcastError> {
-    let request = || Request::new(&operation::BATCH_TO_TARGET, &[part]).to(target.for_message());
+    let request = || Request::new(&operation::BATCH_TO_TARGET, &[shape]).to(target.for_message());
     let mut batch = target.target_dim();
-    if !resolve(part.batch(), sizes_mut(&mut batch), Placeholder::Keeps) {
-        return Err(target_error_of(request(), part.batch(), &target.for_message(), Placeholder::Keeps));
+    if !resolve(shape.batch(), sizes_mut(&mut batch), Placeholder::Keeps) {
+        return Err(target_error_of(request(), shape.batch(), &target.for_message(), Placeholder::Keeps));
     }
-    let mut whole = W::zeros(batch.ndim() + part.base);
-    sizes_mut(&mut whole)[..batch.ndim()].copy_from_slice(sizes(&batch));
-    with_base(part, sizes_mut(&mut whole), request)?;
-    Ok(whole)
+    stretched_batch(sizes(&batch), shape, request)
 }
 
-/// Checks that what comes of operands, joined, can be written to the batch of `out`.
+/// Checks that a result with the joint batch shape can be written to the batch of `out`.
 ///
 /// # Errors
 /// In this order: `Incompatible` as [`join_batches`]; `TooFewAxes` where the batch of `out` has fewer axes;
 /// `Incompatible` where a size differs and is not 1 in the joint batch.
 #[inline]
-pub(crate) fn check_batches_into<const N: usize>(
-    parts: &[BatchShape<'_>; N],
+pub(crate) fn check_batches_into(
+    shapes: &[BatchShape<'_>],
     out: BatchShape<'_>,
 ) -> Result<(), BroadcastError> {
-    let to = out.batch();
-    let goes = |part: &BatchShape<'_>| {
-        let new = to.len().checked_sub(part.batch().len());
-        new.is_some_and(|new| part.batch().iter().zip(&to[new..]).all(|(&own, &to)| own == 1 || own == to))
-    };
-    if parts.iter().all(goes) {
+    if all_stretch_onto(shapes.iter().map(|shape| shape.batch()), out.batch()) {
         return Ok(());
     }
-    Err(batches_into_error(parts, out))
+    Err(batches_into_error(shapes, out))
 }
 
 #[cold]
 #[inline(never)]
-fn batches_into_error(parts: &[BatchShape<'_>], out: BatchShape<'_>) -> BroadcastError {
-    let mut joint = alloc::vec![1; batch_ndim(parts)];
-    if let Err(error) = join_batches_of(parts, &mut joint) {
-        return error;
-    }
-    let request = Request::new(&operation::BATCH_INTO, parts).to(&out);
-    let to = out.batch();
-    if to.len() < joint.len() {
-        // counts the axes of the whole, as the message shows it
+fn batches_into_error(shapes: &[BatchShape<'_>], out: BatchShape<'_>) -> BroadcastError {
+    let joint = match joint_batch::<IxDyn>(shapes) {
+        Ok(joint) => joint,
+        Err(error) => return error,
+    };
+    let (joint, batch) = (sizes(&joint), out.batch());
+    let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
+    if batch.len() < joint.len() {
+        // Counts the axes of the whole, as the message shows it.
         return request.too_few_axes("array", joint.len() + out.base, out.shape.len());
     }
-    target_error_of(request, &joint, &to.for_message(), Placeholder::Refused)
+    target_error_of(request, joint, &batch.for_message(), Placeholder::Refused)
 }

@@ -1,7 +1,9 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
+use super::sizes_mut;
 use crate::error::{BroadcastError, Request, operation};
 use alloc::{vec, vec::Vec};
+use ndarray::Dimension;
 
 /// Whether an axis of size `from` can become one of size `to`.
 pub(crate) const fn stretches(from: usize, to: usize) -> bool {
@@ -81,10 +83,11 @@ pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, B
     Err(joint_error(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
-/// [`broadcast_shapes`] into a slice of the right length.
+/// The joint shape as a dimension. `None` where the shapes do not go together; overflow is not checked.
 #[inline(always)]
-pub(crate) fn join_checked(shapes: &[&[usize]], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(joint_error(shapes)) }
+pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
+    let mut joint = D::zeros(joint_ndim(shapes));
+    join(shapes, sizes_mut(&mut joint)).then_some(joint)
 }
 
 /// The number of axes of the joint shape.
@@ -93,12 +96,13 @@ pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
     shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
 }
 
-/// [`join_checked`] without the check for overflow: whether the shapes go together. [`joint_error_of`]
-/// is the error of both.
+/// Writes the joint shape into `joint`, which has as many axes, and returns whether the shapes go together.
+/// Overflow is not checked. [`joint_error_of`] is the error of both.
 #[inline(always)]
-pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool {
+pub(crate) fn join(shapes: impl IntoIterator<Item: AsRef<[usize]>>, joint: &mut [usize]) -> bool {
     joint.fill(1);
-    for shape in shapes.iter().map(AsRef::as_ref) {
+    for shape in shapes {
+        let shape = shape.as_ref();
         let new = joint.len() - shape.len();
         for (size, &own) in joint[new..].iter_mut().zip(shape) {
             match joint_size(*size, own) {

@@ -19,12 +19,12 @@ pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{AxisMask, positions};
 pub(crate) use batch_shape::{
-    BatchShape, base_axes, base_size, batch_ndim, check_batches_into, expanded, join_bases, join_batches,
-    join_batches_of, result_shape, with_base,
+    BatchShape, base_axes, base_size, batch_ndim, check_batches_into, expanded_batch, joint_base,
+    joint_batch, result_shape, stretched_batch, with_base,
 };
 pub(crate) use by_name::{ByName, insert_sorted};
 pub(crate) use joint_shape::{
-    checked_len, join, join_checked, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
+    checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{repeats, target_along_axes, target_in_dim};

@@ -1,8 +1,9 @@
 //! Where each axis of an array goes in the result, family by family, and which axes that repeats.
 
 use super::axes::{AxisMask, positions};
+use super::reduce::leading_axes;
 use super::target::sizes_only;
-use super::{Axes, Placeholder, TargetShape, checked_len, resolve, sizes, stretches, target_error};
+use super::{Axes, Placeholder, TargetShape, checked_len, sizes, stretches, target_error};
 use crate::error::{BroadcastError, Request, operation};
 use alloc::vec::Vec;
 use ndarray::Dimension;
@@ -41,10 +42,9 @@ pub(crate) const fn repeats(from: usize, to: usize) -> bool {
 /// JAX's `_unbroadcast` and PyTorch's `sum_to_size` find these axes inside; TensorFlow's
 /// `broadcast_gradient_args` returns them.
 pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, BroadcastError> {
-    if !resolve(from, &mut to.to_vec(), Placeholder::Refused) || checked_len(to).is_none() {
+    let Some(new) = leading_axes(from, to).filter(|_| checked_len(to).is_some()) else {
         return Err(target_error(from, to, Placeholder::Refused));
-    }
-    let new = to.len() - from.len();
+    };
     let stretched = (new..to.len()).filter(|&axis| repeats(from[axis - new], to[axis]));
     Ok((0..new).chain(stretched).collect())
 }

@@ -1,11 +1,11 @@
 //! What is left of a shape when axes of it are summed, and which shapes it can be summed to.
 
 use super::axes::positions;
+use super::onto::{all_stretch_onto, first_clash};
 use super::target::first_invalid;
-use super::{Axes, AxisMask, TargetShape, checked_len, sizes, sizes_mut, stretches};
+use super::{Axes, AxisMask, TargetShape, checked_len, sizes, sizes_mut};
 use crate::error::{BroadcastError, ErrorKind, Request, count, operation};
 use alloc::{format, vec::Vec};
-use core::iter::zip;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// A number of axes of which `K` can be summed: both as dimension types.
@@ -79,7 +79,7 @@ pub(crate) fn axis_mask<X: Axes>(shape: &[usize], axes: &X) -> Result<AxisMask, 
 /// The sizes that are left of a shape when axes are summed, and those axes.
 ///
 /// # Errors
-/// As [`summed`], then `TooLarge` where the result is too large for elements of `size` bytes.
+/// As [`axis_mask`], then `TooLarge` where the result is too large for elements of `size` bytes.
 #[inline]
 pub(crate) fn shape_without_axes<X: Axes, E: Dimension>(
     shape: &[usize],
@@ -139,7 +139,7 @@ pub(crate) fn sum_target<T: TargetShape>(
     operands: &[&[usize]],
 ) -> Result<T::Dim, BroadcastError> {
     let dim = target.target_dim();
-    if leading_sums(shape, sizes(&dim)).is_some() && fits(sizes(&dim), size) {
+    if leading_axes(sizes(&dim), shape).is_some() && fits(sizes(&dim), size) {
         return Ok(dim);
     }
     Err(sum_error(Request::new(operation, operands), shape, target.for_message(), size))
@@ -155,18 +155,18 @@ pub(crate) fn sums_to(
     target: &[usize],
     request: impl FnOnce() -> Request,
 ) -> Result<usize, BroadcastError> {
-    leading_sums(shape, target).ok_or_else(|| sum_error(request(), shape, target.for_message(), 0))
+    leading_axes(target, shape).ok_or_else(|| sum_error(request(), shape, target.for_message(), 0))
 }
 
+/// How many axes `to` has more than `from`, if `from` stretches to `to`: these axes repeat the array.
 #[inline(always)]
-fn leading_sums(shape: &[usize], target: &[usize]) -> Option<usize> {
-    let new = shape.len().checked_sub(target.len())?;
-    zip(&shape[new..], target).all(|(&own, &size)| stretches(size, own)).then_some(new)
+pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
+    all_stretch_onto([from], to).then(|| to.len() - from.len())
 }
 
-/// The error of a sum that is target_error_of, in this order: `InvalidSize` for what is no size; `TooManyAxes`
-/// where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in
-/// the target; `TooLarge` where elements of `size` bytes are too many.
+/// The error of a sum to a shape, in this order: `InvalidSize` where a size is negative or too large; `TooManyAxes`
+/// where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in the target;
+/// `TooLarge` where elements of `size` bytes do not fit in memory.
 #[cold]
 fn sum_error(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
     let sizes: Vec<usize> = target.iter().filter_map(|&size| usize::try_from(size).ok()).collect();
@@ -175,12 +175,12 @@ fn sum_error(request: Request, shape: &[usize], target: Vec<i128>, size: usize) 
         return request.to(target).invalid_size(axis, size, false);
     }
     let request = request.to(target);
-    let Some(new) = shape.len().checked_sub(sizes.len()) else {
+    if sizes.len() > shape.len() {
         let detail = format!("the target has {}, expected at most {}", count(sizes.len()), shape.len());
         return request.error(ErrorKind::TooManyAxes, detail);
-    };
-    match zip(&shape[new..], &sizes).position(|(&own, &size)| !stretches(size, own)) {
-        Some(axis) => request.incompatible(new + axis, [shape[new + axis], sizes[axis]], [0, 1]),
+    }
+    match first_clash(&[&sizes], shape) {
+        Some((axis, [target, own], _)) => request.incompatible(axis, [own, target], [0, 1]),
         None => request.too_large(&sizes, size),
     }
 }

@@ -3,7 +3,7 @@
 use super::raw::broadcast_data;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{join, joint_error, joint_ndim, sizes_mut};
+use crate::shape::{joint_dim, joint_error};
 use alloc::vec::Vec;
 use core::ops::Deref;
 use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
@@ -137,8 +137,7 @@ macro_rules! operands {
             fn views(self) -> Result<Self::Views, BroadcastError> {
                 let ($($x,)+) = self;
                 let shapes = [$($x.operand_shape()),+];
-                let mut joint = Self::Dim::zeros(joint_ndim(&shapes));
-                if join(&shapes, sizes_mut(&mut joint)) {
+                if let Some(joint) = joint_dim::<Self::Dim>(&shapes) {
                     if let ($(Some($x),)+) = ($($x.operand_view(joint.clone()),)+) {
                         return Ok(($($x,)+));
                     }
@@ -243,12 +242,7 @@ pub fn broadcast_views<'a, A, D: Dimension>(
         return Ok(Vec::new());
     }
     let shapes: Vec<&[usize]> = views.iter().map(ArrayView::shape).collect();
-    let mut joint = D::zeros(joint_ndim(&shapes));
-    if join(&shapes, sizes_mut(&mut joint)) {
-        let stretched: Option<_> = views.iter().map(|view| broadcast_data(view, joint.clone())).collect();
-        if let Some(stretched) = stretched {
-            return Ok(stretched);
-        }
-    }
-    Err(joint_error(&shapes))
+    let stretched = joint_dim(&shapes)
+        .and_then(|joint: D| views.iter().map(|view| broadcast_data(view, joint.clone())).collect());
+    stretched.ok_or_else(|| joint_error(&shapes))
 }

@@ -3,7 +3,7 @@
 use super::raw::broadcast_data;
 use super::{AsArrayRef, Operands, stretch};
 use crate::error::BroadcastError;
-use crate::shape::{Placeholder, TargetShape, join, joint_error, joint_ndim, sizes_mut};
+use crate::shape::{Placeholder, TargetShape, joint_dim, joint_error, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
 /// The dimension type of the joint shape of two and of three arrays.
@@ -265,14 +265,9 @@ pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     b: &mut ArrayView<'_, B, D>,
 ) -> Result<(), BroadcastError> {
     let shapes = [a.shape(), b.shape()];
-    let mut joint = D::zeros(joint_ndim(&shapes));
-    if !join(&shapes, sizes_mut(&mut joint)) {
-        return Err(joint_error(&shapes));
-    }
-    let (Some(x), Some(y)) = (broadcast_data(a, joint.clone()), broadcast_data(b, joint)) else {
-        return Err(joint_error(&shapes));
-    };
-    (*a, *b) = (x, y);
+    let stretched = joint_dim(&shapes)
+        .and_then(|joint: D| Some((broadcast_data(a, joint.clone())?, broadcast_data(b, joint)?)));
+    (*a, *b) = stretched.ok_or_else(|| joint_error(&shapes))?;
     Ok(())
 }
 
@@ -311,15 +306,13 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     c: &mut ArrayView<'_, C, D>,
 ) -> Result<(), BroadcastError> {
     let shapes = [a.shape(), b.shape(), c.shape()];
-    let mut joint = D::zeros(joint_ndim(&shapes));
-    if !join(&shapes, sizes_mut(&mut joint)) {
-        return Err(joint_error(&shapes));
-    }
-    let stretched =
-        (broadcast_data(a, joint.clone()), broadcast_data(b, joint.clone()), broadcast_data(c, joint));
-    let (Some(first), Some(second), Some(third)) = stretched else {
-        return Err(joint_error(&shapes));
-    };
-    (*a, *b, *c) = (first, second, third);
+    let stretched = joint_dim(&shapes).and_then(|joint: D| {
+        Some((
+            broadcast_data(a, joint.clone())?,
+            broadcast_data(b, joint.clone())?,
+            broadcast_data(c, joint)?,
+        ))
+    });
+    (*a, *b, *c) = stretched.ok_or_else(|| joint_error(&shapes))?;
     Ok(())
 }
