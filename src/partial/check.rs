@@ -123,8 +123,12 @@ impl Check {
     /// A guard of `torch.export`, a shape assertion of `jax.export`.
     #[must_use]
     pub fn holds<S: AsRef<[usize]>>(&self, operands: &[S]) -> bool {
-        let result = joint(operands).unwrap_or_default();
-        let size = |place: Place| place.size(operands, &result);
+        self.holds_for(operands, &joint(operands).unwrap_or_default())
+    }
+
+    /// [`holds`](Self::holds) for operands whose joint shape is `result`, empty where they do not go together.
+    pub(super) fn holds_for<S: AsRef<[usize]>>(&self, operands: &[S], result: &[usize]) -> bool {
+        let size = |place: Place| place.size(operands, result);
         match self {
             Self::Is { place, dim, or_one } => {
                 size(*place).is_some_and(|size| dim.admits(size) || (*or_one && size == 1))

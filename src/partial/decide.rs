@@ -2,7 +2,7 @@
 
 use super::dim::BesideOne;
 use super::infer::{AlignedAxes, AlignedDim, Inferred};
-use super::verify::{Agreement, result_size, verified};
+use super::verify::{Agreement, compare, infer_operands, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, insert_sorted};
@@ -100,11 +100,16 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which knows always and not; nGraph's
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
+    infer_and_check(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
+}
+
+/// The joint shape and the checks that it leaves open.
+pub(super) fn infer_and_check(
+    operands: &[PartialShape],
+) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
     let columns = AlignedAxes::new(operands);
-    match columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands)) {
-        Err(error) => Decision::Never(error),
-        Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
-    }
+    let joint = columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
+    Ok((joint.shape_of(operands), operand_checks(operands, &columns)))
 }
 
 /// Whether operands go together and give a result of a declared shape.
@@ -143,13 +148,12 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
     let rule = ResultRule::AllowCast;
     let request = || verified(operands, result);
     let unranked = operands.iter().any(|shape| shape.dims().is_none());
-    if !unranked || result.dims().is_none() {
-        super::verify(operands, result, rule)?;
-    }
-    let columns = AlignedAxes::new(operands);
-    let joint = columns.infer(&request)?;
+    let (columns, joint) = infer_operands(operands, &request)?;
     let mut checks = operand_checks(operands, &columns);
     let Some(declared) = result.dims() else { return Ok(checks) };
+    if !unranked {
+        compare(&joint, declared, rule, &request)?;
+    }
     let Some(new) = declared.len().checked_sub(columns.ndim()) else {
         let (expected, found) = (columns.ndim(), declared.len());
         return Err(request().too_few_axes("result", expected, found));

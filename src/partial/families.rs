@@ -226,9 +226,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
         };
         batches.push(PartialShape::from(dims[..batch].to_vec()));
     }
-    let joint = AlignedAxes::new(&batches).infer(&request)?.dims;
-    let unranked = batches.iter().any(|batch| batch.dims().is_none());
-    Ok(if unranked { PartialShape::unranked() } else { joint.into() })
+    Ok(AlignedAxes::new(&batches).infer(&request)?.shape_of(&batches))
 }
 
 /// What a sum over axes leaves of a shape.

@@ -129,8 +129,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
     let joint = AlignedAxes::new(shapes).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, shapes))?;
-    let unranked = shapes.iter().any(|shape| shape.dims().is_none());
-    Ok(if unranked { PartialShape::unranked() } else { joint.dims.into() })
+    Ok(joint.shape_of(shapes))
 }
 
 /// The shape that the result of an operation is inferred to have: MLIR's rule.
@@ -252,6 +251,14 @@ impl<'a> AlignedAxes<'a> {
 pub(super) struct Inferred<'a> {
     pub(super) dims: Vec<Dim>,
     pub(super) named: NameSpans<'a>,
+}
+
+impl Inferred<'_> {
+    /// The joint shape. It is unranked if one of the shapes is.
+    pub(super) fn shape_of(self, shapes: &[PartialShape]) -> PartialShape {
+        let unranked = shapes.iter().any(|shape| shape.dims().is_none());
+        if unranked { PartialShape::unranked() } else { self.dims.into() }
+    }
 }
 
 /// `joint`, unless even the smallest shape that it can be is an overflow.

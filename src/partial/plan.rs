@@ -1,6 +1,7 @@
 //! A broadcast that is planned before the sizes are there, and checked when they are.
 
-use super::{Check, Dim, PartialShape, Place, decide, decide_result, infer_shapes};
+use super::decide::infer_and_check;
+use super::{Check, Dim, PartialShape, Place, decide_result};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
 use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
@@ -64,8 +65,7 @@ impl Plan {
     /// As [`Plan`]; what a graph compiler does when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let inferred = infer_shapes(&operands)?;
-        let checks = decide(&operands).checks()?;
+        let (inferred, checks) = infer_and_check(&operands)?;
         Ok(Self { operands, result: None, inferred, checks })
     }
 
@@ -178,7 +178,9 @@ impl Plan {
         if !join(&shapes, &mut joint) || checked_len(&joint).is_none() {
             return Err(joint_error_of(request(), &shapes));
         }
-        if let Some(result) = &self.result {
+        // The operands are as planned and go together, so only a check of the result can fail.
+        let holds = || self.checks.iter().all(|check| check.holds_for(&shapes, &joint));
+        if let Some(result) = self.result.as_ref().filter(|_| !holds()) {
             as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, &request)?;
         }
         Ok(joint)

@@ -84,22 +84,46 @@ pub fn verify(
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
     let request = || verified(operands, result);
+    let (_, inferred) = infer_operands(operands, &request)?;
+    match result.dims().filter(|_| operands.iter().any(|shape| shape.dims().is_some())) {
+        Some(declared) => compare(&inferred, declared, rule, &request),
+        None => Ok(()),
+    }
+}
+
+/// The axes of the operands and what they infer.
+///
+/// # Errors
+/// `NoOperands`; then those of [`AlignedAxes::infer`].
+pub(super) fn infer_operands<'a>(
+    operands: &'a [PartialShape],
+    request: &dyn Fn() -> Request,
+) -> Result<(AlignedAxes<'a>, Inferred<'a>), BroadcastError> {
     if operands.is_empty() {
-        return Err(
-            request().error(ErrorKind::NoOperands, "there are no operands, expected at least 1".into())
-        );
+        let detail = "there are no operands, expected at least 1";
+        return Err(request().error(ErrorKind::NoOperands, detail.into()));
     }
     let columns = AlignedAxes::new(operands);
-    let Inferred { dims: inferred, named } = columns.infer(&request)?;
-    let Some(declared) = result.dims().filter(|_| operands.iter().any(|shape| shape.dims().is_some())) else {
-        return Ok(());
-    };
-    if inferred.len() != declared.len() {
-        let detail = format!("the result has {}, expected {}", count(declared.len()), inferred.len());
+    let inferred = columns.infer(request)?;
+    Ok((columns, inferred))
+}
+
+/// Compares a declared shape with the inferred one.
+///
+/// # Errors
+/// `AxisCount`; then `ResultSize` with the first axis that does not agree.
+pub(super) fn compare(
+    inferred: &Inferred<'_>,
+    declared: &[Dim],
+    rule: ResultRule,
+    request: &dyn Fn() -> Request,
+) -> Result<(), BroadcastError> {
+    if inferred.dims.len() != declared.len() {
+        let detail = format!("the result has {}, expected {}", count(declared.len()), inferred.dims.len());
         return Err(request().error(ErrorKind::AxisCount, detail));
     }
-    let mut agreement = Agreement::new(&named);
-    for (axis, (inferred, declared)) in inferred.iter().zip(declared).enumerate() {
+    let mut agreement = Agreement::new(&inferred.named);
+    for (axis, (inferred, declared)) in inferred.dims.iter().zip(declared).enumerate() {
         let agrees = match rule {
             ResultRule::AllowCast => agreement.possible(inferred, declared),
             ResultRule::Exact => agreement.certain(inferred, declared),
