@@ -153,7 +153,7 @@ where
 
 /// A method for each operation.
 macro_rules! methods {
-    ($($(#[$doc:meta])* $name:ident $Op:ident;)*) => {
+    ($($(#[$doc:meta])* pub fn $name:ident => $Op:ident;)*) => {
         impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
             $(#[$doc])*
             #[inline]
@@ -204,7 +204,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 wants equal bases. To ask for these, compare `base_shape()`.
-    add Add;
+    pub fn add => Add;
 
     /// Differences, element by element.
     ///
@@ -227,7 +227,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a - b` of NEML2's tensors.
-    sub Sub;
+    pub fn sub => Sub;
 
     /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
     ///
@@ -251,7 +251,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a * b` of NEML2's `Scalar` with its other tensors.
-    mul Mul;
+    pub fn mul => Mul;
 
     /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
     ///
@@ -274,7 +274,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a / b` of NEML2's tensors with its `Scalar`.
-    div Div;
+    pub fn div => Div;
 
     /// Matrices times vectors: `(m,n),(n)->(m)`.
     ///
@@ -311,7 +311,7 @@ methods! {
     /// # Equivalents
     /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
     /// `torch.einsum("...mn,...n->...m", c, strain)`.
-    matvec MatVec;
+    pub fn matvec => MatVec;
 
     /// Vectors times matrices: `(n),(n,m)->(m)`.
     ///
@@ -334,7 +334,7 @@ methods! {
     ///
     /// # Equivalents
     /// `numpy.vecmat(v, m)`, without its conjugation.
-    vecmat VecMat;
+    pub fn vecmat => VecMat;
 
     /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
     ///
@@ -358,7 +358,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
-    matmul MatMul;
+    pub fn matmul => MatMul;
 
     /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
     ///
@@ -382,5 +382,5 @@ methods! {
     ///
     /// # Equivalents
     /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
-    inner Inner;
+    pub fn inner => Inner;
 }

@@ -3,7 +3,7 @@
 use super::{Batch, JointBatch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, LessAxes, joint_batch, sizes, stretched_batch};
+use crate::shape::{BatchShape, JoinDims, LessAxes, joint_batch, sizes, stretched_batch};
 use alloc::vec::Vec;
 use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 
@@ -165,6 +165,8 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     note = "for more than 6, or a number only known at run time, use `batch_broadcast_views`"
 )]
 pub trait BatchOperands: Sealed {
+    /// The dimension type of the joint batch.
+    type Joint: Dimension;
     /// The tuple of results.
     type Batches;
 
@@ -173,54 +175,30 @@ pub trait BatchOperands: Sealed {
     fn stretch(self) -> Result<Self::Batches, BroadcastError>;
 }
 
-/// The dimension type of the joint batch of several.
-macro_rules! joint_dim {
-    ($A:ty) => { $A };
-    ($A:ty, $B:ty $(, $rest:ty)*) => { joint_dim!(<$A as DimMax<$B>>::Output $(, $rest)*) };
-}
-
-/// The operands with their places; the dimension type of the joint batch; and `A: DimMax<B>` and so on for it.
 macro_rules! operands {
-    ($($T:ident $x:tt),+; $J:ty; $($joins:tt)*) => {
+    ($($T:ident $x:tt),+) => {
         impl<$($T: BatchOperand),+> BatchOperands for ($($T,)+)
         where
-            $($joins)*
-            $($J: DimAdd<$T::Base>,)+
+            ($($T::BatchDim,)+): JoinDims<Joint: $(DimAdd<$T::Base>+)+>,
         {
-            type Batches = ($($T::With<WithBase<$J, $T::Base>>,)+);
+            type Joint = <($($T::BatchDim,)+) as JoinDims>::Joint;
+            type Batches = ($($T::With<WithBase<Self::Joint, $T::Base>>,)+);
 
             #[inline]
             fn stretch(self) -> Result<Self::Batches, BroadcastError> {
                 let shapes = [$(self.$x.batch_and_base()),+];
-                let joint: $J = joint_batch(&shapes)?;
+                let joint: Self::Joint = joint_batch(&shapes)?;
                 Ok(($(self.$x.stretch(stretched_to(sizes(&joint), shapes[$x], &shapes)?),)+))
             }
         }
     };
 }
-operands!(A 0; A::BatchDim;);
-operands!(A 0, B 1; joint_dim!(A::BatchDim, B::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,);
-operands!(A 0, B 1, C 2; joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,);
-operands!(A 0, B 1, C 2, D 3; joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,);
-operands!(A 0, B 1, C 2, D 3, E 4;
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim): DimMax<E::BatchDim>,);
-operands!(A 0, B 1, C 2, D 3, E 4, F 5;
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim, F::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim): DimMax<E::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim): DimMax<F::BatchDim>,);
+operands!(A 0);
+operands!(A 0, B 1);
+operands!(A 0, B 1, C 2);
+operands!(A 0, B 1, C 2, D 3);
+operands!(A 0, B 1, C 2, D 3, E 4);
+operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 
 /// [`batch_broadcast`] for 1 to 6 operands.
 ///

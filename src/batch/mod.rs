@@ -4,7 +4,7 @@
 //! |---|---|
 //! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`Batch`] of an array |
 //! | what do batches come to together? | [`batch_broadcast`](mod@batch_broadcast) |
-//! | an operation on bases | [`zip_map`] for closures, with [`signature`] or a shape for the result; [`op`] for the fused ones |
+//! | an operation on bases | [`zip_map`] for closures, with [`signature`] or a shape for the result; [`operations`] for the fused ones |
 //! | the adjoint | [`sum_batch`] |
 
 #![allow(clippy::type_complexity, reason = "the type of a result is worked out from those of the operands")]
@@ -15,7 +15,7 @@ mod batch_axes;
 mod batch_broadcast;
 mod batch_view;
 mod cores;
-mod op;
+mod operations;
 #[cfg(feature = "rayon")]
 mod parallel;
 mod result_base;
@@ -29,7 +29,7 @@ pub use batch_broadcast::{
     BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     can_batch_broadcast,
 };
-pub use op::{BaseOp, base_op};
+pub use operations::{BaseOp, base_op};
 pub use result_base::ResultBase;
 pub use signature::{Signature, SignatureShapes};
 

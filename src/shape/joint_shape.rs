@@ -3,7 +3,7 @@
 use super::sizes_mut;
 use crate::error::{BroadcastError, Request, operation};
 use alloc::{vec, vec::Vec};
-use ndarray::Dimension;
+use ndarray::{DimMax, Dimension};
 
 /// Whether an axis of size `from` can become one of size `to`.
 pub(crate) const fn stretches(from: usize, to: usize) -> bool {
@@ -82,6 +82,34 @@ pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, B
     }
     Err(joint_error(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
+
+/// Dimension types of 1 to 6 operands, as a tuple, that have a joint one.
+///
+/// Not exported; public because bounds of public traits have it.
+pub trait JoinDims {
+    /// The dimension type of the joint shape.
+    type Joint: Dimension;
+}
+
+impl<A: Dimension> JoinDims for (A,) {
+    type Joint = A;
+}
+
+macro_rules! join_dims {
+    ($($T:ident)+, $Last:ident) => {
+        impl<$($T,)+ $Last: Dimension> JoinDims for ($($T,)+ $Last)
+        where
+            ($($T,)+): JoinDims<Joint: DimMax<$Last>>,
+        {
+            type Joint = <<($($T,)+) as JoinDims>::Joint as DimMax<$Last>>::Output;
+        }
+    };
+}
+join_dims!(A, B);
+join_dims!(A B, C);
+join_dims!(A B C, D);
+join_dims!(A B C D, E);
+join_dims!(A B C D E, F);
 
 /// The joint shape as a dimension. `None` where the shapes do not go together; overflow is not checked.
 #[inline(always)]

@@ -12,6 +12,7 @@ mod target;
 
 pub use axes::{Axes, AxisIndex, AxisSet};
 pub use explain::explain;
+pub(crate) use joint_shape::JoinDims;
 pub use joint_shape::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
 pub use reduce::LessAxes;

@@ -3,10 +3,10 @@
 use super::raw::broadcast_data;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{joint_dim, joint_error};
+use crate::shape::{JoinDims, joint_dim, joint_error};
 use alloc::vec::Vec;
 use core::ops::Deref;
-use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
+use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
 
 /// One operand of a broadcast: a reference to any kind of array, or an `ArrayView` by value.
 ///
@@ -117,20 +117,13 @@ pub trait Operands: Sealed {
     fn views(self) -> Result<Self::Views, BroadcastError>;
 }
 
-/// The dimension type for the joint shape of several.
-macro_rules! joint_dim {
-    ($A:ty) => { $A };
-    ($A:ty, $B:ty $(, $rest:ty)*) => { joint_dim!(<$A as DimMax<$B>>::Output $(, $rest)*) };
-}
-
-/// `A: DimMax<B>`, and so on for the result with the next.
 macro_rules! operands {
-    ($($T:ident $x:ident),+; $($joins:tt)*) => {
+    ($($T:ident $x:ident),+) => {
         impl<$($T: Operand),+> Operands for ($($T,)+)
         where
-            $($joins)*
+            ($($T::Dim,)+): JoinDims,
         {
-            type Dim = joint_dim!($($T::Dim),+);
+            type Dim = <($($T::Dim,)+) as JoinDims>::Joint;
             type Views = ($($T::View<Self::Dim>,)+);
 
             #[inline]
@@ -147,26 +140,12 @@ macro_rules! operands {
         }
     };
 }
-operands!(A a;);
-operands!(A a, B b; A::Dim: DimMax<B::Dim>);
-operands!(A a, B b, C c;
-    A::Dim: DimMax<B::Dim>,
-    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>);
-operands!(A a, B b, C c, D d;
-    A::Dim: DimMax<B::Dim>,
-    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>);
-operands!(A a, B b, C c, D d, E e;
-    A::Dim: DimMax<B::Dim>,
-    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>);
-operands!(A a, B b, C c, D d, E e, F f;
-    A::Dim: DimMax<B::Dim>,
-    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim, E::Dim): DimMax<F::Dim>);
+operands!(A a);
+operands!(A a, B b);
+operands!(A a, B b, C c);
+operands!(A a, B b, C c, D d);
+operands!(A a, B b, C c, D d, E e);
+operands!(A a, B b, C c, D d, E e, F f);
 
 /// Views of 1 to 6 operands, all of their joint shape.
 ///
