@@ -51,7 +51,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         D2: LessAxes<B2>,
         B2: Dimension,
     {
-        let shape = shape_of(op, self, other)?;
+        let shapes = [self.shape(), other.shape()];
+        let shape = result_shape(&shapes, sizes(&op.base(&shapes)?), size_of::<P::Output>())?;
         Ok(op.to_new(self, other, shape))
     }
 
@@ -102,51 +103,24 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
         E: Dimension,
     {
-        check_out(op, self, other, out.shape())?;
+        let shapes = [self.shape(), other.shape()];
+        check_out(&shapes, sizes(&op.base(&shapes)?), out.shape())?;
         op.into(self, other, out);
         Ok(())
     }
 }
 
-/// The shape of the result.
-pub(super) fn shape_of<P, A, D, B, A2, D2, B2, W>(
-    op: P,
-    a: &Batch<'_, A, D, B>,
-    b: &Batch<'_, A2, D2, B2>,
-) -> Result<W, BroadcastError>
-where
-    P: BaseOp<A, A2, B, B2>,
-    D: Dimension,
-    B: Dimension,
-    D2: Dimension,
-    B2: Dimension,
-    W: Dimension,
-{
-    let parts = [a.shape(), b.shape()];
-    result_shape(&parts, sizes(&op.base(&parts)?), size_of::<P::Output>())
-}
-
-/// Checks the shape of an array for the result.
-pub(super) fn check_out<P, A, D, B, A2, D2, B2>(
-    op: P,
-    a: &Batch<'_, A, D, B>,
-    b: &Batch<'_, A2, D2, B2>,
+/// Checks the shape of an array for results with base `base`.
+pub(super) fn check_out(
+    shapes: &[BatchShape<'_>; 2],
+    base: &[usize],
     out: &[usize],
-) -> Result<(), BroadcastError>
-where
-    P: BaseOp<A, A2, B, B2>,
-    D: Dimension,
-    B: Dimension,
-    D2: Dimension,
-    B2: Dimension,
-{
-    let parts = [a.shape(), b.shape()];
-    let base = op.base(&parts)?;
-    let to = BatchShape::new(out, base.ndim())?;
-    check_batches_into(&parts, to)?;
-    BatchShape::new(sizes(&base), base.ndim())?.check_base(
+) -> Result<(), BroadcastError> {
+    let to = BatchShape::new(out, base.len())?;
+    check_batches_into(shapes, to)?;
+    BatchShape::new(base, base.len())?.check_base(
         to,
-        || Request::new(&operation::BATCH_INTO, &parts).to(&to),
+        || Request::new(&operation::BATCH_INTO, shapes).to(&to),
         (2, to),
     )
 }

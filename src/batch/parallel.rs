@@ -1,10 +1,10 @@
 //! Operations on the bases of batch elements, on several threads.
 
-use super::apply::{check_out, shape_of};
+use super::apply::check_out;
 use super::zip_map::{base_of_out, new_result};
 use super::{BaseOp, Batch, JointBatch, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, batch_ndim};
+use crate::shape::{LessAxes, batch_ndim, result_shape, sizes};
 use crate::view::par_for_each_base;
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -141,7 +141,8 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         D2: LessAxes<B2>,
         B2: Dimension,
     {
-        let shape = shape_of(op, self, other)?;
+        let shapes = [self.shape(), other.shape()];
+        let shape = result_shape(&shapes, sizes(&op.base(&shapes)?), size_of::<P::Output>())?;
         Ok(op.par_to_new(self, other, shape))
     }
 
@@ -183,7 +184,8 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
         E: Dimension,
     {
-        check_out(op, self, other, out.shape())?;
+        let shapes = [self.shape(), other.shape()];
+        check_out(&shapes, sizes(&op.base(&shapes)?), out.shape())?;
         op.par_into(self, other, out);
         Ok(())
     }

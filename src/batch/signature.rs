@@ -198,6 +198,12 @@ impl<'s> Signature<'s> {
         self.result(0, &cores, &symbols, parts)
     }
 
+    /// The error of [`base_of_result`](Self::base_of_result) for bases that are known not to fit.
+    #[cold]
+    pub(super) fn misfit(&self, shapes: &[BatchShape<'_>]) -> BroadcastError {
+        self.base_of_result(shapes).err().expect("the bases do not fit the signature")
+    }
+
     /// The base axes, without those that are missing.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {

@@ -29,7 +29,7 @@ pub(crate) use joint_shape::{
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{repeats, target_along_axes, target_in_dim};
-pub(crate) use reduce::{fits, shape_keeping_axes, shape_without_axes, sum_target, sums_to};
+pub(crate) use reduce::{fits, keeping_axes, sum_target, sums_to, without_axes};
 pub(crate) use target::{Placeholder, ShapeOf, resolve, sizes_only, target_error};
 
 use ndarray::Dimension;

@@ -81,7 +81,7 @@ pub(crate) fn axis_mask<X: Axes>(shape: &[usize], axes: &X) -> Result<AxisMask, 
 /// # Errors
 /// As [`axis_mask`], then `TooLarge` where the result is too large for elements of `size` bytes.
 #[inline]
-pub(crate) fn shape_without_axes<X: Axes, E: Dimension>(
+pub(crate) fn without_axes<X: Axes, E: Dimension>(
     shape: &[usize],
     axes: &X,
     size: usize,
@@ -102,7 +102,7 @@ pub(crate) fn shape_without_axes<X: Axes, E: Dimension>(
 /// # Errors
 /// As [`left`].
 #[inline]
-pub(crate) fn shape_keeping_axes<X: Axes, E: Dimension>(
+pub(crate) fn keeping_axes<X: Axes, E: Dimension>(
     mut shape: E,
     axes: &X,
     size: usize,
