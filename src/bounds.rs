@@ -12,7 +12,7 @@
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for several threads `ParMapOperands` or `ParApplyOperands` |
 //! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
 //! | batches for [`batch_broadcast_all`](crate::batch_broadcast_all) | [`BatchOperands`], [`BatchOperand`] |
-//! | an operation for [`Batch::apply`](crate::Batch::apply) | [`BaseOp`] |
+//! | an operation for [`Batch::apply`](crate::Batch::apply), or the bases of a product | [`BaseOp`], [`BaseDim`] |
 //! | the base shape that a closure writes | [`ResultBase`] |
 //!
 //! [`FusedOperands`] and [`AsArrayRef`] are supertraits of others. For any kind of array write an extension trait
@@ -47,7 +47,7 @@
 //! # Ok::<(), ndarray_broadcast::BroadcastError>(())
 //! ```
 
-pub use crate::batch::{BaseOp, BaseRank, BatchOperand, BatchOperands, ResultBase, SignatureShapes};
+pub use crate::batch::{BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, ResultBase, SignatureShapes};
 pub use crate::map::{ApplyOperands, FusedOperands, MapOperands};
 #[cfg(feature = "rayon")]
 #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]

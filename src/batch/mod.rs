@@ -29,7 +29,7 @@ pub use batch_broadcast::{
     BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     can_batch_broadcast,
 };
-pub use operations::{BaseOp, base_op};
+pub use operations::{BaseDim, BaseOp, base_op};
 pub use result_base::ResultBase;
 pub use signature::{Signature, SignatureShapes};
 

@@ -290,7 +290,9 @@ macro_rules! elementwise {
 }
 elementwise!(Add add Sub sub Mul mul Div div);
 
-/// A dimension type of bases with as many axes as `R`: `R` itself and `IxDyn`.
+/// A dimension type that a base with the number of axes of `R` can have: `R` itself, or `IxDyn`.
+///
+/// The products of [`base_op`] need bases of certain numbers of axes: `MatVec` an `Ix2` and an `Ix1`.
 #[diagnostic::on_unimplemented(
     message = "a base of dimension type `{Self}` stands where the operation needs `{R}`",
     label = "this operand needs a base of dimension type `{R}` or `IxDyn`",

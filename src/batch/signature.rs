@@ -2,7 +2,7 @@
 
 use super::cores::{CoreAxis, Cores, SymbolSizes};
 use super::tokens::check;
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation};
+use crate::error::{BroadcastError, ConstText, ErrorKind, Mark, Request, operation};
 use crate::shape::{BatchShape, base_axes, base_size, joint_batch, sizes};
 use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
@@ -100,7 +100,11 @@ impl<'s> Signature<'s> {
     pub const fn literal(text: &'s str) -> Self {
         match check(text.as_bytes()) {
             Ok(counts) => Self { text, counts },
-            Err(_) => panic!("not a signature such as (m,n),(n)->(m)"),
+            Err((position, expected)) => {
+                let message =
+                    ConstText::new("cannot read \"").then(text).then("\": position ").number(position);
+                panic!("{}", message.then(" needs ").then(expected).as_str())
+            }
         }
     }
 

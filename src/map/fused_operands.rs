@@ -14,9 +14,11 @@ use ndarray::Dimension;
 /// Sealed, as are the traits that build on it: what they take is shown at
 /// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands",
-    label = "expected an operand or a tuple of 1 to 6",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
+    label = "expected an operand or a tuple of 1 to 6 operands",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "for more than 6 operands, combine some of them first"
 )]
 pub trait FusedOperands: Sealed {
     /// The dimension type of the joint shape.
@@ -52,9 +54,11 @@ pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'
 /// # Ok::<(), BroadcastError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands",
-    label = "expected an operand or a tuple of 1 to 6",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
+    label = "expected an operand or a tuple of 1 to 6 operands",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "for more than 6 operands, combine some of them first"
 )]
 pub trait MapOperands<F, R>: FusedOperands {
     /// Calls the closure with an element of each operand.
@@ -84,9 +88,11 @@ pub trait MapOperands<F, R>: FusedOperands {
 /// # Ok::<(), BroadcastError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands",
-    label = "expected an operand or a tuple of 1 to 6",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
+    label = "expected an operand or a tuple of 1 to 6 operands",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "for more than 6 operands, combine some of them first"
 )]
 pub trait ApplyOperands<T, F>: FusedOperands {
     /// Calls the closure with an element of the output and of each operand.
@@ -97,8 +103,8 @@ pub trait ApplyOperands<T, F>: FusedOperands {
 /// [`MapOperands`] of which several threads may read the elements and call the closure.
 #[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands, for several threads",
-    label = "expected an operand or a tuple of 1 to 6, of elements that are `Sync`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
+    label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
 )]
 pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
     /// Calls the closure with an element of each operand.
@@ -109,8 +115,8 @@ pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
 /// [`ApplyOperands`] of which several threads may read the elements and call the closure.
 #[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands, for several threads",
-    label = "expected an operand or a tuple of 1 to 6, of elements that are `Sync`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
+    label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
 )]
 pub trait ParApplyOperands<T, F>: FusedOperands<Elems: Sync> {
     /// Calls the closure with an element of the output and of each operand.
@@ -182,6 +188,7 @@ pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<(), Br
 /// `$this` is the [`FusedOperands`], of which the expressions are the operands.
 macro_rules! fused {
     ([$($O:ident $x:ident),+] $Self:ty, $Dim:ty, $this:ident: $($operand:expr),+ $(; $Joint:ident)?) => {
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand),+> FusedOperands for $Self $(where Self: $Joint)? {
             type Dim = $Dim;
             type Elems = ($($O::Elem,)+);
@@ -193,6 +200,7 @@ macro_rules! fused {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand,)+ R, F: FnMut($(&$O::Elem),+) -> R> MapOperands<F, R> for $Self
         $(where Self: $Joint)?
         {
@@ -202,6 +210,7 @@ macro_rules! fused {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand,)+ T, F: FnMut(&mut T, $(&$O::Elem),+)> ApplyOperands<T, F> for $Self
         $(where Self: $Joint)?
         {
@@ -212,6 +221,7 @@ macro_rules! fused {
         }
 
         #[cfg(feature = "rayon")]
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand<Elem: Sync>,)+ R: Send, F> ParMapOperands<F, R> for $Self
         where
             F: Fn($(&$O::Elem),+) -> R + Sync,
@@ -224,6 +234,7 @@ macro_rules! fused {
         }
 
         #[cfg(feature = "rayon")]
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand<Elem: Sync>,)+ T: Send, F> ParApplyOperands<T, F> for $Self
         where
             F: Fn(&mut T, $(&$O::Elem),+) + Sync,

@@ -1,7 +1,7 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
 use super::sizes_mut;
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ConstText, Request, operation};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
 
@@ -212,10 +212,22 @@ pub const fn const_broadcast_shape<const M: usize, const N: usize, const O: usiz
         let y = if from_end <= N { b[N - from_end] } else { 1 };
         joint[O - from_end] = match joint_size(x, y) {
             Some(size) => size,
-            None => panic!("cannot broadcast the shapes together: an axis has two sizes that are not 1"),
+            None => {
+                let text = together(&a, &b).then("axis ").number(O - from_end);
+                let text = text.then(" has sizes ").number(x).then(" and ").number(y);
+                panic!("{}", text.then(", expected equal sizes or 1").as_str())
+            }
         };
         from_end += 1;
     }
-    assert!(checked_len(&joint).is_some(), "the non-zero sizes of the joint shape multiply past isize::MAX");
+    if checked_len(&joint).is_none() {
+        let text = together(&a, &b).then("the non-zero sizes of the result ").shape(&joint);
+        panic!("{}", text.then(" multiply past isize::MAX").as_str())
+    }
     joint
+}
+
+/// How a message about two shapes begins.
+const fn together(a: &[usize], b: &[usize]) -> ConstText {
+    ConstText::new("cannot broadcast shapes ").shape(a).then(" and ").shape(b).then(" together: ")
 }

@@ -34,9 +34,10 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Equivalents
 /// ndarray's `RemoveAxis` for one axis.
 #[diagnostic::on_unimplemented(
-    message = "an array of dimension type `{Self}` has not as many axes as are named: `{K}`",
-    label = "too many axes are named",
-    note = "the named axes are `{K}`: a single axis is `Dim<[usize; 1]>`, and `[usize; k]` is `Dim<[usize; k]>`"
+    message = "cannot take `{K}` axes from `{Self}`, which has fewer",
+    label = "the array has fewer axes",
+    note = "an array with `k` axes is `Dim<[usize; k]>`; so are `k` named axes, and a base with `k` axes",
+    note = "where the number of axes is only known at run time, use `IxDyn`: `a.into_dyn()`, `&axes[..]`, `batch_dyn(k)`"
 )]
 pub trait LessAxes<K: Dimension>: Dimension {
     /// The dimension type of what is left.
@@ -45,9 +46,11 @@ pub trait LessAxes<K: Dimension>: Dimension {
 
 macro_rules! less {
     ($($n:literal: $($k:literal $left:literal)*;)*) => {$(
-        $(impl LessAxes<Dim<[Ix; $k]>> for Dim<[Ix; $n]> {
+        $(#[diagnostic::do_not_recommend]
+        impl LessAxes<Dim<[Ix; $k]>> for Dim<[Ix; $n]> {
             type Left = Dim<[Ix; $left]>;
         })*
+        #[diagnostic::do_not_recommend]
         impl LessAxes<IxDyn> for Dim<[Ix; $n]> {
             type Left = IxDyn;
         }
@@ -63,6 +66,7 @@ less! {
     6: 0 6 1 5 2 4 3 3 4 2 5 1 6 0;
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }

@@ -15,7 +15,8 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
     label = "expected a reference to an array, or a view",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "for a `Vec` or slice `v` give `aview1(&v)`, for a number `x` give `&arr0(x)`"
 )]
 pub trait Operand: Sealed {
     /// The type of the elements.
@@ -103,7 +104,7 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of operands",
     label = "expected a tuple of 1 to 6 operands",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
     note = "for more than 6 operands, or a number only known at run time, use `broadcast_views`"
 )]
 pub trait Operands: Sealed {
