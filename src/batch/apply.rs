@@ -5,7 +5,7 @@ use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{BatchShape, LessAxes, check_batches_into, result_shape, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
-/// What an operation `P` makes of two batches.
+/// The result of an operation `P` on two batches.
 type Applied<P, A, D, B, A2, D2, B2> = Array<
     <P as BaseOp<A, A2, B, B2>>::Output,
     WithBase<JointBatch<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2>>::Base>,
@@ -56,7 +56,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         Ok(op.to_new(self, other, shape))
     }
 
-    /// [`apply`](Self::apply) into an array that exists, of which the elements are overwritten.
+    /// [`apply`](Self::apply) into an array that exists, whose elements are overwritten.
     ///
     /// # Shapes
     /// The last axes of `out` are the base of the result; the joint batch shape goes to its batch, which is never

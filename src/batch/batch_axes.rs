@@ -98,7 +98,7 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`batch`](Self::batch) with a number of base axes that is only known at run time.
     ///
     /// # Shapes
-    /// As [`batch`](Self::batch). What is made of the result has a dynamic number of axes.
+    /// As [`batch`](Self::batch). Results of operations on it have a dynamic number of axes.
     ///
     /// # Errors
     /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the array has fewer axes than `base_ndim`.

@@ -56,7 +56,7 @@ where
     (a, b).stretch()
 }
 
-/// What [`batch_broadcast`] gives.
+/// The result of [`batch_broadcast`].
 type BatchPair<'a, 'b, A, D, B, A2, D2, B2> = (
     Batch<'a, A, WithBase<JointBatch<D, B, D2, B2>, B>, B>,
     Batch<'b, A2, WithBase<JointBatch<D, B, D2, B2>, B2>, B2>,
@@ -141,9 +141,9 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     }
 }
 
-/// A tuple of 1 to 6 references to [`Batch`]es, in any mixture of element types and numbers of axes.
+/// A tuple of 1 to 6 references to [`Batch`]es. Element types and numbers of axes may differ.
 ///
-/// Sealed; what [`batch_broadcast_all`] takes.
+/// The argument of [`batch_broadcast_all`]. Sealed.
 ///
 /// # Examples
 /// ```

@@ -1,14 +1,14 @@
-//! Batch and base axes, as in NEML2: the last axes belong to an operation, the others are how often it is done.
+//! Batch and base axes, as in NEML2: an operation works on the last axes, and is repeated along the others.
 //!
 //! | question | answer |
 //! |---|---|
 //! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`Batch`] of an array |
-//! | what do batches come to together? | [`batch_broadcast`](mod@batch_broadcast) |
-//! | an operation on bases | [`zip_map`] for closures, with [`signature`] or a shape for the result; [`operations`] for the fused ones |
-//! | the adjoint | [`sum_batch`] |
+//! | what is the joint batch shape? | [`batch_broadcast`](mod@batch_broadcast) |
+//! | how is an operation applied to bases? | [`zip_map`] for closures, with a [`signature`] or a shape for the result; [`operations`] and [`apply`] for the fused ones |
+//! | which sum is the adjoint? | [`sum_batch`] |
 
 #![allow(clippy::type_complexity, reason = "the type of a result is worked out from those of the operands")]
-#![allow(clippy::needless_pass_by_value, reason = "a base shape is as well given as `6` as by reference")]
+#![allow(clippy::needless_pass_by_value, reason = "a base shape may be written `6` or passed by reference")]
 
 mod apply;
 mod batch_axes;

@@ -75,7 +75,7 @@ pub mod base_op {
         ///
         /// Its shapes, errors, an example and equivalents are at [`Batch::matmul`](crate::Batch::matmul).
         MatMul
-        /// Inner products of vectors, of which nothing is conjugated: `(n),(n)->()`.
+        /// Inner products of vectors, without conjugation: `(n),(n)->()`.
         ///
         /// Its shapes, errors, an example and equivalents are at [`Batch::inner`](crate::Batch::inner).
         Inner
@@ -159,7 +159,7 @@ fn stretched<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimen
     (stretch(a, shape, batch), stretch(b, shape, batch))
 }
 
-/// The operand stretched to a shape of which the `batch` first axes are the batch.
+/// The operand stretched to a shape whose first `batch` axes are the batch.
 fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
     operand: &'a Batch<'_, A, D, B>,
     shape: &[usize],

@@ -1,4 +1,4 @@
-//! What may be given as the base shape of a result.
+//! The base shape of a result: given, or worked out by a signature.
 
 use super::Signature;
 use crate::error::{BroadcastError, Request, operation};
@@ -6,7 +6,7 @@ use crate::sealed::Sealed;
 use crate::shape::{BatchShape, TargetShape, base_axes, sizes, sizes_mut, sizes_only};
 use ndarray::Dimension;
 
-/// What gives the base shape of a result, of dimension type `R`: the shape itself, or a [`Signature`].
+/// The base shape of a result, of dimension type `R`: a shape, or a [`Signature`] that works it out.
 ///
 /// A shape is any [`TargetShape`] without -1: then `R` is its dimension type. A signature has one result, and `R` is the
 /// dimension type of the closure's last argument. Where neither says it, as in `zip_map(&b, 6, |x, y, mut s| …)`, give

@@ -120,7 +120,7 @@ impl<'s> Signature<'s> {
         self.counts[1]
     }
 
-    /// What operands of the given shapes come to: the joint batch shape and the shapes of the results.
+    /// The joint batch shape, and the shapes of the results, for operands of the given shapes.
     ///
     /// The number of base axes of each operand is that of the signature.
     ///
@@ -154,7 +154,7 @@ impl<'s> Signature<'s> {
     /// ```
     ///
     /// # Equivalents
-    /// What a generalised ufunc of NumPy does before its loop.
+    /// The shape checks of NumPy's generalised ufuncs.
     pub fn resolve(&self, shapes: &[&[usize]]) -> Result<SignatureShapes<'s>, BroadcastError> {
         let mut parts = Vec::new();
         for shape in shapes {
@@ -276,7 +276,7 @@ fn base_mark(parts: &[BatchShape<'_>], (operand, axis): (usize, usize)) -> Mark 
     Mark::Shape(operand, parts[operand].batch().len() + axis)
 }
 
-/// What a [`Signature`] comes to for some shapes: the result of [`Signature::resolve`], where there is an example.
+/// The shapes and sizes that [`Signature::resolve`] finds; see the example there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignatureShapes<'s> {

@@ -28,7 +28,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// use ndarray::{array, Array2, Ix1};
     /// use ndarray_broadcast::prelude::*;
     ///
-    /// // a base of size 1 is not what a batch of size 1 is
+    /// // a base of size 1 is not a batch of size 1
     /// let delta = array![[[1.0], [2.0]], [[10.0], [20.0]], [[100.0], [200.0]]]; // (3, 2; 1)
     /// let gradient: Array2<f64> = delta.batch::<Ix1>()?.sum_batch_to([2])?;
     /// assert_eq!(gradient, array![[111.0], [222.0]]);
@@ -57,8 +57,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         self.sum_to(sizes(&batch))
     }
 
-    /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, of which nothing else matters: the gradient of
-    /// an operand from what came of it.
+    /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, whose base is ignored: the gradient of
+    /// an operand from that of the result.
     ///
     /// # Shapes
     /// As [`sum_batch_to`](Self::sum_batch_to).
@@ -93,7 +93,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         self.sum_to(like.batch_shape())
     }
 
-    /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape: what a backward pass does with a gradient.
+    /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape, as a backward pass accumulates a gradient.
     ///
     /// # Shapes
     /// As [`sum_batch_to`](Self::sum_batch_to), to the shape of `out` without the base, which is this one's.
@@ -117,7 +117,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// ```
     ///
     /// # Equivalents
-    /// `gradient += …` of what [`sum_batch_to`](Self::sum_batch_to) gives.
+    /// `gradient += a.sum_batch_to(…)`, without the temporary.
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
     where
         A: Clone + Zero,

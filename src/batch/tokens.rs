@@ -108,7 +108,7 @@ pub(super) const fn check(text: &[u8]) -> Result<[usize; 2], TextFault> {
             }
         }
         counts[side] += 1;
-        // what is between bases
+        // Between two bases.
         match token(text, after) {
             Ok((Token::Comma, _, end)) => at = end,
             Ok((Token::Arrow, _, end)) if side == 0 => {

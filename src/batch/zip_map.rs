@@ -7,12 +7,12 @@ use crate::view::{Bases, for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
-    /// An array of what `f` makes of the base of each batch element.
+    /// Applies a closure to the base of each batch element.
     ///
     /// # Shapes
     /// The batch shape, then `base`: a shape, or a [`Signature`](super::Signature) that gives it. `f` gets a view
-    /// of a base and one of the base of the result, which is filled with the element type's default; in which order
-    /// the batch elements come is not said. A batch without elements gives none and `f` is not called; a base may be
+    /// of a base, and a mutable view of the result's base, filled with the element type's default. The order of the
+    /// batch elements is unspecified. An empty batch gives an empty result and `f` is not called; a base may be
     /// empty or `()`.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         Ok(result)
     }
 
-    /// An array of what `f` makes of the bases of each pair of batch elements, with the batches broadcast.
+    /// Applies a closure to the bases of each pair of batch elements, with the batches broadcast.
     ///
     /// # Shapes
     /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then `base`, as in

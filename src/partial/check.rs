@@ -1,4 +1,4 @@
-//! What remains to be made sure of when the sizes are there.
+//! Checks for run time, when the sizes are known.
 
 use super::Dim;
 use crate::shape::{join, joint_ndim, joint_size};
@@ -87,7 +87,7 @@ pub enum Check {
         /// The axes, at least two.
         places: Vec<Place>,
     },
-    /// An operand of which not even the number of axes is known goes together with all others.
+    /// An operand with an unknown number of axes goes together with all others.
     GoesTogether {
         /// The position of the operand.
         operand: usize,
@@ -107,7 +107,7 @@ impl Check {
     /// or an axis, makes it false.
     ///
     /// # Errors
-    /// None: what does not go together is false.
+    /// None: shapes that do not go together give `false`.
     ///
     /// # Examples
     /// ```

@@ -40,7 +40,7 @@ impl Decision {
         if checks.is_empty() { Self::Always } else { Self::Depends(checks) }
     }
 
-    /// What remains to be checked, or why nothing helps.
+    /// The checks that remain, or the error of [`Never`](Self::Never).
     ///
     /// # Errors
     /// The error of [`Never`](Self::Never).
@@ -188,7 +188,7 @@ fn first_places(operands: &[PartialShape]) -> ByName<'_, Place> {
     places
 }
 
-/// What makes sure of the sizes of a result, given that the operands go together. Without `joint`,
+/// The checks of the sizes of a result, given that the operands go together. Without `joint`,
 /// nothing is known of it.
 fn axis_checks<'a>(
     columns: &AlignedAxes,
@@ -223,10 +223,10 @@ fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
     stretching.next().is_none().then_some(Place::Operand { operand, axis })
 }
 
-/// What makes sure that operands go together of which it is not certain that they never do.
+/// The checks that operands go together, where that is possible.
 fn operand_checks(operands: &[PartialShape], columns: &AlignedAxes) -> Vec<Check> {
     let (mut checks, mut seen) = (Vec::new(), Vec::new());
-    // Any shape goes with those of which all sizes are 1, so that one of any shape needs no check then.
+    // If all known sizes are 1, the first operand `*` goes together with them, whatever its shape.
     let mut ones = true;
     for axis in 0..columns.ndim() {
         column_checks(columns.at(axis), &mut checks, &mut seen);
@@ -239,10 +239,10 @@ fn operand_checks(operands: &[PartialShape], columns: &AlignedAxes) -> Vec<Check
     checks
 }
 
-/// What names have to be, for the checks that are made: these names agree, or are 1 or of this size.
+/// The checks of names made so far: these names agree, or they are 1 or of this size.
 type CheckedNames<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
 
-/// What makes sure of one axis.
+/// The checks of one axis.
 fn column_checks<'a>(column: &[AlignedDim<'a>], checks: &mut Vec<Check>, seen: &mut CheckedNames<'a>) {
     let (mut names, mut stretching) = (Vec::new(), Vec::new());
     for &(operand, axis, dim) in column {

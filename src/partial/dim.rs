@@ -276,7 +276,7 @@ impl Span {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// What it can be but 1.
+    /// The sizes in the span other than 1.
     pub(super) fn beside_one(self) -> BesideOne {
         match (self.lo, self.hi) {
             (1, 1) => BesideOne::Nothing,
@@ -288,7 +288,7 @@ impl Span {
     }
 }
 
-/// What sizes a span has beside 1.
+/// The sizes of a span other than 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BesideOne {
     Nothing,

@@ -68,15 +68,15 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
 ///
 /// # Shapes
 /// As [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes): the target without the axes is the
-/// array's shape, and nothing stretches. The result is what both tell: at the named axes the target's
-/// sizes, at the others what is known of the array and the target together. Of an array `*` the target
+/// array's shape, and nothing stretches. The result has the target's sizes at the named axes; at the
+/// others it combines those of the array and the target. Of an array `*` the target
 /// is the result; of a target `*` with a ranked array the sizes along the axes are unknown.
 ///
 /// # Errors
 /// In this order:
 /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
 /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-/// [`AxisCount`](crate::ErrorKind::AxisCount) where the target has not as many axes as the array and `axes` together;
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where the target has more or fewer axes than the array and `axes` together;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both;
 /// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
@@ -120,7 +120,7 @@ pub fn infer_axes(
     merged_at(target, &new.unnamed().zip(dims).collect::<Vec<_>>(), &request)
 }
 
-/// The shape of an array of which each axis has its place in a target.
+/// The shape of an array whose axes are placed in a target.
 ///
 /// # Shapes
 /// As [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): axis `i` of the array becomes axis
@@ -129,7 +129,7 @@ pub fn infer_axes(
 ///
 /// # Errors
 /// In this order:
-/// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has not one entry for each axis of the array;
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has more or fewer entries than the array has axes;
 /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
 /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
@@ -177,7 +177,7 @@ pub fn infer_in_dim(
     merged_at(dims, &stretched.collect::<Vec<_>>(), &request)
 }
 
-/// The joint batch shape of operands of which the last axes are their base.
+/// The joint batch shape of operands whose last axes are their base.
 ///
 /// # Shapes
 /// Each operand comes with the number of its base axes. What is left of each is aligned at the right
@@ -229,7 +229,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
     Ok(AlignedAxes::new(&batches).infer(&request)?.shape_of(&batches))
 }
 
-/// What a sum over axes leaves of a shape.
+/// The shape of a sum over axes.
 ///
 /// # Shapes
 /// The other axes, in their order, whatever the sizes of those that are summed; of `*`, `*` is left.
@@ -277,7 +277,7 @@ fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), Broa
     }
 }
 
-/// A target together with what is known of some of its axes, which come in ascending order.
+/// Combines a target with sizes of some of its axes, in ascending order.
 fn merged_at(
     target: &[Dim],
     own: &[(usize, &Dim)],

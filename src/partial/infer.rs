@@ -161,7 +161,7 @@ pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialSha
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
 }
 
-/// What stands at an axis of the result: operand, axis of the operand, size.
+/// A size aligned with an axis of the result: operand, axis of the operand, size.
 pub(super) type AlignedDim<'a> = (usize, usize, &'a Dim);
 
 /// The axes of the ranked operands of a broadcast, aligned at the right. A missing axis does not stand there.
@@ -211,7 +211,7 @@ impl<'a> AlignedAxes<'a> {
         })
     }
 
-    /// The joint size of an axis of which the sizes go together.
+    /// The joint size of an axis whose sizes go together.
     fn joint(&self, axis: usize, forced: Option<Span>, named: &NameSpans) -> Dim {
         if let Some(span) = forced {
             return span.into();
@@ -221,7 +221,7 @@ impl<'a> AlignedAxes<'a> {
         match stretching.next() {
             None => Dim::Known(1),
             Some(name @ Dim::Name(_)) if stretching.clone().all(|dim| dim == name) => name.clone(),
-            // Each of them can be 1, so that what they span has no hole but what a name has.
+            // Each size can be 1, so their hull has no gaps, apart from those that names make.
             Some(first) => {
                 stretching.fold(named.span(first), |joint, dim| joint.hull(named.span(dim))).into()
             }
@@ -247,7 +247,7 @@ impl<'a> AlignedAxes<'a> {
     }
 }
 
-/// What operands come to.
+/// The inferred joint shape.
 pub(super) struct Inferred<'a> {
     pub(super) dims: Vec<Dim>,
     pub(super) named: NameSpans<'a>,
@@ -273,7 +273,7 @@ pub(super) fn checked_least(
     }
 }
 
-/// What names can stand for.
+/// The sizes that each name can have.
 pub(super) struct NameSpans<'a>(ByName<'a, Allowed>);
 
 /// The sizes that a name can stand for: 1, and beside it a span.

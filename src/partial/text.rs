@@ -8,7 +8,7 @@ use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
-/// Reads `4x?x3`, `*` for a shape of which the number of axes is not known, and `[]` for no axes.
+/// Reads `4x?x3`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
 ///
 /// # Errors
 /// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
@@ -68,8 +68,7 @@ impl FromStr for Dim {
     }
 }
 
-/// Prints as `4x?x3`, `*` where the number of axes is not known, `[]` where there are none; what is
-/// printed reads back as the same shape.
+/// Prints as `4x?x3`, `*` for an unknown number of axes, `[]` for none. The text reads back as the same shape.
 impl fmt::Display for PartialShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.dims() {

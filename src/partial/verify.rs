@@ -30,11 +30,11 @@ use alloc::{format, string::ToString};
 /// ```
 ///
 /// # Equivalents
-/// `AllowCast` is nearer to what MLIR's verifier does; see [`verify`](super::verify()).
+/// `AllowCast` is closer to MLIR's verifier; see [`verify`](super::verify()).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResultRule {
-    /// The document's table: the declared sizes are possible; what is inferred as unknown may be cast
-    /// to something known. That the cast holds remains to be checked: see [`Plan`](super::Plan).
+    /// The document's table: the declared sizes are possible; a size inferred as unknown may be cast
+    /// to a known one. The cast remains to be checked: see [`Plan`](super::Plan).
     AllowCast,
     /// The document's pseudo-code: the declared sizes are all that the inferred ones can be, so that
     /// nothing remains to be checked of them.
@@ -91,7 +91,7 @@ pub fn verify(
     }
 }
 
-/// The axes of the operands and what they infer.
+/// The aligned axes of the operands and the joint sizes inferred from them.
 ///
 /// # Errors
 /// `NoOperands`; then those of [`AlignedAxes::infer`].
@@ -165,12 +165,12 @@ pub(super) fn result_size(
     error.at(axis as i128, [Mark::Result(axis)], [inferred, declared].map(ToString::to_string))
 }
 
-/// Compares the axes of a result one by one with what was inferred, and remembers the names.
+/// Compares the axes of a result one by one with the inferred ones, and remembers the names.
 pub(super) struct Agreement<'a> {
     named: &'a NameSpans<'a>,
-    /// What each name has to be of, for the axes seen to agree.
+    /// The sizes that each name can have if the axes so far agree.
     spans: ByName<'a, Span>,
-    /// What was inferred where a name of the result stood first.
+    /// The inferred size at the first axis of each name of the result.
     first: ByName<'a, &'a Dim>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> Agreement<'a> {
         Self { named, spans: ByName::new(), first: ByName::new() }
     }
 
-    /// Whether what is inferred can be of a size that is declared.
+    /// Whether the inferred and the declared size have a size in common.
     pub(super) fn possible(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
         let spans = [self.named.span(inferred), declared.span()];
         spans[0].intersect(spans[1]).is_some()
@@ -200,12 +200,12 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// Whether what is inferred cannot be of a size that is not declared.
+    /// Whether the declared size covers all that the inferred one can be.
     pub(super) fn certain(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
         let Dim::Name(name) = declared else {
             return declared.span().covers(self.named.span(inferred));
         };
-        // A name that no operand has is new, and stands for what it stands for first.
+        // A name that no operand has is new: its first axis defines it.
         let first = *self.first.or_insert(name.as_str(), inferred);
         let fixed = core::ptr::eq(first, inferred) || !matches!(inferred, Dim::Unknown | Dim::Range(_));
         declared == inferred || (!self.named.has(name) && fixed && first == inferred)

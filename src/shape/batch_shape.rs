@@ -20,7 +20,7 @@ pub struct BatchShape<'s> {
 
 impl<'s> BatchShape<'s> {
     /// # Errors
-    /// `TooFewAxes` where there are not as many axes.
+    /// `TooFewAxes` where the shape has fewer than `base` axes.
     #[inline]
     pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self, BroadcastError> {
         if shape.len() < base {

@@ -1,4 +1,4 @@
-//! What is left of a shape when axes of it are summed, and which shapes it can be summed to.
+//! The shape of a sum over axes, and the shapes that an array can be summed to.
 
 use super::axes::positions;
 use super::onto::{all_stretch_onto, first_clash};
@@ -8,7 +8,7 @@ use crate::error::{BroadcastError, ErrorKind, Request, count, operation};
 use alloc::{format, vec::Vec};
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
-/// A number of axes of which `K` can be summed: both as dimension types.
+/// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
 ///
 /// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result. Sealed, as ndarray's
 /// `Dimension` is; a bound for code that is generic in the number of axes.
@@ -40,7 +40,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
     note = "where the number of axes is only known at run time, use `IxDyn`: `a.into_dyn()`, `&axes[..]`, `batch_dyn(k)`"
 )]
 pub trait LessAxes<K: Dimension>: Dimension {
-    /// The dimension type of what is left.
+    /// The dimension type with the axes that remain.
     type Left: Dimension;
 }
 

@@ -1,4 +1,4 @@
-//! What may be given as a target shape, and what a target comes to for an array.
+//! Target shapes, and the shape that an array gets when it is broadcast to one.
 
 use super::{checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, operation};
@@ -18,7 +18,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// }
 /// let a = array![1.0, 2.0];
 /// assert_eq!(square(&a, 2_u8)?, square(&a, 2_i64)?);
-/// assert!(square(&a, -1).is_err()); // the array has no first axis of which the size could be kept
+/// assert!(square(&a, -1).is_err()); // the array has no first axis whose size -1 could keep
 /// # Ok::<(), BroadcastError>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -69,7 +69,7 @@ pub trait Size: Sealed + Copy {
 /// ```
 ///
 /// # Equivalents
-/// The `shape` of NumPy and the `*size` of PyTorch's `expand`. `ndarray::IntoDimension` is the like without -1.
+/// The `shape` of NumPy and the `*size` of PyTorch's `expand`. `ndarray::IntoDimension` does the same without -1.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a target shape",
     label = "expected a target shape",
@@ -216,7 +216,7 @@ where
     }
 }
 
-/// The shape of an array as a target, in code that only knows that its type is a dimension.
+/// The shape of an array as a target, for code that is generic over `E: Dimension`.
 pub(crate) struct ShapeOf<E>(pub(crate) E);
 
 impl<E> Sealed for ShapeOf<E> {}
@@ -250,14 +250,14 @@ impl<T> Sealed for Vec<T> {}
 impl<I: ?Sized> Sealed for Dim<I> {}
 impl<T: Sealed + ?Sized> Sealed for &T {}
 
-/// Whether -1 in a target keeps the array's size or is no size.
+/// Whether -1 in a target keeps the array's size or is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     Keeps,
     Refused,
 }
 
-/// What `target` comes to for an array of shape `shape`: the shape of the broadcast array.
+/// The shape that an array of shape `shape` gets when it is broadcast to `target`.
 ///
 /// A -1 keeps the size of the array's axis at that place, shapes aligned at the right, as often as
 /// wanted. Every other axis of the array has the target's size or is 1.
@@ -298,8 +298,8 @@ pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, B
     }
 }
 
-/// [`resolve_target`] in place, of what [`TargetShape::target_dim`] gives, but without the check for
-/// overflow. Whether the target is good so far; [`target_error`] is the error that this and that check have.
+/// Resolves the sizes of [`TargetShape::target_dim`] in place, like [`resolve_target`] without the check for overflow.
+/// Returns whether the target is valid; [`target_error`] is the error of both checks.
 #[inline(always)]
 pub(crate) fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> bool {
     let Some(new) = target.len().checked_sub(shape.len()) else { return false };
@@ -314,7 +314,7 @@ pub(crate) fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeh
     true
 }
 
-/// What can be wrong at an axis of a target, in the order in which it is reported.
+/// The mistakes at an axis of a target, in the order in which they are reported.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum AxisError {
     InvalidSize,
@@ -322,7 +322,7 @@ enum AxisError {
     Incompatible,
 }
 
-/// The size that an axis of size `own` gets where the target has `asked`.
+/// The size of an axis in the result, where the array has `own` and the target `asked`.
 #[inline]
 fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> Result<usize, AxisError> {
     if asked.cast_signed() >= 0 {
@@ -359,7 +359,7 @@ pub(crate) fn target_error_of(
     placeholder: Placeholder,
 ) -> BroadcastError {
     let found = given.len();
-    // Where the target has too few axes, the array's last ones are looked at.
+    // A target with too few axes is compared with the array's last ones.
     let own = |axis: usize| shape.len().checked_sub(found - axis).map(|axis| shape[axis]);
     let mut resolved = Vec::with_capacity(found);
     let narrow = |size: i128| isize::try_from(size).unwrap_or(isize::MIN).cast_unsigned();
@@ -383,7 +383,7 @@ pub(crate) fn target_error_of(
     }
 }
 
-/// The sizes of a target that has nothing but sizes.
+/// The sizes of a target where -1 is not allowed.
 #[inline(always)]
 pub(crate) fn sizes_only<T: TargetShape>(
     target: &T,
@@ -396,14 +396,14 @@ pub(crate) fn sizes_only<T: TargetShape>(
     Err(sizes_only_error(&target.for_message(), request()))
 }
 
-/// The error of a target that has anything but sizes.
+/// The error of a target with a negative or too large size.
 #[cold]
 fn sizes_only_error(given: &[i128], request: Request) -> BroadcastError {
     let axis = first_invalid(given).unwrap_or(0);
     request.invalid_size(axis, given[axis], false)
 }
 
-/// The first axis where a target has no size.
+/// The first axis where a target has a negative or too large size.
 pub(super) fn first_invalid(given: &[i128]) -> Option<usize> {
     given.iter().position(|&size| !isize::try_from(size).is_ok_and(|size| size >= 0))
 }

@@ -82,16 +82,16 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
     }
 }
 
-/// A tuple of 1 to 6 [`Operand`]s, in any mixture of kinds, element types and numbers of axes.
+/// A tuple of 1 to 6 [`Operand`]s. Kinds, element types and numbers of axes may differ.
 ///
-/// Sealed; what [`broadcast_arrays`] takes.
+/// The argument of [`broadcast_arrays`]. Sealed.
 ///
 /// # Examples
 /// ```
 /// use ndarray::{array, Dimension};
 /// use ndarray_broadcast::{bounds::Operands, broadcast_arrays, BroadcastError};
 ///
-/// // how many axes they come to, which the types say
+/// // the number of axes of the joint shape, if the types say it
 /// fn joint_ndim<O: Operands>(operands: O) -> Result<Option<usize>, BroadcastError> {
 ///     broadcast_arrays(operands).map(|_| O::Dim::NDIM)
 /// }

@@ -21,7 +21,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that `shape` does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `shape` has not as many axes as the array and `axes` together;
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `shape` has more or fewer axes than the array and `axes` together;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where the sizes of an axis differ;
     /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
     ///
@@ -60,7 +60,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
         Ok(place(array, shape, new.unnamed()))
     }
 
-    /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`, of which the elements do not matter.
+    /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`. Its elements are not read.
     ///
     /// # Shapes
     /// `like`'s shape without `axes` is exactly the array's shape.

@@ -41,7 +41,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// Poplar `poputil::expandToMatchRanks(a, b)`; NumPy `numpy.atleast_2d` and the like for one array.
+    /// Poplar `poputil::expandToMatchRanks(a, b)`; NumPy `numpy.atleast_2d` and its siblings for one array.
     #[doc(alias = "expandToMatchRanks")]
     #[must_use]
     #[inline]

@@ -24,7 +24,7 @@ use crate::sealed::Sealed;
 use crate::shape::{Placeholder, TargetShape, resolve, sizes_mut, target_error};
 use ndarray::{ArrayBase, ArrayRef, Data};
 
-/// Every kind of array: what the extension traits are implemented for.
+/// Every kind of array. The extension traits are implemented for it.
 ///
 /// `ArrayBase` with any storage that can be read (`Array`, `ArrayView`, `ArrayViewMut`, `ArcArray`,
 /// `CowArray`) and `ArrayRef`, with elements of any type. Sealed.
@@ -67,7 +67,7 @@ impl<A, D> AsArrayRef<A, D> for ArrayRef<A, D> {
     }
 }
 
-/// The view that `broadcast` makes of what `target` comes to for an array of shape `shape`.
+/// Resolves `target` for an array of shape `shape`, and makes the view with `broadcast`.
 ///
 /// ndarray's own check is the same rule, so a target of `usize` goes straight to it.
 #[inline(always)]
