@@ -25,7 +25,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Views of both arrays with the same number of axes: the shorter shape gets leading axes of size 1.
     ///
     /// # Shapes
-    /// `[3, 1]` and `[4]` become `[3, 1]` and `[1, 4]`. No size changes, so no pair of shapes is target_error_of.
+    /// `[3, 1]` and `[4]` become `[3, 1]` and `[1, 4]`. No size changes, so every pair of shapes has a result.
     ///
     /// # Errors
     /// None.
