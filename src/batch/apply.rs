@@ -14,6 +14,9 @@ type Applied<P, A, D, B, A2, D2, B2> = Array<
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// An operation of [`base_op`] on each pair of bases, with the batches broadcast.
     ///
+    /// [`add`](Self::add), [`matvec`](Self::matvec) and the others are this with the operation named. Use `apply` in code
+    /// that is generic over the operation, or beside [`apply_into`](Self::apply_into) and its parallel forms.
+    ///
     /// # Shapes
     /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then the operation's base.
     ///
@@ -164,7 +167,7 @@ methods! {
     /// use ndarray::{array, Ix1};
     /// use ndarray_broadcast::prelude::*;
     ///
-    /// // as many batch elements as base elements: the whole shapes would go together, and mean something else
+    /// // the whole shapes would broadcast too, but with another meaning
     /// let (a, b) = (array![[[1, 2]], [[3, 4]]], array![[10, 20], [30, 40]]); // (2, 1; 2) and (2; 2)
     /// let sums = a.batch::<Ix1>()?.add(&b.batch::<Ix1>()?)?;
     /// assert_eq!(sums, array![[[11, 22], [31, 42]], [[13, 24], [33, 44]]]);

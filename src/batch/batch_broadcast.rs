@@ -200,7 +200,9 @@ operands!(A 0, B 1, C 2, D 3);
 operands!(A 0, B 1, C 2, D 3, E 4);
 operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 
-/// [`batch_broadcast`] for 1 to 6 operands.
+/// [`batch_broadcast`] for a tuple of 1 to 6 operands, which may differ in element type and number of axes.
+///
+/// For operands of one type, as many as you like, use [`batch_broadcast_views`].
 ///
 /// # Shapes
 /// As [`batch_broadcast`].
@@ -231,7 +233,9 @@ pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, 
     operands.stretch()
 }
 
-/// [`batch_broadcast`] for any number of operands of one type.
+/// [`batch_broadcast`] for any number of operands of one type, in a slice.
+///
+/// For operands of several types, up to 6, use [`batch_broadcast_all`].
 ///
 /// # Shapes
 /// As [`batch_broadcast`]. Operands of a dynamic number of axes may differ in it. No operands give none.

@@ -131,7 +131,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// The view for as long as the data lives, with the batch stretched to the first axes of `shape`.
     #[inline]
     pub(super) fn stretched<E: Dimension>(&self, shape: E) -> Batch<'a, A, E, B> {
-        // With equal numbers of base axes, all of equal size, to align the batches is to align the wholes.
+        // The bases are equal, so aligning the whole shapes aligns the batches.
         let view = broadcast_data(&self.view, shape).expect("the shape was checked");
         Batch::known(view, self.base)
     }

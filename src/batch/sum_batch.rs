@@ -140,7 +140,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
             let request = Request::new(&operation::BATCH_SUM, &[part]).to(batch);
             return Err(request.too_large(sizes(&whole), size_of::<A>()));
         }
-        // the bases are equal, so no base axis is summed
+        // The bases are equal, so no base axis is summed.
         Ok(sum_to_new(self.whole(), whole, &|axis| axis < new, Serial))
     }
 }

@@ -101,7 +101,7 @@ where
     Ok(())
 }
 
-/// What does not depend on the closure: compiled once for operands of these types.
+/// The part that is not generic over the closure: compiled once for operands of these types.
 fn onto<T, E: Dimension, O: FusedOperands>(
     out: &mut ArrayRef<T, E>,
     operands: &O,

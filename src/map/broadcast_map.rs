@@ -11,7 +11,7 @@ use crate::shape::{fits, sizes};
 use core::marker::PhantomData;
 use ndarray::{Array, Dimension};
 
-/// What `f` makes of the elements of 1 to 6 operands, each stretched to their joint shape, as a new array.
+/// Applies a closure to the elements of 1 to 6 operands, stretched to their joint shape, and returns a new array.
 ///
 /// One pass, without temporaries. `f` is called once for each element of the result, with a reference to
 /// an element of each operand, in the order that suits memory.

@@ -9,7 +9,7 @@ use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
 use ndarray::Dimension;
 
-/// What a fused operation reads: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
+/// The operands of a fused operation: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
 ///
 /// Sealed, as are the traits that build on it: what they take is shown at
 /// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
@@ -35,7 +35,7 @@ pub trait FusedOperands: Sealed {
 /// An element of each operand.
 pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
 
-/// [`FusedOperands`] with a closure that takes a reference to an element of each and makes an `R` of them.
+/// [`FusedOperands`] with a closure that takes a reference to an element of each and returns an `R`.
 ///
 /// With two operands that is `FnMut(&A, &B) -> R`. The compiler knows the types of the closure's
 /// arguments from those of the operands.
@@ -100,7 +100,7 @@ pub trait ApplyOperands<T, F>: FusedOperands {
     fn call(f: &mut F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
 }
 
-/// [`MapOperands`] of which several threads may read the elements and call the closure.
+/// [`MapOperands`] whose elements and closure several threads may share.
 #[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
@@ -112,7 +112,7 @@ pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
     fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
 }
 
-/// [`ApplyOperands`] of which several threads may read the elements and call the closure.
+/// [`ApplyOperands`] whose elements and closure several threads may share.
 #[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
@@ -185,7 +185,7 @@ pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<(), Br
     if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
 }
 
-/// `$this` is the [`FusedOperands`], of which the expressions are the operands.
+/// `$this` is the [`FusedOperands`]; the expressions are its operands.
 macro_rules! fused {
     ([$($O:ident $x:ident),+] $Self:ty, $Dim:ty, $this:ident: $($operand:expr),+ $(; $Joint:ident)?) => {
         #[diagnostic::do_not_recommend]

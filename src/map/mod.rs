@@ -1,7 +1,7 @@
 //! Broadcast operands evaluated and copied in one pass over memory.
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "operands are references, or views that may be made on the spot"
+    reason = "operands are references, or views passed by value"
 )]
 
 mod broadcast_apply;

@@ -148,7 +148,7 @@ operands!(A a, B b, C c, D d);
 operands!(A a, B b, C c, D d, E e);
 operands!(A a, B b, C c, D d, E e, F f);
 
-/// Views of 1 to 6 operands, all of their joint shape.
+/// Views of a tuple of 1 to 6 operands, all of their joint shape.
 ///
 /// # Shapes
 /// Aligned at the right; a missing axis counts as size 1; the joint size of an axis is the one size
