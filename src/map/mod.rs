@@ -1,8 +1,5 @@
 //! Broadcast operands evaluated and copied in one pass over memory.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "operands are references, or views passed by value"
-)]
+#![allow(clippy::needless_pass_by_value, reason = "operands are references, or views passed by value")]
 
 mod broadcast_apply;
 mod broadcast_map;
