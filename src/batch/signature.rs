@@ -208,7 +208,7 @@ impl<'s> Signature<'s> {
         self.base_of_result(shapes).expect_err("the bases do not fit the signature")
     }
 
-    /// The base axes, without those that are missing.
+    /// The base axes, without the missing optional ones.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {
             let (expected, found) = (self.operands(), parts.len());

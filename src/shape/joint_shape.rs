@@ -154,7 +154,7 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
 #[cold]
 pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
-    // of each axis, the first operand that has the joint size so far, and that size
+    // For each axis, the first operand with the joint size so far, and that size.
     let mut joint = vec![(0, 1); ndim];
     let mut clash: Option<(usize, [usize; 2], [usize; 2])> = None;
     for (operand, shape) in shapes.iter().enumerate() {
