@@ -124,10 +124,6 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As the method of the operation; PyTorch uses several threads unasked.
-    #[allow(
-        clippy::type_complexity,
-        reason = "the type of the result is worked out from those of the operands"
-    )]
     pub fn par_apply<P, A2, D2, B2>(
         &self,
         op: P,

@@ -3,7 +3,7 @@
 use super::Signature;
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, TargetShape, base_axes, sizes, sizes_mut, sizes_only};
+use crate::shape::{BatchShape, TargetShape, base_axes, sizes_only, with_base};
 use ndarray::Dimension;
 
 /// The base shape of a result, of dimension type `R`: a shape, or a [`Signature`] that works it out.
@@ -62,9 +62,6 @@ impl<R: Dimension> ResultBase<R> for Signature<'_> {
         if let Some(expected) = R::NDIM.filter(|&expected| expected != found.len()) {
             return Err(base_axes(self.request(parts), None, expected, found.len()));
         }
-        let mut base = R::zeros(found.len());
-        sizes_mut(&mut base).copy_from_slice(&found);
-        debug_assert_eq!(sizes(&base), found);
-        Ok(base)
+        Ok(with_base(&[], &found))
     }
 }

@@ -38,9 +38,7 @@ impl ConstText {
     }
 
     pub(crate) const fn as_str(&self) -> &str {
-        match core::str::from_utf8(self.bytes.split_at(self.len).0) {
-            Ok(text) => text,
-            Err(_) => "",
-        }
+        let Ok(text) = core::str::from_utf8(self.bytes.split_at(self.len).0) else { return "" };
+        text
     }
 }

@@ -333,23 +333,16 @@ impl From<&[usize]> for PartialShape {
     }
 }
 
-impl<const N: usize> From<[usize; N]> for PartialShape {
-    fn from(shape: [usize; N]) -> Self {
-        shape[..].into()
-    }
+macro_rules! from_sizes {
+    ($([$($generics:tt)*] $T:ty;)*) => {$(
+        impl<$($generics)*> From<$T> for PartialShape {
+            fn from(shape: $T) -> Self {
+                shape[..].into()
+            }
+        }
+    )*};
 }
-
-impl<const N: usize> From<&[usize; N]> for PartialShape {
-    fn from(shape: &[usize; N]) -> Self {
-        shape[..].into()
-    }
-}
-
-impl From<Vec<usize>> for PartialShape {
-    fn from(shape: Vec<usize>) -> Self {
-        shape[..].into()
-    }
-}
+from_sizes!([const N: usize] [usize; N]; [const N: usize] &[usize; N]; [] Vec<usize>;);
 
 impl From<Vec<Dim>> for PartialShape {
     fn from(dims: Vec<Dim>) -> Self {

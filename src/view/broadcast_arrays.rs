@@ -40,46 +40,28 @@ pub trait Operand: Sealed {
     fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>>;
 }
 
-impl<'a, S: Data<Elem: 'a>, D: Dimension> Operand for &'a ArrayBase<S, D> {
-    type Elem = S::Elem;
-    type Dim = D;
-    type View<E: Dimension> = ArrayView<'a, S::Elem, E>;
-    #[inline]
-    fn operand_ref(&self) -> &ArrayRef<Self::Elem, D> {
-        self
-    }
-    #[inline]
-    fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {
-        self.broadcast(shape)
-    }
+macro_rules! operand {
+    ($([$($generics:tt)*] $T:ty, $A:ty, |$this:ident, $shape:ident| $view:expr;)*) => {$(
+        impl<'a, $($generics)*, D: Dimension> Operand for $T {
+            type Elem = $A;
+            type Dim = D;
+            type View<E: Dimension> = ArrayView<'a, $A, E>;
+            #[inline]
+            fn operand_ref(&self) -> &ArrayRef<$A, D> {
+                self
+            }
+            #[inline]
+            fn operand_view<E: Dimension>(&self, $shape: E) -> Option<Self::View<E>> {
+                let $this = self;
+                $view
+            }
+        }
+    )*};
 }
-
-impl<'a, A, D: Dimension> Operand for &'a ArrayRef<A, D> {
-    type Elem = A;
-    type Dim = D;
-    type View<E: Dimension> = ArrayView<'a, A, E>;
-    #[inline]
-    fn operand_ref(&self) -> &ArrayRef<Self::Elem, D> {
-        self
-    }
-    #[inline]
-    fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {
-        self.broadcast(shape)
-    }
-}
-
-impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
-    type Elem = A;
-    type Dim = D;
-    type View<E: Dimension> = ArrayView<'a, A, E>;
-    #[inline]
-    fn operand_ref(&self) -> &ArrayRef<Self::Elem, D> {
-        self
-    }
-    #[inline]
-    fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>> {
-        broadcast_data(self, shape)
-    }
+operand! {
+    [S: Data<Elem: 'a>] &'a ArrayBase<S, D>, S::Elem, |array, shape| array.broadcast(shape);
+    [A] &'a ArrayRef<A, D>, A, |array, shape| array.broadcast(shape);
+    [A] ArrayView<'a, A, D>, A, |view, shape| broadcast_data(view, shape);
 }
 
 /// A tuple of 1 to 6 [`Operand`]s. Kinds, element types and numbers of axes may differ.
