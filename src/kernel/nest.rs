@@ -847,17 +847,20 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// [`block`](Nest::block) gives them, and those that are written.
     ///
     /// # Panics
-    /// Where those of a row are not evenly spaced, or those written not adjacent.
+    /// Where those of a row, or those written, are not evenly spaced.
     #[inline(always)]
     pub(crate) fn blocks(self, inner: usize, in_rows: bool) -> Blocks<'a, T, A> {
         let steps = self.walk(inner);
-        let mut slots = 1;
+        let (mut slots, mut step) = (1, 1);
         for l in steps.start.loops.iter().rev().filter(|l| !l.is_reduced()) {
-            assert!(l.strides[0] == slots, "adjacent elements, or a single one");
+            if slots == 1 {
+                step = l.strides[0];
+            }
+            assert!(l.strides[0] == step * slots, "elements that are evenly spaced");
             slots *= l.len.cast_signed();
         }
         let (block, slots) = (steps.start.read().block(in_rows), slots.cast_unsigned());
-        Blocks { steps, block, slots }
+        Blocks { steps, block, slots, step }
     }
 }
 
@@ -866,15 +869,59 @@ pub(crate) struct Blocks<'a, T, A> {
     steps: Steps<'a, T, (A,)>,
     block: Block<'a, A>,
     slots: usize,
+    step: isize,
 }
 
 impl<T, A> Blocks<'_, T, A> {
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, &mut [T])> {
+    pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, Slots<'_, T>)> {
         let Nest { out, read: (at,), .. } = self.steps.next()?;
-        // SAFETY: Indices of the loops along which the operand moves, to adjacent elements. The steps lend one nest at a time.
-        let slots = unsafe { slice::from_raw_parts_mut(out, self.slots) };
+        let slots = Slots { at: out, len: self.slots, step: self.step, array: PhantomData };
         Some((Block { at, ..self.block }, slots))
+    }
+}
+
+/// Evenly spaced elements of the written operand, borrowed exclusively for `'a`.
+pub(crate) struct Slots<'a, T> {
+    at: *mut T,
+    len: usize,
+    step: isize,
+    array: PhantomData<&'a mut T>,
+}
+
+impl<'a, T> Slots<'a, T> {
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// # Panics
+    /// Where the elements are not adjacent.
+    #[inline(always)]
+    pub(crate) fn slice(self) -> &'a mut [T] {
+        assert!(self.step == 1 || self.len == 1, "adjacent elements");
+        // SAFETY: Indices of the nest along which the operand moves, by the invariant to different elements, which are
+        // adjacent.
+        unsafe { slice::from_raw_parts_mut(self.at, self.len) }
+    }
+
+    /// # Panics
+    /// Where there are several elements.
+    #[inline(always)]
+    pub(crate) fn only(self) -> &'a mut T {
+        assert!(self.len == 1, "one element");
+        // SAFETY: An index of the nest.
+        unsafe { &mut *self.at }
+    }
+
+    /// Hands out each element with a value.
+    #[inline(always)]
+    pub(crate) fn each<V: Clone>(self, values: &[V], mut then: impl FnMut(&mut T, V)) {
+        assert!(values.len() >= self.len, "a value for each element");
+        for (i, value) in values[..self.len].iter().enumerate() {
+            // SAFETY: An index of the nest. This is the only reference to the element.
+            then(unsafe { &mut *self.at.wrapping_offset(i.cast_signed() * self.step) }, value.clone());
+        }
     }
 }
 
