@@ -153,6 +153,25 @@ impl Loops {
         }
     }
 
+    /// The loops of products, over batches, rows, terms and columns, with batches as more rows or columns where they
+    /// continue these and the other matrix is the same in all of them.
+    pub(crate) fn products(&mut self, loops: &[Loop]) {
+        self.clone_from_slice(loops);
+        while let [.., batch, rows, _, columns] = &mut **self {
+            let follows = |l: &Loop| l.len == 1 || batch.continues(l);
+            let side = match batch.strides {
+                [_, _, 0, ..] if follows(rows) => rows,
+                [_, 0, _, ..] if follows(columns) => columns,
+                _ => break,
+            };
+            let inner = if side.len == 1 { *batch } else { *side };
+            *side = Loop { len: batch.len * side.len, ..inner };
+            let len = self.len();
+            self[len - 4..].rotate_left(1);
+            self.truncate(len - 1);
+        }
+    }
+
     /// The loops along which the written operand moves.
     pub(crate) fn written(&mut self, loops: &[Loop]) {
         self.clone_from_slice(&[]);

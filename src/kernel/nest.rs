@@ -14,7 +14,7 @@ use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets,
 use super::memory::{Buffers, plain_size};
 use core::marker::PhantomData;
 use core::slice;
-use ndarray::{ArrayRef, Dimension};
+use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
 
 /// The types of the elements that are read: a tuple of up to six.
 ///
@@ -994,6 +994,14 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     }
 }
 
+impl<T, A> Nest<'_, T, (A, A)> {
+    /// The same products with batches as more rows or columns, where that comes to the same.
+    pub(crate) fn joined<'b>(&'b mut self, room: &'b mut Loops) -> Nest<'b, T, (A, A)> {
+        room.products(self.loops);
+        Nest { loops: room, ..*self }
+    }
+}
+
 impl<'a, A> Nest<'a, (), (A, A)> {
     /// The elements of the first operand that is read along the first two of three loops, and of the second along the
     /// last two; the other way round, transposed, if `turned`.
@@ -1030,6 +1038,16 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
 }
 
 impl<'a, T> Grid<'a, T> {
+    /// The elements as a view.
+    ///
+    /// # Panics
+    /// Where a stride is negative.
+    pub(crate) fn view(self) -> ArrayViewMut2<'a, T> {
+        let shape = shape_of(self.sizes, self.strides);
+        // SAFETY: Indices of the nest that the grid was made of, at different elements; the grid is used up.
+        unsafe { ArrayViewMut2::from_shape_ptr(shape, self.at) }
+    }
+
     /// The elements of rows that follow each other without gaps.
     ///
     /// # Panics
@@ -1043,24 +1061,25 @@ impl<'a, T> Grid<'a, T> {
         unsafe { &mut *self.at.cast() }
     }
 
-    /// Hands out `C` elements of row `row`, from `column` on, with values.
+    /// `C` elements of row `row`, from `column` on.
+    ///
+    /// # Panics
+    /// Where there are no such elements, or several that are not adjacent.
     #[inline(always)]
-    pub(crate) fn each<V: Copy, const C: usize>(
-        &mut self,
-        row: usize,
-        column: usize,
-        values: [V; C],
-        mut store: impl FnMut(&mut T, V),
-    ) {
+    pub(crate) fn part<const C: usize>(&mut self, row: usize, column: usize) -> &mut [T; C] {
         assert!(row < self.sizes[0], "a row of the grid");
         assert!(column.checked_add(C).is_some_and(|end| end <= self.sizes[1]), "columns of the grid");
+        assert!(C == 1 || self.strides[1] == 1, "adjacent elements");
         let at = self.at.wrapping_offset(row.cast_signed() * self.strides[0]);
-        for (j, value) in values.iter().enumerate() {
-            let offset = (column + j).cast_signed() * self.strides[1];
-            // SAFETY: An index of the nest that the grid was made of, of which this is the only reference.
-            store(unsafe { &mut *at.wrapping_offset(offset) }, *value);
-        }
+        // SAFETY: Indices of the nest that the grid was made of, at adjacent elements. This is the only reference.
+        unsafe { &mut *at.wrapping_offset(column.cast_signed() * self.strides[1]).cast() }
     }
+}
+
+/// Sizes and strides for ndarray, which takes none that are negative.
+fn shape_of(sizes: [usize; 2], strides: [isize; 2]) -> StrideShape<Ix2> {
+    assert!(strides.iter().all(|&stride| stride >= 0), "strides that are not negative");
+    sizes.strides(strides.map(isize::cast_unsigned))
 }
 
 /// Evenly spaced rows of evenly spaced elements that are borrowed for `'a`. In `DENSE` ones the elements of a row are
@@ -1082,7 +1101,17 @@ impl<T, const DENSE: bool> Clone for Block<'_, T, DENSE> {
 
 impl<T, const DENSE: bool> Copy for Block<'_, T, DENSE> {}
 
-impl<T> Block<'_, T> {
+impl<'a, T> Block<'a, T> {
+    /// The elements as a view.
+    ///
+    /// # Panics
+    /// Where a stride is negative.
+    pub(crate) fn view(self) -> ArrayView2<'a, T> {
+        let shape = shape_of([self.rows, self.width], [self.stride, self.step]);
+        // SAFETY: The elements of the block, which are borrowed.
+        unsafe { ArrayView2::from_shape_ptr(shape, self.at) }
+    }
+
     /// The block with rows and columns exchanged.
     #[inline(always)]
     pub(crate) fn transposed(self) -> Self {
@@ -1681,8 +1710,9 @@ mod tests {
             let mut grid = nest.grid(turned);
             for (row, column) in (0..a.rows()).flat_map(|row| (0..b.width()).map(move |column| (row, column)))
             {
-                let sum = a.terms::<1, 1>(row, b, column).map(|([x], [y])| x * y).sum();
-                grid.each(row, column, [sum], |slot, sum: u32| *slot += sum);
+                let sum: u32 = a.terms::<1, 1>(row, b, column).map(|([x], [y])| x * y).sum();
+                let [slot] = grid.part(row, column);
+                *slot += sum;
             }
         }
     }
@@ -1946,7 +1976,7 @@ mod tests {
             let mut out = out.slice_mut(s![.., ..2]);
             with(Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index"));
         };
-        let grid = |row, column| with(&|nest| nest.grid(false).each(row, column, [0, 0], |_, _: i32| {}));
+        let grid = |row, column| with(&|nest| nest.grid(false).part::<2>(row, column).fill(0));
         grid(2, 0);
         assert_eq!(panics(|| grid(3, 0)), "a row of the grid");
         assert_eq!([1, usize::MAX].map(|column| panics(|| grid(0, column))), ["columns of the grid"; 2]);
