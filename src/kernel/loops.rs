@@ -17,6 +17,13 @@ const INLINE: usize = 6;
 /// A distance from the first element of each operand, in elements. Operands that do not exist stay at 0.
 pub(crate) type Offsets = [isize; OPERANDS];
 
+/// The stride along an axis, or 0 where it has fewer than two elements: nobody steps along such an axis, so its stride
+/// may be any number, even `isize::MIN`, which cannot be negated.
+#[inline(always)]
+pub(crate) const fn stride_along(size: usize, stride: isize) -> isize {
+    if size > 1 { stride } else { 0 }
+}
+
 /// One loop of a nest: its length, and how far each operand moves per step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
