@@ -11,8 +11,8 @@ use core::ops::{Deref, DerefMut};
 
 /// The most operands of one nest: one that is written and six that are read.
 pub(crate) const OPERANDS: usize = 7;
-/// Loops that fit without the heap.
-const INLINE: usize = 6;
+/// Loops that fit without the heap: those of six axes, of which one may be two loops.
+const INLINE: usize = 7;
 
 /// A distance from the first element of each operand, in elements. Operands that do not exist stay at 0.
 pub(crate) type Offsets = [isize; OPERANDS];

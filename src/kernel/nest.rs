@@ -191,12 +191,12 @@ impl<'a> Axes<'a> {
     /// column, or none.
     fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
         let first = self.sizes.len() - axes;
-        let axis = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
+        let loop_over = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
         match axes {
             0 => [(1, 0), (1, 0)],
-            1 if is_row => [(1, 0), axis(first)],
-            1 => [axis(first), (1, 0)],
-            2 => [axis(first), axis(first + 1)],
+            1 if is_row => [(1, 0), loop_over(first)],
+            1 => [loop_over(first), (1, 0)],
+            2 => [loop_over(first), loop_over(first + 1)],
             _ => panic!("a matrix has up to two axes"),
         }
     }
