@@ -72,7 +72,7 @@ impl Look for bool {
 
 impl<D: Dimension, B: Dimension> Look for Batch<'_, i64, D, B> {
     fn look(self) -> Vec<Seen> {
-        let mut looks = self.into_view().look();
+        let mut looks = self.clone().into_view().look();
         looks.push((self.batch_shape().to_vec(), vec![]));
         looks.push((self.base_shape().to_vec(), vec![]));
         looks
