@@ -191,6 +191,7 @@ fn closures(each: Each<'_>, new: Each<'_>) {
     });
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "as `Batch::map` calls it")]
 fn copy(from: ArrayView1<'_, Counted>, mut to: ArrayViewMut1<'_, Counted>) {
     point();
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from.clone());
