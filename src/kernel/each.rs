@@ -249,7 +249,7 @@ fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     let all = (1 << count) - 1;
-    let Some(row) = loops.last() else { return Some(all) };
+    let Some(row) = loops.last().filter(|row| row.len > 1) else { return Some(all) };
     let moving = bits(count, |k| row.strides[k] == 1);
     let moves = row.strides[0] == 1 && moving | bits(count, |k| row.strides[k] == 0) == all;
     (moves && has_loop(moving)).then_some(moving)

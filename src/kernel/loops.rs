@@ -11,11 +11,18 @@ use core::ops::{Deref, DerefMut};
 
 /// The most operands of one nest: one that is written and six that are read.
 pub(crate) const OPERANDS: usize = 7;
-/// Loops that fit without the heap.
-const INLINE: usize = 6;
+/// Loops that fit without the heap: those of six axes, of which one may be two loops.
+const INLINE: usize = 7;
 
 /// A distance from the first element of each operand, in elements. Operands that do not exist stay at 0.
 pub(crate) type Offsets = [isize; OPERANDS];
+
+/// The stride along an axis, or 0 where it has fewer than two elements: nobody steps along such an axis, so its stride
+/// may be any number, even `isize::MIN`, which cannot be negated.
+#[inline(always)]
+pub(crate) const fn stride_along(size: usize, stride: isize) -> isize {
+    if size > 1 { stride } else { 0 }
+}
 
 /// One loop of a nest: its length, and how far each operand moves per step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@
 //! grouped in other loops, or fewer of them. A nest that writes is neither `Copy` nor `Clone`, and an operand of type
 //! `()` is read or written by nobody, so no element is written through two nests at once.
 
-use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets, steps};
+use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets, steps, stride_along};
 use super::memory::{Buffers, plain_size};
 use core::marker::PhantomData;
 use core::slice;
@@ -191,16 +191,18 @@ impl<'a> Axes<'a> {
     /// column, or none.
     fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
         let first = self.sizes.len() - axes;
-        match (&self.sizes[first..], &self.strides[first..]) {
-            (&[], _) => [(1, 0), (1, 0)],
-            (&[n], &[s]) if is_row => [(1, 0), (n, s)],
-            (&[n], &[s]) => [(n, s), (1, 0)],
-            (&[m, n], &[r, s]) => [(m, r), (n, s)],
+        let loop_over = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
+        match axes {
+            0 => [(1, 0), (1, 0)],
+            1 if is_row => [(1, 0), loop_over(first)],
+            1 => [loop_over(first), (1, 0)],
+            2 => [loop_over(first), loop_over(first + 1)],
             _ => panic!("a matrix has up to two axes"),
         }
     }
 
-    /// The stride along an axis of size `size`, `from_end` axes before the last: 0 where the operand is repeated.
+    /// The stride along an axis of size `size`, `from_end` axes before the last: 0 where the operand is repeated or
+    /// has no step.
     ///
     /// # Panics
     /// Where the size differs and is not 1.
@@ -208,7 +210,7 @@ impl<'a> Axes<'a> {
     pub(crate) fn stride(self, from_end: usize, size: usize) -> isize {
         let Some(axis) = self.sizes.len().checked_sub(from_end + 1) else { return 0 };
         if self.sizes[axis] == size {
-            return self.strides[axis];
+            return stride_along(size, self.strides[axis]);
         }
         assert!(self.sizes[axis] == 1, "an operand has the size of the shape or 1");
         0
@@ -409,11 +411,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             return None;
         }
         let columns_first = matches!((axes.sizes, axes.strides),
-            (&[_, n], &[s, t]) if n == 1 || s.unsigned_abs() < t.unsigned_abs());
+            (&[m, n], &[s, t]) if n == 1 || m != 1 && s.unsigned_abs() < t.unsigned_abs());
         for (axis, &size) in axes.sizes.iter().enumerate() {
             let from_end = ndim - 1 - axis;
             let l = &mut room[if columns_first { from_end } else { 1 - from_end }];
-            (l.len, l.strides[0]) = (size, axes.strides[axis]);
+            (l.len, l.strides[0]) = (size, stride_along(size, axes.strides[axis]));
             for k in 1..=E::COUNT {
                 let input = Axes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
                 assert!(input.sizes.len() <= ndim, "no operand has more axes than the shape");

@@ -24,10 +24,18 @@ pub enum Place {
 }
 
 impl Place {
-    fn size<S: AsRef<[usize]>>(self, operands: &[S], result: &[usize]) -> Option<usize> {
+    /// The size there; none where operands clash at that axis of the result.
+    fn size<S: AsRef<[usize]>>(self, operands: &[S]) -> Option<usize> {
         match self {
             Self::Operand { operand, axis } => operands.get(operand)?.as_ref().get(axis).copied(),
-            Self::Result { axis } => result.get(axis).copied(),
+            Self::Result { axis } => {
+                let from_end = joint_ndim(operands).checked_sub(axis).filter(|&from_end| from_end > 0)?;
+                let own = |operand: &S| {
+                    let shape = operand.as_ref();
+                    shape.len().checked_sub(from_end).map(|axis| shape[axis])
+                };
+                operands.iter().filter_map(own).try_fold(1, joint_size)
+            }
         }
     }
 }
@@ -92,6 +100,8 @@ pub enum Check {
         /// The position of the operand.
         operand: usize,
     },
+    /// All operands go together, of which several have an unknown number of axes.
+    AllGoTogether,
     /// The result has so many axes.
     ResultAxes {
         /// How many.
@@ -123,8 +133,7 @@ impl Check {
     /// A guard of `torch.export`, a shape assertion of `jax.export`.
     #[must_use]
     pub fn holds<S: AsRef<[usize]>>(&self, operands: &[S]) -> bool {
-        let result = joint(operands).unwrap_or_default();
-        let size = |place: Place| place.size(operands, &result);
+        let size = |place: Place| place.size(operands);
         match self {
             Self::Is { place, dim, or_one } => {
                 size(*place).is_some_and(|size| dim.admits(size) || (*or_one && size == 1))
@@ -139,6 +148,7 @@ impl Check {
             Self::GoesTogether { operand } => operands.get(*operand).is_some_and(|own| {
                 operands.iter().all(|other| joint(&[own.as_ref(), other.as_ref()]).is_some())
             }),
+            Self::AllGoTogether => joint(operands).is_some(),
             Self::ResultAxes { ndim } => joint_ndim(operands) == *ndim,
         }
     }
@@ -170,6 +180,7 @@ impl fmt::Display for Check {
                 }
                 [] | [_] => f.write_str("always"),
             },
+            Self::AllGoTogether => f.write_str("all operands go together"),
             Self::GoesTogether { operand } => write!(f, "operand {operand} goes together with all others"),
             Self::ResultAxes { ndim: 1 } => f.write_str("the result has 1 axis"),
             Self::ResultAxes { ndim } => write!(f, "the result has {ndim} axes"),

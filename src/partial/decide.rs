@@ -100,11 +100,14 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which knows always and not; nGraph's
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
+    decided(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
+}
+
+/// The joint shape of operands, and what makes sure that they go together.
+pub(super) fn decided(operands: &[PartialShape]) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
     let columns = Columns::new(operands);
-    match columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands)) {
-        Err(error) => Decision::Never(error),
-        Ok(_) => Decision::from_checks(operand_checks(operands, &columns)),
-    }
+    let joint = columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?.of_all(operands);
+    Ok((joint, operand_checks(operands, &columns)))
 }
 
 /// Whether operands go together and give a result of a declared shape.
@@ -214,8 +217,8 @@ fn axis_checks<'a>(
 
 /// The one operand that can have another size than 1 at an axis, if there is one: its size is the result's.
 fn only_stretching(columns: &Columns, axis: usize) -> Option<Place> {
-    let mut stretching = columns.at(axis).iter().filter(|(_, _, dim)| **dim != Dim::Known(1));
-    let &(operand, axis, _) = stretching.next()?;
+    let mut stretching = columns.at(axis).filter(|(_, _, dim)| **dim != Dim::Known(1));
+    let (operand, axis, _) = stretching.next()?;
     stretching.next().is_none().then_some(Place::Operand { operand, axis })
 }
 
@@ -226,12 +229,16 @@ fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
     let mut ones = true;
     for axis in 0..columns.ndim() {
         column_checks(columns.at(axis), &mut checks, &mut seen);
-        ones &= columns.at(axis).iter().all(|(_, _, dim)| **dim == Dim::Known(1));
+        ones &= columns.at(axis).all(|(_, _, dim)| *dim == Dim::Known(1));
     }
-    let unranked = operands.iter().enumerate().filter(|(_, shape)| shape.dims().is_none());
-    for (operand, _) in unranked.skip(usize::from(ones)) {
-        checks.push(Check::GoesTogether { operand });
-    }
+    let is_unranked = |&(_, shape): &(usize, &PartialShape)| shape.dims().is_none();
+    let mut unranked = operands.iter().enumerate().filter(is_unranked).skip(usize::from(ones));
+    checks.extend(match (unranked.next(), unranked.next()) {
+        (None, _) => None,
+        (Some((operand, _)), None) => Some(Check::GoesTogether { operand }),
+        // one check for each would compare all with all
+        _ => Some(Check::AllGoTogether),
+    });
     checks
 }
 
@@ -239,9 +246,9 @@ fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
 type Seen<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
 
 /// What makes sure of one axis.
-fn column_checks<'a>(column: &[At<'a>], checks: &mut Vec<Check>, seen: &mut Seen<'a>) {
+fn column_checks<'a>(column: impl Iterator<Item = At<'a>>, checks: &mut Vec<Check>, seen: &mut Seen<'a>) {
     let (mut names, mut stretching) = (Vec::new(), Vec::new());
-    for &(operand, axis, dim) in column {
+    for (operand, axis, dim) in column {
         if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
             stretching.push((Place::Operand { operand, axis }, dim));
         }

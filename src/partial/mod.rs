@@ -87,6 +87,7 @@
 //! | `4x?`, `2..` | `Depends` | `axis 1 of operand 0 is 1 or equals axis 0 of operand 1` |
 //! | `?`, `n` | `Depends` | `axis 0 of operand 0 is 1, axis 0 of operand 1 is 1, or they are equal` |
 //! | `*`, `3` | `Depends` | `operand 0 goes together with all others` |
+//! | `*`, `*`, `3` | `Depends` | `all operands go together` |
 //!
 //! `Always` and `Never` are certain. Whether the whole result is small enough to be an array is not a
 //! question of single axes: it is an error here only where even the smallest result is an

@@ -1,6 +1,7 @@
 //! A broadcast that is planned before the sizes are there, and checked when they are.
 
-use super::{Check, Dim, PartialShape, Place, decide, decide_result, infer_shapes};
+use super::decide::decided;
+use super::{Check, Dim, PartialShape, Place, decide_result};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
 use crate::shape::{ByName, checked_len, clash_or_overflow, join, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
@@ -64,8 +65,7 @@ impl Plan {
     /// As [`Plan`]; what a graph compiler does when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let inferred = infer_shapes(&operands)?;
-        let checks = decide(&operands).checks()?;
+        let (inferred, checks) = decided(&operands)?;
         Ok(Self { operands, result: None, inferred, checks })
     }
 

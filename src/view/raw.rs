@@ -6,7 +6,7 @@
 
 #[cfg(feature = "rayon")]
 use crate::kernel::loops::Loop;
-use crate::kernel::loops::Plan;
+use crate::kernel::loops::{Plan, stride_along};
 use crate::kernel::nest::{Elements, Inputs, Nest};
 #[cfg(feature = "rayon")]
 use crate::kernel::threads::{Executor, Task, Threads};
@@ -48,6 +48,7 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
     for (&size, &stride) in zip(array.shape(), array.strides()) {
         let axis = places.next().expect("every axis has a place");
         if size == to[axis] {
+            let stride = stride_along(size, stride);
             steps[axis] = stride.cast_unsigned();
             reversed |= stride < 0;
         } else {
@@ -60,7 +61,7 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
     }
     // SAFETY: If the view has no element, only the pointer counts: that of an array, so aligned and not
     // null. Else each axis of the array has a place in the view, where it has either the same size and
-    // stride, or had size 1 and has stride 0; all other strides are 0. So an index `k` into the view is
+    // stride (or 0, with one element), or had size 1 and has stride 0; all other strides are 0. So an index `k` into the view is
     // the offset of the array's index that is `k[places[i]]` at an axis of the first kind and 0 at one of
     // the second, both less than the axis's size, and so an element. (Where two axes shared a place, the
     // later one's stride would count, and the other's index be 0.) The array is borrowed for the view's
@@ -134,6 +135,7 @@ impl<B: Dimension> Form<B> {
             if is_empty {
                 break;
             }
+            let stride = stride_along(size, stride);
             steps[axis] = stride.unsigned_abs();
             if stride < 0 {
                 inverted[axis] = 1;

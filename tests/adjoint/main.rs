@@ -8,3 +8,5 @@ mod identity;
 mod large;
 mod order;
 mod properties;
+#[cfg(feature = "rayon")]
+mod threads;

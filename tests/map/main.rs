@@ -6,6 +6,7 @@ mod accuracy;
 mod edges;
 mod errors;
 mod golden;
+mod injected;
 mod layout;
 mod number;
 mod ownership;
