@@ -7,10 +7,13 @@
 //!         for i in row: visit(out[i], a[i], b[0], …)
 //! ```
 //!
+//! Memory: the output's elements are adjacent along the innermost loop. An operand repeats one element there, is adjacent
+//! too, or strides. Elements that stride far share no cache line with their neighbours in the row, but with those in the
+//! next rows: such operands are copied in blocks of several rows, a line at a time.
+//!
 //! A closure is compiled into a loop for each of a few kinds of rows, in which each operand moves by one element or
-//! stays; see [`Elements::row`]. Whatever else there is, short rows and strides, is made a long row of adjacent
-//! elements: operands of plain numbers are copied to a buffer in L1, which is kept while they repeat. Elements of other
-//! types are visited one by one.
+//! stays; see [`Elements::row`]. Operands of plain numbers that do otherwise are copied to a buffer in L1, which is kept
+//! while they repeat. Elements of other types are visited one by one. Small arrays are visited without a plan.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
