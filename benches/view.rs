@@ -6,7 +6,8 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criteri
 use ndarray::{Array, ArrayRef, ArrayView, Axis, Dim, Dimension, IxDyn, RemoveAxis};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    TargetShape, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
+    bounds::TargetShape, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place,
+    broadcast_views,
 };
 use std::hint::black_box;
 

@@ -16,6 +16,7 @@ mod sealed;
 mod shape;
 mod view;
 
+pub mod bounds;
 pub mod guide;
 pub mod partial;
 pub mod prelude;
@@ -24,22 +25,16 @@ pub mod prelude;
 pub use adjoint::ParSum;
 pub use adjoint::{IntoSumTo, SumAxes, SumTo};
 pub use batch::{
-    BaseOp, BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
-    base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
+    Batch, BatchAxes, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
+    can_batch_broadcast,
 };
 pub use error::{BroadcastError, ErrorKind};
-pub use map::{
-    ApplyOperands, FusedOperands, MapOperands, Materialize, broadcast_apply, broadcast_map,
-    broadcast_map_sum_to,
-};
+pub use map::{Materialize, broadcast_apply, broadcast_map, broadcast_map_sum_to};
 #[cfg(feature = "rayon")]
 #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
-pub use map::{ParApplyOperands, ParMapOperands, par_broadcast_apply, par_broadcast_map};
-pub use shape::{
-    Axes, AxisIndex, AxisSet, LessAxes, Size, TargetShape, broadcast_shapes, const_broadcast_shape, explain,
-    reduction_axes, resolve_target,
-};
+pub use map::{par_broadcast_apply, par_broadcast_map};
+pub use shape::{AxisSet, broadcast_shapes, const_broadcast_shape, explain, reduction_axes, resolve_target};
 pub use view::{
-    AsArrayRef, BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, Operand,
-    Operands, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
+    BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, broadcast_arrays,
+    broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
 };

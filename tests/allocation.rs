@@ -9,7 +9,7 @@ use ndarray::{
 use ndarray_broadcast::partial::{Check, PartialShape, Plan, decide, infer_shape, infer_shapes};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, TargetShape, base_op, batch_broadcast, broadcast_apply, broadcast_arrays, broadcast_map,
+    AxisSet, base_op, batch_broadcast, bounds::TargetShape, broadcast_apply, broadcast_arrays, broadcast_map,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
 };
 use std::alloc::{GlobalAlloc, Layout, System};

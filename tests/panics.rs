@@ -31,17 +31,22 @@ fn the_caller_is_named() {
         let _ = all.materialize();
     };
     let clash = || {
-        let _: [usize; 1] = const_broadcast_shape([3], [4]);
+        let _: [usize; 2] = const_broadcast_shape([2, 3], [10]);
+    };
+    let overflow = || {
+        let _: [usize; 2] = const_broadcast_shape([1 << 62, 1], [4]);
     };
     let signature = || {
         let _ = Signature::literal("(3),(3)");
     };
-    let seen = panics(&[&huge, &clash, &signature]);
+    let seen = panics(&[&huge, &clash, &overflow, &signature]);
     let messages = [
         "cannot broadcast shape [2305843009213693952] to [2305843009213693952]: the result [2305843009213693952] \
          with elements of 8 bytes is larger than isize::MAX bytes",
-        "cannot broadcast the shapes together: an axis has two sizes that are not 1",
-        "not a signature such as (m,n),(n)->(m)",
+        "cannot broadcast shapes [2, 3] and [10] together: axis 1 has sizes 3 and 10, expected equal sizes or 1",
+        "cannot broadcast shapes [4611686018427387904, 1] and [4] together: \
+         the non-zero sizes of the result [4611686018427387904, 4] multiply past isize::MAX",
+        "cannot read \"(3),(3)\": position 7 needs a comma or ->",
     ];
     for ((file, message), expected) in seen.iter().zip(messages) {
         assert!(file.ends_with("panics.rs"), "{file}: {message}");

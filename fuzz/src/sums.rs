@@ -8,7 +8,7 @@ use crate::numbers::{Counted, Number, balanced};
 use crate::ranks::{axes_given, ranked, targeted};
 use ndarray::{Array, ArrayView, Dimension, ShapeBuilder};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, BroadcastError, LessAxes};
+use ndarray_broadcast::{AxisSet, BroadcastError, bounds::LessAxes};
 
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
@@ -94,7 +94,7 @@ fn over_axes<A, D, X>(view: &ArrayView<'_, A, D>, axes: X, expected: &Sums<A>)
 where
     A: Number,
     D: LessAxes<X::Count>,
-    X: ndarray_broadcast::Axes,
+    X: ndarray_broadcast::bounds::Axes,
 {
     check_sum(view.sum_axes(&axes), expected);
     check_sum(view.par_sum_axes(&axes), expected);

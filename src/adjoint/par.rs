@@ -4,7 +4,7 @@ use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Threads;
-use crate::shape::{Axes, LessAxes, TargetShape, kept, left, sum_target, sums_to};
+use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, sum_target, sums_to, without_axes};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -42,7 +42,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let (left, summed): (D::Left, _) = left(array.shape(), &axes, size_of::<A>())?;
+        let (left, summed): (D::Left, _) = without_axes(array.shape(), &axes, size_of::<A>())?;
         Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Threads))
     }
 
@@ -72,7 +72,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
     {
         let array = self.as_array_ref();
-        Ok(sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Threads))
+        Ok(sum_to_new(array, keeping_axes(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Threads))
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.

@@ -3,7 +3,7 @@
 use crate::error::BroadcastError;
 use crate::kernel::sum::sum_to_new;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, LessAxes, kept, left};
+use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
@@ -63,7 +63,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let (left, summed): (D::Left, _) = left(array.shape(), &axes, size_of::<A>())?;
+        let (left, summed): (D::Left, _) = without_axes(array.shape(), &axes, size_of::<A>())?;
         Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Serial))
     }
 
@@ -96,7 +96,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        Ok(sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Serial))
+        Ok(sum_to_new(array, keeping_axes(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Serial))
     }
 }
 

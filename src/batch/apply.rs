@@ -1,16 +1,21 @@
 //! The fused operations as methods.
 
-use super::{BaseOp, Batch, Joint, Whole, base_op};
+use super::{BaseOp, Batch, JointBatch, WithBase, base_op};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{LessAxes, Split, goes_into, joint_with, sizes};
+use crate::shape::{BatchShape, LessAxes, check_batches_into, result_shape, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
-/// What an operation `P` makes of two batches.
-type Applied<P, A, D, B, A2, D2, B2> =
-    Array<<P as BaseOp<A, A2, B, B2>>::Output, Whole<Joint<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2>>::Base>>;
+/// The result of an operation `P` on two batches.
+type Applied<P, A, D, B, A2, D2, B2> = Array<
+    <P as BaseOp<A, A2, B, B2>>::Output,
+    WithBase<JointBatch<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2>>::Base>,
+>;
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// An operation of [`base_op`] on each pair of bases, with the batches broadcast.
+    ///
+    /// [`add`](Self::add), [`matvec`](Self::matvec) and the others are this with the operation named. Use `apply` in code
+    /// that is generic over the operation, or beside [`apply_into`](Self::apply_into) and its parallel forms.
     ///
     /// # Shapes
     /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then the operation's base.
@@ -49,11 +54,12 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         D2: LessAxes<B2>,
         B2: Dimension,
     {
-        let shape = shape_of(op, self, other)?;
+        let shapes = [self.shape(), other.shape()];
+        let shape = result_shape(&shapes, sizes(&op.base(&shapes)?), size_of::<P::Output>())?;
         Ok(op.to_new(self, other, shape))
     }
 
-    /// [`apply`](Self::apply) into an array that exists, of which the elements are overwritten.
+    /// [`apply`](Self::apply) into an array that exists, whose elements are overwritten.
     ///
     /// # Shapes
     /// The last axes of `out` are the base of the result; the joint batch shape goes to its batch, which is never
@@ -100,58 +106,31 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
         E: Dimension,
     {
-        check_out(op, self, other, out.shape())?;
+        let shapes = [self.shape(), other.shape()];
+        check_out(&shapes, sizes(&op.base(&shapes)?), out.shape())?;
         op.into(self, other, out);
         Ok(())
     }
 }
 
-/// The shape of the result.
-pub(super) fn shape_of<P, A, D, B, A2, D2, B2, W>(
-    op: P,
-    a: &Batch<'_, A, D, B>,
-    b: &Batch<'_, A2, D2, B2>,
-) -> Result<W, BroadcastError>
-where
-    P: BaseOp<A, A2, B, B2>,
-    D: Dimension,
-    B: Dimension,
-    D2: Dimension,
-    B2: Dimension,
-    W: Dimension,
-{
-    let parts = [a.parts(), b.parts()];
-    joint_with(&parts, sizes(&op.base(&parts)?), size_of::<P::Output>())
-}
-
-/// Checks the shape of an array for the result.
-pub(super) fn check_out<P, A, D, B, A2, D2, B2>(
-    op: P,
-    a: &Batch<'_, A, D, B>,
-    b: &Batch<'_, A2, D2, B2>,
+/// Checks the shape of an array for results with base `base`.
+pub(super) fn check_out(
+    shapes: &[BatchShape<'_>; 2],
+    base: &[usize],
     out: &[usize],
-) -> Result<(), BroadcastError>
-where
-    P: BaseOp<A, A2, B, B2>,
-    D: Dimension,
-    B: Dimension,
-    D2: Dimension,
-    B2: Dimension,
-{
-    let parts = [a.parts(), b.parts()];
-    let base = op.base(&parts)?;
-    let to = Split::new(out, base.ndim())?;
-    goes_into(&parts, to)?;
-    Split::new(sizes(&base), base.ndim())?.check_base(
+) -> Result<(), BroadcastError> {
+    let to = BatchShape::new(out, base.len())?;
+    check_batches_into(shapes, to)?;
+    BatchShape::new(base, base.len())?.check_base(
         to,
-        || Request::new(&operation::BATCH_INTO, &parts).to(&to),
+        || Request::new(&operation::BATCH_INTO, shapes).to(&to),
         (2, to),
     )
 }
 
 /// A method for each operation.
 macro_rules! methods {
-    ($($(#[$doc:meta])* $name:ident $Op:ident;)*) => {
+    ($($(#[$doc:meta])* pub fn $name:ident => $Op:ident;)*) => {
         impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
             $(#[$doc])*
             #[inline]
@@ -188,7 +167,7 @@ methods! {
     /// use ndarray::{array, Ix1};
     /// use ndarray_broadcast::prelude::*;
     ///
-    /// // as many batch elements as base elements: the whole shapes would go together, and mean something else
+    /// // the whole shapes would broadcast too, but with another meaning
     /// let (a, b) = (array![[[1, 2]], [[3, 4]]], array![[10, 20], [30, 40]]); // (2, 1; 2) and (2; 2)
     /// let sums = a.batch::<Ix1>()?.add(&b.batch::<Ix1>()?)?;
     /// assert_eq!(sums, array![[[11, 22], [31, 42]], [[13, 24], [33, 44]]]);
@@ -202,7 +181,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 wants equal bases. To ask for these, compare `base_shape()`.
-    add Add;
+    pub fn add => Add;
 
     /// Differences, element by element.
     ///
@@ -225,7 +204,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a - b` of NEML2's tensors.
-    sub Sub;
+    pub fn sub => Sub;
 
     /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
     ///
@@ -249,7 +228,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a * b` of NEML2's `Scalar` with its other tensors.
-    mul Mul;
+    pub fn mul => Mul;
 
     /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
     ///
@@ -272,7 +251,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a / b` of NEML2's tensors with its `Scalar`.
-    div Div;
+    pub fn div => Div;
 
     /// Matrices times vectors: `(m,n),(n)->(m)`.
     ///
@@ -309,7 +288,7 @@ methods! {
     /// # Equivalents
     /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
     /// `torch.einsum("...mn,...n->...m", c, strain)`.
-    matvec MatVec;
+    pub fn matvec => MatVec;
 
     /// Vectors times matrices: `(n),(n,m)->(m)`.
     ///
@@ -332,7 +311,7 @@ methods! {
     ///
     /// # Equivalents
     /// `numpy.vecmat(v, m)`, without its conjugation.
-    vecmat VecMat;
+    pub fn vecmat => VecMat;
 
     /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
     ///
@@ -356,7 +335,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
-    matmul MatMul;
+    pub fn matmul => MatMul;
 
     /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
     ///
@@ -380,5 +359,5 @@ methods! {
     ///
     /// # Equivalents
     /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
-    inner Inner;
+    pub fn inner => Inner;
 }

@@ -14,7 +14,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{Array3, Ix1, Ix2, Ix3};
-/// use ndarray_broadcast::{prelude::*, BaseRank, BroadcastError, LessAxes};
+/// use ndarray_broadcast::{bounds::{BaseRank, LessAxes}, prelude::*, BroadcastError};
 ///
 /// fn bases<K: BaseRank>(a: &Array3<f64>) -> Result<usize, BroadcastError>
 /// where
@@ -98,7 +98,7 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`batch`](Self::batch) with a number of base axes that is only known at run time.
     ///
     /// # Shapes
-    /// As [`batch`](Self::batch). What is made of the result has a dynamic number of axes.
+    /// As [`batch`](Self::batch). Results of operations on it have a dynamic number of axes.
     ///
     /// # Errors
     /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the array has fewer axes than `base_ndim`.

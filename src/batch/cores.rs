@@ -1,7 +1,7 @@
 //! The base axes of a signature, for operands with certain numbers of axes.
 
 use super::tokens::{Token, number, token};
-use crate::shape::{ByName, Split, insert_sorted};
+use crate::shape::{BatchShape, ByName, insert_sorted};
 use alloc::vec::Vec;
 use core::mem::take;
 
@@ -77,35 +77,35 @@ impl<'s> Cores<'s> {
 }
 
 /// An operand and one of its base axes.
-type Place = (usize, usize);
+type BaseAxis = (usize, usize);
 
 /// The names of a signature: the place of each among the operands where it stands first, and the size there.
-pub(super) struct Places<'s> {
-    first: ByName<'s, (Place, usize)>,
+pub(super) struct SymbolSizes<'s> {
+    first: ByName<'s, (BaseAxis, usize)>,
     in_order: Vec<(&'s str, usize)>,
 }
 
-impl<'s> Places<'s> {
+impl<'s> SymbolSizes<'s> {
     /// # Errors
-    /// A name that has two sizes, the places and the sizes.
+    /// A name that has two sizes: the name, where it stands, and the sizes.
     pub(super) fn of(
         cores: &Cores<'s>,
-        parts: &[Split<'_>],
-    ) -> Result<Self, (&'s str, [Place; 2], [usize; 2])> {
-        let mut places = Self { first: ByName::new(), in_order: Vec::new() };
+        parts: &[BatchShape<'_>],
+    ) -> Result<Self, (&'s str, [BaseAxis; 2], [usize; 2])> {
+        let mut found = Self { first: ByName::new(), in_order: Vec::new() };
         for (operand, part) in parts.iter().enumerate() {
             for (i, (axis, &size)) in cores.base(operand).iter().zip(part.base()).enumerate() {
                 let here = (operand, i);
-                let &mut (first, own) = places.first.or_insert(axis.symbol, (here, size));
+                let &mut (first, own) = found.first.or_insert(axis.symbol, (here, size));
                 if own != size {
                     return Err((axis.symbol, [first, here], [own, size]));
                 }
                 if first == here && axis.size.is_none() {
-                    places.in_order.push((axis.symbol, size));
+                    found.in_order.push((axis.symbol, size));
                 }
             }
         }
-        Ok(places)
+        Ok(found)
     }
 
     /// The size of a name.

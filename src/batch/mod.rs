@@ -1,47 +1,47 @@
-//! Batch and base axes, as in NEML2: the last axes belong to an operation, the others are how often it is done.
+//! Batch and base axes, as in NEML2: an operation works on the last axes, and is repeated along the others.
 //!
 //! | question | answer |
 //! |---|---|
-//! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`view::Batch`] of an array |
-//! | what do batches come to together? | [`joint`] |
-//! | an operation on bases | [`each`] for closures, with [`signature`] or a shape for the result; [`op`] for the fused ones |
-//! | the adjoint | [`sum`] |
+//! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`Batch`] of an array |
+//! | what is the joint batch shape? | [`batch_broadcast`](mod@batch_broadcast) |
+//! | how is an operation applied to bases? | [`zip_map`] for closures, with a [`signature`] or a shape for the result; [`operations`] and [`apply`] for the fused ones |
+//! | which sum is the adjoint? | [`sum_batch`] |
 
 #![allow(clippy::type_complexity, reason = "the type of a result is worked out from those of the operands")]
-#![allow(clippy::needless_pass_by_value, reason = "a base shape is as well given as `6` as by reference")]
+#![allow(clippy::needless_pass_by_value, reason = "a base shape may be written `6` or passed by reference")]
 
 mod apply;
 mod batch_axes;
+mod batch_broadcast;
+mod batch_view;
 mod cores;
-mod each;
-mod joint;
-mod op;
+mod operations;
 #[cfg(feature = "rayon")]
-mod par;
+mod parallel;
 mod result_base;
 mod signature;
-mod sum;
+mod sum_batch;
 mod tokens;
-mod view;
+mod zip_map;
 
 pub use batch_axes::{BaseRank, BatchAxes};
-pub use joint::{
+pub use batch_broadcast::{
     BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     can_batch_broadcast,
 };
-pub use op::{BaseOp, base_op};
+pub use operations::{BaseDim, BaseOp, base_op};
 pub use result_base::ResultBase;
 pub use signature::{Signature, SignatureShapes};
 
-pub use view::Batch;
+pub use batch_view::Batch;
 
 use crate::shape::LessAxes;
 use ndarray::{DimAdd, DimMax};
 
 /// The dimension type of the batch of a whole with a base.
-type Of<D, B> = <D as LessAxes<B>>::Left;
+type BatchOf<D, B> = <D as LessAxes<B>>::Left;
 /// The dimension type of the joint batch of two, and of three.
-type Joint<D, B, D2, B2> = <Of<D, B> as DimMax<Of<D2, B2>>>::Output;
-type Joint3<D, B, D2, B2, D3, B3> = <Joint<D, B, D2, B2> as DimMax<Of<D3, B3>>>::Output;
+type JointBatch<D, B, D2, B2> = <BatchOf<D, B> as DimMax<BatchOf<D2, B2>>>::Output;
+type JointBatch3<D, B, D2, B2, D3, B3> = <JointBatch<D, B, D2, B2> as DimMax<BatchOf<D3, B3>>>::Output;
 /// The dimension type of a batch and a base.
-type Whole<J, B> = <J as DimAdd<B>>::Output;
+type WithBase<J, B> = <J as DimAdd<B>>::Output;

@@ -1,12 +1,12 @@
-//! What may be given as the base shape of a result.
+//! The base shape of a result: given, or worked out by a signature.
 
 use super::Signature;
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{Split, TargetShape, base_axes, plain, sizes, sizes_mut};
+use crate::shape::{BatchShape, TargetShape, base_axes, sizes, sizes_mut, sizes_only};
 use ndarray::Dimension;
 
-/// What gives the base shape of a result, of dimension type `R`: the shape itself, or a [`Signature`].
+/// The base shape of a result, of dimension type `R`: a shape, or a [`Signature`] that works it out.
 ///
 /// A shape is any [`TargetShape`] without -1: then `R` is its dimension type. A signature has one result, and `R` is the
 /// dimension type of the closure's last argument. Where neither says it, as in `zip_map(&b, 6, |x, y, mut s| …)`, give
@@ -45,19 +45,19 @@ use ndarray::Dimension;
 pub trait ResultBase<R: Dimension>: Sealed {
     /// The base shape of the result of an operation on `parts`.
     #[doc(hidden)]
-    fn base(&self, parts: &[Split<'_>]) -> Result<R, BroadcastError>;
+    fn base(&self, parts: &[BatchShape<'_>]) -> Result<R, BroadcastError>;
 }
 
 impl<T: TargetShape> ResultBase<T::Dim> for T {
     #[inline]
-    fn base(&self, parts: &[Split<'_>]) -> Result<T::Dim, BroadcastError> {
-        plain(self, || Request::new(&operation::EACH_BATCH, parts).to(self.target_given()))
+    fn base(&self, parts: &[BatchShape<'_>]) -> Result<T::Dim, BroadcastError> {
+        sizes_only(self, || Request::new(&operation::EACH_BATCH, parts).to(self.for_message()))
     }
 }
 
 impl Sealed for Signature<'_> {}
 impl<R: Dimension> ResultBase<R> for Signature<'_> {
-    fn base(&self, parts: &[Split<'_>]) -> Result<R, BroadcastError> {
+    fn base(&self, parts: &[BatchShape<'_>]) -> Result<R, BroadcastError> {
         let found = self.base_of_result(parts)?;
         if let Some(expected) = R::NDIM.filter(|&expected| expected != found.len()) {
             return Err(base_axes(self.request(parts), None, expected, found.len()));

@@ -1,11 +1,12 @@
 //! Signatures of operations on bases, as NumPy's generalised ufuncs have them.
 
-use super::cores::{CoreAxis, Cores, Places};
+use super::cores::{CoreAxis, Cores, SymbolSizes};
 use super::tokens::check;
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation};
-use crate::shape::{Split, base_axes, base_size, batch_ndim, join_batches_of};
-use alloc::{format, string::ToString, vec, vec::Vec};
+use crate::error::{BroadcastError, ConstText, ErrorKind, Mark, Request, operation};
+use crate::shape::{BatchShape, base_axes, base_size, joint_batch, sizes};
+use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
+use ndarray::IxDyn;
 
 /// Which base axes of operands and results have one size: `(m,n),(n)->(m)`.
 ///
@@ -99,7 +100,11 @@ impl<'s> Signature<'s> {
     pub const fn literal(text: &'s str) -> Self {
         match check(text.as_bytes()) {
             Ok(counts) => Self { text, counts },
-            Err(_) => panic!("not a signature such as (m,n),(n)->(m)"),
+            Err((position, expected)) => {
+                let message =
+                    ConstText::new("cannot read \"").then(text).then("\": position ").number(position);
+                panic!("{}", message.then(" needs ").then(expected).as_str())
+            }
         }
     }
 
@@ -115,7 +120,7 @@ impl<'s> Signature<'s> {
         self.counts[1]
     }
 
-    /// What operands of the given shapes come to: the joint batch shape and the shapes of the results.
+    /// The joint batch shape, and the shapes of the results, for operands of the given shapes.
     ///
     /// The number of base axes of each operand is that of the signature.
     ///
@@ -149,11 +154,11 @@ impl<'s> Signature<'s> {
     /// ```
     ///
     /// # Equivalents
-    /// What a generalised ufunc of NumPy does before its loop.
+    /// The shape checks of NumPy's generalised ufuncs.
     pub fn resolve(&self, shapes: &[&[usize]]) -> Result<SignatureShapes<'s>, BroadcastError> {
         let mut parts = Vec::new();
         for shape in shapes {
-            parts.push(Split::new(shape, shape.len())?);
+            parts.push(BatchShape::new(shape, shape.len())?);
         }
         let cores = self.cores(&parts)?;
         for (k, part) in parts.iter_mut().enumerate() {
@@ -161,16 +166,16 @@ impl<'s> Signature<'s> {
             if shapes[k].len() < base {
                 return Err(base_axes(self.request(&parts), Some(k), base, shapes[k].len()));
             }
-            *part = Split::new(shapes[k], base)?;
+            *part = BatchShape::new(shapes[k], base)?;
         }
-        let places = self.places(&cores, &parts)?;
+        let symbols = self.symbol_sizes(&cores, &parts)?;
         let mut results = Vec::new();
         for r in 0..self.results() {
-            results.push(self.result(r, &cores, &places, &parts)?);
+            results.push(self.result(r, &cores, &symbols, &parts)?);
         }
-        let mut batch = vec![1; batch_ndim(&parts)];
-        join_batches_of(&parts, &mut batch)?;
-        let sizes = places.in_order();
+        let joint: IxDyn = joint_batch(&parts)?;
+        let batch = sizes(&joint).to_vec();
+        let sizes = symbols.in_order();
         let results = results.into_iter().map(|base| [batch.as_slice(), &base].concat()).collect();
         Ok(SignatureShapes { batch, sizes, results })
     }
@@ -181,7 +186,7 @@ impl<'s> Signature<'s> {
     /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of operands;
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for several results;
     /// the other errors of [`resolve`](Self::resolve), but for the batches.
-    pub(super) fn base_of_result(&self, parts: &[Split<'_>]) -> Result<Vec<usize>, BroadcastError> {
+    pub(super) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>, BroadcastError> {
         let cores = self.cores(parts)?;
         if self.results() != 1 {
             let detail = format!("the number of results is {}, expected 1", self.results());
@@ -193,12 +198,18 @@ impl<'s> Signature<'s> {
                 return Err(base_axes(self.request(parts), Some(k), expected, found));
             }
         }
-        let places = self.places(&cores, parts)?;
-        self.result(0, &cores, &places, parts)
+        let symbols = self.symbol_sizes(&cores, parts)?;
+        self.result(0, &cores, &symbols, parts)
+    }
+
+    /// The error of [`base_of_result`](Self::base_of_result) for bases that are known not to fit.
+    #[cold]
+    pub(super) fn misfit(&self, shapes: &[BatchShape<'_>]) -> BroadcastError {
+        self.base_of_result(shapes).err().expect("the bases do not fit the signature")
     }
 
     /// The base axes, without those that are missing.
-    fn cores(&self, parts: &[Split<'_>]) -> Result<Cores<'s>, BroadcastError> {
+    fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {
             let (expected, found) = (self.operands(), parts.len());
             let detail = format!("the number of shapes is {found}, expected {expected}");
@@ -210,7 +221,11 @@ impl<'s> Signature<'s> {
     }
 
     /// Where each name stands first, for bases that have the right numbers of axes.
-    fn places(&self, cores: &Cores<'s>, parts: &[Split<'_>]) -> Result<Places<'s>, BroadcastError> {
+    fn symbol_sizes(
+        &self,
+        cores: &Cores<'s>,
+        parts: &[BatchShape<'_>],
+    ) -> Result<SymbolSizes<'s>, BroadcastError> {
         for (k, part) in parts.iter().enumerate() {
             for (i, (axis, &size)) in cores.base(k).iter().zip(part.base()).enumerate() {
                 if let Some(expected) = axis.size.filter(|&expected| expected != size) {
@@ -219,7 +234,7 @@ impl<'s> Signature<'s> {
                 }
             }
         }
-        Places::of(cores, parts).map_err(|(symbol, places, sizes)| {
+        SymbolSizes::of(cores, parts).map_err(|(symbol, places, sizes)| {
             let sizes = sizes.map(|size| size.to_string());
             let at = |i: usize| {
                 let (operand, axis) = places[i];
@@ -236,11 +251,11 @@ impl<'s> Signature<'s> {
         &self,
         r: usize,
         cores: &Cores<'s>,
-        places: &Places<'s>,
-        parts: &[Split<'_>],
+        symbols: &SymbolSizes<'s>,
+        parts: &[BatchShape<'_>],
     ) -> Result<Vec<usize>, BroadcastError> {
         let size = |axis: &CoreAxis<'s>| {
-            let known = axis.size.or_else(|| places.size(axis.symbol));
+            let known = axis.size.or_else(|| symbols.size(axis.symbol));
             known.ok_or_else(|| {
                 let symbol = axis.symbol;
                 let detail = format!("no operand has an axis {symbol} that says the size of the result's");
@@ -251,17 +266,17 @@ impl<'s> Signature<'s> {
     }
 
     #[cold]
-    pub(super) fn request(&self, parts: &[Split<'_>]) -> Request {
+    pub(super) fn request(&self, parts: &[BatchShape<'_>]) -> Request {
         Request::new(&operation::SIGNATURE, parts).text(self.text)
     }
 }
 
 /// A base axis of an operand in the picture of an error.
-fn base_mark(parts: &[Split<'_>], (operand, axis): (usize, usize)) -> Mark {
+fn base_mark(parts: &[BatchShape<'_>], (operand, axis): (usize, usize)) -> Mark {
     Mark::Shape(operand, parts[operand].batch().len() + axis)
 }
 
-/// What a [`Signature`] comes to for some shapes: the result of [`Signature::resolve`], where there is an example.
+/// The shapes and sizes that [`Signature::resolve`] finds; see the example there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignatureShapes<'s> {

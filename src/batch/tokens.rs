@@ -1,7 +1,6 @@
 //! Signatures as text: `(m,n),(n)->(m)`.
 
-/// What is wrong and at which byte.
-pub(super) type Fault = (usize, &'static str);
+use crate::error::TextFault;
 
 /// One thing of a signature's text.
 #[derive(Clone, Copy)]
@@ -24,7 +23,7 @@ pub(super) enum Token {
 }
 
 /// The token at or after byte `at`, where it is, and the byte after it.
-pub(super) const fn token(text: &[u8], mut at: usize) -> Result<(Token, usize, usize), Fault> {
+pub(super) const fn token(text: &[u8], mut at: usize) -> Result<(Token, usize, usize), TextFault> {
     while at < text.len() && text[at] == b' ' {
         at += 1;
     }
@@ -54,7 +53,7 @@ pub(super) const fn token(text: &[u8], mut at: usize) -> Result<(Token, usize, u
 }
 
 /// The number in some digits.
-pub(super) const fn number(text: &[u8], from: usize, to: usize) -> Result<usize, Fault> {
+pub(super) const fn number(text: &[u8], from: usize, to: usize) -> Result<usize, TextFault> {
     let (mut number, mut at) = (0_usize, from);
     while at < to {
         if !text[at].is_ascii_digit() {
@@ -71,7 +70,7 @@ pub(super) const fn number(text: &[u8], from: usize, to: usize) -> Result<usize,
 }
 
 /// Reads a whole signature; gives its numbers of operands and results.
-pub(super) const fn check(text: &[u8]) -> Result<[usize; 2], Fault> {
+pub(super) const fn check(text: &[u8]) -> Result<[usize; 2], TextFault> {
     let (mut counts, mut side, mut at) = ([0, 0], 0, 0);
     loop {
         // a base
@@ -109,7 +108,7 @@ pub(super) const fn check(text: &[u8]) -> Result<[usize; 2], Fault> {
             }
         }
         counts[side] += 1;
-        // what is between bases
+        // Between two bases.
         match token(text, after) {
             Ok((Token::Comma, _, end)) => at = end,
             Ok((Token::Arrow, _, end)) if side == 0 => {

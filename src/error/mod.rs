@@ -1,9 +1,11 @@
 //! What can be wrong with a broadcast: one small error, its line and its picture.
 
+mod const_text;
 pub(crate) mod operation;
 mod picture;
 mod request;
 
+pub(crate) use const_text::ConstText;
 pub(crate) use request::{Request, Shape, count, owner};
 
 use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
@@ -68,6 +70,9 @@ struct Report {
     /// Where the picture has carets.
     marks: Vec<Mark>,
 }
+
+/// Where a text cannot be read, in bytes, and what could stand there.
+pub(crate) type TextFault = (usize, &'static str);
 
 /// An axis, by what it is counted in.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -24,7 +24,7 @@ enum Frame {
 }
 
 /// Rows under each other.
-struct Grid {
+struct Drawing {
     rows: Vec<Row>,
     /// Where the columns start and end.
     columns: Vec<(usize, usize)>,
@@ -35,7 +35,7 @@ struct Grid {
 /// The width of an indentation and a bracket.
 const START: usize = 3;
 
-impl Grid {
+impl Drawing {
     fn new(request: &Request) -> Self {
         let (rows, batch) = match request.operation.layout {
             Layout::Alone => (Vec::new(), 0),
@@ -182,7 +182,7 @@ impl BroadcastError {
             let quoted = format!("{before:?}").chars().count() - 1;
             (Vec::new(), vec!["cannot read ".len() + quoted])
         } else {
-            let grid = Grid::new(&report.request);
+            let grid = Drawing::new(&report.request);
             let layout = report.request.operation.layout;
             let carets = report.marks.iter().filter_map(|&mark| grid.caret(mark, layout)).collect();
             (grid.lines()?, carets)
@@ -209,7 +209,7 @@ impl Request {
     /// The operation, its shapes and the `result` below them.
     pub(crate) fn explained(self, result: &[usize]) -> String {
         let words = format!("{self}");
-        let Some(mut lines) = Grid::new(&self.to(result)).lines() else {
+        let Some(mut lines) = Drawing::new(&self.to(result)).lines() else {
             return format!("{words}: the result is {result:?}");
         };
         let width = lines.last().map_or(0, String::len).saturating_sub(2);

@@ -1,8 +1,8 @@
 //! Operands evaluated into an array that is there already.
 
-use super::operands::{ApplyOperands, Applying, FusedOperands, check_onto};
+use super::fused_operands::{ApplyOperands, Applying, FusedOperands, check_onto};
 #[cfg(feature = "rayon")]
-use super::operands::{ParApplyOperands, Sharing};
+use super::fused_operands::{ParApplyOperands, Sharing};
 use crate::error::BroadcastError;
 #[cfg(feature = "rayon")]
 use crate::kernel::each::par_each;
@@ -101,7 +101,7 @@ where
     Ok(())
 }
 
-/// What does not depend on the closure: compiled once for operands of these types.
+/// The part that is not generic over the closure: compiled once for operands of these types.
 fn onto<T, E: Dimension, O: FusedOperands>(
     out: &mut ArrayRef<T, E>,
     operands: &O,

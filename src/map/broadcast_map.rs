@@ -1,8 +1,8 @@
 //! Operands evaluated into a new array.
 
-use super::operands::{MapOperands, Mapping, joint};
+use super::fused_operands::{MapOperands, Mapping, joint};
 #[cfg(feature = "rayon")]
-use super::operands::{ParMapOperands, Sharing};
+use super::fused_operands::{ParMapOperands, Sharing};
 use crate::error::{BroadcastError, Request, operation};
 #[cfg(feature = "rayon")]
 use crate::kernel::each::par_to_new;
@@ -11,7 +11,7 @@ use crate::shape::{fits, sizes};
 use core::marker::PhantomData;
 use ndarray::{Array, Dimension};
 
-/// What `f` makes of the elements of 1 to 6 operands, each stretched to their joint shape, as a new array.
+/// Applies a closure to the elements of 1 to 6 operands, stretched to their joint shape, and returns a new array.
 ///
 /// One pass, without temporaries. `f` is called once for each element of the result, with a reference to
 /// an element of each operand, in the order that suits memory.

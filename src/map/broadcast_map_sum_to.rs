@@ -1,6 +1,6 @@
 //! Operands evaluated and summed in one pass.
 
-use super::operands::{FusedOperands, MapOperands, Mapping, joint};
+use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
 use crate::error::{BroadcastError, operation};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Add, sum_to};
@@ -68,7 +68,7 @@ where
     sums(&operands, &shape, &mut |nest, moving| block(nest, moving, visit))
 }
 
-/// What does not depend on the closure: compiled once for operands of these types.
+/// The part that is not generic over the closure: compiled once for operands of these types.
 fn sums<O, S, R>(
     operands: &O,
     shape: &S,

@@ -1,17 +1,17 @@
-//! Copies of views in which every element stands once.
+//! Copies of views into memory of their own.
 
 use crate::error::{BroadcastError, Line, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
-use crate::shape::{fits, go_onto, misfit};
+use crate::shape::{all_stretch_onto, fits, output_error};
 use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Copying arrays, broadcast views above all, into memory of their own.
+/// Copying arrays, above all broadcast views, into memory of their own.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
-    /// A copy of the array in standard layout (row-major), whatever the layout of the array.
+    /// A copy of the array in standard layout (row-major), whatever its layout.
     ///
     /// # Shapes
     /// The result has the shape of the array.
@@ -45,7 +45,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `numpy.ascontiguousarray`, PyTorch `x.contiguous()`. ndarray's `to_owned` keeps F order and is slow
-    /// for views of which elements are repeated.
+    /// for views that repeat elements.
     #[doc(alias = "to_owned")]
     #[doc(alias = "contiguous")]
     #[must_use]
@@ -104,11 +104,11 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         Ok(())
     }
 
-    /// [`materialize_into`](Self::materialize_into) of an array that was never written; after it every element
-    /// is.
+    /// [`materialize_into`](Self::materialize_into) for uninitialised memory, which saves filling it first. Afterwards
+    /// every element is initialised.
     ///
-    /// The elements that are in `out` before are forgotten, not dropped; so are those written so far where
-    /// a `clone` panics.
+    /// Use it for memory that you allocate yourself; [`materialize`](Self::materialize) allocates a new array.
+    /// Elements that were in `out` before are not dropped; if a `clone` panics, neither are those written so far.
     ///
     /// # Shapes
     /// As [`materialize_into`](Self::materialize_into).
@@ -160,5 +160,5 @@ fn check<A, B, D: Dimension, E: Dimension>(
     out: &ArrayRef<B, E>,
 ) -> Result<(), BroadcastError> {
     let shapes = [array.shape()];
-    if go_onto(&shapes, out.shape()) { Ok(()) } else { Err(misfit(&shapes, out.shape())) }
+    if all_stretch_onto(&shapes, out.shape()) { Ok(()) } else { Err(output_error(&shapes, out.shape())) }
 }

@@ -1,14 +1,11 @@
 //! Broadcast operands evaluated and copied in one pass over memory.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "operands are references, or views that may be made on the spot"
-)]
+#![allow(clippy::needless_pass_by_value, reason = "operands are references, or views passed by value")]
 
 mod broadcast_apply;
 mod broadcast_map;
 mod broadcast_map_sum_to;
+mod fused_operands;
 mod materialize;
-mod operands;
 
 pub use broadcast_apply::broadcast_apply;
 #[cfg(feature = "rayon")]
@@ -17,7 +14,7 @@ pub use broadcast_map::broadcast_map;
 #[cfg(feature = "rayon")]
 pub use broadcast_map::par_broadcast_map;
 pub use broadcast_map_sum_to::broadcast_map_sum_to;
-pub use materialize::Materialize;
-pub use operands::{ApplyOperands, FusedOperands, MapOperands};
+pub use fused_operands::{ApplyOperands, FusedOperands, MapOperands};
 #[cfg(feature = "rayon")]
-pub use operands::{ParApplyOperands, ParMapOperands};
+pub use fused_operands::{ParApplyOperands, ParMapOperands};
+pub use materialize::Materialize;

@@ -1,4 +1,4 @@
-//! What remains to be made sure of when the sizes are there.
+//! Checks for run time, when the sizes are known.
 
 use super::Dim;
 use crate::shape::{join, joint_ndim, joint_size};
@@ -24,20 +24,27 @@ pub enum Place {
 }
 
 impl Place {
-    /// The size there; none where operands clash at that axis of the result.
-    fn size<S: AsRef<[usize]>>(self, operands: &[S]) -> Option<usize> {
+    /// The size there, where `result` gives the sizes of the result.
+    fn size<S: AsRef<[usize]>>(
+        self,
+        operands: &[S],
+        result: &dyn Fn(usize) -> Option<usize>,
+    ) -> Option<usize> {
         match self {
             Self::Operand { operand, axis } => operands.get(operand)?.as_ref().get(axis).copied(),
-            Self::Result { axis } => {
-                let from_end = joint_ndim(operands).checked_sub(axis).filter(|&from_end| from_end > 0)?;
-                let own = |operand: &S| {
-                    let shape = operand.as_ref();
-                    shape.len().checked_sub(from_end).map(|axis| shape[axis])
-                };
-                operands.iter().filter_map(own).try_fold(1, joint_size)
-            }
+            Self::Result { axis } => result(axis),
         }
     }
+}
+
+/// The joint size of one axis; none where operands clash there.
+fn joint_size_at<S: AsRef<[usize]>>(operands: &[S], axis: usize) -> Option<usize> {
+    let from_end = joint_ndim(operands).checked_sub(axis).filter(|&from_end| from_end > 0)?;
+    let own = |operand: &S| {
+        let shape = operand.as_ref();
+        shape.len().checked_sub(from_end).map(|axis| shape[axis])
+    };
+    operands.iter().filter_map(own).try_fold(1, joint_size)
 }
 
 /// Prints as `axis 1 of operand 0` or `axis 1 of the result`.
@@ -95,7 +102,7 @@ pub enum Check {
         /// The axes, at least two.
         places: Vec<Place>,
     },
-    /// An operand of which not even the number of axes is known goes together with all others.
+    /// An operand with an unknown number of axes goes together with all others.
     GoesTogether {
         /// The position of the operand.
         operand: usize,
@@ -117,7 +124,7 @@ impl Check {
     /// or an axis, makes it false.
     ///
     /// # Errors
-    /// None: what does not go together is false.
+    /// None: shapes that do not go together give `false`.
     ///
     /// # Examples
     /// ```
@@ -133,7 +140,16 @@ impl Check {
     /// A guard of `torch.export`, a shape assertion of `jax.export`.
     #[must_use]
     pub fn holds<S: AsRef<[usize]>>(&self, operands: &[S]) -> bool {
-        let size = |place: Place| place.size(operands);
+        self.holds_for(operands, &|axis| joint_size_at(operands, axis))
+    }
+
+    /// [`holds`](Self::holds), where `result` gives the sizes of the result.
+    pub(super) fn holds_for<S: AsRef<[usize]>>(
+        &self,
+        operands: &[S],
+        result: &dyn Fn(usize) -> Option<usize>,
+    ) -> bool {
+        let size = |place: Place| place.size(operands, result);
         match self {
             Self::Is { place, dim, or_one } => {
                 size(*place).is_some_and(|size| dim.admits(size) || (*or_one && size == 1))

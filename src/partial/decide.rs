@@ -1,8 +1,8 @@
 //! Whether operands go together for certain, never, or if the running program makes sure of more.
 
-use super::dim::Beside;
-use super::infer::{At, Columns, Joint};
-use super::verify::{Agreement, result_size, verified};
+use super::dim::BesideOne;
+use super::infer::{AlignedAxes, AlignedDim, Inferred};
+use super::verify::{Agreement, compare, infer_operands, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, insert_sorted};
@@ -40,7 +40,7 @@ impl Decision {
         if checks.is_empty() { Self::Always } else { Self::Depends(checks) }
     }
 
-    /// What remains to be checked, or why nothing helps.
+    /// The checks that remain, or the error of [`Never`](Self::Never).
     ///
     /// # Errors
     /// The error of [`Never`](Self::Never).
@@ -100,14 +100,16 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which knows always and not; nGraph's
 /// `broadcast_merge_into` says no where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
-    decided(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
+    infer_and_check(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
 }
 
-/// The joint shape of operands, and what makes sure that they go together.
-pub(super) fn decided(operands: &[PartialShape]) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-    let columns = Columns::new(operands);
-    let joint = columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?.of_all(operands);
-    Ok((joint, operand_checks(operands, &columns)))
+/// The joint shape and the checks that it leaves open.
+pub(super) fn infer_and_check(
+    operands: &[PartialShape],
+) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
+    let columns = AlignedAxes::new(operands);
+    let joint = columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
+    Ok((joint.shape_of(operands), operand_checks(operands, &columns)))
 }
 
 /// Whether operands go together and give a result of a declared shape.
@@ -146,13 +148,12 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
     let rule = ResultRule::AllowCast;
     let request = || verified(operands, result);
     let unranked = operands.iter().any(|shape| shape.dims().is_none());
-    if !unranked || result.dims().is_none() {
-        super::verify(operands, result, rule)?;
-    }
-    let columns = Columns::new(operands);
-    let joint = columns.infer(&request)?;
+    let (columns, joint) = infer_operands(operands, &request)?;
     let mut checks = operand_checks(operands, &columns);
     let Some(declared) = result.dims() else { return Ok(checks) };
+    if !unranked {
+        compare(&joint, declared, rule, &request)?;
+    }
     let Some(new) = declared.len().checked_sub(columns.ndim()) else {
         let (expected, found) = (columns.ndim(), declared.len());
         return Err(request().too_few_axes("result", expected, found));
@@ -187,11 +188,11 @@ fn first_places(operands: &[PartialShape]) -> ByName<'_, Place> {
     places
 }
 
-/// What makes sure of the sizes of a result, given that the operands go together. Without `joint`,
+/// The checks of the sizes of a result, given that the operands go together. Without `joint`,
 /// nothing is known of it.
 fn axis_checks<'a>(
-    columns: &Columns,
-    joint: Option<&'a Joint<'a>>,
+    columns: &AlignedAxes,
+    joint: Option<&'a Inferred<'a>>,
     declared: &'a [Dim],
     mut places: ByName<'a, Place>,
 ) -> Vec<Check> {
@@ -216,16 +217,16 @@ fn axis_checks<'a>(
 }
 
 /// The one operand that can have another size than 1 at an axis, if there is one: its size is the result's.
-fn only_stretching(columns: &Columns, axis: usize) -> Option<Place> {
+fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
     let mut stretching = columns.at(axis).filter(|(_, _, dim)| **dim != Dim::Known(1));
     let (operand, axis, _) = stretching.next()?;
     stretching.next().is_none().then_some(Place::Operand { operand, axis })
 }
 
-/// What makes sure that operands go together of which it is not certain that they never do.
-fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
+/// The checks that operands go together, where that is possible.
+fn operand_checks(operands: &[PartialShape], columns: &AlignedAxes) -> Vec<Check> {
     let (mut checks, mut seen) = (Vec::new(), Vec::new());
-    // Any shape goes with those of which all sizes are 1, so that one of any shape needs no check then.
+    // If all known sizes are 1, the first operand `*` goes together with them, whatever its shape.
     let mut ones = true;
     for axis in 0..columns.ndim() {
         column_checks(columns.at(axis), &mut checks, &mut seen);
@@ -242,11 +243,15 @@ fn operand_checks(operands: &[PartialShape], columns: &Columns) -> Vec<Check> {
     checks
 }
 
-/// What names have to be, for the checks that are made: these names agree, or are 1 or of this size.
-type Seen<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
+/// The checks of names made so far: these names agree, or they are 1 or of this size.
+type CheckedNames<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
 
-/// What makes sure of one axis.
-fn column_checks<'a>(column: impl Iterator<Item = At<'a>>, checks: &mut Vec<Check>, seen: &mut Seen<'a>) {
+/// The checks of one axis.
+fn column_checks<'a>(
+    column: impl Iterator<Item = AlignedDim<'a>>,
+    checks: &mut Vec<Check>,
+    seen: &mut CheckedNames<'a>,
+) {
     let (mut names, mut stretching) = (Vec::new(), Vec::new());
     for (operand, axis, dim) in column {
         if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
@@ -259,7 +264,7 @@ fn column_checks<'a>(column: impl Iterator<Item = At<'a>>, checks: &mut Vec<Chec
         for &(place, dim) in &stretching {
             let open = match dim.as_name() {
                 Some(name) => insert_sorted(seen, (vec![name], known)),
-                None => dim.span().beside_one() != Beside::Size(size),
+                None => dim.span().beside_one() != BesideOne::Size(size),
             };
             if open {
                 checks.push(Check::Is { place, dim: Dim::Known(size), or_one: dim.admits(1) });
@@ -272,7 +277,7 @@ fn column_checks<'a>(column: impl Iterator<Item = At<'a>>, checks: &mut Vec<Chec
     } else if let [(_, first), _, ..] = &stretching[..] {
         let first = first.span().beside_one();
         let certain =
-            first != Beside::Several && stretching.iter().all(|(_, dim)| dim.span().beside_one() == first);
+            first != BesideOne::Several && stretching.iter().all(|(_, dim)| dim.span().beside_one() == first);
         let only_names = stretching.len() == names.len();
         if !certain && (!only_names || insert_sorted(seen, (names, None))) {
             checks.push(Check::Agree { places: stretching.iter().map(|&(place, _)| place).collect() });

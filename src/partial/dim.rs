@@ -276,21 +276,21 @@ impl Span {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// What it can be but 1.
-    pub(super) fn beside_one(self) -> Beside {
+    /// The sizes in the span other than 1.
+    pub(super) fn beside_one(self) -> BesideOne {
         match (self.lo, self.hi) {
-            (1, 1) => Beside::Nothing,
-            (0, 1) => Beside::Size(0),
-            (1, 2) => Beside::Size(2),
-            (lo, hi) if lo == hi => Beside::Size(lo),
-            _ => Beside::Several,
+            (1, 1) => BesideOne::Nothing,
+            (0, 1) => BesideOne::Size(0),
+            (1, 2) => BesideOne::Size(2),
+            (lo, hi) if lo == hi => BesideOne::Size(lo),
+            _ => BesideOne::Several,
         }
     }
 }
 
-/// What sizes a span has beside 1.
+/// The sizes of a span other than 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beside {
+pub(super) enum BesideOne {
     Nothing,
     Size(usize),
     Several,

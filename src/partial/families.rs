@@ -1,10 +1,10 @@
 //! The other families over shapes that are known in part: targets with -1, axis sets, batches, sums.
 
-use super::infer::{Columns, fits};
-use super::shape::{clash, merge_dims};
+use super::infer::{AlignedAxes, checked_least};
+use super::partial_shape::{clash, merge_dims};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, ErrorKind, Request, operation};
-use crate::shape::{Axes, Named, TargetShape, positions};
+use crate::shape::{Axes, AxisMask, TargetShape, positions};
 use alloc::{format, vec, vec::Vec};
 use core::slice;
 
@@ -41,13 +41,13 @@ use core::slice;
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.target_given());
+    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.for_message());
     if let Some(axis) = target.iter().position(|&size| size < -1) {
         return Err(request().invalid_size(axis, target[axis] as i128, true));
     }
     let known = |&size: &isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
     let mut resolved: Vec<Dim> = target.iter().map(known).collect();
-    let Some(dims) = shape.dims() else { return Ok(fits(resolved, &request)?.into()) };
+    let Some(dims) = shape.dims() else { return Ok(checked_least(resolved, &request)?.into()) };
     let Some(new) = target.len().checked_sub(dims.len()) else {
         return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
@@ -61,22 +61,22 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
             _ => resolved[axis] = dim.clone(),
         }
     }
-    Ok(fits(resolved, &request)?.into())
+    Ok(checked_least(resolved, &request)?.into())
 }
 
 /// The shape of an array that is repeated along named axes of a target.
 ///
 /// # Shapes
 /// As [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes): the target without the axes is the
-/// array's shape, and nothing stretches. The result is what both tell: at the named axes the target's
-/// sizes, at the others what is known of the array and the target together. Of an array `*` the target
+/// array's shape, and nothing stretches. The result has the target's sizes at the named axes; at the
+/// others it combines those of the array and the target. Of an array `*` the target
 /// is the result; of a target `*` with a ranked array the sizes along the axes are unknown.
 ///
 /// # Errors
 /// In this order:
 /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
 /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-/// [`AxisCount`](crate::ErrorKind::AxisCount) where the target has not as many axes as the array and `axes` together;
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where the target has more or fewer axes than the array and `axes` together;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both;
 /// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
@@ -109,7 +109,7 @@ pub fn infer_axes(
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    let new = Named::new(&axes, ndim, request)?;
+    let new = AxisMask::new(&axes, ndim, request)?;
     let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
     let target = target.dims().unwrap_or(&unknown);
     let Some(dims) = shape.dims() else { return merged_at(target, &[], &request) };
@@ -117,10 +117,10 @@ pub fn infer_axes(
     if expected != ndim {
         return Err(request().axis_count(expected, ndim));
     }
-    merged_at(target, &new.others().zip(dims).collect::<Vec<_>>(), &request)
+    merged_at(target, &new.unnamed().zip(dims).collect::<Vec<_>>(), &request)
 }
 
-/// The shape of an array of which each axis has its place in a target.
+/// The shape of an array whose axes are placed in a target.
 ///
 /// # Shapes
 /// As [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): axis `i` of the array becomes axis
@@ -129,7 +129,7 @@ pub fn infer_axes(
 ///
 /// # Errors
 /// In this order:
-/// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has not one entry for each axis of the array;
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has more or fewer entries than the array has axes;
 /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
 /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
@@ -167,7 +167,7 @@ pub fn infer_in_dim(
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    Named::new(&axes, dims.len(), request)?;
+    AxisMask::new(&axes, dims.len(), request)?;
     // In the order of the result, so that the first axis that clashes is the one that is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
@@ -177,7 +177,7 @@ pub fn infer_in_dim(
     merged_at(dims, &stretched.collect::<Vec<_>>(), &request)
 }
 
-/// The joint batch shape of operands of which the last axes are their base.
+/// The joint batch shape of operands whose last axes are their base.
 ///
 /// # Shapes
 /// Each operand comes with the number of its base axes. What is left of each is aligned at the right
@@ -226,12 +226,10 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
         };
         batches.push(PartialShape::from(dims[..batch].to_vec()));
     }
-    let joint = Columns::new(&batches).infer(&request)?.dims;
-    let unranked = batches.iter().any(|batch| batch.dims().is_none());
-    Ok(if unranked { PartialShape::unranked() } else { joint.into() })
+    Ok(AlignedAxes::new(&batches).infer(&request)?.shape_of(&batches))
 }
 
-/// What a sum over axes leaves of a shape.
+/// The shape of a sum over axes.
 ///
 /// # Shapes
 /// The other axes, in their order, whatever the sizes of those that are summed; of `*`, `*` is left.
@@ -264,8 +262,8 @@ pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, 
         distinct(&axes, &request)?;
         return Ok(PartialShape::unranked());
     };
-    let summed = Named::new(&axes, dims.len(), request)?;
-    let left = summed.others().map(|axis| dims[axis].clone());
+    let summed = AxisMask::new(&axes, dims.len(), request)?;
+    let left = summed.unnamed().map(|axis| dims[axis].clone());
     Ok(PartialShape::ranked(left))
 }
 
@@ -279,7 +277,7 @@ fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), Broa
     }
 }
 
-/// A target together with what is known of some of its axes, which come in ascending order.
+/// Combines a target with sizes of some of its axes, in ascending order.
 fn merged_at(
     target: &[Dim],
     own: &[(usize, &Dim)],
@@ -291,5 +289,5 @@ fn merged_at(
     for (&(axis, _), dim) in own.iter().zip(merged) {
         result[axis] = dim;
     }
-    Ok(fits(result, request)?.into())
+    Ok(checked_least(result, request)?.into())
 }

@@ -1,6 +1,6 @@
 //! The joint shape of shapes that are not all known.
 
-use super::shape::clash;
+use super::partial_shape::clash;
 use super::{Dim, Name, PartialShape, Span};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, checked_len};
@@ -99,9 +99,9 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    let joint = Columns::new([a, b])
+    let joint = AlignedAxes::new([a, b])
         .infer(&|| Request::new(&operation::PARTIAL_TOGETHER, &[a.clone(), b.clone()]))?;
-    Ok(joint.of_all([a, b]))
+    Ok(joint.shape_of([a, b]))
 }
 
 /// The joint shape of any number of shapes, taken together: certain, whatever the unknown sizes are.
@@ -130,8 +130,8 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    let joint = Columns::new(shapes).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, shapes))?;
-    Ok(joint.of_all(shapes))
+    let joint = AlignedAxes::new(shapes).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, shapes))?;
+    Ok(joint.shape_of(shapes))
 }
 
 /// The shape that the result of an operation is inferred to have: MLIR's rule.
@@ -158,16 +158,16 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = Columns::new(operands).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
+    let joint = AlignedAxes::new(operands).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
     let ranked = operands.iter().any(|shape| shape.dims().is_some());
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
 }
 
-/// What stands at an axis of the result: operand, axis of the operand, size.
-pub(super) type At<'a> = (usize, usize, &'a Dim);
+/// A size aligned with an axis of the result: operand, axis of the operand, size.
+pub(super) type AlignedDim<'a> = (usize, usize, &'a Dim);
 
 /// The axes of the ranked operands of a broadcast, aligned at the right. A missing axis does not stand there.
-pub(super) struct Columns<'a> {
+pub(super) struct AlignedAxes<'a> {
     /// The sizes of each operand; none where it is not ranked.
     dims: Vec<&'a [Dim]>,
     /// The operands that stand at each axis, one axis after the other, and where each axis ends.
@@ -175,7 +175,7 @@ pub(super) struct Columns<'a> {
     ends: Vec<usize>,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> AlignedAxes<'a> {
     pub(super) fn new(shapes: impl IntoIterator<Item = &'a PartialShape>) -> Self {
         let dims: Vec<_> = shapes.into_iter().map(|shape| shape.dims().unwrap_or_default()).collect();
         let ndim = dims.iter().map(|dims| dims.len()).max().unwrap_or(0);
@@ -204,7 +204,7 @@ impl<'a> Columns<'a> {
     }
 
     /// What stands at an axis, in the order of the operands.
-    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = At<'a>> + Clone {
+    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = AlignedDim<'a>> + Clone {
         let start = axis.checked_sub(1).map_or(0, |before| self.ends[before]);
         let from_end = self.ndim() - axis;
         self.operands[start..self.ends[axis]].iter().map(move |&operand| {
@@ -237,13 +237,13 @@ impl<'a> Columns<'a> {
     }
 
     /// The joint size of an axis where each size can be 1.
-    fn joint(&self, axis: usize, named: &Named) -> Dim {
+    fn joint(&self, axis: usize, named: &NameSpans) -> Dim {
         let one = |dim: &Dim| named.span(dim) == Span::ONE;
         let mut stretching = self.at(axis).map(|(_, _, dim)| dim).filter(|dim| !one(dim));
         match stretching.next() {
             None => Dim::Known(1),
             Some(name @ Dim::Name(_)) if stretching.clone().all(|dim| dim == name) => name.clone(),
-            // Each of them can be 1, so that what they span has no hole but what a name has.
+            // Each size can be 1, so their hull has no gaps, apart from those that names make.
             Some(first) => {
                 stretching.fold(named.span(first), |joint, dim| joint.hull(named.span(dim))).into()
             }
@@ -251,8 +251,8 @@ impl<'a> Columns<'a> {
     }
 
     /// The joint shape of the operands.
-    pub(super) fn infer(&self, request: &dyn Fn() -> Request) -> Result<Joint<'a>, BroadcastError> {
-        let mut named = Named(ByName::new());
+    pub(super) fn infer(&self, request: &dyn Fn() -> Request) -> Result<Inferred<'a>, BroadcastError> {
+        let mut named = NameSpans(ByName::new());
         let mut dims = Vec::with_capacity(self.ndim());
         for axis in 0..self.ndim() {
             let span = self
@@ -268,26 +268,29 @@ impl<'a> Columns<'a> {
                 *joint = self.joint(axis, &named);
             }
         }
-        Ok(Joint { dims: fits(dims, request)?, named })
+        Ok(Inferred { dims: checked_least(dims, request)?, named })
     }
 }
 
-/// What operands come to.
-pub(super) struct Joint<'a> {
+/// The inferred joint shape.
+pub(super) struct Inferred<'a> {
     pub(super) dims: Vec<Dim>,
-    pub(super) named: Named<'a>,
+    pub(super) named: NameSpans<'a>,
 }
 
-impl Joint<'_> {
-    /// The joint shape of all operands: `*` if one of them is.
-    pub(super) fn of_all<'s>(self, operands: impl IntoIterator<Item = &'s PartialShape>) -> PartialShape {
-        let unranked = operands.into_iter().any(|shape| shape.dims().is_none());
+impl Inferred<'_> {
+    /// The joint shape. It is unranked if one of the shapes is.
+    pub(super) fn shape_of<'s>(self, shapes: impl IntoIterator<Item = &'s PartialShape>) -> PartialShape {
+        let unranked = shapes.into_iter().any(|shape| shape.dims().is_none());
         if unranked { PartialShape::unranked() } else { self.dims.into() }
     }
 }
 
 /// `joint`, unless even the smallest shape that it can be is an overflow.
-pub(super) fn fits(joint: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
+pub(super) fn checked_least(
+    joint: Vec<Dim>,
+    request: &dyn Fn() -> Request,
+) -> Result<Vec<Dim>, BroadcastError> {
     let least: Vec<usize> = joint.iter().map(|dim| dim.span().lo).collect();
     match checked_len(&least) {
         Some(_) => Ok(joint),
@@ -295,8 +298,8 @@ pub(super) fn fits(joint: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec
     }
 }
 
-/// What names can stand for.
-pub(super) struct Named<'a>(ByName<'a, Allowed>);
+/// The sizes that each name can have.
+pub(super) struct NameSpans<'a>(ByName<'a, Allowed>);
 
 /// The sizes that a name can stand for: 1, and beside it a span.
 #[derive(Clone, Copy)]
@@ -311,7 +314,7 @@ impl Allowed {
     }
 }
 
-impl Named<'_> {
+impl NameSpans<'_> {
     /// The smallest span of all sizes that `dim` can be.
     pub(super) fn span(&self, dim: &Dim) -> Span {
         match dim.as_name().and_then(|name| self.0.get(name)) {

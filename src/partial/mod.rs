@@ -1,9 +1,9 @@
-//! Shapes that are known in part: what can be said of a broadcast before the sizes are there.
+//! Partially known shapes: broadcasting before all sizes are known.
 //!
 //! Nothing here needs an array. A [`PartialShape`] has for each axis a [`Dim`]: a size, `?`, a range
 //! or a name, or it is `*`, of any number of axes. From such shapes the module
-//! - infers what the result is ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
-//! - verifies what it was declared to be ([`verify`](verify())),
+//! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
+//! - verifies a declared result ([`verify`](verify())),
 //! - decides if the operands go together always, never, or where certain things hold ([`decide`](decide()),
 //!   [`decide_result`]),
 //! - and makes a [`Plan`] that takes the real shapes later and makes sure of those.
@@ -35,10 +35,10 @@
 //! A name is of ASCII letters, digits and `_`, without the `x` that stands between sizes. What is
 //! printed reads back as the same shape, and what cannot be read is refused with the position.
 //!
-//! # What is inferred
+//! # Inference
 //!
 //! The rule is the one of [`broadcast_shapes`](crate::broadcast_shapes): the joint size of an axis is
-//! the one size that is not 1, else 1. Of what is known in part that leaves, axis by axis:
+//! the one size that is not 1, else 1. For partially known sizes that gives, axis by axis:
 //!
 //! | operands | result | because |
 //! |---|---|---|
@@ -63,7 +63,7 @@
 //! The tests prove it by going through all assignments for all pairs and triples of sizes, ranges and
 //! names up to 4.
 //!
-//! # What is verified
+//! # Verification
 //!
 //! MLIR's rule has two readings, named by [`ResultRule`]:
 //!
@@ -75,7 +75,7 @@
 //! | `3` | `4` | no | no |
 //! | one axis | two axes | no | no |
 //!
-//! # What is decided
+//! # Decisions
 //!
 //! | operands | answer | check |
 //! |---|---|---|
@@ -108,8 +108,8 @@ mod decide;
 mod dim;
 mod families;
 mod infer;
+mod partial_shape;
 mod plan;
-mod shape;
 mod text;
 mod verify;
 
@@ -118,8 +118,8 @@ pub use decide::{Decision, decide, decide_result};
 pub use dim::{Dim, Name, SizeRange};
 pub use families::{infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target};
 pub use infer::{infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
+pub use partial_shape::PartialShape;
 pub use plan::Plan;
-pub use shape::PartialShape;
 pub use verify::{ResultRule, verify};
 
 use dim::Span;

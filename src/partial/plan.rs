@@ -1,15 +1,15 @@
 //! A broadcast that is planned before the sizes are there, and checked when they are.
 
-use super::decide::decided;
+use super::decide::infer_and_check;
 use super::{Check, Dim, PartialShape, Place, decide_result};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
-use crate::shape::{ByName, checked_len, clash_or_overflow, join, joint_ndim};
+use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
 
 /// A broadcast planned from partial shapes, which takes the real shapes later.
 ///
-/// The plan is made only if it can succeed. What it counted on is then made sure of: that the shapes are
-/// as described, that each name is one size, and what was left open, so that nothing is undefined.
+/// A plan is made only if it can succeed. At run time it checks that the shapes are as described, that each name has
+/// one size, and everything that was left open, so that nothing is undefined.
 ///
 /// # Examples
 /// ```
@@ -31,7 +31,7 @@ use alloc::{format, string::ToString, vec, vec::Vec};
 /// ```
 ///
 /// # Equivalents
-/// What MLIR leaves to `shape.cstr_broadcastable` and to undefined behaviour; the shape assertions
+/// MLIR leaves this to `shape.cstr_broadcastable` and to undefined behaviour; the shape assertions
 /// that JAX puts into exported programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -62,10 +62,10 @@ impl Plan {
     /// ```
     ///
     /// # Equivalents
-    /// As [`Plan`]; what a graph compiler does when it traces.
+    /// As [`Plan`]; a graph compiler does this when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let (inferred, checks) = decided(&operands)?;
+        let (inferred, checks) = infer_and_check(&operands)?;
         Ok(Self { operands, result: None, inferred, checks })
     }
 
@@ -110,13 +110,13 @@ impl Plan {
         &self.operands
     }
 
-    /// What is known of the joint shape, from the operands alone; see the example of [`new`](Self::new).
+    /// The joint shape inferred from the operands alone; see the example of [`new`](Self::new).
     #[must_use]
     pub fn inferred(&self) -> &PartialShape {
         &self.inferred
     }
 
-    /// What was left open; nothing where all shapes as described go together. See the example of
+    /// The checks left open; none where all shapes as described go together. See the example of
     /// [`new`](Self::new).
     #[must_use]
     pub fn checks(&self) -> &[Check] {
@@ -176,9 +176,12 @@ impl Plan {
         }
         let mut joint = vec![1; joint_ndim(&shapes)];
         if !join(&shapes, &mut joint) || checked_len(&joint).is_none() {
-            return Err(clash_or_overflow(request(), &shapes));
+            return Err(joint_error_of(request(), &shapes));
         }
-        if let Some(result) = &self.result {
+        // The operands are as planned and go together, so only a check of the result can fail.
+        let holds =
+            || self.checks.iter().all(|check| check.holds_for(&shapes, &|axis| joint.get(axis).copied()));
+        if let Some(result) = self.result.as_ref().filter(|_| !holds()) {
             as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, &request)?;
         }
         Ok(joint)

@@ -1,17 +1,14 @@
 //! Shapes and sizes as text: `4x?x3`, `*`, `[]`, `2..5`, `n`.
 
 use super::{Dim, PartialShape};
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, TextFault};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
-/// What is wrong and at which byte.
-type Fault = (usize, &'static str);
-
-/// Reads `4x?x3`, `*` for a shape of which the number of axes is not known, and `[]` for no axes.
+/// Reads `4x?x3`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
 ///
 /// # Errors
 /// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
@@ -73,8 +70,7 @@ impl FromStr for Dim {
     }
 }
 
-/// Prints as `4x?x3`, `*` where the number of axes is not known, `[]` where there are none; what is
-/// printed reads back as the same shape.
+/// Prints as `4x?x3`, `*` for an unknown number of axes, `[]` for none. The text reads back as the same shape.
 impl fmt::Display for PartialShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.dims() {
@@ -98,7 +94,7 @@ fn invalid(text: &str, byte: usize, expected: &'static str) -> BroadcastError {
     BroadcastError::invalid_text(text, position, expected)
 }
 
-fn dim(text: &str) -> Result<Dim, Fault> {
+fn dim(text: &str) -> Result<Dim, TextFault> {
     if text == "?" {
         return Ok(Dim::Unknown);
     }
@@ -115,7 +111,7 @@ fn dim(text: &str) -> Result<Dim, Fault> {
     }
 }
 
-fn range(lo: &str, hi: &str) -> Result<Dim, Fault> {
+fn range(lo: &str, hi: &str) -> Result<Dim, TextFault> {
     let end = lo.len() + "..".len();
     if lo.is_empty() && hi.is_empty() {
         return Err((end, "a size at one end of the range at least"));
@@ -129,7 +125,7 @@ fn range(lo: &str, hi: &str) -> Result<Dim, Fault> {
 }
 
 /// The number in some digits; `next` may follow them.
-fn size(digits: &str, next: &'static str) -> Result<usize, Fault> {
+fn size(digits: &str, next: &'static str) -> Result<usize, TextFault> {
     let wrong = digits.bytes().position(|byte| !byte.is_ascii_digit());
     if let Some(at) = wrong.or(digits.is_empty().then_some(0)) {
         return Err((at, if at == 0 { "a size" } else { next }));
@@ -137,7 +133,7 @@ fn size(digits: &str, next: &'static str) -> Result<usize, Fault> {
     digits.parse().map_err(|_| (0, "a size that is not past usize::MAX"))
 }
 
-fn word(text: &str) -> Result<(), Fault> {
+fn word(text: &str) -> Result<(), TextFault> {
     let fits = |at: usize, byte: u8| {
         (byte.is_ascii_alphabetic() && byte != b'x') || byte == b'_' || (at > 0 && byte.is_ascii_digit())
     };

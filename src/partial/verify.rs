@@ -1,6 +1,6 @@
 //! Whether the shape that a result is declared to have agrees with the operands.
 
-use super::infer::{Columns, Joint, Named};
+use super::infer::{AlignedAxes, Inferred, NameSpans};
 use super::{Dim, PartialShape, Span};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, count, operation};
 use crate::shape::ByName;
@@ -30,11 +30,11 @@ use alloc::{format, string::ToString};
 /// ```
 ///
 /// # Equivalents
-/// `AllowCast` is nearer to what MLIR's verifier does; see [`verify`](super::verify()).
+/// `AllowCast` is closer to MLIR's verifier; see [`verify`](super::verify()).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResultRule {
-    /// The document's table: the declared sizes are possible; what is inferred as unknown may be cast
-    /// to something known. That the cast holds remains to be checked: see [`Plan`](super::Plan).
+    /// The document's table: the declared sizes are possible; a size inferred as unknown may be cast
+    /// to a known one. The cast remains to be checked: see [`Plan`](super::Plan).
     AllowCast,
     /// The document's pseudo-code: the declared sizes are all that the inferred ones can be, so that
     /// nothing remains to be checked of them.
@@ -84,22 +84,46 @@ pub fn verify(
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
     let request = || verified(operands, result);
-    if operands.is_empty() {
-        return Err(
-            request().error(ErrorKind::NoOperands, "there are no operands, expected at least 1".into())
-        );
+    let (_, inferred) = infer_operands(operands, &request)?;
+    match result.dims().filter(|_| operands.iter().any(|shape| shape.dims().is_some())) {
+        Some(declared) => compare(&inferred, declared, rule, &request),
+        None => Ok(()),
     }
-    let columns = Columns::new(operands);
-    let Joint { dims: inferred, named } = columns.infer(&request)?;
-    let Some(declared) = result.dims().filter(|_| operands.iter().any(|shape| shape.dims().is_some())) else {
-        return Ok(());
-    };
-    if inferred.len() != declared.len() {
-        let detail = format!("the result has {}, expected {}", count(declared.len()), inferred.len());
+}
+
+/// The aligned axes of the operands and the joint sizes inferred from them.
+///
+/// # Errors
+/// `NoOperands`; then those of [`AlignedAxes::infer`].
+pub(super) fn infer_operands<'a>(
+    operands: &'a [PartialShape],
+    request: &dyn Fn() -> Request,
+) -> Result<(AlignedAxes<'a>, Inferred<'a>), BroadcastError> {
+    if operands.is_empty() {
+        let detail = "there are no operands, expected at least 1";
+        return Err(request().error(ErrorKind::NoOperands, detail.into()));
+    }
+    let columns = AlignedAxes::new(operands);
+    let inferred = columns.infer(request)?;
+    Ok((columns, inferred))
+}
+
+/// Compares a declared shape with the inferred one.
+///
+/// # Errors
+/// `AxisCount`; then `ResultSize` with the first axis that does not agree.
+pub(super) fn compare(
+    inferred: &Inferred<'_>,
+    declared: &[Dim],
+    rule: ResultRule,
+    request: &dyn Fn() -> Request,
+) -> Result<(), BroadcastError> {
+    if inferred.dims.len() != declared.len() {
+        let detail = format!("the result has {}, expected {}", count(declared.len()), inferred.dims.len());
         return Err(request().error(ErrorKind::AxisCount, detail));
     }
-    let mut agreement = Agreement::new(&named);
-    for (axis, (inferred, declared)) in inferred.iter().zip(declared).enumerate() {
+    let mut agreement = Agreement::new(&inferred.named);
+    for (axis, (inferred, declared)) in inferred.dims.iter().zip(declared).enumerate() {
         let agrees = match rule {
             ResultRule::AllowCast => agreement.possible(inferred, declared),
             ResultRule::Exact => agreement.certain(inferred, declared),
@@ -141,21 +165,21 @@ pub(super) fn result_size(
     error.at(axis as i128, [Mark::Result(axis)], [inferred, declared].map(ToString::to_string))
 }
 
-/// Compares the axes of a result one by one with what was inferred, and remembers the names.
+/// Compares the axes of a result one by one with the inferred ones, and remembers the names.
 pub(super) struct Agreement<'a> {
-    named: &'a Named<'a>,
-    /// What each name has to be of, for the axes seen to agree.
+    named: &'a NameSpans<'a>,
+    /// The sizes that each name can have if the axes so far agree.
     spans: ByName<'a, Span>,
-    /// What was inferred where a name of the result stood first.
+    /// The inferred size at the first axis of each name of the result.
     first: ByName<'a, &'a Dim>,
 }
 
 impl<'a> Agreement<'a> {
-    pub(super) fn new(named: &'a Named<'a>) -> Self {
+    pub(super) fn new(named: &'a NameSpans<'a>) -> Self {
         Self { named, spans: ByName::new(), first: ByName::new() }
     }
 
-    /// Whether what is inferred can be of a size that is declared.
+    /// Whether the inferred and the declared size have a size in common.
     pub(super) fn possible(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
         let spans = [self.named.span(inferred), declared.span()];
         spans[0].intersect(spans[1]).is_some()
@@ -176,12 +200,12 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// Whether what is inferred cannot be of a size that is not declared.
+    /// Whether the declared size covers all that the inferred one can be.
     pub(super) fn certain(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
         let Dim::Name(name) = declared else {
             return declared.span().covers(self.named.span(inferred));
         };
-        // A name that no operand has is new, and stands for what it stands for first.
+        // A name that no operand has is new: its first axis defines it.
         let first = *self.first.or_insert(name.as_str(), inferred);
         let fixed = core::ptr::eq(first, inferred) || !matches!(inferred, Dim::Unknown | Dim::Range(_));
         declared == inferred || (!self.named.has(name) && fixed && first == inferred)

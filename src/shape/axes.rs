@@ -12,7 +12,7 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{array, Array1, Array2, Axis};
-/// use ndarray_broadcast::{prelude::*, AxisIndex, BroadcastError};
+/// use ndarray_broadcast::{bounds::AxisIndex, prelude::*, BroadcastError};
 ///
 /// fn total<I: AxisIndex>(a: &Array2<f64>, axis: I) -> Result<Array1<f64>, BroadcastError> {
 ///     a.sum_axes([axis])
@@ -212,7 +212,7 @@ impl AxisSet {
                 .filter(|&position| position < ndim)
         };
         if let Some(&axis) = axes.iter().filter(|&&axis| count(axis).is_none()).min() {
-            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(axes.target_given());
+            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(axes.for_message());
             return Err(request.axis_out_of_bounds(axis as i128, ndim));
         }
         Ok(axes.iter().filter_map(|&axis| count(axis)).collect())
@@ -285,14 +285,16 @@ impl fmt::Display for AxisSet {
     }
 }
 
-/// Which of a number of axes are named, without an allocation for up to 64.
-pub(crate) struct Named {
+/// The set of named axes of an array, as a mask. It allocates for more than 64 axes only.
+pub(crate) struct AxisMask {
     ndim: usize,
-    few: u64,
-    many: Vec<bool>,
+    /// One bit an axis, for up to 64 axes.
+    bits: u64,
+    /// One flag an axis, for more than 64.
+    flags: Vec<bool>,
 }
 
-impl Named {
+impl AxisMask {
     /// # Errors
     /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis` with the
     /// first that is repeated.
@@ -303,8 +305,8 @@ impl Named {
         request: impl FnOnce() -> Request,
     ) -> Result<Self, BroadcastError> {
         match Self::distinct(axes, ndim) {
-            Ok(named) => Ok(named),
-            Err(wrong) => Err(misnamed(&positions(axes), wrong, ndim, request())),
+            Ok(mask) => Ok(mask),
+            Err(wrong) => Err(axes_error(&positions(axes), wrong, ndim, request())),
         }
     }
 
@@ -315,36 +317,36 @@ impl Named {
         if let Some(axis) = each().find(|&axis| axis >= ndim) {
             return Err(axis);
         }
-        let many = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
-        let mut named = Self { ndim, few: 0, many };
+        let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
+        let mut mask = Self { ndim, bits: 0, flags };
         for axis in each() {
-            if named.contains(axis) {
+            if mask.contains(axis) {
                 return Err(axis);
             }
             if ndim > 64 {
-                named.many[axis] = true;
+                mask.flags[axis] = true;
             } else {
-                named.few |= 1 << axis;
+                mask.bits |= 1 << axis;
             }
         }
-        Ok(named)
+        Ok(mask)
     }
 
     #[inline(always)]
     pub(crate) fn contains(&self, axis: usize) -> bool {
-        if self.ndim > 64 { self.many[axis] } else { self.few >> axis & 1 == 1 }
+        if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
     }
 
     /// The axes that are not named, in ascending order.
     #[inline(always)]
-    pub(crate) fn others(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn unnamed(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ndim).filter(|&axis| !self.contains(axis))
     }
 }
 
 /// The error of axes, where the `wrong` one does not exist or is repeated.
 #[cold]
-fn misnamed(axes: &[usize], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
+fn axes_error(axes: &[usize], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
     match axes.iter().filter(|&&axis| axis >= ndim).min() {
         Some(&first) => request.axis_out_of_bounds(first as i128, ndim),
         None => request.duplicate_axis(wrong),

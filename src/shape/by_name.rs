@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-/// What is known of each name.
+/// A value for each name.
 pub(crate) struct ByName<'a, T>(Vec<(&'a str, T)>);
 
 impl<'a, T> ByName<'a, T> {
@@ -15,7 +15,7 @@ impl<'a, T> ByName<'a, T> {
         self.find(name).ok().map(|at| &self.0[at].1)
     }
 
-    /// What is known of `name`, which is `first` if nothing was.
+    /// The value for `name`, which is set to `first` if there is none.
     pub(crate) fn or_insert(&mut self, name: &'a str, first: T) -> &mut T {
         let at = self.find(name).unwrap_or_else(|at| {
             self.0.insert(at, (name, first));

@@ -1,10 +1,10 @@
 //! Shape algebra: sizes in, sizes out, no arrays.
 
 mod axes;
-mod batch;
+mod batch_shape;
 mod by_name;
 mod explain;
-mod joint;
+mod joint_shape;
 mod onto;
 mod place;
 mod reduce;
@@ -12,24 +12,25 @@ mod target;
 
 pub use axes::{Axes, AxisIndex, AxisSet};
 pub use explain::explain;
-pub use joint::{broadcast_shapes, const_broadcast_shape};
+pub(crate) use joint_shape::JoinDims;
+pub use joint_shape::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
 pub use reduce::LessAxes;
 pub use target::{Size, TargetShape, resolve_target};
 
-pub(crate) use axes::{Named, positions};
-pub(crate) use batch::{
-    Split, base_axes, base_size, batch_ndim, expanded, goes_into, join_bases, join_batches, join_batches_of,
-    joint_with, with_base,
+pub(crate) use axes::{AxisMask, positions};
+pub(crate) use batch_shape::{
+    BatchShape, base_axes, base_size, batch_ndim, check_batches_into, expanded_batch, joint_base,
+    joint_batch, result_shape, stretched_batch, with_base,
 };
 pub(crate) use by_name::{ByName, insert_sorted};
-pub(crate) use joint::{
-    checked_len, clash_or_overflow, join, join_checked, joint_ndim, joint_size, not_joint, stretches,
+pub(crate) use joint_shape::{
+    checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
 };
-pub(crate) use onto::{go_onto, misfit};
-pub(crate) use place::{along_axes, in_dim, repeats};
-pub(crate) use reduce::{fits, kept, left, sum_target, sums_to};
-pub(crate) use target::{Placeholder, ShapeOf, plain, refusal, resolve};
+pub(crate) use onto::{all_stretch_onto, output_error};
+pub(crate) use place::{repeats, target_along_axes, target_in_dim};
+pub(crate) use reduce::{fits, keeping_axes, sum_target, sums_to, without_axes};
+pub(crate) use target::{Placeholder, ShapeOf, resolve, sizes_only, target_error};
 
 use ndarray::Dimension;
 

@@ -1,8 +1,9 @@
 //! Where each axis of an array goes in the result, family by family, and which axes that repeats.
 
-use super::axes::{Named, positions};
-use super::target::plain;
-use super::{Axes, Placeholder, TargetShape, checked_len, refusal, resolve, sizes, stretches};
+use super::axes::{AxisMask, positions};
+use super::reduce::leading_axes;
+use super::target::sizes_only;
+use super::{Axes, Placeholder, TargetShape, checked_len, sizes, stretches, target_error};
 use crate::error::{BroadcastError, Request, operation};
 use alloc::vec::Vec;
 use ndarray::Dimension;
@@ -41,10 +42,9 @@ pub(crate) const fn repeats(from: usize, to: usize) -> bool {
 /// JAX's `_unbroadcast` and PyTorch's `sum_to_size` find these axes inside; TensorFlow's
 /// `broadcast_gradient_args` returns them.
 pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, BroadcastError> {
-    if !resolve(from, &mut to.to_vec(), Placeholder::Refused) || checked_len(to).is_none() {
-        return Err(refusal(from, to, Placeholder::Refused));
-    }
-    let new = to.len() - from.len();
+    let Some(new) = leading_axes(from, to).filter(|_| checked_len(to).is_some()) else {
+        return Err(target_error(from, to, Placeholder::Refused));
+    };
     let stretched = (new..to.len()).filter(|&axis| repeats(from[axis - new], to[axis]));
     Ok((0..new).chain(stretched).collect())
 }
@@ -52,36 +52,36 @@ pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, Broadc
 /// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the axes
 /// of it that are new.
 #[inline(always)]
-pub(crate) fn along_axes<T: TargetShape, X: Axes>(
+pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
-) -> Result<(T::Dim, Named), BroadcastError> {
+) -> Result<(T::Dim, AxisMask), BroadcastError> {
     let request = || asked(&operation::ALONG_AXES, shape, axes, target);
-    let resolved = plain(target, request)?;
-    let new = Named::new(axes, resolved.ndim(), request)?;
+    let resolved = sizes_only(target, request)?;
+    let new = AxisMask::new(axes, resolved.ndim(), request)?;
     let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
     if found != expected {
         return Err(request().axis_count(expected, found));
     }
-    check_placed(shape, &resolved, new.others(), |own, size| own == size, request)?;
+    check_placed(shape, &resolved, new.unnamed(), |own, size| own == size, request)?;
     Ok((resolved, new))
 }
 
 /// The shape of the view that has axis `i` of an array of shape `shape` at `axes[i]` of `target`.
 #[inline(always)]
-pub(crate) fn in_dim<T: TargetShape, X: Axes>(
+pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
     let request = || asked(&operation::IN_DIM, shape, axes, target);
-    let resolved = plain(target, request)?;
+    let resolved = sizes_only(target, request)?;
     let (expected, found) = (shape.len(), axes.axis_count());
     if found != expected {
         return Err(request().axis_count(expected, found));
     }
-    Named::new(axes, resolved.ndim(), request)?;
+    AxisMask::new(axes, resolved.ndim(), request)?;
     check_placed(shape, &resolved, (0..found).map(|i| axes.axis(i)), stretches, request)?;
     Ok(resolved)
 }
@@ -115,5 +115,5 @@ fn asked<T: TargetShape, X: Axes>(
     axes: &X,
     target: &T,
 ) -> Request {
-    Request::new(operation, &[shape]).to(target.target_given()).axes(&positions(axes))
+    Request::new(operation, &[shape]).to(target.for_message()).axes(&positions(axes))
 }

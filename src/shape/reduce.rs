@@ -1,14 +1,14 @@
-//! What is left of a shape when axes of it are summed, and which shapes it can be summed to.
+//! The shape of a sum over axes, and the shapes that an array can be summed to.
 
 use super::axes::positions;
-use super::target::no_size;
-use super::{Axes, Named, TargetShape, checked_len, sizes, sizes_mut, stretches};
+use super::onto::{all_stretch_onto, first_clash};
+use super::target::first_invalid;
+use super::{Axes, AxisMask, TargetShape, checked_len, sizes, sizes_mut};
 use crate::error::{BroadcastError, ErrorKind, Request, count, operation};
 use alloc::{format, vec::Vec};
-use core::iter::zip;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
-/// A number of axes of which `K` can be summed: both as dimension types.
+/// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
 ///
 /// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result. Sealed, as ndarray's
 /// `Dimension` is; a bound for code that is generic in the number of axes.
@@ -16,7 +16,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{array, Array, ArrayRef, Ix1};
-/// use ndarray_broadcast::{prelude::*, BroadcastError, LessAxes};
+/// use ndarray_broadcast::{bounds::LessAxes, prelude::*, BroadcastError};
 ///
 /// fn over_first<D: LessAxes<Ix1>>(a: &ArrayRef<f64, D>) -> Result<Array<f64, D::Left>, BroadcastError> {
 ///     a.sum_axes(0)
@@ -34,20 +34,23 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Equivalents
 /// ndarray's `RemoveAxis` for one axis.
 #[diagnostic::on_unimplemented(
-    message = "an array of dimension type `{Self}` has not as many axes as are named: `{K}`",
-    label = "too many axes are named",
-    note = "the named axes are `{K}`: a single axis is `Dim<[usize; 1]>`, and `[usize; k]` is `Dim<[usize; k]>`"
+    message = "cannot take `{K}` axes from `{Self}`, which has fewer",
+    label = "the array has fewer axes",
+    note = "an array with `k` axes is `Dim<[usize; k]>`; so are `k` named axes, and a base with `k` axes",
+    note = "where the number of axes is only known at run time, use `IxDyn`: `a.into_dyn()`, `&axes[..]`, `batch_dyn(k)`"
 )]
 pub trait LessAxes<K: Dimension>: Dimension {
-    /// The dimension type of what is left.
+    /// The dimension type with the axes that remain.
     type Left: Dimension;
 }
 
 macro_rules! less {
     ($($n:literal: $($k:literal $left:literal)*;)*) => {$(
-        $(impl LessAxes<Dim<[Ix; $k]>> for Dim<[Ix; $n]> {
+        $(#[diagnostic::do_not_recommend]
+        impl LessAxes<Dim<[Ix; $k]>> for Dim<[Ix; $n]> {
             type Left = Dim<[Ix; $left]>;
         })*
+        #[diagnostic::do_not_recommend]
         impl LessAxes<IxDyn> for Dim<[Ix; $n]> {
             type Left = IxDyn;
         }
@@ -63,6 +66,7 @@ less! {
     6: 0 6 1 5 2 4 3 3 4 2 5 1 6 0;
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
@@ -72,23 +76,23 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
 /// # Errors
 /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
 #[inline]
-pub(crate) fn summed<X: Axes>(shape: &[usize], axes: &X) -> Result<Named, BroadcastError> {
-    Named::new(axes, shape.len(), || over_axes(shape, axes))
+pub(crate) fn axis_mask<X: Axes>(shape: &[usize], axes: &X) -> Result<AxisMask, BroadcastError> {
+    AxisMask::new(axes, shape.len(), || over_axes(shape, axes))
 }
 
 /// The sizes that are left of a shape when axes are summed, and those axes.
 ///
 /// # Errors
-/// As [`summed`], then `TooLarge` where the result is too large for elements of `size` bytes.
+/// As [`axis_mask`], then `TooLarge` where the result is too large for elements of `size` bytes.
 #[inline]
-pub(crate) fn left<X: Axes, E: Dimension>(
+pub(crate) fn without_axes<X: Axes, E: Dimension>(
     shape: &[usize],
     axes: &X,
     size: usize,
-) -> Result<(E, Named), BroadcastError> {
-    let summed = summed(shape, axes)?;
-    let mut left = E::zeros(summed.others().count());
-    for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.others()) {
+) -> Result<(E, AxisMask), BroadcastError> {
+    let summed = axis_mask(shape, axes)?;
+    let mut left = E::zeros(summed.unnamed().count());
+    for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.unnamed()) {
         *size = shape[axis];
     }
     if !fits(sizes(&left), size) {
@@ -102,8 +106,12 @@ pub(crate) fn left<X: Axes, E: Dimension>(
 /// # Errors
 /// As [`left`].
 #[inline]
-pub(crate) fn kept<X: Axes, E: Dimension>(mut shape: E, axes: &X, size: usize) -> Result<E, BroadcastError> {
-    let summed = summed(sizes(&shape), axes)?;
+pub(crate) fn keeping_axes<X: Axes, E: Dimension>(
+    mut shape: E,
+    axes: &X,
+    size: usize,
+) -> Result<E, BroadcastError> {
+    let summed = axis_mask(sizes(&shape), axes)?;
     let given = shape.clone();
     for (axis, size) in sizes_mut(&mut shape).iter_mut().enumerate() {
         if summed.contains(axis) {
@@ -125,7 +133,7 @@ fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
 /// The sizes of a target that an array of shape `shape` can be summed to, for an operation on `operands`.
 ///
 /// # Errors
-/// As [`no_sum`], for elements of `size` bytes.
+/// As [`sum_error`], for elements of `size` bytes.
 #[inline]
 pub(crate) fn sum_target<T: TargetShape>(
     shape: &[usize],
@@ -135,48 +143,48 @@ pub(crate) fn sum_target<T: TargetShape>(
     operands: &[&[usize]],
 ) -> Result<T::Dim, BroadcastError> {
     let dim = target.target_dim();
-    if sums(shape, sizes(&dim)).is_some() && fits(sizes(&dim), size) {
+    if leading_axes(sizes(&dim), shape).is_some() && fits(sizes(&dim), size) {
         return Ok(dim);
     }
-    Err(no_sum(Request::new(operation, operands), shape, target.target_given(), size))
+    Err(sum_error(Request::new(operation, operands), shape, target.for_message(), size))
 }
 
 /// How many axes `shape` has more than `target`, to which a request sums it.
 ///
 /// # Errors
-/// As [`no_sum`].
+/// As [`sum_error`].
 #[inline]
 pub(crate) fn sums_to(
     shape: &[usize],
     target: &[usize],
     request: impl FnOnce() -> Request,
 ) -> Result<usize, BroadcastError> {
-    sums(shape, target).ok_or_else(|| no_sum(request(), shape, target.target_given(), 0))
+    leading_axes(target, shape).ok_or_else(|| sum_error(request(), shape, target.for_message(), 0))
 }
 
+/// How many axes `to` has more than `from`, if `from` stretches to `to`: these axes repeat the array.
 #[inline(always)]
-fn sums(shape: &[usize], target: &[usize]) -> Option<usize> {
-    let new = shape.len().checked_sub(target.len())?;
-    zip(&shape[new..], target).all(|(&own, &size)| stretches(size, own)).then_some(new)
+pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
+    all_stretch_onto([from], to).then(|| to.len() - from.len())
 }
 
-/// The error of a sum that is refused, in this order: `InvalidSize` for what is no size; `TooManyAxes`
-/// where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in
-/// the target; `TooLarge` where elements of `size` bytes are too many.
+/// The error of a sum to a shape, in this order: `InvalidSize` where a size is negative or too large; `TooManyAxes`
+/// where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in the target;
+/// `TooLarge` where elements of `size` bytes do not fit in memory.
 #[cold]
-fn no_sum(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
+fn sum_error(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
     let sizes: Vec<usize> = target.iter().filter_map(|&size| usize::try_from(size).ok()).collect();
-    if let Some(axis) = no_size(&target) {
+    if let Some(axis) = first_invalid(&target) {
         let size = target[axis];
         return request.to(target).invalid_size(axis, size, false);
     }
     let request = request.to(target);
-    let Some(new) = shape.len().checked_sub(sizes.len()) else {
+    if sizes.len() > shape.len() {
         let detail = format!("the target has {}, expected at most {}", count(sizes.len()), shape.len());
         return request.error(ErrorKind::TooManyAxes, detail);
-    };
-    match zip(&shape[new..], &sizes).position(|(&own, &size)| !stretches(size, own)) {
-        Some(axis) => request.incompatible(new + axis, [shape[new + axis], sizes[axis]], [0, 1]),
+    }
+    match first_clash(&[&sizes], shape) {
+        Some((axis, [target, own], _)) => request.incompatible(axis, [own, target], [0, 1]),
         None => request.too_large(&sizes, size),
     }
 }

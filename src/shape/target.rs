@@ -1,4 +1,4 @@
-//! What may be given as a target shape, and what a target comes to for an array.
+//! Target shapes, and the shape that an array gets when it is broadcast to one.
 
 use super::{checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, operation};
@@ -11,14 +11,14 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Examples
 /// ```
 /// use ndarray::{array, Array1, ArrayView2};
-/// use ndarray_broadcast::{prelude::*, BroadcastError, Size};
+/// use ndarray_broadcast::{bounds::Size, prelude::*, BroadcastError};
 ///
 /// fn square<N: Size>(a: &Array1<f64>, n: N) -> Result<ArrayView2<'_, f64>, BroadcastError> {
 ///     a.broadcast_to([n, n])
 /// }
 /// let a = array![1.0, 2.0];
 /// assert_eq!(square(&a, 2_u8)?, square(&a, 2_i64)?);
-/// assert!(square(&a, -1).is_err()); // the array has no first axis of which the size could be kept
+/// assert!(square(&a, -1).is_err()); // the array has no first axis whose size -1 could keep
 /// # Ok::<(), BroadcastError>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -27,9 +27,9 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
     note = "sizes are integers of 8 to 64 bits, signed where -1 should stand for the array's own size"
 )]
 pub trait Size: Sealed + Copy {
-    /// The integer, whatever its type.
+    /// The integer, widened so that any type fits.
     #[doc(hidden)]
-    fn size_given(self) -> i128;
+    fn to_i128(self) -> i128;
 
     /// The integer as `isize`, or `isize::MIN`, which is no size, where that cannot hold it.
     #[doc(hidden)]
@@ -69,7 +69,7 @@ pub trait Size: Sealed + Copy {
 /// ```
 ///
 /// # Equivalents
-/// The `shape` of NumPy and the `*size` of PyTorch's `expand`. `ndarray::IntoDimension` is the like without -1.
+/// The `shape` of NumPy and the `*size` of PyTorch's `expand`. `ndarray::IntoDimension` does the same without -1.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a target shape",
     label = "expected a target shape",
@@ -90,24 +90,24 @@ pub trait TargetShape: Sealed {
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
 
-    /// What was given, for messages.
+    /// The sizes as the caller wrote them, for messages.
     #[doc(hidden)]
-    fn target_given(&self) -> Vec<i128>;
+    fn for_message(&self) -> Vec<i128>;
 }
 
 macro_rules! integers {
-    ($($int:ty $({ $($plain:item)* })?)*) => {$(
+    ($($int:ty $({ $($usize_only:item)* })?)*) => {$(
         impl Sealed for $int {}
         impl Size for $int {
             #[inline]
-            fn size_given(self) -> i128 {
+            fn to_i128(self) -> i128 {
                 self as i128
             }
             #[inline]
             fn size_bits(self) -> isize {
                 isize::try_from(self).unwrap_or(isize::MIN)
             }
-            $($($plain)*)?
+            $($($usize_only)*)?
         }
         impl TargetShape for $int {
             type Dim = Dim<[Ix; 1]>;
@@ -115,8 +115,8 @@ macro_rules! integers {
             fn target_dim(&self) -> Self::Dim {
                 Dim([self.size_bits().cast_unsigned()])
             }
-            fn target_given(&self) -> Vec<i128> {
-                vec![self.size_given()]
+            fn for_message(&self) -> Vec<i128> {
+                vec![self.to_i128()]
             }
         }
     )*};
@@ -145,8 +145,8 @@ macro_rules! fixed {
             fn target_dim(&self) -> Self::Dim {
                 Dim(self.map(|size| size.size_bits().cast_unsigned()))
             }
-            fn target_given(&self) -> Vec<i128> {
-                self.as_slice().target_given()
+            fn for_message(&self) -> Vec<i128> {
+                self.as_slice().for_message()
             }
         }
         impl<$($T),*> Sealed for ($($T,)*) {}
@@ -156,8 +156,8 @@ macro_rules! fixed {
             fn target_dim(&self) -> Self::Dim {
                 Dim([$(self.$axis.size_bits().cast_unsigned()),*])
             }
-            fn target_given(&self) -> Vec<i128> {
-                vec![$(self.$axis.size_given()),*]
+            fn for_message(&self) -> Vec<i128> {
+                vec![$(self.$axis.to_i128()),*]
             }
         }
     };
@@ -184,8 +184,8 @@ impl<T: Size> TargetShape for [T] {
         }
         dim
     }
-    fn target_given(&self) -> Vec<i128> {
-        self.iter().map(|size| size.size_given()).collect()
+    fn for_message(&self) -> Vec<i128> {
+        self.iter().map(|size| size.to_i128()).collect()
     }
 }
 
@@ -196,8 +196,8 @@ impl<T: Size> TargetShape for Vec<T> {
     fn target_dim(&self) -> IxDyn {
         self.as_slice().target_dim()
     }
-    fn target_given(&self) -> Vec<i128> {
-        self.as_slice().target_given()
+    fn for_message(&self) -> Vec<i128> {
+        self.as_slice().for_message()
     }
 }
 
@@ -211,12 +211,12 @@ where
     fn target_dim(&self) -> Self::Dim {
         self.clone()
     }
-    fn target_given(&self) -> Vec<i128> {
-        sizes(self).target_given()
+    fn for_message(&self) -> Vec<i128> {
+        sizes(self).for_message()
     }
 }
 
-/// The shape of an array as a target, in code that only knows that its type is a dimension.
+/// The shape of an array as a target, for code that is generic over `E: Dimension`.
 pub(crate) struct ShapeOf<E>(pub(crate) E);
 
 impl<E> Sealed for ShapeOf<E> {}
@@ -227,8 +227,8 @@ impl<E: Dimension> TargetShape for ShapeOf<E> {
     fn target_dim(&self) -> E {
         self.0.clone()
     }
-    fn target_given(&self) -> Vec<i128> {
-        sizes(&self.0).target_given()
+    fn for_message(&self) -> Vec<i128> {
+        sizes(&self.0).for_message()
     }
 }
 
@@ -239,8 +239,8 @@ impl<T: TargetShape + ?Sized> TargetShape for &T {
     fn target_dim(&self) -> Self::Dim {
         T::target_dim(self)
     }
-    fn target_given(&self) -> Vec<i128> {
-        T::target_given(self)
+    fn for_message(&self) -> Vec<i128> {
+        T::for_message(self)
     }
 }
 
@@ -250,14 +250,14 @@ impl<T> Sealed for Vec<T> {}
 impl<I: ?Sized> Sealed for Dim<I> {}
 impl<T: Sealed + ?Sized> Sealed for &T {}
 
-/// Whether -1 in a target keeps the array's size or is no size.
+/// Whether -1 in a target keeps the array's size or is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     Keeps,
     Refused,
 }
 
-/// What `target` comes to for an array of shape `shape`: the shape of the broadcast array.
+/// The shape that an array of shape `shape` gets when it is broadcast to `target`.
 ///
 /// A -1 keeps the size of the array's axis at that place, shapes aligned at the right, as often as
 /// wanted. Every other axis of the array has the target's size or is 1.
@@ -294,12 +294,12 @@ pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, B
     if resolve(shape, &mut resolved, Placeholder::Keeps) && checked_len(&resolved).is_some() {
         Ok(resolved)
     } else {
-        Err(refusal(shape, target, Placeholder::Keeps))
+        Err(target_error(shape, target, Placeholder::Keeps))
     }
 }
 
-/// [`resolve_target`] in place, of what [`TargetShape::target_dim`] gives, but without the check for
-/// overflow. Whether the target is good so far; [`refusal`] is the error that this and that check have.
+/// Resolves the sizes of [`TargetShape::target_dim`] in place, like [`resolve_target`] without the check for overflow.
+/// Returns whether the target is valid; [`target_error`] is the error of both checks.
 #[inline(always)]
 pub(crate) fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> bool {
     let Some(new) = target.len().checked_sub(shape.len()) else { return false };
@@ -314,96 +314,96 @@ pub(crate) fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeh
     true
 }
 
-/// What can be wrong at an axis of a target, in the order in which it is reported.
+/// The mistakes at an axis of a target, in the order in which they are reported.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Fault {
+enum AxisError {
     InvalidSize,
     PlaceholderOnNewAxis,
     Incompatible,
 }
 
-/// The size that an axis of size `own` gets where the target has `asked`.
+/// The size of an axis in the result, where the array has `own` and the target `asked`.
 #[inline]
-fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> Result<usize, Fault> {
+fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> Result<usize, AxisError> {
     if asked.cast_signed() >= 0 {
         match own {
-            Some(own) if !stretches(own, asked) => Err(Fault::Incompatible),
+            Some(own) if !stretches(own, asked) => Err(AxisError::Incompatible),
             _ => Ok(asked),
         }
     } else if asked.cast_signed() == -1 && placeholder == Placeholder::Keeps {
-        own.ok_or(Fault::PlaceholderOnNewAxis)
+        own.ok_or(AxisError::PlaceholderOnNewAxis)
     } else {
-        Err(Fault::InvalidSize)
+        Err(AxisError::InvalidSize)
     }
 }
 
 /// The error of a target that [`resolve`] refuses, or that is an overflow.
 #[cold]
 #[inline(never)]
-pub(crate) fn refusal<T: TargetShape + ?Sized>(
+pub(crate) fn target_error<T: TargetShape + ?Sized>(
     shape: &[usize],
     target: &T,
     placeholder: Placeholder,
 ) -> BroadcastError {
-    let given = target.target_given();
+    let given = target.for_message();
     let request = Request::new(&operation::TO_TARGET, &[shape]).to(given.clone());
-    refused(request, shape, &given, placeholder)
+    target_error_of(request, shape, &given, placeholder)
 }
 
 /// The error of `request`, which stretches `shape` to a target as [`resolve`] does.
 #[cold]
-pub(crate) fn refused(
+pub(crate) fn target_error_of(
     request: Request,
     shape: &[usize],
     given: &[i128],
     placeholder: Placeholder,
 ) -> BroadcastError {
     let found = given.len();
-    // Where the target has too few axes, the array's last ones are looked at.
+    // A target with too few axes is compared with the array's last ones.
     let own = |axis: usize| shape.len().checked_sub(found - axis).map(|axis| shape[axis]);
     let mut resolved = Vec::with_capacity(found);
     let narrow = |size: i128| isize::try_from(size).unwrap_or(isize::MIN).cast_unsigned();
-    let mut fault: Option<(Fault, usize)> = None;
+    let mut error: Option<(AxisError, usize)> = None;
     for (axis, &size) in given.iter().enumerate() {
         match resolve_axis(own(axis), narrow(size), placeholder) {
             Ok(size) => resolved.push(size),
-            Err(kind) => fault = fault.filter(|first| first.0 <= kind).or(Some((kind, axis))),
+            Err(kind) => error = error.filter(|first| first.0 <= kind).or(Some((kind, axis))),
         }
     }
-    match fault {
-        Some((Fault::InvalidSize, axis)) => {
+    match error {
+        Some((AxisError::InvalidSize, axis)) => {
             request.invalid_size(axis, given[axis], placeholder == Placeholder::Keeps)
         }
         _ if found < shape.len() => request.too_few_axes("target", shape.len(), found),
-        Some((Fault::PlaceholderOnNewAxis, axis)) => request.placeholder_on_new_axis(shape, axis),
-        Some((Fault::Incompatible, axis)) => {
+        Some((AxisError::PlaceholderOnNewAxis, axis)) => request.placeholder_on_new_axis(shape, axis),
+        Some((AxisError::Incompatible, axis)) => {
             request.incompatible(axis, [own(axis).unwrap_or(1), narrow(given[axis])], [0, 1])
         }
         None => request.overflow(&resolved),
     }
 }
 
-/// The sizes of a target that has nothing but sizes.
+/// The sizes of a target where -1 is not allowed.
 #[inline(always)]
-pub(crate) fn plain<T: TargetShape>(
+pub(crate) fn sizes_only<T: TargetShape>(
     target: &T,
     request: impl FnOnce() -> Request,
 ) -> Result<T::Dim, BroadcastError> {
-    let plain = target.target_dim();
-    if sizes(&plain).iter().all(|size| size.cast_signed() >= 0) {
-        return Ok(plain);
+    let dim = target.target_dim();
+    if sizes(&dim).iter().all(|size| size.cast_signed() >= 0) {
+        return Ok(dim);
     }
-    Err(not_plain(&target.target_given(), request()))
+    Err(sizes_only_error(&target.for_message(), request()))
 }
 
-/// The error of a target that has anything but sizes.
+/// The error of a target with a negative or too large size.
 #[cold]
-fn not_plain(given: &[i128], request: Request) -> BroadcastError {
-    let axis = no_size(given).unwrap_or(0);
+fn sizes_only_error(given: &[i128], request: Request) -> BroadcastError {
+    let axis = first_invalid(given).unwrap_or(0);
     request.invalid_size(axis, given[axis], false)
 }
 
-/// The first axis where a target has no size.
-pub(super) fn no_size(given: &[i128]) -> Option<usize> {
+/// The first axis where a target has a negative or too large size.
+pub(super) fn first_invalid(given: &[i128]) -> Option<usize> {
     given.iter().position(|&size| !isize::try_from(size).is_ok_and(|size| size >= 0))
 }

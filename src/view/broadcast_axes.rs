@@ -3,7 +3,7 @@
 use super::AsArrayRef;
 use super::raw::place;
 use crate::error::BroadcastError;
-use crate::shape::{Axes, ShapeOf, TargetShape, along_axes};
+use crate::shape::{Axes, ShapeOf, TargetShape, target_along_axes};
 use ndarray::{ArrayRef, ArrayView, Dimension};
 
 /// Broadcasting along named new axes, on every kind of array.
@@ -21,7 +21,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that `shape` does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `shape` has not as many axes as the array and `axes` together;
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `shape` has more or fewer axes than the array and `axes` together;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where the sizes of an axis differ;
     /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
     ///
@@ -56,11 +56,11 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
         D: 'a,
     {
         let array = self.as_array_ref();
-        let (shape, new) = along_axes(array.shape(), &shape, &axes)?;
-        Ok(place(array, shape, new.others()))
+        let (shape, new) = target_along_axes(array.shape(), &shape, &axes)?;
+        Ok(place(array, shape, new.unnamed()))
     }
 
-    /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`, of which the elements do not matter.
+    /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`. Its elements are not read.
     ///
     /// # Shapes
     /// `like`'s shape without `axes` is exactly the array's shape.

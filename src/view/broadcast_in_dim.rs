@@ -3,7 +3,7 @@
 use super::AsArrayRef;
 use super::raw::place;
 use crate::error::BroadcastError;
-use crate::shape::{Axes, TargetShape, in_dim};
+use crate::shape::{Axes, TargetShape, target_in_dim};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting with a place for each axis, on every kind of array.
@@ -20,7 +20,7 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Errors
     /// In this order:
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one above `isize::MAX`;
-    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has not one entry for each axis of the array;
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has more or fewer entries than the array has axes;
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that `shape` does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in the array;
@@ -56,7 +56,7 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
         D: 'a,
     {
         let array = self.as_array_ref();
-        let shape = in_dim(array.shape(), &shape, &axes)?;
+        let shape = target_in_dim(array.shape(), &shape, &axes)?;
         Ok(place(array, shape, (0..array.ndim()).map(|i| axes.axis(i))))
     }
 }

@@ -58,7 +58,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// drop(x);
     /// assert_eq!(v[0], 1.0);
     /// ```
-    /// A temporary `x.view()` is gone at the end of the statement, and what borrows it with it; call
+    /// A temporary `x.view()` ends with its statement, and so must every borrow of it. Call
     /// the method on the array itself, or
     /// [`into_broadcast_to`](super::BroadcastView::into_broadcast_to) on the view:
     /// ```compile_fail,E0716

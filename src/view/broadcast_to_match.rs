@@ -3,17 +3,20 @@
 use super::raw::broadcast_data;
 use super::{AsArrayRef, Operands, stretch};
 use crate::error::BroadcastError;
-use crate::shape::{Placeholder, TargetShape, join, joint_ndim, not_joint, sizes_mut};
+use crate::shape::{Placeholder, TargetShape, joint_dim, joint_error, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
 /// The dimension type of the joint shape of two and of three arrays.
-type Joint<D, E> = <D as DimMax<E>>::Output;
-type Joint3<D, E, F> = Joint<Joint<D, E>, F>;
+type JointDim<D, E> = <D as DimMax<E>>::Output;
+type JointDim3<D, E, F> = JointDim<JointDim<D, E>, F>;
 
 /// Two and three views of their joint shape.
-type Match<'a, 'b, A, B, D, E> = (ArrayView<'a, A, Joint<D, E>>, ArrayView<'b, B, Joint<D, E>>);
-type Match3<'a, 'b, 'c, A, B, C, D, E, F> =
-    (ArrayView<'a, A, Joint3<D, E, F>>, ArrayView<'b, B, Joint3<D, E, F>>, ArrayView<'c, C, Joint3<D, E, F>>);
+type Match<'a, 'b, A, B, D, E> = (ArrayView<'a, A, JointDim<D, E>>, ArrayView<'b, B, JointDim<D, E>>);
+type Match3<'a, 'b, 'c, A, B, C, D, E, F> = (
+    ArrayView<'a, A, JointDim3<D, E, F>>,
+    ArrayView<'b, B, JointDim3<D, E, F>>,
+    ArrayView<'c, C, JointDim3<D, E, F>>,
+);
 
 /// Broadcasting arrays to match a shape or each other, on every kind of array.
 ///
@@ -22,7 +25,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Views of both arrays with the same number of axes: the shorter shape gets leading axes of size 1.
     ///
     /// # Shapes
-    /// `[3, 1]` and `[4]` become `[3, 1]` and `[1, 4]`. No size changes, so no pair of shapes is refused.
+    /// `[3, 1]` and `[4]` become `[3, 1]` and `[1, 4]`. No size changes, so every pair of shapes has a result.
     ///
     /// # Errors
     /// None.
@@ -38,7 +41,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// Poplar `poputil::expandToMatchRanks(a, b)`; NumPy `numpy.atleast_2d` and the like for one array.
+    /// Poplar `poputil::expandToMatchRanks(a, b)`; NumPy `numpy.atleast_2d` and its siblings for one array.
     #[doc(alias = "expandToMatchRanks")]
     #[must_use]
     #[inline]
@@ -178,7 +181,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         D: DimMax<E> + 'a,
         E: Dimension,
         F: Dimension,
-        Joint<D, E>: DimMax<F>,
+        JointDim<D, E>: DimMax<F>,
     {
         (self.as_array_ref(), second, third).views()
     }
@@ -262,14 +265,9 @@ pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     b: &mut ArrayView<'_, B, D>,
 ) -> Result<(), BroadcastError> {
     let shapes = [a.shape(), b.shape()];
-    let mut joint = D::zeros(joint_ndim(&shapes));
-    if !join(&shapes, sizes_mut(&mut joint)) {
-        return Err(not_joint(&shapes));
-    }
-    let (Some(x), Some(y)) = (broadcast_data(a, joint.clone()), broadcast_data(b, joint)) else {
-        return Err(not_joint(&shapes));
-    };
-    (*a, *b) = (x, y);
+    let stretched = joint_dim(&shapes)
+        .and_then(|joint: D| Some((broadcast_data(a, joint.clone())?, broadcast_data(b, joint)?)));
+    (*a, *b) = stretched.ok_or_else(|| joint_error(&shapes))?;
     Ok(())
 }
 
@@ -308,15 +306,13 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     c: &mut ArrayView<'_, C, D>,
 ) -> Result<(), BroadcastError> {
     let shapes = [a.shape(), b.shape(), c.shape()];
-    let mut joint = D::zeros(joint_ndim(&shapes));
-    if !join(&shapes, sizes_mut(&mut joint)) {
-        return Err(not_joint(&shapes));
-    }
-    let stretched =
-        (broadcast_data(a, joint.clone()), broadcast_data(b, joint.clone()), broadcast_data(c, joint));
-    let (Some(first), Some(second), Some(third)) = stretched else {
-        return Err(not_joint(&shapes));
-    };
-    (*a, *b, *c) = (first, second, third);
+    let stretched = joint_dim(&shapes).and_then(|joint: D| {
+        Some((
+            broadcast_data(a, joint.clone())?,
+            broadcast_data(b, joint.clone())?,
+            broadcast_data(c, joint)?,
+        ))
+    });
+    (*a, *b, *c) = stretched.ok_or_else(|| joint_error(&shapes))?;
     Ok(())
 }

@@ -1,19 +1,19 @@
 //! Views, family by family. The shape layer decides, `ArrayRef::broadcast` and [`raw`] build.
 
+mod broadcast_arrays;
 mod broadcast_axes;
 mod broadcast_in_dim;
 mod broadcast_to;
 mod broadcast_to_match;
 mod broadcast_view;
-mod operands;
 mod raw;
 
+pub use broadcast_arrays::{Operand, Operands, broadcast_arrays, broadcast_views};
 pub use broadcast_axes::BroadcastAxes;
 pub use broadcast_in_dim::BroadcastInDim;
 pub use broadcast_to::BroadcastTo;
 pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broadcast_to_match3_in_place};
 pub use broadcast_view::BroadcastView;
-pub use operands::{Operand, Operands, broadcast_arrays, broadcast_views};
 
 #[cfg(feature = "rayon")]
 pub(crate) use raw::par_for_each_base;
@@ -21,10 +21,10 @@ pub(crate) use raw::{Bases, broadcast_data, for_each_base, place};
 
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{Placeholder, TargetShape, refusal, resolve, sizes_mut};
+use crate::shape::{Placeholder, TargetShape, resolve, sizes_mut, target_error};
 use ndarray::{ArrayBase, ArrayRef, Data};
 
-/// Every kind of array: what the extension traits are implemented for.
+/// Every kind of array. The extension traits are implemented for it.
 ///
 /// `ArrayBase` with any storage that can be read (`Array`, `ArrayView`, `ArrayViewMut`, `ArcArray`,
 /// `CowArray`) and `ArrayRef`, with elements of any type. Sealed.
@@ -67,7 +67,7 @@ impl<A, D> AsArrayRef<A, D> for ArrayRef<A, D> {
     }
 }
 
-/// The view that `broadcast` makes of what `target` comes to for an array of shape `shape`.
+/// Resolves `target` for an array of shape `shape`, and makes the view with `broadcast`.
 ///
 /// ndarray's own check is the same rule, so a target of `usize` goes straight to it.
 #[inline(always)]
@@ -83,5 +83,5 @@ fn stretch<V, T: TargetShape>(
             return Ok(view);
         }
     }
-    Err(refusal(shape, target, placeholder))
+    Err(target_error(shape, target, placeholder))
 }

@@ -40,7 +40,7 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
     shape: E,
     mut places: impl Iterator<Item = usize>,
 ) -> ArrayView<'_, A, E> {
-    // A copy is quicker than zeros of a number of axes only known at run time.
+    // For dynamic rank, a copy is faster than new zeros.
     let mut strides = shape.clone();
     let (to, steps) = (sizes(&shape), sizes_mut(&mut strides));
     steps.fill(0);
@@ -109,7 +109,7 @@ fn place_reversed<A, D: Dimension, E: Dimension>(
     view
 }
 
-/// What the views of the bases of one array have in common: they differ in where they are.
+/// The common layout of the views of an array's bases. Only their position differs.
 struct Form<B: Dimension> {
     /// Sizes and strides. These are not negative, as `from_shape_ptr` wants it: axes that run backwards are seen from
     /// their other end,
@@ -131,7 +131,7 @@ impl<B: Dimension> Form<B> {
         sizes_mut(&mut own).copy_from_slice(&shape[batch..]);
         let is_empty = sizes(&own).contains(&0);
         for (axis, (&size, &stride)) in zip(&shape[batch..], &strides[batch..]).enumerate() {
-            // the strides of an array without elements may be any, those of a view to write may not
+            // An array without elements may have any strides, but a mutable view may not.
             if is_empty {
                 break;
             }
@@ -204,7 +204,7 @@ impl<'a, T, D: Dimension, B: Dimension> Bases<'a, T, D, B> {
 ///
 /// # Safety
 /// The methods are about these arrays, in this order.
-#[allow(unsafe_code, reason = "views are made of what the methods give")]
+#[allow(unsafe_code, reason = "views are made from the pointers that the methods give")]
 pub(crate) unsafe trait BaseOperands {
     type Elems: Elements;
     /// A view of each.
@@ -308,7 +308,7 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     // SAFETY: As in `for_each_base`.
     if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
         let count = nest.loops().iter().map(|l| l.len).product::<usize>();
-        // what a closure costs is not known: pieces enough for threads that take longer to help the others out
+        // The cost of a closure is unknown: several pieces a thread balance the load.
         let grain = count.div_ceil(8 * rayon::current_num_threads());
         Threads.run(nest, &EachBase { operands, form: &form, visit: &visit, grain });
     }
@@ -332,7 +332,7 @@ where
     }
 
     fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
-        // an output without elements need not move
+        // A reduced loop must not be cut: its parts would write the same elements.
         !loops[place].is_reduced()
     }
 

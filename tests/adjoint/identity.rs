@@ -5,8 +5,8 @@ use common::{Layout, joint, layout, operand_of, scrambled, shape, signed, view_o
 use ndarray::{Array, ArrayD, ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, TargetShape, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place,
-    broadcast_views, reduction_axes,
+    AxisSet, bounds::TargetShape, broadcast_arrays, broadcast_to_match_in_place,
+    broadcast_to_match3_in_place, broadcast_views, reduction_axes,
 };
 use proptest::prelude::*;
 use proptest::sample::subsequence;

@@ -9,7 +9,10 @@ use ndarray::{
     IxDyn,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, BroadcastError, LessAxes, TargetShape};
+use ndarray_broadcast::{
+    AxisSet, BroadcastError,
+    bounds::{LessAxes, TargetShape},
+};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 

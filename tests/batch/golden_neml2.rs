@@ -8,7 +8,9 @@ use common::{Case, kind, refused, run};
 use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    BaseOp, BaseRank, Batch, BroadcastError, base_op, batch_broadcast, can_batch_broadcast,
+    Batch, BroadcastError, base_op, batch_broadcast,
+    bounds::{BaseOp, BaseRank},
+    can_batch_broadcast,
 };
 
 fn array(shape: &[usize], elements: Vec<f64>) -> ArrayD<f64> {

@@ -7,8 +7,8 @@ use ndarray::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    BaseOp, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    can_batch_broadcast,
+    Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
+    bounds::BaseOp, can_batch_broadcast,
 };
 use proptest::prelude::*;
 

@@ -2,7 +2,9 @@
 
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, spread};
-use ndarray_broadcast::{BroadcastError, Signature, SignatureShapes, partial::Dim, partial::PartialShape};
+use ndarray_broadcast::{
+    BroadcastError, Signature, bounds::SignatureShapes, partial::Dim, partial::PartialShape,
+};
 
 pub(crate) fn rows(t: &mut Table) {
     shapes(t);

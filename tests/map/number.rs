@@ -1,7 +1,9 @@
 //! The operations for a number of operands that is only known at run time.
 
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension};
-use ndarray_broadcast::{BroadcastError, TargetShape, broadcast_apply, broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{
+    BroadcastError, bounds::TargetShape, broadcast_apply, broadcast_map, broadcast_map_sum_to,
+};
 
 pub(crate) type Views<'a, D> = [ArrayView<'a, i64, D>];
 

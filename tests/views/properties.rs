@@ -8,8 +8,9 @@ use common::{
 use ndarray::{ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, TargetShape, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
-    broadcast_to_match3_in_place, broadcast_views, reduction_axes, resolve_target,
+    AxisSet, BroadcastError, bounds::TargetShape, broadcast_arrays, broadcast_shapes,
+    broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, reduction_axes,
+    resolve_target,
 };
 use proptest::prelude::*;
 use proptest::sample::subsequence;

@@ -4,7 +4,8 @@ use common::{empty, joint, variant};
 use ndarray::{Axis, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, ErrorKind, TargetShape, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target,
+    AxisSet, ErrorKind, bounds::TargetShape, broadcast_shapes, const_broadcast_shape, reduction_axes,
+    resolve_target,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -11,8 +11,8 @@ use ndarray_broadcast::partial::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, Batch, BroadcastError, ErrorKind, Signature, SignatureShapes, base_op, batch_broadcast,
-    batch_broadcast_all, batch_broadcast_views, broadcast_apply, broadcast_arrays, broadcast_map,
+    AxisSet, Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, batch_broadcast_all,
+    batch_broadcast_views, bounds::SignatureShapes, broadcast_apply, broadcast_arrays, broadcast_map,
     broadcast_map_sum_to, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
     can_batch_broadcast,
 };
@@ -113,7 +113,7 @@ fn all_other_types_cross_threads() {
 #[cfg(feature = "rayon")]
 #[test]
 fn threads_take_only_what_may_cross() {
-    use ndarray_broadcast::{ParApplyOperands, ParMapOperands};
+    use ndarray_broadcast::bounds::{ParApplyOperands, ParMapOperands};
     type To<A, R> = fn(&A) -> R;
     type Onto<A, T> = fn(&mut T, &A);
     assert!(has!(&'static Array1<f64>: ParMapOperands<To<f64, f64>, f64>));

@@ -12,7 +12,8 @@ use crate::numbers::Number;
 use ndarray::{Array, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    BaseRank, Batch, BroadcastError, LessAxes, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
+    Batch, BroadcastError, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
+    bounds::{BaseRank, LessAxes},
     can_batch_broadcast,
 };
 

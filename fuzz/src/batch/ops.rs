@@ -8,7 +8,10 @@ use crate::model::{aligned_right, indices, joint, read_at};
 use crate::numbers::Number;
 use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMut, DimAdd, DimMax, Dimension, Ix0, Ix1, Ix2, Ix3};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{BaseOp, Batch, BroadcastError, LessAxes, base_op};
+use ndarray_broadcast::{
+    Batch, BroadcastError, base_op,
+    bounds::{BaseOp, LessAxes},
+};
 
 /// An operation in all its forms: the new array, the method, into an array, on several threads.
 fn in_all_forms<P, A, D, B, D2, B2>(

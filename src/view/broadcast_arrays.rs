@@ -3,10 +3,10 @@
 use super::raw::broadcast_data;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{join, joint_ndim, not_joint, sizes_mut};
+use crate::shape::{JoinDims, joint_dim, joint_error};
 use alloc::vec::Vec;
 use core::ops::Deref;
-use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
+use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
 
 /// One operand of a broadcast: a reference to any kind of array, or an `ArrayView` by value.
 ///
@@ -15,7 +15,8 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
     label = "expected a reference to an array, or a view",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "for a `Vec` or slice `v` give `aview1(&v)`, for a number `x` give `&arr0(x)`"
 )]
 pub trait Operand: Sealed {
     /// The type of the elements.
@@ -81,16 +82,16 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
     }
 }
 
-/// A tuple of 1 to 6 [`Operand`]s, in any mixture of kinds, element types and numbers of axes.
+/// A tuple of 1 to 6 [`Operand`]s. Kinds, element types and numbers of axes may differ.
 ///
-/// Sealed; what [`broadcast_arrays`] takes.
+/// The argument of [`broadcast_arrays`]. Sealed.
 ///
 /// # Examples
 /// ```
 /// use ndarray::{array, Dimension};
-/// use ndarray_broadcast::{broadcast_arrays, BroadcastError, Operands};
+/// use ndarray_broadcast::{bounds::Operands, broadcast_arrays, BroadcastError};
 ///
-/// // how many axes they come to, which the types say
+/// // the number of axes of the joint shape, if the types say it
 /// fn joint_ndim<O: Operands>(operands: O) -> Result<Option<usize>, BroadcastError> {
 ///     broadcast_arrays(operands).map(|_| O::Dim::NDIM)
 /// }
@@ -103,7 +104,7 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of operands",
     label = "expected a tuple of 1 to 6 operands",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
     note = "for more than 6 operands, or a number only known at run time, use `broadcast_views`"
 )]
 pub trait Operands: Sealed {
@@ -117,59 +118,37 @@ pub trait Operands: Sealed {
     fn views(self) -> Result<Self::Views, BroadcastError>;
 }
 
-/// The dimension type for the joint shape of several.
-macro_rules! joint_dim {
-    ($A:ty) => { $A };
-    ($A:ty, $B:ty $(, $rest:ty)*) => { joint_dim!(<$A as DimMax<$B>>::Output $(, $rest)*) };
-}
-
-/// `A: DimMax<B>`, and so on for the result with the next.
 macro_rules! operands {
-    ($($T:ident $x:ident),+; $($joins:tt)*) => {
+    ($($T:ident $x:ident),+) => {
         impl<$($T: Operand),+> Operands for ($($T,)+)
         where
-            $($joins)*
+            ($($T::Dim,)+): JoinDims,
         {
-            type Dim = joint_dim!($($T::Dim),+);
+            type Dim = <($($T::Dim,)+) as JoinDims>::Joint;
             type Views = ($($T::View<Self::Dim>,)+);
 
             #[inline]
             fn views(self) -> Result<Self::Views, BroadcastError> {
                 let ($($x,)+) = self;
                 let shapes = [$($x.operand_shape()),+];
-                let mut joint = Self::Dim::zeros(joint_ndim(&shapes));
-                if join(&shapes, sizes_mut(&mut joint)) {
+                if let Some(joint) = joint_dim::<Self::Dim>(&shapes) {
                     if let ($(Some($x),)+) = ($($x.operand_view(joint.clone()),)+) {
                         return Ok(($($x,)+));
                     }
                 }
-                Err(not_joint(&shapes))
+                Err(joint_error(&shapes))
             }
         }
     };
 }
-operands!(A a;);
-operands!(A a, B b; A::Dim: DimMax<B::Dim>);
-operands!(A a, B b, C c;
-    A::Dim: DimMax<B::Dim>,
-    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>);
-operands!(A a, B b, C c, D d;
-    A::Dim: DimMax<B::Dim>,
-    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>);
-operands!(A a, B b, C c, D d, E e;
-    A::Dim: DimMax<B::Dim>,
-    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>);
-operands!(A a, B b, C c, D d, E e, F f;
-    A::Dim: DimMax<B::Dim>,
-    joint_dim!(A::Dim, B::Dim): DimMax<C::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim): DimMax<D::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>,
-    joint_dim!(A::Dim, B::Dim, C::Dim, D::Dim, E::Dim): DimMax<F::Dim>);
+operands!(A a);
+operands!(A a, B b);
+operands!(A a, B b, C c);
+operands!(A a, B b, C c, D d);
+operands!(A a, B b, C c, D d, E e);
+operands!(A a, B b, C c, D d, E e, F f);
 
-/// Views of 1 to 6 operands, all of their joint shape.
+/// Views of a tuple of 1 to 6 operands, all of their joint shape.
 ///
 /// # Shapes
 /// Aligned at the right; a missing axis counts as size 1; the joint size of an axis is the one size
@@ -243,12 +222,7 @@ pub fn broadcast_views<'a, A, D: Dimension>(
         return Ok(Vec::new());
     }
     let shapes: Vec<&[usize]> = views.iter().map(ArrayView::shape).collect();
-    let mut joint = D::zeros(joint_ndim(&shapes));
-    if join(&shapes, sizes_mut(&mut joint)) {
-        let stretched: Option<_> = views.iter().map(|view| broadcast_data(view, joint.clone())).collect();
-        if let Some(stretched) = stretched {
-            return Ok(stretched);
-        }
-    }
-    Err(not_joint(&shapes))
+    let stretched = joint_dim(&shapes)
+        .and_then(|joint: D| views.iter().map(|view| broadcast_data(view, joint.clone())).collect());
+    stretched.ok_or_else(|| joint_error(&shapes))
 }

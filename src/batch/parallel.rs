@@ -1,10 +1,10 @@
 //! Operations on the bases of batch elements, on several threads.
 
-use super::apply::{check_out, shape_of};
-use super::each::{base_of_out, new_result};
-use super::{BaseOp, Batch, Joint, ResultBase, Whole};
+use super::apply::check_out;
+use super::zip_map::{base_of_out, new_result};
+use super::{BaseOp, Batch, JointBatch, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, batch_ndim};
+use crate::shape::{LessAxes, batch_ndim, result_shape, sizes};
 use crate::view::par_for_each_base;
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -38,7 +38,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         other: &Batch<'_, A2, D2, B2>,
         base: T,
         f: F,
-    ) -> Result<Array<O, Whole<Joint<D, B, D2, B2>, R>>, BroadcastError>
+    ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
     where
         A2: Sync,
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
@@ -49,7 +49,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Clone + Default + Send,
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
-        let parts = [self.parts(), other.parts()];
+        let parts = [self.shape(), other.shape()];
         let mut result = new_result(&parts, &base)?;
         let base = result.ndim() - batch_ndim(&parts);
         par_for_each_base(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
@@ -96,7 +96,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Send,
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
-        let base = base_of_out::<R, 2>(&[self.parts(), other.parts()], out.shape())?;
+        let base = base_of_out::<R, 2>(&[self.shape(), other.shape()], out.shape())?;
         par_for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }
@@ -132,7 +132,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<P::Output, Whole<Joint<D, B, D2, B2>, P::Base>>, BroadcastError>
+    ) -> Result<Array<P::Output, WithBase<JointBatch<D, B, D2, B2>, P::Base>>, BroadcastError>
     where
         A: Send,
         A2: Sync,
@@ -141,7 +141,8 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         D2: LessAxes<B2>,
         B2: Dimension,
     {
-        let shape = shape_of(op, self, other)?;
+        let shapes = [self.shape(), other.shape()];
+        let shape = result_shape(&shapes, sizes(&op.base(&shapes)?), size_of::<P::Output>())?;
         Ok(op.par_to_new(self, other, shape))
     }
 
@@ -183,7 +184,8 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
         E: Dimension,
     {
-        check_out(op, self, other, out.shape())?;
+        let shapes = [self.shape(), other.shape()];
+        check_out(&shapes, sizes(&op.base(&shapes)?), out.shape())?;
         op.par_into(self, other, out);
         Ok(())
     }

@@ -4,19 +4,21 @@ use crate::error::BroadcastError;
 use crate::kernel::each::Make;
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
-use crate::shape::{go_onto, join_checked, joint_ndim, misfit, sizes_mut};
+use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, sizes};
 use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
 use ndarray::Dimension;
 
-/// What a fused operation reads: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
+/// The operands of a fused operation: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
 ///
 /// Sealed, as are the traits that build on it: what they take is shown at
 /// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands",
-    label = "expected an operand or a tuple of 1 to 6",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
+    label = "expected an operand or a tuple of 1 to 6 operands",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "for more than 6 operands, combine some of them first"
 )]
 pub trait FusedOperands: Sealed {
     /// The dimension type of the joint shape.
@@ -33,7 +35,7 @@ pub trait FusedOperands: Sealed {
 /// An element of each operand.
 pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
 
-/// [`FusedOperands`] with a closure that takes a reference to an element of each and makes an `R` of them.
+/// [`FusedOperands`] with a closure that takes a reference to an element of each and returns an `R`.
 ///
 /// With two operands that is `FnMut(&A, &B) -> R`. The compiler knows the types of the closure's
 /// arguments from those of the operands.
@@ -41,7 +43,7 @@ pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'
 /// # Examples
 /// ```
 /// use ndarray::array;
-/// use ndarray_broadcast::{broadcast_map_sum_to, BroadcastError, MapOperands};
+/// use ndarray_broadcast::{bounds::MapOperands, broadcast_map_sum_to, BroadcastError};
 ///
 /// fn mean<O: MapOperands<F, f64>, F>(operands: O, count: f64, f: F) -> Result<f64, BroadcastError> {
 ///     Ok(broadcast_map_sum_to(operands, (), f)?.into_scalar() / count)
@@ -52,9 +54,11 @@ pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'
 /// # Ok::<(), BroadcastError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands",
-    label = "expected an operand or a tuple of 1 to 6",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
+    label = "expected an operand or a tuple of 1 to 6 operands",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "for more than 6 operands, combine some of them first"
 )]
 pub trait MapOperands<F, R>: FusedOperands {
     /// Calls the closure with an element of each operand.
@@ -71,7 +75,7 @@ pub trait MapOperands<F, R>: FusedOperands {
 /// # Examples
 /// ```
 /// use ndarray::{array, Array2};
-/// use ndarray_broadcast::{broadcast_apply, ApplyOperands, BroadcastError};
+/// use ndarray_broadcast::{bounds::ApplyOperands, broadcast_apply, BroadcastError};
 ///
 /// fn square<O: ApplyOperands<f64, F>, F>(operands: O, f: F) -> Result<Array2<f64>, BroadcastError> {
 ///     let mut out = Array2::zeros((2, 2));
@@ -84,9 +88,11 @@ pub trait MapOperands<F, R>: FusedOperands {
 /// # Ok::<(), BroadcastError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands",
-    label = "expected an operand or a tuple of 1 to 6",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
+    label = "expected an operand or a tuple of 1 to 6 operands",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "for more than 6 operands, combine some of them first"
 )]
 pub trait ApplyOperands<T, F>: FusedOperands {
     /// Calls the closure with an element of the output and of each operand.
@@ -94,11 +100,11 @@ pub trait ApplyOperands<T, F>: FusedOperands {
     fn call(f: &mut F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
 }
 
-/// [`MapOperands`] of which several threads may read the elements and call the closure.
+/// [`MapOperands`] whose elements and closure several threads may share.
 #[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands, for several threads",
-    label = "expected an operand or a tuple of 1 to 6, of elements that are `Sync`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
+    label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
 )]
 pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
     /// Calls the closure with an element of each operand.
@@ -106,11 +112,11 @@ pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
     fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
 }
 
-/// [`ApplyOperands`] of which several threads may read the elements and call the closure.
+/// [`ApplyOperands`] whose elements and closure several threads may share.
 #[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand, nor a tuple of operands, for several threads",
-    label = "expected an operand or a tuple of 1 to 6, of elements that are `Sync`"
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
+    label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
 )]
 pub trait ParApplyOperands<T, F>: FusedOperands<Elems: Sync> {
     /// Calls the closure with an element of the output and of each operand.
@@ -171,19 +177,18 @@ impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for Sharing<'_, O, F> {
 /// The joint shape.
 #[inline]
 pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
-    let mut joint = D::zeros(joint_ndim(shapes));
-    join_checked(shapes, sizes_mut(&mut joint))?;
-    Ok(joint)
+    joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
 }
 
 /// An error where not all operands go to the shape of the output.
 pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<(), BroadcastError> {
-    if go_onto(shapes, output) { Ok(()) } else { Err(misfit(shapes, output)) }
+    if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
 }
 
-/// `$this` is the [`FusedOperands`], of which the expressions are the operands.
+/// `$this` is the [`FusedOperands`]; the expressions are its operands.
 macro_rules! fused {
     ([$($O:ident $x:ident),+] $Self:ty, $Dim:ty, $this:ident: $($operand:expr),+ $(; $Joint:ident)?) => {
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand),+> FusedOperands for $Self $(where Self: $Joint)? {
             type Dim = $Dim;
             type Elems = ($($O::Elem,)+);
@@ -195,6 +200,7 @@ macro_rules! fused {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand,)+ R, F: FnMut($(&$O::Elem),+) -> R> MapOperands<F, R> for $Self
         $(where Self: $Joint)?
         {
@@ -204,6 +210,7 @@ macro_rules! fused {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand,)+ T, F: FnMut(&mut T, $(&$O::Elem),+)> ApplyOperands<T, F> for $Self
         $(where Self: $Joint)?
         {
@@ -214,6 +221,7 @@ macro_rules! fused {
         }
 
         #[cfg(feature = "rayon")]
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand<Elem: Sync>,)+ R: Send, F> ParMapOperands<F, R> for $Self
         where
             F: Fn($(&$O::Elem),+) -> R + Sync,
@@ -226,6 +234,7 @@ macro_rules! fused {
         }
 
         #[cfg(feature = "rayon")]
+        #[diagnostic::do_not_recommend]
         impl<$($O: Operand<Elem: Sync>,)+ T: Send, F> ParApplyOperands<T, F> for $Self
         where
             F: Fn(&mut T, $(&$O::Elem),+) + Sync,

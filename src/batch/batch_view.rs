@@ -1,8 +1,8 @@
 //! The view of an array whose axes are split into batch and base.
 
-use super::{BaseRank, Whole};
+use super::{BaseRank, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, Split, TargetShape, expanded};
+use crate::shape::{BatchShape, LessAxes, TargetShape, expanded_batch};
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
@@ -69,7 +69,7 @@ impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
     where
         D: LessAxes<B>,
     {
-        Split::new(view.shape(), B::AXES)?;
+        BatchShape::new(view.shape(), B::AXES)?;
         Ok(Self { view, base: B::AXES, rank: PhantomData })
     }
 }
@@ -98,7 +98,7 @@ impl<'a, A, D: Dimension> Batch<'a, A, D, IxDyn> {
     /// As [`batch_dyn`](super::BatchAxes::batch_dyn).
     #[inline]
     pub fn new_dyn(view: ArrayView<'a, A, D>, base_ndim: usize) -> Result<Self, BroadcastError> {
-        Split::new(view.shape(), base_ndim)?;
+        BatchShape::new(view.shape(), base_ndim)?;
         Ok(Self { view, base: base_ndim, rank: PhantomData })
     }
 }
@@ -112,8 +112,8 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
 
     /// The shape, split.
     #[inline]
-    pub(super) fn parts(&self) -> Split<'_> {
-        Split::new(self.view.shape(), self.base).expect("a batch view has its base axes")
+    pub(super) fn shape(&self) -> BatchShape<'_> {
+        BatchShape::new(self.view.shape(), self.base).expect("a batch view has its base axes")
     }
 
     /// The whole array.
@@ -131,7 +131,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// The view for as long as the data lives, with the batch stretched to the first axes of `shape`.
     #[inline]
     pub(super) fn stretched<E: Dimension>(&self, shape: E) -> Batch<'a, A, E, B> {
-        // With equal numbers of base axes, all of equal size, to align the batches is to align the wholes.
+        // The bases are equal, so aligning the whole shapes aligns the batches.
         let view = broadcast_data(&self.view, shape).expect("the shape was checked");
         Batch::known(view, self.base)
     }
@@ -155,7 +155,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     #[must_use]
     #[inline]
     pub fn batch_shape(&self) -> &[usize] {
-        self.parts().batch()
+        self.shape().batch()
     }
 
     /// The sizes of the base axes.
@@ -177,7 +177,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     #[must_use]
     #[inline]
     pub fn base_shape(&self) -> &[usize] {
-        self.parts().base()
+        self.shape().base()
     }
 
     /// The whole array, base axes last, for as long as the data lives.
@@ -234,11 +234,11 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     pub fn expand_batch<T: TargetShape>(
         &self,
         target: T,
-    ) -> Result<Batch<'a, A, Whole<T::Dim, B>, B>, BroadcastError>
+    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B>, BroadcastError>
     where
         T::Dim: DimAdd<B>,
     {
-        Ok(self.stretched(expanded(self.parts(), &target)?))
+        Ok(self.stretched(expanded_batch(self.shape(), &target)?))
     }
 }
 

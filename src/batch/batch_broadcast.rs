@@ -1,13 +1,11 @@
 //! Any number of operands, their batches brought to the joint batch shape.
 
-use super::{Batch, Joint, Whole};
+use super::{Batch, JointBatch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{
-    LessAxes, Split, batch_ndim, checked_len, join, join_batches, join_batches_of, sizes_mut, with_base,
-};
+use crate::shape::{BatchShape, JoinDims, LessAxes, joint_batch, sizes, stretched_batch};
 use alloc::vec::Vec;
-use ndarray::{DimAdd, DimMax, Dimension};
+use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 
 /// Both operands with their batches stretched to the joint batch shape. The bases stay as they are.
 ///
@@ -53,15 +51,16 @@ where
     B: Dimension,
     B2: Dimension,
     D::Left: DimMax<D2::Left>,
-    Joint<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
+    JointBatch<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
 {
-    let parts = [a.parts(), b.parts()];
-    Ok((a.stretched(joint_whole(&parts, 0)?), b.stretched(joint_whole(&parts, 1)?)))
+    (a, b).stretch()
 }
 
-/// What [`batch_broadcast`] gives.
-type BatchPair<'a, 'b, A, D, B, A2, D2, B2> =
-    (Batch<'a, A, Whole<Joint<D, B, D2, B2>, B>, B>, Batch<'b, A2, Whole<Joint<D, B, D2, B2>, B2>, B2>);
+/// The result of [`batch_broadcast`].
+type BatchPair<'a, 'b, A, D, B, A2, D2, B2> = (
+    Batch<'a, A, WithBase<JointBatch<D, B, D2, B2>, B>, B>,
+    Batch<'b, A2, WithBase<JointBatch<D, B, D2, B2>, B2>, B2>,
+);
 
 /// Whether [`batch_broadcast`] gives views of both operands.
 ///
@@ -91,25 +90,20 @@ pub fn can_batch_broadcast<A, D: Dimension, B: Dimension, A2, D2: Dimension, B2:
     a: &Batch<'_, A, D, B>,
     b: &Batch<'_, A2, D2, B2>,
 ) -> bool {
-    let parts = [a.parts(), b.parts()];
-    let mut whole = ndarray::IxDyn::zeros(batch_ndim(&parts) + a.base_ndim().max(b.base_ndim()));
-    let joint = batch_ndim(&parts);
-    join(&parts.map(Split::batch), &mut sizes_mut(&mut whole)[..joint])
-        && parts.iter().all(|part| {
-            let fits = joint + part.base().len();
-            sizes_mut(&mut whole)[joint..fits].copy_from_slice(part.base());
-            checked_len(&sizes_mut(&mut whole)[..fits]).is_some()
-        })
+    let shapes = [a.shape(), b.shape()];
+    joint_batch::<IxDyn>(&shapes).is_ok_and(|joint| {
+        shapes.iter().all(|&shape| stretched_to::<IxDyn>(sizes(&joint), shape, &shapes).is_ok())
+    })
 }
 
-/// The shape of operand `k` with its batch stretched to the joint one.
+/// The shape of one of the operands, with its batch stretched to the joint one.
 #[inline]
-fn joint_whole<W: Dimension, const N: usize>(parts: &[Split<'_>; N], k: usize) -> Result<W, BroadcastError> {
-    let joint = batch_ndim(parts);
-    let mut whole = W::zeros(joint + parts[k].base().len());
-    join_batches(parts, &mut sizes_mut(&mut whole)[..joint])?;
-    with_base(parts[k], sizes_mut(&mut whole), || Request::new(&operation::BATCHES_TOGETHER, parts))?;
-    Ok(whole)
+fn stretched_to<W: Dimension>(
+    joint: &[usize],
+    shape: BatchShape<'_>,
+    shapes: &[BatchShape<'_>],
+) -> Result<W, BroadcastError> {
+    stretched_batch(joint, shape, || Request::new(&operation::BATCHES_TOGETHER, shapes))
 }
 
 /// One operand: a reference to a [`Batch`].
@@ -124,7 +118,7 @@ pub trait BatchOperand: Sealed {
     type With<W: Dimension>;
 
     #[doc(hidden)]
-    fn split(&self) -> Split<'_>;
+    fn batch_and_base(&self) -> BatchShape<'_>;
 
     #[doc(hidden)]
     fn stretch<W: Dimension>(&self, shape: W) -> Self::With<W>;
@@ -137,8 +131,8 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     type With<W: Dimension> = Batch<'a, A, W, B>;
 
     #[inline]
-    fn split(&self) -> Split<'_> {
-        self.parts()
+    fn batch_and_base(&self) -> BatchShape<'_> {
+        self.shape()
     }
 
     #[inline]
@@ -147,14 +141,14 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     }
 }
 
-/// A tuple of 1 to 6 references to [`Batch`]es, in any mixture of element types and numbers of axes.
+/// A tuple of 1 to 6 references to [`Batch`]es. Element types and numbers of axes may differ.
 ///
-/// Sealed; what [`batch_broadcast_all`] takes.
+/// The argument of [`batch_broadcast_all`]. Sealed.
 ///
 /// # Examples
 /// ```
 /// use ndarray::{Array2, Array3, Ix1, Ix2};
-/// use ndarray_broadcast::{batch_broadcast_all, prelude::*, BatchOperands};
+/// use ndarray_broadcast::{bounds::BatchOperands, batch_broadcast_all, prelude::*};
 ///
 /// fn agree<O: BatchOperands>(operands: O) -> bool {
 ///     batch_broadcast_all(operands).is_ok()
@@ -171,6 +165,8 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     note = "for more than 6, or a number only known at run time, use `batch_broadcast_views`"
 )]
 pub trait BatchOperands: Sealed {
+    /// The dimension type of the joint batch.
+    type Joint: Dimension;
     /// The tuple of results.
     type Batches;
 
@@ -179,55 +175,34 @@ pub trait BatchOperands: Sealed {
     fn stretch(self) -> Result<Self::Batches, BroadcastError>;
 }
 
-/// The dimension type of the joint batch of several.
-macro_rules! joint_dim {
-    ($A:ty) => { $A };
-    ($A:ty, $B:ty $(, $rest:ty)*) => { joint_dim!(<$A as DimMax<$B>>::Output $(, $rest)*) };
-}
-
-/// The operands with their places; the dimension type of the joint batch; and `A: DimMax<B>` and so on for it.
 macro_rules! operands {
-    ($($T:ident $x:tt),+; $J:ty; $($joins:tt)*) => {
+    ($($T:ident $x:tt),+) => {
         impl<$($T: BatchOperand),+> BatchOperands for ($($T,)+)
         where
-            $($joins)*
-            $($J: DimAdd<$T::Base>,)+
+            ($($T::BatchDim,)+): JoinDims<Joint: $(DimAdd<$T::Base>+)+>,
         {
-            type Batches = ($($T::With<Whole<$J, $T::Base>>,)+);
+            type Joint = <($($T::BatchDim,)+) as JoinDims>::Joint;
+            type Batches = ($($T::With<WithBase<Self::Joint, $T::Base>>,)+);
 
             #[inline]
             fn stretch(self) -> Result<Self::Batches, BroadcastError> {
-                let parts = [$(self.$x.split()),+];
-                Ok(($(self.$x.stretch(joint_whole(&parts, $x)?),)+))
+                let shapes = [$(self.$x.batch_and_base()),+];
+                let joint: Self::Joint = joint_batch(&shapes)?;
+                Ok(($(self.$x.stretch(stretched_to(sizes(&joint), shapes[$x], &shapes)?),)+))
             }
         }
     };
 }
-operands!(A 0; A::BatchDim;);
-operands!(A 0, B 1; joint_dim!(A::BatchDim, B::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,);
-operands!(A 0, B 1, C 2; joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,);
-operands!(A 0, B 1, C 2, D 3; joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,);
-operands!(A 0, B 1, C 2, D 3, E 4;
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim): DimMax<E::BatchDim>,);
-operands!(A 0, B 1, C 2, D 3, E 4, F 5;
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim, F::BatchDim);
-    A::BatchDim: DimMax<B::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim): DimMax<C::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim): DimMax<D::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim): DimMax<E::BatchDim>,
-    joint_dim!(A::BatchDim, B::BatchDim, C::BatchDim, D::BatchDim, E::BatchDim): DimMax<F::BatchDim>,);
+operands!(A 0);
+operands!(A 0, B 1);
+operands!(A 0, B 1, C 2);
+operands!(A 0, B 1, C 2, D 3);
+operands!(A 0, B 1, C 2, D 3, E 4);
+operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 
-/// [`batch_broadcast`] for 1 to 6 operands.
+/// [`batch_broadcast`] for a tuple of 1 to 6 operands, which may differ in element type and number of axes.
+///
+/// For operands of one type, as many as you like, use [`batch_broadcast_views`].
 ///
 /// # Shapes
 /// As [`batch_broadcast`].
@@ -258,7 +233,9 @@ pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, 
     operands.stretch()
 }
 
-/// [`batch_broadcast`] for any number of operands of one type.
+/// [`batch_broadcast`] for any number of operands of one type, in a slice.
+///
+/// For operands of several types, up to 6, use [`batch_broadcast_all`].
 ///
 /// # Shapes
 /// As [`batch_broadcast`]. Operands of a dynamic number of axes may differ in it. No operands give none.
@@ -283,15 +260,9 @@ pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, 
 pub fn batch_broadcast_views<'a, A, D: Dimension, B: Dimension>(
     operands: &[Batch<'a, A, D, B>],
 ) -> Result<Vec<Batch<'a, A, D, B>>, BroadcastError> {
-    let parts: Vec<Split<'_>> = operands.iter().map(Batch::parts).collect();
-    let request = || Request::new(&operation::BATCHES_TOGETHER, &parts);
-    let mut joint = alloc::vec![1; batch_ndim(&parts)];
-    join_batches_of(&parts, &mut joint)?;
-    let shapes = parts.iter().map(|&part| {
-        let mut whole = D::zeros(joint.len() + part.base().len());
-        sizes_mut(&mut whole)[..joint.len()].copy_from_slice(&joint);
-        with_base(part, sizes_mut(&mut whole), request).map(|()| whole)
-    });
-    let shapes: Vec<D> = shapes.collect::<Result<_, _>>()?;
-    Ok(operands.iter().zip(shapes).map(|(operand, shape)| operand.stretched(shape)).collect())
+    let shapes: Vec<_> = operands.iter().map(Batch::shape).collect();
+    let joint: IxDyn = joint_batch(&shapes)?;
+    let stretched = shapes.iter().map(|&shape| stretched_to(sizes(&joint), shape, &shapes));
+    let stretched: Vec<D> = stretched.collect::<Result<_, _>>()?;
+    Ok(operands.iter().zip(stretched).map(|(operand, shape)| operand.stretched(shape)).collect())
 }

@@ -1,11 +1,11 @@
 //! The adjoint of a broadcast of batches: the sum over batch axes only.
 
-use super::{Batch, Whole};
+use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::Accumulate;
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{LessAxes, Split, TargetShape, fits, plain, sizes, sizes_mut, sums_to};
+use crate::shape::{BatchShape, LessAxes, TargetShape, fits, sizes, sizes_only, sums_to, with_base};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -28,7 +28,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// use ndarray::{array, Array2, Ix1};
     /// use ndarray_broadcast::prelude::*;
     ///
-    /// // a base of size 1 is not what a batch of size 1 is
+    /// // a base of size 1 is not a batch of size 1
     /// let delta = array![[[1.0], [2.0]], [[10.0], [20.0]], [[100.0], [200.0]]]; // (3, 2; 1)
     /// let gradient: Array2<f64> = delta.batch::<Ix1>()?.sum_batch_to([2])?;
     /// assert_eq!(gradient, array![[111.0], [222.0]]);
@@ -46,19 +46,19 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     pub fn sum_batch_to<T: TargetShape>(
         &self,
         target: T,
-    ) -> Result<Array<A, Whole<T::Dim, B>>, BroadcastError>
+    ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError>
     where
         A: Clone + Zero,
         T::Dim: DimAdd<B>,
     {
-        let part = self.parts();
+        let part = self.shape();
         let batch =
-            plain(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.target_given()))?;
+            sizes_only(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.for_message()))?;
         self.sum_to(sizes(&batch))
     }
 
-    /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, of which nothing else matters: the gradient of
-    /// an operand from what came of it.
+    /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, whose base is ignored: the gradient of
+    /// an operand from that of the result.
     ///
     /// # Shapes
     /// As [`sum_batch_to`](Self::sum_batch_to).
@@ -84,7 +84,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     pub fn sum_batch_to_match<A2, D2, B2>(
         &self,
         like: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A, Whole<D2::Left, B>>, BroadcastError>
+    ) -> Result<Array<A, WithBase<D2::Left, B>>, BroadcastError>
     where
         A: Clone + Zero,
         D2: LessAxes<B2, Left: DimAdd<B>>,
@@ -93,7 +93,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         self.sum_to(like.batch_shape())
     }
 
-    /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape: what a backward pass does with a gradient.
+    /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape, as a backward pass accumulates a gradient.
     ///
     /// # Shapes
     /// As [`sum_batch_to`](Self::sum_batch_to), to the shape of `out` without the base, which is this one's.
@@ -117,12 +117,12 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// ```
     ///
     /// # Equivalents
-    /// `gradient += …` of what [`sum_batch_to`](Self::sum_batch_to) gives.
+    /// `gradient += a.sum_batch_to(…)`, without the temporary.
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
     where
         A: Clone + Zero,
     {
-        let (part, to) = (self.parts(), Split::new(out.shape(), self.base_ndim())?);
+        let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base_ndim())?);
         let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
         part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
         sum_into(self.whole(), out, &|axis| axis < new, &Accumulate, Serial);
@@ -133,17 +133,14 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     where
         A: Clone + Zero,
     {
-        let part = self.parts();
+        let part = self.shape();
         let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
-        let mut whole = W::zeros(batch.len() + part.base().len());
-        let (first, last) = sizes_mut(&mut whole).split_at_mut(batch.len());
-        first.copy_from_slice(batch);
-        last.copy_from_slice(part.base());
+        let whole: W = with_base(batch, part.base());
         if !fits(sizes(&whole), size_of::<A>()) {
             let request = Request::new(&operation::BATCH_SUM, &[part]).to(batch);
             return Err(request.too_large(sizes(&whole), size_of::<A>()));
         }
-        // the bases are equal, so no base axis is summed
+        // The bases are equal, so no base axis is summed.
         Ok(sum_to_new(self.whole(), whole, &|axis| axis < new, Serial))
     }
 }

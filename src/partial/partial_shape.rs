@@ -7,7 +7,7 @@ use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
-/// A shape of which sizes, or even the number of axes, may be unknown.
+/// A shape whose sizes, or even number of axes, may be unknown.
 ///
 /// # Examples
 /// ```
@@ -47,7 +47,7 @@ impl PartialShape {
         Self { dims: Some(dims.into_iter().collect()) }
     }
 
-    /// A shape of which nothing is known, not even the number of axes: `*`.
+    /// A shape about which nothing is known, not even the number of axes: `*`.
     ///
     /// # Examples
     /// ```
@@ -232,7 +232,7 @@ impl PartialShape {
         }
     }
 
-    /// What is known of one and the same shape from two descriptions of it.
+    /// Combines two descriptions of the same shape.
     ///
     /// Nothing is broadcast: 1 and 3 are two different sizes.
     ///
@@ -294,7 +294,7 @@ pub(super) fn clash(request: Request, axis: usize, dims: (&Dim, &Dim), shapes: [
     request.incompatible_dims(axis, [dims.0.to_string(), dims.1.to_string()], shapes)
 }
 
-/// What is known of sizes from two descriptions of each, or the position of the first that no size fits.
+/// Combines two descriptions of each size. The error is the position of the first pair that no size satisfies.
 ///
 /// A name that can only be of one size is that size.
 pub(super) fn merge_dims(pairs: &[(&Dim, &Dim)]) -> Result<Vec<Dim>, usize> {

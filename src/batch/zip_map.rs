@@ -1,18 +1,18 @@
 //! An operation given as a closure, for every batch element.
 
-use super::{Batch, Joint, Joint3, Of, ResultBase, Whole};
+use super::{Batch, BatchOf, JointBatch, JointBatch3, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, Split, batch_ndim, goes_into, joint_with, sizes};
+use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_shape, sizes};
 use crate::view::{Bases, for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
-    /// An array of what `f` makes of the base of each batch element.
+    /// Applies a closure to the base of each batch element.
     ///
     /// # Shapes
     /// The batch shape, then `base`: a shape, or a [`Signature`](super::Signature) that gives it. `f` gets a view
-    /// of a base and one of the base of the result, which is filled with the element type's default; in which order
-    /// the batch elements come is not said. A batch without elements gives none and `f` is not called; a base may be
+    /// of a base, and a mutable view of the result's base, filled with the element type's default. The order of the
+    /// batch elements is unspecified. An empty batch gives an empty result and `f` is not called; a base may be
     /// empty or `()`.
     ///
     /// # Errors
@@ -38,7 +38,11 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Equivalents
     /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
     /// axes at once. Views of a base of more than 4 axes of a dynamic number cost an allocation each.
-    pub fn map<T, R, O, F>(&self, base: T, mut f: F) -> Result<Array<O, Whole<Of<D, B>, R>>, BroadcastError>
+    pub fn map<T, R, O, F>(
+        &self,
+        base: T,
+        mut f: F,
+    ) -> Result<Array<O, WithBase<BatchOf<D, B>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimAdd<R>>,
         T: ResultBase<R>,
@@ -46,13 +50,13 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>),
     {
-        let mut result = new_result(&[self.parts()], &base)?;
-        let base_ndim = result.ndim() - batch_ndim(&[self.parts()]);
+        let mut result = new_result(&[self.shape()], &base)?;
+        let base_ndim = result.ndim() - batch_ndim(&[self.shape()]);
         for_each_base(&(self.bases(),), &mut result, base_ndim, |(a,), out| f(a, out));
         Ok(result)
     }
 
-    /// An array of what `f` makes of the bases of each pair of batch elements, with the batches broadcast.
+    /// Applies a closure to the bases of each pair of batch elements, with the batches broadcast.
     ///
     /// # Shapes
     /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then `base`, as in
@@ -100,7 +104,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         other: &Batch<'_, A2, D2, B2>,
         base: T,
         mut f: F,
-    ) -> Result<Array<O, Whole<Joint<D, B, D2, B2>, R>>, BroadcastError>
+    ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
         D2: LessAxes<B2>,
@@ -110,7 +114,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
-        let parts = [self.parts(), other.parts()];
+        let parts = [self.shape(), other.shape()];
         let mut result = new_result(&parts, &base)?;
         let base_ndim = result.ndim() - batch_ndim(&parts);
         for_each_base(&(self.bases(), other.bases()), &mut result, base_ndim, |(a, b), out| f(a, b, out));
@@ -151,7 +155,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         third: &Batch<'_, A3, D3, B3>,
         base: T,
         mut f: F,
-    ) -> Result<Array<O, Whole<Joint3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
+    ) -> Result<Array<O, WithBase<JointBatch3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimMax<D3::Left, Output: DimAdd<R>>>>,
         D2: LessAxes<B2>,
@@ -163,7 +167,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayView<'_, A3, B3>, ArrayViewMut<'_, O, R>),
     {
-        let parts = [self.parts(), second.parts(), third.parts()];
+        let parts = [self.shape(), second.shape(), third.shape()];
         let mut result = new_result(&parts, &base)?;
         let base_ndim = result.ndim() - batch_ndim(&parts);
         for_each_base(
@@ -223,7 +227,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         R: Dimension,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
-        let base = base_of_out::<R, 2>(&[self.parts(), other.parts()], out.shape())?;
+        let base = base_of_out::<R, 2>(&[self.shape(), other.shape()], out.shape())?;
         for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }
@@ -238,23 +242,23 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
 /// An array for the results of an operation on `parts`, filled with the default.
 #[inline]
 pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N: usize>(
-    parts: &[Split<'_>; N],
+    parts: &[BatchShape<'_>; N],
     base: &impl ResultBase<R>,
 ) -> Result<Array<O, W>, BroadcastError> {
-    let shape: W = joint_with(parts, sizes(&base.base(parts)?), size_of::<O>())?;
+    let shape: W = result_shape(parts, sizes(&base.base(parts)?), size_of::<O>())?;
     Ok(Array::from_elem(shape, O::default()))
 }
 
 /// The number of base axes of an array of shape `out` into which results with base `R` are written.
 ///
 /// # Errors
-/// As [`goes_into`].
+/// As [`check_batches_into`].
 #[inline]
 pub(super) fn base_of_out<R: Dimension, const N: usize>(
-    parts: &[Split<'_>; N],
+    parts: &[BatchShape<'_>; N],
     out: &[usize],
 ) -> Result<usize, BroadcastError> {
     let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
-    goes_into(parts, Split::new(out, base)?)?;
+    check_batches_into(parts, BatchShape::new(out, base)?)?;
     Ok(base)
 }

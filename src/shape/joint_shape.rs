@@ -1,7 +1,9 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
-use crate::error::{BroadcastError, Request, operation};
+use super::sizes_mut;
+use crate::error::{BroadcastError, ConstText, Request, operation};
 use alloc::{vec, vec::Vec};
+use ndarray::{DimMax, Dimension};
 
 /// Whether an axis of size `from` can become one of size `to`.
 pub(crate) const fn stretches(from: usize, to: usize) -> bool {
@@ -78,13 +80,42 @@ pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, B
     if join(shapes, &mut joint) && checked_len(&joint).is_some() {
         return Ok(joint);
     }
-    Err(not_joint(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
+    Err(joint_error(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
-/// [`broadcast_shapes`] into a slice of the right length.
+/// Dimension types of 1 to 6 operands, as a tuple, that have a joint one.
+///
+/// Not exported; public because bounds of public traits have it.
+pub trait JoinDims {
+    /// The dimension type of the joint shape.
+    type Joint: Dimension;
+}
+
+impl<A: Dimension> JoinDims for (A,) {
+    type Joint = A;
+}
+
+macro_rules! join_dims {
+    ($($T:ident)+, $Last:ident) => {
+        impl<$($T,)+ $Last: Dimension> JoinDims for ($($T,)+ $Last)
+        where
+            ($($T,)+): JoinDims<Joint: DimMax<$Last>>,
+        {
+            type Joint = <<($($T,)+) as JoinDims>::Joint as DimMax<$Last>>::Output;
+        }
+    };
+}
+join_dims!(A, B);
+join_dims!(A B, C);
+join_dims!(A B C, D);
+join_dims!(A B C D, E);
+join_dims!(A B C D E, F);
+
+/// The joint shape as a dimension. `None` where the shapes do not go together; overflow is not checked.
 #[inline(always)]
-pub(crate) fn join_checked(shapes: &[&[usize]], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(shapes, joint) && checked_len(joint).is_some() { Ok(()) } else { Err(not_joint(shapes)) }
+pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
+    let mut joint = D::zeros(joint_ndim(shapes));
+    join(shapes, sizes_mut(&mut joint)).then_some(joint)
 }
 
 /// The number of axes of the joint shape.
@@ -93,12 +124,13 @@ pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
     shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
 }
 
-/// [`join_checked`] without the check for overflow: whether the shapes go together. [`clash_or_overflow`]
-/// is the error of both.
+/// Writes the joint shape into `joint`, which has as many axes, and returns whether the shapes go together.
+/// Overflow is not checked. [`joint_error_of`] is the error of both.
 #[inline(always)]
-pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool {
+pub(crate) fn join(shapes: impl IntoIterator<Item: AsRef<[usize]>>, joint: &mut [usize]) -> bool {
     joint.fill(1);
-    for shape in shapes.iter().map(AsRef::as_ref) {
+    for shape in shapes {
+        let shape = shape.as_ref();
         let new = joint.len() - shape.len();
         for (size, &own) in joint[new..].iter_mut().zip(shape) {
             match joint_size(*size, own) {
@@ -113,14 +145,14 @@ pub(crate) fn join<S: AsRef<[usize]>>(shapes: &[S], joint: &mut [usize]) -> bool
 /// The error of [`broadcast_shapes`].
 #[cold]
 #[inline(never)]
-pub(crate) fn not_joint(shapes: &[&[usize]]) -> BroadcastError {
-    clash_or_overflow(Request::new(&operation::TOGETHER, shapes), shapes)
+pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
+    joint_error_of(Request::new(&operation::TOGETHER, shapes), shapes)
 }
 
 /// The error of shapes that have no joint shape: the first axis whose sizes clash, with the first two
 /// that do, else overflow.
 #[cold]
-pub(crate) fn clash_or_overflow(request: Request, shapes: &[&[usize]]) -> BroadcastError {
+pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
     // of each axis, the first operand that has the joint size so far, and that size
     let mut joint = vec![(0, 1); ndim];
@@ -180,10 +212,22 @@ pub const fn const_broadcast_shape<const M: usize, const N: usize, const O: usiz
         let y = if from_end <= N { b[N - from_end] } else { 1 };
         joint[O - from_end] = match joint_size(x, y) {
             Some(size) => size,
-            None => panic!("cannot broadcast the shapes together: an axis has two sizes that are not 1"),
+            None => {
+                let text = together(&a, &b).then("axis ").number(O - from_end);
+                let text = text.then(" has sizes ").number(x).then(" and ").number(y);
+                panic!("{}", text.then(", expected equal sizes or 1").as_str())
+            }
         };
         from_end += 1;
     }
-    assert!(checked_len(&joint).is_some(), "the non-zero sizes of the joint shape multiply past isize::MAX");
+    if checked_len(&joint).is_none() {
+        let text = together(&a, &b).then("the non-zero sizes of the result ").shape(&joint);
+        panic!("{}", text.then(" multiply past isize::MAX").as_str())
+    }
     joint
+}
+
+/// How a message about two shapes begins.
+const fn together(a: &[usize], b: &[usize]) -> ConstText {
+    ConstText::new("cannot broadcast shapes ").shape(a).then(" and ").shape(b).then(" together: ")
 }

@@ -11,7 +11,7 @@ use crate::kernel::threads::Serial;
 #[cfg(feature = "rayon")]
 use crate::kernel::threads::Threads;
 use crate::sealed::Sealed;
-use crate::shape::{Split, join_bases, sizes, sizes_mut};
+use crate::shape::{BatchShape, joint_base, sizes, sizes_mut};
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
@@ -75,7 +75,7 @@ pub mod base_op {
         ///
         /// Its shapes, errors, an example and equivalents are at [`Batch::matmul`](crate::Batch::matmul).
         MatMul
-        /// Inner products of vectors, of which nothing is conjugated: `(n),(n)->()`.
+        /// Inner products of vectors, without conjugation: `(n),(n)->()`.
         ///
         /// Its shapes, errors, an example and equivalents are at [`Batch::inner`](crate::Batch::inner).
         Inner
@@ -101,7 +101,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
 
     /// The base shape of the result.
     #[doc(hidden)]
-    fn base(self, parts: &[Split<'_>; 2]) -> Result<Self::Base, BroadcastError>;
+    fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError>;
 
     /// The results as a new array; the shapes were checked.
     #[doc(hidden)]
@@ -150,26 +150,82 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
 }
 
 /// The operands stretched to the shape of a result, each at the right of its batch and of its base.
-fn expanded<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
+fn stretched<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
     a: &'a Batch<'_, A, D, B>,
     b: &'b Batch<'_, A2, D2, B2>,
     shape: &[usize],
 ) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
     let batch = shape.len() - a.base_ndim().max(b.base_ndim());
-    (stretched(a, shape, batch), stretched(b, shape, batch))
+    (stretch(a, shape, batch), stretch(b, shape, batch))
 }
 
-/// The operand stretched to a shape of which the `batch` first axes are the batch.
-fn stretched<'a, A, D: Dimension, B: Dimension, E: Dimension>(
+/// The operand stretched to a shape whose first `batch` axes are the batch.
+fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
     operand: &'a Batch<'_, A, D, B>,
     shape: &[usize],
     batch: usize,
 ) -> ArrayView<'a, A, E> {
-    let part = operand.parts();
+    let part = operand.shape();
     let mut whole = E::zeros(shape.len());
     sizes_mut(&mut whole).copy_from_slice(shape);
     let places = (batch - part.batch().len()..batch).chain(shape.len() - part.base().len()..shape.len());
     place(operand.whole(), whole, places)
+}
+
+/// The methods of [`BaseOp`] that write a new array, and one that exists; each on one thread and on several.
+macro_rules! methods {
+    (
+        $A:ty, $A2:ty;
+        |$a:ident, $b:ident, $shape:ident| $to_new:expr, $par_to_new:expr;
+        |$out:ident| $into:expr, $par_into:expr;
+    ) => {
+        fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
+            self,
+            $a: &Batch<'_, $A, D, B>,
+            $b: &Batch<'_, $A2, D2, B2>,
+            $shape: E,
+        ) -> Array<Self::Output, E> {
+            $to_new
+        }
+
+        fn into<D: Dimension, D2: Dimension, E: Dimension>(
+            self,
+            $a: &Batch<'_, $A, D, B>,
+            $b: &Batch<'_, $A2, D2, B2>,
+            $out: &mut ArrayRef<Self::Output, E>,
+        ) {
+            $into;
+        }
+
+        #[cfg(feature = "rayon")]
+        fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
+            self,
+            $a: &Batch<'_, $A, D, B>,
+            $b: &Batch<'_, $A2, D2, B2>,
+            $shape: E,
+        ) -> Array<Self::Output, E>
+        where
+            $A: Send + Sync,
+            $A2: Sync,
+            Self::Output: Send,
+        {
+            $par_to_new
+        }
+
+        #[cfg(feature = "rayon")]
+        fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
+            self,
+            $a: &Batch<'_, $A, D, B>,
+            $b: &Batch<'_, $A2, D2, B2>,
+            $out: &mut ArrayRef<Self::Output, E>,
+        ) where
+            $A: Send + Sync,
+            $A2: Sync,
+            Self::Output: Send,
+        {
+            $par_into;
+        }
+    };
 }
 
 /// Element by element, in one pass.
@@ -186,66 +242,27 @@ macro_rules! elementwise {
             type Base = <B as DimMax<B2>>::Output;
 
             #[inline]
-            fn base(self, parts: &[Split<'_>; 2]) -> Result<Self::Base, BroadcastError> {
-                let mut base = Self::Base::zeros(parts[0].base().len().max(parts[1].base().len()));
-                join_bases(parts, sizes_mut(&mut base))?;
-                Ok(base)
+            fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError> {
+                joint_base(shapes)
             }
 
-            fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
-                self,
-                a: &Batch<'_, A, D, B>,
-                b: &Batch<'_, A2, D2, B2>,
-                shape: E,
-            ) -> Array<Self::Output, E>
-            {
-                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
-                to_new(shape, &Inputs::from((&*a, &*b)), base_op::$Op)
+            methods! {
+                A, A2;
+                |a, b, shape| {
+                    let (a, b) = stretched::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
+                    to_new(shape, &Inputs::from((&*a, &*b)), base_op::$Op)
+                }, {
+                    let (a, b) = stretched::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
+                    par_to_new(shape, &Inputs::from((&*a, &*b)), base_op::$Op)
+                };
+                |out| {
+                    let (a, b) = stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
+                    each(out, &Inputs::from((&*a, &*b)), &mut base_op::$Op)
+                }, {
+                    let (a, b) = stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
+                    par_each(out, &Inputs::from((&*a, &*b)), base_op::$Op)
+                };
             }
-
-            fn into<D: Dimension, D2: Dimension, E: Dimension>(
-                self,
-                a: &Batch<'_, A, D, B>,
-                b: &Batch<'_, A2, D2, B2>,
-                out: &mut ArrayRef<Self::Output, E>,
-            )
-            {
-                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.shape());
-                each(out, &Inputs::from((&*a, &*b)), &mut base_op::$Op);
-            }
-
-            #[cfg(feature = "rayon")]
-            fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
-                self,
-                a: &Batch<'_, A, D, B>,
-                b: &Batch<'_, A2, D2, B2>,
-                shape: E,
-            ) -> Array<Self::Output, E>
-            where
-                A: Send + Sync,
-                A2: Sync,
-                Self::Output: Send,
-            {
-                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
-                par_to_new(shape, &Inputs::from((&*a, &*b)), base_op::$Op)
-            }
-
-            #[cfg(feature = "rayon")]
-            fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
-                self,
-                a: &Batch<'_, A, D, B>,
-                b: &Batch<'_, A2, D2, B2>,
-                out: &mut ArrayRef<Self::Output, E>,
-            )
-            where
-                A: Send + Sync,
-                A2: Sync,
-                Self::Output: Send,
-            {
-                let (a, b) = expanded::<_, _, _, _, _, _, E>(a, b, out.shape());
-                par_each(out, &Inputs::from((&*a, &*b)), base_op::$Op);
-            }
-
         }
 
         impl<A, A2> Make<<A as core::ops::$Op<A2>>::Output, (A, A2)> for base_op::$Op
@@ -273,94 +290,52 @@ macro_rules! elementwise {
 }
 elementwise!(Add add Sub sub Mul mul Div div);
 
-/// A dimension type that can be `R`: `R` itself and `IxDyn`.
-pub trait Holds<R>: Dimension {}
-impl<R: Dimension> Holds<R> for R {}
-macro_rules! dynamic {
-    ($($R:ty)*) => { $(impl Holds<$R> for IxDyn {})* };
-}
-dynamic!(Ix1 Ix2);
+/// A dimension type that a base with the number of axes of `R` can have: `R` itself, or `IxDyn`.
+///
+/// The products of [`base_op`] need bases of certain numbers of axes: `MatVec` an `Ix2` and an `Ix1`.
+#[diagnostic::on_unimplemented(
+    message = "a base of dimension type `{Self}` stands where the operation needs `{R}`",
+    label = "this operand needs a base of dimension type `{R}` or `IxDyn`",
+    note = "`matvec` takes a matrix and then a vector, `vecmat` a vector and then a matrix, `matmul` two matrices, \
+            `inner` two vectors",
+    note = "a vector is `a.batch::<Ix1>()?`, a matrix `a.batch::<Ix2>()?`"
+)]
+pub trait BaseDim<R>: Dimension {}
+impl<R: Dimension> BaseDim<R> for R {}
+impl BaseDim<Ix1> for IxDyn {}
+impl BaseDim<Ix2> for IxDyn {}
 
-/// Products of matrices and vectors: `(m,n)` as `[Some(m), Some(n)]`.
-macro_rules! product {
-    ($($Op:ident $signature:literal $A:ty, $B:ty => $R:ty, $fits:expr, $base:expr, $axes:expr;)*) => {$(
-        impl<T, B: Holds<$A>, B2: Holds<$B>> BaseOp<T, T, B, B2> for base_op::$Op
-        where
-            T: LinalgScalar,
-        {
+/// Products of matrices and vectors: the signature, the bases' dimension types, the base of the result for bases that
+/// fit, and the numbers of axes of all three bases.
+macro_rules! products {
+    ($($Op:ident $signature:literal, $A:ty, $B:ty => $R:ty, $fits:pat if $equal:expr => $base:expr, $axes:expr;)*) => {$(
+        impl<T: LinalgScalar, B: BaseDim<$A>, B2: BaseDim<$B>> BaseOp<T, T, B, B2> for base_op::$Op {
             type Output = T;
             type Base = $R;
 
             #[inline]
-            fn base(self, parts: &[Split<'_>; 2]) -> Result<$R, BroadcastError> {
-                /// The sizes of the result's base, where those of the operands fit.
-                #[inline]
-                fn sizes(a: &[usize], b: &[usize]) -> Option<$R> {
-                    let (fits, base): (fn(&[usize], &[usize]) -> bool, fn(&[usize], &[usize]) -> $R) = ($fits, $base);
-                    fits(a, b).then(|| base(a, b))
+            fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<$R, BroadcastError> {
+                match shapes.map(BatchShape::base) {
+                    $fits if $equal => Ok($base),
+                    _ => Err(const { Signature::literal($signature) }.misfit(shapes)),
                 }
-                if let Some(base) = sizes(parts[0].base(), parts[1].base()) {
-                    return Ok(base);
-                }
-                Err(const { Signature::literal($signature) }.base_of_result(parts).err().expect("a signature that does not fit either"))
             }
 
-            fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
-                self,
-                a: &Batch<'_, T, D, B>,
-                b: &Batch<'_, T, D2, B2>,
-                shape: E,
-            ) -> Array<Self::Output, E>
-            {
-                products_to_new(shape, a.whole(), b.whole(), $axes, Serial)
+            methods! {
+                T, T;
+                |a, b, shape|
+                    products_to_new(shape, a.whole(), b.whole(), $axes, Serial),
+                    products_to_new(shape, a.whole(), b.whole(), $axes, Threads);
+                |out|
+                    products_into(out, a.whole(), b.whole(), $axes, Serial),
+                    products_into(out, a.whole(), b.whole(), $axes, Threads);
             }
-
-            fn into<D: Dimension, D2: Dimension, E: Dimension>(
-                self,
-                a: &Batch<'_, T, D, B>,
-                b: &Batch<'_, T, D2, B2>,
-                out: &mut ArrayRef<Self::Output, E>,
-            )
-            {
-                products_into(out, a.whole(), b.whole(), $axes, Serial);
-            }
-
-            #[cfg(feature = "rayon")]
-            fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
-                self,
-                a: &Batch<'_, T, D, B>,
-                b: &Batch<'_, T, D2, B2>,
-                shape: E,
-            ) -> Array<Self::Output, E>
-            where
-                T: Send + Sync,
-            {
-                products_to_new(shape, a.whole(), b.whole(), $axes, Threads)
-            }
-
-            #[cfg(feature = "rayon")]
-            fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
-                self,
-                a: &Batch<'_, T, D, B>,
-                b: &Batch<'_, T, D2, B2>,
-                out: &mut ArrayRef<Self::Output, E>,
-            )
-            where
-                T: Send + Sync,
-            {
-                products_into(out, a.whole(), b.whole(), $axes, Threads);
-            }
-
         }
     )*};
 }
-product! {
-    MatVec "(m,n),(n)->(m)" Ix2, Ix1 => Ix1,
-        |a, b| matches!((a, b), (&[_, n], &[k]) if n == k), |a, _| Ix1(a[0]), [1, 2, 1];
-    VecMat "(n),(n,m)->(m)" Ix1, Ix2 => Ix1,
-        |a, b| matches!((a, b), (&[n], &[k, _]) if n == k), |_, b| Ix1(b[1]), [1, 1, 2];
-    MatMul "(m,n),(n,p)->(m,p)" Ix2, Ix2 => Ix2,
-        |a, b| matches!((a, b), (&[_, n], &[k, _]) if n == k), |a, b| Ix2(a[0], b[1]), [2, 2, 2];
-    Inner "(n),(n)->()" Ix1, Ix1 => Ix0,
-        |a, b| matches!((a, b), (&[n], &[k]) if n == k), |_, _| Ix0(), [0, 1, 1];
+products! {
+    MatVec "(m,n),(n)->(m)", Ix2, Ix1 => Ix1, [&[m, n], &[k]] if n == k => Ix1(m), [1, 2, 1];
+    VecMat "(n),(n,m)->(m)", Ix1, Ix2 => Ix1, [&[n], &[k, m]] if n == k => Ix1(m), [1, 1, 2];
+    MatMul "(m,n),(n,p)->(m,p)", Ix2, Ix2 => Ix2, [&[m, n], &[k, p]] if n == k => Ix2(m, p), [2, 2, 2];
+    Inner "(n),(n)->()", Ix1, Ix1 => Ix0, [&[n], &[k]] if n == k => Ix0(), [0, 1, 1];
 }

@@ -1,0 +1,56 @@
+//! The traits behind the arguments, for generic code.
+//!
+//! A call never names them: `a.broadcast_to([2, -1])` compiles because `[i32; 2]` is a [`TargetShape`]. Write one
+//! as a bound where a function of your own passes a shape, axes or operands on:
+//!
+//! | your function takes | the bound |
+//! |---|---|
+//! | a target shape, or one of its sizes | [`TargetShape`], [`Size`] |
+//! | axes, or one of them | [`Axes`], [`AxisIndex`] |
+//! | an array whose axes it sums over | `D: LessAxes<X::Count>`: see [`LessAxes`] |
+//! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
+//! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for several threads `ParMapOperands` or `ParApplyOperands` |
+//! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
+//! | batches for [`batch_broadcast_all`](crate::batch_broadcast_all) | [`BatchOperands`], [`BatchOperand`] |
+//! | an operation for [`Batch::apply`](crate::Batch::apply), or the bases of a product | [`BaseOp`], [`BaseDim`] |
+//! | the base shape that a closure writes | [`ResultBase`] |
+//!
+//! [`FusedOperands`] and [`AsArrayRef`] are supertraits of others. For any kind of array write an extension trait
+//! itself, such as `X: SumTo<A, D>`. All are sealed: only this crate implements them.
+//!
+//! # Examples
+//! ```
+//! use ndarray::{array, Array, Array1, Dimension};
+//! use ndarray_broadcast::{bounds::{Axes, LessAxes, TargetShape}, prelude::*, BroadcastError};
+//!
+//! /// Means over axes.
+//! fn means<D, X>(a: &Array<f64, D>, axes: X) -> Result<Array<f64, D::Left>, BroadcastError>
+//! where
+//!     D: LessAxes<X::Count>,
+//!     X: Axes,
+//! {
+//!     let sums = a.sum_axes(axes)?;
+//!     let count = a.len() / sums.len();
+//!     Ok(sums / count as f64)
+//! }
+//!
+//! /// Whether an array broadcasts to a shape.
+//! fn fits<D: Dimension>(a: &Array<f64, D>, shape: impl TargetShape) -> bool {
+//!     a.broadcast_to(shape).is_ok()
+//! }
+//!
+//! let a = array![[1.0, 2.0], [3.0, 6.0]];
+//! let columns: Array1<f64> = means(&a, 0)?;
+//! assert_eq!(columns, array![2.0, 4.0]);
+//! assert!(means(&a, 2).is_err());
+//! assert!(fits(&a, [5, -1, -1]) && !fits(&a, (3, 2)));
+//! # Ok::<(), ndarray_broadcast::BroadcastError>(())
+//! ```
+
+pub use crate::batch::{BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, ResultBase, SignatureShapes};
+pub use crate::map::{ApplyOperands, FusedOperands, MapOperands};
+#[cfg(feature = "rayon")]
+#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
+pub use crate::map::{ParApplyOperands, ParMapOperands};
+pub use crate::shape::{Axes, AxisIndex, LessAxes, Size, TargetShape};
+pub use crate::view::{AsArrayRef, Operand, Operands};

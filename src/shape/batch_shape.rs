@@ -1,0 +1,250 @@
+//! Shapes split into batch and base: batches are aligned and joined, bases are left alone.
+
+use super::target::target_error_of;
+use super::{
+    Placeholder, TargetShape, all_stretch_onto, checked_len, fits, join, joint_dim, joint_error_of, resolve,
+    sizes, sizes_mut,
+};
+use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
+use alloc::{format, string::ToString, vec::Vec};
+use ndarray::{Dimension, IxDyn};
+
+/// A shape and how many of its last axes are its base.
+///
+/// Not exported; public as it stands in hidden methods of public traits.
+#[derive(Clone, Copy)]
+pub struct BatchShape<'s> {
+    shape: &'s [usize],
+    base: usize,
+}
+
+impl<'s> BatchShape<'s> {
+    /// # Errors
+    /// `TooFewAxes` where the shape has fewer than `base` axes.
+    #[inline]
+    pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self, BroadcastError> {
+        if shape.len() < base {
+            return Err(Self::too_short(shape, base));
+        }
+        Ok(Self { shape, base })
+    }
+
+    #[cold]
+    fn too_short(shape: &[usize], base: usize) -> BroadcastError {
+        let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
+        request.too_few_axes("array", base, shape.len())
+    }
+
+    #[inline]
+    pub(crate) fn batch(self) -> &'s [usize] {
+        &self.shape[..self.shape.len() - self.base]
+    }
+
+    #[inline]
+    pub(crate) fn base(self) -> &'s [usize] {
+        &self.shape[self.shape.len() - self.base..]
+    }
+
+    /// # Errors
+    /// `BaseAxes` and `BaseSize` where `result` does not have the base of `self`. `shown` is a shape of
+    /// the request that has a base, and its position.
+    #[inline]
+    pub(crate) fn check_base(
+        self,
+        result: BatchShape<'_>,
+        request: impl FnOnce() -> Request,
+        shown: (usize, BatchShape<'_>),
+    ) -> Result<(), BroadcastError> {
+        if self.base() == result.base() {
+            return Ok(());
+        }
+        Err(self.other_base(result, request(), shown))
+    }
+
+    #[cold]
+    fn other_base(
+        self,
+        result: BatchShape<'_>,
+        request: Request,
+        shown: (usize, BatchShape<'_>),
+    ) -> BroadcastError {
+        let (own, found) = (self.base(), result.base());
+        match own.iter().zip(found).position(|(own, size)| own != size) {
+            Some(axis) if own.len() == found.len() => {
+                let mark = Mark::Shape(shown.0, shown.1.batch().len() + axis);
+                base_size(request, None, axis, [found[axis], own[axis]], mark)
+            }
+            _ => base_axes(request, None, own.len(), found.len()),
+        }
+    }
+}
+
+/// The error of a base, of an operand or the result, that has a wrong number of axes.
+#[cold]
+pub(crate) fn base_axes(
+    request: Request,
+    operand: Option<usize>,
+    expected: usize,
+    found: usize,
+) -> BroadcastError {
+    let detail = format!("the base of {} has {}, expected {expected}", owner(operand), count(found));
+    request.error(ErrorKind::BaseAxes, detail)
+}
+
+/// The error of a base axis, of an operand or the result, that has the first of two sizes instead of the second.
+#[cold]
+pub(crate) fn base_size(
+    request: Request,
+    operand: Option<usize>,
+    axis: usize,
+    sizes: [usize; 2],
+    mark: Mark,
+) -> BroadcastError {
+    let [size, expected] = sizes;
+    let place = format!("base axis {axis} of {}", owner(operand));
+    let error = request.error_of(ErrorKind::BaseSize, place, format!("size {size}, expected {expected}"));
+    error.at(axis as i128, [mark], sizes.map(|size| size.to_string()))
+}
+
+impl From<&BatchShape<'_>> for Shape {
+    fn from(part: &BatchShape<'_>) -> Self {
+        Shape::with_base(part.shape, part.base)
+    }
+}
+
+/// The number of axes of the joint batch shape.
+#[inline]
+pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
+    shapes.iter().map(|shape| shape.batch().len()).max().unwrap_or(0)
+}
+
+/// Writes the joint batch shape into `joint`, which has as many axes.
+///
+/// # Errors
+/// `Incompatible` where an axis has two sizes that are not 1.
+#[inline]
+fn join_batches(shapes: &[BatchShape<'_>], joint: &mut [usize]) -> Result<(), BroadcastError> {
+    if join(shapes.iter().map(|shape| shape.batch()), joint) { Ok(()) } else { Err(batch_error(shapes)) }
+}
+
+#[cold]
+#[inline(never)]
+fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
+    let batches: Vec<_> = shapes.iter().map(|shape| shape.batch()).collect();
+    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, shapes), &batches)
+}
+
+/// The joint batch shape.
+///
+/// # Errors
+/// As [`join_batches`].
+#[inline]
+pub(crate) fn joint_batch<J: Dimension>(shapes: &[BatchShape<'_>]) -> Result<J, BroadcastError> {
+    let mut joint = J::zeros(batch_ndim(shapes));
+    join_batches(shapes, sizes_mut(&mut joint))?;
+    Ok(joint)
+}
+
+/// The joint base shape of two operands.
+///
+/// # Errors
+/// `Incompatible` where an axis has two sizes that are not 1.
+#[inline]
+pub(crate) fn joint_base<B: Dimension>(shapes: &[BatchShape<'_>; 2]) -> Result<B, BroadcastError> {
+    let bases = shapes.map(BatchShape::base);
+    joint_dim(&bases).ok_or_else(|| joint_error_of(Request::new(&operation::BASES_TOGETHER, shapes), &bases))
+}
+
+/// The shape of a batch and a base.
+#[inline]
+pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
+    let mut whole = W::zeros(batch.len() + base.len());
+    let (first, last) = sizes_mut(&mut whole).split_at_mut(batch.len());
+    first.copy_from_slice(batch);
+    last.copy_from_slice(base);
+    whole
+}
+
+/// The shape of an operand whose batch is stretched to `batch`.
+///
+/// # Errors
+/// `Overflow`.
+#[inline]
+pub(crate) fn stretched_batch<W: Dimension>(
+    batch: &[usize],
+    shape: BatchShape<'_>,
+    request: impl FnOnce() -> Request,
+) -> Result<W, BroadcastError> {
+    let whole = with_base(batch, shape.base());
+    if checked_len(sizes(&whole)).is_some() { Ok(whole) } else { Err(request().overflow(sizes(&whole))) }
+}
+
+/// The shape of a result: the joint batch shape, then `base`. Its elements have `size` bytes.
+///
+/// # Errors
+/// In this order: `Incompatible` as [`join_batches`]; `TooLarge`.
+#[inline]
+pub(crate) fn result_shape<W: Dimension>(
+    shapes: &[BatchShape<'_>],
+    base: &[usize],
+    size: usize,
+) -> Result<W, BroadcastError> {
+    let batch = batch_ndim(shapes);
+    let mut whole = W::zeros(batch + base.len());
+    let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
+    last.copy_from_slice(base);
+    join_batches(shapes, joint)?;
+    if !fits(sizes(&whole), size) {
+        return Err(Request::new(&operation::EACH_BATCH, shapes).to(base).too_large(sizes(&whole), size));
+    }
+    Ok(whole)
+}
+
+/// The shape of an operand whose batch is stretched to `target`, where -1 keeps a size.
+///
+/// # Errors
+/// As [`resolve_target`](crate::resolve_target), of the batch.
+#[inline]
+pub(crate) fn expanded_batch<W: Dimension, T: TargetShape>(
+    shape: BatchShape<'_>,
+    target: &T,
+) -> Result<W, BroadcastError> {
+    let request = || Request::new(&operation::BATCH_TO_TARGET, &[shape]).to(target.for_message());
+    let mut batch = target.target_dim();
+    if !resolve(shape.batch(), sizes_mut(&mut batch), Placeholder::Keeps) {
+        return Err(target_error_of(request(), shape.batch(), &target.for_message(), Placeholder::Keeps));
+    }
+    stretched_batch(sizes(&batch), shape, request)
+}
+
+/// Checks that a result with the joint batch shape can be written to the batch of `out`.
+///
+/// # Errors
+/// In this order: `Incompatible` as [`join_batches`]; `TooFewAxes` where the batch of `out` has fewer axes;
+/// `Incompatible` where a size differs and is not 1 in the joint batch.
+#[inline]
+pub(crate) fn check_batches_into(
+    shapes: &[BatchShape<'_>],
+    out: BatchShape<'_>,
+) -> Result<(), BroadcastError> {
+    if all_stretch_onto(shapes.iter().map(|shape| shape.batch()), out.batch()) {
+        return Ok(());
+    }
+    Err(batches_into_error(shapes, out))
+}
+
+#[cold]
+#[inline(never)]
+fn batches_into_error(shapes: &[BatchShape<'_>], out: BatchShape<'_>) -> BroadcastError {
+    let joint = match joint_batch::<IxDyn>(shapes) {
+        Ok(joint) => joint,
+        Err(error) => return error,
+    };
+    let (joint, batch) = (sizes(&joint), out.batch());
+    let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
+    if batch.len() < joint.len() {
+        // Counts the axes of the whole, as the message shows it.
+        return request.too_few_axes("array", joint.len() + out.base, out.shape.len());
+    }
+    target_error_of(request, joint, &batch.for_message(), Placeholder::Refused)
+}
