@@ -20,7 +20,7 @@ pub(super) struct CoreAxis<'s> {
 pub(super) struct Cores<'s>(Vec<CoreAxis<'s>>);
 
 impl<'s> Cores<'s> {
-    /// All that a signature's text has, which was checked.
+    /// The axes in the text of a valid signature.
     pub(super) fn of(text: &'s str) -> Self {
         let (mut axes, mut operand, mut at) = (Vec::new(), 0, 0);
         while let Ok((next, _, after)) = token(text.as_bytes(), at) {

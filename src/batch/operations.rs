@@ -293,6 +293,16 @@ elementwise!(Add add Sub sub Mul mul Div div);
 /// A dimension type that a base with the number of axes of `R` can have: `R` itself, or `IxDyn`.
 ///
 /// The products of [`base_op`] need bases of certain numbers of axes: `MatVec` an `Ix2` and an `Ix1`.
+///
+/// # Examples
+/// A vector is on the right of `matvec`, not on the left:
+/// ```compile_fail,E0599
+/// use ndarray::{array, Ix1, Ix2};
+/// use ndarray_broadcast::prelude::*;
+///
+/// let (m, v) = (array![[1.0, 2.0], [3.0, 4.0]], array![1.0, 1.0]);
+/// v.batch::<Ix1>().unwrap().matvec(&m.batch::<Ix2>().unwrap()).unwrap();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a base of dimension type `{Self}` stands where the operation needs `{R}`",
     label = "this operand needs a base of dimension type `{R}` or `IxDyn`",

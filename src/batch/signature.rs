@@ -205,10 +205,10 @@ impl<'s> Signature<'s> {
     /// The error of [`base_of_result`](Self::base_of_result) for bases that are known not to fit.
     #[cold]
     pub(super) fn misfit(&self, shapes: &[BatchShape<'_>]) -> BroadcastError {
-        self.base_of_result(shapes).err().expect("the bases do not fit the signature")
+        self.base_of_result(shapes).expect_err("the bases do not fit the signature")
     }
 
-    /// The base axes, without those that are missing.
+    /// The base axes, without the missing optional ones.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {
             let (expected, found) = (self.operands(), parts.len());

@@ -23,12 +23,9 @@ impl ConstText {
     }
 
     pub(crate) const fn number(self, number: usize) -> Self {
+        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
         let text = if number > 9 { self.number(number / 10) } else { self };
-        let digit = [b'0' + (number % 10) as u8];
-        match core::str::from_utf8(&digit) {
-            Ok(digit) => text.then(digit),
-            Err(_) => text,
-        }
+        text.then(DIGITS[number % 10])
     }
 
     pub(crate) const fn shape(self, sizes: &[usize]) -> Self {

@@ -1,18 +1,18 @@
-//! The guide: how to think in this crate, in chapters that run.
+//! The guide, in chapters whose code is compiled and run.
 //!
 //! | chapter | for the question |
 //! |---|---|
-//! | [`families`] | there are several ways to say what goes where: which one do I want? |
-//! | [`gradients`] | I write the backward pass myself: what undoes a broadcast? |
-//! | [`batches`] | my arrays are many matrices: how do I keep the batch apart from the matrix? |
-//! | [`shapes`] | there are no arrays yet, or not all sizes: what can be said? |
-//! | [`speed`] | what costs what, and what did it measure? |
-//! | [`from_unbroadcast`] | I have an `unbroadcast` of my own: what replaces it? |
-//! | [`from_numpy`] | I know NumPy: what is it called here, and what differs? |
+//! | [`families`] | which of the ways to broadcast do I want? |
+//! | [`gradients`] | I write the backward pass myself: how do I undo a broadcast? |
+//! | [`batches`] | my array holds many matrices: how do I separate the batch from the matrix? |
+//! | [`shapes`] | I have no arrays yet, or not all sizes: how do I check shapes? |
+//! | [`speed`] | how much does each operation cost? |
+//! | [`from_unbroadcast`] | I have an `unbroadcast` of my own: how do I replace it? |
+//! | [`from_numpy`] | I know NumPy: which names and rules differ? |
 //! | [`from_pytorch`] | the same for PyTorch |
-//! | [`versions`] | which ndarray, which Rust, and what may change? |
+//! | [`versions`] | which versions of ndarray and Rust does it need, and what may change? |
 //!
-//! All begin with the same two lines: the types are ndarray's, the methods come with the prelude.
+//! All chapters begin with the same two lines: the types are ndarray's, the methods come with the prelude.
 //!
 //! ```
 //! use ndarray::array;

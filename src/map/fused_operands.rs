@@ -17,7 +17,7 @@ use ndarray::Dimension;
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
     label = "expected an operand or a tuple of 1 to 6 operands",
     note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
     note = "for more than 6 operands, combine some of them first"
 )]
 pub trait FusedOperands: Sealed {
@@ -53,11 +53,16 @@ pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'
 /// assert!(mean((&x, &array![1.0, 2.0, 3.0]), 4.0, |x, c| x - c).is_err());
 /// # Ok::<(), BroadcastError>(())
 /// ```
+/// A number is not an operand: capture it in the closure.
+/// ```compile_fail,E0277
+/// let x = ndarray::array![1.0, 2.0];
+/// ndarray_broadcast::broadcast_map((&x, 2.0), |x, y| x * y).unwrap();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
     label = "expected an operand or a tuple of 1 to 6 operands",
     note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
     note = "for more than 6 operands, combine some of them first"
 )]
 pub trait MapOperands<F, R>: FusedOperands {
@@ -91,7 +96,7 @@ pub trait MapOperands<F, R>: FusedOperands {
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
     label = "expected an operand or a tuple of 1 to 6 operands",
     note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
     note = "for more than 6 operands, combine some of them first"
 )]
 pub trait ApplyOperands<T, F>: FusedOperands {

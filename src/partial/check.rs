@@ -57,10 +57,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// One thing that has to be so for operands to go together.
+/// A condition under which operands go together.
 ///
-/// It prints as a sentence. It says what partial shapes leave open, and so counts on every operand
-/// being as its partial shape says, and on equal names being equal sizes.
+/// It prints as a sentence. It covers only what the partial shapes leave open: every operand must match its partial
+/// shape, and equal names must be equal sizes.
 ///
 /// # Examples
 /// ```
@@ -97,7 +97,7 @@ pub enum Check {
         /// Whether 1 is allowed as well.
         or_one: bool,
     },
-    /// Of these axes, those that are not 1 are equal.
+    /// All of these axes that are not 1 are equal.
     Agree {
         /// The axes, at least two.
         places: Vec<Place>,

@@ -1,4 +1,4 @@
-//! Whether operands go together for certain, never, or if the running program makes sure of more.
+//! Whether operands go together always, never, or if checks hold at run time.
 
 use super::dim::BesideOne;
 use super::infer::{AlignedAxes, AlignedDim, Inferred};
@@ -8,7 +8,7 @@ use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, insert_sorted};
 use alloc::{vec, vec::Vec};
 
-/// Whether operands go together, as far as their shapes tell.
+/// Whether operands go together, as far as their partial shapes say.
 ///
 /// # Examples
 /// ```
@@ -22,15 +22,15 @@ use alloc::{vec, vec::Vec};
 /// ```
 ///
 /// # Equivalents
-/// `shape.cstr_broadcastable` in MLIR folds to a witness that is true, or stays; it has no answer for never.
+/// `shape.cstr_broadcastable` in MLIR folds to a true witness or stays; it has no answer for never.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Decision {
-    /// All shapes that are as described go together.
+    /// All shapes that the operands accept go together.
     Always,
-    /// No shapes that are as described go together; this is why.
+    /// No shapes that the operands accept go together; the error says why.
     Never(BroadcastError),
-    /// Shapes that are as described go together exactly where all these checks hold; there is at
+    /// Shapes that the operands accept go together exactly where all these checks hold; there is at
     /// least one.
     Depends(Vec<Check>),
 }
@@ -97,8 +97,8 @@ impl Decision {
 /// ```
 ///
 /// # Equivalents
-/// `shape.cstr_broadcastable` in MLIR, which knows always and not; nGraph's
-/// `broadcast_merge_into` says no where it is sure.
+/// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
+/// `broadcast_merge_into` refuses where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
     infer_and_check(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
 }
@@ -116,8 +116,8 @@ pub(super) fn infer_and_check(
 ///
 /// # Shapes
 /// As [`decide`]; the joint shape is one that `result` accepts. A name of the result is the size that
-/// it is in the operands, if they have it. With names that stand in several places, an impossible
-/// result may be answered with checks of which one always fails; the other answers are certain.
+/// it is in the operands, if they have it. Where a name occurs several times, an impossible
+/// result may give checks that cannot all hold; the other answers are certain.
 ///
 /// # Errors
 /// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
@@ -175,7 +175,7 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
     Ok(checks)
 }
 
-/// Where each name of the operands stands first.
+/// The first axis of each name in the operands.
 fn first_places(operands: &[PartialShape]) -> ByName<'_, Place> {
     let mut places = ByName::new();
     for (operand, shape) in operands.iter().enumerate() {
@@ -216,7 +216,7 @@ fn axis_checks<'a>(
     checks
 }
 
-/// The one operand that can have another size than 1 at an axis, if there is one: its size is the result's.
+/// The only operand whose size at an axis may differ from 1, if there is just one: its size is the result's.
 fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
     let mut stretching = columns.at(axis).filter(|(_, _, dim)| **dim != Dim::Known(1));
     let (operand, axis, _) = stretching.next()?;

@@ -1,4 +1,4 @@
-//! The size of one axis, as far as it is known.
+//! Known and partially known sizes.
 
 use crate::error::BroadcastError;
 use alloc::{
@@ -8,7 +8,7 @@ use alloc::{
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
 
-/// The size of one axis, as far as it is known.
+/// A known or partially known size of one axis.
 ///
 /// Every `Dim` has one form: a range of one size is [`Known`](Self::Known), and `0..` is
 /// [`Unknown`](Self::Unknown), so that `==` compares what is known.
@@ -37,7 +37,7 @@ use core::ops::{Bound, RangeBounds};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dim {
-    /// A size that is known. 0 is such a size and is not 1.
+    /// A known size. 0 is a known size other than 1.
     Known(usize),
     /// Any size.
     Unknown,
@@ -108,7 +108,7 @@ impl Dim {
         super::text::name(name).map(|()| Self::Name(Name(name.into())))
     }
 
-    /// Whether an axis of size `size` is such a one, whatever names stand for.
+    /// Whether `size` is possible, ignoring names.
     ///
     /// # Examples
     /// ```
@@ -126,7 +126,7 @@ impl Dim {
         self.span().contains(size)
     }
 
-    /// All sizes that it can be, names taken by themselves.
+    /// All possible sizes, ignoring names.
     pub(super) fn span(&self) -> Span {
         match *self {
             Self::Known(size) => Span { lo: size, hi: size },
@@ -143,7 +143,7 @@ impl Dim {
     }
 }
 
-/// The error of a range that has no size in it, written as in Rust.
+/// The error of an empty range, written as in Rust.
 #[cold]
 fn empty(start: Bound<&usize>, end: Bound<&usize>) -> BroadcastError {
     let shown = |bound: Bound<&usize>| match bound {
@@ -242,7 +242,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// The sizes from `lo` to `hi`, at least one. The largest `usize` stands for no end: no axis is so long.
+/// The sizes from `lo` to `hi`, at least one. `usize::MAX` means no upper end: no axis is that long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Span {
     pub(super) lo: usize,

@@ -1,4 +1,4 @@
-//! The other families over shapes that are known in part: targets with -1, axis sets, batches, sums.
+//! The other families for partially known shapes: targets with -1, axis sets, batches, sums.
 
 use super::infer::{AlignedAxes, checked_least};
 use super::partial_shape::{clash, merge_dims};
@@ -12,8 +12,8 @@ use core::slice;
 ///
 /// # Shapes
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
-/// or of the target's size, or the target has -1 there, which keeps what is known of the axis. Of an
-/// array `*`, -1 keeps a size that is not known.
+/// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
+/// array `*`, -1 keeps an unknown size.
 ///
 /// # Errors
 /// In this order:
@@ -69,8 +69,8 @@ pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialSha
 /// # Shapes
 /// As [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes): the target without the axes is the
 /// array's shape, and nothing stretches. The result has the target's sizes at the named axes; at the
-/// others it combines those of the array and the target. Of an array `*` the target
-/// is the result; of a target `*` with a ranked array the sizes along the axes are unknown.
+/// others it combines those of the array and the target. For an array `*` the target
+/// is the result; for a target `*` and a ranked array, the sizes along the axes are unknown.
 ///
 /// # Errors
 /// In this order:
@@ -125,7 +125,7 @@ pub fn infer_axes(
 /// # Shapes
 /// As [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): axis `i` of the array becomes axis
 /// `axes[i]`, and stretches from 1. The result is the target, with what is known of those axes of the
-/// array that cannot be 1. Of an array `*` the target is the result, of a target `*` it is `*`.
+/// array that cannot be 1. For an array `*` the target is the result; for a target `*` the result is `*`.
 ///
 /// # Errors
 /// In this order:
@@ -180,7 +180,7 @@ pub fn infer_in_dim(
 /// The joint batch shape of operands whose last axes are their base.
 ///
 /// # Shapes
-/// Each operand comes with the number of its base axes. What is left of each is aligned at the right
+/// Each operand comes with the number of its base axes. The other axes of each are aligned at the right
 /// and joined, as in [`infer_shapes`](super::infer_shapes); base axes take no part and may differ. The
 /// shape of an operand with its batch expanded is the joint one
 /// [`with_base`](PartialShape::with_base) its own.
@@ -232,7 +232,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// The shape of a sum over axes.
 ///
 /// # Shapes
-/// The other axes, in their order, whatever the sizes of those that are summed; of `*`, `*` is left.
+/// The axes that are not summed, in order, whatever the sizes of the others. The sum of `*` is `*`.
 ///
 /// # Errors
 /// In this order: [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the
@@ -267,7 +267,7 @@ pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, 
     Ok(PartialShape::ranked(left))
 }
 
-/// Makes sure that no axis is named twice where it is not known how many there are.
+/// Checks that no axis is named twice, for an unknown number of axes.
 fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
     let mut sorted = positions(axes);
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! The joint shape of shapes that are not all known.
+//! The joint shape of partially known shapes.
 
 use super::partial_shape::clash;
 use super::{Dim, Name, PartialShape, Span};
@@ -9,8 +9,8 @@ use alloc::{vec, vec::Vec};
 /// The joint size of two axes.
 ///
 /// # Shapes
-/// Every size that the operands allow is one of the result's, and no other is, except that a `Dim`
-/// cannot say more of a name than that it is itself:
+/// The result has exactly the sizes that the operands allow. Only for names it may have more, because a `Dim` cannot
+/// restrict a name:
 ///
 /// | | `3` | `1` | `?` | `2..5` | `0..4` | `n` |
 /// |---|---|---|---|---|---|---|
@@ -46,7 +46,7 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
     infer_dims(&[a, b])
 }
 
-/// The joint size of any number of axes, taken together.
+/// The joint size of any number of axes, inferred from all of them at once.
 ///
 /// # Shapes
 /// As [`infer_dim`]; no sizes at all give 1. All are looked at at once: `0`, `?` and `3` never go
@@ -104,7 +104,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
     Ok(joint.shape_of([a, b]))
 }
 
-/// The joint shape of any number of shapes, taken together: certain, whatever the unknown sizes are.
+/// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
 ///
 /// # Shapes
 /// As [`infer_shape`]; the order does not matter, and no shapes at all give `[]`.
@@ -134,7 +134,7 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
     Ok(joint.shape_of(shapes))
 }
 
-/// The shape that the result of an operation is inferred to have: MLIR's rule.
+/// The inferred shape of an operation's result, by MLIR's rule.
 ///
 /// # Shapes
 /// The joint shape of the operands whose number of axes is known, as in [`infer_shapes`]; `None`
@@ -166,7 +166,7 @@ pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialSha
 /// A size aligned with an axis of the result: operand, axis of the operand, size.
 pub(super) type AlignedDim<'a> = (usize, usize, &'a Dim);
 
-/// The axes of the ranked operands of a broadcast, aligned at the right. A missing axis does not stand there.
+/// The axes of the ranked operands of a broadcast, aligned at the right, without missing axes.
 pub(super) struct AlignedAxes<'a> {
     /// The sizes of each operand; none where it is not ranked.
     dims: Vec<&'a [Dim]>,
@@ -213,7 +213,7 @@ impl<'a> AlignedAxes<'a> {
         })
     }
 
-    /// The sizes that an axis has whatever the operands are: those that all that cannot be 1 allow.
+    /// Intersection of all operands that cannot be 1.
     /// `None` where all can be 1.
     ///
     /// # Errors
@@ -229,7 +229,7 @@ impl<'a> AlignedAxes<'a> {
                 *highest = (operand, dim);
             }
         }
-        // Spans that meet two by two meet all together, at the largest start and the smallest end.
+        // Intervals that intersect pairwise have a common intersection, from the largest start to the smallest end.
         widest.map_or(Ok(None), |[lowest, highest]| {
             let span = lowest.1.span().intersect(highest.1.span());
             span.map(Some).ok_or(if lowest.0 < highest.0 { [lowest, highest] } else { [highest, lowest] })
@@ -286,7 +286,7 @@ impl Inferred<'_> {
     }
 }
 
-/// `joint`, unless even the smallest shape that it can be is an overflow.
+/// `joint`, unless even its smallest shape overflows.
 pub(super) fn checked_least(
     joint: Vec<Dim>,
     request: &dyn Fn() -> Request,
@@ -315,7 +315,7 @@ impl Allowed {
 }
 
 impl NameSpans<'_> {
-    /// The smallest span of all sizes that `dim` can be.
+    /// The smallest span that contains all possible sizes of `dim`.
     pub(super) fn span(&self, dim: &Dim) -> Span {
         match dim.as_name().and_then(|name| self.0.get(name)) {
             Some(Allowed(Some(span))) => span.hull(Span::ONE),
@@ -324,7 +324,7 @@ impl NameSpans<'_> {
         }
     }
 
-    /// Whether `name` can stand for a size of `span`.
+    /// Whether `name` can have a size in `span`.
     pub(super) fn meets(&self, name: &Name, span: Span) -> bool {
         match self.0.get(name.as_str()) {
             Some(Allowed(beside)) => {

@@ -1,12 +1,12 @@
 //! Partially known shapes: broadcasting before all sizes are known.
 //!
-//! Nothing here needs an array. A [`PartialShape`] has for each axis a [`Dim`]: a size, `?`, a range
-//! or a name, or it is `*`, of any number of axes. From such shapes the module
+//! Nothing here needs an array. A [`PartialShape`] has a [`Dim`] for each axis: a size, `?`, a range
+//! or a name. Or it is `*`, with any number of axes. From such shapes the module
 //! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
 //! - verifies a declared result ([`verify`](verify())),
-//! - decides if the operands go together always, never, or where certain things hold ([`decide`](decide()),
+//! - decides if the operands go together always, never, or where checks hold ([`decide`](decide()),
 //!   [`decide_result`]),
-//! - and makes a [`Plan`] that takes the real shapes later and makes sure of those.
+//! - and makes a [`Plan`], which checks the real shapes later.
 //!
 //! ```
 //! use ndarray_broadcast::partial::{infer_shapes, Decision, PartialShape, Plan, decide};
@@ -32,8 +32,8 @@
 //! | `[]` | no axes |
 //! | `*` | any number of axes |
 //!
-//! A name is of ASCII letters, digits and `_`, without the `x` that stands between sizes. What is
-//! printed reads back as the same shape, and what cannot be read is refused with the position.
+//! A name has ASCII letters, digits and `_`, but no `x`, which separates sizes. A printed shape reads
+//! back as the same shape; an error names the position in the text.
 //!
 //! # Inference
 //!
@@ -54,14 +54,13 @@
 //! | `n`, `3` | `3` | `n` is 1 or 3, and stays `n` wherever else it stands |
 //! | `n`, `m` | `?` | one of them may be 1 |
 //!
-//! Inferring is *sound*, no outcome is ever excluded, and *tight*: for a single axis the result is of
-//! exactly the sizes that some assignment gives, and for whole shapes it is the smallest `Dim` that
-//! covers them. All operands are looked at at once, and a name on all its axes. What a `Dim` cannot say:
+//! Inference is *sound*: it excludes no outcome. It is also *tight*: for a single axis the result has
+//! exactly the sizes that some assignment gives, and for whole shapes each `Dim` is the smallest that
+//! covers them. It considers all operands at once, and all axes of a name. A `Dim` cannot express:
 //! - sets with holes: `nx?x0..1` with `5x1xn` has 0, 1 or 5 on its last axis, which becomes `0..5`;
 //! - a name and a range at once: `nxn` with `3x1` has `n` on its last axis, not that `n` is 1 or 3.
 //!
-//! The tests prove it by going through all assignments for all pairs and triples of sizes, ranges and
-//! names up to 4.
+//! The tests prove it with all assignments for all pairs and triples of sizes, ranges and names up to 4.
 //!
 //! # Verification
 //!
@@ -89,8 +88,8 @@
 //! | `*`, `3` | `Depends` | `operand 0 goes together with all others` |
 //! | `*`, `*`, `3` | `Depends` | `all operands go together` |
 //!
-//! `Always` and `Never` are certain. Whether the whole result is small enough to be an array is not a
-//! question of single axes: it is an error here only where even the smallest result is an
+//! `Always` and `Never` are certain. They do not cover the size of the whole result, which is an error
+//! here only where even the smallest result is an
 //! [`Overflow`](crate::ErrorKind::Overflow), and [`Plan::joint_shape`] checks it of real sizes.
 //!
 //! # Other families

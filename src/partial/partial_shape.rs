@@ -1,4 +1,4 @@
-//! The shape of an operand, as far as it is known.
+//! Partially known shapes.
 
 use super::{Dim, Span};
 use crate::error::{BroadcastError, ErrorKind, Request, Shape, count, operation};
@@ -66,7 +66,7 @@ impl PartialShape {
         Self { dims: None }
     }
 
-    /// The shape of an array; all of it is known.
+    /// The shape of an array, with all sizes known.
     ///
     /// # Examples
     /// ```
@@ -146,10 +146,10 @@ impl PartialShape {
         self.dims()?.iter().map(size).collect()
     }
 
-    /// The shape with the axes of `base` after its own: of a batch and a base the whole.
+    /// The shape with the axes of `base` appended, such as the whole of a batch and a base.
     ///
     /// # Shapes
-    /// Any two; where one is `*`, so is the whole.
+    /// Any two; if one is `*`, the result is `*`.
     ///
     /// # Examples
     /// ```
@@ -170,8 +170,8 @@ impl PartialShape {
         }
     }
 
-    /// Whether an array of shape `shape` has such a shape: as many axes, each of a size that is
-    /// possible there, and equal sizes where equal names stand.
+    /// Whether `shape` matches: the same number of axes, a possible size at each, and one size for each
+    /// name.
     ///
     /// # Shapes
     /// Any. Nothing is broadcast: `3` does not accept `[1]`, and `[]` accepts `[]` only.
@@ -200,7 +200,7 @@ impl PartialShape {
             })
     }
 
-    /// Whether it says at most what `other` says: every shape that `other` accepts, it accepts too,
+    /// Whether it is at most as specific as `other`: every shape that `other` accepts, it accepts too,
     /// as far as single axes can tell.
     ///
     /// # Shapes
@@ -296,7 +296,7 @@ pub(super) fn clash(request: Request, axis: usize, dims: (&Dim, &Dim), shapes: [
 
 /// Combines two descriptions of each size. The error is the position of the first pair that no size satisfies.
 ///
-/// A name that can only be of one size is that size.
+/// A name with only one possible size becomes that size.
 pub(super) fn merge_dims(pairs: &[(&Dim, &Dim)]) -> Result<Vec<Dim>, usize> {
     let mut named = ByName::new();
     for (i, &(a, b)) in pairs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A broadcast that is planned before the sizes are there, and checked when they are.
+//! A broadcast planned before the sizes are known, and checked at run time.
 
 use super::decide::infer_and_check;
 use super::{Check, Dim, PartialShape, Place, decide_result};
@@ -6,7 +6,7 @@ use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
 use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
 
-/// A broadcast planned from partial shapes, which takes the real shapes later.
+/// A broadcast planned from partial shapes, and applied to real shapes later.
 ///
 /// A plan is made only if it can succeed. At run time it checks that the shapes are as described, that each name has
 /// one size, and everything that was left open, so that nothing is undefined.
@@ -45,7 +45,7 @@ impl Plan {
     /// Plans a broadcast of operands of these shapes.
     ///
     /// # Shapes
-    /// As [`decide()`]; any number, `*` too.
+    /// As [`decide`](super::decide()); any number, `*` too.
     ///
     /// # Errors
     /// That of [`Decision::Never`](super::Decision::Never): a plan that cannot succeed is not made.
@@ -69,7 +69,7 @@ impl Plan {
         Ok(Self { operands, result: None, inferred, checks })
     }
 
-    /// The same with a declared shape for the result, which is made sure of too.
+    /// Adds a declared shape for the result, which is checked too.
     ///
     /// # Shapes
     /// As [`decide_result`].
@@ -197,7 +197,7 @@ impl From<Place> for Mark {
     }
 }
 
-/// Makes sure that `shape` is as planned, and of the names that were seen before.
+/// Checks a shape against the planned one, and its names against those seen before.
 fn as_planned<'a>(
     planned: &'a PartialShape,
     shape: &[usize],

@@ -124,7 +124,7 @@ fn range(lo: &str, hi: &str) -> Result<Dim, TextFault> {
     Dim::range(from..=to).map_err(|_| (end, "an end of the range that is not below its start"))
 }
 
-/// The number in some digits; `next` may follow them.
+/// Reads digits as a number; `next` may follow them.
 fn size(digits: &str, next: &'static str) -> Result<usize, TextFault> {
     let wrong = digits.bytes().position(|byte| !byte.is_ascii_digit());
     if let Some(at) = wrong.or(digits.is_empty().then_some(0)) {

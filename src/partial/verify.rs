@@ -1,4 +1,4 @@
-//! Whether the shape that a result is declared to have agrees with the operands.
+//! Whether the declared shape of a result agrees with the operands.
 
 use super::infer::{AlignedAxes, Inferred, NameSpans};
 use super::{Dim, PartialShape, Span};
@@ -8,7 +8,7 @@ use alloc::{format, string::ToString};
 
 /// How far the declared shape of a result may go beyond the inferred one.
 ///
-/// MLIR's document says one thing in its table and another in its pseudo-code; this names the two.
+/// In MLIR's document the table and the pseudo-code differ; this names the two rules.
 ///
 /// | inferred | declared | `AllowCast` | `Exact` |
 /// |---|---|---|---|
@@ -41,12 +41,12 @@ pub enum ResultRule {
     Exact,
 }
 
-/// Whether operands of these shapes can give a result that is declared as `result`.
+/// Whether operands of these shapes can give a result of the declared shape `result`.
 ///
 /// # Shapes
 /// There is an operand; the operands whose number of axes is known have a joint shape, with exactly as
 /// many axes as the result; and each axis of the result agrees with the inferred one under `rule`.
-/// Where no number of axes is known, of the operands or of the result, nothing is compared. A name of
+/// If all operands or the result are `*`, nothing is compared. A name of
 /// the result is the same size wherever it stands, in operands too.
 ///
 /// # Errors

@@ -310,7 +310,7 @@ impl AxisMask {
         }
     }
 
-    /// The axes, or one that does not exist or is repeated.
+    /// The mask, or else an axis that does not exist or is repeated.
     #[inline(always)]
     fn distinct<X: Axes>(axes: &X, ndim: usize) -> Result<Self, usize> {
         let each = || (0..axes.axis_count()).map(|i| axes.axis(i));

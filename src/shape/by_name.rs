@@ -1,5 +1,5 @@
-//! Small maps and sets, of names above all. Sorted vectors, because a `BTreeMap` costs ten times as
-//! much to compile, once for each type that it holds.
+//! Small maps and sets, mostly of names, as sorted vectors: a `BTreeMap` takes ten times as long to compile, for each
+//! type that it holds.
 
 use alloc::vec::Vec;
 
@@ -29,7 +29,7 @@ impl<'a, T> ByName<'a, T> {
     }
 }
 
-/// Whether `item` was not in the sorted set, in which it is now.
+/// Inserts `item` into a sorted set and returns whether it was new.
 pub(crate) fn insert_sorted<T: Ord>(set: &mut Vec<T>, item: T) -> bool {
     match set.binary_search(&item) {
         Ok(_) => false,

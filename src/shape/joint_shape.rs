@@ -154,7 +154,7 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
 #[cold]
 pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
-    // of each axis, the first operand that has the joint size so far, and that size
+    // For each axis, the first operand with the joint size so far, and that size.
     let mut joint = vec![(0, 1); ndim];
     let mut clash: Option<(usize, [usize; 2], [usize; 2])> = None;
     for (operand, shape) in shapes.iter().enumerate() {
@@ -210,14 +210,12 @@ pub const fn const_broadcast_shape<const M: usize, const N: usize, const O: usiz
     while from_end <= O {
         let x = if from_end <= M { a[M - from_end] } else { 1 };
         let y = if from_end <= N { b[N - from_end] } else { 1 };
-        joint[O - from_end] = match joint_size(x, y) {
-            Some(size) => size,
-            None => {
-                let text = together(&a, &b).then("axis ").number(O - from_end);
-                let text = text.then(" has sizes ").number(x).then(" and ").number(y);
-                panic!("{}", text.then(", expected equal sizes or 1").as_str())
-            }
+        let Some(size) = joint_size(x, y) else {
+            let text = together(&a, &b).then("axis ").number(O - from_end);
+            let text = text.then(" has sizes ").number(x).then(" and ").number(y);
+            panic!("{}", text.then(", expected equal sizes or 1").as_str())
         };
+        joint[O - from_end] = size;
         from_end += 1;
     }
     if checked_len(&joint).is_none() {

@@ -1,4 +1,4 @@
-//! Where each axis of an array goes in the result, family by family, and which axes that repeats.
+//! The axis of the result for each axis of an array, family by family, and the axes that are repeated.
 
 use super::axes::{AxisMask, positions};
 use super::reduce::leading_axes;
@@ -86,7 +86,7 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     Ok(resolved)
 }
 
-/// Checks that each size of the array goes where its axis is placed, and the shape for overflow.
+/// Checks each size of the array against its axis of the target, and the target for overflow.
 #[inline(always)]
 fn check_placed<E: Dimension>(
     shape: &[usize],

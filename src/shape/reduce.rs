@@ -11,7 +11,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
 ///
 /// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result. Sealed, as ndarray's
-/// `Dimension` is; a bound for code that is generic in the number of axes.
+/// `Dimension` is; a bound for code that is generic over the number of axes.
 ///
 /// # Examples
 /// ```
@@ -71,7 +71,7 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// The axes of a shape that are to be summed.
+/// The summed axes of a shape.
 ///
 /// # Errors
 /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
@@ -80,7 +80,7 @@ pub(crate) fn axis_mask<X: Axes>(shape: &[usize], axes: &X) -> Result<AxisMask, 
     AxisMask::new(axes, shape.len(), || over_axes(shape, axes))
 }
 
-/// The sizes that are left of a shape when axes are summed, and those axes.
+/// The shape without the summed axes, and those axes.
 ///
 /// # Errors
 /// As [`axis_mask`], then `TooLarge` where the result is too large for elements of `size` bytes.
@@ -101,7 +101,7 @@ pub(crate) fn without_axes<X: Axes, E: Dimension>(
     Ok((left, summed))
 }
 
-/// The sizes of a shape with those that are summed replaced by 1.
+/// The shape with size 1 at the summed axes.
 ///
 /// # Errors
 /// As [`left`].
@@ -130,7 +130,7 @@ fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
     Request::new(&operation::SUM_AXES, &[shape]).axes(&positions(axes))
 }
 
-/// The sizes of a target that an array of shape `shape` can be summed to, for an operation on `operands`.
+/// The sizes of a target to which an array of shape `shape` can be summed, for an operation on `operands`.
 ///
 /// # Errors
 /// As [`sum_error`], for elements of `size` bytes.
@@ -149,7 +149,7 @@ pub(crate) fn sum_target<T: TargetShape>(
     Err(sum_error(Request::new(operation, operands), shape, target.for_message(), size))
 }
 
-/// How many axes `shape` has more than `target`, to which a request sums it.
+/// How many axes `shape` has more than `target`, to which it is summed.
 ///
 /// # Errors
 /// As [`sum_error`].
@@ -162,7 +162,7 @@ pub(crate) fn sums_to(
     leading_axes(target, shape).ok_or_else(|| sum_error(request(), shape, target.for_message(), 0))
 }
 
-/// How many axes `to` has more than `from`, if `from` stretches to `to`: these axes repeat the array.
+/// How many axes `to` has more than `from`, if `from` stretches to `to`. These axes repeat the array.
 #[inline(always)]
 pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
     all_stretch_onto([from], to).then(|| to.len() - from.len())

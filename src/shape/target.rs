@@ -6,7 +6,7 @@ use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
-/// An integer type that sizes can be given in: those of 8 to 64 bits. Sealed.
+/// An integer type for sizes, of 8 to 64 bits. Sealed.
 ///
 /// # Examples
 /// ```
@@ -259,8 +259,8 @@ pub(crate) enum Placeholder {
 
 /// The shape that an array of shape `shape` gets when it is broadcast to `target`.
 ///
-/// A -1 keeps the size of the array's axis at that place, shapes aligned at the right, as often as
-/// wanted. Every other axis of the array has the target's size or is 1.
+/// Shapes are aligned at the right. A -1 keeps the size of the array's axis there, any number of
+/// times. Every other axis of the array has the target's size or is 1.
 ///
 /// # Shapes
 /// `[3, 1]` to `[-1, 4]` gives `[3, 4]`; `[2, 3]` to `[5, -1, -1]` gives `[5, 2, 3]`.
@@ -288,7 +288,7 @@ pub(crate) enum Placeholder {
 ///
 /// # Equivalents
 /// The rule of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand`; the order of the
-/// checks is ours. `numpy.broadcast_to` is the same without -1.
+/// checks is specific to this crate. `numpy.broadcast_to` is the same without -1.
 pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, BroadcastError> {
     let mut resolved: Vec<usize> = target.iter().map(|size| size.cast_unsigned()).collect();
     if resolve(shape, &mut resolved, Placeholder::Keeps) && checked_len(&resolved).is_some() {

@@ -16,7 +16,7 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
     message = "`{Self}` is not an operand",
     label = "expected a reference to an array, or a view",
     note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "for a `Vec` or slice `v` give `aview1(&v)`, for a number `x` give `&arr0(x)`"
+    note = "for a `Vec` or slice `v` give `&aview1(&v)`, for a number `x` give `&arr0(x)`"
 )]
 pub trait Operand: Sealed {
     /// The type of the elements.
@@ -100,6 +100,15 @@ impl<'a, A, D: Dimension> Operand for ArrayView<'a, A, D> {
 /// assert_eq!(joint_ndim((row.view(), column.into_dyn().view()))?, None);
 /// assert!(joint_ndim((&row, &array![1, 2, 3])).is_err());
 /// # Ok::<(), BroadcastError>(())
+/// ```
+/// A `Vec` is not an operand, and neither is a seventh array:
+/// ```compile_fail,E0277
+/// let (x, v) = (ndarray::array![1.0], vec![1.0, 2.0]);
+/// ndarray_broadcast::broadcast_arrays((&x, &v)).unwrap(); // give `&aview1(&v)`
+/// ```
+/// ```compile_fail,E0277
+/// let x = ndarray::array![1.0];
+/// ndarray_broadcast::broadcast_arrays((&x, &x, &x, &x, &x, &x, &x)).unwrap(); // use `broadcast_views`
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of operands",

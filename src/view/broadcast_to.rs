@@ -41,7 +41,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
-    /// The view borrows the array and cannot be written through, as one element may stand in many
+    /// The view borrows the array and is read-only, because one element may appear in many
     /// places:
     /// ```compile_fail,E0596
     /// # use ndarray::array;

@@ -147,7 +147,7 @@ impl<B: Dimension> Form<B> {
         Self { layout, start, inverted, any_inverted, is_empty }
     }
 
-    /// Where the view of the base at `at` has its first element.
+    /// The first element of the view of the base at `at`.
     #[inline(always)]
     fn first<T>(&self, at: *mut T) -> *mut T {
         if self.is_empty { NonNull::dangling().as_ptr() } else { at.wrapping_offset(self.start) }
