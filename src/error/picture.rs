@@ -152,7 +152,8 @@ fn by_axis(request: &Request) -> (Vec<Row>, usize) {
     let mut fits = layout != Layout::Placed || own.len() == axes.len();
     let mut own = own.into_iter();
     for &axis in axes {
-        match (cells.get_mut(axis), layout) {
+        let position = usize::try_from(if axis < 0 { axis + ndim as i128 } else { axis });
+        match (position.ok().and_then(|position| cells.get_mut(position)), layout) {
             (Some(cell @ None), Layout::Placed) => *cell = own.next(),
             (_, Layout::Placed) => fits = false,
             (Some(cell), _) => *cell = Some("*".into()),

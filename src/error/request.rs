@@ -104,7 +104,7 @@ pub(crate) struct Request {
     /// The operands, then the targets.
     pub(super) shapes: Vec<Shape>,
     operands: usize,
-    pub(super) axes: Vec<usize>,
+    pub(super) axes: Vec<i128>,
     pub(super) text: String,
 }
 
@@ -126,7 +126,7 @@ impl Request {
     }
 
     #[cold]
-    pub(crate) fn axes(mut self, axes: &[usize]) -> Self {
+    pub(crate) fn axes(mut self, axes: &[i128]) -> Self {
         self.axes = axes.to_vec();
         self
     }
@@ -244,9 +244,13 @@ impl Request {
 
     /// An axis is named twice.
     #[cold]
-    pub(crate) fn duplicate_axis(self, axis: usize) -> BroadcastError {
+    pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
         let detail = format!("axis {axis} is named more than once");
-        self.error(ErrorKind::DuplicateAxis, detail).at(axis as i128, [Mark::Result(axis)], [])
+        let error = self.error(ErrorKind::DuplicateAxis, detail);
+        match usize::try_from(axis) {
+            Ok(position) => error.at(axis, [Mark::Result(position)], []),
+            Err(_) => error.at(axis, [], []),
+        }
     }
 }
 

@@ -171,7 +171,7 @@ pub fn infer_in_dim(
     // In the order of the result, so that the first axis that clashes is the one that is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
-        placed[axes.axis(i)] = Some(dim).filter(|dim| !dim.admits(1));
+        placed[axes.axis(i, dims.len())] = Some(dim).filter(|dim| !dim.admits(1));
     }
     let stretched = placed.into_iter().enumerate().filter_map(|(axis, dim)| Some((axis, dim?)));
     merged_at(dims, &stretched.collect::<Vec<_>>(), &request)

@@ -69,6 +69,19 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
     unsafe { ArrayView::from_shape_ptr(shape.strides(strides), array.as_ptr()) }
 }
 
+/// [`place`] of a view, for as long as its data lives.
+#[inline]
+#[allow(unsafe_code, reason = "`place` borrows the view")]
+pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
+    view: &ArrayView<'a, A, D>,
+    shape: E,
+    places: impl Iterator<Item = usize>,
+) -> ArrayView<'a, A, E> {
+    let placed = place(view, shape, places);
+    // SAFETY: As in `broadcast_data`: only the lifetime differs, and each element is one of `view`.
+    unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(placed) }
+}
+
 /// The rest of [`place`] where strides are negative, which `from_shape_ptr` refuses: the view is made
 /// from the other end of these axes, then they are inverted.
 #[cold]
