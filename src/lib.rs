@@ -22,7 +22,7 @@ pub mod prelude;
 
 #[cfg(feature = "rayon")]
 pub use adjoint::ParSum;
-pub use adjoint::{IntoSumTo, SumAxes, SumTo};
+pub use adjoint::{IntoSumTo, SumAxes, SumInDim, SumTo};
 pub use batch::{
     BaseOp, BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
     base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,

@@ -29,6 +29,8 @@ pub(super) enum Layout {
     Placed,
     /// The array, below it `*` at the named axes.
     Summed,
+    /// The array, below it each size of the target at its axis.
+    SummedToPlaced,
     /// Nothing is aligned.
     Alone,
 }
@@ -60,6 +62,7 @@ operations! {
         rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
     SUM_AXES "sum shape {operands} over axes {axes}", layout: Layout::Summed, ..RIGHT;
     SUM_TO "sum shape {operands} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
+    SUM_IN_DIM "sum shape {operands} with its axes {axes} to {targets}", layout: Layout::SummedToPlaced, ..SUM_TO;
     MAP_SUM_TO "broadcast shape{s} {operands}{together} and sum to {targets}", ..SUM_TO;
     AXIS_SET "make an axis set of {targets}", layout: Layout::Alone, ..RIGHT;
     READ "read {quoted}", layout: Layout::Alone, ..RIGHT;

@@ -216,6 +216,9 @@ impl Request {
         let count = count(found);
         let detail = match self.operation.layout {
             Layout::Placed => format!("{count} named, expected {expected}, one for each axis of the array"),
+            Layout::SummedToPlaced => {
+                format!("{count} named, expected {expected}, one for each axis of the target")
+            }
             _ => format!("the target has {count}, expected {expected}, those of the array and those named"),
         };
         self.error(ErrorKind::AxisCount, detail)
@@ -235,7 +238,7 @@ impl Request {
     pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
         let of = match self.operation.layout {
             Layout::Alone => "",
-            Layout::Summed => " of the array",
+            Layout::Summed | Layout::SummedToPlaced => " of the array",
             _ => " of the target",
         };
         let detail = format!("axis {axis} is out of bounds for {}{of}", count(ndim));

@@ -7,6 +7,7 @@ mod explain;
 mod joint;
 mod onto;
 mod place;
+mod placed_sum;
 mod reduce;
 mod target;
 
@@ -28,6 +29,7 @@ pub(crate) use joint::{
 };
 pub(crate) use onto::{go_onto, misfit};
 pub(crate) use place::{along_axes, in_dim, repeats};
+pub(crate) use placed_sum::{placed_sum, placed_sum_target};
 pub(crate) use reduce::{fits, kept, left, sum_target, sums_to};
 pub(crate) use target::{Placeholder, ShapeOf, plain, refusal, resolve};
 
