@@ -22,7 +22,7 @@ pub mod prelude;
 
 #[cfg(feature = "rayon")]
 pub use adjoint::ParSum;
-pub use adjoint::{IntoSumTo, SumAxes, SumInDim, SumTo};
+pub use adjoint::{IntoSumTo, MeanAxes, ReduceAxes, SumAxes, SumInDim, SumTo};
 pub use batch::{
     BaseOp, BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
     base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
@@ -30,7 +30,7 @@ pub use batch::{
 pub use error::{BroadcastError, ErrorKind};
 pub use map::{
     ApplyOperands, FusedOperands, MapOperands, Materialize, broadcast_apply, broadcast_map,
-    broadcast_map_sum_to,
+    broadcast_map_reduce_to, broadcast_map_sum_to,
 };
 #[cfg(feature = "rayon")]
 #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]

@@ -9,7 +9,7 @@
 
 #[cfg(feature = "rayon")]
 pub use crate::adjoint::ParSum;
-pub use crate::adjoint::{IntoSumTo, SumAxes, SumInDim, SumTo};
+pub use crate::adjoint::{IntoSumTo, MeanAxes, ReduceAxes, SumAxes, SumInDim, SumTo};
 pub use crate::batch::BatchAxes;
 pub use crate::map::Materialize;
 pub use crate::view::{BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView};

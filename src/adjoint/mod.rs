@@ -9,11 +9,15 @@
 //! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, … |
 
 mod into_sum;
+mod mean_axes;
+mod reduce_axes;
 mod sum_axes;
 mod sum_in_dim;
 mod sum_to;
 
 pub use into_sum::IntoSumTo;
+pub use mean_axes::MeanAxes;
+pub use reduce_axes::ReduceAxes;
 pub use sum_axes::SumAxes;
 pub use sum_in_dim::SumInDim;
 pub use sum_to::SumTo;

@@ -42,7 +42,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let (left, summed): (D::Left, _) = left(array.shape(), &axes, size_of::<A>())?;
+        let (left, summed): (D::Left, _) = left(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
         Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Threads))
     }
 
@@ -72,7 +72,12 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
     {
         let array = self.as_array_ref();
-        Ok(sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Threads))
+        Ok(sum_to_new(
+            array,
+            kept(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?,
+            &|_| false,
+            Threads,
+        ))
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.

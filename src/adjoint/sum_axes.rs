@@ -1,6 +1,6 @@
 //! nGraph's adjoint: the sum over named axes.
 
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, operation};
 use crate::kernel::sum::sum_to_new;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, kept, left};
@@ -68,7 +68,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let (left, summed): (D::Left, _) = left(array.shape(), &axes, size_of::<A>())?;
+        let (left, summed): (D::Left, _) = left(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
         Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Serial))
     }
 
@@ -101,7 +101,12 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        Ok(sum_to_new(array, kept(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Serial))
+        Ok(sum_to_new(
+            array,
+            kept(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?,
+            &|_| false,
+            Serial,
+        ))
     }
 }
 

@@ -126,6 +126,8 @@ pub enum ErrorKind {
     BaseSymbol,
     /// A symbol stands in the result of a signature only.
     UnknownSymbol,
+    /// A mean is asked for of no elements, or of more than the element type can count.
+    NoMean,
 }
 
 impl BroadcastError {

@@ -172,7 +172,7 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
 }
 
 /// Clones the only operand.
-struct Cloning;
+pub(crate) struct Cloning;
 
 impl<A: Clone> Visit<A, (A,)> for Cloning {
     #[inline(always)]

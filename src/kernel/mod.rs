@@ -17,7 +17,7 @@
 //! | [`sum`]: streams | up to 128 rows that are added up, many times | kept loops, a reduced one, a kept one |
 //! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
 //! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
-//! | [`fused`] | sums of what a closure makes | as rows in tiles; each tile is the output of [`each`] |
+//! | [`fused`] | sums, and other reductions, of what a closure makes | as rows in tiles; each tile is the output of [`each`] |
 //! | [`product`] | products of many small matrices | batches, and three loops: rows, terms, columns |
 //!
 //! 5. [`simd`] runs the innermost loops as compiled for the CPU at hand.
@@ -31,6 +31,7 @@
     reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"
 )]
 
+pub(crate) mod combine;
 pub(crate) mod each;
 pub(crate) mod fused;
 mod lane;

@@ -6,6 +6,7 @@
 
 mod broadcast_apply;
 mod broadcast_map;
+mod broadcast_map_reduce_to;
 mod broadcast_map_sum_to;
 mod materialize;
 mod operands;
@@ -16,6 +17,7 @@ pub use broadcast_apply::par_broadcast_apply;
 pub use broadcast_map::broadcast_map;
 #[cfg(feature = "rayon")]
 pub use broadcast_map::par_broadcast_map;
+pub use broadcast_map_reduce_to::broadcast_map_reduce_to;
 pub use broadcast_map_sum_to::broadcast_map_sum_to;
 pub use materialize::Materialize;
 pub use operands::{ApplyOperands, FusedOperands, MapOperands};

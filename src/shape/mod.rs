@@ -30,7 +30,7 @@ pub(crate) use joint::{
 pub(crate) use onto::{go_onto, misfit};
 pub(crate) use place::{along_axes, in_dim, repeats};
 pub(crate) use placed_sum::{placed_sum, placed_sum_target};
-pub(crate) use reduce::{fits, kept, left, sum_target, sums_to};
+pub(crate) use reduce::{fits, kept, left, over_axes, sum_target, sums_to};
 pub(crate) use target::{Placeholder, ShapeOf, plain, refusal, resolve};
 
 use ndarray::Dimension;

@@ -67,13 +67,17 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// The axes of a shape that are to be summed.
+/// The axes of a shape that an operation sums over.
 ///
 /// # Errors
 /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
 #[inline]
-pub(crate) fn summed<X: Axes>(shape: &[usize], axes: &X) -> Result<Named, BroadcastError> {
-    Named::new(axes, shape.len(), || over_axes(shape, axes))
+fn summed<X: Axes>(
+    operation: &'static operation::Operation,
+    shape: &[usize],
+    axes: &X,
+) -> Result<Named, BroadcastError> {
+    Named::new(axes, shape.len(), || over_axes(operation, shape, axes))
 }
 
 /// The sizes that are left of a shape when axes are summed, and those axes.
@@ -82,17 +86,18 @@ pub(crate) fn summed<X: Axes>(shape: &[usize], axes: &X) -> Result<Named, Broadc
 /// As [`summed`], then `TooLarge` where the result is too large for elements of `size` bytes.
 #[inline]
 pub(crate) fn left<X: Axes, E: Dimension>(
+    operation: &'static operation::Operation,
     shape: &[usize],
     axes: &X,
     size: usize,
 ) -> Result<(E, Named), BroadcastError> {
-    let summed = summed(shape, axes)?;
+    let summed = summed(operation, shape, axes)?;
     let mut left = E::zeros(summed.others().count());
     for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.others()) {
         *size = shape[axis];
     }
     if !fits(sizes(&left), size) {
-        return Err(over_axes(shape, axes).too_large(sizes(&left), size));
+        return Err(over_axes(operation, shape, axes).too_large(sizes(&left), size));
     }
     Ok((left, summed))
 }
@@ -102,8 +107,13 @@ pub(crate) fn left<X: Axes, E: Dimension>(
 /// # Errors
 /// As [`left`].
 #[inline]
-pub(crate) fn kept<X: Axes, E: Dimension>(mut shape: E, axes: &X, size: usize) -> Result<E, BroadcastError> {
-    let summed = summed(sizes(&shape), axes)?;
+pub(crate) fn kept<X: Axes, E: Dimension>(
+    operation: &'static operation::Operation,
+    mut shape: E,
+    axes: &X,
+    size: usize,
+) -> Result<E, BroadcastError> {
+    let summed = summed(operation, sizes(&shape), axes)?;
     let given = shape.clone();
     for (axis, size) in sizes_mut(&mut shape).iter_mut().enumerate() {
         if summed.contains(axis) {
@@ -111,15 +121,19 @@ pub(crate) fn kept<X: Axes, E: Dimension>(mut shape: E, axes: &X, size: usize) -
         }
     }
     if !fits(sizes(&shape), size) {
-        return Err(over_axes(sizes(&given), axes).too_large(sizes(&shape), size));
+        return Err(over_axes(operation, sizes(&given), axes).too_large(sizes(&shape), size));
     }
     Ok(shape)
 }
 
 #[cold]
 #[inline(never)]
-fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
-    Request::new(&operation::SUM_AXES, &[shape]).axes(&positions(axes))
+pub(crate) fn over_axes<X: Axes>(
+    operation: &'static operation::Operation,
+    shape: &[usize],
+    axes: &X,
+) -> Request {
+    Request::new(operation, &[shape]).axes(&positions(axes))
 }
 
 /// The sizes of a target that an array of shape `shape` can be summed to, for an operation on `operands`.
