@@ -27,10 +27,10 @@ pub use batch::{
     BaseOp, BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
     base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
 };
-pub use error::{BroadcastError, ErrorKind};
+pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{
-    ApplyOperands, FusedOperands, MapOperands, Materialize, broadcast_apply, broadcast_map,
-    broadcast_map_reduce_to, broadcast_map_sum_to,
+    ApplyOperands, FurtherOperands, FusedOperands, IntoBroadcastMap, MapOperands, Materialize,
+    broadcast_apply, broadcast_map, broadcast_map_reduce_to, broadcast_map_sum_to,
 };
 #[cfg(feature = "rayon")]
 #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]

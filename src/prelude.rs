@@ -11,5 +11,5 @@
 pub use crate::adjoint::ParSum;
 pub use crate::adjoint::{IntoSumTo, MeanAxes, ReduceAxes, SumAxes, SumInDim, SumTo};
 pub use crate::batch::BatchAxes;
-pub use crate::map::Materialize;
+pub use crate::map::{IntoBroadcastMap, Materialize};
 pub use crate::view::{BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView};

@@ -3,6 +3,9 @@
 pub(crate) mod operation;
 mod picture;
 mod request;
+mod returned;
+
+pub use returned::Returned;
 
 pub(crate) use request::{Request, Shape, count, owner};
 

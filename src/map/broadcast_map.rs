@@ -110,7 +110,7 @@ where
 }
 
 /// The joint shape, of a result whose elements have `size` bytes.
-fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
+pub(super) fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
     let shape = joint(shapes)?;
     if !fits(sizes(&shape), size) {
         return Err(Request::new(&operation::TOGETHER, shapes).too_large(sizes(&shape), size));

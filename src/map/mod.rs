@@ -8,6 +8,7 @@ mod broadcast_apply;
 mod broadcast_map;
 mod broadcast_map_reduce_to;
 mod broadcast_map_sum_to;
+mod into_broadcast_map;
 mod materialize;
 mod operands;
 
@@ -19,6 +20,7 @@ pub use broadcast_map::broadcast_map;
 pub use broadcast_map::par_broadcast_map;
 pub use broadcast_map_reduce_to::broadcast_map_reduce_to;
 pub use broadcast_map_sum_to::broadcast_map_sum_to;
+pub use into_broadcast_map::{FurtherOperands, IntoBroadcastMap};
 pub use materialize::Materialize;
 pub use operands::{ApplyOperands, FusedOperands, MapOperands};
 #[cfg(feature = "rayon")]
