@@ -20,9 +20,7 @@ pub mod guide;
 pub mod partial;
 pub mod prelude;
 
-#[cfg(feature = "rayon")]
-pub use adjoint::ParSum;
-pub use adjoint::{IntoSumTo, MeanAxes, ReduceAxes, SumAxes, SumInDim, SumTo};
+pub use adjoint::{IntoSumTo, MeanAxes, ParSum, ReduceAxes, SumAxes, SumInDim, SumTo};
 pub use batch::{
     BaseOp, BaseRank, Batch, BatchAxes, BatchOperand, BatchOperands, ResultBase, Signature, SignatureShapes,
     base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views, can_batch_broadcast,
@@ -30,11 +28,9 @@ pub use batch::{
 pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{
     ApplyOperands, FurtherOperands, FusedOperands, IntoBroadcastMap, MapOperands, Materialize,
-    broadcast_apply, broadcast_map, broadcast_map_reduce_to, broadcast_map_sum_to,
+    ParApplyOperands, ParMapOperands, broadcast_apply, broadcast_map, broadcast_map_reduce_to,
+    broadcast_map_sum_to, par_broadcast_apply, par_broadcast_map,
 };
-#[cfg(feature = "rayon")]
-#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
-pub use map::{ParApplyOperands, ParMapOperands, par_broadcast_apply, par_broadcast_map};
 pub use shape::{
     Axes, AxisIndex, AxisSet, LessAxes, Size, TargetShape, broadcast_shapes, const_broadcast_shape, explain,
     reduction_axes, resolve_target,

@@ -10,6 +10,7 @@
 
 mod into_sum;
 mod mean_axes;
+mod par;
 mod reduce_axes;
 mod sum_axes;
 mod sum_in_dim;
@@ -17,12 +18,8 @@ mod sum_to;
 
 pub use into_sum::IntoSumTo;
 pub use mean_axes::MeanAxes;
+pub use par::ParSum;
 pub use reduce_axes::ReduceAxes;
 pub use sum_axes::SumAxes;
 pub use sum_in_dim::SumInDim;
 pub use sum_to::SumTo;
-
-#[cfg(feature = "rayon")]
-mod par;
-#[cfg(feature = "rayon")]
-pub use par::ParSum;

@@ -11,7 +11,8 @@ use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
 /// [`SumAxes`](crate::SumAxes) and [`SumTo`](crate::SumTo) on rayon's threads, where the array is large
-/// enough to gain. The result is that of the same method on one thread, to the last bit.
+/// enough to gain. The result is that of the same method on one thread, to the last bit. Without the feature `rayon`
+/// that thread is the only one.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`view::Batch`] of an array |
 //! | what do batches come to together? | [`joint`] |
-//! | an operation on bases | [`each`] for closures, with [`signature`] or a shape for the result; [`op`] for the fused ones |
+//! | an operation on bases | [`each`] for closures, with [`signature`] or a shape for the result; [`op`] and [`outer`] for the fused ones |
 //! | the adjoint | [`sum`] |
 
 #![allow(clippy::type_complexity, reason = "the type of a result is worked out from those of the operands")]
@@ -14,14 +14,16 @@ mod apply;
 mod batch_axes;
 mod cores;
 mod each;
+mod into;
 mod joint;
 mod op;
-#[cfg(feature = "rayon")]
+mod outer;
 mod par;
 mod result_base;
 mod signature;
 mod sum;
 mod tokens;
+mod transpose;
 mod view;
 
 pub use batch_axes::{BaseRank, BatchAxes};

@@ -114,13 +114,13 @@ mod tests {
 
     #[test]
     fn totals_of_all_lengths() {
-        let by = By { identity: &u64::MIN, op: &u64::max };
-        for len in (0..40).chain([1000, 2048]) {
+        let by = By { identity: &usize::MIN, op: &usize::max };
+        for len in (0..40_usize).chain([1000, 2048]) {
             for at in [0, len / 2, len.saturating_sub(1)] {
-                let mut x: Vec<u64> = (0..len).map(|i| if i == at { 5000 } else { i % 7 }).collect();
+                let mut x: Vec<_> = (0..len).map(|i| if i == at { 5000 } else { i % 7 }).collect();
                 assert_eq!(by.total(&mut x), if len == 0 { 0 } else { 5000 }, "{len} elements, {at}");
             }
-            let mut x: Vec<u64> = (0..len).collect();
+            let mut x: Vec<_> = (0..len).collect();
             assert_eq!(By { identity: &0, op: &|a, b| a + b }.total(&mut x), (0..len).sum());
         }
     }

@@ -12,16 +12,10 @@ mod into_broadcast_map;
 mod materialize;
 mod operands;
 
-pub use broadcast_apply::broadcast_apply;
-#[cfg(feature = "rayon")]
-pub use broadcast_apply::par_broadcast_apply;
-pub use broadcast_map::broadcast_map;
-#[cfg(feature = "rayon")]
-pub use broadcast_map::par_broadcast_map;
+pub use broadcast_apply::{broadcast_apply, par_broadcast_apply};
+pub use broadcast_map::{broadcast_map, par_broadcast_map};
 pub use broadcast_map_reduce_to::broadcast_map_reduce_to;
 pub use broadcast_map_sum_to::broadcast_map_sum_to;
 pub use into_broadcast_map::{FurtherOperands, IntoBroadcastMap};
 pub use materialize::Materialize;
-pub use operands::{ApplyOperands, FusedOperands, MapOperands};
-#[cfg(feature = "rayon")]
-pub use operands::{ParApplyOperands, ParMapOperands};
+pub use operands::{ApplyOperands, FusedOperands, MapOperands, ParApplyOperands, ParMapOperands};

@@ -95,7 +95,6 @@ pub trait ApplyOperands<T, F>: FusedOperands {
 }
 
 /// [`MapOperands`] of which several threads may read the elements and call the closure.
-#[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands, for several threads",
     label = "expected an operand or a tuple of 1 to 6, of elements that are `Sync`"
@@ -107,7 +106,6 @@ pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
 }
 
 /// [`ApplyOperands`] of which several threads may read the elements and call the closure.
-#[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands, for several threads",
     label = "expected an operand or a tuple of 1 to 6, of elements that are `Sync`"
@@ -139,20 +137,16 @@ impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Applying<O, F> {
 }
 
 /// A closure that several threads call.
-#[cfg(feature = "rayon")]
 pub(super) struct Sharing<'f, O, F>(pub(super) &'f F, pub(super) PhantomData<fn(O)>);
 
-#[cfg(feature = "rayon")]
 impl<O, F> Clone for Sharing<'_, O, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-#[cfg(feature = "rayon")]
 impl<O, F> Copy for Sharing<'_, O, F> {}
 
-#[cfg(feature = "rayon")]
 impl<R, F, O: ParMapOperands<F, R>> Make<R, O::Elems> for Sharing<'_, O, F> {
     #[inline(always)]
     fn make(&mut self, items: Items<'_, O>) -> R {
@@ -160,7 +154,6 @@ impl<R, F, O: ParMapOperands<F, R>> Make<R, O::Elems> for Sharing<'_, O, F> {
     }
 }
 
-#[cfg(feature = "rayon")]
 impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for Sharing<'_, O, F> {
     #[inline(always)]
     fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
@@ -213,7 +206,6 @@ macro_rules! fused {
             }
         }
 
-        #[cfg(feature = "rayon")]
         impl<$($O: Operand<Elem: Sync>,)+ R: Send, F> ParMapOperands<F, R> for $Self
         where
             F: Fn($(&$O::Elem),+) -> R + Sync,
@@ -225,7 +217,6 @@ macro_rules! fused {
             }
         }
 
-        #[cfg(feature = "rayon")]
         impl<$($O: Operand<Elem: Sync>,)+ T: Send, F> ParApplyOperands<T, F> for $Self
         where
             F: Fn(&mut T, $(&$O::Elem),+) + Sync,

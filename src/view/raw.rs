@@ -4,11 +4,8 @@
 //! Every index into a view made here is an index into the array that it was made of, and the view lives no longer than
 //! the array's borrow.
 
-#[cfg(feature = "rayon")]
-use crate::kernel::loops::Loop;
-use crate::kernel::loops::Plan;
+use crate::kernel::loops::{Loop, Plan};
 use crate::kernel::nest::{Elements, Inputs, Nest};
-#[cfg(feature = "rayon")]
 use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
 use core::{iter::zip, mem, ptr::NonNull};
@@ -302,7 +299,6 @@ fn visit_bases<I: BaseOperands, T, B: Dimension>(
 }
 
 /// [`for_each_base`] on several threads.
-#[cfg(feature = "rayon")]
 #[allow(unsafe_code, reason = "a nest over the batch axes")]
 pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     operands: &I,
@@ -320,12 +316,11 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
         let count = nest.loops().iter().map(|l| l.len).product::<usize>();
         // what a closure costs is not known: pieces enough for threads that take longer to help the others out
-        let grain = count.div_ceil(8 * rayon::current_num_threads());
+        let grain = count.div_ceil(8 * Threads::count());
         Threads.run(nest, &EachBase { operands, form: &form, visit: &visit, grain });
     }
 }
 
-#[cfg(feature = "rayon")]
 struct EachBase<'f, I, B: Dimension, F> {
     operands: &'f I,
     form: &'f Form<B>,
@@ -333,7 +328,6 @@ struct EachBase<'f, I, B: Dimension, F> {
     grain: usize,
 }
 
-#[cfg(feature = "rayon")]
 impl<I: BaseOperands, T, B: Dimension, F> Task<T, I::Elems> for EachBase<'_, I, B, F>
 where
     F: Fn(I::Views, ArrayViewMut<'_, T, B>),

@@ -194,7 +194,6 @@ fn closures(t: &mut Table) {
          from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
 
-    #[cfg(feature = "rayon")]
     {
         let name = "Batch::par_zip_map";
         t.call(name, || bases.par_zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
@@ -222,7 +221,6 @@ fn closures_into(t: &mut Table) {
     t.call(name, || empty.zip_map_into(&empty, &mut arr0(1), |_, _, _: Row<'_>| ())).refused(
         "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
     );
-    #[cfg(feature = "rayon")]
     {
         let name = "Batch::par_zip_map_into";
         out.fill(0);
@@ -259,7 +257,6 @@ macro_rules! elementwise {
         let mut out = ArrayD::zeros(IxDyn(&spread()));
         $t.call("Batch::apply_into", || bases.apply_into(base_op::$Op, &bases, &mut out))
             .gives(|()| out == &many $op &many);
-        #[cfg(feature = "rayon")]
         {
             $t.call("Batch::par_apply", || deep.par_apply(base_op::$Op, &deep)).is(Ok(&many $op &many));
             $t.call("Batch::par_apply", || empties.par_apply(base_op::$Op, &empties))
@@ -285,7 +282,6 @@ fn operations(t: &mut Table) {
     t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut arr0(1))).refused(
         "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
     );
-    #[cfg(feature = "rayon")]
     t.call("Batch::par_apply_into", || empty.par_apply_into(base_op::Add, &empty, &mut small)).refused(WRONG);
     assert_eq!(small, Array2::from_elem((2, 3), 7));
 }
@@ -315,7 +311,6 @@ macro_rules! product {
         ));
         let mut out = ArrayD::zeros(expected.raw_dim());
         $t.call("Batch::apply_into", || x.apply_into(base_op::$Op, &y, &mut out)).gives(|()| out == expected);
-        #[cfg(feature = "rayon")]
         {
             $t.call("Batch::par_apply", || x.par_apply(base_op::$Op, &y)).is(Ok(expected.clone()));
             out.fill(0);
