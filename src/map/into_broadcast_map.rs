@@ -44,7 +44,8 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     /// let y: Array2<f64> = x.into_broadcast_map(&row, |x, r| x + r)?;
     /// assert_eq!((y.as_ptr(), &y), (place, &array![[11.0, 22.0], [13.0, 24.0]]));
     ///
-    /// let z: Array3<f64> = y.into_broadcast_map((&row, &Array3::ones((3, 1, 1))), |y, r, one| y - r + one)?;
+    /// let ones = Array3::<f64>::ones((3, 1, 1));
+    /// let z: Array3<f64> = y.into_broadcast_map((&row, &ones), |y, r, one| y - r + one)?;
     /// assert_eq!(z.dim(), (3, 2, 2));
     ///
     /// let shared = z.into_shared();

@@ -37,7 +37,7 @@ pub trait AxisIndex: Sealed + Copy {
 
     /// The number as it was given, for messages.
     #[doc(hidden)]
-    fn axis_given(self) -> i128;
+    fn number(self) -> i128;
 }
 
 impl Sealed for Axis {}
@@ -46,8 +46,18 @@ impl AxisIndex for Axis {
     fn position(self, _: usize) -> usize {
         self.index()
     }
-    fn axis_given(self) -> i128 {
+    fn number(self) -> i128 {
         self.index() as i128
+    }
+}
+
+impl<T: AxisIndex> AxisIndex for &T {
+    #[inline]
+    fn position(self, ndim: usize) -> usize {
+        T::position(*self, ndim)
+    }
+    fn number(self) -> i128 {
+        T::number(*self)
     }
 }
 
@@ -63,7 +73,7 @@ macro_rules! signed {
                 let from_end = usize::try_from(self.unsigned_abs()).ok();
                 from_end.and_then(|from_end| ndim.checked_sub(from_end)).unwrap_or(usize::MAX)
             }
-            fn axis_given(self) -> i128 {
+            fn number(self) -> i128 {
                 self.size_given()
             }
         }
@@ -76,7 +86,7 @@ macro_rules! unsigned {
             fn position(self, _: usize) -> usize {
                 usize::try_from(self).unwrap_or(usize::MAX)
             }
-            fn axis_given(self) -> i128 {
+            fn number(self) -> i128 {
                 self.size_given()
             }
         }
@@ -92,7 +102,7 @@ mod integers {
 
 /// Axes of an array, by number.
 ///
-/// Implemented for a single integer or [`Axis`], arrays, slices and `Vec`s of them, [`AxisSet`], and
+/// Implemented for a single integer or [`Axis`], arrays of up to 6, slices and `Vec`s of them, [`AxisSet`], and
 /// references to all these. Integers are of any type of 8 to 64 bits; a negative one counts from the end,
 /// so that -1 is the last axis. In anything but an `AxisSet` a repeated axis is an error, however it is
 /// counted. No axes at all are `[]` or an empty `AxisSet`. Sealed.
@@ -138,57 +148,29 @@ pub trait Axes: Sealed {
     fn axis_given(&self, i: usize) -> i128;
 }
 
-macro_rules! single {
-    ($($T:ty)*) => {$(
-        impl Axes for $T {
-            type Count = Dim<[Ix; 1]>;
-            #[inline]
-            fn axis_count(&self) -> usize {
-                1
-            }
-            #[inline]
-            fn axis(&self, _: usize, ndim: usize) -> usize {
-                self.position(ndim)
-            }
-            fn axis_given(&self, _: usize) -> i128 {
-                AxisIndex::axis_given(*self)
-            }
-        }
-    )*};
+/// A single axis. One implementation for all integers: of an integer literal the compiler then knows the count before it
+/// knows the type.
+impl<T: AxisIndex> Axes for T {
+    type Count = Dim<[Ix; 1]>;
+    #[inline]
+    fn axis_count(&self) -> usize {
+        1
+    }
+    #[inline]
+    fn axis(&self, _: usize, ndim: usize) -> usize {
+        self.position(ndim)
+    }
+    fn axis_given(&self, _: usize) -> i128 {
+        self.number()
+    }
 }
-single!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize Axis);
 
-/// One implementation for each number of axes, so that the only one for none says what `[]` is an array of.
-macro_rules! array {
-    ($($T:ident)?; $Item:ty; $n:literal) => {
-        impl$(<$T: AxisIndex>)? Axes for [$Item; $n] {
-            type Count = Dim<[Ix; $n]>;
-            #[inline]
-            fn axis_count(&self) -> usize {
-                $n
-            }
-            #[inline]
-            fn axis(&self, i: usize, ndim: usize) -> usize {
-                self[i].position(ndim)
-            }
-            fn axis_given(&self, i: usize) -> i128 {
-                AxisIndex::axis_given(self[i])
-            }
-        }
-    };
-}
-array!(; usize; 0);
-array!(T; T; 1);
-array!(T; T; 2);
-array!(T; T; 3);
-array!(T; T; 4);
-array!(T; T; 5);
-array!(T; T; 6);
-
-macro_rules! list {
-    ($($T:ty)*) => {$(
-        impl<T: AxisIndex> Axes for $T {
-            type Count = IxDyn;
+/// One implementation for each number of axes, so that the only one for none says what `[]` is an array of. References are
+/// listed, as one implementation for all of them would overlap with that for all single axes.
+macro_rules! lists {
+    ($([$($T:ident)?] $Self:ty, $Count:ty;)*) => {$(
+        impl$(<$T: AxisIndex>)? Axes for $Self {
+            type Count = $Count;
             #[inline]
             fn axis_count(&self) -> usize {
                 self.len()
@@ -198,43 +180,52 @@ macro_rules! list {
                 self[i].position(ndim)
             }
             fn axis_given(&self, i: usize) -> i128 {
-                AxisIndex::axis_given(self[i])
+                self[i].number()
             }
         }
     )*};
 }
-list!([T] Vec<T>);
+lists! {
+    [] [usize; 0], Dim<[Ix; 0]>;
+    [] &[usize; 0], Dim<[Ix; 0]>;
+    [T] [T; 1], Dim<[Ix; 1]>;
+    [T] &[T; 1], Dim<[Ix; 1]>;
+    [T] [T; 2], Dim<[Ix; 2]>;
+    [T] &[T; 2], Dim<[Ix; 2]>;
+    [T] [T; 3], Dim<[Ix; 3]>;
+    [T] &[T; 3], Dim<[Ix; 3]>;
+    [T] [T; 4], Dim<[Ix; 4]>;
+    [T] &[T; 4], Dim<[Ix; 4]>;
+    [T] [T; 5], Dim<[Ix; 5]>;
+    [T] &[T; 5], Dim<[Ix; 5]>;
+    [T] [T; 6], Dim<[Ix; 6]>;
+    [T] &[T; 6], Dim<[Ix; 6]>;
+    [T] &[T], IxDyn;
+    [T] &&[T], IxDyn;
+    [T] Vec<T>, IxDyn;
+    [T] &Vec<T>, IxDyn;
+}
 
 impl Sealed for AxisSet {}
-impl Axes for AxisSet {
-    type Count = IxDyn;
-    #[inline]
-    fn axis_count(&self) -> usize {
-        self.sorted.len()
-    }
-    #[inline]
-    fn axis(&self, i: usize, _: usize) -> usize {
-        self.sorted[i]
-    }
-    fn axis_given(&self, i: usize) -> i128 {
-        self.sorted[i] as i128
-    }
+macro_rules! sets {
+    ($($Self:ty)*) => {$(
+        impl Axes for $Self {
+            type Count = IxDyn;
+            #[inline]
+            fn axis_count(&self) -> usize {
+                self.sorted.len()
+            }
+            #[inline]
+            fn axis(&self, i: usize, _: usize) -> usize {
+                self.sorted[i]
+            }
+            fn axis_given(&self, i: usize) -> i128 {
+                self.sorted[i] as i128
+            }
+        }
+    )*};
 }
-
-impl<T: Axes + ?Sized> Axes for &T {
-    type Count = T::Count;
-    #[inline]
-    fn axis_count(&self) -> usize {
-        T::axis_count(self)
-    }
-    #[inline]
-    fn axis(&self, i: usize, ndim: usize) -> usize {
-        T::axis(self, i, ndim)
-    }
-    fn axis_given(&self, i: usize) -> i128 {
-        T::axis_given(self, i)
-    }
-}
+sets!(AxisSet & AxisSet);
 
 /// The positions, as they were named.
 pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {

@@ -8,3 +8,4 @@ mod identity;
 mod large;
 mod order;
 mod properties;
+mod reductions;

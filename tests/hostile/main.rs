@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod batches;
+mod clients;
 mod covered;
 mod maps;
 mod partial;
@@ -101,6 +102,7 @@ fn every_function_answers_at_once() {
     views::rows(&mut table);
     sums::rows(&mut table);
     maps::rows(&mut table);
+    clients::rows(&mut table);
     batches::rows(&mut table);
     partial::rows(&mut table);
     texts::rows(&mut table);
