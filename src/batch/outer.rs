@@ -38,7 +38,7 @@ where
             return Ok(Ix2(m, n));
         }
         let signature = const { Signature::literal("(m),(n)->(m,n)") };
-        Err(signature.base_of_result(parts).err().expect("a signature that does not fit either"))
+        Err(signature.base_of_result(parts).expect_err("a signature that does not fit either"))
     }
 
     fn to_new<D: Dimension, D2: Dimension, E: Dimension>(

@@ -5,6 +5,7 @@
 use super::lane;
 use super::levels::take_or;
 use super::simd::{self, Cpu, Work};
+use core::array;
 use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
@@ -17,8 +18,8 @@ pub(crate) trait Combine<T> {
     /// Combines each element of `from` into that of `into`.
     fn rows(&self, into: &mut [T], from: &[T]);
 
-    /// What a few thousand adjacent elements come to. They are overwritten.
-    fn total(&self, x: &mut [T]) -> T;
+    /// Replaces the first elements by what lanes of `len` elements come to, which are all of `x`.
+    fn totals(&self, x: &mut [T], len: usize);
 }
 
 /// Addition.
@@ -36,8 +37,10 @@ impl<T: Clone + Zero> Combine<T> for Plus {
     }
 
     #[inline(always)]
-    fn total(&self, x: &mut [T]) -> T {
-        lane::total(x)
+    fn totals(&self, x: &mut [T], len: usize) {
+        for lane in 0..x.len() / len {
+            x[lane] = lane::total(&x[lane * len..][..len]);
+        }
     }
 }
 
@@ -64,9 +67,6 @@ impl<T: Clone, F: Fn(T, T) -> T> By<'_, T, F> {
     }
 }
 
-/// So few elements are combined one after the other.
-const FEW: usize = 8;
-
 impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for By<'_, T, F> {
     fn identity(&self) -> T {
         self.identity.clone()
@@ -76,18 +76,8 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for By<'_, T, F> {
         simd::dispatch(Rows { by: *self, into, from });
     }
 
-    /// By halves, which are rows.
-    fn total(&self, x: &mut [T]) -> T {
-        let mut left = x.len();
-        while left > FEW {
-            let half = left / 2;
-            let (low, high) = x[..left].split_at_mut(left - half);
-            self.rows(&mut low[..half], high);
-            left -= half;
-        }
-        let mut total = self.identity.clone();
-        x[..left].iter().for_each(|x| self.add(&mut total, x.clone()));
-        total
+    fn totals(&self, x: &mut [T], len: usize) {
+        simd::dispatch(Totals { by: *self, x, len });
     }
 }
 
@@ -107,21 +97,60 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for Rows<'_, '_, T, F> {
     }
 }
 
+struct Totals<'a, 'f, T, F> {
+    by: By<'f, T, F>,
+    x: &'a mut [T],
+    len: usize,
+}
+
+/// How many elements of a lane are combined side by side.
+const WIDTH: usize = 16;
+
+impl<T: Clone, F: Fn(T, T) -> T> Work for Totals<'_, '_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let Self { by, x, len } = self;
+        for lane in 0..x.len() / len {
+            let mut sums: [T; WIDTH] = array::from_fn(|_| by.identity.clone());
+            let chunks = x[lane * len..][..len].chunks_exact(WIDTH);
+            let rest = chunks.remainder();
+            for chunk in chunks {
+                sums.iter_mut().zip(chunk).for_each(|(sum, x)| by.add(sum, x.clone()));
+            }
+            sums.iter_mut().zip(rest).for_each(|(sum, x)| by.add(sum, x.clone()));
+            let mut left = WIDTH;
+            while left > 1 {
+                left /= 2;
+                let (low, high) = sums.split_at_mut(left);
+                low.iter_mut().zip(high).for_each(|(low, high)| by.add(low, high.clone()));
+            }
+            x[lane] = sums[0].clone();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
+    use alloc::{vec, vec::Vec};
 
     #[test]
     fn totals_of_all_lengths() {
         let by = By { identity: &usize::MIN, op: &usize::max };
-        for len in (0..40_usize).chain([1000, 2048]) {
-            for at in [0, len / 2, len.saturating_sub(1)] {
-                let mut x: Vec<_> = (0..len).map(|i| if i == at { 5000 } else { i % 7 }).collect();
-                assert_eq!(by.total(&mut x), if len == 0 { 0 } else { 5000 }, "{len} elements, {at}");
+        for len in (1..40_usize).chain([1000, 2048]) {
+            for at in [0, len / 2, len - 1] {
+                let lane = |lane: usize| (0..len).map(move |i| if i == at { 5000 + lane } else { i % 7 });
+                let mut x: Vec<_> = (0..3).flat_map(lane).collect();
+                by.totals(&mut x, len);
+                assert_eq!(x[..3], [5000, 5001, 5002], "{len} elements, {at}");
             }
             let mut x: Vec<_> = (0..len).collect();
-            assert_eq!(By { identity: &0, op: &|a, b| a + b }.total(&mut x), (0..len).sum());
+            By { identity: &0, op: &|a, b| a + b }.totals(&mut x, len);
+            assert_eq!(x[0], (0..len).sum());
         }
+        let mut none = vec![0_usize; 0];
+        by.totals(&mut none, 5);
     }
 }

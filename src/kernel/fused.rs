@@ -161,7 +161,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         drive(items.onto(buffer, block.len(), &mut dense), visit);
         simd::dispatch(Reduce { buffer, block, combine });
         tiles::finish_by(combine, &mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| {
-            *slot = sum
+            *slot = sum;
         });
     }
 }
@@ -186,15 +186,15 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
                 continue;
             }
             left /= l.len;
+            if inside == 1 {
+                combine.totals(&mut buffer[..left * l.len], l.len);
+                continue;
+            }
             for (to, from) in (0..left).step_by(inside).zip((0..).step_by(inside * l.len)) {
-                if inside == 1 {
-                    buffer[to] = combine.total(&mut buffer[from..][..l.len]);
-                } else {
-                    lane::fold_by(combine, &mut buffer[from..][..inside * l.len], inside);
-                    if from > to {
-                        let (low, high) = buffer.split_at_mut(from);
-                        low[to..][..inside].clone_from_slice(&high[..inside]);
-                    }
+                lane::fold_by(combine, &mut buffer[from..][..inside * l.len], inside);
+                if from > to {
+                    let (low, high) = buffer.split_at_mut(from);
+                    low[to..][..inside].clone_from_slice(&high[..inside]);
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! The other families over shapes that are known in part: targets with -1, axis sets, batches, sums.
 
+#![allow(clippy::needless_pass_by_value, reason = "axes are as well given as `1` as by reference")]
+
 use super::infer::{Columns, fits};
 use super::shape::{clash, merge_dims};
 use super::{Dim, PartialShape};

@@ -335,7 +335,7 @@ impl FromIterator<usize> for AxisSet {
 
 impl FromIterator<Axis> for AxisSet {
     fn from_iter<I: IntoIterator<Item = Axis>>(axes: I) -> Self {
-        axes.into_iter().map(|axis| axis.index()).collect()
+        axes.into_iter().map(|Axis(position)| position).collect()
     }
 }
 

@@ -43,12 +43,12 @@ pub(crate) fn placed_sum<X: Axes>(
     if found != expected {
         return Err(request().axis_count(expected, found));
     }
-    let named = Named::new(axes, shape.len(), request)?;
+    let kept = Named::new(axes, shape.len(), request)?;
     for (i, &size) in target.iter().enumerate() {
-        let axis = axes.axis(i, shape.len());
-        if !stretches(size, shape[axis]) {
-            return Err(request().incompatible(axis, [shape[axis], size], [0, 1]));
+        let place = axes.axis(i, shape.len());
+        if !stretches(size, shape[place]) {
+            return Err(request().incompatible(place, [shape[place], size], [0, 1]));
         }
     }
-    Ok(named)
+    Ok(kept)
 }

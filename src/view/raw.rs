@@ -74,9 +74,9 @@ pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
     shape: E,
     places: impl Iterator<Item = usize>,
 ) -> ArrayView<'a, A, E> {
-    let placed = place(view, shape, places);
+    let borrowed = place(view, shape, places);
     // SAFETY: As in `broadcast_data`: only the lifetime differs, and each element is one of `view`.
-    unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(placed) }
+    unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(borrowed) }
 }
 
 /// The rest of [`place`] where strides are negative, which `from_shape_ptr` refuses: the view is made

@@ -4,7 +4,7 @@ use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
 use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, BroadcastError, broadcast_arrays, broadcast_map_reduce_to};
+use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, broadcast_arrays, broadcast_map_reduce_to};
 
 pub(crate) fn rows(t: &mut Table) {
     views(t);
@@ -62,7 +62,7 @@ fn views(t: &mut Table) {
         "cannot broadcast shapes [2147483648, 2147483648] and [0, 9223372036854775807] together: axis 0 has \
          sizes 2147483648 and 0, expected equal sizes or 1",
     );
-    t.call(name, || broadcast_arrays(&*vec![&many; 1000]).map(|views| views.len())).is(Ok(1000));
+    t.call(name, || broadcast_arrays(&*vec![&many; 20]).map(|views| views.len())).is(Ok(20));
     t.call(name, || broadcast_arrays([&many; 0]).map(|views| views.len())).is(Ok(0));
     t.call(name, || broadcast_arrays(&[&one][..0]).map(|views| views.len())).is(Ok(0));
 }
@@ -80,15 +80,15 @@ fn by_value(t: &mut Table) {
     })
     .is(Ok(arr0(Nothing)));
     t.call(name, || {
-        arr0(1).into_shared().into_broadcast_map(huge(), |a, _| *a).map_err(BroadcastError::from)
+        arr0(1_i64).into_shared().into_broadcast_map(huge(), |a, _| *a).map_err(BroadcastError::from)
     })
     .refused(
         "cannot broadcast shapes [] and [2147483648, 2147483648] together: the result [2147483648, \
          2147483648] with elements of 8 bytes is larger than isize::MAX bytes",
     );
     let refused = || many().into_broadcast_map(hollow(), |a, _| *a).unwrap_err();
-    t.call("Returned::error", || refused().error().axis()).is(Some(9998));
-    t.call("Returned::into_error", || refused().into_error().axis()).is(Some(9998));
+    t.call("Returned::error", || refused().error().kind()).is(ErrorKind::Overflow);
+    t.call("Returned::into_error", || refused().into_error().kind()).is(ErrorKind::Overflow);
     t.call("Returned::into_inner", || refused().into_inner()).is(many());
 }
 

@@ -35,7 +35,7 @@ proptest! {
         match before.into_broadcast_map(&other, f) {
             Ok(result) => {
                 prop_assert_eq!(Ok(&result), expected.as_ref());
-                prop_assert_eq!(result.as_ptr() == place, reused);
+                prop_assert!(result.is_empty() || (result.as_ptr() == place) == reused);
                 prop_assert!(!reused || result.strides() == strides);
             }
             Err(returned) => {
@@ -70,11 +70,11 @@ fn one_to_five_operands() {
     let a = a.into_broadcast_map((&row, &cell), |a, r, c| a + r + c).unwrap();
     let a = a.into_broadcast_map((&row, &cell, row.view()), |a, r, c, d| a + r + c - d).unwrap();
     let a = a.into_broadcast_map((&row, &cell, &row, &cell), |a, r, c, d, e| a + r + c - d - e).unwrap();
-    assert_eq!((a.as_ptr(), a.row(1).to_vec()), (place, vec![22, 24, 26]));
+    assert_eq!((a.as_ptr(), a.row(1).to_vec()), (place, vec![23, 25, 27]));
     let more = a.into_broadcast_map((&row, &cell, &row, &cell, &deep), |a, r, c, d, e, f| {
         a + r + c - d - e + i64::from(*f)
     });
-    assert_eq!(more.unwrap(), array![[[23, 25, 27], [23, 25, 27]]]);
+    assert_eq!(more.unwrap(), array![[[24, 26, 28], [24, 26, 28]]]);
     let dynamic: ArrayD<i64> =
         array![1, 2].into_broadcast_map(&array![1, 2].into_dyn(), |a, b| a + b).unwrap();
     assert_eq!(dynamic, array![2, 4].into_dyn());
