@@ -58,7 +58,6 @@ macro_rules! fused {
         $group.bench_function(BenchmarkId::new("fused_new", $case), |b| {
             b.iter(|| black_box(&$a).apply($op, black_box(&$b)));
         });
-        #[cfg(feature = "rayon")]
         $group.bench_function(BenchmarkId::new("fused_par_into", $case), |b| {
             b.iter(|| black_box(&$a).par_apply_into($op, black_box(&$b), &mut out));
         });
@@ -116,7 +115,6 @@ fn closures(
     group.bench_function(BenchmarkId::new("zip_map_new_signature", case), |b| {
         b.iter(|| black_box(x).zip_map(black_box(y), MATVEC, times));
     });
-    #[cfg(feature = "rayon")]
     group.bench_function(BenchmarkId::new("zip_map_par_into", case), |b| {
         b.iter(|| black_box(x).par_zip_map_into(black_box(y), &mut out, times));
     });

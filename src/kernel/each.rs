@@ -21,7 +21,6 @@ use super::loops::{Loop, Loops, Outside, Plan, steps};
 use super::memory::{COPY, LARGEST_COPY, fresh};
 use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};
 use super::simd::{self, Cpu, Work};
-#[cfg(feature = "rayon")]
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -129,14 +128,11 @@ fn fresh_like<R, E: Elements, D: Dimension>(
 
 /// The fewest elements to hand to another thread. Measured with a sum of two `f32` in two threads: from 2^18 elements
 /// down waking the other one costs more than it saves, with 2^20 the time is half.
-#[cfg(feature = "rayon")]
 const GRAIN: usize = 1 << 18;
 
 /// A pass whose parts several threads carry out, each with a copy of what visits them.
-#[cfg(feature = "rayon")]
 struct Shared<V>(V);
 
-#[cfg(feature = "rayon")]
 impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
     fn grain(&self) -> usize {
         GRAIN
@@ -153,7 +149,6 @@ impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
 }
 
 /// [`each`] on several threads, where there are many elements.
-#[cfg(feature = "rayon")]
 pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
@@ -165,7 +160,6 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
 }
 
 /// [`to_new`] on several threads, where there are many elements.
-#[cfg(feature = "rayon")]
 pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     shape: D,
     inputs: &Inputs<'_, E>,
@@ -175,7 +169,7 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
 }
 
 /// Clones the only operand.
-struct Cloning;
+pub(crate) struct Cloning;
 
 impl<A: Clone> Visit<A, (A,)> for Cloning {
     #[inline(always)]

@@ -37,6 +37,7 @@
     reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"
 )]
 
+pub(crate) mod combine;
 pub(crate) mod each;
 pub(crate) mod fused;
 mod lane;

@@ -4,11 +4,8 @@
 //! Every index into a view made here is an index into the array that it was made of, and the view lives no longer than
 //! the array's borrow.
 
-#[cfg(feature = "rayon")]
-use crate::kernel::loops::Loop;
-use crate::kernel::loops::{Plan, stride_along};
+use crate::kernel::loops::{Loop, Plan, stride_along};
 use crate::kernel::nest::{Elements, Inputs, Nest};
-#[cfg(feature = "rayon")]
 use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
 use core::{iter::zip, mem, ptr::NonNull};
@@ -68,6 +65,19 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
     // lifetime, no stride is negative, the shape is no overflow, and no offset is larger than the array's
     // largest.
     unsafe { ArrayView::from_shape_ptr(shape.strides(strides), array.as_ptr()) }
+}
+
+/// [`place`] of a view, for as long as its data lives.
+#[inline]
+#[allow(unsafe_code, reason = "`place` borrows the view")]
+pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
+    view: &ArrayView<'a, A, D>,
+    shape: E,
+    places: impl Iterator<Item = usize>,
+) -> ArrayView<'a, A, E> {
+    let borrowed = place(view, shape, places);
+    // SAFETY: As in `broadcast_data`: only the lifetime differs, and each element is one of `view`.
+    unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(borrowed) }
 }
 
 /// The rest of [`place`] where strides are negative, which `from_shape_ptr` refuses: the view is made
@@ -291,7 +301,6 @@ fn visit_bases<I: BaseOperands, T, B: Dimension>(
 }
 
 /// [`for_each_base`] on several threads.
-#[cfg(feature = "rayon")]
 #[allow(unsafe_code, reason = "a nest over the batch axes")]
 pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     operands: &I,
@@ -309,12 +318,11 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
         let count = nest.loops().iter().map(|l| l.len).product::<usize>();
         // The cost of a closure is unknown: several pieces a thread balance the load.
-        let grain = count.div_ceil(8 * rayon::current_num_threads());
+        let grain = count.div_ceil(8 * Threads::count());
         Threads.run(nest, &EachBase { operands, form: &form, visit: &visit, grain });
     }
 }
 
-#[cfg(feature = "rayon")]
 struct EachBase<'f, I, B: Dimension, F> {
     operands: &'f I,
     form: &'f Form<B>,
@@ -322,7 +330,6 @@ struct EachBase<'f, I, B: Dimension, F> {
     grain: usize,
 }
 
-#[cfg(feature = "rayon")]
 impl<I: BaseOperands, T, B: Dimension, F> Task<T, I::Elems> for EachBase<'_, I, B, F>
 where
     F: Fn(I::Views, ArrayViewMut<'_, T, B>),

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod batches;
+mod clients;
 mod covered;
 mod maps;
 mod partial;
@@ -107,6 +108,7 @@ fn every_function_answers_at_once() {
     views::rows(&mut table);
     sums::rows(&mut table);
     maps::rows(&mut table);
+    clients::rows(&mut table);
     batches::rows(&mut table);
     let of_arrays: Vec<_> = table.names().collect();
     let mut odd = Table::new();

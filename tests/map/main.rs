@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod accuracy;
+mod by_value;
 mod edges;
 mod errors;
 mod golden;
