@@ -136,7 +136,6 @@ fn cell<T: Float + Send + Sync + 'static>(
             rest.iter().rev().fold(black_box(x).sum_axis(Axis(*last)), |y, &i| y.sum_axis(Axis(i)))
         });
     });
-    #[cfg(feature = "rayon")]
     group.bench_function(BenchmarkId::from_parameter("rayon"), |b| {
         b.iter(|| black_box(x).par_sum_to_shape_into(&mut out));
     });

@@ -14,6 +14,7 @@ use ndarray_broadcast::base_op::{Add, MatMul, MatVec, Mul};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{Batch, Signature};
 use std::hint::black_box;
+use std::time::Duration;
 
 /// Elements that are neither equal nor in order.
 fn filled<Sh: ShapeBuilder<Dim = D>, D: Dimension>(shape: Sh) -> Array<f64, D> {
@@ -57,7 +58,6 @@ macro_rules! fused {
         $group.bench_function(BenchmarkId::new("fused_new", $case), |b| {
             b.iter(|| black_box(&$a).apply($op, black_box(&$b)));
         });
-        #[cfg(feature = "rayon")]
         $group.bench_function(BenchmarkId::new("fused_par_into", $case), |b| {
             b.iter(|| black_box(&$a).par_apply_into($op, black_box(&$b), &mut out));
         });
@@ -115,7 +115,6 @@ fn closures(
     group.bench_function(BenchmarkId::new("zip_map_new_signature", case), |b| {
         b.iter(|| black_box(x).zip_map(black_box(y), MATVEC, times));
     });
-    #[cfg(feature = "rayon")]
     group.bench_function(BenchmarkId::new("zip_map_par_into", case), |b| {
         b.iter(|| black_box(x).par_zip_map_into(black_box(y), &mut out, times));
     });
@@ -249,5 +248,24 @@ fn element_wise(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, update, small_matrices, large_bases, element_wise);
+/// Products of larger matrices, single or with one for all batch elements.
+fn large_products(c: &mut Criterion) {
+    let mut group = c.benchmark_group("large_products");
+    group.measurement_time(Duration::from_secs(1)).warm_up_time(Duration::from_millis(300)).sample_size(10);
+    for ([count, shared], n) in [([128, 128], 64), ([32, 1], 128), ([1, 1], 512)] {
+        let (a, b) = (filled((count, n, n)), filled((shared, n, n)));
+        let case = format!("({count};{n},{n})x({shared};{n},{n})");
+        let (x, y) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix2>().expect("a base"));
+        group.bench_function(BenchmarkId::new("matmul", &case), |b| b.iter(|| black_box(&x).matmul(&y)));
+        group.bench_function(BenchmarkId::new("ndarray", &case), |bencher| {
+            bencher.iter(|| {
+                let others = b.outer_iter().cycle();
+                black_box(&a).outer_iter().zip(others).map(|(a, b)| a.dot(&b)).collect::<Vec<_>>()
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, update, small_matrices, large_bases, element_wise, large_products);
 criterion_main!(benches);

@@ -322,5 +322,100 @@ fn weighted(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, sums, accumulate, copies, weighted);
+plain!(weighted_rows(out: &mut [f32], a: &[f32], column: &[f32]) {
+    let width = a.len() / out.len();
+    for ((out, a), w) in out.iter_mut().zip(a.chunks_exact(width)).zip(column) {
+        *out = 0.0;
+        for a in a {
+            *out += a * w;
+        }
+    }
+});
+plain!(distances(out: &mut [f32], x: &[f32], centres: &[f32], len: usize) {
+    let centres = || centres.chunks_exact(len);
+    let count = centres().len();
+    for (out, x) in out.chunks_exact_mut(count).zip(x.chunks_exact(len)) {
+        for (out, c) in out.iter_mut().zip(centres()) {
+            *out = 0.0;
+            for (x, c) in x.iter().zip(c) {
+                *out += (x - c) * (x - c);
+            }
+        }
+    }
+});
+
+/// Sums over the innermost axis: weighted means, squared distances.
+fn inner_sums(c: &mut Criterion) {
+    let (a, column) = (numbers((4096, 256)), numbers((4096, 1)));
+    let mut group_of = group(c, "sum_of_products/4096_256_to_4096_1");
+    group_of.bench_function("fixed", |b| {
+        b.iter(|| broadcast_map_sum_to((&a, &column), black_box((4096, 1)), |a, w| a * w));
+    });
+    group_of.bench_function("ndarray", |b| b.iter(|| (&a * black_box(&column)).sum_axis(Axis(1))));
+    let mut out = Array1::<f32>::zeros(4096);
+    // a read of the same elements
+    group_of.bench_function("limit", |b| b.iter(|| black_box(&a).sum_axes(0)));
+    let (a, column) = (flat(&a), flat(&column));
+    way!(group_of, "plain", out => weighted_rows::plain(out.as_slice_mut().unwrap(), a, column));
+    way!(group_of, "plain_avx2", out => weighted_rows::avx2(out.as_slice_mut().unwrap(), a, column));
+    group_of.finish();
+    for (points, centres, len) in [(178, 3, 13), (5000, 16, 13), (5000, 16, 64)] {
+        let (x, y) = (numbers((points, 1, len)), numbers((centres, len)));
+        let shape = (points, centres, 1);
+        let mut group = group(c, &format!("distances/{points}_{centres}_{len}"));
+        group.bench_function("fixed", |b| {
+            b.iter(|| broadcast_map_sum_to((&x, &y), black_box(shape), |x, y| (x - y) * (x - y)));
+        });
+        group.bench_function("ndarray", |b| {
+            b.iter(|| (&x - black_box(&y)).mapv_into(|d| d * d).sum_axis(Axis(2)));
+        });
+        let mut out = Array::<f32, _>::zeros(shape);
+        let (x, y) = (flat(&x), flat(&y));
+        way!(group, "plain", out => distances::plain(out.as_slice_mut().unwrap(), x, y, len));
+        way!(group, "plain_avx2", out => distances::avx2(out.as_slice_mut().unwrap(), x, y, len));
+        group.finish();
+    }
+}
+
+/// Operands that lie across the output.
+fn transposed(c: &mut Criterion) {
+    for n in [64, 256, 1000, 1024, 2048] {
+        let (a, mut out) = (numbers((n, n)), Array2::<f32>::zeros((n, n)));
+        let mut group = group(c, &format!("transposed/{n}"));
+        way!(group, "copy", out => a.t().materialize_into(out));
+        way!(group, "add", out => broadcast_apply(out, (&a, &a.t()), |out, x, y| *out = x + y));
+        way!(group, "ndarray", out => out.assign(&a.t()));
+        way!(group, "ndarray_add", out => Zip::from(out).and(&a).and(a.t()).for_each(|out, x, y| *out = x + y));
+        way!(group, "limit", out => out.as_slice_mut().unwrap().copy_from_slice(flat(&a)));
+        group.finish();
+    }
+    let (a, mut out) = (numbers((8, 64, 56, 56)), Array::<f32, _>::zeros((8, 56, 56, 64)));
+    let turned = a.view().permuted_axes([0, 2, 3, 1]);
+    let mut group = group(c, "transposed/nchw_to_nhwc");
+    way!(group, "copy", out => turned.materialize_into(out));
+    way!(group, "ndarray", out => out.assign(&turned));
+    way!(group, "limit", out => out.as_slice_mut().unwrap().copy_from_slice(flat(&a)));
+    group.finish();
+}
+
+/// Arrays for which what is done before the first element counts.
+fn small(c: &mut Criterion) {
+    for n in [1, 3, 8] {
+        let (a, row, mut out) = (numbers((n, n)), numbers(n), Array2::<f32>::zeros((n, n)));
+        let repeated = row.broadcast((n, n)).unwrap();
+        let mut group = group(c, &format!("small/{n}"));
+        way!(group, "copy", out => repeated.materialize_into(out));
+        way!(group, "copy_ndarray", out => out.assign(&repeated));
+        way!(group, "apply", out => broadcast_apply(out, (&a, &row), |out, x, y| *out = x + y));
+        way!(group, "apply_ndarray",
+            out => Zip::from(out).and(&a).and_broadcast(&row).for_each(|out, x, y| *out = x + y));
+        way!(group, "apply_plain", out => add_row::plain(out.as_slice_mut().unwrap(), flat(&a), flat(&row)));
+        let mut sum = Array1::<f32>::zeros(n);
+        way!(group, "sum", sum => a.sum_to_shape_into(sum));
+        group.bench_function("sum_ndarray", |b| b.iter(|| black_box(&a).sum_axis(Axis(0))));
+        group.finish();
+    }
+}
+
+criterion_group!(benches, sums, accumulate, copies, weighted, inner_sums, transposed, small);
 criterion_main!(benches);

@@ -10,6 +10,7 @@
 //! | an array whose axes it sums over | `D: LessAxes<X::Count>`: see [`LessAxes`] |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for several threads `ParMapOperands` or `ParApplyOperands` |
+//! | further operands of [`into_broadcast_map`](crate::IntoBroadcastMap::into_broadcast_map) | [`FurtherOperands`] |
 //! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
 //! | batches for [`batch_broadcast_all`](crate::batch_broadcast_all) | [`BatchOperands`], [`BatchOperand`] |
 //! | an operation for [`Batch::apply`](crate::Batch::apply), or the bases of a product | [`BaseOp`], [`BaseDim`] |
@@ -48,9 +49,8 @@
 //! ```
 
 pub use crate::batch::{BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, ResultBase, SignatureShapes};
-pub use crate::map::{ApplyOperands, FusedOperands, MapOperands};
-#[cfg(feature = "rayon")]
-#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
-pub use crate::map::{ParApplyOperands, ParMapOperands};
+pub use crate::map::{
+    ApplyOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands, ParMapOperands,
+};
 pub use crate::shape::{Axes, AxisIndex, LessAxes, Size, TargetShape};
 pub use crate::view::{AsArrayRef, Operand, Operands};

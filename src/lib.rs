@@ -21,18 +21,16 @@ pub mod guide;
 pub mod partial;
 pub mod prelude;
 
-#[cfg(feature = "rayon")]
-pub use adjoint::ParSum;
-pub use adjoint::{IntoSumTo, SumAxes, SumTo};
+pub use adjoint::{IntoSumTo, MeanAxes, ParSum, ReduceAxes, SumAxes, SumInDim, SumTo};
 pub use batch::{
     Batch, BatchAxes, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     can_batch_broadcast,
 };
-pub use error::{BroadcastError, ErrorKind};
-pub use map::{Materialize, broadcast_apply, broadcast_map, broadcast_map_sum_to};
-#[cfg(feature = "rayon")]
-#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
-pub use map::{par_broadcast_apply, par_broadcast_map};
+pub use error::{BroadcastError, ErrorKind, Returned};
+pub use map::{
+    IntoBroadcastMap, Materialize, broadcast_apply, broadcast_map, broadcast_map_reduce_to,
+    broadcast_map_sum_to, par_broadcast_apply, par_broadcast_map,
+};
 pub use shape::{AxisSet, broadcast_shapes, const_broadcast_shape, explain, reduction_axes, resolve_target};
 pub use view::{
     BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, broadcast_arrays,

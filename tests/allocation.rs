@@ -6,6 +6,7 @@ use ndarray::{
     Array, Array1, ArrayRef, ArrayView, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, Axis, DimMax,
     Dimension, Ix1, Ix2, IxDyn, ShapeBuilder, Slice,
 };
+use ndarray_broadcast::partial::{Check, PartialShape, Plan, decide, infer_shape, infer_shapes};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, base_op, batch_broadcast, bounds::TargetShape, broadcast_apply, broadcast_arrays, broadcast_map,
@@ -18,6 +19,9 @@ use std::hint::black_box;
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static BYTES: Cell<usize> = const { Cell::new(0) };
+    /// Bytes that are allocated now, and the most that there were.
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
 /// The system's allocator, with a count for each thread.
@@ -30,11 +34,14 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         BYTES.set(BYTES.get() + layout.size());
+        LIVE.set(LIVE.get() + layout.size().cast_signed());
+        PEAK.set(PEAK.get().max(LIVE.get()));
         // SAFETY: The caller keeps the contract of `alloc`, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.set(LIVE.get() - layout.size().cast_signed());
         // SAFETY: The pointer comes from `alloc`, so from `System`, with the same layout.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -61,6 +68,16 @@ fn bytes<T>(work: impl FnOnce() -> T) -> usize {
     during
 }
 
+/// How many bytes there are at most at once while `work` runs, beside those that were there before.
+fn peak<T>(work: impl FnOnce() -> T) -> usize {
+    let before = LIVE.get();
+    PEAK.set(before);
+    let result = work();
+    let most = PEAK.get() - before;
+    drop(black_box(result));
+    most.cast_unsigned()
+}
+
 /// Asserts that `work` succeeds and that nothing is allocated meanwhile.
 #[track_caller]
 fn assert_free<T, E>(work: impl FnOnce() -> Result<T, E>) {
@@ -76,6 +93,8 @@ fn the_counter_counts() {
     assert_eq!(allocations(|| vec![1, 2]), 1);
     assert_eq!(allocations(|| ()), 0);
     assert_eq!(bytes(|| [vec![0_u8; 100], vec![1; 20]]), 120);
+    let one_by_one = || [100, 120, 80].map(|len| drop(black_box(vec![0_u8; len])));
+    assert_eq!((peak(one_by_one), bytes(one_by_one)), (120, 300));
     // a dynamic shape of more than 4 axes is stored elsewhere, so this file would notice
     let array = Array1::<f64>::zeros(1).into_dyn();
     assert_ne!(allocations(|| array.broadcast_to(&[1, 1, 1, 1, 1][..])), 0);
@@ -360,4 +379,51 @@ fn batches_allocate_nothing_but_the_result() {
     assert_free(|| x.zip_map_into(&y, &mut out, |_, _, _: ArrayViewMut1<'_, f64>| ()));
     assert_free(|| x.apply_into(base_op::MatVec, &y, &mut out));
     assert_eq!(allocations(|| x.matvec(&y)), 1);
+}
+
+/// From reading long texts to printing the answer, there is never more memory in use than 40 times the texts.
+#[test]
+fn texts_of_many_sizes_take_a_multiple_of_their_length() {
+    for size in ["?", "1", "n", "0..5"] {
+        // one more than a power of two, where a vector that grows has twice the room that it needs
+        let text = vec![size; (1 << 13) + 1].join("x");
+        let read = || text.parse::<PartialShape>().expect("a shape");
+        let words = |shape: Result<PartialShape, _>| shape.expect("no clash").to_string();
+        let all_words = |checks: &[Check]| checks.iter().map(|check| check.to_string().len()).sum::<usize>();
+        let plan = |operands: Vec<PartialShape>| {
+            let plan = Plan::new(operands).expect("no clash");
+            plan.inferred().to_string().len() + all_words(plan.checks())
+        };
+        let clash = || {
+            let read = |end: &str| [&text, end].concat().parse::<PartialShape>().expect("a shape");
+            infer_shapes(&[read("x2"), read("x3")]).expect_err("a clash").to_string()
+        };
+        let declared = || {
+            let (operand, result) = (read(), read());
+            let plan =
+                Plan::new([operand]).and_then(|plan| plan.with_result(result)).expect("what is inferred");
+            all_words(plan.checks())
+        };
+        let wrong = || {
+            let error = format!("{text}x!").parse::<PartialShape>().expect_err("no size");
+            error.to_string()
+        };
+        // how many texts, how many times their length
+        let measured = [
+            ("read and printed", 1, 20, peak(|| read().to_string())),
+            ("not read", 1, 20, peak(wrong)),
+            ("joined", 1, 40, peak(|| words(infer_shapes(&[read()])))),
+            ("two joined", 2, 40, peak(|| words(infer_shape(&read(), &read())))),
+            ("a clash of two", 2, 40, peak(clash)),
+            ("decided", 1, 40, peak(|| decide(&[read()]))),
+            ("planned", 1, 40, peak(|| plan(vec![read()]))),
+            ("planned with its result", 2, 40, peak(declared)),
+            // a check for each axis, with two places
+            ("two planned", 2, 80, peak(|| plan(vec![read(), read()]))),
+        ];
+        for (what, texts, factor, most) in measured {
+            let length = texts * text.len();
+            assert!(most <= factor * length, "{size}…, {what}: {} times the text", most.div_ceil(length));
+        }
+    }
 }

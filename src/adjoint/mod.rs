@@ -6,17 +6,20 @@
 //! |---|---|
 //! | `broadcast_axes(shape, axes)`, `broadcast_like` | `sum_axes(axes)` |
 //! | everything aligned at the right | `sum_to_shape(shape)`, `sum_to_match`, `add_sum_to`, … |
-//! | `broadcast_in_dim(shape, axes)` | the axes permuted back, then `sum_to_shape` |
+//! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, … |
 
 mod into_sum;
+mod mean_axes;
+mod par;
+mod reduce_axes;
 mod sum_axes;
+mod sum_in_dim;
 mod sum_to;
 
 pub use into_sum::IntoSumTo;
-pub use sum_axes::SumAxes;
-pub use sum_to::SumTo;
-
-#[cfg(feature = "rayon")]
-mod par;
-#[cfg(feature = "rayon")]
+pub use mean_axes::MeanAxes;
 pub use par::ParSum;
+pub use reduce_axes::ReduceAxes;
+pub use sum_axes::SumAxes;
+pub use sum_in_dim::SumInDim;
+pub use sum_to::SumTo;

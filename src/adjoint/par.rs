@@ -11,7 +11,8 @@ use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
 /// [`SumAxes`](crate::SumAxes) and [`SumTo`](crate::SumTo) on rayon's threads, where the array is large
-/// enough to gain. The result is that of the same method on one thread, to the last bit.
+/// enough to gain. The result is that of the same method on one thread, to the last bit. Without the feature `rayon`
+/// that thread is the only one.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
@@ -42,7 +43,8 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let (left, summed): (D::Left, _) = without_axes(array.shape(), &axes, size_of::<A>())?;
+        let (left, summed): (D::Left, _) =
+            without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
         Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Threads))
     }
 
@@ -72,7 +74,8 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
     {
         let array = self.as_array_ref();
-        Ok(sum_to_new(array, keeping_axes(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Threads))
+        let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
+        Ok(sum_to_new(array, kept, &|_| false, Threads))
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.

@@ -1,6 +1,6 @@
 //! nGraph's adjoint: the sum over named axes.
 
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, operation};
 use crate::kernel::sum::sum_to_new;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
@@ -20,7 +20,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Shapes
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`. The number of axes of the result is fixed where that of the
-    /// array is and `axes` is an array, a `usize` or an `Axis`; else it is dynamic. No axes give a copy, all
+    /// array is and `axes` is an array, an integer or an `Axis`; else it is dynamic. A negative axis counts from the end. No axes give a copy, all
     /// of them a single element; over an empty axis the sum is zero.
     ///
     /// # Errors
@@ -38,11 +38,16 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// let columns: Array1<f64> = delta.sum_axes([0])?;
     /// assert_eq!(columns, array![11.0, 22.0, 33.0]);
     /// assert_eq!(delta.sum_axes(Axis(1))?, array![6.0, 60.0]);
+    /// assert_eq!(delta.sum_axes(-1)?, array![6.0, 60.0]);
     /// let all: ArrayD<f64> = delta.sum_axes(&[0, 1][..])?;
     /// assert_eq!(all.sum(), 66.0);
     /// assert_eq!(
     ///     delta.sum_axes([1, 1]).unwrap_err().to_string(),
     ///     "cannot sum shape [2, 3] over axes [1, 1]: axis 1 is named more than once",
+    /// );
+    /// assert_eq!(
+    ///     delta.sum_axes(-3).unwrap_err().to_string(),
+    ///     "cannot sum shape [2, 3] over axes [-3]: axis -3 is out of bounds for 2 axes of the array",
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
@@ -63,7 +68,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let (left, summed): (D::Left, _) = without_axes(array.shape(), &axes, size_of::<A>())?;
+        let (left, summed): (D::Left, _) =
+            without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
         Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Serial))
     }
 
@@ -96,7 +102,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        Ok(sum_to_new(array, keeping_axes(array.raw_dim(), &axes, size_of::<A>())?, &|_| false, Serial))
+        let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
+        Ok(sum_to_new(array, kept, &|_| false, Serial))
     }
 }
 

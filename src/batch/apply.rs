@@ -360,4 +360,30 @@ methods! {
     /// # Equivalents
     /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
     pub fn inner => Inner;
+
+    /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.
+    ///
+    /// # Shapes
+    /// `(5, 1; 3)` and `(2; 4)` give `(5, 2; 3, 4)`.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array3, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (array![[1, 2], [3, 4]], array![1, 10, 100]);
+    /// let outer: Array3<i32> = a.batch::<Ix1>()?.outer(&b.batch::<Ix1>()?)?;
+    /// assert_eq!(outer, array![[[1, 10, 100], [2, 20, 200]], [[3, 30, 300], [4, 40, 400]]]);
+    /// let three = array![[1], [2], [3]];
+    /// assert!(a.batch::<Ix1>()?.outer(&three.batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a.outer(b)` of NEML2's vectors; `numpy.linalg.outer` for each batch element;
+    /// `torch.einsum("...m,...n->...mn", a, b)`.
+    pub fn outer => Outer;
 }

@@ -2,14 +2,10 @@
 
 use super::{Batch, Signature};
 use crate::error::BroadcastError;
-use crate::kernel::each::{Make, each, to_new};
-#[cfg(feature = "rayon")]
-use crate::kernel::each::{par_each, par_to_new};
+use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
 use crate::kernel::nest::{Inputs, Visit};
 use crate::kernel::product::{products_into, products_to_new};
-use crate::kernel::threads::Serial;
-#[cfg(feature = "rayon")]
-use crate::kernel::threads::Threads;
+use crate::kernel::threads::{Serial, Threads};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, joint_base, sizes, sizes_mut};
 use crate::view::place;
@@ -24,6 +20,7 @@ use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDy
 /// | [`VecMat`](base_op::VecMat) | `(n),(n,m)->(m)` | |
 /// | [`MatMul`](base_op::MatMul) | `(m,n),(n,p)->(m,p)` | |
 /// | [`Inner`](base_op::Inner) | `(n),(n)->()` | |
+/// | [`Outer`](base_op::Outer) | `(m),(n)->(m,n)` | `Copy`, any that have the operator `*` |
 ///
 /// # Examples
 /// ```
@@ -79,6 +76,10 @@ pub mod base_op {
         ///
         /// Its shapes, errors, an example and equivalents are at [`Batch::inner`](crate::Batch::inner).
         Inner
+        /// Outer products of vectors, of which nothing is conjugated: `(m),(n)->(m,n)`.
+        ///
+        /// Its shapes, errors, an example and equivalents are at [`Batch::outer`](crate::Batch::outer).
+        Outer
     }
 }
 
@@ -122,7 +123,6 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
     );
 
     /// [`to_new`](Self::to_new) on several threads.
-    #[cfg(feature = "rayon")]
     #[doc(hidden)]
     fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
         self,
@@ -136,7 +136,6 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
         Self::Output: Send;
 
     /// [`into`](Self::into) on several threads.
-    #[cfg(feature = "rayon")]
     #[doc(hidden)]
     fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
         self,

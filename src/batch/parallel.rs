@@ -1,4 +1,5 @@
-//! Operations on the bases of batch elements, on several threads.
+//! Operations on the bases of batch elements, on several threads. Without the feature `rayon` the calling thread is the
+//! only one.
 
 use super::apply::check_out;
 use super::zip_map::{base_of_out, new_result};

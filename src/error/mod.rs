@@ -4,6 +4,9 @@ mod const_text;
 pub(crate) mod operation;
 mod picture;
 mod request;
+mod returned;
+
+pub use returned::Returned;
 
 pub(crate) use const_text::ConstText;
 pub(crate) use request::{Request, Shape, count, owner};
@@ -131,6 +134,8 @@ pub enum ErrorKind {
     BaseSymbol,
     /// A symbol stands in the result of a signature only.
     UnknownSymbol,
+    /// A mean is asked for of no elements, or of more than the element type can count.
+    NoMean,
 }
 
 impl BroadcastError {

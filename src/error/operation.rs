@@ -29,6 +29,8 @@ pub(super) enum Layout {
     Placed,
     /// The array, below it `*` at the named axes.
     Summed,
+    /// The array, below it each size of the target at its axis.
+    SummedToPlaced,
     /// Nothing is aligned.
     Alone,
 }
@@ -59,8 +61,12 @@ operations! {
     ONTO "broadcast shape{s} {operands} to output {targets}",
         rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
     SUM_AXES "sum shape {operands} over axes {axes}", layout: Layout::Summed, ..RIGHT;
+    REDUCE_AXES "reduce shape {operands} over axes {axes}", ..SUM_AXES;
+    MEAN_AXES "take the mean of shape {operands} over axes {axes}", ..SUM_AXES;
     SUM_TO "sum shape {operands} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
+    SUM_IN_DIM "sum shape {operands} with its axes {axes} to {targets}", layout: Layout::SummedToPlaced, ..SUM_TO;
     MAP_SUM_TO "broadcast shape{s} {operands}{together} and sum to {targets}", ..SUM_TO;
+    MAP_REDUCE_TO "broadcast shape{s} {operands}{together} and reduce to {targets}", ..SUM_TO;
     AXIS_SET "make an axis set of {targets}", layout: Layout::Alone, ..RIGHT;
     READ "read {quoted}", layout: Layout::Alone, ..RIGHT;
 

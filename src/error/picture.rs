@@ -39,7 +39,7 @@ impl Drawing {
     fn new(request: &Request) -> Self {
         let (rows, batch) = match request.operation.layout {
             Layout::Alone => (Vec::new(), 0),
-            Layout::Along | Layout::Placed | Layout::Summed => by_axis(request),
+            Layout::Along | Layout::Placed | Layout::Summed | Layout::SummedToPlaced => by_axis(request),
             Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(request),
         };
         let cells = || rows.iter().flat_map(|row| &row.cells);
@@ -101,6 +101,7 @@ impl Drawing {
             Mark::Result(axis) if layout == Layout::RightBases => self.batch + axis,
             Mark::Result(axis) => axis,
             Mark::Shape(_, axis) if layout == Layout::Placed => axis,
+            Mark::Shape(..) if layout == Layout::SummedToPlaced => return None,
             Mark::Shape(shape, axis) => self.rows.get(shape)?.cells.get(axis)?.0,
         };
         self.columns.get(column).map(|&(_, end)| end - 1)
@@ -140,21 +141,26 @@ fn right(request: &Request) -> (Vec<Row>, usize) {
 }
 
 /// The array's sizes at their axes of the target, or `*` at the named axes, above the target; for a sum
-/// the array, and `*` below it.
+/// the array, and `*` or the target's sizes below it.
 fn by_axis(request: &Request) -> (Vec<Row>, usize) {
     let (layout, axes) = (request.operation.layout, &request.axes);
-    let (array, target) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
+    let (mut array, mut target) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
+    let placed = matches!(layout, Layout::Placed | Layout::SummedToPlaced);
+    if layout == Layout::SummedToPlaced {
+        (array, target) = (target, array);
+    }
     let own = if layout == Layout::Summed { Vec::new() } else { array.cells() };
     let ndim = target.cells().len();
     let width = if layout == Layout::Along { ndim.max(own.len() + axes.len()) } else { ndim };
     let mut cells = vec![None; width];
     // whether each axis of the array has a place of its own
-    let mut fits = layout != Layout::Placed || own.len() == axes.len();
+    let mut fits = !placed || own.len() == axes.len();
     let mut own = own.into_iter();
     for &axis in axes {
-        match (cells.get_mut(axis), layout) {
-            (Some(cell @ None), Layout::Placed) => *cell = own.next(),
-            (_, Layout::Placed) => fits = false,
+        let position = usize::try_from(if axis < 0 { axis + ndim as i128 } else { axis });
+        match (position.ok().and_then(|position| cells.get_mut(position)), placed) {
+            (Some(cell @ None), true) => *cell = own.next(),
+            (_, true) => fits = false,
             (Some(cell), _) => *cell = Some("*".into()),
             (None, _) => {}
         }
@@ -168,7 +174,8 @@ fn by_axis(request: &Request) -> (Vec<Row>, usize) {
     let cells = cells.into_iter().enumerate().filter_map(|(axis, text)| Some((axis, text?)));
     let row = Row { cells: cells.collect(), frame: frame(array) };
     if fits && (layout != Layout::Summed || !row.cells.is_empty()) {
-        rows.insert(usize::from(layout == Layout::Summed), row);
+        let is_below = matches!(layout, Layout::Summed | Layout::SummedToPlaced);
+        rows.insert(usize::from(is_below), row);
     }
     (rows, ndim)
 }

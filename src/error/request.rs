@@ -104,7 +104,7 @@ pub(crate) struct Request {
     /// The operands, then the targets.
     pub(super) shapes: Vec<Shape>,
     operands: usize,
-    pub(super) axes: Vec<usize>,
+    pub(super) axes: Vec<i128>,
     pub(super) text: String,
 }
 
@@ -126,7 +126,7 @@ impl Request {
     }
 
     #[cold]
-    pub(crate) fn axes(mut self, axes: &[usize]) -> Self {
+    pub(crate) fn axes(mut self, axes: &[i128]) -> Self {
         self.axes = axes.to_vec();
         self
     }
@@ -216,6 +216,9 @@ impl Request {
         let count = count(found);
         let detail = match self.operation.layout {
             Layout::Placed => format!("{count} named, expected {expected}, one for each axis of the array"),
+            Layout::SummedToPlaced => {
+                format!("{count} named, expected {expected}, one for each axis of the target")
+            }
             _ => format!("the target has {count}, expected {expected}, those of the array and those named"),
         };
         self.error(ErrorKind::AxisCount, detail)
@@ -235,7 +238,7 @@ impl Request {
     pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
         let of = match self.operation.layout {
             Layout::Alone => "",
-            Layout::Summed => " of the array",
+            Layout::Summed | Layout::SummedToPlaced => " of the array",
             _ => " of the target",
         };
         let detail = format!("axis {axis} is out of bounds for {}{of}", count(ndim));
@@ -244,9 +247,13 @@ impl Request {
 
     /// An axis is named twice.
     #[cold]
-    pub(crate) fn duplicate_axis(self, axis: usize) -> BroadcastError {
+    pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
         let detail = format!("axis {axis} is named more than once");
-        self.error(ErrorKind::DuplicateAxis, detail).at(axis as i128, [Mark::Result(axis)], [])
+        let error = self.error(ErrorKind::DuplicateAxis, detail);
+        match usize::try_from(axis) {
+            Ok(position) => error.at(axis, [Mark::Result(position)], []),
+            Err(_) => error.at(axis, [], []),
+        }
     }
 }
 

@@ -7,10 +7,13 @@
 //!         for i in row: visit(out[i], a[i], b[0], …)
 //! ```
 //!
+//! Memory: the output's elements are adjacent along the innermost loop. An operand repeats one element there, is adjacent
+//! too, or strides. Elements that stride far share no cache line with their neighbours in the row, but with those in the
+//! next rows: such operands are copied in blocks of several rows, a line at a time.
+//!
 //! A closure is compiled into a loop for each of a few kinds of rows, in which each operand moves by one element or
-//! stays; see [`Elements::row`]. Whatever else there is, short rows and strides, is made a long row of adjacent
-//! elements: operands of plain numbers are copied to a buffer in L1, which is kept while they repeat. Elements of other
-//! types are visited one by one.
+//! stays; see [`Elements::row`]. Operands of plain numbers that do otherwise are copied to a buffer in L1, which is kept
+//! while they repeat. Elements of other types are visited one by one. Small arrays are visited without a plan.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -18,7 +21,6 @@ use super::loops::{Loop, Loops, Outside, Plan, steps};
 use super::memory::{COPY, LARGEST_COPY, fresh};
 use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};
 use super::simd::{self, Cpu, Work};
-#[cfg(feature = "rayon")]
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -126,14 +128,11 @@ fn fresh_like<R, E: Elements, D: Dimension>(
 
 /// The fewest elements to hand to another thread. Measured with a sum of two `f32` in two threads: from 2^18 elements
 /// down waking the other one costs more than it saves, with 2^20 the time is half.
-#[cfg(feature = "rayon")]
 const GRAIN: usize = 1 << 18;
 
 /// A pass whose parts several threads carry out, each with a copy of what visits them.
-#[cfg(feature = "rayon")]
 struct Shared<V>(V);
 
-#[cfg(feature = "rayon")]
 impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
     fn grain(&self) -> usize {
         GRAIN
@@ -150,7 +149,6 @@ impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
 }
 
 /// [`each`] on several threads, where there are many elements.
-#[cfg(feature = "rayon")]
 pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
@@ -162,7 +160,6 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
 }
 
 /// [`to_new`] on several threads, where there are many elements.
-#[cfg(feature = "rayon")]
 pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     shape: D,
     inputs: &Inputs<'_, E>,
@@ -172,7 +169,7 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
 }
 
 /// Clones the only operand.
-struct Cloning;
+pub(crate) struct Cloning;
 
 impl<A: Clone> Visit<A, (A,)> for Cloning {
     #[inline(always)]
@@ -249,7 +246,7 @@ fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     let all = (1 << count) - 1;
-    let Some(row) = loops.last() else { return Some(all) };
+    let Some(row) = loops.last().filter(|row| row.len > 1) else { return Some(all) };
     let moving = bits(count, |k| row.strides[k] == 1);
     let moves = row.strides[0] == 1 && moving | bits(count, |k| row.strides[k] == 0) == all;
     (moves && has_loop(moving)).then_some(moving)

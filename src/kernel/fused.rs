@@ -1,4 +1,4 @@
-//! Sums of what a closure makes of elements that are read together: no array of them all.
+//! Sums, and other reductions, of what a closure makes of elements that are read together: no array of them all.
 //!
 //! ```text
 //! lanes:   for each output:                        the reduced loop is innermost, and short
@@ -12,9 +12,11 @@
 //! ```
 //!
 //! The closure is compiled into the loops of [`each`](super::each), with a sum for the output, and into one for lanes.
+//! Sums and reductions share all of this: they differ in a [`Combine`].
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
+use super::combine::{By, Combine, Plus};
 use super::each::{Make, VisitBlock, drive};
 use super::lane;
 use super::levels::{Levels, take};
@@ -45,6 +47,20 @@ impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
     }
 }
 
+/// Combines what is made with a partial result.
+pub(crate) struct Fold<'f, M, R, F> {
+    pub(crate) make: M,
+    pub(crate) by: By<'f, R, F>,
+}
+
+impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fold<'_, M, R, F> {
+    #[inline(always)]
+    fn visit(&mut self, into: &mut R, items: E::Refs<'_>) {
+        let made = self.make.make(items);
+        self.by.add(into, made);
+    }
+}
+
 /// The sums of what `visit`, an [`Add`], makes of the inputs' elements, brought to the shape `joint`, over the axes that
 /// `shape` does not have or has with size 1; shapes are aligned at the right. The result is in standard layout.
 ///
@@ -56,7 +72,21 @@ pub(crate) fn sum_to<R: Clone + Zero, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, R, E>,
 ) -> Array<R, D> {
-    let mut out = Array::zeros(shape);
+    reduce_to(joint, shape, inputs, visit, &Plus)
+}
+
+/// [`sum_to`] by another operation than addition, that of the [`Fold`] which `visit` is.
+///
+/// # Panics
+/// As [`sum_to`].
+pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Sized>(
+    joint: &[usize],
+    shape: D,
+    inputs: &Inputs<'_, E>,
+    visit: &mut VisitBlock<'_, R, E>,
+    combine: &C,
+) -> Array<R, D> {
+    let mut out = Array::from_elem(shape, combine.identity());
     let mut plan = Plan::new();
     if let Some(nest) = Nest::over(&mut plan, Some(joint), &mut out, inputs, Outside::AllRead) {
         match Way::of::<R>(nest.loops()) {
@@ -69,15 +99,15 @@ pub(crate) fn sum_to<R: Clone + Zero, E: Elements, D: Dimension>(
                 }
             }
             Way::Blocks(tiling) => {
-                tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit));
+                tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit, combine));
             }
             Way::Tiles(tiling) => {
                 let mut add = Rows { visit, room: Loops::new(), dense: Loops::new() };
                 tiles::parts(nest, tiling, |nest, tiling| {
                     let mut scratch = Scratch::new();
                     let room = tiling.cascade.levels * tiling.width(nest.loops());
-                    let room = scratch.filled(room, &R::zero());
-                    tiles::run(nest, tiling, room, &mut add, |slot, sum| *slot = sum);
+                    let room = scratch.filled(room, &combine.identity());
+                    tiles::run_by(combine, nest, tiling, room, &mut add, |slot, sum| *slot = sum);
                 });
             }
         }
@@ -112,39 +142,43 @@ impl Way {
 }
 
 /// Sums a nest whose loops from `first` on reduce all that is reduced, a block of these at a time.
-fn blocks<R: Clone + Zero, E: Elements>(
+fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     nest: Nest<'_, R, E>,
     first: usize,
     visit: &mut VisitBlock<'_, R, E>,
+    combine: &C,
 ) {
     let block = &nest.loops()[first..];
     let (mut scratch, mut dense, mut written) = (Scratch::new(), Loops::new(), Loops::new());
-    let buffer = scratch.filled(steps(block), &R::zero());
+    let buffer = scratch.filled(steps(block), &combine.identity());
     let mut kept = Loops::new();
     kept.written(block);
     let kept = tiles::shape(&kept, kept.first().map_or(1, |l| l.len));
     let mut reads = nest.read().walk(block.len());
     let mut writes = nest.written(&mut written).walk(kept.len());
     while let (Some(items), Some(slots)) = (reads.next(), writes.next()) {
-        buffer.fill(R::zero());
+        buffer.fill(combine.identity());
         drive(items.onto(buffer, block.len(), &mut dense), visit);
-        simd::dispatch(Reduce { buffer, block });
-        tiles::finish(&mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| *slot = sum);
+        simd::dispatch(Reduce { buffer, block, combine });
+        tiles::finish_by(combine, &mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| {
+            *slot = sum;
+        });
     }
 }
 
 /// Reduces the loops of a block that are reduced. The sums are at the front of the buffer.
-struct Reduce<'a, R> {
+struct Reduce<'a, R, C: ?Sized> {
     buffer: &'a mut [R],
     block: &'a [Loop],
+    combine: &'a C,
 }
 
-impl<R: Clone + Zero> Work for Reduce<'_, R> {
+impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run<C: Cpu>(self) {
-        let Self { buffer, block } = self;
+    fn run<U: Cpu>(self) {
+        let Self { buffer, block, combine } = self;
         let (mut left, mut inside) = (buffer.len(), 1);
         for l in block.iter().rev() {
             if !l.is_reduced() {
@@ -152,15 +186,15 @@ impl<R: Clone + Zero> Work for Reduce<'_, R> {
                 continue;
             }
             left /= l.len;
+            if inside == 1 {
+                combine.totals(&mut buffer[..left * l.len], l.len);
+                continue;
+            }
             for (to, from) in (0..left).step_by(inside).zip((0..).step_by(inside * l.len)) {
-                if inside == 1 {
-                    buffer[to] = lane::total(&buffer[from..][..l.len]);
-                } else {
-                    lane::fold(&mut buffer[from..][..inside * l.len], inside);
-                    if from > to {
-                        let (low, high) = buffer.split_at_mut(from);
-                        low[to..][..inside].clone_from_slice(&high[..inside]);
-                    }
+                lane::fold_by(combine, &mut buffer[from..][..inside * l.len], inside);
+                if from > to {
+                    let (low, high) = buffer.split_at_mut(from);
+                    low[to..][..inside].clone_from_slice(&high[..inside]);
                 }
             }
         }
@@ -174,8 +208,8 @@ struct Rows<'v, 'f, R, E: Elements> {
     dense: Loops,
 }
 
-impl<R: Clone + Zero, E: Elements> AddRows<R, E> for Rows<'_, '_, R, E> {
-    fn add(&mut self, levels: &mut Levels<'_, R>, rows: Nest<'_, (), E>, in_rows: bool) {
+impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for Rows<'_, '_, R, E> {
+    fn add(&mut self, levels: &mut Levels<'_, R, C>, rows: Nest<'_, (), E>, in_rows: bool) {
         let inner = rows.loops().len() - usize::from(in_rows);
         let count = if in_rows { rows.loops()[0].len } else { 1 };
         for from in (0..count).step_by(ROWS) {
@@ -259,7 +293,7 @@ mod tests {
         let reduced = |loops: &[(usize, isize)]| {
             let block: Vec<_> = loops.iter().map(of).collect();
             let mut buffer: Vec<_> = (0..steps(&block)).collect();
-            simd::dispatch(Reduce { buffer: &mut buffer, block: &block });
+            simd::dispatch(Reduce { buffer: &mut buffer, block: &block, combine: &Plus });
             buffer.truncate(block.iter().filter(|l| !l.is_reduced()).map(|l| l.len).product());
             buffer
         };

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::combine::{Combine, Plus};
 use super::nest::Block;
 use super::simd::Cpu;
 use core::array;
@@ -223,11 +224,17 @@ pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
 /// Adds up rows of `width` elements, one after the other, by halves. The sums are in the first row.
 #[inline(always)]
 pub(super) fn fold<T: Clone + Zero>(rows: &mut [T], width: usize) {
+    fold_by(&Plus, rows, width);
+}
+
+/// [`fold`] by another operation than addition.
+#[inline(always)]
+pub(super) fn fold_by<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width: usize) {
     let mut left = rows.len() / width;
     while left > 1 {
         let half = left / 2;
         let (low, high) = rows[..left * width].split_at_mut((left - half) * width);
-        add(&mut low[..half * width], high);
+        combine.rows(&mut low[..half * width], high);
         left -= half;
     }
 }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::lane;
+use super::combine::{Combine, Plus};
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
@@ -23,7 +23,9 @@ pub(super) fn count(rows: usize, first: usize) -> usize {
 }
 
 /// The sums so far, of a tile of so many; each level holds the sums of eight times as many rows as the one before.
-pub(super) struct Levels<'a, T> {
+pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
+    /// What they are combined by.
+    combine: &'a C,
     tiles: &'a mut [T],
     width: usize,
     count: usize,
@@ -45,9 +47,16 @@ pub(super) struct Cascade {
 impl<'a, T: Clone + Zero> Levels<'a, T> {
     #[inline(always)]
     pub(super) fn new(tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
+        Self::by(&Plus, tiles, width, cascade)
+    }
+}
+
+impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
+    #[inline(always)]
+    pub(super) fn by(combine: &'a C, tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
         let Cascade { levels: count, first } = cascade;
-        tiles[..width].fill(T::zero());
-        Self { tiles: &mut tiles[..count * width], width, count, first, left: first, carried: 0 }
+        tiles[..width].fill(combine.identity());
+        Self { combine, tiles: &mut tiles[..count * width], width, count, first, left: first, carried: 0 }
     }
 
     /// The level that rows are added to, before [`carry`](Self::carry).
@@ -75,9 +84,9 @@ impl<'a, T: Clone + Zero> Levels<'a, T> {
             if sums == 1 {
                 high.clone_from_slice(low);
             } else {
-                lane::add(high, low);
+                self.combine.rows(high, low);
             }
-            low.fill(T::zero());
+            low.fill(self.combine.identity());
             level += 1;
             if sums % RADIX != 0 {
                 break;
@@ -94,7 +103,7 @@ impl<'a, T: Clone + Zero> Levels<'a, T> {
             if sums == 0 {
                 break;
             }
-            lane::add(first, level);
+            self.combine.rows(first, level);
             sums /= RADIX;
         }
         first
@@ -104,12 +113,19 @@ impl<'a, T: Clone + Zero> Levels<'a, T> {
 /// The value of a sum, to be replaced: a big number need not be copied to be added to.
 #[inline(always)]
 pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
-    if needs_drop::<T>() { replace(sum, T::zero()) } else { sum.clone() }
+    take_or(sum, T::zero)
+}
+
+/// [`take`] with another value to be replaced by.
+#[inline(always)]
+pub(super) fn take_or<T: Clone>(sum: &mut T, identity: impl FnOnce() -> T) -> T {
+    if needs_drop::<T>() { replace(sum, identity()) } else { sum.clone() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::lane;
     use alloc::{vec, vec::Vec};
 
     #[test]

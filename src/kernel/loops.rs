@@ -11,11 +11,18 @@ use core::ops::{Deref, DerefMut};
 
 /// The most operands of one nest: one that is written and six that are read.
 pub(crate) const OPERANDS: usize = 7;
-/// Loops that fit without the heap.
-const INLINE: usize = 6;
+/// Loops that fit without the heap: those of six axes, of which one may be two loops.
+const INLINE: usize = 7;
 
 /// A distance from the first element of each operand, in elements. Operands that do not exist stay at 0.
 pub(crate) type Offsets = [isize; OPERANDS];
+
+/// The stride along an axis, or 0 where it has fewer than two elements: nobody steps along such an axis, so its stride
+/// may be any number, even `isize::MIN`, which cannot be negated.
+#[inline(always)]
+pub(crate) const fn stride_along(size: usize, stride: isize) -> isize {
+    if size > 1 { stride } else { 0 }
+}
 
 /// One loop of a nest: its length, and how far each operand moves per step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +157,25 @@ impl Loops {
             let end = self.len();
             self[ends[class]..end].rotate_right(1);
             ends[class..].iter_mut().for_each(|end| *end += 1);
+        }
+    }
+
+    /// The loops of products, over batches, rows, terms and columns, with batches as more rows or columns where they
+    /// continue these and the other matrix is the same in all of them.
+    pub(crate) fn products(&mut self, loops: &[Loop]) {
+        self.clone_from_slice(loops);
+        while let [.., batch, rows, _, columns] = &mut **self {
+            let follows = |l: &Loop| l.len == 1 || batch.continues(l);
+            let side = match batch.strides {
+                [_, _, 0, ..] if follows(rows) => rows,
+                [_, 0, _, ..] if follows(columns) => columns,
+                _ => break,
+            };
+            let inner = if side.len == 1 { *batch } else { *side };
+            *side = Loop { len: batch.len * side.len, ..inner };
+            let len = self.len();
+            self[len - 4..].rotate_left(1);
+            self.truncate(len - 1);
         }
     }
 

@@ -10,15 +10,21 @@
 //!
 //! | strategy | for | its nest |
 //! |---|---|---|
+//! | [`each`]: small | up to two axes and 512 elements | the axes themselves, not planned |
 //! | [`each`]: rows as they lie | long rows, in which each operand moves by one element or stays | one or two loops; all are kept |
 //! | [`each`]: copied rows | short rows and strides, of plain numbers | the same, after operands were copied to L1 |
+//! | [`each`]: transposed blocks | operands that lie across the output | the same, of a block of cache lines |
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
+//! | [`sum`]: small | up to two axes and 64 elements | the axes themselves, not planned |
 //! | [`sum`]: lanes | no reduced loop but one of the two innermost | kept loops, and a lane or some rows |
 //! | [`sum`]: streams | up to 128 rows that are added up, many times | kept loops, a reduced one, a kept one |
 //! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
 //! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
-//! | [`fused`] | sums of what a closure makes | as rows in tiles; each tile is the output of [`each`] |
-//! | [`product`] | products of many small matrices | batches, and three loops: rows, terms, columns |
+//! | [`fused`]: lanes | sums of what a closure makes, over one short innermost loop | kept loops, a reduced one |
+//! | [`fused`]: blocks | the same, where all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |
+//! | [`fused`]: tiles | the same, anything else | as rows in tiles; each tile is the output of [`each`] |
+//! | [`product`]: library | large products of `f32` and `f64` | batches, rows, terms, columns; shared matrices make one product |
+//! | [`product`]: the others | many small products | batches, and three loops: rows, terms, columns |
 //!
 //! 5. [`simd`] runs the innermost loops as compiled for the CPU at hand.
 //!
@@ -31,6 +37,7 @@
     reason = "what a SIMD dispatch calls is compiled for the CPU only if inlined"
 )]
 
+pub(crate) mod combine;
 pub(crate) mod each;
 pub(crate) mod fused;
 mod lane;

@@ -10,11 +10,11 @@
 //! grouped in other loops, or fewer of them. A nest that writes is neither `Copy` nor `Clone`, and an operand of type
 //! `()` is read or written by nobody, so no element is written through two nests at once.
 
-use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets, steps};
+use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets, steps, stride_along};
 use super::memory::{Buffers, plain_size};
 use core::marker::PhantomData;
 use core::slice;
-use ndarray::{ArrayRef, Dimension};
+use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
 
 /// The types of the elements that are read: a tuple of up to six.
 ///
@@ -191,16 +191,18 @@ impl<'a> Axes<'a> {
     /// column, or none.
     fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
         let first = self.sizes.len() - axes;
-        match (&self.sizes[first..], &self.strides[first..]) {
-            (&[], _) => [(1, 0), (1, 0)],
-            (&[n], &[s]) if is_row => [(1, 0), (n, s)],
-            (&[n], &[s]) => [(n, s), (1, 0)],
-            (&[m, n], &[r, s]) => [(m, r), (n, s)],
+        let loop_over = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
+        match axes {
+            0 => [(1, 0), (1, 0)],
+            1 if is_row => [(1, 0), loop_over(first)],
+            1 => [loop_over(first), (1, 0)],
+            2 => [loop_over(first), loop_over(first + 1)],
             _ => panic!("a matrix has up to two axes"),
         }
     }
 
-    /// The stride along an axis of size `size`, `from_end` axes before the last: 0 where the operand is repeated.
+    /// The stride along an axis of size `size`, `from_end` axes before the last: 0 where the operand is repeated or
+    /// has no step.
     ///
     /// # Panics
     /// Where the size differs and is not 1.
@@ -208,7 +210,7 @@ impl<'a> Axes<'a> {
     pub(crate) fn stride(self, from_end: usize, size: usize) -> isize {
         let Some(axis) = self.sizes.len().checked_sub(from_end + 1) else { return 0 };
         if self.sizes[axis] == size {
-            return self.strides[axis];
+            return stride_along(size, self.strides[axis]);
         }
         assert!(self.sizes[axis] == 1, "an operand has the size of the shape or 1");
         0
@@ -409,11 +411,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             return None;
         }
         let columns_first = matches!((axes.sizes, axes.strides),
-            (&[_, n], &[s, t]) if n == 1 || s.unsigned_abs() < t.unsigned_abs());
+            (&[m, n], &[s, t]) if n == 1 || m != 1 && s.unsigned_abs() < t.unsigned_abs());
         for (axis, &size) in axes.sizes.iter().enumerate() {
             let from_end = ndim - 1 - axis;
             let l = &mut room[if columns_first { from_end } else { 1 - from_end }];
-            (l.len, l.strides[0]) = (size, axes.strides[axis]);
+            (l.len, l.strides[0]) = (size, stride_along(size, axes.strides[axis]));
             for k in 1..=E::COUNT {
                 let input = Axes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
                 assert!(input.sizes.len() <= ndim, "no operand has more axes than the shape");
@@ -847,17 +849,20 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// [`block`](Nest::block) gives them, and those that are written.
     ///
     /// # Panics
-    /// Where those of a row are not evenly spaced, or those written not adjacent.
+    /// Where those of a row, or those written, are not evenly spaced.
     #[inline(always)]
     pub(crate) fn blocks(self, inner: usize, in_rows: bool) -> Blocks<'a, T, A> {
         let steps = self.walk(inner);
-        let mut slots = 1;
+        let (mut slots, mut step) = (1, 1);
         for l in steps.start.loops.iter().rev().filter(|l| !l.is_reduced()) {
-            assert!(l.strides[0] == slots, "adjacent elements, or a single one");
+            if slots == 1 {
+                step = l.strides[0];
+            }
+            assert!(l.strides[0] == step * slots, "elements that are evenly spaced");
             slots *= l.len.cast_signed();
         }
         let (block, slots) = (steps.start.read().block(in_rows), slots.cast_unsigned());
-        Blocks { steps, block, slots }
+        Blocks { steps, block, slots, step }
     }
 }
 
@@ -866,15 +871,59 @@ pub(crate) struct Blocks<'a, T, A> {
     steps: Steps<'a, T, (A,)>,
     block: Block<'a, A>,
     slots: usize,
+    step: isize,
 }
 
 impl<T, A> Blocks<'_, T, A> {
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, &mut [T])> {
+    pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, Slots<'_, T>)> {
         let Nest { out, read: (at,), .. } = self.steps.next()?;
-        // SAFETY: Indices of the loops along which the operand moves, to adjacent elements. The steps lend one nest at a time.
-        let slots = unsafe { slice::from_raw_parts_mut(out, self.slots) };
+        let slots = Slots { at: out, len: self.slots, step: self.step, array: PhantomData };
         Some((Block { at, ..self.block }, slots))
+    }
+}
+
+/// Evenly spaced elements of the written operand, borrowed exclusively for `'a`.
+pub(crate) struct Slots<'a, T> {
+    at: *mut T,
+    len: usize,
+    step: isize,
+    array: PhantomData<&'a mut T>,
+}
+
+impl<'a, T> Slots<'a, T> {
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// # Panics
+    /// Where the elements are not adjacent.
+    #[inline(always)]
+    pub(crate) fn slice(self) -> &'a mut [T] {
+        assert!(self.step == 1 || self.len == 1, "adjacent elements");
+        // SAFETY: Indices of the nest along which the operand moves, by the invariant to different elements, which are
+        // adjacent.
+        unsafe { slice::from_raw_parts_mut(self.at, self.len) }
+    }
+
+    /// # Panics
+    /// Where there are several elements.
+    #[inline(always)]
+    pub(crate) fn only(self) -> &'a mut T {
+        assert!(self.len == 1, "one element");
+        // SAFETY: An index of the nest.
+        unsafe { &mut *self.at }
+    }
+
+    /// Hands out each element with a value.
+    #[inline(always)]
+    pub(crate) fn each<V: Clone>(self, values: &[V], mut then: impl FnMut(&mut T, V)) {
+        assert!(values.len() >= self.len, "a value for each element");
+        for (i, value) in values[..self.len].iter().enumerate() {
+            // SAFETY: An index of the nest. This is the only reference to the element.
+            then(unsafe { &mut *self.at.wrapping_offset(i.cast_signed() * self.step) }, value.clone());
+        }
     }
 }
 
@@ -947,6 +996,14 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     }
 }
 
+impl<T, A> Nest<'_, T, (A, A)> {
+    /// The same products with batches as more rows or columns, where that comes to the same.
+    pub(crate) fn joined<'b>(&'b mut self, room: &'b mut Loops) -> Nest<'b, T, (A, A)> {
+        room.products(self.loops);
+        Nest { loops: room, ..*self }
+    }
+}
+
 impl<'a, A> Nest<'a, (), (A, A)> {
     /// The elements of the first operand that is read along the first two of three loops, and of the second along the
     /// last two; the other way round, transposed, if `turned`.
@@ -983,6 +1040,16 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
 }
 
 impl<'a, T> Grid<'a, T> {
+    /// The elements as a view.
+    ///
+    /// # Panics
+    /// Where a stride is negative.
+    pub(crate) fn view(self) -> ArrayViewMut2<'a, T> {
+        let shape = shape_of(self.sizes, self.strides);
+        // SAFETY: Indices of the nest that the grid was made of, at different elements; the grid is used up.
+        unsafe { ArrayViewMut2::from_shape_ptr(shape, self.at) }
+    }
+
     /// The elements of rows that follow each other without gaps.
     ///
     /// # Panics
@@ -996,24 +1063,25 @@ impl<'a, T> Grid<'a, T> {
         unsafe { &mut *self.at.cast() }
     }
 
-    /// Hands out `C` elements of row `row`, from `column` on, with values.
+    /// `C` elements of row `row`, from `column` on.
+    ///
+    /// # Panics
+    /// Where there are no such elements, or several that are not adjacent.
     #[inline(always)]
-    pub(crate) fn each<V: Copy, const C: usize>(
-        &mut self,
-        row: usize,
-        column: usize,
-        values: [V; C],
-        mut store: impl FnMut(&mut T, V),
-    ) {
+    pub(crate) fn part<const C: usize>(&mut self, row: usize, column: usize) -> &mut [T; C] {
         assert!(row < self.sizes[0], "a row of the grid");
         assert!(column.checked_add(C).is_some_and(|end| end <= self.sizes[1]), "columns of the grid");
+        assert!(C == 1 || self.strides[1] == 1, "adjacent elements");
         let at = self.at.wrapping_offset(row.cast_signed() * self.strides[0]);
-        for (j, value) in values.iter().enumerate() {
-            let offset = (column + j).cast_signed() * self.strides[1];
-            // SAFETY: An index of the nest that the grid was made of, of which this is the only reference.
-            store(unsafe { &mut *at.wrapping_offset(offset) }, *value);
-        }
+        // SAFETY: Indices of the nest that the grid was made of, at adjacent elements. This is the only reference.
+        unsafe { &mut *at.wrapping_offset(column.cast_signed() * self.strides[1]).cast() }
     }
+}
+
+/// Sizes and strides for ndarray, which takes none that are negative.
+fn shape_of(sizes: [usize; 2], strides: [isize; 2]) -> StrideShape<Ix2> {
+    assert!(strides.iter().all(|&stride| stride >= 0), "strides that are not negative");
+    sizes.strides(strides.map(isize::cast_unsigned))
 }
 
 /// Evenly spaced rows of evenly spaced elements that are borrowed for `'a`. In `DENSE` ones the elements of a row are
@@ -1035,7 +1103,17 @@ impl<T, const DENSE: bool> Clone for Block<'_, T, DENSE> {
 
 impl<T, const DENSE: bool> Copy for Block<'_, T, DENSE> {}
 
-impl<T> Block<'_, T> {
+impl<'a, T> Block<'a, T> {
+    /// The elements as a view.
+    ///
+    /// # Panics
+    /// Where a stride is negative.
+    pub(crate) fn view(self) -> ArrayView2<'a, T> {
+        let shape = shape_of([self.rows, self.width], [self.stride, self.step]);
+        // SAFETY: The elements of the block, which are borrowed.
+        unsafe { ArrayView2::from_shape_ptr(shape, self.at) }
+    }
+
     /// The block with rows and columns exchanged.
     #[inline(always)]
     pub(crate) fn transposed(self) -> Self {
@@ -1634,8 +1712,9 @@ mod tests {
             let mut grid = nest.grid(turned);
             for (row, column) in (0..a.rows()).flat_map(|row| (0..b.width()).map(move |column| (row, column)))
             {
-                let sum = a.terms::<1, 1>(row, b, column).map(|([x], [y])| x * y).sum();
-                grid.each(row, column, [sum], |slot, sum: u32| *slot += sum);
+                let sum: u32 = a.terms::<1, 1>(row, b, column).map(|([x], [y])| x * y).sum();
+                let [slot] = grid.part(row, column);
+                *slot += sum;
             }
         }
     }
@@ -1899,7 +1978,7 @@ mod tests {
             let mut out = out.slice_mut(s![.., ..2]);
             with(Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index"));
         };
-        let grid = |row, column| with(&|nest| nest.grid(false).each(row, column, [0, 0], |_, _: i32| {}));
+        let grid = |row, column| with(&|nest| nest.grid(false).part::<2>(row, column).fill(0));
         grid(2, 0);
         assert_eq!(panics(|| grid(3, 0)), "a row of the grid");
         assert_eq!([1, usize::MAX].map(|column| panics(|| grid(0, column))), ["columns of the grid"; 2]);

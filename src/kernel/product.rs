@@ -1,7 +1,8 @@
-//! Products of many small matrices: rows of the first with columns of the second.
+//! Products of many matrices: rows of the first with columns of the second.
 //!
 //! ```text
 //! for each batch element:
+//!     library:  large ones, and batches that share a matrix and so are one large one: `ndarray::linalg`
 //!     fixed:    all sums of a tiny matrix side by side, of sizes that the compiler knows
 //!     tiles:    for 4 rows and 8 columns: sums[4][8] += a[4] * b[8], for each term
 //!     dots:     for each row and column: eight parts of the sum, as the terms are adjacent in both
@@ -13,12 +14,15 @@
 
 #![forbid(unsafe_code)]
 
-use super::loops::{Loop, Plan};
+use super::loops::{Loop, Loops, Plan};
 use super::memory::fresh;
 use super::nest::{Block, Grid, Nest};
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, Task};
+use core::any::TypeId;
+use core::mem::MaybeUninit;
+use ndarray::linalg::general_mat_mul;
 use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
 
 /// The fewest multiplications that are worth another thread.
@@ -48,9 +52,15 @@ pub(crate) fn products_into<T, D, E, O, X>(
     D: Dimension,
     E: Dimension,
     O: Dimension,
-    X: for<'s> Executor<T, (T, T), Products<'s, Overwrite>>,
+    X: for<'s> Executor<T, (T, T), Products<'s, Overwrite>> + Executor<T, (T, T), Library>,
 {
-    multiply(out, a, b, axes, &Overwrite, executor);
+    let (mut plan, mut room) = (Plan::new(), Loops::new());
+    let Some(mut nest) = Nest::products(&mut plan, out, a, b, axes) else { return out.fill(T::zero()) };
+    let joined = nest.joined(&mut room);
+    if Library::suits::<T>(joined.loops()) {
+        return executor.run(joined, &Library);
+    }
+    executor.run(nest, &Products { store: &Overwrite });
 }
 
 /// [`products_into`] a new array of shape `shape`.
@@ -66,31 +76,66 @@ where
     D: Dimension,
     E: Dimension,
     O: Dimension,
-    X: for<'s> Executor<core::mem::MaybeUninit<T>, (T, T), Products<'s, Fresh>>,
+    X: for<'s> Executor<MaybeUninit<T>, (T, T), Products<'s, Fresh>>
+        + for<'s> Executor<T, (T, T), Products<'s, Overwrite>>
+        + Executor<T, (T, T), Library>,
 {
-    fresh(shape, &|_, _| None, |out| multiply(out, a, b, axes, &Fresh, executor))
+    let terms = if axes[1] > 0 { a.shape().last().map_or(1, |&n| n) } else { 1 };
+    if Library::may_suit::<T>(shape.slice(), terms) {
+        let mut out = Array::zeros(shape);
+        products_into(&mut out, a, b, axes, executor);
+        return out;
+    }
+    fresh(shape, &|_, _| None, |out: &mut ArrayRef<MaybeUninit<T>, O>| {
+        match Nest::products(&mut Plan::new(), out, a, b, axes) {
+            Some(nest) => executor.run(nest, &Products { store: &Fresh }),
+            // sums of no terms
+            None => out.iter_mut().for_each(|slot| {
+                slot.write(T::zero());
+            }),
+        }
+    })
 }
 
-fn multiply<T, D, E, O, S, X>(
-    out: &mut ArrayRef<S::Slot, O>,
-    a: &ArrayRef<T, D>,
-    b: &ArrayRef<T, E>,
-    axes: [usize; 3],
-    store: &S,
-    executor: X,
-) where
-    T: LinalgScalar,
-    D: Dimension,
-    E: Dimension,
-    O: Dimension,
-    S: Store<T>,
-    X: for<'s> Executor<S::Slot, (T, T), Products<'s, S>>,
-{
-    let mut plan = Plan::new();
-    match Nest::products(&mut plan, out, a, b, axes) {
-        Some(nest) => executor.run(nest, &Products { store }),
-        // sums of no terms
-        None => out.iter_mut().for_each(|slot| store.store(slot, T::zero())),
+/// Products by `ndarray::linalg`, which takes over from where its blocks and threads' worth of preparation pay off.
+pub(crate) struct Library;
+
+impl Library {
+    /// The fewest multiplications, and the fewest rows, terms and columns, for which it was measured to be quicker.
+    const LEAST: usize = 1 << 16;
+    const LEAST_SIZE: usize = 8;
+
+    /// Whether it may be quicker for the elements of a result of this shape.
+    fn may_suit<T: 'static>(shape: &[usize], terms: usize) -> bool {
+        let is_its_own = [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>());
+        let multiplications = shape.iter().fold(terms, |count, &size| count.saturating_mul(size));
+        is_its_own && terms >= Self::LEAST_SIZE && multiplications >= Self::LEAST
+    }
+
+    fn suits<T: 'static>(loops: &[Loop]) -> bool {
+        let [.., rows, terms, columns] = loops else { unreachable!("three loops") };
+        Self::may_suit::<T>(&[rows.len, columns.len], terms.len)
+            && [rows, columns].iter().all(|l| l.len >= Self::LEAST_SIZE)
+            && [rows, terms, columns].iter().all(|l| l.strides.iter().all(|&stride| stride >= 0))
+    }
+}
+
+impl<T: LinalgScalar> Task<T, (T, T)> for Library {
+    fn grain(&self) -> usize {
+        GRAIN
+    }
+
+    /// Batches and rows.
+    fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
+        place + 2 < loops.len()
+    }
+
+    fn run(&self, part: Nest<'_, T, (T, T)>) {
+        let mut products = part.walk(3);
+        while let Some(product) = products.next() {
+            let [a, b] = product.read().matrices(false).map(Block::view);
+            general_mat_mul(T::one(), &a, &b, T::zero(), &mut product.grid(false).view());
+        }
     }
 }
 
@@ -175,9 +220,10 @@ impl<T: LinalgScalar, S: Store<T>> Work for Multiply<'_, '_, T, S> {
             Way::Fixed([6, 6, 6]) => fixed::<T, S, 6, 6, 6>(nest, store),
             Way::Fixed([_, 3, _]) => fixed::<T, S, 1, 3, 1>(nest, store),
             Way::Fixed(_) => fixed::<T, S, 1, 6, 1>(nest, store),
-            Way::Tiles { turned } => tiles(nest, store, turned, true),
+            Way::Tiles { turned: false } => tiles::<T, S, false>(nest, store, true),
+            Way::Tiles { turned: true } => tiles::<T, S, true>(nest, store, true),
             Way::Dots => dots(nest, store),
-            Way::Columns => tiles(nest, store, false, false),
+            Way::Columns => tiles::<T, S, false>(nest, store, false),
         }
     }
 }
@@ -232,7 +278,8 @@ fn dots<T: LinalgScalar, S: Store<T>>(nest: Nest<'_, S::Slot, (T, T)>, store: &S
         let mut out = product.grid(false);
         for column in 0..b.rows() {
             for row in 0..a.rows() {
-                out.each(row, column, [dot(a.row(row), b.row(column))], |slot, sum| store.store(slot, sum));
+                let [slot] = out.part(row, column);
+                store.store(slot, dot(a.row(row), b.row(column)));
             }
         }
     }
@@ -261,33 +308,32 @@ fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
 /// Tiles of the result that stay in registers while the terms go by: several columns wide if they are adjacent in the
 /// second matrix.
 ///
-/// If `turned`, the operands are transposed and in the other order; their elements are still multiplied in the first.
+/// If `TURNED`, the operands are transposed and in the other order; their elements are still multiplied in the first.
 #[inline(always)]
-fn tiles<T: LinalgScalar, S: Store<T>>(
+fn tiles<T: LinalgScalar, S: Store<T>, const TURNED: bool>(
     nest: Nest<'_, S::Slot, (T, T)>,
     store: &S,
-    turned: bool,
     adjacent: bool,
 ) {
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
-        let [a, b] = product.read().matrices(turned);
-        let mut out = product.grid(turned);
+        let [a, b] = product.read().matrices(TURNED);
+        let mut out = product.grid(TURNED);
         let (columns, mut column) = (b.width(), 0);
         while adjacent && column + COLUMNS <= columns {
-            rows::<T, S, COLUMNS>(a, b, &mut out, column, turned, store);
+            rows::<T, S, COLUMNS, TURNED>(a, b, &mut out, column, store);
             column += COLUMNS;
         }
         if adjacent && column + 4 <= columns {
-            rows::<T, S, 4>(a, b, &mut out, column, turned, store);
+            rows::<T, S, 4, TURNED>(a, b, &mut out, column, store);
             column += 4;
         }
         if adjacent && column + 2 <= columns {
-            rows::<T, S, 2>(a, b, &mut out, column, turned, store);
+            rows::<T, S, 2, TURNED>(a, b, &mut out, column, store);
             column += 2;
         }
         while column < columns {
-            rows::<T, S, 1>(a, b, &mut out, column, turned, store);
+            rows::<T, S, 1, TURNED>(a, b, &mut out, column, store);
             column += 1;
         }
     }
@@ -295,45 +341,44 @@ fn tiles<T: LinalgScalar, S: Store<T>>(
 
 /// `C` columns of the result.
 #[inline(always)]
-fn rows<T: LinalgScalar, S: Store<T>, const C: usize>(
+fn rows<T: LinalgScalar, S: Store<T>, const C: usize, const TURNED: bool>(
     a: Block<'_, T>,
     b: Block<'_, T>,
     out: &mut Grid<'_, S::Slot>,
     column: usize,
-    turned: bool,
     store: &S,
 ) {
     let mut row = 0;
     while row + ROWS <= a.rows() {
-        tile::<T, S, ROWS, C>(a, b, out, [row, column], turned, store);
+        tile::<T, S, ROWS, C, TURNED>(a, b, out, [row, column], store);
         row += ROWS;
     }
     while row < a.rows() {
-        tile::<T, S, 1, C>(a, b, out, [row, column], turned, store);
+        tile::<T, S, 1, C, TURNED>(a, b, out, [row, column], store);
         row += 1;
     }
 }
 
 /// `R` rows and `C` columns of the result.
 #[inline(always)]
-fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize>(
+fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize, const TURNED: bool>(
     a: Block<'_, T>,
     b: Block<'_, T>,
     out: &mut Grid<'_, S::Slot>,
     [row, column]: [usize; 2],
-    turned: bool,
     store: &S,
 ) {
     let mut sums = [[T::zero(); C]; R];
     for (xs, ys) in a.terms::<R, C>(row, b, column) {
         for (sums, x) in sums.iter_mut().zip(xs) {
             for (sum, y) in sums.iter_mut().zip(ys) {
-                *sum = *sum + if turned { y * x } else { x * y };
+                *sum = *sum + if TURNED { y * x } else { x * y };
             }
         }
     }
     for (r, sums) in sums.into_iter().enumerate() {
-        out.each(row + r, column, sums, |slot, sum| store.store(slot, sum));
+        let slots = out.part::<C>(row + r, column);
+        slots.iter_mut().zip(&sums).for_each(|(slot, &sum)| store.store(slot, sum));
     }
 }
 
@@ -370,5 +415,50 @@ mod tests {
         assert_eq!(way([5, 20, 4], [20, 1], [1, 20]), Way::Dots);
         assert_eq!(way([5, 20, 4], [40, 2], [1, 20]), Way::Columns);
         assert_eq!(way([5, 20, 1], [20, 1], [2, 1]), Way::Columns);
+    }
+
+    #[test]
+    fn the_library_takes_large_ones() {
+        let of = |len, strides: [isize; 3]| {
+            let mut l = Loop { len, ..Loop::ONE };
+            l.strides[..3].copy_from_slice(&strides);
+            l
+        };
+        let square = |n: usize, step: isize| {
+            let s = n.cast_signed();
+            [of(n, [s, s, 0]), of(n, [0, step, s]), of(n, [1, 0, 1])]
+        };
+        assert!(Library::suits::<f32>(&square(41, 1)) && Library::suits::<f64>(&square(41, 1)));
+        assert!(!Library::suits::<f32>(&square(40, 1)), "too small");
+        assert!(!Library::suits::<f32>(&square(41, -1)), "backwards");
+        assert!(!Library::suits::<i32>(&square(41, 1)), "no loop of its own");
+        let thin = [of(1 << 10, [7, 1 << 10, 0]), of(1 << 10, [0, 1, 7]), of(7, [1, 0, 1])];
+        assert!(!Library::suits::<f64>(&thin));
+    }
+
+    #[test]
+    fn batches_are_rows_or_columns() {
+        let of = |len, strides: [isize; 3]| {
+            let mut l = Loop { len, ..Loop::ONE };
+            l.strides[..3].copy_from_slice(&strides);
+            l
+        };
+        let joined = |loops: &[Loop]| {
+            let mut room = Loops::new();
+            room.products(loops);
+            room.to_vec()
+        };
+        // one matrix for many vectors, and for many matrices without gaps
+        let matrix = [of(4, [1, 3, 0]), of(3, [0, 1, 1])];
+        let vectors = [of(9, [4, 0, 3]), matrix[0], matrix[1], of(1, [0, 0, 0])];
+        assert_eq!(joined(&vectors), [matrix[0], matrix[1], of(9, [4, 0, 3])]);
+        let last = [of(3, [0, 1, 5]), of(5, [1, 0, 1])];
+        let matrices = [of(2, [99, 60, 7]), of(6, [20, 12, 0]), of(4, [5, 3, 0]), last[0], last[1]];
+        assert_eq!(joined(&matrices), [matrices[0], of(24, [5, 3, 0]), last[0], last[1]]);
+        // with gaps, or a matrix each
+        let gaps = [of(6, [21, 12, 0]), of(4, [5, 3, 0]), last[0], last[1]];
+        assert_eq!(joined(&gaps), gaps);
+        let others = [of(6, [20, 12, 15]), of(4, [5, 3, 0]), last[0], last[1]];
+        assert_eq!(joined(&others), others);
     }
 }

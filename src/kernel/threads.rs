@@ -1,4 +1,4 @@
-//! Who carries out a pass: the calling thread, or several.
+//! Who carries out a pass: the calling thread, or several where the feature `rayon` is on.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -44,14 +44,37 @@ impl<T, E: Elements, K: Task<T, E>> Executor<T, E, K> for Serial {
     }
 }
 
-/// Rayon's threads.
-#[cfg(feature = "rayon")]
+/// Rayon's threads; without the feature the calling thread, with the same bounds.
 #[derive(Clone, Copy)]
 pub(crate) struct Threads;
 
-#[cfg(feature = "rayon")]
 impl Workers for Threads {
-    const SPLITS: bool = true;
+    const SPLITS: bool = cfg!(feature = "rayon");
+}
+
+impl Threads {
+    /// How many there are.
+    pub(crate) fn count() -> usize {
+        #[cfg(feature = "rayon")]
+        return rayon::current_num_threads();
+        #[cfg(not(feature = "rayon"))]
+        1
+    }
+}
+
+#[cfg(not(feature = "rayon"))]
+impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Threads {
+    #[inline]
+    fn run(self, nest: Nest<'_, T, E>, task: &K) {
+        task.run(nest);
+    }
+}
+
+#[cfg(not(feature = "rayon"))]
+impl<T: Send, K: SliceTask<T> + Sync> SliceExecutor<T, K> for Threads {
+    fn run_slice(self, slice: &mut [T], task: &K) {
+        task.run(0, slice);
+    }
 }
 
 #[cfg(feature = "rayon")]
@@ -119,7 +142,6 @@ mod tests {
     #[test]
     fn a_slice_is_covered_once() {
         doubled(Serial);
-        #[cfg(feature = "rayon")]
         doubled(Threads);
     }
 

@@ -14,6 +14,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
+use super::combine::{Combine, Plus};
 use super::lane;
 use super::levels::{self, Cascade, Levels};
 use super::loops::{Loop, Loops, each_offset, steps};
@@ -144,9 +145,9 @@ pub(super) fn parts<U, E: Elements>(
 }
 
 /// Adds rows to tiles.
-pub(super) trait AddRows<T, E: Elements> {
+pub(super) trait AddRows<T, E: Elements, C: ?Sized = Plus> {
     /// Adds to the tile, for each index of the first loop where `in_rows`, what is at the indices of the others.
-    fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), E>, in_rows: bool);
+    fn add(&mut self, levels: &mut Levels<'_, T, C>, rows: Nest<'_, (), E>, in_rows: bool);
 }
 
 /// Runs a sum tile by tile.
@@ -160,6 +161,19 @@ pub(super) fn run<U, T: Clone + Zero, E: Elements>(
     add: &mut impl AddRows<T, E>,
     store: impl Fn(&mut U, T),
 ) {
+    run_by(&Plus, nest, tiling, room, add, store);
+}
+
+/// [`run`] by another operation than addition.
+#[inline(always)]
+pub(super) fn run_by<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
+    combine: &C,
+    nest: Nest<'_, U, E>,
+    tiling: Tiling,
+    room: &mut [T],
+    add: &mut impl AddRows<T, E, C>,
+    store: impl Fn(&mut U, T),
+) {
     let loops = nest.loops();
     let outer = loops[..tiling.first].iter().take_while(|l| !l.is_reduced()).count();
     let tile = shape(&loops[tiling.first..], tiling.take);
@@ -168,9 +182,9 @@ pub(super) fn run<U, T: Clone + Zero, E: Elements>(
     let mut tiles = TileRows::of(nest.read(), tiling, outer, &mut rooms).walk(outer);
     let mut writes = nest.written(&mut written).walk(kept);
     while let (Some(rows), Some(slots)) = (tiles.next(), writes.next()) {
-        let mut levels = Levels::new(room, width, tiling.cascade);
+        let mut levels = Levels::by(combine, room, width, tiling.cascade);
         rows.add_to(&mut levels, add);
-        finish(levels.finish(), &tile, slots, &store);
+        finish_by(combine, levels.finish(), &tile, slots, &store);
     }
 }
 
@@ -235,7 +249,11 @@ impl<'a, E: Elements> TileRows<'a, E> {
 
     /// Adds all rows of the only tile.
     #[inline(always)]
-    pub(super) fn add_to<T: Clone + Zero>(self, levels: &mut Levels<'_, T>, add: &mut impl AddRows<T, E>) {
+    pub(super) fn add_to<T: Clone, C: Combine<T> + ?Sized>(
+        self,
+        levels: &mut Levels<'_, T, C>,
+        add: &mut impl AddRows<T, E, C>,
+    ) {
         let mut main = self.main.walk(self.inner + usize::from(self.in_rows));
         let mut rest = self.rest.map(|rest| rest.walk(self.inner));
         while let Some(rows) = main.next() {
@@ -273,6 +291,19 @@ pub(super) fn finish<U, T: Clone + Zero>(
     slots: Nest<'_, U, ()>,
     store: &impl Fn(&mut U, T),
 ) {
+    finish_by(&Plus, sums, tile, slots, store);
+}
+
+/// [`finish`] by another operation than addition.
+#[inline(always)]
+pub(super) fn finish_by<U, T: Clone, C: Combine<T> + ?Sized>(
+    combine: &C,
+    sums: &mut [T],
+    tile: &[Loop],
+    slots: Nest<'_, U, ()>,
+    store: &impl Fn(&mut U, T),
+) {
+    let take = |sum: &mut T| levels::take_or(sum, || combine.identity());
     let mut kept = Loops::new();
     for &l in tile {
         if !l.is_reduced() {
@@ -280,7 +311,7 @@ pub(super) fn finish<U, T: Clone + Zero>(
             continue;
         }
         let inside = l.strides[1].cast_unsigned();
-        each_offset(&kept, 1, |at| lane::fold(&mut sums[at..][..l.len * inside], inside));
+        each_offset(&kept, 1, |at| lane::fold_by(combine, &mut sums[at..][..l.len * inside], inside));
     }
     let (row, outer) = kept.split_last().map_or((&Loop::ONE, &kept[..]), |(l, rest)| (l, rest));
     let mut rows = slots.walk(usize::from(!kept.is_empty()));
@@ -288,9 +319,9 @@ pub(super) fn finish<U, T: Clone + Zero>(
         let Some(slots) = rows.next() else { unreachable!("a slot for each sum") };
         let step = row.strides[1].cast_unsigned();
         match step {
-            1 => slots.each_slot(&mut sums[at..][..row.len], |slot, sum| store(slot, levels::take(sum))),
+            1 => slots.each_slot(&mut sums[at..][..row.len], |slot, sum| store(slot, take(sum))),
             _ => slots.each_slot(sums[at..].iter_mut().step_by(step.max(1)), |slot, sum| {
-                store(slot, levels::take(sum));
+                store(slot, take(sum));
             }),
         }
     });

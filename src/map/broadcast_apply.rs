@@ -1,12 +1,8 @@
 //! Operands evaluated into an array that is there already.
 
-use super::fused_operands::{ApplyOperands, Applying, FusedOperands, check_onto};
-#[cfg(feature = "rayon")]
-use super::fused_operands::{ParApplyOperands, Sharing};
+use super::fused_operands::{ApplyOperands, Applying, FusedOperands, ParApplyOperands, Sharing, check_onto};
 use crate::error::BroadcastError;
-#[cfg(feature = "rayon")]
-use crate::kernel::each::par_each;
-use crate::kernel::each::{VisitBlock, block, over_each};
+use crate::kernel::each::{VisitBlock, block, over_each, par_each};
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
@@ -61,6 +57,8 @@ where
 
 /// [`broadcast_apply`] on rayon's threads, where there are enough elements to gain by it.
 ///
+/// Without the feature `rayon` it runs on the calling thread, with the same bounds.
+///
 /// # Shapes
 /// As [`broadcast_apply`].
 ///
@@ -81,8 +79,6 @@ where
 ///
 /// # Equivalents
 /// `ndarray::Zip` with `par_for_each`.
-#[cfg(feature = "rayon")]
-#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
 #[inline]
 pub fn par_broadcast_apply<T, E, O, F>(
     out: &mut ArrayRef<T, E>,

@@ -1,12 +1,8 @@
 //! Operands evaluated into a new array.
 
-use super::fused_operands::{MapOperands, Mapping, joint};
-#[cfg(feature = "rayon")]
-use super::fused_operands::{ParMapOperands, Sharing};
+use super::fused_operands::{MapOperands, Mapping, ParMapOperands, Sharing, joint};
 use crate::error::{BroadcastError, Request, operation};
-#[cfg(feature = "rayon")]
-use crate::kernel::each::par_to_new;
-use crate::kernel::each::to_new;
+use crate::kernel::each::{par_to_new, to_new};
 use crate::shape::{fits, sizes};
 use core::marker::PhantomData;
 use ndarray::{Array, Dimension};
@@ -75,6 +71,8 @@ where
 
 /// [`broadcast_map`] on rayon's threads, where there are enough elements to gain by it.
 ///
+/// Without the feature `rayon` it runs on the calling thread, with the same bounds.
+///
 /// # Shapes
 /// As [`broadcast_map`], and in the same layout.
 ///
@@ -95,8 +93,6 @@ where
 ///
 /// # Equivalents
 /// `ndarray::Zip` with `par_map_collect`.
-#[cfg(feature = "rayon")]
-#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
 #[inline]
 pub fn par_broadcast_map<O, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>, BroadcastError>
 where
@@ -110,7 +106,7 @@ where
 }
 
 /// The joint shape, of a result whose elements have `size` bytes.
-fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
+pub(super) fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
     let shape = joint(shapes)?;
     if !fits(sizes(&shape), size) {
         return Err(Request::new(&operation::TOGETHER, shapes).too_large(sizes(&shape), size));

@@ -106,7 +106,6 @@ pub trait ApplyOperands<T, F>: FusedOperands {
 }
 
 /// [`MapOperands`] whose elements and closure several threads may share.
-#[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
     label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
@@ -118,7 +117,6 @@ pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
 }
 
 /// [`ApplyOperands`] whose elements and closure several threads may share.
-#[cfg(feature = "rayon")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
     label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
@@ -150,20 +148,16 @@ impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Applying<O, F> {
 }
 
 /// A closure that several threads call.
-#[cfg(feature = "rayon")]
 pub(super) struct Sharing<'f, O, F>(pub(super) &'f F, pub(super) PhantomData<fn(O)>);
 
-#[cfg(feature = "rayon")]
 impl<O, F> Clone for Sharing<'_, O, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-#[cfg(feature = "rayon")]
 impl<O, F> Copy for Sharing<'_, O, F> {}
 
-#[cfg(feature = "rayon")]
 impl<R, F, O: ParMapOperands<F, R>> Make<R, O::Elems> for Sharing<'_, O, F> {
     #[inline(always)]
     fn make(&mut self, items: Items<'_, O>) -> R {
@@ -171,7 +165,6 @@ impl<R, F, O: ParMapOperands<F, R>> Make<R, O::Elems> for Sharing<'_, O, F> {
     }
 }
 
-#[cfg(feature = "rayon")]
 impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for Sharing<'_, O, F> {
     #[inline(always)]
     fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
@@ -225,7 +218,6 @@ macro_rules! fused {
             }
         }
 
-        #[cfg(feature = "rayon")]
         #[diagnostic::do_not_recommend]
         impl<$($O: Operand<Elem: Sync>,)+ R: Send, F> ParMapOperands<F, R> for $Self
         where
@@ -238,7 +230,6 @@ macro_rules! fused {
             }
         }
 
-        #[cfg(feature = "rayon")]
         #[diagnostic::do_not_recommend]
         impl<$($O: Operand<Elem: Sync>,)+ T: Send, F> ParApplyOperands<T, F> for $Self
         where

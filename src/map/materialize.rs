@@ -17,7 +17,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// The result has the shape of the array.
     ///
     /// # Panics
-    /// Where the elements take more than `isize::MAX` bytes: a view can be larger than memory.
+    /// Where the elements take more than `isize::MAX` bytes: a view can be larger than memory. Where a `clone` panics,
+    /// the elements made so far are forgotten, not dropped.
     ///
     /// # Errors
     /// None.

@@ -24,12 +24,27 @@ pub enum Place {
 }
 
 impl Place {
-    fn size<S: AsRef<[usize]>>(self, operands: &[S], result: &[usize]) -> Option<usize> {
+    /// The size there, where `result` gives the sizes of the result.
+    fn size<S: AsRef<[usize]>>(
+        self,
+        operands: &[S],
+        result: &dyn Fn(usize) -> Option<usize>,
+    ) -> Option<usize> {
         match self {
             Self::Operand { operand, axis } => operands.get(operand)?.as_ref().get(axis).copied(),
-            Self::Result { axis } => result.get(axis).copied(),
+            Self::Result { axis } => result(axis),
         }
     }
+}
+
+/// The joint size of one axis; none where operands clash there.
+fn joint_size_at<S: AsRef<[usize]>>(operands: &[S], axis: usize) -> Option<usize> {
+    let from_end = joint_ndim(operands).checked_sub(axis).filter(|&from_end| from_end > 0)?;
+    let own = |operand: &S| {
+        let shape = operand.as_ref();
+        shape.len().checked_sub(from_end).map(|axis| shape[axis])
+    };
+    operands.iter().filter_map(own).try_fold(1, joint_size)
 }
 
 /// Prints as `axis 1 of operand 0` or `axis 1 of the result`.
@@ -92,6 +107,8 @@ pub enum Check {
         /// The position of the operand.
         operand: usize,
     },
+    /// All operands go together, of which several have an unknown number of axes.
+    AllGoTogether,
     /// The result has so many axes.
     ResultAxes {
         /// How many.
@@ -123,11 +140,15 @@ impl Check {
     /// A guard of `torch.export`, a shape assertion of `jax.export`.
     #[must_use]
     pub fn holds<S: AsRef<[usize]>>(&self, operands: &[S]) -> bool {
-        self.holds_for(operands, &joint(operands).unwrap_or_default())
+        self.holds_for(operands, &|axis| joint_size_at(operands, axis))
     }
 
-    /// [`holds`](Self::holds) for operands whose joint shape is `result`, empty where they do not go together.
-    pub(super) fn holds_for<S: AsRef<[usize]>>(&self, operands: &[S], result: &[usize]) -> bool {
+    /// [`holds`](Self::holds), where `result` gives the sizes of the result.
+    pub(super) fn holds_for<S: AsRef<[usize]>>(
+        &self,
+        operands: &[S],
+        result: &dyn Fn(usize) -> Option<usize>,
+    ) -> bool {
         let size = |place: Place| place.size(operands, result);
         match self {
             Self::Is { place, dim, or_one } => {
@@ -143,6 +164,7 @@ impl Check {
             Self::GoesTogether { operand } => operands.get(*operand).is_some_and(|own| {
                 operands.iter().all(|other| joint(&[own.as_ref(), other.as_ref()]).is_some())
             }),
+            Self::AllGoTogether => joint(operands).is_some(),
             Self::ResultAxes { ndim } => joint_ndim(operands) == *ndim,
         }
     }
@@ -174,6 +196,7 @@ impl fmt::Display for Check {
                 }
                 [] | [_] => f.write_str("always"),
             },
+            Self::AllGoTogether => f.write_str("all operands go together"),
             Self::GoesTogether { operand } => write!(f, "operand {operand} goes together with all others"),
             Self::ResultAxes { ndim: 1 } => f.write_str("the result has 1 axis"),
             Self::ResultAxes { ndim } => write!(f, "the result has {ndim} axes"),

@@ -218,8 +218,8 @@ fn axis_checks<'a>(
 
 /// The only operand whose size at an axis may differ from 1, if there is just one: its size is the result's.
 fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
-    let mut stretching = columns.at(axis).iter().filter(|(_, _, dim)| **dim != Dim::Known(1));
-    let &(operand, axis, _) = stretching.next()?;
+    let mut stretching = columns.at(axis).filter(|(_, _, dim)| **dim != Dim::Known(1));
+    let (operand, axis, _) = stretching.next()?;
     stretching.next().is_none().then_some(Place::Operand { operand, axis })
 }
 
@@ -230,12 +230,16 @@ fn operand_checks(operands: &[PartialShape], columns: &AlignedAxes) -> Vec<Check
     let mut ones = true;
     for axis in 0..columns.ndim() {
         column_checks(columns.at(axis), &mut checks, &mut seen);
-        ones &= columns.at(axis).iter().all(|(_, _, dim)| **dim == Dim::Known(1));
+        ones &= columns.at(axis).all(|(_, _, dim)| *dim == Dim::Known(1));
     }
-    let unranked = operands.iter().enumerate().filter(|(_, shape)| shape.dims().is_none());
-    for (operand, _) in unranked.skip(usize::from(ones)) {
-        checks.push(Check::GoesTogether { operand });
-    }
+    let is_unranked = |&(_, shape): &(usize, &PartialShape)| shape.dims().is_none();
+    let mut unranked = operands.iter().enumerate().filter(is_unranked).skip(usize::from(ones));
+    checks.extend(match (unranked.next(), unranked.next()) {
+        (None, _) => None,
+        (Some((operand, _)), None) => Some(Check::GoesTogether { operand }),
+        // one check for each would compare all with all
+        _ => Some(Check::AllGoTogether),
+    });
     checks
 }
 
@@ -243,9 +247,13 @@ fn operand_checks(operands: &[PartialShape], columns: &AlignedAxes) -> Vec<Check
 type CheckedNames<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
 
 /// The checks of one axis.
-fn column_checks<'a>(column: &[AlignedDim<'a>], checks: &mut Vec<Check>, seen: &mut CheckedNames<'a>) {
+fn column_checks<'a>(
+    column: impl Iterator<Item = AlignedDim<'a>>,
+    checks: &mut Vec<Check>,
+    seen: &mut CheckedNames<'a>,
+) {
     let (mut names, mut stretching) = (Vec::new(), Vec::new());
-    for &(operand, axis, dim) in column {
+    for (operand, axis, dim) in column {
         if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
             stretching.push((Place::Operand { operand, axis }, dim));
         }

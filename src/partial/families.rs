@@ -1,5 +1,7 @@
 //! The other families for partially known shapes: targets with -1, axis sets, batches, sums.
 
+#![allow(clippy::needless_pass_by_value, reason = "axes may be written `1` or passed by reference")]
+
 use super::infer::{AlignedAxes, checked_least};
 use super::partial_shape::{clash, merge_dims};
 use super::{Dim, PartialShape};
@@ -171,7 +173,7 @@ pub fn infer_in_dim(
     // In the order of the result, so that the first axis that clashes is the one that is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
-        placed[axes.axis(i)] = Some(dim).filter(|dim| !dim.admits(1));
+        placed[axes.axis(i, dims.len())] = Some(dim).filter(|dim| !dim.admits(1));
     }
     let stretched = placed.into_iter().enumerate().filter_map(|(axis, dim)| Some((axis, dim?)));
     merged_at(dims, &stretched.collect::<Vec<_>>(), &request)

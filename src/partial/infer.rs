@@ -99,7 +99,9 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    infer_shapes(&[a.clone(), b.clone()])
+    let joint = AlignedAxes::new([a, b])
+        .infer(&|| Request::new(&operation::PARTIAL_TOGETHER, &[a.clone(), b.clone()]))?;
+    Ok(joint.shape_of([a, b]))
 }
 
 /// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
@@ -165,27 +167,50 @@ pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialSha
 pub(super) type AlignedDim<'a> = (usize, usize, &'a Dim);
 
 /// The axes of the ranked operands of a broadcast, aligned at the right, without missing axes.
-pub(super) struct AlignedAxes<'a>(Vec<Vec<AlignedDim<'a>>>);
+pub(super) struct AlignedAxes<'a> {
+    /// The sizes of each operand; none where it is not ranked.
+    dims: Vec<&'a [Dim]>,
+    /// The operands that stand at each axis, one axis after the other, and where each axis ends.
+    operands: Vec<usize>,
+    ends: Vec<usize>,
+}
 
 impl<'a> AlignedAxes<'a> {
-    pub(super) fn new(shapes: &'a [PartialShape]) -> Self {
-        let ndim = shapes.iter().filter_map(PartialShape::ndim).max().unwrap_or(0);
-        let mut columns = vec![Vec::new(); ndim];
-        for (operand, shape) in shapes.iter().enumerate() {
-            let dims = shape.dims().unwrap_or_default();
-            for (axis, dim) in dims.iter().enumerate() {
-                columns[ndim - dims.len() + axis].push((operand, axis, dim));
+    pub(super) fn new(shapes: impl IntoIterator<Item = &'a PartialShape>) -> Self {
+        let dims: Vec<_> = shapes.into_iter().map(|shape| shape.dims().unwrap_or_default()).collect();
+        let ndim = dims.iter().map(|dims| dims.len()).max().unwrap_or(0);
+        // `ends` counts the operands that begin at an axis, then those that stand there, then those up to there
+        let mut ends = vec![0; ndim];
+        for dims in dims.iter().filter(|dims| !dims.is_empty()) {
+            ends[ndim - dims.len()] += 1;
+        }
+        let (mut standing, mut all) = (0, 0);
+        for end in &mut ends {
+            standing += *end;
+            (*end, all) = (all, all + standing);
+        }
+        let mut operands = vec![0; all];
+        for (operand, dims) in dims.iter().enumerate() {
+            for end in &mut ends[ndim - dims.len()..] {
+                operands[*end] = operand;
+                *end += 1;
             }
         }
-        Self(columns)
+        Self { dims, operands, ends }
     }
 
     pub(super) fn ndim(&self) -> usize {
-        self.0.len()
+        self.ends.len()
     }
 
-    pub(super) fn at(&self, axis: usize) -> &[AlignedDim<'a>] {
-        &self.0[axis]
+    /// What stands at an axis, in the order of the operands.
+    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = AlignedDim<'a>> + Clone {
+        let start = axis.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let from_end = self.ndim() - axis;
+        self.operands[start..self.ends[axis]].iter().map(move |&operand| {
+            let own = self.dims[operand].len() - from_end;
+            (operand, own, &self.dims[operand][own])
+        })
     }
 
     /// Intersection of all operands that cannot be 1.
@@ -195,7 +220,7 @@ impl<'a> AlignedAxes<'a> {
     /// Two operands that never go together.
     fn forced(&self, axis: usize) -> Result<Option<Span>, [(usize, &Dim); 2]> {
         let mut widest: Option<[(usize, &Dim); 2]> = None;
-        for &(operand, _, dim) in self.at(axis).iter().filter(|(_, _, dim)| !dim.admits(1)) {
+        for (operand, _, dim) in self.at(axis).filter(|(_, _, dim)| !dim.admits(1)) {
             let [lowest, highest] = widest.get_or_insert([(operand, dim); 2]);
             if dim.span().hi < lowest.1.span().hi {
                 *lowest = (operand, dim);
@@ -211,13 +236,10 @@ impl<'a> AlignedAxes<'a> {
         })
     }
 
-    /// The joint size of an axis whose sizes go together.
-    fn joint(&self, axis: usize, forced: Option<Span>, named: &NameSpans) -> Dim {
-        if let Some(span) = forced {
-            return span.into();
-        }
+    /// The joint size of an axis where each size can be 1.
+    fn joint(&self, axis: usize, named: &NameSpans) -> Dim {
         let one = |dim: &Dim| named.span(dim) == Span::ONE;
-        let mut stretching = self.at(axis).iter().map(|&(_, _, dim)| dim).filter(|dim| !one(dim));
+        let mut stretching = self.at(axis).map(|(_, _, dim)| dim).filter(|dim| !one(dim));
         match stretching.next() {
             None => Dim::Known(1),
             Some(name @ Dim::Name(_)) if stretching.clone().all(|dim| dim == name) => name.clone(),
@@ -231,18 +253,21 @@ impl<'a> AlignedAxes<'a> {
     /// The joint shape of the operands.
     pub(super) fn infer(&self, request: &dyn Fn() -> Request) -> Result<Inferred<'a>, BroadcastError> {
         let mut named = NameSpans(ByName::new());
-        let mut forced = Vec::new();
+        let mut dims = Vec::with_capacity(self.ndim());
         for axis in 0..self.ndim() {
             let span = self
                 .forced(axis)
                 .map_err(|[(first, a), (second, b)]| clash(request(), axis, (a, b), [first, second]))?;
-            for name in self.at(axis).iter().filter_map(|(_, _, dim)| dim.as_name()) {
+            for name in self.at(axis).filter_map(|(_, _, dim)| dim.as_name()) {
                 named.0.or_insert(name, Allowed(Some(Span::ANY))).narrow(span);
             }
-            forced.push(span);
+            dims.push(span.map_or(Dim::Unknown, Dim::from));
         }
-        let dims =
-            forced.into_iter().enumerate().map(|(axis, span)| self.joint(axis, span, &named)).collect();
+        for (axis, joint) in dims.iter_mut().enumerate() {
+            if self.at(axis).all(|(_, _, dim)| dim.admits(1)) {
+                *joint = self.joint(axis, &named);
+            }
+        }
         Ok(Inferred { dims: checked_least(dims, request)?, named })
     }
 }
@@ -255,8 +280,8 @@ pub(super) struct Inferred<'a> {
 
 impl Inferred<'_> {
     /// The joint shape. It is unranked if one of the shapes is.
-    pub(super) fn shape_of(self, shapes: &[PartialShape]) -> PartialShape {
-        let unranked = shapes.iter().any(|shape| shape.dims().is_none());
+    pub(super) fn shape_of<'s>(self, shapes: impl IntoIterator<Item = &'s PartialShape>) -> PartialShape {
+        let unranked = shapes.into_iter().any(|shape| shape.dims().is_none());
         if unranked { PartialShape::unranked() } else { self.dims.into() }
     }
 }

@@ -86,6 +86,7 @@
 //! | `4x?`, `2..` | `Depends` | `axis 1 of operand 0 is 1 or equals axis 0 of operand 1` |
 //! | `?`, `n` | `Depends` | `axis 0 of operand 0 is 1, axis 0 of operand 1 is 1, or they are equal` |
 //! | `*`, `3` | `Depends` | `operand 0 goes together with all others` |
+//! | `*`, `*`, `3` | `Depends` | `all operands go together` |
 //!
 //! `Always` and `Never` are certain. They do not cover the size of the whole result, which is an error
 //! here only where even the smallest result is an

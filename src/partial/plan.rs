@@ -179,7 +179,8 @@ impl Plan {
             return Err(joint_error_of(request(), &shapes));
         }
         // The operands are as planned and go together, so only a check of the result can fail.
-        let holds = || self.checks.iter().all(|check| check.holds_for(&shapes, &joint));
+        let holds =
+            || self.checks.iter().all(|check| check.holds_for(&shapes, &|axis| joint.get(axis).copied()));
         if let Some(result) = self.result.as_ref().filter(|_| !holds()) {
             as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, &request)?;
         }

@@ -7,7 +7,9 @@ use alloc::{vec, vec::Vec};
 use core::fmt;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
-/// The number of one axis: `usize` or [`Axis`]. Sealed.
+/// The number of one axis: an integer of 8 to 64 bits or [`Axis`]. Sealed.
+///
+/// A negative number counts from the end: -1 is the last axis.
 ///
 /// # Examples
 /// ```
@@ -18,40 +20,92 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 ///     a.sum_axes([axis])
 /// }
 /// let a = array![[1.0, 2.0], [3.0, 4.0]];
-/// assert_eq!(total(&a, Axis(1))?, total(&a, 1)?);
-/// assert!(total(&a, 2).is_err());
+/// assert_eq!(total(&a, Axis(1))?, total(&a, 1_u8)?);
+/// assert_eq!(total(&a, -1)?, total(&a, 1)?);
+/// assert!(total(&a, 2).is_err() && total(&a, -3).is_err());
 /// # Ok::<(), BroadcastError>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "axes cannot be numbered with `{Self}`",
     label = "not the number of an axis",
-    note = "axes are `usize` or `ndarray::Axis`; for axes counted from the end use `AxisSet::from_signed`"
+    note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`"
 )]
 pub trait AxisIndex: Sealed + Copy {
-    /// The position of the axis.
+    /// The position of the axis among `ndim`; not less than `ndim` where there is no such axis.
     #[doc(hidden)]
-    fn position(self) -> usize;
+    fn position(self, ndim: usize) -> usize;
+
+    /// The number as it was given, for messages.
+    #[doc(hidden)]
+    fn number(self) -> i128;
 }
 
 impl Sealed for Axis {}
 impl AxisIndex for Axis {
     #[inline]
-    fn position(self) -> usize {
+    fn position(self, _: usize) -> usize {
         self.index()
     }
-}
-impl AxisIndex for usize {
-    #[inline]
-    fn position(self) -> usize {
-        self
+    fn number(self) -> i128 {
+        self.index() as i128
     }
+}
+
+impl<T: AxisIndex> AxisIndex for &T {
+    #[inline]
+    fn position(self, ndim: usize) -> usize {
+        T::position(*self, ndim)
+    }
+    fn number(self) -> i128 {
+        T::number(*self)
+    }
+}
+
+/// The position of an axis that may be counted from the end.
+macro_rules! signed {
+    ($($int:ty)*) => {$(
+        impl AxisIndex for $int {
+            #[inline]
+            fn position(self, ndim: usize) -> usize {
+                if self >= 0 {
+                    return usize::try_from(self).unwrap_or(usize::MAX);
+                }
+                let from_end = usize::try_from(self.unsigned_abs()).ok();
+                from_end.and_then(|from_end| ndim.checked_sub(from_end)).unwrap_or(usize::MAX)
+            }
+            fn number(self) -> i128 {
+                self.to_i128()
+            }
+        }
+    )*};
+}
+macro_rules! unsigned {
+    ($($int:ty)*) => {$(
+        impl AxisIndex for $int {
+            #[inline]
+            fn position(self, _: usize) -> usize {
+                usize::try_from(self).unwrap_or(usize::MAX)
+            }
+            fn number(self) -> i128 {
+                self.to_i128()
+            }
+        }
+    )*};
+}
+#[allow(clippy::unnecessary_fallible_conversions, reason = "one macro for all integers")]
+mod integers {
+    use super::super::Size;
+    use super::AxisIndex;
+    signed!(i8 i16 i32 i64 isize);
+    unsigned!(u8 u16 u32 u64 usize);
 }
 
 /// Axes of an array, by number.
 ///
-/// Implemented for a single `usize` or [`Axis`], arrays, slices and `Vec`s of them, [`AxisSet`],
-/// and references to all these. In anything but an `AxisSet` a repeated axis is an error. No axes at
-/// all are `[0_usize; 0]` or an empty `AxisSet`. Sealed.
+/// Implemented for a single integer or [`Axis`], arrays of up to 6, slices and `Vec`s of them, [`AxisSet`], and
+/// references to all these. Integers are of any type of 8 to 64 bits; a negative one counts from the end,
+/// so that -1 is the last axis. In anything but an `AxisSet` a repeated axis is an error, however it is
+/// counted. No axes at all are `[]` or an empty `AxisSet`. Sealed.
 ///
 /// # Examples
 /// ```
@@ -61,17 +115,20 @@ impl AxisIndex for usize {
 /// let a = array![1, 2, 3];
 /// let set = AxisSet::from_signed(&[-2], 2)?;
 /// assert_eq!(a.broadcast_axes((2, 3), Axis(0))?, a.broadcast_axes((2, 3), &set)?);
-/// assert!(a.broadcast_axes((2, 2, 3), [0, 0]).is_err());
+/// assert_eq!(a.broadcast_axes((2, 3), -2)?, a.broadcast_axes((2, 3), 0)?);
+/// assert_eq!(
+///     a.broadcast_axes((2, 2, 3), [0, -3]).unwrap_err().to_string(),
+///     "cannot broadcast shape [3] along axes [0, -3] to [2, 2, 3]: axis 0 is named more than once",
+/// );
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
 /// # Equivalents
-/// The `axis` of NumPy and the `dim` of PyTorch, which also count from the end: see [`AxisSet::from_signed`].
+/// The `axis` of NumPy and the `dim` of PyTorch.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name axes",
     label = "expected axes",
-    note = "axes are a `usize` or `ndarray::Axis`, an array, slice or `Vec` of them, or an `AxisSet`",
-    note = "for axes counted from the end use `AxisSet::from_signed`"
+    note = "axes are an integer or `ndarray::Axis`, an array of up to 6, a slice or a `Vec` of them, or an `AxisSet`"
 )]
 pub trait Axes: Sealed {
     /// How many axes there are, as a dimension type: `Dim<[usize; k]>`, or `IxDyn` where the type
@@ -82,88 +139,97 @@ pub trait Axes: Sealed {
     #[doc(hidden)]
     fn axis_count(&self) -> usize;
 
-    /// The position of the `i`-th axis.
+    /// The position of the `i`-th axis among `ndim`; not less than `ndim` where there is no such axis.
     #[doc(hidden)]
-    fn axis(&self, i: usize) -> usize;
+    fn axis(&self, i: usize, ndim: usize) -> usize;
+
+    /// The number of the `i`-th axis as it was given, for messages.
+    #[doc(hidden)]
+    fn axis_given(&self, i: usize) -> i128;
 }
 
-macro_rules! single {
-    ($($T:ty)*) => {$(
-        impl Axes for $T {
-            type Count = Dim<[Ix; 1]>;
-            #[inline]
-            fn axis_count(&self) -> usize {
-                1
-            }
-            #[inline]
-            fn axis(&self, _: usize) -> usize {
-                self.position()
-            }
-        }
-    )*};
-}
-single!(usize Axis);
-
-impl<T: AxisIndex, const N: usize> Axes for [T; N]
-where
-    Dim<[Ix; N]>: Dimension,
-{
-    type Count = Dim<[Ix; N]>;
+/// A single axis. One implementation for all integers: of an integer literal the compiler then knows the count before it
+/// knows the type.
+impl<T: AxisIndex> Axes for T {
+    type Count = Dim<[Ix; 1]>;
     #[inline]
     fn axis_count(&self) -> usize {
-        N
+        1
     }
     #[inline]
-    fn axis(&self, i: usize) -> usize {
-        self[i].position()
+    fn axis(&self, _: usize, ndim: usize) -> usize {
+        self.position(ndim)
+    }
+    fn axis_given(&self, _: usize) -> i128 {
+        self.number()
     }
 }
 
-macro_rules! list {
-    ($($T:ty)*) => {$(
-        impl<T: AxisIndex> Axes for $T {
-            type Count = IxDyn;
+/// One implementation for each number of axes, so that the only one for none says what `[]` is an array of. References are
+/// listed, as one implementation for all of them would overlap with that for all single axes.
+macro_rules! lists {
+    ($([$($T:ident)?] $Self:ty, $Count:ty;)*) => {$(
+        impl$(<$T: AxisIndex>)? Axes for $Self {
+            type Count = $Count;
             #[inline]
             fn axis_count(&self) -> usize {
                 self.len()
             }
             #[inline]
-            fn axis(&self, i: usize) -> usize {
-                self[i].position()
+            fn axis(&self, i: usize, ndim: usize) -> usize {
+                self[i].position(ndim)
+            }
+            fn axis_given(&self, i: usize) -> i128 {
+                self[i].number()
             }
         }
     )*};
 }
-list!([T] Vec<T>);
+lists! {
+    [] [usize; 0], Dim<[Ix; 0]>;
+    [] &[usize; 0], Dim<[Ix; 0]>;
+    [T] [T; 1], Dim<[Ix; 1]>;
+    [T] &[T; 1], Dim<[Ix; 1]>;
+    [T] [T; 2], Dim<[Ix; 2]>;
+    [T] &[T; 2], Dim<[Ix; 2]>;
+    [T] [T; 3], Dim<[Ix; 3]>;
+    [T] &[T; 3], Dim<[Ix; 3]>;
+    [T] [T; 4], Dim<[Ix; 4]>;
+    [T] &[T; 4], Dim<[Ix; 4]>;
+    [T] [T; 5], Dim<[Ix; 5]>;
+    [T] &[T; 5], Dim<[Ix; 5]>;
+    [T] [T; 6], Dim<[Ix; 6]>;
+    [T] &[T; 6], Dim<[Ix; 6]>;
+    [T] &[T], IxDyn;
+    [T] &&[T], IxDyn;
+    [T] Vec<T>, IxDyn;
+    [T] &Vec<T>, IxDyn;
+}
 
 impl Sealed for AxisSet {}
-impl Axes for AxisSet {
-    type Count = IxDyn;
-    #[inline]
-    fn axis_count(&self) -> usize {
-        self.sorted.len()
-    }
-    #[inline]
-    fn axis(&self, i: usize) -> usize {
-        self.sorted[i]
-    }
+macro_rules! sets {
+    ($($Self:ty)*) => {$(
+        impl Axes for $Self {
+            type Count = IxDyn;
+            #[inline]
+            fn axis_count(&self) -> usize {
+                self.sorted.len()
+            }
+            #[inline]
+            fn axis(&self, i: usize, _: usize) -> usize {
+                self.sorted[i]
+            }
+            fn axis_given(&self, i: usize) -> i128 {
+                self.sorted[i] as i128
+            }
+        }
+    )*};
 }
-
-impl<T: Axes + ?Sized> Axes for &T {
-    type Count = T::Count;
-    #[inline]
-    fn axis_count(&self) -> usize {
-        T::axis_count(self)
-    }
-    #[inline]
-    fn axis(&self, i: usize) -> usize {
-        T::axis(self, i)
-    }
-}
+sets!(AxisSet & AxisSet);
 
 /// The positions, as they were named.
-pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<usize> {
-    (0..axes.axis_count()).map(|i| axes.axis(i)).collect()
+pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
+    (0..axes.axis_count()).map(|i| axes.axis_given(i)).collect()
 }
 
 /// A set of axes: sorted, each once.
@@ -257,26 +323,38 @@ impl AxisSet {
     }
 }
 
-impl<T: AxisIndex> FromIterator<T> for AxisSet {
-    fn from_iter<I: IntoIterator<Item = T>>(axes: I) -> Self {
-        let mut sorted: Vec<usize> = axes.into_iter().map(AxisIndex::position).collect();
+/// Positions only: what -1 stands for depends on an array, see [`AxisSet::from_signed`].
+impl FromIterator<usize> for AxisSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(axes: I) -> Self {
+        let mut sorted: Vec<usize> = axes.into_iter().collect();
         sorted.sort_unstable();
         sorted.dedup();
         Self { sorted }
     }
 }
 
-impl<T: AxisIndex, const N: usize> From<[T; N]> for AxisSet {
-    fn from(axes: [T; N]) -> Self {
-        axes.into_iter().collect()
+impl FromIterator<Axis> for AxisSet {
+    fn from_iter<I: IntoIterator<Item = Axis>>(axes: I) -> Self {
+        axes.into_iter().map(|Axis(position)| position).collect()
     }
 }
 
-impl<T: AxisIndex> From<&[T]> for AxisSet {
-    fn from(axes: &[T]) -> Self {
-        axes.iter().copied().collect()
-    }
+macro_rules! set_of {
+    ($($T:ty)*) => {$(
+        impl<const N: usize> From<[$T; N]> for AxisSet {
+            fn from(axes: [$T; N]) -> Self {
+                axes.into_iter().collect()
+            }
+        }
+
+        impl From<&[$T]> for AxisSet {
+            fn from(axes: &[$T]) -> Self {
+                axes.iter().copied().collect()
+            }
+        }
+    )*};
 }
+set_of!(usize Axis);
 
 /// Prints as the list of its axes: `[0, 2]`.
 impl fmt::Display for AxisSet {
@@ -306,14 +384,14 @@ impl AxisMask {
     ) -> Result<Self, BroadcastError> {
         match Self::distinct(axes, ndim) {
             Ok(mask) => Ok(mask),
-            Err(wrong) => Err(axes_error(&positions(axes), wrong, ndim, request())),
+            Err(wrong) => Err(axes_error(axes, wrong, ndim, request())),
         }
     }
 
     /// The mask, or else an axis that does not exist or is repeated.
     #[inline(always)]
     fn distinct<X: Axes>(axes: &X, ndim: usize) -> Result<Self, usize> {
-        let each = || (0..axes.axis_count()).map(|i| axes.axis(i));
+        let each = || (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
         if let Some(axis) = each().find(|&axis| axis >= ndim) {
             return Err(axis);
         }
@@ -346,9 +424,10 @@ impl AxisMask {
 
 /// The error of axes, where the `wrong` one does not exist or is repeated.
 #[cold]
-fn axes_error(axes: &[usize], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
-    match axes.iter().filter(|&&axis| axis >= ndim).min() {
-        Some(&first) => request.axis_out_of_bounds(first as i128, ndim),
-        None => request.duplicate_axis(wrong),
+fn axes_error<X: Axes>(axes: &X, wrong: usize, ndim: usize, request: Request) -> BroadcastError {
+    let missing = (0..axes.axis_count()).filter(|&i| axes.axis(i, ndim) >= ndim);
+    match missing.map(|i| axes.axis_given(i)).min() {
+        Some(first) => request.axis_out_of_bounds(first, ndim),
+        None => request.duplicate_axis(wrong as i128),
     }
 }

@@ -7,6 +7,7 @@ mod explain;
 mod joint_shape;
 mod onto;
 mod place;
+mod placed_sum;
 mod reduce;
 mod target;
 
@@ -29,7 +30,8 @@ pub(crate) use joint_shape::{
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{repeats, target_along_axes, target_in_dim};
-pub(crate) use reduce::{fits, keeping_axes, sum_target, sums_to, without_axes};
+pub(crate) use placed_sum::{placed_sum, placed_sum_target};
+pub(crate) use reduce::{fits, keeping_axes, over_axes, sum_target, sums_to, without_axes};
 pub(crate) use target::{Placeholder, ShapeOf, resolve, sizes_only, target_error};
 
 use ndarray::Dimension;

@@ -82,7 +82,7 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
         return Err(request().axis_count(expected, found));
     }
     AxisMask::new(axes, resolved.ndim(), request)?;
-    check_placed(shape, &resolved, (0..found).map(|i| axes.axis(i)), stretches, request)?;
+    check_placed(shape, &resolved, (0..found).map(|i| axes.axis(i, resolved.ndim())), stretches, request)?;
     Ok(resolved)
 }
 

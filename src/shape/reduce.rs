@@ -71,13 +71,17 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// The summed axes of a shape.
+/// The axes of a shape over which an operation sums.
 ///
 /// # Errors
 /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
 #[inline]
-pub(crate) fn axis_mask<X: Axes>(shape: &[usize], axes: &X) -> Result<AxisMask, BroadcastError> {
-    AxisMask::new(axes, shape.len(), || over_axes(shape, axes))
+fn axis_mask<X: Axes>(
+    operation: &'static operation::Operation,
+    shape: &[usize],
+    axes: &X,
+) -> Result<AxisMask, BroadcastError> {
+    AxisMask::new(axes, shape.len(), || over_axes(operation, shape, axes))
 }
 
 /// The shape without the summed axes, and those axes.
@@ -86,17 +90,18 @@ pub(crate) fn axis_mask<X: Axes>(shape: &[usize], axes: &X) -> Result<AxisMask, 
 /// As [`axis_mask`], then `TooLarge` where the result is too large for elements of `size` bytes.
 #[inline]
 pub(crate) fn without_axes<X: Axes, E: Dimension>(
+    operation: &'static operation::Operation,
     shape: &[usize],
     axes: &X,
     size: usize,
 ) -> Result<(E, AxisMask), BroadcastError> {
-    let summed = axis_mask(shape, axes)?;
+    let summed = axis_mask(operation, shape, axes)?;
     let mut left = E::zeros(summed.unnamed().count());
     for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.unnamed()) {
         *size = shape[axis];
     }
     if !fits(sizes(&left), size) {
-        return Err(over_axes(shape, axes).too_large(sizes(&left), size));
+        return Err(over_axes(operation, shape, axes).too_large(sizes(&left), size));
     }
     Ok((left, summed))
 }
@@ -107,11 +112,12 @@ pub(crate) fn without_axes<X: Axes, E: Dimension>(
 /// As [`left`].
 #[inline]
 pub(crate) fn keeping_axes<X: Axes, E: Dimension>(
+    operation: &'static operation::Operation,
     mut shape: E,
     axes: &X,
     size: usize,
 ) -> Result<E, BroadcastError> {
-    let summed = axis_mask(sizes(&shape), axes)?;
+    let summed = axis_mask(operation, sizes(&shape), axes)?;
     let given = shape.clone();
     for (axis, size) in sizes_mut(&mut shape).iter_mut().enumerate() {
         if summed.contains(axis) {
@@ -119,15 +125,19 @@ pub(crate) fn keeping_axes<X: Axes, E: Dimension>(
         }
     }
     if !fits(sizes(&shape), size) {
-        return Err(over_axes(sizes(&given), axes).too_large(sizes(&shape), size));
+        return Err(over_axes(operation, sizes(&given), axes).too_large(sizes(&shape), size));
     }
     Ok(shape)
 }
 
 #[cold]
 #[inline(never)]
-fn over_axes<X: Axes>(shape: &[usize], axes: &X) -> Request {
-    Request::new(&operation::SUM_AXES, &[shape]).axes(&positions(axes))
+pub(crate) fn over_axes<X: Axes>(
+    operation: &'static operation::Operation,
+    shape: &[usize],
+    axes: &X,
+) -> Request {
+    Request::new(operation, &[shape]).axes(&positions(axes))
 }
 
 /// The sizes of a target to which an array of shape `shape` can be summed, for an operation on `operands`.

@@ -64,7 +64,8 @@ operand! {
     [A] ArrayView<'a, A, D>, A, |view, shape| broadcast_data(view, shape);
 }
 
-/// A tuple of 1 to 6 [`Operand`]s. Kinds, element types and numbers of axes may differ.
+/// A tuple of 1 to 6 [`Operand`]s, whose kinds, element types and numbers of axes may differ; or an array or slice of any
+/// number of operands of one type.
 ///
 /// The argument of [`broadcast_arrays`]. Sealed.
 ///
@@ -94,7 +95,7 @@ operand! {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of operands",
-    label = "expected a tuple of 1 to 6 operands",
+    label = "expected a tuple of 1 to 6 operands, or an array or slice of operands of one type",
     note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
     note = "for more than 6 operands, or a number only known at run time, use `broadcast_views`"
 )]
@@ -139,12 +140,53 @@ operands!(A a, B b, C c, D d);
 operands!(A a, B b, C c, D d, E e);
 operands!(A a, B b, C c, D d, E e, F f);
 
-/// Views of a tuple of 1 to 6 operands, all of their joint shape.
+/// Operands of one type, as many as the array has.
+impl<O: Operand, const N: usize> Operands for [O; N] {
+    type Dim = O::Dim;
+    type Views = [O::View<O::Dim>; N];
+
+    fn views(self) -> Result<Self::Views, BroadcastError> {
+        if N == 0 {
+            return Ok(self.map(|_| unreachable!("there is no operand")));
+        }
+        let shapes = self.each_ref().map(Operand::operand_shape);
+        if let Some(joint) = joint_dim::<O::Dim>(&shapes) {
+            let views = self.each_ref().map(|operand| operand.operand_view(joint.clone()));
+            if views.iter().all(Option::is_some) {
+                return Ok(views.map(|view| view.expect("all are some")));
+            }
+        }
+        Err(joint_error(&shapes))
+    }
+}
+
+/// Operands of one type, a number only known at run time.
+impl<O: Operand> Operands for &[O] {
+    type Dim = O::Dim;
+    type Views = Vec<O::View<O::Dim>>;
+
+    fn views(self) -> Result<Self::Views, BroadcastError> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let shapes: Vec<&[usize]> = self.iter().map(Operand::operand_shape).collect();
+        if let Some(joint) = joint_dim::<O::Dim>(&shapes) {
+            let views: Option<_> = self.iter().map(|operand| operand.operand_view(joint.clone())).collect();
+            if let Some(views) = views {
+                return Ok(views);
+            }
+        }
+        Err(joint_error(&shapes))
+    }
+}
+
+/// Views of 1 to 6 operands, or of any number of one type, all of their joint shape.
 ///
 /// # Shapes
 /// Aligned at the right; a missing axis counts as size 1; the joint size of an axis is the one size
 /// that is not 1, else 1. The views have as many axes as the operand with the most: a fixed number
-/// where all are fixed, else a dynamic one.
+/// where all are fixed, else a dynamic one. A tuple of operands gives a tuple, an array `[&a, &b]` of
+/// operands of one type an array, and a slice of these a `Vec`. No operands give none.
 ///
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
@@ -159,6 +201,12 @@ operands!(A a, B b, C c, D d, E e, F f);
 /// let (x, y, z) = broadcast_arrays((&column, &row, &flag))?;
 /// assert_eq!([x.dim(), y.dim(), z.dim()], [(1, 2, 3); 3]);
 /// assert_eq!((x[[0, 1, 2]], y[[0, 1, 2]]), (2.0, 30));
+///
+/// // of one type, as an array
+/// let (a, b) = (array![[1, 2]], array![[3], [4]]);
+/// let [x, y] = broadcast_arrays([&a, &b])?;
+/// assert_eq!((x, y), (array![[1, 2], [1, 2]].view(), array![[3, 3], [4, 4]].view()));
+/// assert_eq!(broadcast_arrays(&[&a, &b, &a][..])?.len(), 3);
 ///
 /// // a view by value keeps the lifetime of its data
 /// let (x, y) = broadcast_arrays((row.view().insert_axis(Axis(1)), &row))?;

@@ -14,7 +14,8 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Shapes
     /// `shape` without `axes` is exactly the array's shape: axes of size 1 do not stretch, and nothing
-    /// is aligned. Along `axes` any size will do, 0 and 1 included. No axes give the array itself.
+    /// is aligned. Along `axes` any size will do, 0 and 1 included. No axes give the array itself. A
+    /// negative axis counts from the end of `shape`.
     ///
     /// # Errors
     /// In this order:
@@ -33,6 +34,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// let a = array![1, 2, 3];
     /// assert_eq!(a.broadcast_axes((2, 3), [0])?, array![[1, 2, 3], [1, 2, 3]]);
     /// assert_eq!(a.broadcast_axes((3, 2), Axis(1))?, array![[1, 1], [2, 2], [3, 3]]);
+    /// assert_eq!(a.broadcast_axes((3, 2), -1)?, array![[1, 1], [2, 2], [3, 3]]);
     /// assert_eq!(
     ///     a.broadcast_axes((2, 4), [0]).unwrap_err().to_string(),
     ///     "cannot broadcast shape [3] along axes [0] to [2, 4]: axis 1 has sizes 3 and 4, expected equal sizes",

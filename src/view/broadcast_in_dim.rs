@@ -15,7 +15,8 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Shapes
     /// `axes` has one entry for each axis of the array, all different, in any order: out of order they
     /// transpose. At `axes[i]` the shape has the array's size, or the array has size 1 there. Along all
-    /// other axes the array is repeated. An array without axes takes no `axes`: `[0_usize; 0]`.
+    /// other axes the array is repeated. A negative axis counts from the end of `shape`. An array without axes
+    /// takes no `axes`: `[]`.
     ///
     /// # Errors
     /// In this order:
@@ -57,7 +58,8 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let shape = target_in_dim(array.shape(), &shape, &axes)?;
-        Ok(place(array, shape, (0..array.ndim()).map(|i| axes.axis(i))))
+        let ndim = shape.ndim();
+        Ok(place(array, shape, (0..array.ndim()).map(|i| axes.axis(i, ndim))))
     }
 }
 

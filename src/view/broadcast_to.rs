@@ -2,7 +2,7 @@
 
 use super::{AsArrayRef, stretch};
 use crate::error::BroadcastError;
-use crate::shape::{Placeholder, TargetShape};
+use crate::shape::{Placeholder, TargetShape, checked_len, resolve, sizes_mut};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting to a target shape with -1 placeholders, on every kind of array.
@@ -85,6 +85,37 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         stretch(array.shape(), &target, Placeholder::Keeps, |shape| array.broadcast(shape))
+    }
+
+    /// Whether [`broadcast_to`](Self::broadcast_to) gives a view.
+    ///
+    /// # Shapes
+    /// As [`broadcast_to`](Self::broadcast_to): one way, as the target itself never stretches.
+    ///
+    /// # Errors
+    /// None: where `broadcast_to` has an error, of any kind, this is `false`. No error is built.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = Array2::<f64>::zeros((2, 1));
+    /// assert!(x.can_broadcast_to((7, -1, 3)) && x.can_broadcast_to((2, 0)));
+    /// assert!(!x.can_broadcast_to((3, 3)) && !x.can_broadcast_to(2) && !x.can_broadcast_to((-1, 2, 1)));
+    /// // toward each other they go, toward the target this one does not
+    /// let row = array![1.0, 2.0];
+    /// assert!(x.can_broadcast_to_match(&row) && !x.can_broadcast_to(row.raw_dim()));
+    /// ```
+    ///
+    /// # Equivalents
+    /// None in NumPy and PyTorch, where one tries and catches.
+    #[must_use]
+    #[inline]
+    fn can_broadcast_to<T: TargetShape>(&self, target: T) -> bool {
+        let mut dim = target.target_dim();
+        let resolved = sizes_mut(&mut dim);
+        resolve(self.as_array_ref().shape(), resolved, Placeholder::Keeps) && checked_len(resolved).is_some()
     }
 }
 

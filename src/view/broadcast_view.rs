@@ -1,11 +1,11 @@
 //! Broadcasts of a view that is given away or changed, and so keep the lifetime of its data.
 
-use super::raw::broadcast_data;
+use super::raw::{broadcast_data, place_data};
 use super::stretch;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{Placeholder, TargetShape};
-use ndarray::{ArrayView, DimMax, Dimension};
+use crate::shape::{Axes, Placeholder, ShapeOf, TargetShape, target_along_axes, target_in_dim};
+use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
 /// Broadcasting a view by value or in place: the result lives as long as the data.
 ///
@@ -37,6 +37,92 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     /// As [`broadcast_to`](super::BroadcastTo::broadcast_to). Elsewhere views count references, so there is no such difference.
     fn into_broadcast_to<T: TargetShape>(self, target: T)
     -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
+
+    /// [`broadcast_axes`](super::BroadcastAxes::broadcast_axes) by value, so that a function can return the result.
+    ///
+    /// # Shapes
+    /// As [`broadcast_axes`](super::BroadcastAxes::broadcast_axes).
+    ///
+    /// # Errors
+    /// As [`broadcast_axes`](super::BroadcastAxes::broadcast_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, ArrayView2};
+    /// use ndarray_broadcast::{prelude::*, BroadcastError};
+    ///
+    /// fn as_columns(x: &Array1<f64>, n: usize) -> Result<ArrayView2<'_, f64>, BroadcastError> {
+    ///     x.view().into_broadcast_axes((x.len(), n), -1)
+    /// }
+    /// assert_eq!(as_columns(&array![1.0, 2.0], 3)?, array![[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
+    /// assert!(array![1.0].view().into_broadcast_axes((2, 2), 0).is_err());
+    /// # Ok::<(), BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`broadcast_axes`](super::BroadcastAxes::broadcast_axes).
+    fn into_broadcast_axes<T: TargetShape, X: Axes>(
+        self,
+        shape: T,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
+
+    /// [`broadcast_like`](super::BroadcastAxes::broadcast_like) by value, so that a function can return the result.
+    ///
+    /// # Shapes
+    /// As [`broadcast_like`](super::BroadcastAxes::broadcast_like).
+    ///
+    /// # Errors
+    /// As [`broadcast_like`](super::BroadcastAxes::broadcast_like).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (matrix, batch) = (array![[1, 2], [3, 4]], Array2::<f32>::zeros((3, 2)));
+    /// let rows = matrix.row(1).into_broadcast_like(&batch, 0)?; // of a row that was made on the spot
+    /// assert_eq!(rows, array![[3, 4], [3, 4], [3, 4]]);
+    /// assert!(matrix.row(1).into_broadcast_like(&batch, 1).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`broadcast_like`](super::BroadcastAxes::broadcast_like).
+    fn into_broadcast_like<B, E: Dimension, X: Axes>(
+        self,
+        like: &ArrayRef<B, E>,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, E>, BroadcastError>;
+
+    /// [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim) by value, so that a function can return the
+    /// result.
+    ///
+    /// # Shapes
+    /// As [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim).
+    ///
+    /// # Errors
+    /// As [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let matrix = array![[1, 2], [3, 4]];
+    /// let turned = matrix.slice(ndarray::s![..1, ..]).into_broadcast_in_dim((2, 3), [1, 0])?;
+    /// assert_eq!(turned, array![[1, 1, 1], [2, 2, 2]]);
+    /// assert!(matrix.view().into_broadcast_in_dim((2, 3), [1, 0]).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim).
+    fn into_broadcast_in_dim<T: TargetShape, X: Axes>(
+        self,
+        shape: T,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
 
     /// [`broadcast_to`](super::BroadcastTo::broadcast_to) that changes the view itself; it stays as it was on an error.
     ///
@@ -77,6 +163,36 @@ impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
         target: T,
     ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
         stretch(self.shape(), &target, Placeholder::Keeps, |shape| broadcast_data(&self, shape))
+    }
+
+    #[inline]
+    fn into_broadcast_axes<T: TargetShape, X: Axes>(
+        self,
+        shape: T,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
+        let (shape, new) = target_along_axes(self.shape(), &shape, &axes)?;
+        Ok(place_data(&self, shape, new.unnamed()))
+    }
+
+    #[inline]
+    fn into_broadcast_like<B, E: Dimension, X: Axes>(
+        self,
+        like: &ArrayRef<B, E>,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, E>, BroadcastError> {
+        self.into_broadcast_axes(ShapeOf(like.raw_dim()), axes)
+    }
+
+    #[inline]
+    fn into_broadcast_in_dim<T: TargetShape, X: Axes>(
+        self,
+        shape: T,
+        axes: X,
+    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
+        let shape = target_in_dim(self.shape(), &shape, &axes)?;
+        let (own, ndim) = (self.ndim(), shape.ndim());
+        Ok(place_data(&self, shape, (0..own).map(|i| axes.axis(i, ndim))))
     }
 
     #[inline]

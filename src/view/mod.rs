@@ -15,9 +15,7 @@ pub use broadcast_to::BroadcastTo;
 pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broadcast_to_match3_in_place};
 pub use broadcast_view::BroadcastView;
 
-#[cfg(feature = "rayon")]
-pub(crate) use raw::par_for_each_base;
-pub(crate) use raw::{Bases, broadcast_data, for_each_base, place};
+pub(crate) use raw::{Bases, broadcast_data, for_each_base, par_for_each_base, place};
 
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;

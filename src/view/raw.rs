@@ -4,11 +4,8 @@
 //! Every index into a view made here is an index into the array that it was made of, and the view lives no longer than
 //! the array's borrow.
 
-#[cfg(feature = "rayon")]
-use crate::kernel::loops::Loop;
-use crate::kernel::loops::Plan;
+use crate::kernel::loops::{Loop, Plan, stride_along};
 use crate::kernel::nest::{Elements, Inputs, Nest};
-#[cfg(feature = "rayon")]
 use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
 use core::{iter::zip, mem, ptr::NonNull};
@@ -48,6 +45,7 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
     for (&size, &stride) in zip(array.shape(), array.strides()) {
         let axis = places.next().expect("every axis has a place");
         if size == to[axis] {
+            let stride = stride_along(size, stride);
             steps[axis] = stride.cast_unsigned();
             reversed |= stride < 0;
         } else {
@@ -60,13 +58,26 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
     }
     // SAFETY: If the view has no element, only the pointer counts: that of an array, so aligned and not
     // null. Else each axis of the array has a place in the view, where it has either the same size and
-    // stride, or had size 1 and has stride 0; all other strides are 0. So an index `k` into the view is
+    // stride (or 0, with one element), or had size 1 and has stride 0; all other strides are 0. So an index `k` into the view is
     // the offset of the array's index that is `k[places[i]]` at an axis of the first kind and 0 at one of
     // the second, both less than the axis's size, and so an element. (Where two axes shared a place, the
     // later one's stride would count, and the other's index be 0.) The array is borrowed for the view's
     // lifetime, no stride is negative, the shape is no overflow, and no offset is larger than the array's
     // largest.
     unsafe { ArrayView::from_shape_ptr(shape.strides(strides), array.as_ptr()) }
+}
+
+/// [`place`] of a view, for as long as its data lives.
+#[inline]
+#[allow(unsafe_code, reason = "`place` borrows the view")]
+pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
+    view: &ArrayView<'a, A, D>,
+    shape: E,
+    places: impl Iterator<Item = usize>,
+) -> ArrayView<'a, A, E> {
+    let borrowed = place(view, shape, places);
+    // SAFETY: As in `broadcast_data`: only the lifetime differs, and each element is one of `view`.
+    unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(borrowed) }
 }
 
 /// The rest of [`place`] where strides are negative, which `from_shape_ptr` refuses: the view is made
@@ -134,6 +145,7 @@ impl<B: Dimension> Form<B> {
             if is_empty {
                 break;
             }
+            let stride = stride_along(size, stride);
             steps[axis] = stride.unsigned_abs();
             if stride < 0 {
                 inverted[axis] = 1;
@@ -289,7 +301,6 @@ fn visit_bases<I: BaseOperands, T, B: Dimension>(
 }
 
 /// [`for_each_base`] on several threads.
-#[cfg(feature = "rayon")]
 #[allow(unsafe_code, reason = "a nest over the batch axes")]
 pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     operands: &I,
@@ -307,12 +318,11 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
         let count = nest.loops().iter().map(|l| l.len).product::<usize>();
         // The cost of a closure is unknown: several pieces a thread balance the load.
-        let grain = count.div_ceil(8 * rayon::current_num_threads());
+        let grain = count.div_ceil(8 * Threads::count());
         Threads.run(nest, &EachBase { operands, form: &form, visit: &visit, grain });
     }
 }
 
-#[cfg(feature = "rayon")]
 struct EachBase<'f, I, B: Dimension, F> {
     operands: &'f I,
     form: &'f Form<B>,
@@ -320,7 +330,6 @@ struct EachBase<'f, I, B: Dimension, F> {
     grain: usize,
 }
 
-#[cfg(feature = "rayon")]
 impl<I: BaseOperands, T, B: Dimension, F> Task<T, I::Elems> for EachBase<'_, I, B, F>
 where
     F: Fn(I::Views, ArrayViewMut<'_, T, B>),

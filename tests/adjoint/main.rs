@@ -8,3 +8,6 @@ mod identity;
 mod large;
 mod order;
 mod properties;
+mod reductions;
+#[cfg(feature = "rayon")]
+mod threads;

@@ -45,7 +45,6 @@ fn incompatible() {
     assert_words(x.zip_map_into(&y, &mut zeros(&[3, 6]), |_, _, _: ArrayViewMut1<'_, f64>| ()), &together);
     assert_words(x.matvec(&y).map(drop), &together);
     assert_words(x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])), &together);
-    #[cfg(feature = "rayon")]
     {
         assert_words(x.par_apply(base_op::MatVec, &y).map(drop), &together);
         assert_words(x.par_zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
@@ -144,7 +143,6 @@ fn a_closure_writes_one_result() {
     let two = Signature::literal("(n),(n)->(n),(m)");
     let words = "cannot apply (n),(n)->(n),(m) to (7; 4) and (7; 4): the number of results is 2, expected 1";
     wrong(x.zip_map(&x, two, ignore).map(drop), words);
-    #[cfg(feature = "rayon")]
     wrong(x.par_zip_map(&x, two, ignore).map(drop), words);
     wrong(
         x.zip_map3(

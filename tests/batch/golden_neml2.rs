@@ -37,13 +37,11 @@ where
     B2: Dimension,
 {
     let result = a.apply(op, b);
-    #[cfg(feature = "rayon")]
     assert_eq!(result, a.par_apply(op, b));
     if let Ok(expected) = &result {
         let mut into = Array::from_elem(expected.t().raw_dim(), f64::NAN).reversed_axes();
         a.apply_into(op, b, &mut into).expect("a result of this shape");
         assert_eq!(&into, expected);
-        #[cfg(feature = "rayon")]
         {
             into.fill(f64::NAN);
             a.par_apply_into(op, b, &mut into).expect("a result of this shape");

@@ -3,4 +3,5 @@
 mod edges;
 mod golden_gufunc;
 mod golden_neml2;
+mod gradients;
 mod properties;

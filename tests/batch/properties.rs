@@ -95,13 +95,11 @@ fn check_op<P, B, B2>(
 {
     let found: Result<ArrayD<i64>, BroadcastError> = a.apply(op, b);
     assert_eq!(found.as_ref().ok(), expected);
-    #[cfg(feature = "rayon")]
     assert_eq!(a.par_apply(op, b), found);
     if let Some(expected) = expected {
         outputs(expected.shape(), |out| {
             a.apply_into(op, b, out).expect("a result of this shape");
             assert_eq!(*out, *expected);
-            #[cfg(feature = "rayon")]
             {
                 out.fill(-2);
                 a.par_apply_into(op, b, out).expect("a result of this shape");
@@ -185,14 +183,12 @@ proptest! {
             each(a, b, out);
         };
         prop_assert_eq!(x.zip_map3(&y, &y, base.as_slice(), third).ok(), expected.clone());
-        #[cfg(feature = "rayon")]
         prop_assert_eq!(x.par_zip_map(&y, base.as_slice(), each).ok(), expected.clone());
         if let Some(expected) = &expected {
             outputs(expected.shape(), |out| {
                 out.fill(0);
                 x.zip_map_into(&y, out, each).expect("a result of this shape");
                 assert_eq!(*out, *expected);
-                #[cfg(feature = "rayon")]
                 {
                     out.fill(0);
                     x.par_zip_map_into(&y, out, each).expect("a result of this shape");

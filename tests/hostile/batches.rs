@@ -20,6 +20,7 @@ pub(crate) fn rows(t: &mut Table) {
     closures_into(t);
     operations(t);
     products(t);
+    outer_products(t);
     sums(t);
 }
 
@@ -61,7 +62,7 @@ fn splitting(t: &mut Table) {
     t.call("Batch::clone", || dynamic.clone().into_view()).is(many.view());
     t.call("Batch::fmt", || format!("{:?}", Batch::<_, _, Ix1>::new(hollow())))
         .is("Ok(Batch { batch_shape: [0], base_shape: [9223372036854775807], view: [[]], shape=[0, \
-         9223372036854775807], strides=[0, 0], layout=CFcf (0xf), const ndim=2 })");
+         9223372036854775807], strides=[-9223372036854775808, 0], layout=CFcf (0xf), const ndim=2 })");
 }
 
 fn expanding(t: &mut Table) {
@@ -194,7 +195,6 @@ fn closures(t: &mut Table) {
          from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
 
-    #[cfg(feature = "rayon")]
     {
         let name = "Batch::par_zip_map";
         t.call(name, || bases.par_zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
@@ -222,7 +222,6 @@ fn closures_into(t: &mut Table) {
     t.call(name, || empty.zip_map_into(&empty, &mut arr0(1), |_, _, _: Row<'_>| ())).refused(
         "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
     );
-    #[cfg(feature = "rayon")]
     {
         let name = "Batch::par_zip_map_into";
         out.fill(0);
@@ -235,7 +234,7 @@ fn closures_into(t: &mut Table) {
 
 /// Rows for one element-wise operation, by its method.
 macro_rules! elementwise {
-    ($t:ident, $name:literal, $method:ident, $Op:ident, $op:tt) => {{
+    ($t:ident, $name:literal, $method:ident, $into:ident, $Op:ident, $op:tt) => {{
         let (many, huge, hollow, unit) = (many(), huge(), hollow(), array![Nothing]);
         let (deep, wide) = (many.batch_dyn(0).unwrap(), huge.batch::<Ix1>().unwrap());
         let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
@@ -259,7 +258,8 @@ macro_rules! elementwise {
         let mut out = ArrayD::zeros(IxDyn(&spread()));
         $t.call("Batch::apply_into", || bases.apply_into(base_op::$Op, &bases, &mut out))
             .gives(|()| out == &many $op &many);
-        #[cfg(feature = "rayon")]
+        out.fill(0);
+        $t.call(concat!($name, "_into"), || bases.$into(&bases, &mut out)).gives(|()| out == &many $op &many);
         {
             $t.call("Batch::par_apply", || deep.par_apply(base_op::$Op, &deep)).is(Ok(&many $op &many));
             $t.call("Batch::par_apply", || empties.par_apply(base_op::$Op, &empties))
@@ -274,10 +274,10 @@ macro_rules! elementwise {
 fn operations(t: &mut Table) {
     const WRONG: &str = "cannot write what comes of (0; 9223372036854775807) and (0; 9223372036854775807) \
         into (2; 3): batch axis 0 has sizes 0 and 2, expected equal sizes or 1 in the operands";
-    elementwise!(t, "Batch::add", add, Add, +);
-    elementwise!(t, "Batch::sub", sub, Sub, -);
-    elementwise!(t, "Batch::mul", mul, Mul, *);
-    elementwise!(t, "Batch::div", div, Div, /);
+    elementwise!(t, "Batch::add", add, add_into, Add, +);
+    elementwise!(t, "Batch::sub", sub, sub_into, Sub, -);
+    elementwise!(t, "Batch::mul", mul, mul_into, Mul, *);
+    elementwise!(t, "Batch::div", div, div_into, Div, /);
     let hollow = hollow();
     let (empty, mut small) = (hollow.batch::<Ix1>().unwrap(), Array2::from_elem((2, 3), 7));
     t.call("Batch::apply", || empty.apply(base_op::Add, &empty)).gives(|out| out.is_empty());
@@ -285,14 +285,13 @@ fn operations(t: &mut Table) {
     t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut arr0(1))).refused(
         "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
     );
-    #[cfg(feature = "rayon")]
     t.call("Batch::par_apply_into", || empty.par_apply_into(base_op::Add, &empty, &mut small)).refused(WRONG);
     assert_eq!(small, Array2::from_elem((2, 3), 7));
 }
 
 /// Rows for one product: `$a` and `$b` are bases that fit to 2, with 10,000 batch axes.
 macro_rules! product {
-    ($t:ident, $name:literal, $method:ident, $Op:ident, $signature:literal, $A:ident $a:expr, $B:ident $b:expr, $out:expr,
+    ($t:ident, $name:literal, $method:ident, $into:ident, $Op:ident, $signature:literal, $A:ident $a:expr, $B:ident $b:expr, $out:expr,
      $odd:literal) => {{
         let batch = |base: &[usize], size: i64| {
             let shape = [&spread()[..], base].concat();
@@ -315,7 +314,8 @@ macro_rules! product {
         ));
         let mut out = ArrayD::zeros(expected.raw_dim());
         $t.call("Batch::apply_into", || x.apply_into(base_op::$Op, &y, &mut out)).gives(|()| out == expected);
-        #[cfg(feature = "rayon")]
+        out.fill(0);
+        $t.call(concat!($name, "_into"), || x.$into(&y, &mut out)).gives(|()| out == expected);
         {
             $t.call("Batch::par_apply", || x.par_apply(base_op::$Op, &y)).is(Ok(expected.clone()));
             out.fill(0);
@@ -325,17 +325,41 @@ macro_rules! product {
     }};
 }
 
+fn outer_products(t: &mut Table) {
+    let (x, y) = (long(), ArrayD::from_elem(IxDyn(&[&spread()[..], &[3]].concat()), 2));
+    let (x, y) = (x.batch::<Ix1>().unwrap(), y.batch::<Ix1>().unwrap());
+    let mut out = ArrayD::from_elem(IxDyn(&[&spread()[..], &[3, 3]].concat()), 7);
+    t.call("Batch::outer", || y.outer(&y)).is(Ok(ArrayD::from_elem(out.raw_dim(), 4)));
+    t.call("Batch::outer_into", || y.outer_into(&y, &mut out)).gives(|()| out.iter().all(|&x| x == 4));
+    t.call("Batch::outer_into", || y.outer_into(&y, &mut array![[[1]]])).refused(&format!(
+        "cannot write what comes of ({0}; 3) and ({0}; 3) into (1; 1, 1): the array has 3 axes, expected at least \
+         10002",
+        format!("{:?}", spread()).trim_matches(['[', ']'])
+    ));
+    t.call("Batch::outer", || x.outer(&x)).refused(
+        "cannot make base shape [9223372036854775807, 9223372036854775807] of each batch element of (; \
+         9223372036854775807) and (; 9223372036854775807): the result [9223372036854775807, \
+         9223372036854775807] with elements of 0 bytes is larger than isize::MAX bytes",
+    );
+    let huge = huge();
+    t.call("Batch::transpose", || huge.batch::<Ix2>().unwrap().transpose().into_view().dim())
+        .is((1 << 31, 1 << 31));
+    t.call("Batch::transpose", || out.batch::<Ix2>().unwrap().transpose().base_shape().to_vec())
+        .is(vec![3, 3]);
+}
+
 fn products(t: &mut Table) {
-    product!(t, "Batch::matvec", matvec, MatVec, "(m,n),(n)->(m)", Ix2 [3, 2], Ix1 [2], [3],
+    product!(t, "Batch::matvec", matvec, matvec_into, MatVec, "(m,n),(n)->(m)", Ix2 [3, 2], Ix1 [2], [3],
         "the base of operand 0 has 1 axis, expected 2");
-    product!(t, "Batch::vecmat", vecmat, VecMat, "(n),(n,m)->(m)", Ix1 [2], Ix2 [2, 3], [3],
+    product!(t, "Batch::vecmat", vecmat, vecmat_into, VecMat, "(n),(n,m)->(m)", Ix1 [2], Ix2 [2, 3], [3],
         "n is 9223372036854775807 at base axis 0 of operand 0 and 2147483648 at base axis 0 of operand 1");
-    product!(t, "Batch::matmul", matmul, MatMul, "(m,n),(n,p)->(m,p)", Ix2 [3, 2], Ix2 [2, 4], [3, 4],
+    product!(t, "Batch::matmul", matmul, matmul_into, MatMul, "(m,n),(n,p)->(m,p)", Ix2 [3, 2], Ix2 [2, 4], [3, 4],
         "the base of operand 0 has 1 axis, expected 2");
     product!(
         t,
         "Batch::inner",
         inner,
+        inner_into,
         Inner,
         "(n),(n)->()",
         Ix1[2],

@@ -6,16 +6,18 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod batches;
+mod clients;
 mod covered;
 mod maps;
 mod partial;
 mod shapes;
+mod strides;
 mod sums;
 mod table;
 mod texts;
 mod views;
 
-use ndarray::{Array, ArrayD, ArrayView, ArrayView1, ArrayView2, IxDyn, aview0};
+use ndarray::{Array, ArrayD, ArrayView, ArrayView1, ArrayView2, IxDyn, ShapeBuilder, aview0};
 use ndarray_broadcast::prelude::*;
 use num_traits::Zero;
 use std::hint::black_box;
@@ -40,9 +42,15 @@ fn spread() -> Vec<usize> {
     (0..MANY).map(|axis| if axis % 2500 == 0 { 2 } else { 1 }).collect()
 }
 
-/// 1 to 16 in an array of shape `spread()`.
+/// 1 to 16 in an array of shape `spread()`, whose axes of size 1 have the longest stride that an owned array can have.
 fn many() -> ArrayD<i64> {
-    Array::from_shape_vec(IxDyn(&spread()), (1..=16).collect()).unwrap()
+    let (mut strides, mut step) = (spread(), 1);
+    for stride in strides.iter_mut().rev() {
+        let size = *stride;
+        *stride = if size == 1 { (-isize::MAX).cast_unsigned() } else { step };
+        step *= size;
+    }
+    Array::from_shape_vec(IxDyn(&spread()).strides(IxDyn(&strides)), (1..=16).collect()).unwrap()
 }
 
 /// `isize::MAX` elements of no size.
@@ -55,9 +63,9 @@ fn huge() -> ArrayView2<'static, i64> {
     aview0(&1).into_broadcast_to([1_usize << 31; 2]).unwrap()
 }
 
-/// No element, and an axis as long as can be.
+/// No element, and an axis as long as can be. The other one has a stride that cannot be negated.
 fn hollow() -> ArrayView<'static, i64, ndarray::Ix2> {
-    aview0(&1).into_broadcast_to([0, LIMIT]).unwrap()
+    ArrayView::from_shape([0, LIMIT].strides([isize::MIN.cast_unsigned(), 0]), &[]).unwrap()
 }
 
 /// An element without size, of which all sums and products are equal.
@@ -97,15 +105,24 @@ fn every_function_answers_at_once() {
     assert!(catch_unwind(|| debug_assert!(black_box(false))).is_err(), "debug assertions are off");
     assert!(catch_unwind(|| black_box(usize::MAX) + black_box(1)).is_err(), "overflow is not checked");
     let mut table = Table::new();
-    shapes::rows(&mut table);
     views::rows(&mut table);
     sums::rows(&mut table);
     maps::rows(&mut table);
+    clients::rows(&mut table);
     batches::rows(&mut table);
+    let of_arrays: Vec<_> = table.names().collect();
+    let mut odd = Table::new();
+    strides::rows(&mut odd);
+    let odd_names: Vec<_> = odd.names().collect();
+    let missing: Vec<_> = of_arrays.iter().filter(|name| !odd_names.contains(name)).collect();
+    assert!(missing.is_empty(), "without arrays whose strides mean harm: {missing:?}");
+    shapes::rows(&mut table);
     partial::rows(&mut table);
     texts::rows(&mut table);
     // unoptimised, up to 1.1 s where the machine is busy; what is quadratic takes minutes. Sanitizers look at every access
     let sanitized = option_env!("RUSTFLAGS").is_some_and(|flags| flags.contains("sanitizer"));
-    table.check(Duration::from_secs(if sanitized { 5 } else { 2 }), 1 << 20);
+    let time = Duration::from_secs(if sanitized { 5 } else { 2 });
+    table.check(time, 1 << 20);
+    odd.check(time, 1 << 20);
     covered::assert_all_public_functions(table.names());
 }

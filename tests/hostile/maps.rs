@@ -30,7 +30,6 @@ fn to_new(t: &mut Table) {
     t.call(name, || broadcast_map((many.t(), &many), |a, b| a * b)).gives(|out| out.ndim() == MANY);
     t.call(name, || broadcast_map((&cell, &cell, &cell, &cell, &many, &many), |a, _, _, _, b, _| a + b))
         .is(Ok(&many + 7));
-    #[cfg(feature = "rayon")]
     {
         use ndarray_broadcast::par_broadcast_map;
         let name = "par_broadcast_map";
@@ -82,7 +81,6 @@ fn onto(t: &mut Table) {
     t.call(name, || broadcast_apply(&mut wide, (&cell, &many), |out, a, b| *out = a + b))
         .gives(|()| wide == &many + 7);
     t.call(name, || broadcast_apply(&mut empty, (hollow(), long()), |out, a, _| *out = *a)).is(Ok(()));
-    #[cfg(feature = "rayon")]
     {
         use ndarray_broadcast::par_broadcast_apply;
         let name = "par_broadcast_apply";

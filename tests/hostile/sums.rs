@@ -10,7 +10,6 @@ pub(crate) fn rows(t: &mut Table) {
     over_axes(t);
     to_shapes(t);
     into_arrays(t);
-    #[cfg(feature = "rayon")]
     parallel(t);
 }
 
@@ -130,7 +129,6 @@ fn into_arrays(t: &mut Table) {
     into(t, "SumTo::sum_to_shape_into", 136, SumTo::sum_to_shape_into);
     into(t, "SumTo::add_sum_to", 139, SumTo::add_sum_to);
     into(t, "SumTo::scaled_add_sum_to", 3 - 136, |a, out| a.scaled_add_sum_to(-1, out));
-    #[cfg(feature = "rayon")]
     {
         into(t, "ParSum::par_sum_to_shape_into", 136, ParSum::par_sum_to_shape_into);
         into(t, "ParSum::par_add_sum_to", 139, ParSum::par_add_sum_to);
@@ -138,7 +136,6 @@ fn into_arrays(t: &mut Table) {
     }
 }
 
-#[cfg(feature = "rayon")]
 fn parallel(t: &mut Table) {
     let (many, every) = (many(), (0..MANY).collect::<Vec<_>>());
     let name = "ParSum::par_sum_axes";

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod accuracy;
+mod by_value;
 mod edges;
 mod errors;
 mod golden;
+mod injected;
 mod layout;
 mod number;
 mod ownership;

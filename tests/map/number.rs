@@ -64,7 +64,6 @@ pub(crate) fn map_sum_to<S: TargetShape, D: Same>(
     by_number!(views, call)
 }
 
-#[cfg(feature = "rayon")]
 pub(crate) fn par_map<R: Send, D: Same>(
     views: &Views<'_, D>,
     function: impl Fn(&[i64]) -> R + Sync,
@@ -77,7 +76,6 @@ pub(crate) fn par_map<R: Send, D: Same>(
     by_number!(views, call)
 }
 
-#[cfg(feature = "rayon")]
 pub(crate) fn par_apply<T: Send, D: Same, E: Dimension>(
     out: &mut ArrayRef<T, E>,
     views: &Views<'_, D>,

@@ -152,7 +152,6 @@ fn a_panic_leaves_every_element_of_an_output_alive() {
     assert_eq!(alive(), 0);
 }
 
-#[cfg(feature = "rayon")]
 #[test]
 fn threads_share_what_owns_memory() {
     use ndarray::Axis;
@@ -173,7 +172,6 @@ fn threads_share_what_owns_memory() {
     assert!(panicked.is_err());
 }
 
-#[cfg(feature = "rayon")]
 #[test]
 fn threads_visit_every_element_once() {
     let numbers = |i: usize, j: usize| (i * 1000 + j) as u64;

@@ -1,7 +1,6 @@
 //! Random operands and outputs of every layout against the naive model, which goes from index to index.
 
 use crate::number::{Same, apply, map, map_sum_to};
-#[cfg(feature = "rayon")]
 use crate::number::{par_apply, par_map};
 use common::{Layout, aligned_right, indices, joint, layout, operand_of, read_at, variant, view_of_rank};
 use ndarray::{ArrayD, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder, Slice};
@@ -140,7 +139,6 @@ proptest! {
                 let expected = mixed(&operands, &shape);
                 assert_mixed(&out.view(), &expected);
                 fixed_maps(&operands, &expected, shape.len());
-                #[cfg(feature = "rayon")]
                 {
                     let par = par_map(&views, mix).unwrap();
                     prop_assert_eq!(par.strides(), out.strides());
@@ -174,7 +172,6 @@ proptest! {
         });
         assert_mixed(&out.view(), &expected);
         prop_assert_eq!(calls, out.len());
-        #[cfg(feature = "rayon")]
         {
             let par = with_output(&shape, &plan, |out| par_apply(out, &views, |out, x| *out += mix(x) + 1).unwrap());
             prop_assert_eq!(par, out);

@@ -41,6 +41,25 @@ fn inferring() {
     );
 }
 
+/// Of operands that clash alike, the first is named.
+#[test]
+fn ties() {
+    let named = |operands: &[&str]| {
+        let shapes: Vec<_> = operands.iter().map(|text| p(text)).collect();
+        let message = infer_shapes(&shapes).unwrap_err().to_string();
+        message.split_once(": ").expect("the axis after the shapes").1.to_string()
+    };
+    let words = |sizes: &str, operands: &str| {
+        format!("axis 0 has sizes {sizes} (operands {operands}), expected equal sizes or 1")
+    };
+    assert_eq!(named(&["2", "2", "3"]), words("2 and 3", "0 and 2"));
+    assert_eq!(named(&["3", "2", "2"]), words("3 and 2", "0 and 1"));
+    assert_eq!(named(&["2", "3", "3"]), words("2 and 3", "0 and 1"));
+    assert_eq!(named(&["2", "3", "2", "3"]), words("2 and 3", "0 and 1"));
+    assert_eq!(named(&["?", "1", "3", "n", "3", "2", "2"]), words("3 and 2", "2 and 5"));
+    assert_eq!(named(&["5..7", "2..3", "..3", "2..3", "5.."]), words("5..7 and 2..3", "0 and 1"));
+}
+
 #[test]
 fn verifying() {
     assert_eq!(

@@ -199,7 +199,6 @@ fn sum_over(case: &Case) {
     } else {
         let axes = case.shape("axes");
         both(&|| Ok((view.sum_axes(&axes)?, view.sum_axes_keepdims(&axes)?)));
-        #[cfg(feature = "rayon")]
         both(&|| Ok((view.par_sum_axes(&axes)?, view.par_sum_axes_keepdims(&axes)?)));
     }
 }
@@ -244,7 +243,6 @@ fn passes(case: &Case) {
     if let Some(result) = agreed(case, broadcast_map((&x, &y, &z), f)) {
         assert_result(&result, &case.cases("results")[0]);
         assert_onto(case, |out| broadcast_apply(out, (&x, &y, &z), |out, x, y, z| *out = f(x, y, z)));
-        #[cfg(feature = "rayon")]
         {
             use ndarray_broadcast::{par_broadcast_apply, par_broadcast_map};
             assert_eq!(par_broadcast_map((&x, &y, &z), f), Ok(result));
@@ -291,7 +289,6 @@ macro_rules! every_form {
         let result = x.apply($op, y);
         assert_eq!(x.$method(y), result);
         assert_eq!(x.zip_map(y, signature, $closure), result);
-        #[cfg(feature = "rayon")]
         {
             assert_eq!(x.par_zip_map(y, signature, $closure), result);
             assert_eq!(x.par_apply($op, y), result);
@@ -351,7 +348,6 @@ fn elementwise(case: &Case) {
     let (x, y) = (layouts[0].view(), layouts[1].view());
     let (x, y) = (x.batch_dyn(bases[0]).unwrap(), y.batch_dyn(bases[1]).unwrap());
     let results = [x.add(&y), x.sub(&y), x.mul(&y)];
-    #[cfg(feature = "rayon")]
     assert_eq!(
         results,
         [x.par_apply(base_op::Add, &y), x.par_apply(base_op::Sub, &y), x.par_apply(base_op::Mul, &y)]

@@ -1,6 +1,6 @@
-//! What fuzzing found.
+//! What fuzzing and attacks found.
 
-use ndarray::{Array3, ArrayView2, ArrayViewMut2, Ix0, Ix2, array};
+use ndarray::{Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix0, Ix1, Ix2, ShapeBuilder, array};
 use ndarray_broadcast::prelude::*;
 
 /// Views of bases without elements got strides of their own, which reached further than ndarray allows.
@@ -20,4 +20,26 @@ fn a_huge_base_without_elements() {
     let count =
         |base: ArrayView2<'_, f64>, mut out: ndarray::ArrayViewMut0<'_, usize>| out[()] = base.nrows();
     assert_eq!(turned.batch::<Ix2>().expect("a base").map((), count), Ok(array![1 << 61, 1 << 61]));
+}
+
+/// The stride of an axis without steps was negated: a panic in debug builds.
+#[test]
+fn a_stride_that_cannot_be_negated() {
+    let shape = (1, 3).strides((isize::MIN.cast_unsigned(), 1));
+    let row = ArrayView2::from_shape(shape, &[1, 2, 3]).expect("ndarray accepts it");
+    let placed = row.broadcast_in_dim((2, 3), [0, 1]);
+    assert_eq!(placed, Ok(array![[1, 2, 3], [1, 2, 3]].view()));
+    let turned = row.broadcast_in_dim((3, 1), [1, 0]);
+    assert_eq!(turned, Ok(array![[1], [2], [3]].view()));
+    let along = row.broadcast_axes((2, 1, 3), 0);
+    assert_eq!(along, Ok(array![[[1, 2, 3]], [[1, 2, 3]]].view()));
+
+    let base = row.batch::<Ix2>().expect("a base");
+    assert_eq!(base.add(&base), Ok(array![[2, 4, 6]]));
+    let copy = base.map((1, 3), |from, mut to: ArrayViewMut2<'_, i32>| to.assign(&from));
+    assert_eq!(copy, Ok(array![[1, 2, 3]]));
+    let rows = row.batch::<Ix1>().expect("a base");
+    let sums = rows.zip_map(&rows, 1, |x, y, mut sum: ArrayViewMut1<'_, i32>| sum[0] = x.dot(&y));
+    assert_eq!(sums, Ok(array![[14]]));
+    assert_eq!(base.matvec(&rows), Ok(array![[14]]));
 }

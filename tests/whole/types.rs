@@ -110,7 +110,6 @@ fn all_other_types_cross_threads() {
     free!(base_op::MatVec base_op::VecMat base_op::MatMul base_op::Inner);
 }
 
-#[cfg(feature = "rayon")]
 #[test]
 fn threads_take_only_what_may_cross() {
     use ndarray_broadcast::bounds::{ParApplyOperands, ParMapOperands};
@@ -238,7 +237,6 @@ fn assert_copies<A: Clone + PartialEq + Debug>(of: &impl Fn(u8) -> A) {
 }
 
 /// The same on several threads.
-#[cfg(feature = "rayon")]
 fn assert_parallel<A: Clone + PartialEq + Debug + Send + Sync>(of: &(impl Fn(u8) -> A + Sync)) {
     use ndarray_broadcast::{par_broadcast_apply, par_broadcast_map};
     let (row, column) = (Array1::from_iter([1, 2, 3].map(of)), array![[4], [5]].mapv(of));
@@ -295,9 +293,6 @@ macro_rules! assert_all {
         $($more(&of);)*
     }};
 }
-
-#[cfg(not(feature = "rayon"))]
-fn assert_parallel<A>(_: &impl Fn(u8) -> A) {}
 
 #[test]
 fn numbers_of_every_type() {

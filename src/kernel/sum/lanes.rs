@@ -51,8 +51,9 @@ impl Lanes {
             [ref outer @ .., r, k]
                 if r.is_reduced()
                     && CHANNEL_ROWS.contains(&r.len)
-                    && adjacent(&k)
+                    && k.strides[1] == 1
                     && matches!(k.len, 2..=4)
+                    && !k.is_reduced()
                     && r.strides[1] == k.len.cast_signed()
                     && all_kept(outer) =>
             {
@@ -93,16 +94,16 @@ impl Lanes {
             Self::Short(_) => short::<T, S, 8>(nest, store),
             Self::Long => {
                 let mut lanes = nest.blocks(1, false);
-                while let Some((lane, [slot])) = lanes.next() {
+                while let Some((lane, slots)) = lanes.next() {
                     let Some(lane) = lane.dense() else { unreachable!("adjacent elements") };
-                    store.store(slot, lane::sum(lane, &mut []));
+                    store.store(slots.only(), lane::sum(lane, &mut []));
                 }
             }
             Self::Strided => unreachable!("lanes that need room"),
             Self::Singles => {
                 let mut singles = nest.blocks(0, false);
-                while let Some((single, [slot])) = singles.next() {
-                    store.store(slot, single.get(0, 0).clone());
+                while let Some((single, slots)) = singles.next() {
+                    store.store(slots.only(), single.get(0, 0).clone());
                 }
             }
         }
@@ -113,8 +114,8 @@ impl Lanes {
 #[inline(always)]
 pub(super) fn strided<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, room: &mut [T]) {
     let mut lanes = nest.blocks(1, false);
-    while let Some((lane, [slot])) = lanes.next() {
-        store.store(slot, lane::sum(lane, room));
+    while let Some((lane, slots)) = lanes.next() {
+        store.store(slots.only(), lane::sum(lane, room));
     }
 }
 
@@ -123,7 +124,7 @@ pub(super) fn strided<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, st
 fn rows<C: Cpu, T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let mut blocks = nest.blocks(if N > 1 { 2 } else { 1 }, N > 1);
     while let Some((x, slots)) = blocks.next() {
-        lane::across::<C, T, _, N>(x, 0, slots, |slot, total| store.store(slot, total));
+        lane::across::<C, T, _, N>(x, 0, slots.slice(), |slot, total| store.store(slot, total));
     }
 }
 
@@ -137,7 +138,7 @@ fn channels<T: Element, S: Store<T>, const K: usize, const L: usize>(
     while let Some((rows, slots)) = blocks.next() {
         let Some(rows) = rows.dense() else { unreachable!("rows without gaps") };
         let sums = lane::periodic::<T, K, L>(rows.row(0));
-        slots.iter_mut().zip(&sums).for_each(|(slot, sum)| store.store(slot, sum.clone()));
+        slots.each(&sums, |slot, sum| store.store(slot, sum));
     }
 }
 
@@ -147,7 +148,7 @@ fn short<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>,
     let mut blocks = nest.blocks(2, false);
     while let Some((lanes, slots)) = blocks.next() {
         let Some(lanes) = lanes.dense() else { unreachable!("adjacent lanes") };
-        lane::short::<T, _, N>(lanes.row(0), slots, |slot, sum| store.store(slot, sum));
+        lane::short::<T, _, N>(lanes.row(0), slots.slice(), |slot, sum| store.store(slot, sum));
     }
 }
 

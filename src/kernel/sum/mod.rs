@@ -74,8 +74,8 @@ pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
 fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
     let mut outputs = nest.blocks(reduced, reduced == 2);
-    while let Some((block, [slot])) = outputs.next() {
-        store.store(slot, block.fold(T::zero(), |total, item| total + item.clone()));
+    while let Some((block, slots)) = outputs.next() {
+        store.store(slots.only(), block.fold(T::zero(), |total, item| total + item.clone()));
     }
 }
 

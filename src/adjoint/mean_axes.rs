@@ -1,0 +1,128 @@
+//! Means over named axes.
+
+use crate::error::{BroadcastError, ErrorKind, Request, operation};
+use crate::kernel::sum::sum_to_new;
+use crate::kernel::threads::Serial;
+use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
+use crate::view::AsArrayRef;
+use alloc::{format, string::String};
+use core::ops::Div;
+use ndarray::{Array, Dimension};
+use num_traits::{NumCast, Zero};
+
+/// Means over named axes, on every kind of array.
+///
+/// A mean is the sum, as exact as [`sum_axes`](crate::SumAxes::sum_axes), divided by the number of elements; of integers
+/// it is cut off as their division is.
+///
+/// Sealed; implemented for every kind of array.
+pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
+    /// The mean over `axes`, which are gone from the result.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](crate::SumAxes::sum_axes). No axes give a copy.
+    ///
+    /// # Errors
+    /// As [`sum_axes`](crate::SumAxes::sum_axes), and then
+    /// [`NoMean`](crate::ErrorKind::NoMean) where an element of the result would be the mean of no elements, or of more
+    /// than the element type can count.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = array![[1.0, 5.0], [3.0, 4.0]];
+    /// let columns: Array1<f64> = x.mean_axes(0)?;
+    /// assert_eq!(columns, array![2.0, 4.5]);
+    /// assert_eq!(x.mean_axes([0, -1])?.into_scalar(), 3.25);
+    /// assert_eq!(
+    ///     Array2::<f64>::zeros((0, 3)).mean_axes(0).unwrap_err().to_string(),
+    ///     "cannot take the mean of shape [0, 3] over axes [0]: there is no mean of 0 elements",
+    /// );
+    /// assert_eq!(Array2::<f64>::zeros((0, 3)).mean_axes(1)?, Array1::zeros(0));
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning;
+    /// ndarray's `mean_axis`, which gives `None` there.
+    #[doc(alias = "mean_axis")]
+    #[doc(alias = "average")]
+    fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
+    where
+        A: Clone + Zero + Div<Output = A> + NumCast,
+        D: LessAxes<X::Count>,
+    {
+        let (array, size) = (self.as_array_ref(), size_of::<A>());
+        let (left, summed): (D::Left, _) = without_axes(&operation::MEAN_AXES, array.shape(), &axes, size)?;
+        let count =
+            count(array.len(), left.size(), || over_axes(&operation::MEAN_AXES, array.shape(), &axes))?;
+        Ok(divided(sum_to_new(array, left, &|axis| summed.contains(axis), Serial), count))
+    }
+
+    /// The mean over `axes`, which stay in the result with size 1.
+    ///
+    /// # Shapes
+    /// As [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims): the result broadcasts to the array's shape.
+    ///
+    /// # Errors
+    /// As [`mean_axes`](Self::mean_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{broadcast_map, prelude::*};
+    ///
+    /// let x = array![[1.0, 5.0], [3.0, 4.0]];
+    /// let centred = broadcast_map((&x, &x.mean_axes_keepdims(1)?), |x, m| x - m)?;
+    /// assert_eq!(centred, array![[-2.0, 2.0], [-0.5, 0.5]]);
+    /// assert!(x.mean_axes_keepdims(2).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.mean(x, axis=1, keepdims=True)`, `torch.mean(x, dim=1, keepdim=True)`.
+    fn mean_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>, BroadcastError>
+    where
+        A: Clone + Zero + Div<Output = A> + NumCast,
+    {
+        let array = self.as_array_ref();
+        let kept = keeping_axes(&operation::MEAN_AXES, array.raw_dim(), &axes, size_of::<A>())?;
+        let count =
+            count(array.len(), kept.size(), || over_axes(&operation::MEAN_AXES, array.shape(), &axes))?;
+        Ok(divided(sum_to_new(array, kept, &|_| false, Serial), count))
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> MeanAxes<A, D> for T {}
+
+/// How many of `len` elements each of so many means is made of, if there are any means.
+///
+/// # Errors
+/// `NoMean` where that is none, or more than `A` can count.
+fn count<A: NumCast>(
+    len: usize,
+    means: usize,
+    request: impl FnOnce() -> Request,
+) -> Result<Option<A>, BroadcastError> {
+    let Some(count) = len.checked_div(means) else { return Ok(None) };
+    match <A as NumCast>::from(count).filter(|_| count > 0) {
+        Some(count) => Ok(Some(count)),
+        None => Err(request().error(ErrorKind::NoMean, no_mean(count))),
+    }
+}
+
+#[cold]
+fn no_mean(count: usize) -> String {
+    let reason = if count == 0 { "" } else { ", which the element type cannot count" };
+    format!("there is no mean of {count} elements{reason}")
+}
+
+/// Each of the sums divided by the count.
+fn divided<A: Clone + Div<Output = A>, E: Dimension>(mut sums: Array<A, E>, count: Option<A>) -> Array<A, E> {
+    if let Some(count) = count {
+        sums.map_inplace(|sum| *sum = sum.clone() / count.clone());
+    }
+    sums
+}

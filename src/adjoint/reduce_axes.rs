@@ -1,0 +1,130 @@
+//! Reductions over named axes by an operation of one's own.
+
+use crate::error::{BroadcastError, operation};
+use crate::kernel::combine::{By, Combine};
+use crate::kernel::each::{Cloning, VisitBlock, block};
+use crate::kernel::fused::{Fold, reduce_to};
+use crate::kernel::nest::Inputs;
+use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
+use crate::view::AsArrayRef;
+use ndarray::{Array, ArrayRef, Dimension};
+
+/// Reductions over named axes, on every kind of array.
+///
+/// Sealed; implemented for every kind of array.
+pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
+    /// What `op` makes of all elements along `axes`, which are gone from the result: the largest, the product, whether
+    /// all are so.
+    ///
+    /// `op` must be associative and commutative, and `identity` must change nothing: elements are combined in the order
+    /// that suits memory, which depends on shape and layout alone, and with the identity any number of times. For a sum
+    /// use [`sum_axes`](crate::SumAxes::sum_axes), which is faster; to make something of each element first, use
+    /// [`broadcast_map_reduce_to`](crate::broadcast_map_reduce_to).
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](crate::SumAxes::sum_axes). Over an empty axis the result is the identity. The result is in
+    /// standard layout.
+    ///
+    /// # Errors
+    /// As [`sum_axes`](crate::SumAxes::sum_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = array![[1.0, 5.0], [3.0, 4.0]];
+    /// let largest: Array1<f64> = x.reduce_axes(-1, f64::NEG_INFINITY, f64::max)?;
+    /// assert_eq!(largest, array![5.0, 4.0]);
+    /// assert_eq!(x.reduce_axes([0, 1], 1.0, |a, b| a * b)?.into_scalar(), 60.0);
+    /// assert_eq!(
+    ///     x.reduce_axes(2, 1.0, |a, b| a * b).unwrap_err().to_string(),
+    ///     "cannot reduce shape [2, 2] over axes [2]: axis 2 is out of bounds for 2 axes of the array",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.max(x, axis=-1)` and the `reduce` of every other ufunc; `torch.amax(x, dim=-1)`, `torch.prod`;
+    /// ndarray's `fold_axis`, for one axis.
+    #[doc(alias = "fold_axis")]
+    #[doc(alias = "max")]
+    fn reduce_axes<X: Axes, F: Fn(A, A) -> A>(
+        &self,
+        axes: X,
+        identity: A,
+        op: F,
+    ) -> Result<Array<A, D::Left>, BroadcastError>
+    where
+        A: Clone,
+        D: LessAxes<X::Count>,
+    {
+        let (array, size) = (self.as_array_ref(), size_of::<A>());
+        let (left, _): (D::Left, _) = without_axes(&operation::REDUCE_AXES, array.shape(), &axes, size)?;
+        let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size)?;
+        let result = reduced(array, kept, identity, op);
+        Ok(result.into_shape_with_order(left).expect("as many elements, in standard layout"))
+    }
+
+    /// [`reduce_axes`](Self::reduce_axes) with axes that stay in the result with size 1.
+    ///
+    /// # Shapes
+    /// As [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims): the result broadcasts to the array's shape.
+    ///
+    /// # Errors
+    /// As [`sum_axes`](crate::SumAxes::sum_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{broadcast_map, prelude::*};
+    ///
+    /// let x = array![[1.0, 3.0], [700.0, 700.0]];
+    /// let top = x.reduce_axes_keepdims(-1, f64::NEG_INFINITY, f64::max)?;
+    /// assert_eq!(top, array![[3.0], [700.0]]);
+    /// let exp = broadcast_map((&x, &top), |x, t| f64::exp(x - t))?; // as of a softmax: nothing is larger than 1
+    /// assert_eq!(exp.row(1), array![1.0, 1.0]);
+    /// assert!(x.reduce_axes_keepdims([0, -2], 0.0, f64::max).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.max(x, axis=-1, keepdims=True)`, `torch.amax(x, dim=-1, keepdim=True)`.
+    fn reduce_axes_keepdims<X: Axes, F: Fn(A, A) -> A>(
+        &self,
+        axes: X,
+        identity: A,
+        op: F,
+    ) -> Result<Array<A, D>, BroadcastError>
+    where
+        A: Clone,
+    {
+        let array = self.as_array_ref();
+        let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size_of::<A>())?;
+        Ok(reduced(array, kept, identity, op))
+    }
+}
+
+impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> ReduceAxes<A, D> for T {}
+
+/// The elements reduced to `shape`, which has as many axes as the array.
+fn reduced<A: Clone, D: Dimension, F: Fn(A, A) -> A>(
+    array: &ArrayRef<A, D>,
+    shape: D,
+    identity: A,
+    op: F,
+) -> Array<A, D> {
+    let by = By { identity: &identity, op: &op };
+    let visit = &mut Fold { make: Cloning, by };
+    reduced_by(array, shape, &mut |nest, moving| block(nest, moving, visit), &by)
+}
+
+/// What does not depend on the closure: compiled once for arrays of this type.
+fn reduced_by<A: Clone, D: Dimension>(
+    array: &ArrayRef<A, D>,
+    shape: D,
+    visit: &mut VisitBlock<'_, A, (A,)>,
+    combine: &dyn Combine<A>,
+) -> Array<A, D> {
+    reduce_to(array.shape(), shape, &Inputs::from((array,)), visit, combine)
+}

@@ -1,0 +1,88 @@
+//! An error that gives back what the call took.
+
+use super::BroadcastError;
+use core::error::Error;
+use core::fmt;
+
+/// A [`BroadcastError`], with what was given away by value and is as it was before.
+///
+/// `?` makes a [`BroadcastError`] of it, and prints as that one does.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array1};
+/// use ndarray_broadcast::{prelude::*, BroadcastError};
+///
+/// fn sum(x: Array1<f64>, y: &Array1<f64>) -> Result<Array1<f64>, BroadcastError> {
+///     Ok(x.into_broadcast_map(y, |x, y| x + y)?)
+/// }
+/// assert!(sum(array![1.0, 2.0], &array![1.0, 2.0, 3.0]).is_err());
+///
+/// let x = array![1.0, 2.0];
+/// let place = x.as_ptr();
+/// let returned = x.into_broadcast_map(&array![1.0, 2.0, 3.0], |x, y| x + y).unwrap_err();
+/// assert_eq!(returned.error().to_string(), returned.to_string());
+/// assert_eq!(returned.into_inner().as_ptr(), place);
+/// # Ok::<(), BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `std::sync::mpsc::SendError`, which gives back what was not sent.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Returned<T> {
+    inner: T,
+    error: BroadcastError,
+}
+
+impl<T> Returned<T> {
+    pub(crate) fn new(inner: T, error: BroadcastError) -> Self {
+        Self { inner, error }
+    }
+
+    /// What is wrong; see the example of the [type](Self).
+    #[must_use]
+    pub fn error(&self) -> &BroadcastError {
+        &self.error
+    }
+
+    /// What is wrong, without what was given.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{prelude::*, ErrorKind};
+    ///
+    /// let returned = array![1, 2].into_broadcast_map(&array![1, 2, 3], |a, b| a + b).unwrap_err();
+    /// assert_eq!(returned.into_error().kind(), ErrorKind::Incompatible);
+    /// ```
+    #[must_use]
+    pub fn into_error(self) -> BroadcastError {
+        self.error
+    }
+
+    /// What was given; see the example of the [type](Self).
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+}
+
+impl<T> From<Returned<T>> for BroadcastError {
+    fn from(returned: Returned<T>) -> Self {
+        returned.error
+    }
+}
+
+impl<T> fmt::Display for Returned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.error, f)
+    }
+}
+
+impl<T> fmt::Debug for Returned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.error, f)
+    }
+}
+
+impl<T> Error for Returned<T> {}

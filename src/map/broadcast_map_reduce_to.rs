@@ -1,0 +1,95 @@
+//! Operands evaluated and reduced in one pass, by any operation.
+
+use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
+use crate::error::{BroadcastError, operation};
+use crate::kernel::combine::{By, Combine};
+use crate::kernel::each::{VisitBlock, block};
+use crate::kernel::fused::{Fold, reduce_to};
+use crate::shape::{TargetShape, sizes, sum_target};
+use core::marker::PhantomData;
+use ndarray::Array;
+
+/// What `op` makes of all that `map` makes of the elements of 1 to 6 operands, each stretched to their joint shape, over
+/// the axes that `shape` does not have or has with size 1.
+///
+/// One pass, without an array of all that `map` makes: a maximum, a product, whether any or all are so, a count. `op` must
+/// be associative and commutative, and `identity` must change nothing: elements are combined in the order that suits
+/// memory, and with the identity any number of times. That order depends on the shapes and layouts alone, so that a sum
+/// in floating point is the same each time.
+///
+/// # Shapes
+/// As [`broadcast_map_sum_to`](crate::broadcast_map_sum_to). Over an axis of size 0 the result is the identity. The
+/// result is in standard layout.
+///
+/// # Errors
+/// In this order:
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) where there is
+/// no joint shape; [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one
+/// above `isize::MAX`; [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the joint shape has fewer axes than
+/// `shape`; [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where the result takes more than `isize::MAX` bytes.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array1, Array2};
+/// use ndarray_broadcast::broadcast_map_reduce_to;
+///
+/// let (x, mask) = (array![[1.0, 5.0], [3.0, 4.0]], array![true, false]);
+/// let apart: Array2<f64> =
+///     broadcast_map_reduce_to((&x, &array![2.0, 2.0]), (2, 1), 0.0, |a, b| f64::abs(a - b), f64::max)?;
+/// assert_eq!(apart, array![[3.0], [2.0]]);
+///
+/// let any = broadcast_map_reduce_to((&x, &mask), (), false, |&x, &m| m && x > 2.0, |a, b| a | b)?;
+/// assert!(any.into_scalar());
+/// let count: Array1<usize> = broadcast_map_reduce_to((&x, &mask), 2, 0, |_, &m| usize::from(m), |a, b| a + b)?;
+/// assert_eq!(count, array![2, 0]);
+///
+/// assert_eq!(
+///     broadcast_map_reduce_to((&x, &mask), 3, 0.0, |x, _| *x, f64::max).unwrap_err().to_string(),
+///     "cannot broadcast shapes [2, 2] and [2] together and reduce to [3]: \
+///      axis 1 has sizes 2 and 3, expected equal sizes or 1 in the target",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `numpy.max(f(x, y), axis=…, initial=identity)` for any ufunc's `reduce`; rayon's `map` and `reduce`.
+#[doc(alias = "fold")]
+#[doc(alias = "any")]
+#[doc(alias = "count_nonzero")]
+pub fn broadcast_map_reduce_to<O, S, R, F, G>(
+    operands: O,
+    shape: S,
+    identity: R,
+    map: F,
+    op: G,
+) -> Result<Array<R, S::Dim>, BroadcastError>
+where
+    O: MapOperands<F, R>,
+    S: TargetShape,
+    R: Clone,
+    G: Fn(R, R) -> R,
+{
+    let by = By { identity: &identity, op: &op };
+    let visit = &mut Fold { make: Mapping::<O, F>(map, PhantomData), by };
+    reductions(&operands, &shape, &mut |nest, moving| block(nest, moving, visit), &by)
+}
+
+/// What does not depend on the closures: compiled once for operands of these types.
+fn reductions<O, S, R>(
+    operands: &O,
+    shape: &S,
+    visit: &mut VisitBlock<'_, R, O::Elems>,
+    combine: &dyn Combine<R>,
+) -> Result<Array<R, S::Dim>, BroadcastError>
+where
+    O: FusedOperands,
+    S: TargetShape,
+    R: Clone,
+{
+    let inputs = operands.inputs();
+    let joint: O::Dim = joint(inputs.shapes())?;
+    let (size, request) = (size_of::<R>(), &operation::MAP_REDUCE_TO);
+    let target = sum_target(sizes(&joint), shape, size, request, inputs.shapes())?;
+    Ok(reduce_to(sizes(&joint), target, &inputs, visit, combine))
+}

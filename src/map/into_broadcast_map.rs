@@ -1,0 +1,254 @@
+//! Arrays that are given away, evaluated with operands into their own memory where it serves.
+
+use super::broadcast_map::shape_of_result;
+use crate::error::{BroadcastError, Returned};
+use crate::kernel::each::{Make, VisitBlock, block, over_each, to_new};
+use crate::kernel::nest::{Elements, Inputs, Visit};
+use crate::sealed::Sealed;
+use crate::shape::all_stretch_onto;
+use crate::view::Operand;
+use core::marker::PhantomData;
+use ndarray::{ArcArray, Array, ArrayRef, DimMax, Dimension};
+
+/// Maps of an array by value, which reuse its memory.
+///
+/// Sealed; implemented for `Array` and `ArcArray`.
+pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
+    /// The same storage with another dimension type.
+    type With<E: Dimension>;
+
+    /// What `f` makes of each element of the array and the elements there of 1 to 5 further operands, all stretched
+    /// to their joint shape.
+    ///
+    /// An array that has the joint shape already is overwritten and is the result; of an `ArcArray` that holds if no
+    /// other shares its memory. Nothing is allocated then for up to 6 axes. Else the result is a new array, as
+    /// [`broadcast_map`](crate::broadcast_map) makes it. The storage stays: an `ArcArray` gives an `ArcArray`.
+    ///
+    /// `f` is called once for each element of the result, with references, in the order that suits memory. Where it
+    /// panics, the array is lost.
+    ///
+    /// # Shapes
+    /// As [`broadcast_map`](crate::broadcast_map), with the array as the first operand. One further operand may be
+    /// given without a tuple.
+    ///
+    /// # Errors
+    /// As [`broadcast_map`](crate::broadcast_map). The error gives the array back as it was: see [`Returned`].
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Array3};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (x, row) = (array![[1.0, 2.0], [3.0, 4.0]], array![10.0, 20.0]);
+    /// let place = x.as_ptr();
+    /// let y: Array2<f64> = x.into_broadcast_map(&row, |x, r| x + r)?;
+    /// assert_eq!((y.as_ptr(), &y), (place, &array![[11.0, 22.0], [13.0, 24.0]]));
+    ///
+    /// let ones = Array3::<f64>::ones((3, 1, 1));
+    /// let z: Array3<f64> = y.into_broadcast_map((&row, &ones), |y, r, one| y - r + one)?;
+    /// assert_eq!(z.dim(), (3, 2, 2));
+    ///
+    /// let shared = z.into_shared();
+    /// let other = shared.clone();
+    /// let doubled = shared.into_broadcast_map(&ndarray::arr0(2.0), |z, two| z * two)?;
+    /// assert_eq!((doubled[[0, 0, 0]], other[[0, 0, 0]]), (4.0, 2.0));
+    ///
+    /// let returned = doubled.into_broadcast_map(&array![1.0, 2.0, 3.0], |z, x| z * x).unwrap_err();
+    /// assert_eq!(
+    ///     returned.to_string(),
+    ///     "cannot broadcast shapes [3, 2, 2] and [3] together: \
+    ///      axis 2 has sizes 2 and 3, expected equal sizes or 1",
+    /// );
+    /// assert_eq!(returned.into_inner()[[0, 0, 0]], 4.0);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `x += row` of NumPy where the shapes allow it, else `x + row`; PyTorch `x.add_(row)`; `x + &row` of ndarray, which
+    /// reuses the memory of `x` too.
+    #[doc(alias = "map_inplace")]
+    fn into_broadcast_map<O, F>(self, operands: O, f: F) -> Result<Self::With<O::Dim>, Returned<Self>>
+    where
+        O: FurtherOperands<A, D, F>;
+}
+
+impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
+    type With<E: Dimension> = Array<A, E>;
+
+    #[inline]
+    fn into_broadcast_map<O, F>(mut self, operands: O, f: F) -> Result<Array<A, O::Dim>, Returned<Self>>
+    where
+        O: FurtherOperands<A, D, F>,
+    {
+        let mut own = Own::<D, O, F>(f, PhantomData);
+        if in_place(&mut self, &operands.others(), &mut |nest, moving| block(nest, moving, &mut own)) {
+            return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
+        }
+        match in_new(&self, &operands, own) {
+            Ok(new) => Ok(new),
+            Err(error) => Err(Returned::new(self, error)),
+        }
+    }
+}
+
+impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
+    type With<E: Dimension> = ArcArray<A, E>;
+
+    #[inline]
+    fn into_broadcast_map<O, F>(mut self, operands: O, f: F) -> Result<ArcArray<A, O::Dim>, Returned<Self>>
+    where
+        O: FurtherOperands<A, D, F>,
+    {
+        let mut own = Own::<D, O, F>(f, PhantomData);
+        if self.is_unique()
+            && in_place(&mut self, &operands.others(), &mut |nest, moving| block(nest, moving, &mut own))
+        {
+            return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
+        }
+        match in_new(&self, &operands, own) {
+            Ok(new) => Ok(new.into_shared()),
+            Err(error) => Err(Returned::new(self, error)),
+        }
+    }
+}
+
+/// Has `visit` visit the array, if the operands go to its shape. What does not depend on the closure.
+fn in_place<A, D: Dimension, E: Elements>(
+    array: &mut ArrayRef<A, D>,
+    others: &Inputs<'_, E>,
+    visit: &mut VisitBlock<'_, A, E>,
+) -> bool {
+    let goes = all_stretch_onto(others.shapes(), array.shape());
+    if goes {
+        over_each(array, others, visit);
+    }
+    goes
+}
+
+/// What the closure makes of the array and the operands, as a new array.
+fn in_new<A, D, O, F>(
+    array: &ArrayRef<A, D>,
+    operands: &O,
+    own: Own<D, O, F>,
+) -> Result<Array<A, O::Dim>, BroadcastError>
+where
+    D: Dimension,
+    O: FurtherOperands<A, D, F>,
+{
+    let inputs = operands.all(array);
+    let shape = shape_of_result(inputs.shapes(), size_of::<A>())?;
+    Ok(to_new(shape, &inputs, own))
+}
+
+/// Operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple, with a closure
+/// that takes a reference to an element of the array and of each operand.
+///
+/// Sealed; what it takes is shown at [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no operand, nor a tuple of operands, beside an array of `{A}`",
+    label = "expected an operand or a tuple of 1 to 5",
+    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+)]
+pub trait FurtherOperands<A, D: Dimension, F>: Sealed {
+    /// The dimension type of the joint shape.
+    type Dim: Dimension;
+    /// The types of the operands' elements, and those with the array's first.
+    #[doc(hidden)]
+    type Others: Elements;
+    #[doc(hidden)]
+    type All: Elements;
+
+    #[doc(hidden)]
+    fn others(&self) -> Inputs<'_, Self::Others>;
+
+    #[doc(hidden)]
+    fn all<'s>(&'s self, array: &'s ArrayRef<A, D>) -> Inputs<'s, Self::All>;
+
+    /// Calls the closure with an element of the array and of each operand.
+    #[doc(hidden)]
+    fn call(f: &mut F, own: &A, others: <Self::Others as Elements>::Refs<'_>) -> A;
+
+    #[doc(hidden)]
+    fn call_all(f: &mut F, all: <Self::All as Elements>::Refs<'_>) -> A;
+}
+
+/// A closure that makes an element of the array's own and those of the operands.
+struct Own<D, O, F>(F, PhantomData<fn(D, O)>);
+
+impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Visit<A, O::Others> for Own<D, O, F> {
+    #[inline(always)]
+    fn visit(&mut self, own: &mut A, others: <O::Others as Elements>::Refs<'_>) {
+        *own = O::call(&mut self.0, own, others);
+    }
+}
+
+impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Make<A, O::All> for Own<D, O, F> {
+    #[inline(always)]
+    fn make(&mut self, all: <O::All as Elements>::Refs<'_>) -> A {
+        O::call_all(&mut self.0, all)
+    }
+}
+
+/// The dimension type for the joint shape of several.
+macro_rules! joint_dim {
+    ($A:ty) => { $A };
+    ($A:ty, $B:ty $(, $rest:ty)*) => { joint_dim!(<$A as DimMax<$B>>::Output $(, $rest)*) };
+}
+
+/// `$this` is the [`FurtherOperands`], of which the expressions are the operands. Then `A: DimMax<B>`, and so on for the
+/// result with the next.
+macro_rules! further {
+    ([$($O:ident $x:ident),+] $Self:ty, $this:ident: $($operand:expr),+; $($joins:tt)*) => {
+        impl<A, Own: Dimension, $($O: Operand,)+ F> FurtherOperands<A, Own, F> for $Self
+        where
+            F: FnMut(&A, $(&$O::Elem),+) -> A,
+            $($joins)*
+        {
+            type Dim = joint_dim!(Own, $($O::Dim),+);
+            type Others = ($($O::Elem,)+);
+            type All = (A, $($O::Elem,)+);
+
+            #[inline]
+            fn others(&self) -> Inputs<'_, Self::Others> {
+                let $this = self;
+                Inputs::from(($($operand.operand_ref(),)+))
+            }
+
+            #[inline]
+            fn all<'s>(&'s self, array: &'s ArrayRef<A, Own>) -> Inputs<'s, Self::All> {
+                let $this = self;
+                Inputs::from((array, $($operand.operand_ref(),)+))
+            }
+
+            #[inline(always)]
+            fn call(f: &mut F, own: &A, ($($x,)+): ($(&$O::Elem,)+)) -> A {
+                f(own, $($x),+)
+            }
+
+            #[inline(always)]
+            fn call_all(f: &mut F, (own, $($x,)+): (&A, $(&$O::Elem,)+)) -> A {
+                f(own, $($x),+)
+            }
+        }
+    };
+}
+further!([B b] B, this: this; Own: DimMax<B::Dim>);
+further!([B b] (B,), this: this.0; Own: DimMax<B::Dim>);
+further!([B b, C c] (B, C), this: this.0, this.1;
+    Own: DimMax<B::Dim>,
+    joint_dim!(Own, B::Dim): DimMax<C::Dim>);
+further!([B b, C c, D d] (B, C, D), this: this.0, this.1, this.2;
+    Own: DimMax<B::Dim>,
+    joint_dim!(Own, B::Dim): DimMax<C::Dim>,
+    joint_dim!(Own, B::Dim, C::Dim): DimMax<D::Dim>);
+further!([B b, C c, D d, E e] (B, C, D, E), this: this.0, this.1, this.2, this.3;
+    Own: DimMax<B::Dim>,
+    joint_dim!(Own, B::Dim): DimMax<C::Dim>,
+    joint_dim!(Own, B::Dim, C::Dim): DimMax<D::Dim>,
+    joint_dim!(Own, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>);
+further!([B b, C c, D d, E e, G g] (B, C, D, E, G), this: this.0, this.1, this.2, this.3, this.4;
+    Own: DimMax<B::Dim>,
+    joint_dim!(Own, B::Dim): DimMax<C::Dim>,
+    joint_dim!(Own, B::Dim, C::Dim): DimMax<D::Dim>,
+    joint_dim!(Own, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>,
+    joint_dim!(Own, B::Dim, C::Dim, D::Dim, E::Dim): DimMax<G::Dim>);

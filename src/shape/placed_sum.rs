@@ -1,0 +1,54 @@
+//! Sums that undo placed axes: which of the array's axes are summed, and to which shape.
+
+use super::axes::positions;
+use super::target::sizes_only;
+use super::{Axes, AxisMask, TargetShape, fits, sizes, stretches};
+use crate::error::{BroadcastError, Request, operation};
+
+/// The sizes of a target for the sum of an array of shape `shape`, axis `i` of the target from axis `axes[i]` of the
+/// array; and these axes.
+///
+/// # Errors
+/// `InvalidSize` for what is no size, those of [`placed_sum`], then `TooLarge` where elements of `size` bytes are too
+/// many.
+#[inline]
+pub(crate) fn placed_sum_target<T: TargetShape, X: Axes>(
+    shape: &[usize],
+    target: &T,
+    axes: &X,
+    size: usize,
+) -> Result<(T::Dim, AxisMask), BroadcastError> {
+    let request = || Request::new(&operation::SUM_IN_DIM, &[shape]).to(target.for_message());
+    let resolved = sizes_only(target, || request().axes(&positions(axes)))?;
+    let named = placed_sum(shape, sizes(&resolved), axes)?;
+    if !fits(sizes(&resolved), size) {
+        return Err(request().axes(&positions(axes)).too_large(sizes(&resolved), size));
+    }
+    Ok((resolved, named))
+}
+
+/// The axes of an array of shape `shape` that a sum to `target` keeps.
+///
+/// # Errors
+/// In this order: `AxisCount` where there is not one axis for each of the target; `AxisOutOfBounds`; `DuplicateAxis`;
+/// `Incompatible` where a size differs and is not 1 in the target.
+#[inline]
+pub(crate) fn placed_sum<X: Axes>(
+    shape: &[usize],
+    target: &[usize],
+    axes: &X,
+) -> Result<AxisMask, BroadcastError> {
+    let request = || Request::new(&operation::SUM_IN_DIM, &[shape]).to(target).axes(&positions(axes));
+    let (expected, found) = (target.len(), axes.axis_count());
+    if found != expected {
+        return Err(request().axis_count(expected, found));
+    }
+    let kept = AxisMask::new(axes, shape.len(), request)?;
+    for (i, &size) in target.iter().enumerate() {
+        let place = axes.axis(i, shape.len());
+        if !stretches(size, shape[place]) {
+            return Err(request().incompatible(place, [shape[place], size], [0, 1]));
+        }
+    }
+    Ok(kept)
+}

@@ -1,0 +1,270 @@
+//! Reductions by other operations than addition, means, and sums that undo placed axes, against the naive model.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_wrap,
+    clippy::float_cmp,
+    reason = "tests"
+)]
+
+use crate::properties::{array_and_axes, model, scrambled_base};
+use common::{
+    Layout, assert_words, indices, kind, layout, layout_to_write, scrambled, shape, variant, without_axes,
+};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, ErrorKind, Ix1, arr0, array, s};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{AxisSet, broadcast_map_reduce_to};
+use proptest::prelude::*;
+use proptest::sample::subsequence;
+
+/// The elements of each result, in no order.
+fn grouped(layout: &Layout, base: &ArrayD<i64>, axes: &[usize]) -> Vec<Vec<i64>> {
+    let (view, left) = (layout.view_of(base), without_axes(layout.shape().len(), axes));
+    let sizes: Vec<usize> = left.iter().map(|&axis| layout.shape()[axis]).collect();
+    let mut groups = vec![vec![]; sizes.iter().product()];
+    for index in indices(&layout.shape()) {
+        let at: Vec<usize> = left.iter().map(|&axis| index[axis]).collect();
+        groups[common::element(&at, &sizes)].push(view[index.as_slice()]);
+    }
+    groups
+}
+
+fn merged(mut a: Vec<i64>, b: Vec<i64>) -> Vec<i64> {
+    a.extend(b);
+    a.sort_unstable();
+    a
+}
+
+/// An array, some of its axes in any order, and of these some that stay with size 1.
+fn array_and_places() -> impl Strategy<Value = (Layout, Vec<usize>, Vec<bool>)> {
+    shape(6).prop_flat_map(|shape| {
+        let axes = subsequence((0..shape.len()).collect::<Vec<_>>(), 0..=shape.len()).prop_shuffle();
+        (prop::collection::vec(prop::bool::weighted(0.3), shape.len()), layout(shape), axes)
+            .prop_map(|(ones, layout, axes)| (layout, axes, ones))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn by_any_operation((layout, axes) in array_and_axes()) {
+        let base = scrambled_base(&layout);
+        let (x, groups) = (layout.view_of(&base), grouped(&layout, &base, &axes));
+        let left: Vec<usize> = without_axes(x.ndim(), &axes).iter().map(|&axis| x.shape()[axis]).collect();
+        let array = |of: &dyn Fn(&Vec<i64>) -> i64| ArrayD::from_shape_vec(left.as_slice(), groups.iter().map(of).collect()).unwrap();
+        let largest = array(&|group| group.iter().copied().fold(i64::MIN, i64::max));
+        let top = x.reduce_axes(&axes, i64::MIN, i64::max);
+        prop_assert_eq!(top.as_ref(), Ok(&largest));
+        prop_assert_eq!(x.reduce_axes(AxisSet::from(&axes[..]), 0, |a, b| a + b), x.sum_axes(&axes));
+        let kept = x.reduce_axes_keepdims(&axes, i64::MIN, i64::max).unwrap();
+        let like = x.sum_axes_keepdims(&axes).unwrap();
+        prop_assert_eq!(kept.shape(), like.shape());
+        prop_assert!(kept.iter().eq(&largest));
+        // elements that own memory, and the fused form of the same
+        let expected: Vec<Vec<i64>> = groups.iter().map(|group| merged(group.clone(), vec![])).collect();
+        let lists = x.map(|&x| vec![x]);
+        let sorted = lists.reduce_axes(&axes, vec![], merged).unwrap();
+        prop_assert!(sorted.iter().eq(&expected), "{:?}", sorted);
+        let fused = broadcast_map_reduce_to(x.view(), kept.shape(), vec![], |&x| vec![x], merged).unwrap();
+        prop_assert!(fused.iter().eq(&expected), "{:?}", fused);
+        let mean = x.mapv(|x| x as f64).mean_axes(&axes);
+        let count = groups.first().map_or(0, Vec::len);
+        match mean {
+            Ok(mean) => {
+                let sums = model(&layout, &left, &without_axes(x.ndim(), &axes));
+                prop_assert_eq!(mean, sums.mapv(|sum| sum as f64 / count as f64));
+                prop_assert!(x.mean_axes_keepdims(&axes).unwrap().iter().eq(&sums.mapv(|sum| sum / count.max(1) as i64)));
+            }
+            Err(error) => prop_assert!(count == 0 && !groups.is_empty() && variant(&error) == "NoMean"),
+        }
+    }
+
+    #[test]
+    fn to_placed_axes((layout, axes, ones) in array_and_places()) {
+        let base = scrambled_base(&layout);
+        let x = layout.view_of(&base);
+        let size = |&axis: &usize| if ones[axis] { 1 } else { x.shape()[axis] };
+        let to: Vec<usize> = axes.iter().map(size).collect();
+        let expected = model(&layout, &to, &axes);
+        prop_assert_eq!(x.sum_in_dim(&to, &axes), Ok(expected.clone()));
+        let from_end: Vec<isize> = axes.iter().map(|&axis| axis as isize - x.ndim() as isize).collect();
+        prop_assert_eq!(x.sum_in_dim_like(&expected, &from_end), Ok(expected.clone()));
+        // the adjoint of the view
+        let y = ArrayD::from_shape_fn(to.as_slice(), |at| scrambled((0..to.len()).map(|axis| at[axis]).sum::<usize>() as i64));
+        let forward = y.broadcast_in_dim(x.shape(), &axes).unwrap();
+        prop_assert_eq!((&forward * &x).sum(), (&y * &expected).sum());
+    }
+
+    #[test]
+    fn to_placed_axes_of_an_output((layout, axes, out) in array_and_places().prop_flat_map(|(layout, axes, ones)| {
+        let shape = layout.shape();
+        let to = axes.iter().map(|&axis| if ones[axis] { 1 } else { shape[axis] }).collect();
+        (Just(layout), Just(axes), layout_to_write(to))
+    })) {
+        let base = scrambled_base(&layout);
+        let (x, before) = (layout.view_of(&base), out.base().mapv(|k| scrambled(k + 77)));
+        let sum = model(&layout, &out.shape(), &axes);
+        let old = out.view_of(&before).to_owned();
+        for (form, expected) in [sum.clone(), &old + &sum, &old - 3 * &sum].into_iter().enumerate() {
+            let mut after = before.clone();
+            let mut view = out.steps_from(after.view_mut());
+            match form {
+                0 => x.sum_in_dim_into(&mut view, &axes),
+                1 => x.add_sum_in_dim_to(&mut view, &axes),
+                _ => x.scaled_add_sum_in_dim_to(-3, &mut view, &axes),
+            }.unwrap();
+            prop_assert_eq!(&view, &expected, "form {}", form);
+        }
+    }
+}
+
+/// Long lanes, blocks and tiles, of numbers and of what is no number.
+#[test]
+fn of_many_elements() {
+    let x =
+        Array3::from_shape_fn((9, 130, 70), |(i, j, k)| ((i * 7919 + j * 104_729 + k * 31) % 10_007) as f64);
+    for view in [x.view(), x.t(), x.slice(s![..;-1, ..;3, ..;-2]), x.view().permuted_axes([1, 0, 2])] {
+        for axes in [&[0][..], &[1], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]] {
+            let all = view.reduce_axes(axes, f64::NEG_INFINITY, f64::max).unwrap();
+            let mut expected = view.to_owned().into_dyn();
+            let mut sorted = axes.to_vec();
+            sorted.sort_unstable();
+            for &axis in sorted.iter().rev() {
+                expected = expected.fold_axis(Axis(axis), f64::NEG_INFINITY, |&a, &b| a.max(b));
+            }
+            assert_eq!(all, expected, "{axes:?}");
+            let any = view.mapv(|x| x == 10_006.0).reduce_axes(axes, false, |a, b| a | b).unwrap();
+            assert_eq!(any, expected.mapv(|x| x == 10_006.0), "{axes:?}");
+            let mean = view.mean_axes(axes).unwrap();
+            let count = (view.len() / mean.len()) as f64;
+            assert_eq!(mean, view.sum_axes(axes).unwrap() / count, "{axes:?}");
+        }
+    }
+    let one: Array1<f64> = x.reduce_axes([0, -1], 0.0, f64::max).unwrap();
+    assert_eq!(one.len(), 130);
+}
+
+/// The count of a mask with as many terms as an element type holds no longer, and an order that is always the same.
+#[test]
+fn the_same_to_the_last_bit() {
+    let x = Array2::from_shape_fn((700, 300), |(i, j)| 1.0 / (1 + i * 300 + j) as f32);
+    let sum = |x: &ndarray::ArrayRef2<f32>| x.reduce_axes([0, 1], 0.0, |a, b| a + b).unwrap().into_scalar();
+    assert_eq!(sum(&x).to_bits(), sum(&x.clone()).to_bits());
+    let fused = broadcast_map_reduce_to(&x, (), 0.0, |&x| x, |a, b| a + b).unwrap().into_scalar();
+    assert_eq!(sum(&x).to_bits(), fused.to_bits());
+    let mask = Array2::from_shape_fn((1000, 300), |(i, _)| i % 3 == 0);
+    let count: Array1<usize> =
+        broadcast_map_reduce_to(&mask, 300, 0, |&m| usize::from(m), |a, b| a + b).unwrap();
+    assert_eq!(count, Array1::from_elem(300, 334));
+}
+
+#[test]
+fn of_no_elements() {
+    let none = Array2::<f64>::zeros((0, 3));
+    assert_eq!(none.reduce_axes(0, 7.0, f64::max), Ok(array![7.0, 7.0, 7.0]));
+    assert_eq!(none.reduce_axes(1, 7.0, f64::max), Ok(Array1::zeros(0)));
+    assert_eq!(none.sum_in_dim((3, 1), [1, 0]), Ok(Array2::zeros((3, 1))));
+    assert_eq!(none.mean_axes(1), Ok(Array1::zeros(0)));
+    assert_eq!(none.mean_axes([]), Ok(none.clone()));
+    assert_eq!(arr0(3.0).mean_axes([]), Ok(arr0(3.0)));
+    assert_eq!(arr0(3).reduce_axes([], 0, |a, b| a + b), Ok(arr0(3)));
+    assert_eq!(arr0(3).sum_in_dim((), []), Ok(arr0(3)));
+    assert_eq!(kind(Array3::<f32>::zeros((2, 0, 2)).mean_axes_keepdims(1)), "NoMean");
+    assert_eq!(array![1, 2, 4].mean_axes(0), Ok(arr0(2)), "cut off");
+}
+
+#[test]
+fn words() {
+    let x = Array::<i8, _>::ones((2, 3, 4));
+    let out_of_bounds = |result: Result<ArrayD<i8>, _>, message: &str| {
+        assert_words(result, "AxisOutOfBounds", message, ErrorKind::OutOfBounds);
+    };
+    out_of_bounds(
+        x.sum_axes([0, -4, 3]).map(Array::into_dyn),
+        "cannot sum shape [2, 3, 4] over axes [0, -4, 3]: axis -4 is out of bounds for 3 axes of the array",
+    );
+    out_of_bounds(
+        x.reduce_axes(&[-1, 3][..], 0, i8::max),
+        "cannot reduce shape [2, 3, 4] over axes [-1, 3]: axis 3 is out of bounds for 3 axes of the array",
+    );
+    out_of_bounds(
+        x.sum_in_dim([3], -9).map(Array::into_dyn),
+        "cannot sum shape [2, 3, 4] with its axes [-9] to [3]: axis -9 is out of bounds for 3 axes of the array",
+    );
+    let repeated = "cannot sum shape [2, 3, 4] over axes [1, -2]: axis 1 is named more than once";
+    assert_words(x.sum_axes([1, -2]), "DuplicateAxis", repeated, ErrorKind::Unsupported);
+    let repeated =
+        "cannot sum shape [2, 3, 4] with its axes [-1, 2] to [4, 4]: axis 2 is named more than once";
+    assert_words(x.sum_in_dim((4, 4), [-1, 2]), "DuplicateAxis", repeated, ErrorKind::Unsupported);
+    assert_words(
+        x.sum_in_dim((4, 2), [2, 1]),
+        "Incompatible",
+        "cannot sum shape [2, 3, 4] with its axes [2, 1] to [4, 2]: \
+         axis 1 has sizes 3 and 2, expected equal sizes or 1 in the target",
+        ErrorKind::IncompatibleShape,
+    );
+    assert_words(
+        x.sum_in_dim((4, 3), 2),
+        "AxisCount",
+        "cannot sum shape [2, 3, 4] with its axes [2] to [4, 3]: \
+         1 axis named, expected 2, one for each axis of the target",
+        ErrorKind::IncompatibleShape,
+    );
+    assert_words(
+        x.sum_in_dim((4, -3), [2, 1]),
+        "InvalidSize",
+        "cannot sum shape [2, 3, 4] with its axes [2, 1] to [4, -3]: \
+         axis 1 of the target is -3, expected a size from 0 to isize::MAX",
+        ErrorKind::RangeLimited,
+    );
+    assert_words(
+        Array2::<f64>::zeros((0, 3)).mean_axes_keepdims(-2),
+        "NoMean",
+        "cannot take the mean of shape [0, 3] over axes [-2]: there is no mean of 0 elements",
+        ErrorKind::IncompatibleShape,
+    );
+    assert_words(
+        Array1::<i8>::zeros(200).mean_axes(0),
+        "NoMean",
+        "cannot take the mean of shape [200] over axes [0]: \
+         there is no mean of 200 elements, which the element type cannot count",
+        ErrorKind::IncompatibleShape,
+    );
+    assert_words(
+        broadcast_map_reduce_to((&x, &array![1_i8, 2]), 4, 0, |a, b| a * b, i8::max),
+        "Incompatible",
+        "cannot broadcast shapes [2, 3, 4] and [2] together: axis 2 has sizes 4 and 2, expected equal sizes or 1",
+        ErrorKind::IncompatibleShape,
+    );
+    assert_words(
+        broadcast_map_reduce_to(&x, 3, 0, |&a| a, i8::max),
+        "Incompatible",
+        "cannot broadcast shape [2, 3, 4] and reduce to [3]: \
+         axis 2 has sizes 4 and 3, expected equal sizes or 1 in the target",
+        ErrorKind::IncompatibleShape,
+    );
+}
+
+/// A panic of the operation leaves nothing behind that is dropped twice.
+#[test]
+fn operations_that_panic() {
+    let x = Array2::from_shape_fn((40, 30), |(i, j)| (i * 30 + j).to_string());
+    for limit in [0, 1, 7, 500, 1199] {
+        let calls = std::cell::Cell::new(0);
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            x.reduce_axes(0, String::new(), |a, b| {
+                assert!(calls.replace(calls.get() + 1) < limit, "on purpose");
+                a.max(b)
+            })
+        }));
+        assert!(caught.is_err());
+    }
+    let longest: Array<String, Ix1> = x.reduce_axes(0, String::new(), Ord::max).unwrap();
+    assert_eq!(longest[9], "999");
+    assert_eq!(
+        x.into_dyn().reduce_axes(&[][..] as &[usize], String::new(), Ord::max).unwrap().shape(),
+        [40, 30]
+    );
+}

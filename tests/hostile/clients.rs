@@ -1,0 +1,214 @@
+//! What clients wrote by hand: maps by value, reductions, means, sums that undo placed axes.
+
+use crate::table::Table;
+use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
+use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, IxDyn, arr0, array};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, broadcast_arrays, broadcast_map_reduce_to};
+
+pub(crate) fn rows(t: &mut Table) {
+    views(t);
+    by_value(t);
+    reductions(t);
+    means(t);
+    placed(t);
+    placed_into(t);
+}
+
+const MISSING: &str = "axis -3 is out of bounds for 2 axes of the array";
+
+fn views(t: &mut Table) {
+    let (many, one) = (many(), arr0(1));
+    let name = "BroadcastTo::can_broadcast_to";
+    t.call(name, || many.can_broadcast_to(all(-1))).is(true);
+    t.call(name, || many.can_broadcast_to(all(3))).is(false);
+    t.call(name, || huge().can_broadcast_to((LIMIT, -1, -1))).is(false);
+    t.call(name, || long().can_broadcast_to((LIMIT, -1))).is(false);
+    t.call(name, || long().can_broadcast_to((0, -1))).is(true);
+    t.call(name, || long().can_broadcast_to(MAX)).is(false);
+    t.call(name, || one.can_broadcast_to(())).is(true);
+
+    let but_last: AxisSet = (0..MANY - 1).collect();
+    let name = "BroadcastView::into_broadcast_axes";
+    t.call(name, || one.view().into_broadcast_axes((LIMIT, 0), [-1, 0])).gives(|v| v.dim() == (LIMIT, 0));
+    t.call(name, || array![5].view().into_broadcast_axes(all(1), &but_last).map(|v| v.sum())).is(Ok(5));
+    t.call(name, || one.view().into_broadcast_axes(3, isize::MIN)).refused(
+        "cannot broadcast shape [] along axes [-9223372036854775808] to [3]: axis -9223372036854775808 is out \
+         of bounds for 1 axis of the target",
+    );
+    t.call(name, || long().into_broadcast_axes((LIMIT, LIMIT), -1).map(|v| v.len())).refused(
+        "cannot broadcast shape [9223372036854775807] along axes [-1] to [9223372036854775807, \
+         9223372036854775807]: the non-zero sizes of the result [9223372036854775807, 9223372036854775807] \
+         multiply past isize::MAX",
+    );
+    let name = "BroadcastView::into_broadcast_like";
+    t.call(name, || one.view().into_broadcast_like(&hollow(), [0, -1])).gives(|v| v.dim() == (0, LIMIT));
+    t.call(name, || one.view().into_broadcast_like(&huge(), [0, -2])).refused(
+        "cannot broadcast shape [] along axes [0, -2] to [2147483648, 2147483648]: axis 0 is named more than \
+         once",
+    );
+    let name = "BroadcastView::into_broadcast_in_dim";
+    let reversed: Vec<i64> = (1..=10_000).map(|axis: i64| -axis).collect();
+    let turned: Vec<usize> = many.shape().iter().rev().copied().collect();
+    t.call(name, || many.view().into_broadcast_in_dim(turned, &reversed)).gives(|v| v == many.t());
+    t.call(name, || one.view().into_broadcast_in_dim((LIMIT, 0), [])).gives(|v| v.is_empty());
+    t.call(name, || long().into_broadcast_in_dim((3, 4), -2)).refused(
+        "cannot broadcast shape [9223372036854775807] with its axes at [-2] of [3, 4]: axis 0 has sizes \
+         9223372036854775807 and 3, expected equal sizes or 1 in the array",
+    );
+
+    let name = "broadcast_arrays";
+    t.call(name, || broadcast_arrays([huge(), hollow()]).map(|_| ())).refused(
+        "cannot broadcast shapes [2147483648, 2147483648] and [0, 9223372036854775807] together: axis 0 has \
+         sizes 2147483648 and 0, expected equal sizes or 1",
+    );
+    t.call(name, || broadcast_arrays(&*vec![&many; 20]).map(|views| views.len())).is(Ok(20));
+    t.call(name, || broadcast_arrays([&many; 0]).map(|views| views.len())).is(Ok(0));
+    t.call(name, || broadcast_arrays(&[&one][..0]).map(|views| views.len())).is(Ok(0));
+}
+
+fn by_value(t: &mut Table) {
+    let name = "IntoBroadcastMap::into_broadcast_map";
+    t.call(name, || many().into_broadcast_map(&array![7], |a, b| a + b).map_err(BroadcastError::from))
+        .is(Ok(many() + 7));
+    t.call(name, || many().into_broadcast_map(many().t(), |a, _| *a).map_err(BroadcastError::from))
+        .gives(|out| out.ndim() == MANY);
+    t.call(name, || arr0(1).into_broadcast_map(hollow(), |a, b| a + b).map_err(BroadcastError::from))
+        .gives(|out| out.dim() == (0, LIMIT));
+    t.call(name, || {
+        arr0(Nothing).into_broadcast_map(arr0(Nothing).view(), |&a, _| a).map_err(BroadcastError::from)
+    })
+    .is(Ok(arr0(Nothing)));
+    t.call(name, || {
+        arr0(1_i64).into_shared().into_broadcast_map(huge(), |a, _| *a).map_err(BroadcastError::from)
+    })
+    .refused(
+        "cannot broadcast shapes [] and [2147483648, 2147483648] together: the result [2147483648, \
+         2147483648] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    let refused = || many().into_broadcast_map(hollow(), |a, _| *a).unwrap_err();
+    t.call("Returned::error", || refused().error().kind()).is(ErrorKind::Overflow);
+    t.call("Returned::into_error", || refused().into_error().kind()).is(ErrorKind::Overflow);
+    t.call("Returned::into_inner", || refused().into_inner()).is(many());
+}
+
+fn reductions(t: &mut Table) {
+    let (many, every) = (many(), (1..=10_000).map(|axis: i64| -axis).collect::<Vec<_>>());
+    let name = "ReduceAxes::reduce_axes";
+    t.call(name, || many.reduce_axes(&every, 0, i64::max)).is(Ok(arr0(16).into_dyn()));
+    t.call(name, || many.reduce_axes(AxisSet::default(), 0, i64::max)).is(Ok(many.clone()));
+    t.call(name, || hollow().reduce_axes(-1, 7, i64::max)).is(Ok(Array1::zeros(0)));
+    t.call(name, || hollow().reduce_axes([0, 1], 7, i64::max)).is(Ok(arr0(7)));
+    t.call(name, || hollow().reduce_axes(0, 7, i64::max)).refused(
+        "cannot reduce shape [0, 9223372036854775807] over axes [0]: the result [9223372036854775807] with \
+         elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || huge().reduce_axes([-3, 9], 7, i64::max))
+        .refused(&format!("cannot reduce shape [2147483648, 2147483648] over axes [-3, 9]: {MISSING}"));
+    t.call(name, || array![Nothing, Nothing].reduce_axes(0, Nothing, |a, _| a)).is(Ok(arr0(Nothing)));
+    let name = "ReduceAxes::reduce_axes_keepdims";
+    t.call(name, || many.reduce_axes_keepdims(&every, 0, i64::max))
+        .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
+    t.call(name, || hollow().reduce_axes_keepdims(1, 7, i64::max)).is(Ok(Array2::zeros((0, 1))));
+    t.call(name, || hollow().reduce_axes_keepdims(0, 7, i64::max)).refused(
+        "cannot reduce shape [0, 9223372036854775807] over axes [0]: the result [1, 9223372036854775807] with \
+         elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    let name = "broadcast_map_reduce_to";
+    let max = i64::max;
+    t.call(name, || broadcast_map_reduce_to((&many, &array![7]), (), 0, |a, b| a * b, max))
+        .is(Ok(arr0(16 * 7)));
+    t.call(name, || broadcast_map_reduce_to((&many, many.t()), all(1), 0, |a, _| *a, max))
+        .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
+    t.call(name, || broadcast_map_reduce_to(hollow(), (1, 1), 9, |&x| x, max)).is(Ok(array![[9]]));
+    t.call(name, || broadcast_map_reduce_to(hollow(), LIMIT, 9, |&x| x, max)).refused(
+        "cannot broadcast shape [0, 9223372036854775807] and reduce to [9223372036854775807]: the result \
+         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || broadcast_map_reduce_to(&array![1], -1, 9, |&x| x, max)).refused(
+        "cannot broadcast shape [1] and reduce to [-1]: axis 0 of the target is -1, expected a size from 0 to \
+         isize::MAX (-1 keeps a size in `broadcast_to` only)",
+    );
+}
+
+fn means(t: &mut Table) {
+    let many = many().mapv(|x| x as f64);
+    let every = (0..MANY).collect::<Vec<_>>();
+    let none = |t: &mut Table, name, result: &dyn Fn() -> Result<(), BroadcastError>| {
+        t.call(name, result).refused(
+            "cannot take the mean of shape [0, 9223372036854775807] over axes [1, 0]: there is no mean of 0 \
+             elements",
+        );
+    };
+    let name = "MeanAxes::mean_axes";
+    t.call(name, || many.mean_axes(&every)).is(Ok(arr0(8.5).into_dyn()));
+    t.call(name, || many.mean_axes(AxisSet::default())).is(Ok(many.clone()));
+    t.call(name, || hollow().mean_axes(1)).is(Ok(Array1::zeros(0)));
+    t.call(name, || hollow().mean_axes(-3)).refused(&format!(
+        "cannot take the mean of shape [0, 9223372036854775807] over axes [-3]: {MISSING}"
+    ));
+    none(t, name, &|| hollow().mean_axes([1, 0]).map(|_| ()));
+    let name = "MeanAxes::mean_axes_keepdims";
+    t.call(name, || many.mean_axes_keepdims(&every)).gives(|mean| mean.iter().eq([&8.5]));
+    t.call(name, || hollow().mean_axes_keepdims(1)).is(Ok(Array2::zeros((0, 1))));
+    none(t, name, &|| hollow().mean_axes_keepdims([1, 0]).map(|_| ()));
+}
+
+fn placed(t: &mut Table) {
+    let (many, every) = (many(), (0..MANY).rev().collect::<Vec<_>>());
+    let name = "SumInDim::sum_in_dim";
+    t.call(name, || many.sum_in_dim(all(1), &every)).gives(|sum| sum.ndim() == MANY && sum.iter().eq([&136]));
+    t.call(name, || many.sum_in_dim((), [])).is(Ok(arr0(136)));
+    t.call(name, || many.sum_in_dim(2, -10_000)).is(Ok(array![36, 100]));
+    t.call(name, || hollow().sum_in_dim((1, 0), [1, 0])).is(Ok(Array2::zeros((1, 0))));
+    t.call(name, || hollow().sum_in_dim(LIMIT, 1)).refused(
+        "cannot sum shape [0, 9223372036854775807] with its axes [1] to [9223372036854775807]: the result \
+         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || hollow().sum_in_dim(MAX, 1)).refused(
+        "cannot sum shape [0, 9223372036854775807] with its axes [1] to [18446744073709551615]: axis 0 of the \
+         target is 18446744073709551615, expected a size from 0 to isize::MAX",
+    );
+    t.call(name, || hollow().sum_in_dim((1, 1), MAX)).refused(
+        "cannot sum shape [0, 9223372036854775807] with its axes [18446744073709551615] to [1, 1]: 1 axis \
+         named, expected 2, one for each axis of the target",
+    );
+    t.call(name, || hollow().sum_in_dim(1, -3))
+        .refused(&format!("cannot sum shape [0, 9223372036854775807] with its axes [-3] to [1]: {MISSING}"));
+    t.call(name, || array![Nothing].sum_in_dim(1, 0)).is(Ok(array![Nothing]));
+    let name = "SumInDim::sum_in_dim_like";
+    t.call(name, || many.sum_in_dim_like(&many, (0..MANY).collect::<Vec<_>>())).is(Ok(many.clone()));
+    t.call(name, || hollow().sum_in_dim_like(&array![1, 2], 1)).refused(
+        "cannot sum shape [0, 9223372036854775807] with its axes [1] to [2]: axis 1 has sizes \
+         9223372036854775807 and 2, expected equal sizes or 1 in the target",
+    );
+}
+
+fn placed_into(t: &mut Table) {
+    fn into(
+        t: &mut Table,
+        name: &'static str,
+        expected: i64,
+        sum: impl Fn(&ArrayRef<i64, IxDyn>, &mut ArrayRef<i64, IxDyn>, &[i64]) -> Result<(), BroadcastError>,
+    ) {
+        let (many, empty) = (many(), ArrayD::zeros(IxDyn(&[0, LIMIT])));
+        let mut out = ArrayD::from_elem(IxDyn(&all(1)), 3);
+        let every: Vec<i64> = (0..10_000).collect();
+        t.call(name, || sum(&many, &mut out, &every)).gives(|()| out.iter().eq([&expected]));
+        let mut out = ArrayD::from_elem(IxDyn(&[2]), 3);
+        t.call(name, || sum(&empty, &mut out, &[-1])).refused(
+            "cannot sum shape [0, 9223372036854775807] with its axes [-1] to [2]: axis 1 has sizes \
+             9223372036854775807 and 2, expected equal sizes or 1 in the target",
+        );
+        assert_eq!(out, array![3, 3].into_dyn());
+        let mut out = Array::zeros(IxDyn(&[LIMIT, 0]));
+        t.call(name, || sum(&empty, &mut out, &[1, 0])).gives(|()| out.is_empty());
+        let mut wide = ArrayD::zeros(IxDyn(&spread()));
+        t.call(name, || sum(&many, &mut wide, &every)).gives(|()| wide.sum().abs() == 136);
+    }
+    into(t, "SumInDim::sum_in_dim_into", 136, |a, out, axes| a.sum_in_dim_into(out, axes));
+    into(t, "SumInDim::add_sum_in_dim_to", 139, |a, out, axes| a.add_sum_in_dim_to(out, axes));
+    into(t, "SumInDim::scaled_add_sum_in_dim_to", 3 - 136, |a, out, axes| {
+        a.scaled_add_sum_in_dim_to(-1, out, axes)
+    });
+}
