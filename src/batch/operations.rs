@@ -196,7 +196,6 @@ macro_rules! methods {
             $into;
         }
 
-        #[cfg(feature = "rayon")]
         fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
             self,
             $a: &Batch<'_, $A, D, B>,
@@ -211,7 +210,6 @@ macro_rules! methods {
             $par_to_new
         }
 
-        #[cfg(feature = "rayon")]
         fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
             self,
             $a: &Batch<'_, $A, D, B>,
