@@ -132,7 +132,7 @@ fn reductions(t: &mut Table) {
 }
 
 fn means(t: &mut Table) {
-    let many = many().mapv(|x| x as f64);
+    let many = many().mapv(|x| f64::from(i8::try_from(x).unwrap()));
     let every = (0..MANY).collect::<Vec<_>>();
     let none = |t: &mut Table, name, result: &dyn Fn() -> Result<(), BroadcastError>| {
         t.call(name, result).refused(

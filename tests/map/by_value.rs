@@ -17,6 +17,7 @@ fn array_and_operand() -> impl Strategy<Value = (Layout, Layout)> {
     })
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as a closure over operands takes them")]
 fn f(a: &i64, b: &i64) -> i64 {
     3 * a - b
 }
