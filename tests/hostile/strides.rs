@@ -11,8 +11,9 @@ use ndarray::{
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    broadcast_apply, broadcast_arrays, broadcast_map, broadcast_map_sum_to, broadcast_to_match_in_place,
-    broadcast_to_match3_in_place, broadcast_views, can_batch_broadcast, partial::PartialShape,
+    broadcast_apply, broadcast_arrays, broadcast_map, broadcast_map_reduce_to, broadcast_map_sum_to,
+    broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, can_batch_broadcast,
+    partial::PartialShape,
 };
 
 /// The strides of axes along which nobody steps.
@@ -189,6 +190,8 @@ pub(crate) fn rows(t: &mut Table) {
     batches(t);
     closures(t);
     products(t);
+    clients(t);
+    outer_products(t);
 }
 
 fn views(t: &mut Table) {
@@ -468,4 +471,94 @@ fn products(t: &mut Table) {
             })
         });
     }
+}
+
+fn clients(t: &mut Table) {
+    both(t, "BroadcastTo::can_broadcast_to", |c| Ok(c.a.can_broadcast_to([3, 3, 3]).look()));
+    let name = "BroadcastView::into_broadcast_axes";
+    both(t, name, |c| outcome(c.row.into_broadcast_axes(&c.a.shape()[1..], 0)));
+    both(t, "BroadcastView::into_broadcast_like", |c| outcome(c.row.into_broadcast_like(&c.a, [0, -2])));
+    let name = "BroadcastView::into_broadcast_in_dim";
+    both(t, name, |c| outcome(c.a.into_broadcast_in_dim([3, 3, 3, 2], [2, 0, 1])));
+    let name = "SumInDim::sum_in_dim";
+    both(t, name, |c| outcome(c.a.sum_in_dim([c.row.len(), 1], [2, 0])));
+    both(t, "SumInDim::sum_in_dim_like", |c| outcome(c.a.sum_in_dim_like(&c.matrix, [1, 2])));
+    let mut into = |name, sum: Into<'_>| {
+        both(t, name, |c| c.written([c.matrix.len_of(Axis(0)), c.row.len()], |out| sum(&c.a, out)));
+    };
+    into("SumInDim::sum_in_dim_into", &|a, out| a.sum_in_dim_into(out, [1, 2]));
+    into("SumInDim::add_sum_in_dim_to", &|a, out| a.add_sum_in_dim_to(out, [1, 2]));
+    into("SumInDim::scaled_add_sum_in_dim_to", &|a, out| a.scaled_add_sum_in_dim_to(-1, out, [1, 2]));
+    both(t, "ReduceAxes::reduce_axes", |c| outcome(c.a.reduce_axes([0, -1], 0, i64::max)));
+    both(t, "ReduceAxes::reduce_axes_keepdims", |c| outcome(c.a.reduce_axes_keepdims(1, 0, i64::max)));
+    both(t, "MeanAxes::mean_axes", |c| outcome(c.a.mean_axes([0, 1])));
+    both(t, "MeanAxes::mean_axes_keepdims", |c| outcome(c.a.mean_axes_keepdims(2)));
+    both(t, "broadcast_map_reduce_to", |c| {
+        outcome(broadcast_map_reduce_to((&c.a, &c.row), c.row.len(), 0, |a, b| a * b, i64::max))
+    });
+    let owned = |c: &Case<'_>| {
+        let shape = [c.row.len(), 1];
+        let strides = strides(shape, c.harm_to_own());
+        ndarray::Array::from_shape_vec(shape.strides(strides), c.row.to_vec()).unwrap()
+    };
+    both(t, "IntoBroadcastMap::into_broadcast_map", |c| {
+        let map = |other: ArrayView<'_, i64, Ix1>| {
+            owned(c).into_broadcast_map(other, |a: &i64, b: &i64| a - b).map_err(BroadcastError::from)
+        };
+        outcome(map(ArrayView::from(&[2])).and_then(|narrow| Ok((narrow, map(c.row)?))))
+    });
+    for name in ["Returned::error", "Returned::into_error", "Returned::into_inner"] {
+        both(t, name, |c| {
+            let of_five = ArrayView::from_shape([5, 1], &[0; 5]).unwrap();
+            let three = ndarray::Array::from_shape_vec(
+                [3, 1].strides(strides([3, 1], c.harm_to_own())),
+                vec![1, 2, 3],
+            );
+            let returned = three.unwrap().into_broadcast_map(of_five, |a, _| *a).unwrap_err();
+            assert_eq!(returned.error().to_string(), returned.clone().into_error().to_string());
+            Ok(returned.into_inner().look())
+        });
+    }
+}
+
+#[allow(clippy::many_single_char_names, reason = "sizes and operands")]
+fn outer_products(t: &mut Table) {
+    both(t, "Batch::outer", |c| outcome(c.a.batch::<Ix1>()?.outer(&c.matrix.batch::<Ix1>()?)));
+    both(t, "Batch::transpose", |c| outcome(Ok(c.a.batch::<Ix2>()?.transpose())));
+    both(t, "Batch::outer_into", |c| {
+        let (l, m, n) = c.a.dim();
+        let (x, y) = (c.a.batch::<Ix1>()?, c.row.batch::<Ix1>()?);
+        c.written([l, m, n, n], |out| x.outer_into(&y, out))
+    });
+    macro_rules! elementwise {
+        ($($method:ident $name:literal)*) => {$(
+            both(t, $name, |c| {
+                let (x, y) = (c.a.batch::<Ix1>()?, c.matrix.batch::<Ix1>()?);
+                c.written(c.a.dim().into(), |out| x.$method(&y, out))
+            });
+        )*};
+    }
+    elementwise!(add_into "Batch::add_into" sub_into "Batch::sub_into" mul_into "Batch::mul_into" div_into "Batch::div_into");
+    both(t, "Batch::inner_into", |c| {
+        let (l, m, _) = c.a.dim();
+        let (x, y) = (c.a.batch::<Ix1>()?, c.row.batch::<Ix1>()?);
+        c.written([l, m], |out| x.inner_into(&y, out))
+    });
+    both(t, "Batch::matvec_into", |c| {
+        let (l, m, _) = c.a.dim();
+        let (x, y) = (c.a.batch::<Ix2>()?, c.row.batch::<Ix1>()?);
+        c.written([l, m], |out| x.matvec_into(&y, out))
+    });
+    both(t, "Batch::vecmat_into", |c| {
+        let m = c.matrix.len_of(Axis(0));
+        let turned = c.matrix.t();
+        let (x, y) = (c.row.batch::<Ix1>()?, turned.batch::<Ix2>()?);
+        c.written([m], |out| x.vecmat_into(&y, out))
+    });
+    both(t, "Batch::matmul_into", |c| {
+        let (l, m, _) = c.a.dim();
+        let turned = c.matrix.t();
+        let (x, y) = (c.a.batch::<Ix2>()?, turned.batch::<Ix2>()?);
+        c.written([l, m, m], |out| x.matmul_into(&y, out))
+    });
 }
