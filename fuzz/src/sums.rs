@@ -94,11 +94,11 @@ fn over_axes<A, D, X>(view: &ArrayView<'_, A, D>, axes: X, expected: &Sums<A>)
 where
     A: Number,
     D: LessAxes<X::Count>,
-    X: ndarray_broadcast::bounds::Axes,
+    X: ndarray_broadcast::bounds::Axes + Copy,
 {
-    check_sum(view.sum_axes(&axes), expected);
-    check_sum(view.par_sum_axes(&axes), expected);
-    for result in [view.sum_axes_keepdims(&axes), view.par_sum_axes_keepdims(&axes)] {
+    check_sum(view.sum_axes(axes), expected);
+    check_sum(view.par_sum_axes(axes), expected);
+    for result in [view.sum_axes_keepdims(axes), view.par_sum_axes_keepdims(axes)] {
         if let Some((sum, (_, sums, shape))) = agreed(result, expected) {
             assert_array(&sum, shape, sums);
         }
