@@ -276,7 +276,6 @@ fn sums(t: &mut Table) {
     into("SumTo::add_sum_to", &|a, out| a.add_sum_to(out));
     into("SumTo::scaled_add_sum_to", &|a, out| a.scaled_add_sum_to(-1, out));
     both(t, "SumTo::sum_to_shape_into", |c| c.written([1], |out| c.a.sum_to_shape_into(out)));
-    #[cfg(feature = "rayon")]
     {
         let mut into = |name, sum: Into<'_>| {
             both(t, name, |c| c.written([c.matrix.len_of(Axis(0)), c.row.len()], |out| sum(&c.a, out)));
@@ -326,7 +325,6 @@ fn maps(t: &mut Table) {
         #[allow(unsafe_code, reason = "there is no safe way to look")]
         outcome(written.map(|()| unsafe { out.assume_init() }))
     });
-    #[cfg(feature = "rayon")]
     {
         use ndarray_broadcast::{par_broadcast_apply, par_broadcast_map};
         both(t, "par_broadcast_map", |c| outcome(par_broadcast_map((&c.a, &c.row), |a, b| a - b)));
@@ -416,7 +414,6 @@ fn closures(t: &mut Table) {
             x.zip_map_into(&y, out, |x, _, mut out: ArrayViewMut<'_, i64, Ix2>| copy(&x, &mut out))
         })
     });
-    #[cfg(feature = "rayon")]
     {
         both(t, "Batch::par_zip_map", |c| {
             let (x, y) = (c.a.batch::<Ix1>()?, c.row.batch::<Ix1>()?);
@@ -458,7 +455,6 @@ fn products(t: &mut Table) {
         let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.batch::<Ix2>()?);
         c.written(c.a.dim().into(), |out| x.apply_into(base_op::Add, &y, out))
     });
-    #[cfg(feature = "rayon")]
     {
         let name = "Batch::par_apply";
         both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par_apply(base_op::MatVec, &c.row.batch::<Ix1>()?)));
