@@ -13,7 +13,7 @@ use ndarray_broadcast::{
     AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     broadcast_apply, broadcast_arrays, broadcast_map, broadcast_map_reduce_to, broadcast_map_sum_to,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, can_batch_broadcast,
-    partial::PartialShape,
+    par_broadcast_apply, par_broadcast_map, partial::PartialShape,
 };
 
 /// The strides of axes along which nobody steps.
@@ -275,19 +275,13 @@ fn sums(t: &mut Table) {
     into("SumTo::sum_to_shape_into", &|a, out| a.sum_to_shape_into(out));
     into("SumTo::add_sum_to", &|a, out| a.add_sum_to(out));
     into("SumTo::scaled_add_sum_to", &|a, out| a.scaled_add_sum_to(-1, out));
+    into("ParSum::par_sum_to_shape_into", &|a, out| a.par_sum_to_shape_into(out));
+    into("ParSum::par_add_sum_to", &|a, out| a.par_add_sum_to(out));
+    into("ParSum::par_scaled_add_sum_to", &|a, out| a.par_scaled_add_sum_to(-1, out));
     both(t, "SumTo::sum_to_shape_into", |c| c.written([1], |out| c.a.sum_to_shape_into(out)));
-    {
-        let mut into = |name, sum: Into<'_>| {
-            both(t, name, |c| c.written([c.matrix.len_of(Axis(0)), c.row.len()], |out| sum(&c.a, out)));
-            both(t, name, |c| c.written([1, 1], |out| sum(&c.a, out)));
-        };
-        into("ParSum::par_sum_to_shape_into", &|a, out| a.par_sum_to_shape_into(out));
-        into("ParSum::par_add_sum_to", &|a, out| a.par_add_sum_to(out));
-        into("ParSum::par_scaled_add_sum_to", &|a, out| a.par_scaled_add_sum_to(-1, out));
-        both(t, "ParSum::par_sum_axes", |c| outcome(c.a.par_sum_axes([0, 1])));
-        both(t, "ParSum::par_sum_axes_keepdims", |c| outcome(c.a.par_sum_axes_keepdims(1)));
-        both(t, "ParSum::par_sum_to_shape", |c| outcome(c.a.par_sum_to_shape((1, 1))));
-    }
+    both(t, "ParSum::par_sum_axes", |c| outcome(c.a.par_sum_axes([0, 1])));
+    both(t, "ParSum::par_sum_axes_keepdims", |c| outcome(c.a.par_sum_axes_keepdims(1)));
+    both(t, "ParSum::par_sum_to_shape", |c| outcome(c.a.par_sum_to_shape((1, 1))));
 }
 
 fn maps(t: &mut Table) {
@@ -325,13 +319,10 @@ fn maps(t: &mut Table) {
         #[allow(unsafe_code, reason = "there is no safe way to look")]
         outcome(written.map(|()| unsafe { out.assume_init() }))
     });
-    {
-        use ndarray_broadcast::{par_broadcast_apply, par_broadcast_map};
-        both(t, "par_broadcast_map", |c| outcome(par_broadcast_map((&c.a, &c.row), |a, b| a - b)));
-        both(t, "par_broadcast_apply", |c| {
-            c.written(c.a.dim().into(), |out| par_broadcast_apply(out, &c.row, |out, a| *out += a))
-        });
-    }
+    both(t, "par_broadcast_map", |c| outcome(par_broadcast_map((&c.a, &c.row), |a, b| a - b)));
+    both(t, "par_broadcast_apply", |c| {
+        c.written(c.a.dim().into(), |out| par_broadcast_apply(out, &c.row, |out, a| *out += a))
+    });
 }
 
 fn batches(t: &mut Table) {
@@ -414,20 +405,18 @@ fn closures(t: &mut Table) {
             x.zip_map_into(&y, out, |x, _, mut out: ArrayViewMut<'_, i64, Ix2>| copy(&x, &mut out))
         })
     });
-    {
-        both(t, "Batch::par_zip_map", |c| {
-            let (x, y) = (c.a.batch::<Ix1>()?, c.row.batch::<Ix1>()?);
-            outcome(x.par_zip_map(&y, c.row.len(), |x, _, mut out: ArrayViewMut<'_, i64, Ix1>| {
-                copy(&x, &mut out);
-            }))
-        });
-        both(t, "Batch::par_zip_map_into", |c| {
-            let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.batch::<Ix2>()?);
-            c.written(c.a.dim().into(), |out| {
-                x.par_zip_map_into(&y, out, |x, _, mut out: ArrayViewMut<'_, i64, Ix2>| copy(&x, &mut out))
-            })
-        });
-    }
+    both(t, "Batch::par_zip_map", |c| {
+        let (x, y) = (c.a.batch::<Ix1>()?, c.row.batch::<Ix1>()?);
+        outcome(x.par_zip_map(&y, c.row.len(), |x, _, mut out: ArrayViewMut<'_, i64, Ix1>| {
+            copy(&x, &mut out);
+        }))
+    });
+    both(t, "Batch::par_zip_map_into", |c| {
+        let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.batch::<Ix2>()?);
+        c.written(c.a.dim().into(), |out| {
+            x.par_zip_map_into(&y, out, |x, _, mut out: ArrayViewMut<'_, i64, Ix2>| copy(&x, &mut out))
+        })
+    });
 }
 
 fn products(t: &mut Table) {
@@ -455,18 +444,14 @@ fn products(t: &mut Table) {
         let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.batch::<Ix2>()?);
         c.written(c.a.dim().into(), |out| x.apply_into(base_op::Add, &y, out))
     });
-    {
-        let name = "Batch::par_apply";
-        both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par_apply(base_op::MatVec, &c.row.batch::<Ix1>()?)));
-        both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par_apply(base_op::Mul, &c.row.batch::<Ix1>()?)));
-        both(t, "Batch::par_apply_into", |c| {
-            let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.t().materialize());
-            let m = c.matrix.len_of(Axis(0));
-            c.written([c.column.len(), m, m], |out| {
-                x.par_apply_into(base_op::MatMul, &y.batch::<Ix2>()?, out)
-            })
-        });
-    }
+    let name = "Batch::par_apply";
+    both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par_apply(base_op::MatVec, &c.row.batch::<Ix1>()?)));
+    both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par_apply(base_op::Mul, &c.row.batch::<Ix1>()?)));
+    both(t, "Batch::par_apply_into", |c| {
+        let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.t().materialize());
+        let m = c.matrix.len_of(Axis(0));
+        c.written([c.column.len(), m, m], |out| x.par_apply_into(base_op::MatMul, &y.batch::<Ix2>()?, out))
+    });
 }
 
 fn clients(t: &mut Table) {
