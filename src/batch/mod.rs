@@ -4,7 +4,7 @@
 //! |---|---|
 //! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`Batch`] of an array |
 //! | what is the joint batch shape? | [`batch_broadcast`](mod@batch_broadcast) |
-//! | how is an operation applied to bases? | [`zip_map`] for closures, with a [`signature`] or a shape for the result; [`operations`], [`outer`] and [`apply`] for the fused ones |
+//! | how is an operation applied to bases? | [`zip_map`] for closures, with a [`signature`] or a shape for the result; [`operations`] and [`apply`] for the fused ones |
 //! | which sum is the adjoint? | [`sum_batch`] |
 
 #![allow(clippy::type_complexity, reason = "the type of a result is worked out from those of the operands")]
@@ -17,7 +17,6 @@ mod batch_view;
 mod cores;
 mod into;
 mod operations;
-mod outer;
 mod parallel;
 mod result_base;
 mod signature;

@@ -9,6 +9,7 @@ use crate::kernel::threads::{Serial, Threads};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, joint_base, sizes, sizes_mut};
 use crate::view::place;
+use core::ops::{Mul, Range};
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
 /// Operations on bases, for [`Batch::apply`] and the others: values without data.
@@ -155,19 +156,20 @@ fn stretched<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimen
     shape: &[usize],
 ) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
     let batch = shape.len() - a.base_ndim().max(b.base_ndim());
-    (stretch(a, shape, batch), stretch(b, shape, batch))
+    let base = |ndim: usize| shape.len() - ndim..shape.len();
+    (stretch(a, shape, batch, base(a.base_ndim())), stretch(b, shape, batch, base(b.base_ndim())))
 }
 
-/// The operand stretched to a shape whose first `batch` axes are the batch.
+/// The operand stretched to a shape whose first `batch` axes are the batch, with its base axes at `base`.
 fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
     operand: &'a Batch<'_, A, D, B>,
     shape: &[usize],
     batch: usize,
+    base: Range<usize>,
 ) -> ArrayView<'a, A, E> {
-    let part = operand.shape();
     let mut whole = E::zeros(shape.len());
     sizes_mut(&mut whole).copy_from_slice(shape);
-    let places = (batch - part.batch().len()..batch).chain(shape.len() - part.base().len()..shape.len());
+    let places = (batch - operand.shape().batch().len()..batch).chain(base);
     place(operand.whole(), whole, places)
 }
 
@@ -225,6 +227,29 @@ macro_rules! methods {
     };
 }
 
+/// The methods of [`BaseOp`] for an operation on elements, with a function that stretches the operands to the result.
+macro_rules! in_one_pass {
+    ($stretched:ident, $op:expr) => {
+        methods! {
+            A, A2;
+            |a, b, shape| {
+                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
+                to_new(shape, &Inputs::from((&*a, &*b)), $op)
+            }, {
+                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
+                par_to_new(shape, &Inputs::from((&*a, &*b)), $op)
+            };
+            |out| {
+                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
+                each(out, &Inputs::from((&*a, &*b)), &mut $op)
+            }, {
+                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
+                par_each(out, &Inputs::from((&*a, &*b)), $op)
+            };
+        }
+    };
+}
+
 /// Element by element, in one pass.
 macro_rules! elementwise {
     ($($Op:ident $op:ident)*) => {$(
@@ -243,23 +268,7 @@ macro_rules! elementwise {
                 joint_base(shapes)
             }
 
-            methods! {
-                A, A2;
-                |a, b, shape| {
-                    let (a, b) = stretched::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
-                    to_new(shape, &Inputs::from((&*a, &*b)), base_op::$Op)
-                }, {
-                    let (a, b) = stretched::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
-                    par_to_new(shape, &Inputs::from((&*a, &*b)), base_op::$Op)
-                };
-                |out| {
-                    let (a, b) = stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
-                    each(out, &Inputs::from((&*a, &*b)), &mut base_op::$Op)
-                }, {
-                    let (a, b) = stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
-                    par_each(out, &Inputs::from((&*a, &*b)), base_op::$Op)
-                };
-            }
+            in_one_pass! { stretched, base_op::$Op }
         }
 
         impl<A, A2> Make<<A as core::ops::$Op<A2>>::Output, (A, A2)> for base_op::$Op
@@ -345,4 +354,33 @@ products! {
     VecMat "(n),(n,m)->(m)", Ix1, Ix2 => Ix1, [&[n], &[k, m]] if n == k => Ix1(m), [1, 1, 2];
     MatMul "(m,n),(n,p)->(m,p)", Ix2, Ix2 => Ix2, [&[m, n], &[k, p]] if n == k => Ix2(m, p), [2, 2, 2];
     Inner "(n),(n)->()", Ix1, Ix1 => Ix0, [&[n], &[k]] if n == k => Ix0(), [0, 1, 1];
+}
+
+/// The vectors stretched to the shape of their outer products: that of `a` along the columns, that of `b` along the rows.
+fn crossed<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
+    a: &'a Batch<'_, A, D, B>,
+    b: &'b Batch<'_, A2, D2, B2>,
+    shape: &[usize],
+) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
+    let batch = shape.len() - 2;
+    (stretch(a, shape, batch, batch..batch + 1), stretch(b, shape, batch, batch + 1..batch + 2))
+}
+
+impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<A, A2, B, B2> for base_op::Outer
+where
+    A: Copy + Mul<A2, Output: Copy>,
+    A2: Copy,
+{
+    type Output = A::Output;
+    type Base = Ix2;
+
+    #[inline]
+    fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Ix2, BroadcastError> {
+        match shapes.map(BatchShape::base) {
+            [&[m], &[n]] => Ok(Ix2(m, n)),
+            _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),
+        }
+    }
+
+    in_one_pass! { crossed, base_op::Mul }
 }
