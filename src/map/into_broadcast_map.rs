@@ -5,10 +5,10 @@ use crate::error::{BroadcastError, Returned};
 use crate::kernel::each::{Make, VisitBlock, block, over_each, to_new};
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
-use crate::shape::all_stretch_onto;
+use crate::shape::{JoinDims, all_stretch_onto};
 use crate::view::Operand;
 use core::marker::PhantomData;
-use ndarray::{ArcArray, Array, ArrayRef, DimMax, Dimension};
+use ndarray::{ArcArray, Array, ArrayRef, Dimension};
 
 /// Maps of an array by value, which reuse its memory.
 ///
@@ -189,22 +189,15 @@ impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Make<A, O::All> for Own<D,
     }
 }
 
-/// The dimension type for the joint shape of several.
-macro_rules! joint_dim {
-    ($A:ty) => { $A };
-    ($A:ty, $B:ty $(, $rest:ty)*) => { joint_dim!(<$A as DimMax<$B>>::Output $(, $rest)*) };
-}
-
-/// `$this` is the [`FurtherOperands`], of which the expressions are the operands. Then `A: DimMax<B>`, and so on for the
-/// result with the next.
+/// `$this` is the [`FurtherOperands`], of which the expressions are the operands.
 macro_rules! further {
-    ([$($O:ident $x:ident),+] $Self:ty, $this:ident: $($operand:expr),+; $($joins:tt)*) => {
+    ([$($O:ident $x:ident),+] $Self:ty, $this:ident: $($operand:expr),+) => {
         impl<A, Own: Dimension, $($O: Operand,)+ F> FurtherOperands<A, Own, F> for $Self
         where
             F: FnMut(&A, $(&$O::Elem),+) -> A,
-            $($joins)*
+            (Own, $($O::Dim,)+): JoinDims,
         {
-            type Dim = joint_dim!(Own, $($O::Dim),+);
+            type Dim = <(Own, $($O::Dim,)+) as JoinDims>::Joint;
             type Others = ($($O::Elem,)+);
             type All = (A, $($O::Elem,)+);
 
@@ -232,23 +225,9 @@ macro_rules! further {
         }
     };
 }
-further!([B b] B, this: this; Own: DimMax<B::Dim>);
-further!([B b] (B,), this: this.0; Own: DimMax<B::Dim>);
-further!([B b, C c] (B, C), this: this.0, this.1;
-    Own: DimMax<B::Dim>,
-    joint_dim!(Own, B::Dim): DimMax<C::Dim>);
-further!([B b, C c, D d] (B, C, D), this: this.0, this.1, this.2;
-    Own: DimMax<B::Dim>,
-    joint_dim!(Own, B::Dim): DimMax<C::Dim>,
-    joint_dim!(Own, B::Dim, C::Dim): DimMax<D::Dim>);
-further!([B b, C c, D d, E e] (B, C, D, E), this: this.0, this.1, this.2, this.3;
-    Own: DimMax<B::Dim>,
-    joint_dim!(Own, B::Dim): DimMax<C::Dim>,
-    joint_dim!(Own, B::Dim, C::Dim): DimMax<D::Dim>,
-    joint_dim!(Own, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>);
-further!([B b, C c, D d, E e, G g] (B, C, D, E, G), this: this.0, this.1, this.2, this.3, this.4;
-    Own: DimMax<B::Dim>,
-    joint_dim!(Own, B::Dim): DimMax<C::Dim>,
-    joint_dim!(Own, B::Dim, C::Dim): DimMax<D::Dim>,
-    joint_dim!(Own, B::Dim, C::Dim, D::Dim): DimMax<E::Dim>,
-    joint_dim!(Own, B::Dim, C::Dim, D::Dim, E::Dim): DimMax<G::Dim>);
+further!([B b] B, this: this);
+further!([B b] (B,), this: this.0);
+further!([B b, C c] (B, C), this: this.0, this.1);
+further!([B b, C c, D d] (B, C, D), this: this.0, this.1, this.2);
+further!([B b, C c, D d, E e] (B, C, D, E), this: this.0, this.1, this.2, this.3);
+further!([B b, C c, D d, E e, G g] (B, C, D, E, G), this: this.0, this.1, this.2, this.3, this.4);
