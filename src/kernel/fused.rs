@@ -16,7 +16,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{By, Combine, Plus};
+use super::combine::{By, Combine};
 use super::each::{Make, VisitBlock, drive};
 use super::lane;
 use super::levels::{Levels, take};
@@ -61,24 +61,12 @@ impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fol
     }
 }
 
-/// The sums of what `visit`, an [`Add`], makes of the inputs' elements, brought to the shape `joint`, over the axes that
-/// `shape` does not have or has with size 1; shapes are aligned at the right. The result is in standard layout.
+/// What `combine` makes of all that `visit`, an [`Add`] or [`Fold`] by the same operation, makes of the inputs' elements,
+/// brought to the shape `joint`, over the axes that `shape` does not have or has with size 1; shapes are aligned at the
+/// right. The result is in standard layout.
 ///
 /// # Panics
 /// Where the shape or that of an input does not go to `joint`.
-pub(crate) fn sum_to<R: Clone + Zero, E: Elements, D: Dimension>(
-    joint: &[usize],
-    shape: D,
-    inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, R, E>,
-) -> Array<R, D> {
-    reduce_to(joint, shape, inputs, visit, &Plus)
-}
-
-/// [`sum_to`] by another operation than addition, that of the [`Fold`] which `visit` is.
-///
-/// # Panics
-/// As [`sum_to`].
 pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Sized>(
     joint: &[usize],
     shape: D,
@@ -107,7 +95,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
                     let mut scratch = Scratch::new();
                     let room = tiling.cascade.levels * tiling.width(nest.loops());
                     let room = scratch.filled(room, &combine.identity());
-                    tiles::run_by(combine, nest, tiling, room, &mut add, |slot, sum| *slot = sum);
+                    tiles::run(combine, nest, tiling, room, &mut add, |slot, sum| *slot = sum);
                 });
             }
         }
@@ -160,7 +148,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         buffer.fill(combine.identity());
         drive(items.onto(buffer, block.len(), &mut dense), visit);
         simd::dispatch(Reduce { buffer, block, combine });
-        tiles::finish_by(combine, &mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| {
+        tiles::finish(combine, &mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| {
             *slot = sum;
         });
     }
@@ -191,7 +179,7 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
                 continue;
             }
             for (to, from) in (0..left).step_by(inside).zip((0..).step_by(inside * l.len)) {
-                lane::fold_by(combine, &mut buffer[from..][..inside * l.len], inside);
+                lane::fold(combine, &mut buffer[from..][..inside * l.len], inside);
                 if from > to {
                     let (low, high) = buffer.split_at_mut(from);
                     low[to..][..inside].clone_from_slice(&high[..inside]);
@@ -224,6 +212,7 @@ impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for Rows<'_
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::combine::Plus;
     use crate::kernel::each::block;
     use alloc::{vec, vec::Vec};
     use ndarray::{ArrayD, ArrayViewD, IxDyn};
@@ -253,8 +242,13 @@ mod tests {
         }
         let mut add = Add(Product);
         let (a, b) = (&**a, &**b);
-        let found =
-            sum_to(&shape, to, &Inputs::from((a, b)), &mut |nest, moving| block(nest, moving, &mut add));
+        let found = reduce_to(
+            &shape,
+            to,
+            &Inputs::from((a, b)),
+            &mut |nest, moving| block(nest, moving, &mut add),
+            &Plus,
+        );
         assert_eq!(found, expected, "{shape:?} over {axes:?}");
     }
 

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::combine::{Combine, Plus};
+use super::combine::Combine;
 use super::nest::Block;
 use super::simd::Cpu;
 use core::array;
@@ -221,15 +221,9 @@ pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
     }
 }
 
-/// Adds up rows of `width` elements, one after the other, by halves. The sums are in the first row.
+/// Combines rows of `width` elements, one after the other, by halves. The results are in the first row.
 #[inline(always)]
-pub(super) fn fold<T: Clone + Zero>(rows: &mut [T], width: usize) {
-    fold_by(&Plus, rows, width);
-}
-
-/// [`fold`] by another operation than addition.
-#[inline(always)]
-pub(super) fn fold_by<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width: usize) {
+pub(super) fn fold<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width: usize) {
     let mut left = rows.len() / width;
     while left > 1 {
         let half = left / 2;

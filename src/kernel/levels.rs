@@ -44,16 +44,9 @@ pub(super) struct Cascade {
     pub(super) first: usize,
 }
 
-impl<'a, T: Clone + Zero> Levels<'a, T> {
-    #[inline(always)]
-    pub(super) fn new(tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
-        Self::by(&Plus, tiles, width, cascade)
-    }
-}
-
 impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
     #[inline(always)]
-    pub(super) fn by(combine: &'a C, tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
+    pub(super) fn new(combine: &'a C, tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
         let Cascade { levels: count, first } = cascade;
         tiles[..width].fill(combine.identity());
         Self { combine, tiles: &mut tiles[..count * width], width, count, first, left: first, carried: 0 }
@@ -136,7 +129,7 @@ mod tests {
             for levels in [count(rows, first), count(rows, first) + 1] {
                 // as the last tile left it
                 let mut room = vec![-7_i64; levels * 3 + 2];
-                let mut sums = Levels::new(&mut room, 3, Cascade { levels, first });
+                let mut sums = Levels::new(&Plus, &mut room, 3, Cascade { levels, first });
                 let mut plain = [0; 3];
                 for row in (0..rows).map(|row| i64::try_from(row * row).expect("small")) {
                     let row = [row, 1, -row];
@@ -153,7 +146,7 @@ mod tests {
     #[test]
     fn the_topmost_level_takes_the_rest() {
         let mut room = [0_i64; 2];
-        let mut sums = Levels::new(&mut room, 1, Cascade { levels: 2, first: 1 });
+        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels: 2, first: 1 });
         for _ in 0..1000 {
             sums.first()[0] += 1;
             sums.carry();
@@ -167,7 +160,7 @@ mod tests {
         let rows = 4096_u16;
         let levels = count(rows.into(), RADIX);
         let mut room = vec![0_f32; levels];
-        let mut sums = Levels::new(&mut room, 1, Cascade { levels, first: RADIX });
+        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels, first: RADIX });
         for _ in 0..rows {
             sums.first()[0] += 0.1;
             sums.carry();

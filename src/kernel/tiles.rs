@@ -19,7 +19,6 @@ use super::lane;
 use super::levels::{self, Cascade, Levels};
 use super::loops::{Loop, Loops, each_offset, steps};
 use super::nest::{Elements, Nest, Steps};
-use num_traits::Zero;
 
 /// What a tile may be.
 #[derive(Clone, Copy)]
@@ -154,19 +153,7 @@ pub(super) trait AddRows<T, E: Elements, C: ?Sized = Plus> {
 ///
 /// The nest is one that [`parts`] hands out. `room` is for as many elements as the levels of one tile have.
 #[inline(always)]
-pub(super) fn run<U, T: Clone + Zero, E: Elements>(
-    nest: Nest<'_, U, E>,
-    tiling: Tiling,
-    room: &mut [T],
-    add: &mut impl AddRows<T, E>,
-    store: impl Fn(&mut U, T),
-) {
-    run_by(&Plus, nest, tiling, room, add, store);
-}
-
-/// [`run`] by another operation than addition.
-#[inline(always)]
-pub(super) fn run_by<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
+pub(super) fn run<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
     combine: &C,
     nest: Nest<'_, U, E>,
     tiling: Tiling,
@@ -182,9 +169,9 @@ pub(super) fn run_by<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
     let mut tiles = TileRows::of(nest.read(), tiling, outer, &mut rooms).walk(outer);
     let mut writes = nest.written(&mut written).walk(kept);
     while let (Some(rows), Some(slots)) = (tiles.next(), writes.next()) {
-        let mut levels = Levels::by(combine, room, width, tiling.cascade);
+        let mut levels = Levels::new(combine, room, width, tiling.cascade);
         rows.add_to(&mut levels, add);
-        finish_by(combine, levels.finish(), &tile, slots, &store);
+        finish(combine, levels.finish(), &tile, slots, &store);
     }
 }
 
@@ -285,18 +272,7 @@ impl<E: Elements> TileSteps<'_, E> {
 /// Reduces the tile's reduced loops in place, by halves, outermost first, as what is inside them is then adjacent; and
 /// stores what is left.
 #[inline(always)]
-pub(super) fn finish<U, T: Clone + Zero>(
-    sums: &mut [T],
-    tile: &[Loop],
-    slots: Nest<'_, U, ()>,
-    store: &impl Fn(&mut U, T),
-) {
-    finish_by(&Plus, sums, tile, slots, store);
-}
-
-/// [`finish`] by another operation than addition.
-#[inline(always)]
-pub(super) fn finish_by<U, T: Clone, C: Combine<T> + ?Sized>(
+pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
     combine: &C,
     sums: &mut [T],
     tile: &[Loop],
@@ -311,7 +287,7 @@ pub(super) fn finish_by<U, T: Clone, C: Combine<T> + ?Sized>(
             continue;
         }
         let inside = l.strides[1].cast_unsigned();
-        each_offset(&kept, 1, |at| lane::fold_by(combine, &mut sums[at..][..l.len * inside], inside));
+        each_offset(&kept, 1, |at| lane::fold(combine, &mut sums[at..][..l.len * inside], inside));
     }
     let (row, outer) = kept.split_last().map_or((&Loop::ONE, &kept[..]), |(l, rest)| (l, rest));
     let mut rows = slots.walk(usize::from(!kept.is_empty()));
@@ -426,7 +402,7 @@ mod tests {
             let before = nest.loops()[..tiling.first].iter().skip_while(|l| !l.is_reduced());
             assert!(before.copied().all(|l| l.is_reduced()), "kept loops outside reduced ones");
             assert!(tiling.cascade.levels * tiling.width(nest.loops()) <= limits.room);
-            run(nest, tiling, &mut room, &mut add, |slot, sum| {
+            run(&Plus, nest, tiling, &mut room, &mut add, |slot, sum| {
                 *slot += sum;
                 stored.set(stored.get() + 1);
             });

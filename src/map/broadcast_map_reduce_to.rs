@@ -1,7 +1,8 @@
 //! Operands evaluated and reduced in one pass, by any operation.
 
 use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
-use crate::error::{BroadcastError, operation};
+use crate::error::BroadcastError;
+use crate::error::operation::{self, Operation};
 use crate::kernel::combine::{By, Combine};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Fold, reduce_to};
@@ -72,24 +73,27 @@ where
 {
     let by = By { identity: &identity, op: &op };
     let visit = &mut Fold { make: Mapping::<O, F>(map, PhantomData), by };
-    reductions(&operands, &shape, &mut |nest, moving| block(nest, moving, visit), &by)
+    let (visit, by): (&mut VisitBlock<'_, R, O::Elems>, &dyn Combine<R>) =
+        (&mut |nest, moving| block(nest, moving, visit), &by);
+    reduced(&operands, &shape, visit, by, &operation::MAP_REDUCE_TO)
 }
 
-/// What does not depend on the closures: compiled once for operands of these types.
-fn reductions<O, S, R>(
+/// The part that is not generic over the closures, for sums too: compiled once for operands of these types.
+pub(super) fn reduced<O, S, R, C>(
     operands: &O,
     shape: &S,
     visit: &mut VisitBlock<'_, R, O::Elems>,
-    combine: &dyn Combine<R>,
+    combine: &C,
+    operation: &'static Operation,
 ) -> Result<Array<R, S::Dim>, BroadcastError>
 where
     O: FusedOperands,
     S: TargetShape,
     R: Clone,
+    C: Combine<R> + ?Sized,
 {
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
-    let (size, request) = (size_of::<R>(), &operation::MAP_REDUCE_TO);
-    let target = sum_target(sizes(&joint), shape, size, request, inputs.shapes())?;
+    let target = sum_target(sizes(&joint), shape, size_of::<R>(), operation, inputs.shapes())?;
     Ok(reduce_to(sizes(&joint), target, &inputs, visit, combine))
 }

@@ -1,10 +1,12 @@
 //! Operands evaluated and summed in one pass.
 
-use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
+use super::broadcast_map_reduce_to::reduced;
+use super::fused_operands::{MapOperands, Mapping};
 use crate::error::{BroadcastError, operation};
-use crate::kernel::each::{VisitBlock, block};
-use crate::kernel::fused::{Add, sum_to};
-use crate::shape::{TargetShape, sizes, sum_target};
+use crate::kernel::combine::Plus;
+use crate::kernel::each::block;
+use crate::kernel::fused::Add;
+use crate::shape::TargetShape;
 use core::marker::PhantomData;
 use ndarray::Array;
 use num_traits::Zero;
@@ -65,22 +67,5 @@ where
     R: Clone + Zero,
 {
     let visit = &mut Add(Mapping::<O, F>(f, PhantomData));
-    sums(&operands, &shape, &mut |nest, moving| block(nest, moving, visit))
-}
-
-/// The part that is not generic over the closure: compiled once for operands of these types.
-fn sums<O, S, R>(
-    operands: &O,
-    shape: &S,
-    visit: &mut VisitBlock<'_, R, O::Elems>,
-) -> Result<Array<R, S::Dim>, BroadcastError>
-where
-    O: FusedOperands,
-    S: TargetShape,
-    R: Clone + Zero,
-{
-    let inputs = operands.inputs();
-    let joint: O::Dim = joint(inputs.shapes())?;
-    let target = sum_target(sizes(&joint), shape, size_of::<R>(), &operation::MAP_SUM_TO, inputs.shapes())?;
-    Ok(sum_to(sizes(&joint), target, &inputs, visit))
+    reduced(&operands, &shape, &mut |nest, moving| block(nest, moving, visit), &Plus, &operation::MAP_SUM_TO)
 }

@@ -3,6 +3,7 @@
 //! Eight rows are added up before the tile is read and written once.
 
 use super::{Element, Store, Sum};
+use crate::kernel::combine::Plus;
 use crate::kernel::lane;
 use crate::kernel::levels::{Cascade, Levels};
 use crate::kernel::loops::{Loops, steps};
@@ -61,7 +62,7 @@ impl<T: Element, S: Store<T>> Work for Tiles<'_, '_, T, S> {
         let mut scratch = Scratch::new();
         let room = scratch.filled(tiling.cascade.levels * tiling.width(nest.loops()), &T::zero());
         let store = |slot: &mut S::Slot, sum| store.store(slot, sum);
-        tiles::run(nest, tiling, room, &mut Rows { from: 0, cpu: PhantomData::<C> }, store);
+        tiles::run(&Plus, nest, tiling, room, &mut Rows { from: 0, cpu: PhantomData::<C> }, store);
     }
 }
 
@@ -87,7 +88,9 @@ fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>
     let mut slots = nest.written(&mut written).walk(kept);
     while let (Some(rows), Some(slots)) = (tiles.next(), slots.next()) {
         sum.executor.run_slice(&mut tile, &Columns { rows, cascade: tiling.cascade });
-        tiles::finish(&mut tile, &shape, slots, &|slot: &mut S::Slot, total| sum.store.store(slot, total));
+        tiles::finish(&Plus, &mut tile, &shape, slots, &|slot: &mut S::Slot, total| {
+            sum.store.store(slot, total);
+        });
     }
 }
 
@@ -113,7 +116,7 @@ impl<T: Element> Work for SumColumns<'_, T> {
         let Self { columns: &Columns { rows, cascade }, from, part } = self;
         let mut scratch = Scratch::new();
         let room = scratch.filled(cascade.levels * part.len(), &T::zero());
-        let mut levels = Levels::new(room, part.len(), cascade);
+        let mut levels = Levels::new(&Plus, room, part.len(), cascade);
         rows.add_to(&mut levels, &mut Rows { from, cpu: PhantomData::<C> });
         part.clone_from_slice(levels.finish());
     }

@@ -8,6 +8,7 @@
 //! ```
 
 use super::{Element, Store};
+use crate::kernel::combine::Plus;
 use crate::kernel::lane;
 use crate::kernel::loops::Loop;
 use crate::kernel::memory::Scratch;
@@ -63,7 +64,7 @@ impl Streams {
         while let Some((block, slots)) = blocks.next() {
             self.add_rows::<C, T>(block, tile);
             // the parts of the tile, as many as rows were taken at a time
-            lane::fold(tile, slots.len());
+            lane::fold(&Plus, tile, slots.len());
             slots.each(tile, |slot, total| store.store(slot, total));
         }
     }
