@@ -386,13 +386,14 @@ fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize, const TURN
 mod tests {
     use super::*;
 
+    fn of(len: usize, strides: [isize; 3]) -> Loop {
+        let mut l = Loop { len, ..Loop::ONE };
+        l.strides[..3].copy_from_slice(&strides);
+        l
+    }
+
     /// The way for matrices of these sizes and strides, and a dense result.
     fn way([rows, terms, columns]: [usize; 3], a: [isize; 2], b: [isize; 2]) -> Way {
-        let of = |len, strides: [isize; 3]| {
-            let mut l = Loop { len, ..Loop::ONE };
-            l.strides[..3].copy_from_slice(&strides);
-            l
-        };
         let out = [columns.cast_signed(), 1];
         Way::of(&[of(rows, [out[0], a[0], 0]), of(terms, [0, a[1], b[0]]), of(columns, [out[1], 0, b[1]])])
     }
@@ -419,11 +420,6 @@ mod tests {
 
     #[test]
     fn the_library_takes_large_ones() {
-        let of = |len, strides: [isize; 3]| {
-            let mut l = Loop { len, ..Loop::ONE };
-            l.strides[..3].copy_from_slice(&strides);
-            l
-        };
         let square = |n: usize, step: isize| {
             let s = n.cast_signed();
             [of(n, [s, s, 0]), of(n, [0, step, s]), of(n, [1, 0, 1])]
@@ -438,11 +434,6 @@ mod tests {
 
     #[test]
     fn batches_are_rows_or_columns() {
-        let of = |len, strides: [isize; 3]| {
-            let mut l = Loop { len, ..Loop::ONE };
-            l.strides[..3].copy_from_slice(&strides);
-            l
-        };
         let joined = |loops: &[Loop]| {
             let mut room = Loops::new();
             room.products(loops);
