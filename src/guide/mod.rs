@@ -7,6 +7,7 @@
 //! | [`batches`] | my array holds many matrices: how do I separate the batch from the matrix? |
 //! | [`shapes`] | I have no arrays yet, or not all sizes: how do I check shapes? |
 //! | [`speed`] | how much does each operation cost? |
+//! | [`libraries`] | I write a library on top, generic over axes and floats: which bounds and which calls? |
 //! | [`from_unbroadcast`] | I have an `unbroadcast` of my own: how do I replace it? |
 //! | [`from_numpy`] | I know NumPy: which names and rules differ? |
 //! | [`from_pytorch`] | the same for PyTorch |
@@ -37,6 +38,9 @@ pub mod shapes {}
 #[doc = include_str!("speed.md")]
 #[doc = include_str!("speed.svg")]
 pub mod speed {}
+
+#[doc = include_str!("libraries.md")]
+pub mod libraries {}
 
 #[doc = include_str!("from_unbroadcast.md")]
 pub mod from_unbroadcast {}

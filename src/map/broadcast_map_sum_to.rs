@@ -6,9 +6,9 @@ use crate::error::{BroadcastError, operation};
 use crate::kernel::combine::Plus;
 use crate::kernel::each::block;
 use crate::kernel::fused::Add;
-use crate::shape::TargetShape;
+use crate::shape::{ShapeOf, TargetShape};
 use core::marker::PhantomData;
-use ndarray::Array;
+use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
 /// The sums of what `f` makes of the elements of 1 to 6 operands, each stretched to their joint shape, over
@@ -68,4 +68,55 @@ where
 {
     let visit = &mut Add(Mapping::<O, F>(f, PhantomData));
     reduced(&operands, &shape, &mut |nest, moving| block(nest, moving, visit), &Plus, &operation::MAP_SUM_TO)
+}
+
+/// [`broadcast_map_sum_to`] to the shape of `like`, whose elements do not matter.
+///
+/// # Shapes
+/// As [`broadcast_map_sum_to`]; the result has the dimension type of `like`.
+///
+/// # Errors
+/// As [`broadcast_map_sum_to`], except that a shape of an array has no invalid size.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array, DimMax, Dimension};
+/// use ndarray_broadcast::{broadcast_map_sum_to_match, BroadcastError};
+///
+/// /// The gradient of `weight` in `x * weight`, for any number of axes.
+/// fn of_weight<D, E>(
+///     delta: &Array<f64, D>,
+///     x: &Array<f64, D>,
+///     weight: &Array<f64, E>,
+/// ) -> Result<Array<f64, E>, BroadcastError>
+/// where
+///     D: Dimension + DimMax<D>,
+///     E: Dimension,
+/// {
+///     broadcast_map_sum_to_match((delta, x), weight, |d, x| d * x)
+/// }
+/// let (delta, x) = (array![[1.0, 0.0], [1.0, 2.0]], array![[1.0, 2.0], [3.0, 4.0]]);
+/// assert_eq!(of_weight(&delta, &x, &array![10.0, 20.0])?, array![4.0, 8.0]);
+/// assert_eq!(of_weight(&delta, &x, &array![[10.0], [20.0]])?, array![[1.0], [11.0]]);
+/// assert_eq!(
+///     of_weight(&delta, &x, &array![1.0, 2.0, 3.0]).unwrap_err().to_string(),
+///     "cannot broadcast shapes [2, 2] and [2, 2] together and sum to [3]: \
+///      axis 1 has sizes 2 and 3, expected equal sizes or 1 in the target",
+/// );
+/// # Ok::<(), BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// As [`broadcast_map_sum_to`], to `like.shape`.
+pub fn broadcast_map_sum_to_match<O, B, E, F, R>(
+    operands: O,
+    like: &ArrayRef<B, E>,
+    f: F,
+) -> Result<Array<R, E>, BroadcastError>
+where
+    O: MapOperands<F, R>,
+    E: Dimension,
+    R: Clone + Zero,
+{
+    broadcast_map_sum_to(operands, ShapeOf(like.raw_dim()), f)
 }
