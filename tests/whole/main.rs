@@ -1,6 +1,6 @@
-//! The crate as a whole: its types, its agreement with NumPy, and the bugs that fuzzing found.
+//! The crate as a whole: its types, its agreement with NumPy, a tape built on it, and the bugs that fuzzing found.
 
-mod autodiff;
 mod differential;
 mod regressions;
+mod tape;
 mod types;
