@@ -1,8 +1,9 @@
 //! The sums on several threads.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Threads;
 use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, sum_target, sums_to, without_axes};
 use crate::view::AsArrayRef;
@@ -45,7 +46,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (left, summed): (D::Left, _) =
             without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Threads))
+        Ok(new_sum(array, left, &|axis| summed.contains(axis), Threads))
     }
 
     /// [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims) on several threads.
@@ -75,7 +76,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, kept, &|_| false, Threads))
+        Ok(new_sum(array, kept, &|_| false, Threads))
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.
@@ -106,7 +107,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
-        Ok(sum_to_new(array, target, &|axis| axis < new, Threads))
+        Ok(new_sum(array, target, &|axis| axis < new, Threads))
     }
 
     /// [`sum_to_shape_into`](crate::SumTo::sum_to_shape_into) on several threads.

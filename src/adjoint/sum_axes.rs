@@ -1,7 +1,7 @@
 //! nGraph's adjoint: the sum over named axes.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, operation};
-use crate::kernel::sum::sum_to_new;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
 use crate::view::AsArrayRef;
@@ -70,7 +70,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (left, summed): (D::Left, _) =
             without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Serial))
+        Ok(new_sum(array, left, &|axis| summed.contains(axis), Serial))
     }
 
     /// The sum over `axes`, which stay in the result with size 1.
@@ -103,7 +103,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, kept, &|_| false, Serial))
+        Ok(new_sum(array, kept, &|_| false, Serial))
     }
 }
 

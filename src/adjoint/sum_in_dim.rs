@@ -1,8 +1,9 @@
 //! The adjoint of placed axes: the sum over all that they leave.
 
+use super::new_sum::new_sum;
 use crate::error::BroadcastError;
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
 use crate::view::AsArrayRef;
@@ -69,7 +70,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (target, named) = placed_sum_target(array.shape(), &shape, &axes, size_of::<A>())?;
         let new = array.ndim() - target.ndim();
-        Ok(sum_to_new(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial))
+        Ok(new_sum(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial))
     }
 
     /// [`sum_in_dim`](Self::sum_in_dim) to the shape of `like`, of which the elements do not matter.
