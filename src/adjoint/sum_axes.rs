@@ -20,8 +20,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Shapes
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`. The number of axes of the result is fixed where that of the
-    /// array is and `axes` is an array, an integer or an `Axis`; else it is dynamic. A negative axis counts from the end. No axes give a copy, all
-    /// of them a single element; over an empty axis the sum is zero.
+    /// array is and `axes` is an array, an integer or an `Axis`; else it is dynamic. A negative axis counts from
+    /// the end. No axes (`[]`) give a copy, all of them a single element; over an empty axis the sum is zero.
     ///
     /// # Errors
     /// In this order:
@@ -41,6 +41,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// assert_eq!(delta.sum_axes(-1)?, array![6.0, 60.0]);
     /// let all: ArrayD<f64> = delta.sum_axes(&[0, 1][..])?;
     /// assert_eq!(all.sum(), 66.0);
+    /// assert_eq!(delta.sum_axes([])?, delta);
     /// assert_eq!(
     ///     delta.sum_axes([1, 1]).unwrap_err().to_string(),
     ///     "cannot sum shape [2, 3] over axes [1, 1]: axis 1 is named more than once",
