@@ -1,6 +1,7 @@
 //! Sums in new arrays.
 
 use crate::kernel::each::{Cloning, to_new};
+use crate::kernel::memory::{NoMemory, reserved};
 use crate::kernel::nest::Inputs;
 use crate::kernel::store::{Fresh, Overwrite};
 use crate::kernel::sum::{Sums, sum_to_new};
@@ -19,11 +20,12 @@ pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
     shape: E,
     dropped: &dyn Fn(usize) -> bool,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
-) -> Array<A, E> {
+) -> Result<Array<A, E>, NoMemory> {
     if array.shape() == sizes(&shape) {
-        if let Some(elements) = array.as_slice() {
-            return Array::from_shape_vec(shape, elements.to_vec())
-                .expect("as many elements as the shape has");
+        if let Some(slice) = array.as_slice() {
+            let mut elements = reserved(&shape)?;
+            elements.extend_from_slice(slice);
+            return Ok(Array::from_shape_vec(shape, elements).expect("as many elements as the shape has"));
         }
         if !needs_drop::<A>() {
             return to_new(shape, &Inputs::from((array,)), Cloning);

@@ -3,7 +3,7 @@
 use super::new_sum::new_sum;
 use crate::error::{BroadcastError, operation};
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
+use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
@@ -27,7 +27,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// In this order:
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -71,7 +71,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (left, summed): (D::Left, _) =
             without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
-        Ok(new_sum(array, left, &|axis| summed.contains(axis), Serial))
+        new_sum(array, left, &|axis| summed.contains(axis), Serial)
+            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
     }
 
     /// The sum over `axes`, which stay in the result with size 1.
@@ -104,7 +105,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        Ok(new_sum(array, kept, &|_| false, Serial))
+        new_sum(array, kept, &|_| false, Serial)
+            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
     }
 }
 

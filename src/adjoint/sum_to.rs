@@ -32,7 +32,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
     /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `shape` has more axes than the array;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -61,7 +61,11 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
-        Ok(new_sum(array, target, &|axis| axis < new, Serial))
+        new_sum(array, target, &|axis| axis < new, Serial).map_err(|no| {
+            Request::new(&operation::SUM_TO, &[array.shape()])
+                .to(shape.for_message())
+                .too_large(&no.shape, no.size)
+        })
     }
 
     /// [`sum_to_shape`](Self::sum_to_shape) to the shape of `like`, of which the elements do not matter.

@@ -1,5 +1,7 @@
-//! The crate as a whole: its types, its agreement with NumPy, and the bugs that fuzzing found.
+//! The crate as a whole: its types, its agreement with NumPy, results larger than memory, and the bugs that fuzzing found.
 
 mod differential;
+#[cfg(target_pointer_width = "64")]
+mod memory;
 mod regressions;
 mod types;
