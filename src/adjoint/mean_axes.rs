@@ -1,7 +1,7 @@
 //! Means over named axes.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, ErrorKind, Request, operation};
-use crate::kernel::sum::sum_to_new;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
@@ -56,9 +56,10 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let (array, size) = (self.as_array_ref(), size_of::<A>());
         let (left, summed): (D::Left, _) = without_axes(&operation::MEAN_AXES, array.shape(), &axes, size)?;
-        let count =
-            count(array.len(), left.size(), || over_axes(&operation::MEAN_AXES, array.shape(), &axes))?;
-        Ok(divided(sum_to_new(array, left, &|axis| summed.contains(axis), Serial), count))
+        let request = || over_axes(&operation::MEAN_AXES, array.shape(), &axes);
+        let count = count(array.len(), left.size(), request)?;
+        let sums = new_sum(array, left, &|axis| summed.contains(axis), Serial);
+        Ok(divided(sums.map_err(|no| request().too_large(&no.shape, no.size))?, count))
     }
 
     /// The mean over `axes`, which stay in the result with size 1.
@@ -89,9 +90,10 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::MEAN_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        let count =
-            count(array.len(), kept.size(), || over_axes(&operation::MEAN_AXES, array.shape(), &axes))?;
-        Ok(divided(sum_to_new(array, kept, &|_| false, Serial), count))
+        let request = || over_axes(&operation::MEAN_AXES, array.shape(), &axes);
+        let count = count(array.len(), kept.size(), request)?;
+        let sums = new_sum(array, kept, &|_| false, Serial);
+        Ok(divided(sums.map_err(|no| request().too_large(&no.shape, no.size))?, count))
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod into_sum;
 mod mean_axes;
+mod new_sum;
 mod par;
 mod reduce_axes;
 mod sum_axes;

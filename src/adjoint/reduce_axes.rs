@@ -4,8 +4,9 @@ use crate::error::{BroadcastError, operation};
 use crate::kernel::combine::{By, Combine};
 use crate::kernel::each::{Cloning, VisitBlock, block};
 use crate::kernel::fused::{Fold, reduce_to};
+use crate::kernel::memory::NoMemory;
 use crate::kernel::nest::Inputs;
-use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
+use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, sizes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -62,7 +63,9 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
         let (array, size) = (self.as_array_ref(), size_of::<A>());
         let (left, _): (D::Left, _) = without_axes(&operation::REDUCE_AXES, array.shape(), &axes, size)?;
         let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size)?;
-        let result = reduced(array, kept, identity, op);
+        let result = reduced(array, kept, identity, op).map_err(|no| {
+            over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(sizes(&left), no.size)
+        })?;
         Ok(result.into_shape_with_order(left).expect("as many elements, in standard layout"))
     }
 
@@ -101,7 +104,9 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        Ok(reduced(array, kept, identity, op))
+        reduced(array, kept, identity, op).map_err(|no| {
+            over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(&no.shape, no.size)
+        })
     }
 }
 
@@ -113,7 +118,7 @@ fn reduced<A: Clone, D: Dimension, F: Fn(A, A) -> A>(
     shape: D,
     identity: A,
     op: F,
-) -> Array<A, D> {
+) -> Result<Array<A, D>, NoMemory> {
     let by = By { identity: &identity, op: &op };
     let visit = &mut Fold { make: Cloning, by };
     reduced_by(array, shape, &mut |nest, moving| block(nest, moving, visit), &by)
@@ -125,6 +130,6 @@ fn reduced_by<A: Clone, D: Dimension>(
     shape: D,
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn Combine<A>,
-) -> Array<A, D> {
+) -> Result<Array<A, D>, NoMemory> {
     reduce_to(array.shape(), shape, &Inputs::from((array,)), visit, combine)
 }

@@ -1,9 +1,9 @@
 //! nGraph's adjoint: the sum over named axes.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, operation};
-use crate::kernel::sum::sum_to_new;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
+use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
@@ -20,14 +20,14 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Shapes
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`. The number of axes of the result is fixed where that of the
-    /// array is and `axes` is an array, an integer or an `Axis`; else it is dynamic. A negative axis counts from the end. No axes give a copy, all
-    /// of them a single element; over an empty axis the sum is zero.
+    /// array is and `axes` is an array, an integer or an `Axis`; else it is dynamic. A negative axis counts from
+    /// the end. No axes (`[]`) give a copy, all of them a single element; over an empty axis the sum is zero.
     ///
     /// # Errors
     /// In this order:
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -41,6 +41,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// assert_eq!(delta.sum_axes(-1)?, array![6.0, 60.0]);
     /// let all: ArrayD<f64> = delta.sum_axes(&[0, 1][..])?;
     /// assert_eq!(all.sum(), 66.0);
+    /// assert_eq!(delta.sum_axes([])?, delta);
     /// assert_eq!(
     ///     delta.sum_axes([1, 1]).unwrap_err().to_string(),
     ///     "cannot sum shape [2, 3] over axes [1, 1]: axis 1 is named more than once",
@@ -70,7 +71,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (left, summed): (D::Left, _) =
             without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Serial))
+        new_sum(array, left, &|axis| summed.contains(axis), Serial)
+            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
     }
 
     /// The sum over `axes`, which stay in the result with size 1.
@@ -103,7 +105,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, kept, &|_| false, Serial))
+        new_sum(array, kept, &|_| false, Serial)
+            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The adjoint of placed axes: the sum over all that they leave.
 
-use crate::error::BroadcastError;
+use super::new_sum::new_sum;
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
+use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target, positions};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension};
@@ -32,7 +33,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -69,7 +70,10 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (target, named) = placed_sum_target(array.shape(), &shape, &axes, size_of::<A>())?;
         let new = array.ndim() - target.ndim();
-        Ok(sum_to_new(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial))
+        new_sum(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial).map_err(|no| {
+            let request = Request::new(&operation::SUM_IN_DIM, &[array.shape()]).to(shape.for_message());
+            request.axes(&positions(&axes)).too_large(&no.shape, no.size)
+        })
     }
 
     /// [`sum_in_dim`](Self::sum_in_dim) to the shape of `like`, of which the elements do not matter.

@@ -1,8 +1,9 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
 use crate::shape::{ShapeOf, TargetShape, sum_target, sums_to};
 use crate::view::AsArrayRef;
@@ -21,7 +22,8 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Shapes
     /// Aligned at the right, each axis of `shape` has the array's size or is 1; `shape` may have fewer axes.
-    /// `(2, 3, 4)` to `(3, 1)` sums over axes 0 and 2. The array's own shape gives a copy, `()` the sum of
+    /// `(2, 3, 4)` to `(3, 1)` sums over axes 0 and 2. The array's own shape gives a copy, at the cost of
+    /// `to_owned`; [`into_sum_to_shape`](crate::IntoSumTo::into_sum_to_shape) saves that too. `()` gives the sum of
     /// all; size 1 from an array's size 0 is zero. The result's axes lie in memory in the order of the
     /// array's.
     ///
@@ -30,7 +32,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
     /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `shape` has more axes than the array;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -59,7 +61,11 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
-        Ok(sum_to_new(array, target, &|axis| axis < new, Serial))
+        new_sum(array, target, &|axis| axis < new, Serial).map_err(|no| {
+            Request::new(&operation::SUM_TO, &[array.shape()])
+                .to(shape.for_message())
+                .too_large(&no.shape, no.size)
+        })
     }
 
     /// [`sum_to_shape`](Self::sum_to_shape) to the shape of `like`, of which the elements do not matter.

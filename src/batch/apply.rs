@@ -2,7 +2,7 @@
 
 use super::{BaseOp, Batch, JointBatch, WithBase, base_op};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{BatchShape, LessAxes, check_batches_into, result_shape, sizes};
+use crate::shape::{BatchShape, LessAxes, check_batches_into, result_shape, result_too_large, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// The result of an operation `P` on two batches.
@@ -26,7 +26,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// are not 1, of the others [`BaseAxes`](crate::ErrorKind::BaseAxes) and
     /// [`BaseSymbol`](crate::ErrorKind::BaseSymbol) where bases do not fit the signature;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -55,8 +55,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
     {
         let shapes = [self.shape(), other.shape()];
-        let shape = result_shape(&shapes, sizes(&op.base(&shapes)?), size_of::<P::Output>())?;
-        Ok(op.to_new(self, other, shape))
+        let base = op.base(&shapes)?;
+        let shape = result_shape(&shapes, sizes(&base), size_of::<P::Output>())?;
+        op.to_new(self, other, shape)
+            .map_err(|no| result_too_large(&shapes, sizes(&base), &no.shape, no.size))
     }
 
     /// [`apply`](Self::apply) into an array that exists, whose elements are overwritten.

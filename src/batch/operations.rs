@@ -3,6 +3,7 @@
 use super::{Batch, Signature};
 use crate::error::BroadcastError;
 use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
+use crate::kernel::memory::NoMemory;
 use crate::kernel::nest::{Inputs, Visit};
 use crate::kernel::product::{products_into, products_to_new};
 use crate::kernel::threads::{Serial, Threads};
@@ -112,7 +113,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
         shape: E,
-    ) -> Array<Self::Output, E>;
+    ) -> Result<Array<Self::Output, E>, NoMemory>;
 
     /// Writes the results; the shapes were checked.
     #[doc(hidden)]
@@ -130,7 +131,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
         shape: E,
-    ) -> Array<Self::Output, E>
+    ) -> Result<Array<Self::Output, E>, NoMemory>
     where
         A: Send + Sync,
         A2: Sync,
@@ -185,7 +186,7 @@ macro_rules! methods {
             $a: &Batch<'_, $A, D, B>,
             $b: &Batch<'_, $A2, D2, B2>,
             $shape: E,
-        ) -> Array<Self::Output, E> {
+        ) -> Result<Array<Self::Output, E>, NoMemory> {
             $to_new
         }
 
@@ -203,7 +204,7 @@ macro_rules! methods {
             $a: &Batch<'_, $A, D, B>,
             $b: &Batch<'_, $A2, D2, B2>,
             $shape: E,
-        ) -> Array<Self::Output, E>
+        ) -> Result<Array<Self::Output, E>, NoMemory>
         where
             $A: Send + Sync,
             $A2: Sync,

@@ -21,7 +21,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
     /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `target` has more axes than the batch;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `target`;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -136,11 +136,12 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let part = self.shape();
         let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
         let whole: W = with_base(batch, part.base());
+        let request = || Request::new(&operation::BATCH_SUM, &[part]).to(batch);
         if !fits(sizes(&whole), size_of::<A>()) {
-            let request = Request::new(&operation::BATCH_SUM, &[part]).to(batch);
-            return Err(request.too_large(sizes(&whole), size_of::<A>()));
+            return Err(request().too_large(sizes(&whole), size_of::<A>()));
         }
         // The bases are equal, so no base axis is summed.
-        Ok(sum_to_new(self.whole(), whole, &|axis| axis < new, Serial))
+        sum_to_new(self.whole(), whole, &|axis| axis < new, Serial)
+            .map_err(|no| request().too_large(&no.shape, no.size))
     }
 }

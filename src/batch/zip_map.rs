@@ -2,7 +2,10 @@
 
 use super::{Batch, BatchOf, JointBatch, JointBatch3, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_shape, sizes};
+use crate::kernel::memory::filled;
+use crate::shape::{
+    BatchShape, LessAxes, batch_ndim, check_batches_into, result_shape, result_too_large, sizes,
+};
 use crate::view::{Bases, for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -21,7 +24,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// [`OperandCount`](crate::ErrorKind::OperandCount) for a signature with another number of operands;
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
     /// any other error of [`Signature::resolve`](super::Signature::resolve);
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -69,7 +72,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
     /// any other error of [`Signature::resolve`](super::Signature::resolve);
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -245,8 +248,10 @@ pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N
     parts: &[BatchShape<'_>; N],
     base: &impl ResultBase<R>,
 ) -> Result<Array<O, W>, BroadcastError> {
-    let shape: W = result_shape(parts, sizes(&base.base(parts)?), size_of::<O>())?;
-    Ok(Array::from_elem(shape, O::default()))
+    let base = base.base(parts)?;
+    let shape: W = result_shape(parts, sizes(&base), size_of::<O>())?;
+    let default = O::default();
+    filled(shape, || default.clone()).map_err(|no| result_too_large(parts, sizes(&base), &no.shape, no.size))
 }
 
 /// The number of base axes of an array of shape `out` into which results with base `R` are written.

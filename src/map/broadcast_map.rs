@@ -3,6 +3,7 @@
 use super::fused_operands::{MapOperands, Mapping, ParMapOperands, Sharing, joint};
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{par_to_new, to_new};
+use crate::kernel::memory::NoMemory;
 use crate::shape::{fits, sizes};
 use core::marker::PhantomData;
 use ndarray::{Array, Dimension};
@@ -26,8 +27,7 @@ use ndarray::{Array, Dimension};
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
 /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero joint sizes multiply past `isize::MAX`;
-/// [`TooLarge`](crate::ErrorKind::TooLarge) where the elements of the result take more than
-/// `isize::MAX` bytes.
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
 ///
 /// # Examples
 /// ```
@@ -66,7 +66,7 @@ where
 {
     let inputs = operands.inputs();
     let shape = shape_of_result(inputs.shapes(), size_of::<R>())?;
-    Ok(to_new(shape, &inputs, Mapping::<O, F>(f, PhantomData)))
+    to_new(shape, &inputs, Mapping::<O, F>(f, PhantomData)).map_err(|no| too_large(inputs.shapes(), &no))
 }
 
 /// [`broadcast_map`] on rayon's threads, where there are enough elements to gain by it.
@@ -102,7 +102,7 @@ where
 {
     let inputs = operands.inputs();
     let shape = shape_of_result(inputs.shapes(), size_of::<R>())?;
-    Ok(par_to_new(shape, &inputs, Sharing::<O, F>(&f, PhantomData)))
+    par_to_new(shape, &inputs, Sharing::<O, F>(&f, PhantomData)).map_err(|no| too_large(inputs.shapes(), &no))
 }
 
 /// The joint shape, of a result whose elements have `size` bytes.
@@ -112,4 +112,10 @@ pub(super) fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) ->
         return Err(Request::new(&operation::TOGETHER, shapes).too_large(sizes(&shape), size));
     }
     Ok(shape)
+}
+
+/// The error of a result that memory cannot be had for.
+#[cold]
+pub(super) fn too_large(shapes: &[&[usize]], no: &NoMemory) -> BroadcastError {
+    Request::new(&operation::TOGETHER, shapes).too_large(&no.shape, no.size)
 }

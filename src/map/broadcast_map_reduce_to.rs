@@ -1,8 +1,8 @@
 //! Operands evaluated and reduced in one pass, by any operation.
 
 use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
-use crate::error::BroadcastError;
 use crate::error::operation::{self, Operation};
+use crate::error::{BroadcastError, Request};
 use crate::kernel::combine::{By, Combine};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Fold, reduce_to};
@@ -28,7 +28,7 @@ use ndarray::Array;
 /// no joint shape; [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one
 /// above `isize::MAX`; [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the joint shape has fewer axes than
 /// `shape`; [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
-/// [`TooLarge`](crate::ErrorKind::TooLarge) where the result takes more than `isize::MAX` bytes.
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
 ///
 /// # Examples
 /// ```
@@ -95,5 +95,7 @@ where
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
     let target = sum_target(sizes(&joint), shape, size_of::<R>(), operation, inputs.shapes())?;
-    Ok(reduce_to(sizes(&joint), target, &inputs, visit, combine))
+    reduce_to(sizes(&joint), target, &inputs, visit, combine).map_err(|no| {
+        Request::new(operation, inputs.shapes()).to(shape.for_message()).too_large(&no.shape, no.size)
+    })
 }

@@ -29,7 +29,7 @@ use num_traits::Zero;
 /// no joint shape; [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one
 /// above `isize::MAX`; [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the joint shape has fewer axes than
 /// `shape`; [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
-/// [`TooLarge`](crate::ErrorKind::TooLarge) where the sums take more than `isize::MAX` bytes.
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the sums.
 ///
 /// # Examples
 /// ```

@@ -1,6 +1,6 @@
 //! Arrays that are given away, evaluated with operands into their own memory where it serves.
 
-use super::broadcast_map::shape_of_result;
+use super::broadcast_map::{shape_of_result, too_large};
 use crate::error::{BroadcastError, Returned};
 use crate::kernel::each::{Make, VisitBlock, block, over_each, to_new};
 use crate::kernel::nest::{Elements, Inputs, Visit};
@@ -137,7 +137,7 @@ where
 {
     let inputs = operands.all(array);
     let shape = shape_of_result(inputs.shapes(), size_of::<A>())?;
-    Ok(to_new(shape, &inputs, own))
+    to_new(shape, &inputs, own).map_err(|no| too_large(inputs.shapes(), &no))
 }
 
 /// Operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple, with a closure

@@ -17,8 +17,9 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// The result has the shape of the array.
     ///
     /// # Panics
-    /// Where the elements take more than `isize::MAX` bytes: a view can be larger than memory. Where a `clone` panics,
-    /// the elements made so far are forgotten, not dropped.
+    /// Where the elements take more than `isize::MAX` bytes, or more than can be allocated: a view can be larger than
+    /// memory, and [`try_materialize`](Self::try_materialize) returns an error there. Where a `clone` panics, the elements
+    /// made so far are forgotten, not dropped.
     ///
     /// # Errors
     /// None.
@@ -55,10 +56,49 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone,
     {
+        match self.try_materialize() {
+            Ok(copy) => copy,
+            Err(error) => panic!("{}", Line(&error)),
+        }
+    }
+
+    /// [`materialize`](Self::materialize) with an error where it panics.
+    ///
+    /// # Shapes
+    /// As [`materialize`](Self::materialize).
+    ///
+    /// # Errors
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the elements take more than `isize::MAX` bytes, or more than can be
+    /// allocated: a view can be larger than memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{arr0, array};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let row = array![1, 2];
+    /// assert_eq!(row.broadcast_to((2, -1))?.try_materialize()?, array![[1, 2], [1, 2]]);
+    /// assert_eq!(
+    ///     arr0(1_u8).broadcast_to([1_usize << 62])?.try_materialize().unwrap_err().to_string(),
+    ///     "cannot broadcast shape [4611686018427387904] to [4611686018427387904]: \
+    ///      the result [4611686018427387904] takes 4611686018427387904 bytes, which cannot be allocated",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`materialize`](Self::materialize); NumPy raises `MemoryError`.
+    #[inline]
+    fn try_materialize(&self) -> Result<Array<A, D>, BroadcastError>
+    where
+        A: Clone,
+    {
         let array = self.as_array_ref();
         let (shape, size) = (array.shape(), size_of::<A>());
-        assert!(fits(shape, size), "{}", Line(&too_large(shape, size)));
-        copy(array)
+        if !fits(shape, size) {
+            return Err(too_large(shape, size));
+        }
+        copy(array).map_err(|_| too_large(shape, size))
     }
 
     /// Copies the array, stretched to the shape of `out`, into `out`.

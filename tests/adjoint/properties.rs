@@ -337,5 +337,7 @@ fn new_sums_lie_as_their_array() {
         assert_eq!(sums, Array::from_elem(sums.raw_dim(), 5));
         let kept = turned.sum_axes_keepdims(last).expect("an axis of the array");
         assert_eq!(kept.index_axis(Axis(last), 0).strides(), sums_of_the_last, "{order:?}");
+        let same = turned.sum_to_match(&turned).expect("its own shape");
+        assert_eq!((same.strides(), &same), (turned.strides(), &turned.to_owned()), "{order:?}");
     }
 }

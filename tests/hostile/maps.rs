@@ -126,6 +126,16 @@ fn copies(t: &mut Table) {
     t.call(name, || arr0(Nothing).broadcast_to([0, LIMIT]).map(|v| v.materialize()))
         .gives(|copy| copy.is_empty());
 
+    let name = "Materialize::try_materialize";
+    t.call(name, || many.try_materialize()).is(Ok(many.clone()));
+    t.call(name, || many.t().try_materialize()).gives(|copy| copy == many.t());
+    t.call(name, || hollow().try_materialize()).gives(|copy| copy.dim() == (0, LIMIT));
+    t.call(name, || arr0(Nothing).try_materialize()).is(Ok(arr0(Nothing)));
+    t.call(name, || huge().try_materialize()).refused(
+        "cannot broadcast shape [2147483648, 2147483648] to [2147483648, 2147483648]: the result [2147483648, \
+         2147483648] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+
     let name = "Materialize::materialize_into";
     let (mut out, mut one) = (ArrayD::zeros(IxDyn(&spread())), array![3]);
     let mut empty = Array2::zeros((0, LIMIT));

@@ -319,6 +319,8 @@ fn maps(t: &mut Table) {
     both(t, name, |c| outcome(broadcast_map_sum_to_match((&c.a, &c.matrix), &c.matrix, |a, b| a * b)));
     both(t, "Materialize::materialize", |c| Ok((c.a.materialize(), c.a.t().materialize()).look()));
     both(t, "Materialize::materialize", |c| Ok((c.row.materialize(), c.matrix.materialize()).look()));
+    both(t, "Materialize::try_materialize", |c| outcome(c.a.t().try_materialize()));
+    both(t, "Materialize::try_materialize", |c| outcome(c.column.try_materialize()));
     both(t, "Materialize::materialize_into", |c| {
         let (m, n) = c.matrix.dim();
         c.written([m, n], |out| c.row.materialize_into(out))

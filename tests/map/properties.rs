@@ -227,6 +227,8 @@ proptest! {
         let copy = view.materialize();
         prop_assert!(copy.is_standard_layout());
         prop_assert_eq!(&copy, &view);
+        let tried = view.try_materialize().unwrap();
+        prop_assert_eq!((tried.strides(), &tried), (copy.strides(), &copy));
         if view.ndim() <= 6 {
             view_of_rank!(view.clone(), fixed => prop_assert_eq!(fixed.materialize().into_dyn(), copy.clone()));
         }
