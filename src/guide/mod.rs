@@ -13,7 +13,7 @@
 //! | [`from_pytorch`] | the same for PyTorch |
 //! | [`versions`] | which versions of ndarray and Rust does it need, and what may change? |
 //!
-//! All chapters begin with the same two lines: the types are ndarray's, the methods come with the prelude.
+//! All examples begin with the same two lines: types come from ndarray, methods from the prelude.
 //!
 //! ```
 //! use ndarray::array;
