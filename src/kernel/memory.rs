@@ -7,12 +7,12 @@ use super::loops::{Loop, OPERANDS, steps};
 use super::nest::Elements;
 use super::order::{IsInside, ordered};
 use alloc::alloc::alloc_zeroed;
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 use core::alloc::Layout;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop, transmute};
-use core::slice;
+use core::{ptr, slice};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
@@ -72,8 +72,8 @@ pub(super) fn zeros<A: Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMe
     }
     // SAFETY: The global allocator returned memory of the layout of `len` elements, all bits of which are zero: of a plain
     // number that is zero.
-    let elements = unsafe { Vec::from_raw_parts(zeroed, len, len) };
-    Ok(Array::from_shape_vec(shape, elements).expect("as many elements as the shape has"))
+    let elements = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(zeroed, len)) };
+    Ok(Array::from_shape_vec(shape, elements.into_vec()).expect("as many elements as the shape has"))
 }
 
 /// Room on the stack for partial results and copies, small enough for any thread.
