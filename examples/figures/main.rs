@@ -2,33 +2,59 @@
 //! result knows the element that it reads.
 //!
 //! `cargo run --example figures` writes them into `src/guide`; `cargo test` fails where a file differs.
+//!
+//! docs.rs has no file beside README's text, so `images.md` defines README's images again, with the pictures in the links.
+//! In Markdown the first definition wins, and `lib.rs` includes this file first.
 
 mod svg;
 
 use ndarray::{Array, Array1, Array2, Array3, ArrayRef, ArrayViewD, Dimension, Ix1, Ix2, ShapeBuilder};
 use ndarray_broadcast::{BroadcastError, batch_broadcast, prelude::*, reduction_axes};
+use std::error::Error;
 use std::path::Path;
 use std::{fs, process};
 use svg::{Edge, Line, Svg};
 
+/// The images of README, by their labels there.
+const README_IMAGES: [(&str, &str); 2] = [("match", "broadcast_to_match.svg"), ("speed", "speed.svg")];
+
 fn main() {
-    let figures = match figures() {
-        Ok(figures) => figures,
-        Err(error) => fail(&error.to_string()),
-    };
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guide");
-    for (name, figure) in figures {
-        let file = guide.join(name);
-        if let Err(error) = fs::write(&file, &figure) {
-            fail(&format!("{}: {error}", file.display()));
-        }
-        println!("{name:<24} {:>6} bytes", figure.len());
+    let drawn = figures().map_err(Box::from).and_then(|figures| write_into(&guide, &figures));
+    if let Err(error) = drawn {
+        eprintln!("figures: {error}");
+        process::exit(1);
     }
 }
 
-fn fail(error: &str) -> ! {
-    eprintln!("figures: {error}");
-    process::exit(1);
+fn write_into(guide: &Path, figures: &[(&str, String)]) -> Result<(), Box<dyn Error>> {
+    let write = |name: &str, text: &str| {
+        println!("{name:<24} {:>6} bytes", text.len());
+        fs::write(guide.join(name), text).map_err(|error| format!("{name}: {error}"))
+    };
+    for (name, figure) in figures {
+        write(name, figure)?;
+    }
+    Ok(write("images.md", &images(guide)?)?)
+}
+
+/// The definitions of README's images, each with its picture in the link.
+pub(crate) fn images(guide: &Path) -> Result<String, String> {
+    let mut definitions = String::new();
+    for (label, name) in README_IMAGES {
+        let picture = fs::read(guide.join(name)).map_err(|error| format!("{name}: {error}"))?;
+        definitions += &format!("[{label}]: data:image/svg+xml,");
+        for byte in picture {
+            match byte {
+                b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'.' | b'/' | b':' | b'=' | b',' | b';' => {
+                    definitions.push(char::from(byte));
+                }
+                _ => definitions += &format!("%{byte:02X}"),
+            }
+        }
+        definitions.push('\n');
+    }
+    Ok(definitions)
 }
 
 /// All figures, by the names of their files.
