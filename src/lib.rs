@@ -1,3 +1,4 @@
+#![doc = include_str!("guide/images.md")]
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]

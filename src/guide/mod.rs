@@ -24,9 +24,35 @@
 //! ```
 
 #[doc = include_str!("families.md")]
+///
+/// # In pictures
+///
+/// Each cell has the colour of the element that it reads. A frame shows where the element stands, a dashed arrow which
+/// axes repeat it. `cargo run --example figures` draws these pictures from real views.
+///
+/// Two arrays match each other, aligned at the right; axes of size 1 and missing axes stretch:
+#[doc = include_str!("broadcast_to_match.svg")]
+///
+/// One array goes to a target; -1 keeps the size of the array's own axis:
+#[doc = include_str!("broadcast_to.svg")]
+///
+/// Named axes are new. The same array and the same shape give two results:
+#[doc = include_str!("broadcast_axes.svg")]
+///
+/// Placed axes: axis 0 of the array becomes axis 2 of the result, axis 1 becomes axis 0:
+#[doc = include_str!("broadcast_in_dim.svg")]
+///
+/// Batches are broadcast, their bases (matrices of `x`, vectors of `y`) stay as they are:
+#[doc = include_str!("batch_broadcast.svg")]
 pub mod families {}
 
 #[doc = include_str!("gradients.md")]
+///
+/// # In a picture
+///
+/// Each number of `delta` is added to the gradient of the element of its colour, which
+/// [stood in its place](crate::guide::families#in-pictures):
+#[doc = include_str!("sum_to_match.svg")]
 pub mod gradients {}
 
 #[doc = include_str!("batches.md")]
