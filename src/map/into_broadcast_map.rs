@@ -64,8 +64,8 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     /// ```
     ///
     /// # Equivalents
-    /// `x += row` of NumPy where the shapes allow it, else `x + row`; PyTorch `x.add_(row)`; `x + &row` of ndarray, which
-    /// reuses the memory of `x` too.
+    /// `x += row` of NumPy and `x.add_(row)` of PyTorch where the shapes allow it, else `x + row`; `x + &row` of ndarray,
+    /// which reuses the memory of `x` too.
     #[doc(alias = "map_inplace")]
     fn into_broadcast_map<O, F>(self, operands: O, f: F) -> Result<Self::With<O::Dim>, Returned<Self>>
     where

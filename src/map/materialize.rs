@@ -45,7 +45,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.ascontiguousarray`, PyTorch `x.contiguous()`. ndarray's `to_owned` keeps F order and is slow
+    /// `numpy.array(x, order="C")`; PyTorch `x.contiguous()`, which does not copy what is contiguous. ndarray's `to_owned` keeps F order and is slow
     /// for views that repeat elements.
     #[doc(alias = "to_owned")]
     #[doc(alias = "contiguous")]
@@ -129,8 +129,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.copyto(out, x)`, PyTorch `out.copy_(x)`; ndarray's `assign`, which panics where the shapes do
-    /// not fit.
+    /// `numpy.copyto(out, x)`, which also drops leading axes of size 1; PyTorch `out.copy_(x)`; ndarray's `assign`, which
+    /// panics where the shapes do not fit.
     #[doc(alias = "assign")]
     #[doc(alias = "copyto")]
     #[inline]
