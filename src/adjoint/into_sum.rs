@@ -1,4 +1,4 @@
-//! Sums of arrays that are given away.
+//! Sums of arrays by value.
 
 use super::SumTo;
 use crate::error::{BroadcastError, operation};
@@ -7,18 +7,18 @@ use crate::shape::{ShapeOf, TargetShape, sizes, sum_target};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-/// Sums to a shape, of an array by value: where there is nothing to sum it comes back as it is.
+/// Sums to a shape, of an array by value: if there is nothing to sum, the array is the result.
 ///
 /// Sealed; implemented for `Array`.
 pub trait IntoSumTo<A, D: Dimension>: Sealed {
     /// [`sum_to_shape`](SumTo::sum_to_shape) by value. An array that already has the shape is the result
-    /// itself, without a copy: the commonest case in a backward pass.
+    /// itself, without a copy. This is the most common case in a backward pass.
     ///
     /// # Shapes
     /// As [`sum_to_shape`](SumTo::sum_to_shape).
     ///
     /// # Errors
-    /// As [`sum_to_shape`](SumTo::sum_to_shape); the array is dropped then.
+    /// As [`sum_to_shape`](SumTo::sum_to_shape). The array is dropped.
     ///
     /// # Examples
     /// ```
@@ -35,7 +35,7 @@ pub trait IntoSumTo<A, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// PyTorch `delta.sum_to_size(shape)`, which returns the tensor itself there.
+    /// PyTorch `delta.sum_to_size(shape)`, which also returns the tensor itself if nothing is summed.
     fn into_sum_to_shape<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>, BroadcastError>
     where
         A: Clone + Zero;

@@ -12,12 +12,12 @@ use num_traits::{NumCast, Zero};
 
 /// Means over named axes, on every kind of array.
 ///
-/// A mean is the sum, as exact as [`sum_axes`](crate::SumAxes::sum_axes), divided by the number of elements; of integers
-/// it is cut off as their division is.
+/// A mean is the sum, as exact as [`sum_axes`](crate::SumAxes::sum_axes), divided by the number of elements. A
+/// mean of integers is rounded toward zero, as their division is.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
-    /// The mean over `axes`, which are gone from the result.
+    /// The mean over `axes`, which the result does not have.
     ///
     /// # Shapes
     /// As [`sum_axes`](crate::SumAxes::sum_axes). No axes give a copy.
@@ -25,7 +25,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Errors
     /// As [`sum_axes`](crate::SumAxes::sum_axes), and then
     /// [`NoMean`](crate::ErrorKind::NoMean) where an element of the result would be the mean of no elements, or of more
-    /// than the element type can count.
+    /// elements than the element type can count.
     ///
     /// # Examples
     /// ```
@@ -46,7 +46,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning;
-    /// ndarray's `mean_axis`, which gives `None` there.
+    /// ndarray's `mean_axis`, which gives `None` for no elements.
     #[doc(alias = "mean_axis")]
     #[doc(alias = "average")]
     fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
@@ -99,10 +99,10 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> MeanAxes<A, D> for T {}
 
-/// How many of `len` elements each of so many means is made of, if there are any means.
+/// The number of elements for each of `means` means of `len` elements, if there are any means.
 ///
 /// # Errors
-/// `NoMean` where that is none, or more than `A` can count.
+/// `NoMean` if that number is 0, or more than `A` can count.
 fn count<A: NumCast>(
     len: usize,
     means: usize,

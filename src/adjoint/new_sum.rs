@@ -10,10 +10,10 @@ use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-/// The array summed to `shape`, as [`sum_to_new`] does it; a copy where nothing is summed.
+/// [`sum_to_new`], or a copy if nothing is summed.
 ///
-/// In other layouts than the standard one, elements that own memory are added to zero even then: a copy would leak them
-/// where a `clone` panics.
+/// In other layouts than the standard one, elements that own memory are added to zero even then, because a copy would
+/// leak them if a `clone` panics.
 #[inline]
 pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,

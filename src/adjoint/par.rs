@@ -11,9 +11,9 @@ use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-/// [`SumAxes`](crate::SumAxes) and [`SumTo`](crate::SumTo) on rayon's threads, where the array is large
-/// enough to gain. The result is that of the same method on one thread, to the last bit. Without the feature `rayon`
-/// that thread is the only one.
+/// [`SumAxes`](crate::SumAxes) and [`SumTo`](crate::SumTo) on rayon's threads, if the array is large
+/// enough to gain. The result has the same bits as that of the method on one thread. Without the feature `rayon`, the
+/// calling thread does all the work.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
@@ -37,7 +37,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `torch.sum`, which takes threads on its own.
+    /// `torch.sum`, which uses several threads by default.
     fn par_sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
     where
         A: Clone + Zero + Send + Sync,

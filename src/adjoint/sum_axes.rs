@@ -10,18 +10,18 @@ use num_traits::Zero;
 
 /// Sums over named axes, on every kind of array.
 ///
-/// The order of summation depends on the shape and the layout of the array alone, and is not the naive
-/// one: sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+/// The order of summation depends only on the shape and the layout of the array. Sums of blocks are added
+/// pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
-    /// The sum over `axes`, which are gone from the result: the adjoint of
+    /// The sum over `axes`, which the result does not have: the adjoint of
     /// [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
     ///
     /// # Shapes
-    /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`. The number of axes of the result is fixed where that of the
-    /// array is and `axes` is an array, an integer or an `Axis`; else it is dynamic. A negative axis counts from
-    /// the end. No axes (`[]`) give a copy, all of them a single element; over an empty axis the sum is zero.
+    /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`. The number of axes of the result is fixed if that of
+    /// the array is and `axes` is an array, an integer or an `Axis`; otherwise it is dynamic. A negative axis counts
+    /// from the end. No axes (`[]`) give a copy, all axes a single element. A sum over an empty axis is zero.
     ///
     /// # Errors
     /// In this order:
@@ -52,14 +52,14 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
-    /// More axes than the array has do not compile, where both numbers are in the types:
+    /// If both numbers of axes are in the types, more axes than the array has do not compile:
     /// ```compile_fail,E0277
     /// # use ndarray_broadcast::prelude::*;
     /// ndarray::array![1.0, 2.0].sum_axes([0, 1]).unwrap();
     /// ```
     ///
     /// # Equivalents
-    /// nGraph's `Sum(delta, broadcast_axes)`, which is the backpropagation of its `Broadcast`;
+    /// nGraph's `Sum(delta, broadcast_axes)`, the backpropagation of its `Broadcast`;
     /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`.
     #[doc(alias = "sum_axis")]
     #[inline]

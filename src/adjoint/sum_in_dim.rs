@@ -1,4 +1,4 @@
-//! The adjoint of placed axes: the sum over all that they leave.
+//! The adjoint of placed axes: the sum over all other axes.
 
 use super::new_sum::new_sum;
 use crate::error::{BroadcastError, Request, operation};
@@ -21,15 +21,15 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// repeats for an array of shape `shape`.
     ///
     /// # Shapes
-    /// Axis `i` of the result is axis `axes[i]` of the array, in any order: out of order they transpose. There `shape`
-    /// has the array's size, or 1 to sum over it; all other axes are summed over. `(4, 3, 5)` to `(5, 1)` with axes
+    /// Axis `i` of the result is axis `axes[i]` of the array, in any order, which transposes. Axis `i` of `shape` has the
+    /// size of that axis, or is 1 to sum over it. All other axes are summed over. `(4, 3, 5)` to `(5, 1)` with axes
     /// `[2, 1]` sums over axes 0 and 1. A negative axis counts from the end of the array. A sum over an axis of size 0
     /// is zero. `()` with axes `[]` is the sum of all.
     ///
     /// # Errors
     /// In this order:
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has not one entry for each axis of `shape`;
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` does not have one entry for each axis of `shape`;
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
@@ -76,7 +76,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         })
     }
 
-    /// [`sum_in_dim`](Self::sum_in_dim) to the shape of `like`, of which the elements do not matter.
+    /// [`sum_in_dim`](Self::sum_in_dim) to the shape of `like`, whose elements do not matter.
     ///
     /// # Shapes
     /// As [`sum_in_dim`](Self::sum_in_dim); the result has the dimension type of `like`.
@@ -110,14 +110,14 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         self.sum_in_dim(ShapeOf(like.raw_dim()), axes)
     }
 
-    /// [`sum_in_dim`](Self::sum_in_dim) into an array that exists, of which the elements are overwritten.
+    /// [`sum_in_dim`](Self::sum_in_dim) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
     /// As [`sum_in_dim`](Self::sum_in_dim), to the shape of `out`, which may have any layout. Nothing is allocated
     /// for up to 6 fixed axes.
     ///
     /// # Errors
-    /// As [`sum_in_dim`](Self::sum_in_dim); then `out` is as it was.
+    /// As [`sum_in_dim`](Self::sum_in_dim). An error leaves `out` unchanged.
     ///
     /// # Examples
     /// ```
@@ -146,13 +146,13 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         sum_with(self.as_array_ref(), out, &axes, &Overwrite)
     }
 
-    /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array: what a backward pass does with a gradient.
+    /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
     ///
     /// # Shapes
     /// As [`sum_in_dim_into`](Self::sum_in_dim_into).
     ///
     /// # Errors
-    /// As [`sum_in_dim`](Self::sum_in_dim); then `out` is as it was.
+    /// As [`sum_in_dim`](Self::sum_in_dim). An error leaves `out` unchanged.
     ///
     /// # Examples
     /// ```
@@ -167,7 +167,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `gradient += …` of what [`sum_in_dim`](Self::sum_in_dim) gives, without the temporary.
+    /// `gradient += delta.sum_in_dim(…)`, without the temporary.
     #[inline]
     fn add_sum_in_dim_to<E: Dimension, X: Axes>(
         &self,
@@ -186,7 +186,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// As [`sum_in_dim_into`](Self::sum_in_dim_into).
     ///
     /// # Errors
-    /// As [`sum_in_dim`](Self::sum_in_dim); then `out` is as it was.
+    /// As [`sum_in_dim`](Self::sum_in_dim). An error leaves `out` unchanged.
     ///
     /// # Examples
     /// ```
@@ -201,7 +201,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `gradient -= …` of what [`sum_in_dim`](Self::sum_in_dim) gives, for a factor of -1.
+    /// `gradient += factor * delta.sum_in_dim(…)`, without the temporaries.
     #[inline]
     fn scaled_add_sum_in_dim_to<E: Dimension, X: Axes>(
         &self,
@@ -230,7 +230,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes, S: Store<A, Sl
     Ok(())
 }
 
-/// The array with the named axes last, in their order: a sum to them is one that is aligned at the right.
+/// The array with the named axes last, in their order, so that a sum to them is aligned at the right.
 #[inline]
 fn kept_last<'a, A, D: Dimension, X: Axes>(
     array: &'a ArrayRef<A, D>,
