@@ -10,17 +10,17 @@ use crate::shape::{TargetShape, sizes, sum_target};
 use core::marker::PhantomData;
 use ndarray::Array;
 
-/// What `op` makes of all that `map` makes of the elements of 1 to 6 operands, each stretched to their joint shape, over
-/// the axes that `shape` does not have or has with size 1.
+/// Applies `map` to the elements of 1 to 6 operands, stretched to their joint shape, and combines the values with `op`
+/// over the axes that `shape` does not have or has with size 1.
 ///
-/// One pass, without an array of all that `map` makes: a maximum, a product, whether any or all are so, a count. `op` must
-/// be associative and commutative, and `identity` must change nothing: elements are combined in the order that suits
-/// memory, and with the identity any number of times. That order depends on the shapes and layouts alone, so that a sum
-/// in floating point is the same each time.
+/// One pass, without an array of the values: a maximum, a product, a count, or whether any or all are true. `op` must be
+/// associative and commutative, and combining with `identity` must change nothing. Values are combined in the order that
+/// suits memory, and with the identity any number of times. The order depends only on shapes and layouts, so a
+/// floating-point sum is the same each time.
 ///
 /// # Shapes
-/// As [`broadcast_map_sum_to`](crate::broadcast_map_sum_to). Over an axis of size 0 the result is the identity. The
-/// result is in standard layout.
+/// As [`broadcast_map_sum_to`](crate::broadcast_map_sum_to). A reduction over an axis of size 0 gives the identity.
+/// The result is in standard layout.
 ///
 /// # Errors
 /// In this order:

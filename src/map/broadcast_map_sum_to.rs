@@ -11,12 +11,11 @@ use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-/// The sums of what `f` makes of the elements of 1 to 6 operands, each stretched to their joint shape, over
-/// the axes that `shape` does not have or has with size 1.
+/// Applies `f` to the elements of 1 to 6 operands, stretched to their joint shape, and sums the values over the axes
+/// that `shape` does not have or has with size 1.
 ///
-/// One pass, without an array of all that `f` makes: the gradient of a product, a weighted sum, a squared
-/// distance. Terms are added up in short runs and those sums by pairs, so errors hardly grow with
-/// their number.
+/// One pass, without an array of the values: the gradient of a product, a weighted sum, a squared distance. Terms are
+/// added in short runs, and the sums of these pairwise, so errors hardly grow with the number of terms.
 ///
 /// # Shapes
 /// Aligned at the right, each axis of `shape` has the size of the joint shape (see
@@ -36,7 +35,7 @@ use num_traits::Zero;
 /// use ndarray::{array, Array1};
 /// use ndarray_broadcast::broadcast_map_sum_to;
 ///
-/// // y = x * weight: the gradient of the weight sums over what the weight was repeated for
+/// // y = x * weight: the gradient of the weight sums over the axis along which the weight was repeated
 /// let (x, weight) = (array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], array![10.0, 20.0]);
 /// let of_y = array![[1.0], [0.0], [2.0]];
 /// let of_weight: Array1<f64> = broadcast_map_sum_to((&of_y, &x), weight.raw_dim(), |g, x| g * x)?;
@@ -76,7 +75,7 @@ where
 /// As [`broadcast_map_sum_to`]; the result has the dimension type of `like`.
 ///
 /// # Errors
-/// As [`broadcast_map_sum_to`], except that a shape of an array has no invalid size.
+/// As [`broadcast_map_sum_to`], except that the shape of an array has no invalid size.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Copies of views into memory of their own.
+//! Copies of views into their own memory.
 
 use crate::error::{BroadcastError, Line, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
@@ -7,7 +7,7 @@ use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Copying arrays, above all broadcast views, into memory of their own.
+/// Copies of arrays, above all of broadcast views, into their own memory.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
@@ -17,8 +17,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// The result has the shape of the array.
     ///
     /// # Panics
-    /// Where the elements take more than `isize::MAX` bytes, or more than can be allocated: a view can be larger than
-    /// memory, and [`try_materialize`](Self::try_materialize) returns an error there. Where a `clone` panics, the elements
+    /// If the elements take more than `isize::MAX` bytes, or more than can be allocated: a view can be larger than
+    /// memory. [`try_materialize`](Self::try_materialize) returns an error instead. If a `clone` panics, the elements
     /// made so far are forgotten, not dropped.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         }
     }
 
-    /// [`materialize`](Self::materialize) with an error where it panics.
+    /// [`materialize`](Self::materialize), but with an error where that panics.
     ///
     /// # Shapes
     /// As [`materialize`](Self::materialize).
@@ -144,7 +144,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         Ok(())
     }
 
-    /// [`materialize_into`](Self::materialize_into) for uninitialised memory, which saves filling it first. Afterwards
+    /// [`materialize_into`](Self::materialize_into) for uninitialised memory, which need not be filled first. Afterwards
     /// every element is initialised.
     ///
     /// Use it for memory that you allocate yourself; [`materialize`](Self::materialize) allocates a new array.
@@ -193,7 +193,7 @@ fn too_large(shape: &[usize], size: usize) -> BroadcastError {
     Request::new(&operation::TO_TARGET, &[shape]).to(shape).too_large(shape, size)
 }
 
-/// An error where the array does not go to the shape of the output.
+/// An error unless the array goes to the shape of the output.
 #[inline(always)]
 fn check<A, B, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
