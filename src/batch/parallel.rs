@@ -1,5 +1,5 @@
-//! Operations on the bases of batch elements, on several threads. Without the feature `rayon` the calling thread is the
-//! only one.
+//! Operations on the bases of batch elements, on several threads. Without the feature `rayon` they run on the calling
+//! thread.
 
 use super::apply::check_out;
 use super::zip_map::{base_of_out, new_result};
@@ -102,7 +102,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         Ok(())
     }
 
-    /// [`apply`](Self::apply) on several threads, which share the batch elements. The result is the same to the bit.
+    /// [`apply`](Self::apply) on several threads, which share the batch elements. The result has the same bits.
     ///
     /// # Shapes
     /// As [`apply`](Self::apply).
@@ -124,7 +124,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// ```
     ///
     /// # Equivalents
-    /// As the method of the operation; PyTorch uses several threads unasked.
+    /// As the method of the operation; PyTorch uses several threads by default.
     pub fn par_apply<P, A2, D2, B2>(
         &self,
         op: P,
