@@ -5,3 +5,4 @@ mod figures;
 mod readme;
 mod regressions;
 mod types;
+mod wine;
