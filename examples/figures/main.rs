@@ -40,21 +40,21 @@ fn write_into(guide: &Path, figures: &[(&str, String)]) -> Result<(), Box<dyn Er
 
 /// The definitions of README's images, each with its picture in the link.
 pub(crate) fn images(guide: &Path) -> Result<String, String> {
-    let mut definitions = String::new();
-    for (label, name) in README_IMAGES {
+    let definition = |&(label, name): &(&str, &str)| {
         let picture = fs::read(guide.join(name)).map_err(|error| format!("{name}: {error}"))?;
-        definitions += &format!("[{label}]: data:image/svg+xml,");
-        for byte in picture {
-            match byte {
-                b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'.' | b'/' | b':' | b'=' | b',' | b';' => {
-                    definitions.push(char::from(byte));
-                }
-                _ => definitions += &format!("%{byte:02X}"),
-            }
-        }
-        definitions.push('\n');
+        let encoded: String = picture.into_iter().map(encoded).collect();
+        Ok(format!("[{label}]: data:image/svg+xml,{encoded}\n"))
+    };
+    README_IMAGES.iter().map(definition).collect()
+}
+
+/// A byte as it stands in a link.
+fn encoded(byte: u8) -> String {
+    match byte {
+        b'-' | b'.' | b'/' | b':' | b'=' | b',' | b';' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
     }
-    Ok(definitions)
 }
 
 /// All figures, by the names of their files.

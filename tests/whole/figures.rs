@@ -1,4 +1,5 @@
 //! The figures of the guide show what the crate does today.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::path::Path;

@@ -9,3 +9,4 @@ mod readme;
 mod regressions;
 mod tape;
 mod types;
+mod wine;

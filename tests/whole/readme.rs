@@ -1,4 +1,5 @@
 //! README's first example prints what README says.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use ndarray::array;
 use ndarray_broadcast::prelude::*;
