@@ -94,7 +94,7 @@ pub enum ErrorKind {
     Incompatible,
     /// The non-zero sizes of the result multiply past `isize::MAX`.
     Overflow,
-    /// A result that would have to be stored has more than `isize::MAX` bytes.
+    /// A result that would have to be stored takes more than `isize::MAX` bytes, or more than can be allocated.
     TooLarge,
     /// A target has a size that no axis can have.
     InvalidSize,

@@ -10,7 +10,7 @@ mod streams;
 
 use super::levels::RADIX;
 use super::loops::{Loop, Loops, Plan, steps};
-use super::memory::{Scratch, forgettable, fresh};
+use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
 use super::nest::Nest;
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
@@ -86,7 +86,7 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     shape: E,
     dropped: &dyn Fn(usize) -> bool,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
-) -> Array<A, E> {
+) -> Result<Array<A, E>, NoMemory> {
     let mut strides = E::zeros(shape.ndim());
     let kept = input.strides().iter().enumerate().filter(|&(axis, _)| !dropped(axis));
     for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
@@ -98,10 +98,9 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     };
     if needs_drop::<A>() {
         // a panic must not leak what was stored before it
-        let zeros = |shape| Array::from_shape_simple_fn(shape, A::zero);
-        let mut out = super::order::ordered(shape, &is_inside, zeros);
+        let mut out = filled_in_order(shape, &is_inside, A::zero)?;
         sum_into(input, &mut out, dropped, &Overwrite, executor);
-        return out;
+        return Ok(out);
     }
     fresh(shape, &is_inside, |out: &mut ArrayRef<MaybeUninit<A>, E>| {
         sum_into(input, out, dropped, &Fresh, executor);
