@@ -43,7 +43,8 @@ pub(crate) struct Add<M>(pub(crate) M);
 impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
     #[inline(always)]
     fn visit(&mut self, sum: &mut R, items: E::Refs<'_>) {
-        *sum = take(sum) + self.0.make(items);
+        let made = self.0.make(items);
+        *sum = take(sum) + made;
     }
 }
 

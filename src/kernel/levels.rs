@@ -142,7 +142,7 @@ pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
 /// [`take`] with another value to be replaced by.
 #[inline(always)]
 pub(super) fn take_or<T: Clone>(sum: &mut T, identity: impl FnOnce() -> T) -> T {
-    if needs_drop::<T>() { replace(sum, identity()) } else { sum.clone() }
+    if const { needs_drop::<T>() } { replace(sum, identity()) } else { sum.clone() }
 }
 
 #[cfg(test)]

@@ -77,6 +77,11 @@ pub trait Visit<T, E: Elements + ?Sized> {
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 
+/// Whether the bits say that operand `k` moves.
+const fn moves(moving: u8, k: usize) -> bool {
+    moving >> (k - 1) & 1 == 1
+}
+
 macro_rules! elements {
     ($count:literal: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
         #[allow(unused_variables, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no operand")]
@@ -109,12 +114,12 @@ macro_rules! elements {
                 visit: &mut V,
             ) {
                 let mut i = 0;
-                let len = if LEN > 0 { LEN } else { out.len() };
+                let len = if const { LEN > 0 } { LEN } else { out.len() };
                 let out = &mut out[..len];
+                // SAFETY: the caller promises these elements.
+                $(let $a = unsafe { slice::from_raw_parts($a, if const { moves(MOVING, $k) } { len } else { 1 }) };)*
                 while i < len {
-                    // SAFETY: the caller promises these elements.
-                    let items = ($(unsafe { &*$a.add(if MOVING >> ($k - 1) & 1 == 1 { i } else { 0 }) },)*);
-                    visit.visit(&mut out[i], items);
+                    visit.visit(&mut out[i], ($(&$a[if const { moves(MOVING, $k) } { i } else { 0 }],)*));
                     i += 1;
                 }
             }
@@ -129,7 +134,11 @@ macro_rules! elements {
                 // SAFETY: the caller promises this.
                 unsafe {
                     match moving {
-                        $($moving if out.len() == 8 => Self::row_of::<T, C, V, $moving, 8>(out, at, visit), $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
+                        // without optimisation, one of each two loops is enough to compile
+                        $($moving if cfg!(not(debug_assertions)) && out.len() == 8 => {
+                            Self::row_of::<T, C, V, $moving, 8>(out, at, visit)
+                        }
+                        $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
                         _ => unreachable!("a loop that there is"),
                     }
                 }
