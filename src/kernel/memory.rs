@@ -343,7 +343,32 @@ mod tests {
     use crate::kernel::nest::{Inputs, Nest, Visit};
     use core::cell::Cell;
     use core::fmt::Debug;
-    use ndarray::{Array2, Array3, ArrayViewD, Axis, s};
+    use ndarray::{Array2, Array3, ArrayViewD, Axis, Dim, s};
+
+    #[test]
+    fn zeros_of_numbers_and_of_other_elements() {
+        assert_eq!(zeros::<f64, _>(Dim([2, 3])).expect("memory"), Array2::zeros((2, 3)));
+        assert_eq!(zeros::<u128, _>(Dim([1, 1])).expect("memory")[[0, 0]], 0);
+        assert_eq!(zeros::<i8, _>(Dim([0, 3])).expect("no memory is needed").dim(), (0, 3));
+        let wrapped = zeros::<core::num::Wrapping<u8>, _>(Dim([300])).expect("memory");
+        assert!(wrapped.len() == 300 && wrapped.iter().all(Zero::is_zero));
+    }
+
+    #[cfg(all(target_pointer_width = "64", not(miri)))]
+    #[test]
+    fn memory_that_cannot_be_had() {
+        if option_env!("RUSTFLAGS").is_some_and(|flags| flags.contains("sanitizer")) {
+            return;
+        }
+        let shape = Dim([1 << 30, 1 << 29]);
+        for refused in [
+            zeros::<f64, _>(shape).expect_err("too large"),
+            filled(shape, || 1.0_f64).expect_err("too large"),
+        ] {
+            assert_eq!((refused.shape.as_slice(), refused.size), (&[1 << 30, 1 << 29][..], 8));
+        }
+        assert!(reserved::<(), _>(&Dim([usize::MAX / 2])).is_ok(), "nothing needs no memory");
+    }
 
     #[test]
     fn plain_numbers() {

@@ -60,7 +60,7 @@ fn target_in_order() {
     assert_eq!(variant("2x3", &[isize::MAX, isize::MAX, 4]), "Incompatible");
     assert_eq!(variant("?x3", &[isize::MAX, isize::MAX, 3]), "Overflow");
     assert_eq!(variant("*", &[isize::MAX, isize::MAX]), "Overflow");
-    assert_eq!(infer_target(&p("*"), &[-1, 0, -1]), Ok(p("?x0x?")));
+    assert_eq!(infer_target(&p("*"), [-1, 0, -1]), Ok(p("?x0x?")));
     assert_eq!(infer_target(&p("?xn"), ()).map_err(|error| error.kind()), Err(ErrorKind::TooFewAxes));
     assert_eq!(infer_target(&p("?xn"), (2_u8, 4_i64, -1)), Ok(p("2x4xn")));
     assert_eq!(infer_target(&p("?xn"), vec![2, 4, -1]), Ok(p("2x4xn")));

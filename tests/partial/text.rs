@@ -47,7 +47,7 @@ fn refuses_with_the_position() {
         ("n mx2", 1, "a letter but x, a digit or _"),
         ("2, 3", 1, "a digit, x or .."),
         ("[", 1, "a size, ?, a range such as 2..5 or a name"),
-        ("[ ", 2, "a size, ?, a range such as 2..5 or a name"),
+        ("[ ", 1, "a size, ?, a range such as 2..5 or a name"),
         ("[,]", 1, "a size, ?, a range such as 2..5 or a name"),
         ("[2,]", 3, "a size, ?, a range such as 2..5 or a name"),
         ("[2, ]", 4, "a size, ?, a range such as 2..5 or a name"),

@@ -128,11 +128,11 @@ fn maps() {
     let own = returned.into_inner();
     assert_eq!((own.as_ptr(), own[0]), (place, 7.0));
     let sum = "broadcast shape [576460752303423488, 4] and sum to [576460752303423488, 1]";
-    refused(broadcast_map_sum_to(&rows, (MANY, 1), |a| a + 1.0), sum, &[MANY, 1]);
+    refused(broadcast_map_sum_to(rows, (MANY, 1), |a| a + 1.0), sum, &[MANY, 1]);
     let like = aview0(&0_u8).into_broadcast_to((MANY, 1)).unwrap();
     refused(broadcast_map_sum_to_match(&rows, &like, |a| a + 1.0), sum, &[MANY, 1]);
     refused(
-        broadcast_map_reduce_to(&rows, (MANY, 1), 0.0, |&a| a, f64::max),
+        broadcast_map_reduce_to(rows, (MANY, 1), 0.0, |&a| a, f64::max),
         "broadcast shape [576460752303423488, 4] and reduce to [576460752303423488, 1]",
         &[MANY, 1],
     );
