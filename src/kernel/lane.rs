@@ -253,7 +253,12 @@ pub(super) fn fold<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width
 /// The sum of a few thousand adjacent elements.
 #[inline(always)]
 pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
-    x.chunks(BLOCK).fold(T::zero(), |total, part| total + block_of(part.into()))
+    let mut total = T::zero();
+    // not `fold`: a closure that is not inlined would not be compiled for the CPU
+    for part in x.chunks(BLOCK) {
+        total = total + block_of(part.into());
+    }
+    total
 }
 
 /// Adds up the sums by halves until `left` remain, at the front; powers of two.
