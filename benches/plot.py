@@ -190,6 +190,8 @@ def main(arguments):
     if not groups:
         sys.exit(f"nothing measured in {folder}: run `python3 benches/plot.py --run`")
     PICTURE.write_text(picture(groups), encoding="utf-8")
+    # docs.rs shows README's images from this file's copy of them
+    subprocess.run(["cargo", "run", "--quiet", "--example", "figures"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     before, rest = README.read_text(encoding="utf-8").split(MARKS[0])
     _, after = rest.split(MARKS[1])
     written = table(groups)

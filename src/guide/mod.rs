@@ -7,12 +7,13 @@
 //! | [`batches`] | my array holds many matrices: how do I separate the batch from the matrix? |
 //! | [`shapes`] | I have no arrays yet, or not all sizes: how do I check shapes? |
 //! | [`speed`] | how much does each operation cost? |
+//! | [`libraries`] | I write a library on top, generic over axes and floats: which bounds and which calls? |
 //! | [`from_unbroadcast`] | I have an `unbroadcast` of my own: how do I replace it? |
 //! | [`from_numpy`] | I know NumPy: which names and rules differ? |
 //! | [`from_pytorch`] | the same for PyTorch |
 //! | [`versions`] | which versions of ndarray and Rust does it need, and what may change? |
 //!
-//! All chapters begin with the same two lines: the types are ndarray's, the methods come with the prelude.
+//! All examples begin with the same two lines: types come from ndarray, methods from the prelude.
 //!
 //! ```
 //! use ndarray::array;
@@ -23,9 +24,35 @@
 //! ```
 
 #[doc = include_str!("families.md")]
+///
+/// # In pictures
+///
+/// Each cell has the colour of the element that it reads. A frame shows where the element stands, a dashed arrow which
+/// axes repeat it. `cargo run --example figures` draws these pictures from real views.
+///
+/// Two arrays match each other, aligned at the right; axes of size 1 and missing axes stretch:
+#[doc = include_str!("broadcast_to_match.svg")]
+///
+/// One array goes to a target; -1 keeps the size of the array's own axis:
+#[doc = include_str!("broadcast_to.svg")]
+///
+/// Named axes are new. The same array and the same shape give two results:
+#[doc = include_str!("broadcast_axes.svg")]
+///
+/// Placed axes: axis 0 of the array becomes axis 2 of the result, axis 1 becomes axis 0:
+#[doc = include_str!("broadcast_in_dim.svg")]
+///
+/// Batches are broadcast, their bases (matrices of `x`, vectors of `y`) stay as they are:
+#[doc = include_str!("batch_broadcast.svg")]
 pub mod families {}
 
 #[doc = include_str!("gradients.md")]
+///
+/// # In a picture
+///
+/// Each number of `delta` is added to the gradient of the element of its colour, which
+/// [stood in its place](crate::guide::families#in-pictures):
+#[doc = include_str!("sum_to_match.svg")]
 pub mod gradients {}
 
 #[doc = include_str!("batches.md")]
@@ -37,6 +64,9 @@ pub mod shapes {}
 #[doc = include_str!("speed.md")]
 #[doc = include_str!("speed.svg")]
 pub mod speed {}
+
+#[doc = include_str!("libraries.md")]
+pub mod libraries {}
 
 #[doc = include_str!("from_unbroadcast.md")]
 pub mod from_unbroadcast {}

@@ -194,10 +194,12 @@ def sum_to(rng):
     def expected():
         total = CALLS.run("unbroadcast(delta, shape)", delta=a, shape=target)
         added = CALLS.run("gradient += unbroadcast(delta, shape)", gradient=before.copy(), delta=a, shape=target)
+        squares = CALLS.run("unbroadcast(delta * y, x.shape)", delta=a, y=a, x=before)
         stretched = [i for i in range(a.ndim) if i < a.ndim - len(target) or total.shape[i - a.ndim] != a.shape[i]]
         return {
             "results": [result(total)],
             "added": [result(added)],
+            "squares": [result(squares)],
             "scaled": [result(before + factor * total)],
             "reduced": stretched,
         }

@@ -160,6 +160,7 @@ def sum_to(rng):
         return {
             "results": [result(total)],
             "added": [result(before + total)],
+            "squares": [result((delta * delta).sum_to_size(shape))],
             "scaled": [result(x.grad)],
             "reduced": reduced,
         }

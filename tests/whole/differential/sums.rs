@@ -4,7 +4,9 @@ use super::{Outcome, agreed, assert_result, onto, recorded, source};
 use common::{Case, Layout};
 use ndarray::{ArrayD, ArrayViewD};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, broadcast_map_reduce_to, broadcast_map_sum_to, reduction_axes};
+use ndarray_broadcast::{
+    AxisSet, broadcast_map_reduce_to, broadcast_map_sum_to, broadcast_map_sum_to_match, reduction_axes,
+};
 
 pub(super) fn over_axes(case: &Case) {
     let (layout, axes) = (source(case), &case.numbers::<isize>("axes"));
@@ -46,11 +48,12 @@ pub(super) fn back(case: &Case) {
     let added = std::mem::replace(&mut gradient, scaled.clone());
     results.push(here!(delta.scaled_add_sum_to(a, &mut gradient)));
     scaled.assign(&gradient);
-    let owned = delta.to_owned();
+    let (y, owned) = (delta.clone(), delta.to_owned());
     let sums = [
         here!(delta.sum_to_shape(shape)),
         here!(delta.sum_to_match(&like)),
-        here!(owned.into_sum_to_shape(shape)),
+        here!(owned.clone().into_sum_to_shape(shape)),
+        here!(owned.into_sum_to_match(&x)),
         broadcast_map_sum_to(&delta, shape, |&x| x),
         delta.par_sum_to_shape(shape),
     ];
@@ -60,6 +63,10 @@ pub(super) fn back(case: &Case) {
         if let Some(sum) = agreed(case, sum) {
             assert_result(&sum, &recorded(case, "results"));
         }
+    }
+    let squares = here!(broadcast_map_sum_to_match((&delta, &y), &x, |d, y| d * y));
+    if let Some(sum) = agreed(case, squares) {
+        assert_result(&sum, &recorded(case, "squares"));
     }
     {
         let x = &delta;
