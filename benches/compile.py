@@ -182,17 +182,20 @@ SHOWN = [
 ]
 
 
-def table(heading, rows):
-    columns = heading.count("|") - 2
-    return "\n".join([heading, "|---" + "|---:" * columns + "|", *(f"| {' | '.join(row)} |" for row in rows)])
+HEADING = "| | ndarray | ndarray-broadcast | | bound |\n|---|---:|---:|---:|---:|"
 
 
-def write(file, text):
+def cells_of(row):
+    return f"| {' | '.join(row)} |"
+
+
+def write(file, heading, rows):
     """Puts a table between the marks of a file."""
     path = ROOT / file
     before, rest = path.read_text(encoding="utf-8").split(MARKS[0])
     _, after = rest.split(MARKS[1])
-    path.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
+    table = "\n".join([heading, *map(cells_of, rows)])
+    path.write_text(f"{before}{MARKS[0]}\n\n{table}\n\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 def main():
@@ -207,6 +210,7 @@ def main():
     if options.write and set(chosen) != ROWS.keys():
         parser.error("the tables need all rows: --write goes without --only")
     lines, all_hold, begun = {}, True, time.monotonic()
+    print(HEADING, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Scratch(Path(folder))
         for number, row in enumerate(chosen, 1):
@@ -216,13 +220,12 @@ def main():
             for what, *cells, bound, holds in measure(scratch):
                 bound = bound if holds else f"{bound}, broken"
                 lines[row, what] = (f"{row}. {label}, {what}", *cells, bound)
+                print(cells_of(lines[row, what]), flush=True)
                 all_hold &= holds
-    measured = table("| | ndarray | ndarray-broadcast | | bound |", lines.values())
-    print(measured)
     if options.write:
-        write("CONTRIBUTING.md", measured)
+        write("CONTRIBUTING.md", HEADING, lines.values())
         shown = [(name, *lines[row, what][1:4]) for row, what, name in SHOWN]
-        write("README.md", table("| | ndarray | with ndarray-broadcast | |", shown))
+        write("README.md", "| | ndarray | with ndarray-broadcast | |\n|---|---:|---:|---:|", shown)
     sys.exit(0 if all_hold or not options.check else 1)
 
 

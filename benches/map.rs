@@ -7,8 +7,10 @@
     reason = "arrays made in standard layout, a and b"
 )]
 
+mod progress;
+
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, Criterion};
 use ndarray::{Array, Array1, Array2, ArrayD, Axis, Dimension, Ix2, ShapeBuilder, Zip};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map_sum_to};
@@ -417,5 +419,17 @@ fn small(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, sums, accumulate, copies, weighted, inner_sums, transposed, small);
-criterion_main!(benches);
+fn main() {
+    progress::run(
+        Criterion::default(),
+        &[
+            ("sums", sums),
+            ("accumulate", accumulate),
+            ("copies", copies),
+            ("weighted", weighted),
+            ("inner sums", inner_sums),
+            ("transposed", transposed),
+            ("small", small),
+        ],
+    );
+}
