@@ -7,47 +7,17 @@
     reason = "arrays made in standard layout, a and b"
 )]
 
+#[macro_use]
+mod plain;
 mod progress;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
 use ndarray::{Array, Array1, Array2, ArrayD, Axis, Dimension, Ix2, ShapeBuilder, Zip};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
 use std::hint::black_box;
 use std::time::Duration;
-
-/// A plain loop, compiled as the rest of the program and for AVX2.
-macro_rules! plain {
-    ($name:ident($($x:ident: $T:ty),*) $body:block) => {
-        mod $name {
-            #[inline(always)]
-            fn body($($x: $T),*) $body
-
-            #[inline(never)]
-            pub(crate) fn plain($($x: $T),*) {
-                body($($x),*);
-            }
-
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2")]
-            fn for_avx2($($x: $T),*) {
-                body($($x),*);
-            }
-
-            #[inline(never)]
-            #[allow(unsafe_code, reason = "only called where the CPU has AVX2")]
-            pub(crate) fn avx2($($x: $T),*) {
-                #[cfg(target_arch = "x86_64")]
-                if std::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the CPU has AVX2, checked just above.
-                    return unsafe { for_avx2($($x),*) };
-                }
-                body($($x),*);
-            }
-        }
-    };
-}
 
 plain!(add_row(out: &mut [f32], a: &[f32], row: &[f32]) {
     for (out, a) in out.chunks_exact_mut(row.len()).zip(a.chunks_exact(row.len())) {
@@ -400,6 +370,57 @@ fn transposed(c: &mut Criterion) {
     group.finish();
 }
 
+plain!(add_to_row(x: &mut [f32], row: &[f32]) {
+    for x in x.chunks_exact_mut(row.len()) {
+        for (x, r) in x.iter_mut().zip(row) {
+            *x = *x * 0.5 + r;
+        }
+    }
+});
+plain!(add_to_column(x: &mut [f32], column: &[f32]) {
+    let width = x.len() / column.len();
+    for (x, c) in x.chunks_exact_mut(width).zip(column) {
+        for x in x {
+            *x = *x * 0.5 + c;
+        }
+    }
+});
+
+/// Arrays that are given away and come back, in the same memory.
+fn by_value(c: &mut Criterion) {
+    for n in [8, 256, 2048] {
+        for (name, shape) in [("row", (1, n)), ("column", (n, 1))] {
+            let (mut x, other) = (Some(numbers((n, n))), numbers(shape));
+            let mut group = group(c, &format!("by_value_{name}/{n}"));
+            group.bench_function("into_broadcast_map", |b| {
+                b.iter(|| {
+                    let taken = black_box(&mut x).take().unwrap();
+                    x = Some(taken.into_broadcast_map(&other, |x, o| x * 0.5 + o).unwrap());
+                });
+            });
+            group.bench_function("broadcast_map", |b| {
+                b.iter(|| broadcast_map((black_box(&x).as_ref().unwrap(), &other), |x, o| x * 0.5 + o));
+            });
+            group.bench_function("ndarray", |b| {
+                b.iter(|| {
+                    let mut taken = black_box(&mut x).take().unwrap();
+                    taken.zip_mut_with(&other, |x, o| *x = *x * 0.5 + o);
+                    x = Some(taken);
+                });
+            });
+            let mut x = x.unwrap();
+            if name == "row" {
+                way!(group, "plain", x => add_to_row::plain(x.as_slice_mut().unwrap(), flat(&other)));
+                way!(group, "plain_avx2", x => add_to_row::avx2(x.as_slice_mut().unwrap(), flat(&other)));
+            } else {
+                way!(group, "plain", x => add_to_column::plain(x.as_slice_mut().unwrap(), flat(&other)));
+                way!(group, "plain_avx2", x => add_to_column::avx2(x.as_slice_mut().unwrap(), flat(&other)));
+            }
+            group.finish();
+        }
+    }
+}
+
 /// Arrays for which what is done before the first element counts.
 fn small(c: &mut Criterion) {
     for n in [1, 3, 8] {
@@ -429,6 +450,7 @@ fn main() {
             ("weighted", weighted),
             ("inner sums", inner_sums),
             ("transposed", transposed),
+            ("by value", by_value),
             ("small", small),
         ],
     );

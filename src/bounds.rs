@@ -6,6 +6,7 @@
 //! | your function takes | the bound |
 //! |---|---|
 //! | a target shape, or one of its sizes | [`TargetShape`], [`Size`] |
+//! | the shape `x.raw_dim()` of an array of any `D` | `D: TargetShape<Dim = D>` |
 //! | axes, or one of them | [`Axes`], [`AxisIndex`] |
 //! | an array whose axes it sums over | `D: LessAxes<X::Count>`: see [`LessAxes`] |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
@@ -16,7 +17,7 @@
 //! | an operation for [`Batch::apply`](crate::Batch::apply), or the bases of a product | [`BaseOp`], [`BaseDim`] |
 //! | the base shape that a closure writes | [`ResultBase`] |
 //!
-//! [`FusedOperands`] and [`AsArrayRef`] are supertraits of others. For any kind of array write an extension trait
+//! The guide's chapter on [libraries](crate::guide::libraries) writes an engine with them. [`FusedOperands`] and [`AsArrayRef`] are supertraits of others. For any kind of array write an extension trait
 //! itself, such as `X: SumTo<A, D>`. All are sealed: only this crate implements them.
 //!
 //! # Examples

@@ -30,7 +30,7 @@ pub use batch::{
 pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{
     IntoBroadcastMap, Materialize, broadcast_apply, broadcast_map, broadcast_map_reduce_to,
-    broadcast_map_sum_to, par_broadcast_apply, par_broadcast_map,
+    broadcast_map_sum_to, broadcast_map_sum_to_match, par_broadcast_apply, par_broadcast_map,
 };
 pub use shape::{AxisSet, broadcast_shapes, const_broadcast_shape, explain, reduction_axes, resolve_target};
 pub use view::{

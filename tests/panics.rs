@@ -30,6 +30,11 @@ fn the_caller_is_named() {
         let all = one.broadcast_to([1_usize << 61]).expect("a view costs nothing");
         let _ = all.materialize();
     };
+    let unavailable = || {
+        let one = arr0(1_u8);
+        let all = one.broadcast_to([1_usize << 62]).expect("a view costs nothing");
+        let _ = all.materialize();
+    };
     let clash = || {
         let _: [usize; 2] = const_broadcast_shape([2, 3], [10]);
     };
@@ -39,10 +44,12 @@ fn the_caller_is_named() {
     let signature = || {
         let _ = Signature::literal("(3),(3)");
     };
-    let seen = panics(&[&huge, &clash, &overflow, &signature]);
+    let seen = panics(&[&huge, &unavailable, &clash, &overflow, &signature]);
     let messages = [
         "cannot broadcast shape [2305843009213693952] to [2305843009213693952]: the result [2305843009213693952] \
          with elements of 8 bytes is larger than isize::MAX bytes",
+        "cannot broadcast shape [4611686018427387904] to [4611686018427387904]: the result [4611686018427387904] \
+         takes 4611686018427387904 bytes, which cannot be allocated",
         "cannot broadcast shapes [2, 3] and [10] together: axis 1 has sizes 3 and 10, expected equal sizes or 1",
         "cannot broadcast shapes [4611686018427387904, 1] and [4] together: \
          the non-zero sizes of the result [4611686018427387904, 4] multiply past isize::MAX",

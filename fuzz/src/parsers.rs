@@ -56,6 +56,9 @@ pub fn run(data: &[u8]) {
                 "_b",
                 "1x",
                 " ",
+                ", ",
+                "[",
+                "]",
                 "-1",
             ],
         ),
@@ -86,7 +89,9 @@ fn partial(text: &str) {
             assert_eq!(printed.parse::<PartialShape>().as_ref(), Ok(&shape), "{text} printed as {printed}");
             assert_eq!(format!("{shape:?}"), format!("PartialShape({printed})"));
             if let Some(dims) = shape.dims() {
-                assert!(text == "[]" || dims.len() == text.split('x').count());
+                let separator = if text.contains('[') { ',' } else { 'x' };
+                let sizes = text.split(separator).count();
+                assert!(dims.len() == sizes || dims.is_empty() && text.replace(' ', "") == "[]");
             }
         }
         Err(error) => {
@@ -113,9 +118,15 @@ fn prefix(error: &BroadcastError, text: &str) {
         "[]",
         "*",
         "]",
+        "]]",
+        ", 1]",
+        "1]",
+        "..5]",
+        "..18446744073709551615]",
+        "n]",
     ];
     // a number that is past `usize::MAX`, or an end below its start, is told after what follows the digits
-    let last = before.rsplit('x').next().unwrap_or_default();
+    let last = before.rsplit(['x', ',']).next().unwrap_or_default();
     if last.contains("..") || last.len() > 18 {
         return;
     }
@@ -136,9 +147,7 @@ fn dim(text: &str) {
         }
         Err(error) => {
             assert_position(&error, text);
-            assert!(
-                text.contains('x') || text == "*" || text == "[]" || text.parse::<PartialShape>().is_err()
-            );
+            assert!(text.contains(['x', '[']) || text.trim() == "*" || text.parse::<PartialShape>().is_err());
         }
     }
 }

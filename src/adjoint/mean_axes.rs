@@ -1,7 +1,7 @@
 //! Means over named axes.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, ErrorKind, Request, operation};
-use crate::kernel::sum::sum_to_new;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
@@ -12,12 +12,12 @@ use num_traits::{NumCast, Zero};
 
 /// Means over named axes, on every kind of array.
 ///
-/// A mean is the sum, as exact as [`sum_axes`](crate::SumAxes::sum_axes), divided by the number of elements; of integers
-/// it is cut off as their division is.
+/// A mean is the sum, as exact as [`sum_axes`](crate::SumAxes::sum_axes), divided by the number of elements. A
+/// mean of integers is rounded toward zero, as their division is.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
-    /// The mean over `axes`, which are gone from the result.
+    /// The mean over `axes`, which the result does not have.
     ///
     /// # Shapes
     /// As [`sum_axes`](crate::SumAxes::sum_axes). No axes give a copy.
@@ -25,7 +25,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Errors
     /// As [`sum_axes`](crate::SumAxes::sum_axes), and then
     /// [`NoMean`](crate::ErrorKind::NoMean) where an element of the result would be the mean of no elements, or of more
-    /// than the element type can count.
+    /// elements than the element type can count.
     ///
     /// # Examples
     /// ```
@@ -46,7 +46,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning;
-    /// ndarray's `mean_axis`, which gives `None` there.
+    /// ndarray's `mean_axis`, which gives `None` for no elements.
     #[doc(alias = "mean_axis")]
     #[doc(alias = "average")]
     fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
@@ -56,9 +56,10 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let (array, size) = (self.as_array_ref(), size_of::<A>());
         let (left, summed): (D::Left, _) = without_axes(&operation::MEAN_AXES, array.shape(), &axes, size)?;
-        let count =
-            count(array.len(), left.size(), || over_axes(&operation::MEAN_AXES, array.shape(), &axes))?;
-        Ok(divided(sum_to_new(array, left, &|axis| summed.contains(axis), Serial), count))
+        let request = || over_axes(&operation::MEAN_AXES, array.shape(), &axes);
+        let count = count(array.len(), left.size(), request)?;
+        let sums = new_sum(array, left, &|axis| summed.contains(axis), Serial);
+        Ok(divided(sums.map_err(|no| request().too_large(&no.shape, no.size))?, count))
     }
 
     /// The mean over `axes`, which stay in the result with size 1.
@@ -89,18 +90,19 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::MEAN_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        let count =
-            count(array.len(), kept.size(), || over_axes(&operation::MEAN_AXES, array.shape(), &axes))?;
-        Ok(divided(sum_to_new(array, kept, &|_| false, Serial), count))
+        let request = || over_axes(&operation::MEAN_AXES, array.shape(), &axes);
+        let count = count(array.len(), kept.size(), request)?;
+        let sums = new_sum(array, kept, &|_| false, Serial);
+        Ok(divided(sums.map_err(|no| request().too_large(&no.shape, no.size))?, count))
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> MeanAxes<A, D> for T {}
 
-/// How many of `len` elements each of so many means is made of, if there are any means.
+/// The number of elements for each of `means` means of `len` elements, if there are any means.
 ///
 /// # Errors
-/// `NoMean` where that is none, or more than `A` can count.
+/// `NoMean` if that number is 0, or more than `A` can count.
 fn count<A: NumCast>(
     len: usize,
     means: usize,

@@ -5,11 +5,12 @@
 //! | view | adjoint |
 //! |---|---|
 //! | `broadcast_axes(shape, axes)`, `broadcast_like` | `sum_axes(axes)` |
-//! | everything aligned at the right | `sum_to_shape(shape)`, `sum_to_match`, `add_sum_to`, … |
+//! | everything that is aligned at the right | `sum_to_shape(shape)`, `sum_to_match`, `add_sum_to`, … |
 //! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, … |
 
 mod into_sum;
 mod mean_axes;
+mod new_sum;
 mod par;
 mod reduce_axes;
 mod sum_axes;

@@ -1,18 +1,19 @@
 //! The sums on several threads.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Threads;
-use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, sum_target, sums_to, without_axes};
+use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, over_axes, sum_target, sums_to, without_axes};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-/// [`SumAxes`](crate::SumAxes) and [`SumTo`](crate::SumTo) on rayon's threads, where the array is large
-/// enough to gain. The result is that of the same method on one thread, to the last bit. Without the feature `rayon`
-/// that thread is the only one.
+/// [`SumAxes`](crate::SumAxes) and [`SumTo`](crate::SumTo) on rayon's threads, if the array is large
+/// enough to gain. The result has the same bits as that of the method on one thread. Without the feature `rayon`, the
+/// calling thread does all the work.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
@@ -36,7 +37,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `torch.sum`, which takes threads on its own.
+    /// `torch.sum`, which uses several threads by default.
     fn par_sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
     where
         A: Clone + Zero + Send + Sync,
@@ -45,7 +46,8 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (left, summed): (D::Left, _) =
             without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Threads))
+        new_sum(array, left, &|axis| summed.contains(axis), Threads)
+            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
     }
 
     /// [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims) on several threads.
@@ -75,7 +77,8 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, kept, &|_| false, Threads))
+        new_sum(array, kept, &|_| false, Threads)
+            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.
@@ -106,7 +109,11 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
-        Ok(sum_to_new(array, target, &|axis| axis < new, Threads))
+        new_sum(array, target, &|axis| axis < new, Threads).map_err(|no| {
+            Request::new(&operation::SUM_TO, &[array.shape()])
+                .to(shape.for_message())
+                .too_large(&no.shape, no.size)
+        })
     }
 
     /// [`sum_to_shape_into`](crate::SumTo::sum_to_shape_into) on several threads.

@@ -1,11 +1,12 @@
-//! Reductions over named axes by an operation of one's own.
+//! Reductions over named axes by an operation of your own.
 
 use crate::error::{BroadcastError, operation};
 use crate::kernel::combine::{By, Combine};
 use crate::kernel::each::{Cloning, VisitBlock, block};
 use crate::kernel::fused::{Fold, reduce_to};
+use crate::kernel::memory::NoMemory;
 use crate::kernel::nest::Inputs;
-use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
+use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, sizes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -13,16 +14,16 @@ use ndarray::{Array, ArrayRef, Dimension};
 ///
 /// Sealed; implemented for every kind of array.
 pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
-    /// What `op` makes of all elements along `axes`, which are gone from the result: the largest, the product, whether
-    /// all are so.
+    /// Combines all elements along `axes` with `op`: a maximum, a product, or whether all are true. The result does not
+    /// have these axes.
     ///
-    /// `op` must be associative and commutative, and `identity` must change nothing: elements are combined in the order
-    /// that suits memory, which depends on shape and layout alone, and with the identity any number of times. For a sum
-    /// use [`sum_axes`](crate::SumAxes::sum_axes), which is faster; to make something of each element first, use
+    /// `op` must be associative and commutative, and combining with `identity` must change nothing. Elements are combined
+    /// in the order that suits memory, which depends on shape and layout alone, and with the identity any number of
+    /// times. For a sum, use [`sum_axes`](crate::SumAxes::sum_axes), which is faster. To map each element first, use
     /// [`broadcast_map_reduce_to`](crate::broadcast_map_reduce_to).
     ///
     /// # Shapes
-    /// As [`sum_axes`](crate::SumAxes::sum_axes). Over an empty axis the result is the identity. The result is in
+    /// As [`sum_axes`](crate::SumAxes::sum_axes). A reduction over an empty axis gives the identity. The result is in
     /// standard layout.
     ///
     /// # Errors
@@ -62,11 +63,13 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
         let (array, size) = (self.as_array_ref(), size_of::<A>());
         let (left, _): (D::Left, _) = without_axes(&operation::REDUCE_AXES, array.shape(), &axes, size)?;
         let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size)?;
-        let result = reduced(array, kept, identity, op);
+        let result = reduced(array, kept, identity, op).map_err(|no| {
+            over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(sizes(&left), no.size)
+        })?;
         Ok(result.into_shape_with_order(left).expect("as many elements, in standard layout"))
     }
 
-    /// [`reduce_axes`](Self::reduce_axes) with axes that stay in the result with size 1.
+    /// [`reduce_axes`](Self::reduce_axes), but `axes` stay in the result with size 1.
     ///
     /// # Shapes
     /// As [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims): the result broadcasts to the array's shape.
@@ -82,7 +85,7 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// let x = array![[1.0, 3.0], [700.0, 700.0]];
     /// let top = x.reduce_axes_keepdims(-1, f64::NEG_INFINITY, f64::max)?;
     /// assert_eq!(top, array![[3.0], [700.0]]);
-    /// let exp = broadcast_map((&x, &top), |x, t| f64::exp(x - t))?; // as of a softmax: nothing is larger than 1
+    /// let exp = broadcast_map((&x, &top), |x, t| f64::exp(x - t))?; // as in a softmax: nothing is larger than 1
     /// assert_eq!(exp.row(1), array![1.0, 1.0]);
     /// assert!(x.reduce_axes_keepdims([0, -2], 0.0, f64::max).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
@@ -101,30 +104,32 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        Ok(reduced(array, kept, identity, op))
+        reduced(array, kept, identity, op).map_err(|no| {
+            over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(&no.shape, no.size)
+        })
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> ReduceAxes<A, D> for T {}
 
-/// The elements reduced to `shape`, which has as many axes as the array.
+/// Reduces the array to `shape`, which has as many axes.
 fn reduced<A: Clone, D: Dimension, F: Fn(A, A) -> A>(
     array: &ArrayRef<A, D>,
     shape: D,
     identity: A,
     op: F,
-) -> Array<A, D> {
+) -> Result<Array<A, D>, NoMemory> {
     let by = By { identity: &identity, op: &op };
     let visit = &mut Fold { make: Cloning, by };
     reduced_by(array, shape, &mut |nest, moving| block(nest, moving, visit), &by)
 }
 
-/// What does not depend on the closure: compiled once for arrays of this type.
+/// The part that is not generic over the closure: compiled once for arrays of this type.
 fn reduced_by<A: Clone, D: Dimension>(
     array: &ArrayRef<A, D>,
     shape: D,
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn Combine<A>,
-) -> Array<A, D> {
+) -> Result<Array<A, D>, NoMemory> {
     reduce_to(array.shape(), shape, &Inputs::from((array,)), visit, combine)
 }

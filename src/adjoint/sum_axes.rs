@@ -1,33 +1,33 @@
 //! nGraph's adjoint: the sum over named axes.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, operation};
-use crate::kernel::sum::sum_to_new;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
+use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
 
 /// Sums over named axes, on every kind of array.
 ///
-/// The order of summation depends on the shape and the layout of the array alone, and is not the naive
-/// one: sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+/// The order of summation depends only on the shape and the layout of the array. Sums of blocks are added
+/// pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
-    /// The sum over `axes`, which are gone from the result: the adjoint of
+    /// The sum over `axes`, which the result does not have: the adjoint of
     /// [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
     ///
     /// # Shapes
-    /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`. The number of axes of the result is fixed where that of the
-    /// array is and `axes` is an array, an integer or an `Axis`; else it is dynamic. A negative axis counts from the end. No axes give a copy, all
-    /// of them a single element; over an empty axis the sum is zero.
+    /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`. The number of axes of the result is fixed if that of
+    /// the array is and `axes` is an array, an integer or an `Axis`; otherwise it is dynamic. A negative axis counts
+    /// from the end. No axes (`[]`) give a copy, all axes a single element. A sum over an empty axis is zero.
     ///
     /// # Errors
     /// In this order:
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -41,6 +41,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// assert_eq!(delta.sum_axes(-1)?, array![6.0, 60.0]);
     /// let all: ArrayD<f64> = delta.sum_axes(&[0, 1][..])?;
     /// assert_eq!(all.sum(), 66.0);
+    /// assert_eq!(delta.sum_axes([])?, delta);
     /// assert_eq!(
     ///     delta.sum_axes([1, 1]).unwrap_err().to_string(),
     ///     "cannot sum shape [2, 3] over axes [1, 1]: axis 1 is named more than once",
@@ -51,14 +52,14 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
-    /// More axes than the array has do not compile, where both numbers are in the types:
+    /// If both numbers of axes are in the types, more axes than the array has do not compile:
     /// ```compile_fail,E0277
     /// # use ndarray_broadcast::prelude::*;
     /// ndarray::array![1.0, 2.0].sum_axes([0, 1]).unwrap();
     /// ```
     ///
     /// # Equivalents
-    /// nGraph's `Sum(delta, broadcast_axes)`, which is the backpropagation of its `Broadcast`;
+    /// nGraph's `Sum(delta, broadcast_axes)`, the backpropagation of its `Broadcast`;
     /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`.
     #[doc(alias = "sum_axis")]
     #[inline]
@@ -70,7 +71,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (left, summed): (D::Left, _) =
             without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, left, &|axis| summed.contains(axis), Serial))
+        new_sum(array, left, &|axis| summed.contains(axis), Serial)
+            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
     }
 
     /// The sum over `axes`, which stay in the result with size 1.
@@ -103,7 +105,8 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        Ok(sum_to_new(array, kept, &|_| false, Serial))
+        new_sum(array, kept, &|_| false, Serial)
+            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
     }
 }
 

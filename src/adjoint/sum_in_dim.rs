@@ -1,10 +1,11 @@
-//! The adjoint of placed axes: the sum over all that they leave.
+//! The adjoint of placed axes: the sum over all other axes.
 
-use crate::error::BroadcastError;
+use super::new_sum::new_sum;
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
+use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target, positions};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension};
@@ -20,19 +21,19 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// repeats for an array of shape `shape`.
     ///
     /// # Shapes
-    /// Axis `i` of the result is axis `axes[i]` of the array, in any order: out of order they transpose. There `shape`
-    /// has the array's size, or 1 to sum over it; all other axes are summed over. `(4, 3, 5)` to `(5, 1)` with axes
+    /// Axis `i` of the result is axis `axes[i]` of the array, in any order, which transposes. Axis `i` of `shape` has the
+    /// size of that axis, or is 1 to sum over it. All other axes are summed over. `(4, 3, 5)` to `(5, 1)` with axes
     /// `[2, 1]` sums over axes 0 and 1. A negative axis counts from the end of the array. A sum over an axis of size 0
     /// is zero. `()` with axes `[]` is the sum of all.
     ///
     /// # Errors
     /// In this order:
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has not one entry for each axis of `shape`;
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` does not have one entry for each axis of `shape`;
     /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
     /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -69,10 +70,13 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let (target, named) = placed_sum_target(array.shape(), &shape, &axes, size_of::<A>())?;
         let new = array.ndim() - target.ndim();
-        Ok(sum_to_new(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial))
+        new_sum(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial).map_err(|no| {
+            let request = Request::new(&operation::SUM_IN_DIM, &[array.shape()]).to(shape.for_message());
+            request.axes(&positions(&axes)).too_large(&no.shape, no.size)
+        })
     }
 
-    /// [`sum_in_dim`](Self::sum_in_dim) to the shape of `like`, of which the elements do not matter.
+    /// [`sum_in_dim`](Self::sum_in_dim) to the shape of `like`, whose elements do not matter.
     ///
     /// # Shapes
     /// As [`sum_in_dim`](Self::sum_in_dim); the result has the dimension type of `like`.
@@ -106,14 +110,14 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         self.sum_in_dim(ShapeOf(like.raw_dim()), axes)
     }
 
-    /// [`sum_in_dim`](Self::sum_in_dim) into an array that exists, of which the elements are overwritten.
+    /// [`sum_in_dim`](Self::sum_in_dim) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
     /// As [`sum_in_dim`](Self::sum_in_dim), to the shape of `out`, which may have any layout. Nothing is allocated
     /// for up to 6 fixed axes.
     ///
     /// # Errors
-    /// As [`sum_in_dim`](Self::sum_in_dim); then `out` is as it was.
+    /// As [`sum_in_dim`](Self::sum_in_dim). An error leaves `out` unchanged.
     ///
     /// # Examples
     /// ```
@@ -142,13 +146,13 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         sum_with(self.as_array_ref(), out, &axes, &Overwrite)
     }
 
-    /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array: what a backward pass does with a gradient.
+    /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
     ///
     /// # Shapes
     /// As [`sum_in_dim_into`](Self::sum_in_dim_into).
     ///
     /// # Errors
-    /// As [`sum_in_dim`](Self::sum_in_dim); then `out` is as it was.
+    /// As [`sum_in_dim`](Self::sum_in_dim). An error leaves `out` unchanged.
     ///
     /// # Examples
     /// ```
@@ -163,7 +167,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `gradient += …` of what [`sum_in_dim`](Self::sum_in_dim) gives, without the temporary.
+    /// `gradient += delta.sum_in_dim(…)`, without the temporary.
     #[inline]
     fn add_sum_in_dim_to<E: Dimension, X: Axes>(
         &self,
@@ -182,7 +186,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// As [`sum_in_dim_into`](Self::sum_in_dim_into).
     ///
     /// # Errors
-    /// As [`sum_in_dim`](Self::sum_in_dim); then `out` is as it was.
+    /// As [`sum_in_dim`](Self::sum_in_dim). An error leaves `out` unchanged.
     ///
     /// # Examples
     /// ```
@@ -197,7 +201,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `gradient -= …` of what [`sum_in_dim`](Self::sum_in_dim) gives, for a factor of -1.
+    /// `gradient += factor * delta.sum_in_dim(…)`, without the temporaries.
     #[inline]
     fn scaled_add_sum_in_dim_to<E: Dimension, X: Axes>(
         &self,
@@ -226,7 +230,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes, S: Store<A, Sl
     Ok(())
 }
 
-/// The array with the named axes last, in their order: a sum to them is one that is aligned at the right.
+/// The array with the named axes last, in their order, so that a sum to them is aligned at the right.
 #[inline]
 fn kept_last<'a, A, D: Dimension, X: Axes>(
     array: &'a ArrayRef<A, D>,

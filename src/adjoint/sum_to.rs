@@ -1,8 +1,9 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
+use super::new_sum::new_sum;
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
 use crate::shape::{ShapeOf, TargetShape, sum_target, sums_to};
 use crate::view::AsArrayRef;
@@ -12,25 +13,25 @@ use num_traits::Zero;
 
 /// Sums to a shape that broadcasts to the array's, on every kind of array.
 ///
-/// The order of summation depends on the shapes and the layout of the array alone, and is not the naive
-/// one: sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+/// The order of summation depends only on the shapes and the layout of the array. Sums of blocks are added
+/// pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
-    /// The sum over everything that broadcasting an array of shape `shape` to this one repeats.
+    /// The sum over every axis that broadcasting from `shape` to this array's shape repeats.
     ///
     /// # Shapes
     /// Aligned at the right, each axis of `shape` has the array's size or is 1; `shape` may have fewer axes.
-    /// `(2, 3, 4)` to `(3, 1)` sums over axes 0 and 2. The array's own shape gives a copy, `()` the sum of
-    /// all; size 1 from an array's size 0 is zero. The result's axes lie in memory in the order of the
-    /// array's.
+    /// `(2, 3, 4)` to `(3, 1)` sums over axes 0 and 2. The array's own shape gives a copy, at the cost of
+    /// `to_owned`; [`into_sum_to_shape`](crate::IntoSumTo::into_sum_to_shape) saves that too. `()` gives the sum of
+    /// all elements. A sum over size 0 is zero. The result's axes have the same order in memory as the array's.
     ///
     /// # Errors
     /// In this order:
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
     /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `shape` has more axes than the array;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -48,7 +49,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// PyTorch `delta.sum_to_size(shape)`; JAX's and autograd's `unbroadcast`, which many write by hand.
+    /// PyTorch `delta.sum_to_size(shape)`; the `unbroadcast` of JAX and autograd, which many engines write by hand.
     #[doc(alias = "sum_to_size")]
     #[doc(alias = "unbroadcast")]
     #[inline]
@@ -59,10 +60,14 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
         let new = array.ndim() - target.ndim();
-        Ok(sum_to_new(array, target, &|axis| axis < new, Serial))
+        new_sum(array, target, &|axis| axis < new, Serial).map_err(|no| {
+            Request::new(&operation::SUM_TO, &[array.shape()])
+                .to(shape.for_message())
+                .too_large(&no.shape, no.size)
+        })
     }
 
-    /// [`sum_to_shape`](Self::sum_to_shape) to the shape of `like`, of which the elements do not matter.
+    /// [`sum_to_shape`](Self::sum_to_shape) to the shape of `like`, whose elements do not matter.
     ///
     /// # Shapes
     /// As [`sum_to_shape`](Self::sum_to_shape); the result has the dimension type of `like`.
@@ -92,14 +97,14 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         self.sum_to_shape(ShapeOf(like.raw_dim()))
     }
 
-    /// [`sum_to_shape`](Self::sum_to_shape) into an array that exists, of which the elements are overwritten.
+    /// [`sum_to_shape`](Self::sum_to_shape) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
     /// As [`sum_to_shape`](Self::sum_to_shape), to the shape of `out`, which may have any layout. Nothing is
     /// allocated for up to 6 axes.
     ///
     /// # Errors
-    /// As [`sum_to_shape`](Self::sum_to_shape); then `out` is as it was.
+    /// As [`sum_to_shape`](Self::sum_to_shape). An error leaves `out` unchanged.
     ///
     /// # Examples
     /// ```
@@ -124,7 +129,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         sum_with(self.as_array_ref(), out, &Overwrite)
     }
 
-    /// Adds the sum to an array: what a backward pass does with the gradient of what was broadcast.
+    /// Adds the sum to an array, as a backward pass accumulates the gradient of a broadcast operand.
     ///
     /// # Shapes
     /// As [`sum_to_shape_into`](Self::sum_to_shape_into).
@@ -145,7 +150,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `gradient += unbroadcast(delta)` in the autodiff engines of Python, without the temporary.
+    /// `gradient += unbroadcast(delta)` in Python's autodiff engines, without the temporary.
     #[inline]
     fn add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
     where
@@ -154,7 +159,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
         sum_with(self.as_array_ref(), out, &Accumulate)
     }
 
-    /// Adds `factor` times the sum to an array: with -1, the backward pass of a subtraction.
+    /// Adds `factor` times the sum to an array. With -1, this is the backward pass of a subtraction.
     ///
     /// # Shapes
     /// As [`sum_to_shape_into`](Self::sum_to_shape_into).
@@ -175,7 +180,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `gradient.scaled_add(factor, &unbroadcast(delta))` in ndarray's words.
+    /// ndarray's `gradient.scaled_add(factor, &unbroadcast(delta))`, without the temporary.
     #[inline]
     fn scaled_add_sum_to<E: Dimension>(
         &self,

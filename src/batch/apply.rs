@@ -2,7 +2,7 @@
 
 use super::{BaseOp, Batch, JointBatch, WithBase, base_op};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{BatchShape, LessAxes, check_batches_into, result_shape, sizes};
+use crate::shape::{BatchShape, LessAxes, check_batches_into, result_shape, result_too_large, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// The result of an operation `P` on two batches.
@@ -14,7 +14,7 @@ type Applied<P, A, D, B, A2, D2, B2> = Array<
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// An operation of [`base_op`] on each pair of bases, with the batches broadcast.
     ///
-    /// [`add`](Self::add), [`matvec`](Self::matvec) and the others are this with the operation named. Use `apply` in code
+    /// [`add`](Self::add), [`matvec`](Self::matvec) and the others are `apply` with that operation. Use `apply` in code
     /// that is generic over the operation, or beside [`apply_into`](Self::apply_into) and its parallel forms.
     ///
     /// # Shapes
@@ -22,11 +22,11 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Errors
     /// In this order:
-    /// of an element-wise operation [`Incompatible`](crate::ErrorKind::Incompatible) where a base axis has two sizes that
-    /// are not 1, of the others [`BaseAxes`](crate::ErrorKind::BaseAxes) and
+    /// for element-wise operations, [`Incompatible`](crate::ErrorKind::Incompatible) where a base axis has two sizes that
+    /// are not 1; for the others, [`BaseAxes`](crate::ErrorKind::BaseAxes) and
     /// [`BaseSymbol`](crate::ErrorKind::BaseSymbol) where bases do not fit the signature;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -42,7 +42,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// ```
     ///
     /// # Equivalents
-    /// As the method of the operation.
+    /// Those of the operation's method, such as [`add`](Self::add).
     pub fn apply<P, A2, D2, B2>(
         &self,
         op: P,
@@ -55,23 +55,25 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
     {
         let shapes = [self.shape(), other.shape()];
-        let shape = result_shape(&shapes, sizes(&op.base(&shapes)?), size_of::<P::Output>())?;
-        Ok(op.to_new(self, other, shape))
+        let base = op.base(&shapes)?;
+        let shape = result_shape(&shapes, sizes(&base), size_of::<P::Output>())?;
+        op.to_new(self, other, shape)
+            .map_err(|no| result_too_large(&shapes, sizes(&base), &no.shape, no.size))
     }
 
-    /// [`apply`](Self::apply) into an array that exists, whose elements are overwritten.
+    /// [`apply`](Self::apply) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
     /// The last axes of `out` are the base of the result; the joint batch shape goes to its batch, which is never
-    /// stretched and may have more axes. `out` may have any layout. Nothing is allocated for up to 4 axes of a dynamic
-    /// number, nor for up to 6 fixed ones.
+    /// stretched and may have more axes. `out` may have any layout. Nothing is allocated for up to 6 axes of fixed rank
+    /// or 4 of dynamic rank.
     ///
     /// # Errors
-    /// In this order, and then `out` is as it was:
+    /// In this order, and an error leaves `out` unchanged:
     /// those of [`apply`](Self::apply) about bases;
     /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out` has fewer axes than the joint batch and the base;
-    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, or another
-    /// one than `out` and is not 1;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, or one
+    /// that is neither 1 nor that of `out`;
     /// [`BaseSize`](crate::ErrorKind::BaseSize) where `out` has another base.
     ///
     /// # Examples
@@ -113,7 +115,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     }
 }
 
-/// Checks the shape of an array for results with base `base`.
+/// Checks the shape of an array into which results with base `base` are written.
 pub(super) fn check_out(
     shapes: &[BatchShape<'_>; 2],
     base: &[usize],
@@ -156,7 +158,7 @@ methods! {
     /// Sums, element by element.
     ///
     /// # Shapes
-    /// Batch shapes are aligned at their last axes and broadcast; so are base shapes, apart from them:
+    /// Batch shapes are aligned at their last axes and broadcast, and separately so are base shapes:
     /// `(5; 3, 3)` and `(2, 1; 3)` give `(2, 5; 3, 3)`.
     ///
     /// # Errors
@@ -180,7 +182,7 @@ methods! {
     /// ```
     ///
     /// # Equivalents
-    /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 wants equal bases. To ask for these, compare `base_shape()`.
+    /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 needs equal bases. To check for equal bases, compare `base_shape()`.
     pub fn add => Add;
 
     /// Differences, element by element.
@@ -277,7 +279,7 @@ methods! {
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
-    /// Bases of other numbers of axes do not compile:
+    /// Bases with other numbers of axes do not compile:
     /// ```compile_fail,E0277
     /// # use ndarray::{array, Ix1};
     /// # use ndarray_broadcast::prelude::*;

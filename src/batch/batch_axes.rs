@@ -7,9 +7,9 @@ use crate::shape::LessAxes;
 use crate::view::AsArrayRef;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
-/// A number of base axes that is in the type: `Ix0` to `Ix6`.
+/// A number of base axes as a type: `Ix0` to `Ix6`.
 ///
-/// Sealed; a bound for code that is generic in the number of base axes.
+/// Sealed; a bound for code that is generic over the number of base axes.
 ///
 /// # Examples
 /// ```
@@ -28,7 +28,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// ```
 ///
 /// # Equivalents
-/// The base shape that is part of the type of NEML2's `Scalar`, `Vec`, `SR2` and `SSR4`.
+/// NEML2's types `Scalar`, `Vec`, `SR2` and `SSR4`, which include the base shape.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a fixed number of base axes",
     label = "expected `Ix0` to `Ix6`",
@@ -53,14 +53,14 @@ ranks!(0 1 2 3 4 5 6);
 ///
 /// Sealed; implemented for every kind of array.
 pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
-    /// The array with its last axes as the base and all others as the batch: `K` says how many.
+    /// The array with its last `K` axes as the base and all others as the batch.
     ///
     /// # Shapes
     /// An array of shape `(1000, 2, 6, 6)` as `batch::<Ix2>()` is a batch of 1000 x 2 matrices. Either part may
-    /// be `()`: an array of 6 axes as `batch::<Ix6>()` is one base, as `batch::<Ix0>()` a batch of scalars.
+    /// be `()`: for an array of 6 axes, `batch::<Ix6>()` is a single base and `batch::<Ix0>()` a batch of scalars.
     ///
     /// # Errors
-    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where an array of a dynamic number of axes has fewer than `K`.
+    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where an array of dynamic rank has fewer than `K` axes.
     ///
     /// # Examples
     /// ```
@@ -77,14 +77,14 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
-    /// More base axes than the array has do not compile, where both numbers are in the types:
+    /// If both numbers of axes are in the types, more base axes than the array has do not compile:
     /// ```compile_fail,E0277
     /// # use ndarray_broadcast::prelude::*;
     /// ndarray::array![1.0, 2.0].batch::<ndarray::Ix2>().unwrap();
     /// ```
     ///
     /// # Equivalents
-    /// NEML2 `Tensor(t, batch_dim)` counts the batch axes instead; of a `SSR4` or `SR2` the type says the base.
+    /// NEML2 `Tensor(t, batch_dim)`, which counts the batch axes instead; the types `SSR4` and `SR2` fix their base.
     #[doc(alias = "batch_dim")]
     #[inline]
     fn batch<'a, K: BaseRank>(&'a self) -> Result<Batch<'a, A, D, K>, BroadcastError>
@@ -98,7 +98,7 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`batch`](Self::batch) with a number of base axes that is only known at run time.
     ///
     /// # Shapes
-    /// As [`batch`](Self::batch). Results of operations on it have a dynamic number of axes.
+    /// As [`batch`](Self::batch). Results of operations on such a batch have dynamic rank.
     ///
     /// # Errors
     /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the array has fewer axes than `base_ndim`.

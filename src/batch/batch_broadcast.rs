@@ -7,12 +7,12 @@ use crate::shape::{BatchShape, JoinDims, LessAxes, joint_batch, sizes, stretched
 use alloc::vec::Vec;
 use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 
-/// Both operands with their batches stretched to the joint batch shape. The bases stay as they are.
+/// Stretches the batches of both operands to the joint batch shape. The bases do not change.
 ///
 /// # Shapes
 /// Batch shapes are aligned at their last axes; a missing axis counts as size 1; the joint size of an axis is
 /// the one size that is not 1, else 1. `(2; 6, 6)` and `(1000, 2; 6)` become `(1000, 2; 6, 6)` and
-/// `(1000, 2; 6)`. Numbers of axes are fixed where those of both operands are.
+/// `(1000, 2; 6)`. The results have fixed rank if both operands have.
 ///
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, 0 included;
@@ -39,7 +39,7 @@ use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 ///
 /// # Equivalents
 /// NEML2 `utils::broadcast_batch_dim` and `batch_expand_as`; `torch.vmap` and NumPy's generalised ufuncs do it
-/// inside. `numpy.broadcast_arrays` would align the bases too: (6; 6, 6) and (6; 6) mean something else there.
+/// internally. `numpy.broadcast_arrays` would align the bases too, so (6; 6, 6) and (6; 6) mean something else there.
 #[inline]
 pub fn batch_broadcast<'a, 'b, A, D, B, A2, D2, B2>(
     a: &Batch<'a, A, D, B>,
@@ -62,13 +62,13 @@ type BatchPair<'a, 'b, A, D, B, A2, D2, B2> = (
     Batch<'b, A2, WithBase<JointBatch<D, B, D2, B2>, B2>, B2>,
 );
 
-/// Whether [`batch_broadcast`] gives views of both operands.
+/// Whether [`batch_broadcast`] succeeds.
 ///
 /// # Shapes
-/// Any two; bases take no part.
+/// Any two; bases do not matter.
 ///
 /// # Errors
-/// None; a batch that would overflow is `false` like batches that clash.
+/// None: the result is `false` for incompatible batches and for a result that overflows.
 ///
 /// # Examples
 /// ```
@@ -96,7 +96,7 @@ pub fn can_batch_broadcast<A, D: Dimension, B: Dimension, A2, D2: Dimension, B2:
     })
 }
 
-/// The shape of one of the operands, with its batch stretched to the joint one.
+/// The shape of one operand, with its batch stretched to the joint batch.
 #[inline]
 fn stretched_to<W: Dimension>(
     joint: &[usize],
@@ -108,7 +108,7 @@ fn stretched_to<W: Dimension>(
 
 /// One operand: a reference to a [`Batch`].
 ///
-/// Sealed; [`BatchOperands`] are tuples of it.
+/// Sealed; [`BatchOperands`] are tuples of operands.
 pub trait BatchOperand: Sealed {
     /// The dimension type of the batch.
     type BatchDim: Dimension;
@@ -202,7 +202,7 @@ operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 
 /// [`batch_broadcast`] for a tuple of 1 to 6 operands, which may differ in element type and number of axes.
 ///
-/// For operands of one type, as many as you like, use [`batch_broadcast_views`].
+/// For any number of operands of one type, use [`batch_broadcast_views`].
 ///
 /// # Shapes
 /// As [`batch_broadcast`].
@@ -235,10 +235,10 @@ pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, 
 
 /// [`batch_broadcast`] for any number of operands of one type, in a slice.
 ///
-/// For operands of several types, up to 6, use [`batch_broadcast_all`].
+/// For up to 6 operands of several types, use [`batch_broadcast_all`].
 ///
 /// # Shapes
-/// As [`batch_broadcast`]. Operands of a dynamic number of axes may differ in it. No operands give none.
+/// As [`batch_broadcast`]. Operands of dynamic rank may differ in rank. No operands give an empty `Vec`.
 ///
 /// # Errors
 /// As [`batch_broadcast`].

@@ -11,8 +11,8 @@ use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, IxDyn, ViewRepr};
 /// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
 ///
 /// Made by [`batch`](super::BatchAxes::batch) and [`batch_dyn`](super::BatchAxes::batch_dyn); `D` is the dimension
-/// type of the whole. Between several of them batch axes are aligned, the last one of each with the last one of
-/// the others, and broadcast; base axes are the operation's business.
+/// type of the whole. The batch axes of several operands are aligned at the last one and broadcast; each operation
+/// decides what to do with base axes.
 ///
 /// # Examples
 /// ```
@@ -28,19 +28,19 @@ use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, IxDyn, ViewRepr};
 /// ```
 ///
 /// # Equivalents
-/// NEML2's `Tensor`, which counts the batch axes, and its types with the base in their name; the loop and core
-/// dimensions of NumPy's generalised ufuncs; `in_dims=0` of `jax.vmap` and `torch.vmap`, once for each batch axis.
+/// NEML2's `Tensor`, which counts the batch axes, and its types with a fixed base; the loop and core
+/// dimensions of NumPy's generalised ufuncs; `in_dims=0` of `jax.vmap` and `torch.vmap`, applied once for each batch axis.
 #[must_use = "a view does nothing by itself"]
 pub struct Batch<'a, A, D, B> {
-    /// An `ArrayView`, spelt out: the alias would not let a longer lifetime do for a shorter one.
+    /// An `ArrayView`, spelt out because the alias is not covariant in the lifetime.
     view: ArrayBase<ViewRepr<&'a A>, D, A>,
     base: usize,
     rank: PhantomData<B>,
 }
 
 impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
-    /// The view with its last axes as the base: [`batch`](super::BatchAxes::batch) of a view by value, so that it
-    /// may be made on the spot.
+    /// The view with its last axes as the base: [`batch`](super::BatchAxes::batch) of a view by value, which
+    /// may be a temporary.
     ///
     /// # Shapes
     /// As [`batch`](super::BatchAxes::batch).
@@ -200,10 +200,10 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
         self.view
     }
 
-    /// A view with the batch stretched to `target`, in which -1 keeps the size of a batch axis. The base stays.
+    /// A view with the batch stretched to `target`, where -1 keeps the size of a batch axis. The base does not change.
     ///
     /// # Shapes
-    /// As [`broadcast_to`](crate::BroadcastTo::broadcast_to), with the batch shape for the shape. `(2; 6, 6)` to
+    /// As [`broadcast_to`](crate::BroadcastTo::broadcast_to), with the batch shape as the shape. `(2; 6, 6)` to
     /// `[5, -1]` is `(5, 2; 6, 6)`.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// ```
     ///
     /// # Equivalents
-    /// NEML2 `batch_expand({5, 2})`, where -1 keeps a size too; `numpy.broadcast_to(c, (5,) + c.shape)`.
+    /// NEML2 `batch_expand({5, 2})`, where -1 also keeps a size; `numpy.broadcast_to(c, (5,) + c.shape)`.
     #[doc(alias = "batch_expand")]
     #[inline]
     pub fn expand_batch<T: TargetShape>(

@@ -9,10 +9,10 @@ use core::mem::take;
 #[derive(Clone, Copy)]
 pub(super) struct CoreAxis<'s> {
     pub(super) symbol: &'s str,
-    /// The size of a number.
+    /// The size, if the axis is given as a number.
     pub(super) size: Option<usize>,
     optional: bool,
-    /// The operand that it belongs to, results counted on.
+    /// The operand that it belongs to; results are counted after the operands.
     operand: usize,
 }
 
@@ -38,15 +38,15 @@ impl<'s> Cores<'s> {
         Self(axes)
     }
 
-    /// The base of an operand, results counted on.
+    /// The base of an operand; results are counted after the operands.
     pub(super) fn base(&self, operand: usize) -> &[CoreAxis<'s>] {
         let before = self.0.partition_point(|axis| axis.operand < operand);
         let axes = &self.0[before..];
         &axes[..axes.partition_point(|axis| axis.operand == operand)]
     }
 
-    /// Leaves out the optional names, the first ones first, that the operands have too few base axes for. A name that
-    /// is missing somewhere is missing everywhere.
+    /// Leaves out optional names, the first ones first, until the operands have enough base axes. A name that is
+    /// missing somewhere is missing everywhere.
     pub(super) fn leave_out_missing(&mut self, found: impl Iterator<Item = usize>) {
         let mut missing = Vec::new();
         for (operand, found) in found.enumerate() {
@@ -79,7 +79,7 @@ impl<'s> Cores<'s> {
 /// An operand and one of its base axes.
 type BaseAxis = (usize, usize);
 
-/// The names of a signature: the place of each among the operands where it stands first, and the size there.
+/// The names of a signature: the operand and base axis where each occurs first, and the size there.
 pub(super) struct SymbolSizes<'s> {
     first: ByName<'s, (BaseAxis, usize)>,
     in_order: Vec<(&'s str, usize)>,
@@ -87,7 +87,7 @@ pub(super) struct SymbolSizes<'s> {
 
 impl<'s> SymbolSizes<'s> {
     /// # Errors
-    /// A name that has two sizes: the name, where it stands, and the sizes.
+    /// A name that has two sizes: the name, where it occurs, and the sizes.
     pub(super) fn of(
         cores: &Cores<'s>,
         parts: &[BatchShape<'_>],

@@ -1,4 +1,4 @@
-//! The fused operations into arrays that exist, as methods.
+//! The fused operations into existing arrays, as methods.
 
 use super::{BaseOp, Batch, base_op};
 use crate::error::BroadcastError;
@@ -27,10 +27,10 @@ macro_rules! into_methods {
     };
 }
 into_methods! {
-    /// [`add`](Self::add) into an array that exists, of which the elements are overwritten.
+    /// [`add`](Self::add) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`add`](Self::add), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`add`](Self::add), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).
@@ -51,10 +51,10 @@ into_methods! {
     /// As [`add`](Self::add), with `out=`.
     add_into Add;
 
-    /// [`sub`](Self::sub) into an array that exists, of which the elements are overwritten.
+    /// [`sub`](Self::sub) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`sub`](Self::sub), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`sub`](Self::sub), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).
@@ -75,10 +75,10 @@ into_methods! {
     /// As [`sub`](Self::sub), with `out=`.
     sub_into Sub;
 
-    /// [`mul`](Self::mul) into an array that exists, of which the elements are overwritten.
+    /// [`mul`](Self::mul) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`mul`](Self::mul), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`mul`](Self::mul), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).
@@ -99,10 +99,10 @@ into_methods! {
     /// As [`mul`](Self::mul), with `out=`.
     mul_into Mul;
 
-    /// [`div`](Self::div) into an array that exists, of which the elements are overwritten.
+    /// [`div`](Self::div) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`div`](Self::div), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`div`](Self::div), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).
@@ -123,10 +123,10 @@ into_methods! {
     /// As [`div`](Self::div), with `out=`.
     div_into Div;
 
-    /// [`matvec`](Self::matvec) into an array that exists, of which the elements are overwritten.
+    /// [`matvec`](Self::matvec) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`matvec`](Self::matvec), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`matvec`](Self::matvec), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).
@@ -147,10 +147,10 @@ into_methods! {
     /// As [`matvec`](Self::matvec), with `out=`.
     matvec_into MatVec;
 
-    /// [`vecmat`](Self::vecmat) into an array that exists, of which the elements are overwritten.
+    /// [`vecmat`](Self::vecmat) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`vecmat`](Self::vecmat), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`vecmat`](Self::vecmat), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).
@@ -171,10 +171,10 @@ into_methods! {
     /// As [`vecmat`](Self::vecmat), with `out=`.
     vecmat_into VecMat;
 
-    /// [`matmul`](Self::matmul) into an array that exists, of which the elements are overwritten.
+    /// [`matmul`](Self::matmul) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`matmul`](Self::matmul), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`matmul`](Self::matmul), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).
@@ -195,10 +195,10 @@ into_methods! {
     /// As [`matmul`](Self::matmul), with `out=`.
     matmul_into MatMul;
 
-    /// [`inner`](Self::inner) into an array that exists, of which the elements are overwritten.
+    /// [`inner`](Self::inner) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`inner`](Self::inner), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`inner`](Self::inner), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).
@@ -219,10 +219,10 @@ into_methods! {
     /// As [`inner`](Self::inner), with `out=`.
     inner_into Inner;
 
-    /// [`outer`](Self::outer) into an array that exists, of which the elements are overwritten.
+    /// [`outer`](Self::outer) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`outer`](Self::outer), into an array as [`apply_into`](Self::apply_into) takes it.
+    /// As [`outer`](Self::outer), into an array with a shape as for [`apply_into`](Self::apply_into).
     ///
     /// # Errors
     /// As [`apply_into`](Self::apply_into).

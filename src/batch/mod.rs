@@ -1,4 +1,4 @@
-//! Batch and base axes, as in NEML2: an operation works on the last axes, and is repeated along the others.
+//! Batch and base axes, as in NEML2: an operation works on the last axes and is repeated along the others.
 //!
 //! | question | answer |
 //! |---|---|

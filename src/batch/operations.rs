@@ -1,8 +1,9 @@
-//! Operations on bases that are carried out without a closure for each batch element.
+//! Operations on bases that need no closure call for each batch element.
 
 use super::{Batch, Signature};
 use crate::error::BroadcastError;
 use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
+use crate::kernel::memory::NoMemory;
 use crate::kernel::nest::{Inputs, Visit};
 use crate::kernel::product::{products_into, products_to_new};
 use crate::kernel::threads::{Serial, Threads};
@@ -12,16 +13,16 @@ use crate::view::place;
 use core::ops::{Mul, Range};
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
-/// Operations on bases, for [`Batch::apply`] and the others: values without data.
+/// Operations on bases, as values for [`Batch::apply`] and its siblings.
 ///
 /// | operation | bases | elements |
 /// |---|---|---|
-/// | [`Add`](base_op::Add), [`Sub`](base_op::Sub), [`Mul`](base_op::Mul), [`Div`](base_op::Div) | element by element; base shapes are aligned at the right and broadcast, so that a scalar, of base `()`, goes with anything | `Copy`, any that have the operator |
-/// | [`MatVec`](base_op::MatVec) | `(m,n),(n)->(m)` | `LinalgScalar`, of both the same |
+/// | [`Add`](base_op::Add), [`Sub`](base_op::Sub), [`Mul`](base_op::Mul), [`Div`](base_op::Div) | element by element; base shapes are aligned at the right and broadcast, so a scalar, of base `()`, goes with any base | `Copy` types with the operator |
+/// | [`MatVec`](base_op::MatVec) | `(m,n),(n)->(m)` | one `LinalgScalar` type for both operands |
 /// | [`VecMat`](base_op::VecMat) | `(n),(n,m)->(m)` | |
 /// | [`MatMul`](base_op::MatMul) | `(m,n),(n,p)->(m,p)` | |
 /// | [`Inner`](base_op::Inner) | `(n),(n)->()` | |
-/// | [`Outer`](base_op::Outer) | `(m),(n)->(m,n)` | `Copy`, any that have the operator `*` |
+/// | [`Outer`](base_op::Outer) | `(m),(n)->(m,n)` | `Copy` types with the operator `*` |
 ///
 /// # Examples
 /// ```
@@ -77,16 +78,16 @@ pub mod base_op {
         ///
         /// Its shapes, errors, an example and equivalents are at [`Batch::inner`](crate::Batch::inner).
         Inner
-        /// Outer products of vectors, of which nothing is conjugated: `(m),(n)->(m,n)`.
+        /// Outer products of vectors, without conjugation: `(m),(n)->(m,n)`.
         ///
         /// Its shapes, errors, an example and equivalents are at [`Batch::outer`](crate::Batch::outer).
         Outer
     }
 }
 
-/// An operation of [`base_op`] between bases of dimension types `B` and `B2`, of elements `A` and `A2`.
+/// An operation of [`base_op`] between bases of dimension types `B` and `B2`, with elements `A` and `A2`.
 ///
-/// Sealed; implemented for the operations of [`base_op`]. For one of your own give a closure to
+/// Sealed; implemented for the operations of [`base_op`]. For an operation of your own, pass a closure to
 /// [`Batch::zip_map`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not defined between bases `{B}` of `{A}` and `{B2}` of `{A2}`",
@@ -112,7 +113,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
         shape: E,
-    ) -> Array<Self::Output, E>;
+    ) -> Result<Array<Self::Output, E>, NoMemory>;
 
     /// Writes the results; the shapes were checked.
     #[doc(hidden)]
@@ -130,7 +131,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
         shape: E,
-    ) -> Array<Self::Output, E>
+    ) -> Result<Array<Self::Output, E>, NoMemory>
     where
         A: Send + Sync,
         A2: Sync,
@@ -149,7 +150,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
         Self::Output: Send;
 }
 
-/// The operands stretched to the shape of a result, each at the right of its batch and of its base.
+/// The operands stretched to the shape of a result, batch and base each aligned at the right.
 fn stretched<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
     a: &'a Batch<'_, A, D, B>,
     b: &'b Batch<'_, A2, D2, B2>,
@@ -173,7 +174,7 @@ fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
     place(operand.whole(), whole, places)
 }
 
-/// The methods of [`BaseOp`] that write a new array, and one that exists; each on one thread and on several.
+/// The methods of [`BaseOp`] that write a new or an existing array, on one thread and on several.
 macro_rules! methods {
     (
         $A:ty, $A2:ty;
@@ -185,7 +186,7 @@ macro_rules! methods {
             $a: &Batch<'_, $A, D, B>,
             $b: &Batch<'_, $A2, D2, B2>,
             $shape: E,
-        ) -> Array<Self::Output, E> {
+        ) -> Result<Array<Self::Output, E>, NoMemory> {
             $to_new
         }
 
@@ -203,7 +204,7 @@ macro_rules! methods {
             $a: &Batch<'_, $A, D, B>,
             $b: &Batch<'_, $A2, D2, B2>,
             $shape: E,
-        ) -> Array<Self::Output, E>
+        ) -> Result<Array<Self::Output, E>, NoMemory>
         where
             $A: Send + Sync,
             $A2: Sync,
@@ -227,7 +228,7 @@ macro_rules! methods {
     };
 }
 
-/// The methods of [`BaseOp`] for an operation on elements, with a function that stretches the operands to the result.
+/// The methods of [`BaseOp`] for an element-wise operation, with a function that stretches the operands to the result.
 macro_rules! in_one_pass {
     ($stretched:ident, $op:expr) => {
         methods! {
@@ -298,10 +299,10 @@ elementwise!(Add add Sub sub Mul mul Div div);
 
 /// A dimension type that a base with the number of axes of `R` can have: `R` itself, or `IxDyn`.
 ///
-/// The products of [`base_op`] need bases of certain numbers of axes: `MatVec` an `Ix2` and an `Ix1`.
+/// The products of [`base_op`] need bases with certain numbers of axes: `MatVec` needs an `Ix2` and an `Ix1`.
 ///
 /// # Examples
-/// A vector is on the right of `matvec`, not on the left:
+/// The vector is the right operand of `matvec`, not the left:
 /// ```compile_fail,E0599
 /// use ndarray::{array, Ix1, Ix2};
 /// use ndarray_broadcast::prelude::*;
@@ -356,7 +357,7 @@ products! {
     Inner "(n),(n)->()", Ix1, Ix1 => Ix0, [&[n], &[k]] if n == k => Ix0(), [0, 1, 1];
 }
 
-/// The vectors stretched to the shape of their outer products: that of `a` along the columns, that of `b` along the rows.
+/// The vectors stretched to the shape of their outer products: `a` repeats along each row, `b` along each column.
 fn crossed<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
     a: &'a Batch<'_, A, D, B>,
     b: &'b Batch<'_, A2, D2, B2>,

@@ -1,11 +1,11 @@
-//! Operations on the bases of batch elements, on several threads. Without the feature `rayon` the calling thread is the
-//! only one.
+//! Operations on the bases of batch elements, on several threads. Without the feature `rayon` they run on the calling
+//! thread.
 
 use super::apply::check_out;
 use super::zip_map::{base_of_out, new_result};
 use super::{BaseOp, Batch, JointBatch, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, batch_ndim, result_shape, sizes};
+use crate::shape::{LessAxes, batch_ndim, result_shape, result_too_large, sizes};
 use crate::view::par_for_each_base;
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -102,7 +102,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         Ok(())
     }
 
-    /// [`apply`](Self::apply) on several threads, which share the batch elements. The result is the same to the bit.
+    /// [`apply`](Self::apply) on several threads, which share the batch elements. The result has the same bits.
     ///
     /// # Shapes
     /// As [`apply`](Self::apply).
@@ -124,7 +124,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// ```
     ///
     /// # Equivalents
-    /// As the method of the operation; PyTorch uses several threads unasked.
+    /// As the method of the operation; PyTorch uses several threads by default.
     pub fn par_apply<P, A2, D2, B2>(
         &self,
         op: P,
@@ -139,8 +139,10 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         B2: Dimension,
     {
         let shapes = [self.shape(), other.shape()];
-        let shape = result_shape(&shapes, sizes(&op.base(&shapes)?), size_of::<P::Output>())?;
-        Ok(op.par_to_new(self, other, shape))
+        let base = op.base(&shapes)?;
+        let shape = result_shape(&shapes, sizes(&base), size_of::<P::Output>())?;
+        op.par_to_new(self, other, shape)
+            .map_err(|no| result_too_large(&shapes, sizes(&base), &no.shape, no.size))
     }
 
     /// [`apply_into`](Self::apply_into) on several threads, which share the batch elements.

@@ -1,4 +1,4 @@
-//! The base shape of a result: given, or worked out by a signature.
+//! The base shape of a result: given as a shape, or computed by a signature.
 
 use super::Signature;
 use crate::error::{BroadcastError, Request, operation};
@@ -6,11 +6,12 @@ use crate::sealed::Sealed;
 use crate::shape::{BatchShape, TargetShape, base_axes, sizes_only, with_base};
 use ndarray::Dimension;
 
-/// The base shape of a result, of dimension type `R`: a shape, or a [`Signature`] that works it out.
+/// The base shape of a result, of dimension type `R`: a shape, or a [`Signature`] that computes it.
 ///
-/// A shape is any [`TargetShape`] without -1: then `R` is its dimension type. A signature has one result, and `R` is the
-/// dimension type of the closure's last argument. Where neither says it, as in `zip_map(&b, 6, |x, y, mut s| …)`, give
-/// the argument's type, `mut s: ArrayViewMut1<f64>`, or the shape as an array, `[6]`.
+/// For a shape, which is any [`TargetShape`] without -1, `R` is its dimension type. For a signature, which has one
+/// result, `R` is the dimension type of the closure's last argument. If the compiler cannot infer `R`, as in
+/// `zip_map(&b, 6, |x, y, mut s| …)`, state the argument's type, `mut s: ArrayViewMut1<f64>`, or write the shape as an
+/// array, `[6]`.
 ///
 /// Sealed; implemented for every [`TargetShape`] and for [`Signature`].
 ///
@@ -35,7 +36,7 @@ use ndarray::Dimension;
 /// ```
 ///
 /// # Equivalents
-/// The right side of `signature` in `numpy.vectorize`; PyTorch's `vmap` looks at what the function returns.
+/// The right side of `signature` in `numpy.vectorize`; PyTorch's `vmap` inspects the function's result instead.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not give a base shape of dimension type `{R}`",
     label = "expected a shape or a `Signature`",

@@ -8,11 +8,11 @@ use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
 use ndarray::IxDyn;
 
-/// Which base axes of operands and results have one size: `(m,n),(n)->(m)`.
+/// States which base axes of operands and results have equal sizes: `(m,n),(n)->(m)`.
 ///
-/// The operands stand before the arrow, the results after it; each is a list of base axes in parentheses. One name
-/// stands for one size; a number is a size that the axis must have, as in `(3),(3)->(3)`; base axes are never
-/// stretched. An axis with a question mark may be missing, everywhere at once, as in `(m?,n),(n,p?)->(m?,p?)`.
+/// The operands are before the arrow, the results after it; each is a list of base axes in parentheses. Axes with the
+/// same name have the same size. A number is a size that the axis must have, as in `(3),(3)->(3)`. Base axes are never
+/// stretched. An axis with a question mark may be missing, but then everywhere, as in `(m?,n),(n,p?)->(m?,p?)`.
 ///
 /// # Examples
 /// ```
@@ -67,8 +67,8 @@ impl<'s> Signature<'s> {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.vectorize(f, signature=…)` reads one, without fixed and optional sizes; NumPy's C function
-    /// `PyUFunc_FromFuncAndDataAndSignature` reads these too.
+    /// `numpy.vectorize(f, signature=…)`, without fixed and optional sizes; NumPy's C function
+    /// `PyUFunc_FromFuncAndDataAndSignature` has these too.
     pub fn new(text: &'s str) -> Result<Self, BroadcastError> {
         match check(text.as_bytes()) {
             Ok(counts) => Ok(Self { text, counts }),
@@ -79,7 +79,7 @@ impl<'s> Signature<'s> {
     /// [`new`](Self::new) for a signature that is written in the program.
     ///
     /// # Panics
-    /// Where `new` has an error; in a constant the program does not compile.
+    /// If `new` has an error. In a constant, the program does not compile then.
     ///
     /// # Examples
     /// ```
@@ -94,7 +94,7 @@ impl<'s> Signature<'s> {
     /// ```
     ///
     /// # Equivalents
-    /// As [`new`](Self::new), which elsewhere happens when the program runs.
+    /// As [`new`](Self::new); other systems read signatures only when the program runs.
     #[must_use]
     #[track_caller]
     pub const fn literal(text: &'s str) -> Self {
@@ -122,7 +122,7 @@ impl<'s> Signature<'s> {
 
     /// The joint batch shape, and the shapes of the results, for operands of the given shapes.
     ///
-    /// The number of base axes of each operand is that of the signature.
+    /// Each operand has as many base axes as the signature states.
     ///
     /// # Shapes
     /// `(m,n),(n)->(m)` of `[2, 6, 4]` and `[1000, 1, 4]` has the batch shape `[1000, 2]`, and its result the
@@ -134,7 +134,7 @@ impl<'s> Signature<'s> {
     /// [`BaseAxes`](crate::ErrorKind::BaseAxes) for a shape with too few axes;
     /// [`BaseSize`](crate::ErrorKind::BaseSize) where a size is not the signature's number;
     /// [`BaseSymbol`](crate::ErrorKind::BaseSymbol) where one name has two sizes;
-    /// [`UnknownSymbol`](crate::ErrorKind::UnknownSymbol) where a name stands in the results only;
+    /// [`UnknownSymbol`](crate::ErrorKind::UnknownSymbol) where a name occurs in the results only;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1.
     ///
     /// # Examples
@@ -180,12 +180,12 @@ impl<'s> Signature<'s> {
         Ok(SignatureShapes { batch, sizes, results })
     }
 
-    /// The base shape of the only result for operands that are split already.
+    /// The base shape of the only result, for operands that are already split.
     ///
     /// # Errors
     /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of operands;
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for several results;
-    /// the other errors of [`resolve`](Self::resolve), but for the batches.
+    /// the other errors of [`resolve`](Self::resolve), except those about batches.
     pub(super) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>, BroadcastError> {
         let cores = self.cores(parts)?;
         if self.results() != 1 {
@@ -220,7 +220,7 @@ impl<'s> Signature<'s> {
         Ok(cores)
     }
 
-    /// Where each name stands first, for bases that have the right numbers of axes.
+    /// Where each name occurs first, for bases that have the right numbers of axes.
     fn symbol_sizes(
         &self,
         cores: &Cores<'s>,

@@ -10,18 +10,18 @@ use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
-    /// The sum over everything that broadcasting a batch of shape `target` to this one repeats. The base stays.
+    /// The sum over every batch axis that broadcasting from `target` to this batch repeats. The base does not change.
     ///
     /// # Shapes
     /// `(1000, 2; 6, 6)` to `[2]` is `(2; 6, 6)`, to `[1000, 1]` it is `(1000, 1; 6, 6)`, to `()` it is `(; 6, 6)`.
-    /// A size 1 from the batch's size 0 is zero.
+    /// A sum over size 0 is zero.
     ///
     /// # Errors
     /// In this order:
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
     /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `target` has more axes than the batch;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `target`;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -41,7 +41,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// ```
     ///
     /// # Equivalents
-    /// What the autograd of PyTorch does for NEML2's tensors; `batch_sum(d)` of NEML2, axis by axis.
+    /// PyTorch's autograd does this for NEML2's tensors; NEML2's `batch_sum(d)` sums over one axis.
     #[doc(alias = "batch_sum")]
     pub fn sum_batch_to<T: TargetShape>(
         &self,
@@ -57,7 +57,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         self.sum_to(sizes(&batch))
     }
 
-    /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, whose base is ignored: the gradient of
+    /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, whose base is ignored. This gives the gradient of
     /// an operand from that of the result.
     ///
     /// # Shapes
@@ -96,12 +96,12 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape, as a backward pass accumulates a gradient.
     ///
     /// # Shapes
-    /// As [`sum_batch_to`](Self::sum_batch_to), to the shape of `out` without the base, which is this one's.
+    /// As [`sum_batch_to`](Self::sum_batch_to), to the shape of `out` without its base, which must equal this base.
     ///
     /// # Errors
-    /// As [`sum_batch_to`](Self::sum_batch_to); before these [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out`
-    /// has fewer axes than the base, and after them [`BaseSize`](crate::ErrorKind::BaseSize) where it has another base.
-    /// Then `out` is as it was.
+    /// First [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out` has fewer axes than the base, then those of
+    /// [`sum_batch_to`](Self::sum_batch_to), then [`BaseSize`](crate::ErrorKind::BaseSize) where `out` has another base.
+    /// An error leaves `out` unchanged.
     ///
     /// # Examples
     /// ```
@@ -136,11 +136,12 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let part = self.shape();
         let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
         let whole: W = with_base(batch, part.base());
+        let request = || Request::new(&operation::BATCH_SUM, &[part]).to(batch);
         if !fits(sizes(&whole), size_of::<A>()) {
-            let request = Request::new(&operation::BATCH_SUM, &[part]).to(batch);
-            return Err(request.too_large(sizes(&whole), size_of::<A>()));
+            return Err(request().too_large(sizes(&whole), size_of::<A>()));
         }
         // The bases are equal, so no base axis is summed.
-        Ok(sum_to_new(self.whole(), whole, &|axis| axis < new, Serial))
+        sum_to_new(self.whole(), whole, &|axis| axis < new, Serial)
+            .map_err(|no| request().too_large(&no.shape, no.size))
     }
 }

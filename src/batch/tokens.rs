@@ -2,7 +2,7 @@
 
 use crate::error::TextFault;
 
-/// One thing of a signature's text.
+/// A token of a signature's text.
 #[derive(Clone, Copy)]
 pub(super) enum Token {
     /// `(`
@@ -52,7 +52,7 @@ pub(super) const fn token(text: &[u8], mut at: usize) -> Result<(Token, usize, u
     })
 }
 
-/// The number in some digits.
+/// Parses a number.
 pub(super) const fn number(text: &[u8], from: usize, to: usize) -> Result<usize, TextFault> {
     let (mut number, mut at) = (0_usize, from);
     while at < to {
@@ -69,7 +69,7 @@ pub(super) const fn number(text: &[u8], from: usize, to: usize) -> Result<usize,
     if number == 0 { Err((from, "a size other than 0")) } else { Ok(number) }
 }
 
-/// Reads a whole signature; gives its numbers of operands and results.
+/// Reads a whole signature and returns its numbers of operands and results.
 pub(super) const fn check(text: &[u8]) -> Result<[usize; 2], TextFault> {
     let (mut counts, mut side, mut at) = ([0, 0], 0, 0);
     loop {

@@ -5,11 +5,11 @@ use crate::shape::LessAxes;
 use ndarray::{Dimension, Ix2};
 
 impl<A, D: Dimension, B: BaseRank + LessAxes<Ix2>> Batch<'_, A, D, B> {
-    /// The view with the last two axes of the base in the other order: each matrix transposed.
+    /// The view with the last two base axes swapped, which transposes each matrix.
     ///
     /// # Shapes
-    /// `(5, 2; 3, 4)` becomes `(5, 2; 4, 3)`. The number of base axes is fixed and at least two; where it is dynamic,
-    /// make the batch of an array whose axes are swapped.
+    /// `(5, 2; 3, 4)` becomes `(5, 2; 4, 3)`. The number of base axes is fixed and at least two. If it is dynamic,
+    /// swap the axes of the array and then make the batch.
     ///
     /// # Errors
     /// None.
@@ -26,7 +26,7 @@ impl<A, D: Dimension, B: BaseRank + LessAxes<Ix2>> Batch<'_, A, D, B> {
     /// assert!(m.batch::<Ix2>()?.matvec(&v.batch::<Ix1>()?).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
-    /// A vector has no such axes:
+    /// A vector does not have two axes:
     /// ```compile_fail,E0277
     /// # use ndarray::{array, Ix1};
     /// # use ndarray_broadcast::prelude::*;

@@ -1,8 +1,11 @@
-//! An operation given as a closure, for every batch element.
+//! Operations as closures, called for every batch element.
 
 use super::{Batch, BatchOf, JointBatch, JointBatch3, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_shape, sizes};
+use crate::kernel::memory::filled;
+use crate::shape::{
+    BatchShape, LessAxes, batch_ndim, check_batches_into, result_shape, result_too_large, sizes,
+};
 use crate::view::{Bases, for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -11,8 +14,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Shapes
     /// The batch shape, then `base`: a shape, or a [`Signature`](super::Signature) that gives it. `f` gets a view
-    /// of a base, and a mutable view of the result's base, filled with the element type's default. The order of the
-    /// batch elements is unspecified. An empty batch gives an empty result and `f` is not called; a base may be
+    /// of a base and a mutable view of the result's base, which is filled with the element type's default. The order of the
+    /// batch elements is unspecified. For an empty batch, the result is empty and `f` is not called. A base may be
     /// empty or `()`.
     ///
     /// # Errors
@@ -21,7 +24,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// [`OperandCount`](crate::ErrorKind::OperandCount) for a signature with another number of operands;
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
     /// any other error of [`Signature::resolve`](super::Signature::resolve);
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -37,7 +40,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
-    /// axes at once. Views of a base of more than 4 axes of a dynamic number cost an allocation each.
+    /// axes at once. Each view of a base of dynamic rank with more than 4 axes costs an allocation.
     pub fn map<T, R, O, F>(
         &self,
         base: T,
@@ -60,7 +63,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Shapes
     /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then `base`, as in
-    /// [`map`](Self::map). `f` gets a view of each base and one of the base of the result.
+    /// [`map`](Self::map). `f` gets a view of each base and a mutable view of the result's base.
     ///
     /// # Errors
     /// In this order:
@@ -69,7 +72,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
     /// any other error of [`Signature::resolve`](super::Signature::resolve);
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the result is larger than `isize::MAX` bytes.
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
     /// ```
@@ -179,19 +182,19 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         Ok(result)
     }
 
-    /// [`zip_map`](Self::zip_map) into an array that exists: `f` gets views of its bases as they are.
+    /// [`zip_map`](Self::zip_map) into an existing array: `f` gets mutable views of its bases, with their present elements.
     ///
     /// # Shapes
-    /// The last axes of `out` are the base, as many as the last argument of `f` has: give its type,
+    /// The base of `out` has as many axes as the last argument of `f`, whose type must be stated:
     /// `mut s: ArrayViewMut1<f64>`. The joint batch shape goes to the batch of `out`, which is never stretched and
-    /// may have more axes; where the argument's number of axes is dynamic, the batch of `out` has as many axes as the
+    /// may have more axes. If the argument has dynamic rank, the batch of `out` has as many axes as the
     /// joint one. `out` may have any layout. Nothing is allocated.
     ///
     /// # Errors
-    /// In this order, and then `out` is as it was:
+    /// In this order, and an error leaves `out` unchanged:
     /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where `out` has fewer axes than the joint batch and the base;
-    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, or another
-    /// one than `out` and is not 1.
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1, or one
+    /// that is neither 1 nor that of `out`.
     ///
     /// # Examples
     /// ```
@@ -232,21 +235,23 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         Ok(())
     }
 
-    /// The bases, to be read.
+    /// The bases, for reading.
     #[inline]
     pub(super) fn bases(&self) -> Bases<'_, A, D, B> {
         Bases::new(self.whole(), self.base_ndim())
     }
 }
 
-/// An array for the results of an operation on `parts`, filled with the default.
+/// An array for the results of an operation on `parts`, filled with the default value.
 #[inline]
 pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N: usize>(
     parts: &[BatchShape<'_>; N],
     base: &impl ResultBase<R>,
 ) -> Result<Array<O, W>, BroadcastError> {
-    let shape: W = result_shape(parts, sizes(&base.base(parts)?), size_of::<O>())?;
-    Ok(Array::from_elem(shape, O::default()))
+    let base = base.base(parts)?;
+    let shape: W = result_shape(parts, sizes(&base), size_of::<O>())?;
+    let default = O::default();
+    filled(shape, || default.clone()).map_err(|no| result_too_large(parts, sizes(&base), &no.shape, no.size))
 }
 
 /// The number of base axes of an array of shape `out` into which results with base `R` are written.

@@ -94,7 +94,7 @@ pub enum ErrorKind {
     Incompatible,
     /// The non-zero sizes of the result multiply past `isize::MAX`.
     Overflow,
-    /// A result that would have to be stored has more than `isize::MAX` bytes.
+    /// A result that would have to be stored takes more than `isize::MAX` bytes, or more than can be allocated.
     TooLarge,
     /// A target has a size that no axis can have.
     InvalidSize,
@@ -167,7 +167,7 @@ impl BroadcastError {
     /// use ndarray_broadcast::{partial::infer_target, resolve_target};
     ///
     /// assert_eq!(resolve_target(&[2, 3], &[-1, 4]).unwrap_err().shapes(), ["[2, 3]", "[-1, 4]"]);
-    /// assert_eq!(infer_target(&"?x3".parse()?, &[-1, 4]).unwrap_err().shapes(), ["?x3", "[-1, 4]"]);
+    /// assert_eq!(infer_target(&"?x3".parse()?, [-1, 4]).unwrap_err().shapes(), ["?x3", "[-1, 4]"]);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     #[must_use]
@@ -201,7 +201,7 @@ impl BroadcastError {
     /// use ndarray_broadcast::{partial::infer_target, resolve_target};
     ///
     /// assert_eq!(resolve_target(&[2, 3], &[5, -1, 4]).unwrap_err().sizes(), ["3", "4"]);
-    /// assert_eq!(infer_target(&"2..5".parse()?, &[6]).unwrap_err().sizes(), ["2..5", "6"]);
+    /// assert_eq!(infer_target(&"2..5".parse()?, [6]).unwrap_err().sizes(), ["2..5", "6"]);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     #[must_use]

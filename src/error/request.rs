@@ -180,11 +180,16 @@ impl Request {
         self.error(ErrorKind::Overflow, detail)
     }
 
-    /// The result takes more than `isize::MAX` bytes for elements of `size` bytes.
+    /// The result, whose elements have `size` bytes, takes more than `isize::MAX` bytes or more than can be allocated.
     #[cold]
     pub(crate) fn too_large(self, result: &[usize], size: usize) -> BroadcastError {
-        let detail =
-            format!("the result {result:?} with elements of {size} bytes is larger than isize::MAX bytes");
+        let bytes = result.iter().try_fold(size.max(1), |bytes, &size| bytes.checked_mul(size.max(1)));
+        let detail = match bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) {
+            Some(bytes) => format!("the result {result:?} takes {bytes} bytes, which cannot be allocated"),
+            None => {
+                format!("the result {result:?} with elements of {size} bytes is larger than isize::MAX bytes")
+            }
+        };
         self.error(ErrorKind::TooLarge, detail)
     }
 

@@ -7,12 +7,13 @@
 //! | [`batches`] | my array holds many matrices: how do I separate the batch from the matrix? |
 //! | [`shapes`] | I have no arrays yet, or not all sizes: how do I check shapes? |
 //! | [`speed`] | how much does each operation cost? |
+//! | [`libraries`] | I write a library on top, generic over axes and floats: which bounds and which calls? |
 //! | [`from_unbroadcast`] | I have an `unbroadcast` of my own: how do I replace it? |
 //! | [`from_numpy`] | I know NumPy: which names and rules differ? |
 //! | [`from_pytorch`] | the same for PyTorch |
 //! | [`versions`] | which versions of ndarray and Rust does it need, and what may change? |
 //!
-//! All chapters begin with the same two lines: the types are ndarray's, the methods come with the prelude.
+//! All examples begin with the same two lines: types come from ndarray, methods from the prelude.
 //!
 //! ```
 //! use ndarray::array;
@@ -63,6 +64,9 @@ pub mod shapes {}
 #[doc = include_str!("speed.md")]
 #[doc = include_str!("speed.svg")]
 pub mod speed {}
+
+#[doc = include_str!("libraries.md")]
+pub mod libraries {}
 
 #[doc = include_str!("from_unbroadcast.md")]
 pub mod from_unbroadcast {}

@@ -18,7 +18,7 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::loops::{Loop, Loops, Outside, Plan, steps};
-use super::memory::{COPY, LARGEST_COPY, fresh};
+use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
 use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};
 use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task, Threads};
@@ -95,13 +95,13 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
 /// inputs do.
 ///
 /// # Panics
-/// Where an input does not go to the shape, or memory cannot hold as many elements.
+/// Where an input does not go to the shape.
 #[inline]
 pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     shape: D,
     inputs: &Inputs<'_, E>,
     make: impl Make<R, E>,
-) -> Array<R, D> {
+) -> Result<Array<R, D>, NoMemory> {
     let visit = &mut Write(make);
     to_new_by(shape, inputs, &mut |nest, moving| block(nest, moving, visit))
 }
@@ -111,7 +111,7 @@ fn to_new_by<R, E: Elements, D: Dimension>(
     shape: D,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
-) -> Array<R, D> {
+) -> Result<Array<R, D>, NoMemory> {
     fresh_like(shape, inputs, |out| over_each(out, inputs, visit))
 }
 
@@ -121,7 +121,7 @@ fn fresh_like<R, E: Elements, D: Dimension>(
     shape: D,
     inputs: &Inputs<'_, E>,
     fill: impl FnOnce(&mut ArrayRef<MaybeUninit<R>, D>),
-) -> Array<R, D> {
+) -> Result<Array<R, D>, NoMemory> {
     let sizes = shape.clone();
     fresh(shape, &|former, latter| inputs.is_inside(sizes.slice(), former, latter), fill)
 }
@@ -164,7 +164,7 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     shape: D,
     inputs: &Inputs<'_, E>,
     make: impl Make<R, E> + Copy + Sync,
-) -> Array<R, D> {
+) -> Result<Array<R, D>, NoMemory> {
     fresh_like(shape, inputs, |out| par_each(out, inputs, Write(make)))
 }
 
@@ -186,10 +186,7 @@ impl<A: Clone> Make<A, (A,)> for Cloning {
 }
 
 /// A copy in standard layout.
-///
-/// # Panics
-/// Where memory cannot hold as many elements.
-pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Array<A, D> {
+pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Result<Array<A, D>, NoMemory> {
     fresh(array.raw_dim(), &|_, _| None, |out| copy_into_uninit(out, array))
 }
 

@@ -21,7 +21,7 @@ use super::each::{Make, VisitBlock, drive};
 use super::lane;
 use super::levels::{Levels, take};
 use super::loops::{Loop, Loops, Outside, Plan, steps};
-use super::memory::{Scratch, forgettable};
+use super::memory::{NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Visit};
 use super::simd::{self, Cpu, Work};
 use super::tiles::{self, AddRows, Limits, Tiling};
@@ -43,7 +43,8 @@ pub(crate) struct Add<M>(pub(crate) M);
 impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
     #[inline(always)]
     fn visit(&mut self, sum: &mut R, items: E::Refs<'_>) {
-        *sum = take(sum) + self.0.make(items);
+        let made = self.0.make(items);
+        *sum = take(sum) + made;
     }
 }
 
@@ -73,8 +74,8 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
-) -> Array<R, D> {
-    let mut out = Array::from_elem(shape, combine.identity());
+) -> Result<Array<R, D>, NoMemory> {
+    let mut out = filled(shape, || combine.identity())?;
     let mut plan = Plan::new();
     if let Some(nest) = Nest::over(&mut plan, Some(joint), &mut out, inputs, Outside::AllRead) {
         match Way::of::<R>(nest.loops()) {
@@ -100,7 +101,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
             }
         }
     }
-    out
+    Ok(out)
 }
 
 /// The way a nest is summed.
@@ -249,7 +250,7 @@ mod tests {
             &mut |nest, moving| block(nest, moving, &mut add),
             &Plus,
         );
-        assert_eq!(found, expected, "{shape:?} over {axes:?}");
+        assert_eq!(found.expect("memory"), expected, "{shape:?} over {axes:?}");
     }
 
     #[test]

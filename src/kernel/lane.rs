@@ -4,7 +4,7 @@
 
 use super::combine::Combine;
 use super::nest::Block;
-use super::simd::Cpu;
+use super::simd::{self, Cpu, Work};
 use core::array;
 use core::hint::black_box;
 use num_traits::Zero;
@@ -29,23 +29,42 @@ pub(super) const fn room<T>() -> usize {
     if eight > block { eight } else { block }
 }
 
-/// The sum of the only row of a block, its error bounded as by pairwise summation. There is [`room`] if the elements
-/// are not adjacent.
+/// The sum of adjacent elements, its error bounded as by pairwise summation.
 #[inline(always)]
-pub(super) fn sum<T: Clone + Zero, const DENSE: bool>(x: Block<'_, T, DENSE>, room: &mut [T]) -> T {
-    match const { sums::<T>() } {
-        32 => sum_by::<T, DENSE, 32>(x, room),
-        16 => sum_by::<T, DENSE, 16>(x, room),
-        _ => sum_by::<T, DENSE, 8>(x, room),
+pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
+    if x.width() <= BLOCK { block_of(x) } else { sum_apart(x.into(), &mut []) }
+}
+
+/// The [`sum`] of the only row of a block, whose elements need not be adjacent: there is [`room`] for copies.
+pub(super) fn sum_apart<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
+    simd::dispatch(Sum { x, room })
+}
+
+struct Sum<'x, 'r, T> {
+    x: Block<'x, T>,
+    room: &'r mut [T],
+}
+
+impl<T: Clone + Zero> Work for Sum<'_, '_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) -> T {
+        let Self { x, room } = self;
+        if x.width() <= BLOCK {
+            return block_of(adjacent(x, room));
+        }
+        match const { sums::<T>() } {
+            32 => stretches::<T, 32>(x, room),
+            16 => stretches::<T, 16>(x, room),
+            _ => stretches::<T, 8>(x, room),
+        }
     }
 }
 
+/// The sum of more than [`BLOCK`] elements: eight stretches side by side, which memory serves faster than one.
 #[inline(always)]
-fn sum_by<T: Clone + Zero, const DENSE: bool, const L: usize>(x: Block<'_, T, DENSE>, room: &mut [T]) -> T {
-    if x.width() <= BLOCK {
-        return block::<T, L>(adjacent(x, room));
-    }
-    // eight stretches side by side, which memory serves faster than one
+fn stretches<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -> T {
     let stretch = x.width() / (8 * L) * L;
     let eight = x.cut(0, 8, stretch);
     let mut pending = Pairwise::new();
@@ -67,10 +86,7 @@ fn sum_by<T: Clone + Zero, const DENSE: bool, const L: usize>(x: Block<'_, T, DE
 
 /// The block, copied to `room` unless it is dense.
 #[inline(always)]
-fn adjacent<'a, T: Clone, const DENSE: bool>(
-    x: Block<'a, T, DENSE>,
-    room: &'a mut [T],
-) -> Block<'a, T, true> {
+fn adjacent<'a, T: Clone>(x: Block<'a, T>, room: &'a mut [T]) -> Block<'a, T, true> {
     if let Some(dense) = x.dense() {
         return dense;
     }
@@ -81,6 +97,16 @@ fn adjacent<'a, T: Clone, const DENSE: bool>(
         }
     }
     Block::from(&room[..len]).cut(0, x.rows(), x.width())
+}
+
+/// The sum of at most [`BLOCK`] adjacent elements.
+#[inline(always)]
+fn block_of<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
+    match const { sums::<T>() } {
+        32 => block::<T, 32>(x),
+        16 => block::<T, 16>(x),
+        _ => block::<T, 8>(x),
+    }
 }
 
 /// At most [`BLOCK`] adjacent elements, by `L` independent sums.
@@ -131,7 +157,8 @@ pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
         i = across_by::<T, U, R, 8>(x, row, i, slots, &mut sink);
     }
     for slot in &mut slots[i..] {
-        let [sum] = x.columns::<R, 1>(row, i, &T::zero(), few);
+        // Opaque: else the compiler adds a loop for adjacent elements, which the loops above have had.
+        let [sum] = x.columns::<R, 1>(row, black_box(i), &T::zero(), few);
         sink(slot, sum);
         i += 1;
     }
@@ -156,33 +183,23 @@ fn across_by<T: Clone + Zero, U, const R: usize, const K: usize>(
     i
 }
 
-/// Adds all rows to a tile, eight at a time, and calls `after` each time.
+/// Adds the rows of a block, from `row` on, to a tile: eight of them, or four, or one. How many they were.
 #[inline(always)]
-pub(super) fn add_rows<C: Cpu, T: Clone + Zero, L>(
-    x: Block<'_, T>,
-    levels: &mut L,
-    tile: impl Fn(&mut L) -> &mut [T],
-    after: impl Fn(&mut L),
-) {
+pub(super) fn add_rows<C: Cpu, T: Clone + Zero>(x: Block<'_, T>, row: usize, tile: &mut [T]) -> usize {
     let add = |a: &mut T, s| *a = a.clone() + s;
-    let mut row = 0;
-    while row < x.rows() {
-        let tile = &mut tile(levels)[..x.width()];
-        row += match x.rows() - row {
-            8.. => {
-                across::<C, T, _, 8>(x, row, tile, add);
-                8
-            }
-            4.. => {
-                across::<C, T, _, 4>(x, row, tile, add);
-                4
-            }
-            _ => {
-                across::<C, T, _, 1>(x, row, tile, add);
-                1
-            }
-        };
-        after(levels);
+    match x.rows() - row {
+        8.. => {
+            across::<C, T, _, 8>(x, row, tile, add);
+            8
+        }
+        4.. => {
+            across::<C, T, _, 4>(x, row, tile, add);
+            4
+        }
+        _ => {
+            across::<C, T, _, 1>(x, row, tile, add);
+            1
+        }
     }
 }
 
@@ -236,17 +253,7 @@ pub(super) fn fold<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width
 /// The sum of a few thousand adjacent elements.
 #[inline(always)]
 pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
-    let mut total = T::zero();
-    for part in x.chunks(BLOCK) {
-        let part = Block::from(part);
-        total = total
-            + match const { sums::<T>() } {
-                32 => block::<T, 32>(part),
-                16 => block::<T, 16>(part),
-                _ => block::<T, 8>(part),
-            };
-    }
-    total
+    x.chunks(BLOCK).fold(T::zero(), |total, part| total + block_of(part.into()))
 }
 
 /// Adds up the sums by halves until `left` remain, at the front; powers of two.

@@ -3,6 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::combine::{Combine, Plus};
+use super::lane;
+use super::nest::Block;
+use super::simd::{self, Cpu, Work};
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
@@ -103,6 +106,33 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
     }
 }
 
+impl<T: Clone + Zero> Levels<'_, T> {
+    /// Adds all rows, and carries each time that some were added up.
+    #[inline(always)]
+    pub(super) fn add_rows(&mut self, rows: Block<'_, T>) {
+        simd::dispatch(AddRows { levels: self, rows });
+    }
+}
+
+struct AddRows<'l, 'a, 'r, T> {
+    levels: &'l mut Levels<'a, T>,
+    rows: Block<'r, T>,
+}
+
+impl<T: Clone + Zero> Work for AddRows<'_, '_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let Self { levels, rows } = self;
+        let mut row = 0;
+        while row < rows.rows() {
+            row += lane::add_rows::<C, T>(rows, row, &mut levels.first()[..rows.width()]);
+            levels.carry();
+        }
+    }
+}
+
 /// The value of a sum, to be replaced: a big number need not be copied to be added to.
 #[inline(always)]
 pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
@@ -112,13 +142,12 @@ pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
 /// [`take`] with another value to be replaced by.
 #[inline(always)]
 pub(super) fn take_or<T: Clone>(sum: &mut T, identity: impl FnOnce() -> T) -> T {
-    if needs_drop::<T>() { replace(sum, identity()) } else { sum.clone() }
+    if const { needs_drop::<T>() } { replace(sum, identity()) } else { sum.clone() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::lane;
     use alloc::{vec, vec::Vec};
 
     #[test]

@@ -6,11 +6,75 @@
 use super::loops::{Loop, OPERANDS, steps};
 use super::nest::Elements;
 use super::order::{IsInside, ordered};
+use alloc::alloc::alloc_zeroed;
+use alloc::{boxed::Box, vec::Vec};
+use core::alloc::Layout;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop, transmute};
-use core::slice;
+use core::{ptr, slice};
 use ndarray::{Array, ArrayRef, Dimension};
+use num_traits::Zero;
+
+/// A result that memory cannot be had for: its shape, and the bytes of an element.
+///
+/// Not exported; public because hidden methods of public traits have it.
+#[derive(Debug)]
+pub struct NoMemory {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) size: usize,
+}
+
+impl NoMemory {
+    #[cold]
+    fn of<A, D: Dimension>(shape: &D) -> Self {
+        Self { shape: shape.slice().to_vec(), size: size_of::<A>() }
+    }
+}
+
+/// Memory for the elements of an array of shape `shape`, whose non-zero sizes multiply to at most `isize::MAX`.
+#[inline]
+pub(crate) fn reserved<A, D: Dimension>(shape: &D) -> Result<Vec<A>, NoMemory> {
+    let mut elements = Vec::new();
+    match elements.try_reserve_exact(shape.size()) {
+        Ok(()) => Ok(elements),
+        Err(_) => Err(NoMemory::of::<A, D>(shape)),
+    }
+}
+
+/// A new array in standard layout of elements that `make` makes.
+pub(crate) fn filled<A, D: Dimension>(shape: D, make: impl FnMut() -> A) -> Result<Array<A, D>, NoMemory> {
+    filled_in_order(shape, &|_, _| None, make)
+}
+
+/// [`filled`], with the axes in memory as `is_inside` says.
+pub(super) fn filled_in_order<A, D: Dimension>(
+    shape: D,
+    is_inside: &IsInside<'_>,
+    make: impl FnMut() -> A,
+) -> Result<Array<A, D>, NoMemory> {
+    let mut elements = reserved(&shape)?;
+    elements.resize_with(shape.size(), make);
+    Ok(ordered(shape, is_inside, |shape| {
+        Array::from_shape_vec(shape, elements).expect("as many elements as the shape has")
+    }))
+}
+
+/// A new array in standard layout of zeros. Those of plain numbers cost nothing before they are used.
+pub(super) fn zeros<A: Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMemory> {
+    let (len, layout) = (shape.size(), Layout::array::<A>(shape.size()));
+    let layout = layout.ok().filter(|layout| plain_size::<A>().is_some() && layout.size() > 0);
+    let Some(layout) = layout else { return filled(shape, A::zero) };
+    // SAFETY: the layout has a size
+    let zeroed = unsafe { alloc_zeroed(layout) }.cast::<A>();
+    if zeroed.is_null() {
+        return Err(NoMemory::of::<A, D>(&shape));
+    }
+    // SAFETY: The global allocator returned memory of the layout of `len` elements, all bits of which are zero: of a plain
+    // number that is zero.
+    let elements = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(zeroed, len)) };
+    Ok(Array::from_shape_vec(shape, elements.into_vec()).expect("as many elements as the shape has"))
+}
 
 /// Room on the stack for partial results and copies, small enough for any thread.
 pub(crate) const SCRATCH: usize = 48 << 10;
@@ -208,19 +272,22 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: 
 ///
 /// `fill` is a pass of this kernel over all of the array: [`each`](super::each), a [`sum`](super::sum) or a
 /// [`product`](super::product). These are trusted to write every element. Where one panics, what it wrote is forgotten.
-///
-/// # Panics
-/// Where memory cannot hold as many elements.
 #[inline]
 pub(super) fn fresh<A, D: Dimension>(
     shape: D,
     is_inside: &IsInside<'_>,
     fill: impl FnOnce(&mut ArrayRef<MaybeUninit<A>, D>),
-) -> Array<A, D> {
-    let mut array = ordered(shape, is_inside, Array::uninit);
+) -> Result<Array<A, D>, NoMemory> {
+    let (mut elements, len) = (reserved::<MaybeUninit<A>, D>(&shape)?, shape.size());
+    // SAFETY: there is room for as many elements, and they need no value
+    unsafe { elements.set_len(len) };
+    let mut array = ordered(shape, is_inside, |shape| {
+        // SAFETY: as many elements as the shape has, in standard layout; the order of the axes does not change the number
+        unsafe { Array::from_shape_vec_unchecked(shape, elements) }
+    });
     fill(&mut array);
     // SAFETY: `fill` is a pass, and a pass writes every element.
-    unsafe { array.assume_init() }
+    Ok(unsafe { array.assume_init() })
 }
 
 /// The size of `A` if it is a plain number, any bits of which may be copied.
@@ -276,7 +343,32 @@ mod tests {
     use crate::kernel::nest::{Inputs, Nest, Visit};
     use core::cell::Cell;
     use core::fmt::Debug;
-    use ndarray::{Array2, Array3, ArrayViewD, Axis, s};
+    use ndarray::{Array2, Array3, ArrayViewD, Axis, Dim, s};
+
+    #[test]
+    fn zeros_of_numbers_and_of_other_elements() {
+        assert_eq!(zeros::<f64, _>(Dim([2, 3])).expect("memory"), Array2::zeros((2, 3)));
+        assert_eq!(zeros::<u128, _>(Dim([1, 1])).expect("memory")[[0, 0]], 0);
+        assert_eq!(zeros::<i8, _>(Dim([0, 3])).expect("no memory is needed").dim(), (0, 3));
+        let wrapped = zeros::<core::num::Wrapping<u8>, _>(Dim([300])).expect("memory");
+        assert!(wrapped.len() == 300 && wrapped.iter().all(Zero::is_zero));
+    }
+
+    #[cfg(all(target_pointer_width = "64", not(miri)))]
+    #[test]
+    fn memory_that_cannot_be_had() {
+        if option_env!("RUSTFLAGS").is_some_and(|flags| flags.contains("sanitizer")) {
+            return;
+        }
+        let shape = Dim([1 << 30, 1 << 29]);
+        for refused in [
+            zeros::<f64, _>(shape).expect_err("too large"),
+            filled(shape, || 1.0_f64).expect_err("too large"),
+        ] {
+            assert_eq!((refused.shape.as_slice(), refused.size), (&[1 << 30, 1 << 29][..], 8));
+        }
+        assert!(reserved::<(), _>(&Dim([usize::MAX / 2])).is_ok(), "nothing needs no memory");
+    }
 
     #[test]
     fn plain_numbers() {

@@ -43,7 +43,7 @@ pub(crate) mod fused;
 mod lane;
 mod levels;
 pub(crate) mod loops;
-mod memory;
+pub(crate) mod memory;
 pub(crate) mod nest;
 mod order;
 pub(crate) mod product;

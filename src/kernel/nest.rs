@@ -12,6 +12,7 @@
 
 use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets, steps, stride_along};
 use super::memory::{Buffers, plain_size};
+use core::hint::black_box;
 use core::marker::PhantomData;
 use core::slice;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
@@ -76,6 +77,11 @@ pub trait Visit<T, E: Elements + ?Sized> {
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 
+/// Whether the bits say that operand `k` moves.
+const fn moves(moving: u8, k: usize) -> bool {
+    moving >> (k - 1) & 1 == 1
+}
+
 macro_rules! elements {
     ($count:literal: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
         #[allow(unused_variables, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no operand")]
@@ -108,12 +114,12 @@ macro_rules! elements {
                 visit: &mut V,
             ) {
                 let mut i = 0;
-                let len = if LEN > 0 { LEN } else { out.len() };
+                let len = if const { LEN > 0 } { LEN } else { out.len() };
                 let out = &mut out[..len];
+                // SAFETY: the caller promises these elements.
+                $(let $a = unsafe { slice::from_raw_parts($a, if const { moves(MOVING, $k) } { len } else { 1 }) };)*
                 while i < len {
-                    // SAFETY: the caller promises these elements.
-                    let items = ($(unsafe { &*$a.add(if MOVING >> ($k - 1) & 1 == 1 { i } else { 0 }) },)*);
-                    visit.visit(&mut out[i], items);
+                    visit.visit(&mut out[i], ($(&$a[if const { moves(MOVING, $k) } { i } else { 0 }],)*));
                     i += 1;
                 }
             }
@@ -128,7 +134,11 @@ macro_rules! elements {
                 // SAFETY: the caller promises this.
                 unsafe {
                     match moving {
-                        $($moving if out.len() == 8 => Self::row_of::<T, C, V, $moving, 8>(out, at, visit), $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
+                        // without optimisation, one of each two loops is enough to compile
+                        $($moving if cfg!(not(debug_assertions)) && out.len() == 8 => {
+                            Self::row_of::<T, C, V, $moving, 8>(out, at, visit)
+                        }
+                        $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
                         _ => unreachable!("a loop that there is"),
                     }
                 }
@@ -769,7 +779,7 @@ impl<T, E: Elements> Steps<'_, T, E> {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Nest<'_, T, E>> {
         if self.left > 0 {
-            for (by, stride) in self.by.iter_mut().zip(self.last.strides) {
+            for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + E::COUNT) {
                 *by = by.wrapping_add(stride);
             }
         } else {
@@ -851,35 +861,63 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// # Panics
     /// Where those of a row, or those written, are not evenly spaced.
     #[inline(always)]
-    pub(crate) fn blocks(self, inner: usize, in_rows: bool) -> Blocks<'a, T, A> {
-        let steps = self.walk(inner);
+    pub(crate) fn blocks(self, inner: usize, in_rows: bool) -> Runs<'a, T, A> {
+        let Steps { start, outer, last, turns, .. } = self.walk(inner);
         let (mut slots, mut step) = (1, 1);
-        for l in steps.start.loops.iter().rev().filter(|l| !l.is_reduced()) {
+        for l in start.loops.iter().rev().filter(|l| !l.is_reduced()) {
             if slots == 1 {
                 step = l.strides[0];
             }
             assert!(l.strides[0] == step * slots, "elements that are evenly spaced");
             slots *= l.len.cast_signed();
         }
-        let (block, slots) = (steps.start.read().block(in_rows), slots.cast_unsigned());
-        Blocks { steps, block, slots, step }
+        let slots = Slots { at: start.out, len: slots.cast_unsigned(), step, array: PhantomData };
+        let by = [last.strides[0], last.strides[1]];
+        let first = Run { block: start.read().block(in_rows), slots, by, at: [0; 2], left: last.len };
+        Runs { first, outer, turn: 0, turns }
     }
 }
 
-/// The steps of [`Nest::blocks`]: the blocks have the same sizes and strides, as the loops are the same.
-pub(crate) struct Blocks<'a, T, A> {
-    steps: Steps<'a, T, (A,)>,
-    block: Block<'a, A>,
-    slots: usize,
-    step: isize,
+/// The steps of [`Nest::blocks`], in runs along the innermost of the loops that they are steps of.
+pub(crate) struct Runs<'a, T, A> {
+    first: Run<'a, T, A>,
+    outer: &'a [Loop],
+    turn: usize,
+    turns: usize,
 }
 
-impl<T, A> Blocks<'_, T, A> {
+/// Blocks at even distances, with the same sizes and strides, as the loops are the same.
+pub(crate) struct Run<'a, T, A> {
+    block: Block<'a, A>,
+    slots: Slots<'a, T>,
+    by: [isize; 2],
+    /// How far the written and the read operand have moved. Not the pointers, as in [`Steps`].
+    at: [isize; 2],
+    left: usize,
+}
+
+impl<T, A> Runs<'_, T, A> {
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<Run<'_, T, A>> {
+        if self.turn == self.turns {
+            return None;
+        }
+        let [out, read, ..] = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
+        self.turn += 1;
+        let Run { block, ref slots, by, left, .. } = self.first;
+        // Opaque: else the compiler computes in advance what any way of summing might need.
+        Some(black_box(Run { block, slots: Slots { ..*slots }, by, at: [out, read], left }))
+    }
+}
+
+impl<T, A> Run<'_, T, A> {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, Slots<'_, T>)> {
-        let Nest { out, read: (at,), .. } = self.steps.next()?;
-        let slots = Slots { at: out, len: self.slots, step: self.step, array: PhantomData };
-        Some((Block { at, ..self.block }, slots))
+        self.left = self.left.checked_sub(1)?;
+        let [out, read] = self.at;
+        self.at = [out.wrapping_add(self.by[0]), read.wrapping_add(self.by[1])];
+        let slots = Slots { at: self.slots.at.wrapping_offset(out), ..self.slots };
+        Some((Block { at: self.block.at.wrapping_offset(read), ..self.block }, slots))
     }
 }
 
@@ -933,6 +971,20 @@ impl<'a, A> Nest<'a, (), (A,)> {
     pub(crate) fn item(self) -> &'a A {
         // SAFETY: An index of the loops, by the invariant.
         unsafe { &*self.read.0 }
+    }
+
+    /// All elements of up to two loops, row by row, folded into `start`.
+    #[inline(always)]
+    pub(crate) fn fold<R>(self, mut start: R, mut f: impl FnMut(R, &A) -> R) -> R {
+        let [(rows, stride), (len, step)] = self.last_two().map(|l| (l.len, l.strides[1]));
+        for i in 0..rows {
+            let at = self.read.0.wrapping_offset(i.cast_signed() * stride);
+            for j in 0..len {
+                // SAFETY: An index of the loops, by the invariant.
+                start = f(start, unsafe { &*at.wrapping_offset(j.cast_signed() * step) });
+            }
+        }
+        start
     }
 
     /// All elements: in one row, or in rows along the first loop.
@@ -1114,6 +1166,17 @@ impl<'a, T> Block<'a, T> {
         unsafe { ArrayView2::from_shape_ptr(shape, self.at) }
     }
 
+    /// The only row, as a slice.
+    ///
+    /// # Panics
+    /// Where there are more, or the elements are not adjacent.
+    #[inline(always)]
+    pub(crate) fn slice(self) -> &'a [T] {
+        assert!(self.rows == 1 && (self.step == 1 || self.width <= 1), "one row of adjacent elements");
+        // SAFETY: The elements of the row, which are adjacent and borrowed.
+        unsafe { slice::from_raw_parts(self.at, self.width) }
+    }
+
     /// The block with rows and columns exchanged.
     #[inline(always)]
     pub(crate) fn transposed(self) -> Self {
@@ -1160,19 +1223,6 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
         let from = from.min(self.width);
         let at = self.at.wrapping_offset(self.step() * from.cast_signed());
         Self { at, width: width.min(self.width - from), ..self }
-    }
-
-    /// All elements, row by row, folded into `start`.
-    #[inline(always)]
-    pub(crate) fn fold<R>(self, mut start: R, mut f: impl FnMut(R, &T) -> R) -> R {
-        for row in 0..self.rows {
-            let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
-            for column in 0..self.width {
-                // SAFETY: An element of the block.
-                start = f(start, unsafe { &*at.wrapping_offset(column.cast_signed() * self.step()) });
-            }
-        }
-        start
     }
 
     #[inline(always)]
@@ -1269,6 +1319,13 @@ impl<T: Copy> Block<'_, T> {
                 )
             }
         })
+    }
+}
+
+impl<'a, T> From<Block<'a, T, true>> for Block<'a, T> {
+    #[inline(always)]
+    fn from(Block { at, rows, stride, width, step, array }: Block<'a, T, true>) -> Self {
+        Self { at, rows, stride, width, step, array }
     }
 }
 
@@ -1930,6 +1987,10 @@ mod tests {
         let without_columns = |column| panics(|| columns(0, column).len());
         assert_eq!([2, usize::MAX].map(without_columns), ["columns of the block"; 2]);
         assert_eq!(panics(|| rows.row(3).len()), "a row of the block");
+        assert_eq!(Block::from(row).slice(), slice);
+        assert_eq!(panics(|| Block::from(rows).slice().len()), "one row of adjacent elements");
+        let column = Block::from(rows.columns_from(0, 1)).transposed();
+        assert_eq!(panics(|| column.slice().len()), "one row of adjacent elements");
         assert_eq!(rows.columns_from(1, 1).row(2), [9]);
         let packed = [panics(|| rows.packed::<4, 3>().len()), panics(|| rows.packed::<2, 4>().len())];
         assert_eq!(packed, ["rows and columns of the block"; 2]);

@@ -15,7 +15,7 @@
 #![forbid(unsafe_code)]
 
 use super::loops::{Loop, Loops, Plan};
-use super::memory::fresh;
+use super::memory::{NoMemory, fresh, zeros};
 use super::nest::{Block, Grid, Nest};
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
@@ -70,7 +70,7 @@ pub(crate) fn products_to_new<T, D, E, O, X>(
     b: &ArrayRef<T, E>,
     axes: [usize; 3],
     executor: X,
-) -> Array<T, O>
+) -> Result<Array<T, O>, NoMemory>
 where
     T: LinalgScalar,
     D: Dimension,
@@ -82,9 +82,9 @@ where
 {
     let terms = if axes[1] > 0 { a.shape().last().map_or(1, |&n| n) } else { 1 };
     if Library::may_suit::<T>(shape.slice(), terms) {
-        let mut out = Array::zeros(shape);
+        let mut out = zeros(shape)?;
         products_into(&mut out, a, b, axes, executor);
-        return out;
+        return Ok(out);
     }
     fresh(shape, &|_, _| None, |out: &mut ArrayRef<MaybeUninit<T>, O>| {
         match Nest::products(&mut Plan::new(), out, a, b, axes) {

@@ -1,4 +1,4 @@
-//! Operands evaluated into an array that is there already.
+//! Operands evaluated into an existing array.
 
 use super::fused_operands::{ApplyOperands, Applying, FusedOperands, ParApplyOperands, Sharing, check_onto};
 use crate::error::BroadcastError;
@@ -6,8 +6,8 @@ use crate::kernel::each::{VisitBlock, block, over_each, par_each};
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
-/// Has `f` visit every element of `out`, with the elements there of 1 to 6 operands, each stretched to the
-/// shape of `out`: to overwrite, to accumulate or to update in place.
+/// Calls `f` with every element of `out` and the corresponding elements of 1 to 6 operands, each stretched to the
+/// shape of `out`. `f` may overwrite the element, accumulate into it or update it.
 ///
 /// One pass, without temporaries, and without an allocation for up to 6 axes. `f` is called once for each
 /// element, in the order that suits the memory of `out`, which may have any layout.
@@ -55,7 +55,7 @@ where
     onto(out, &operands, &mut |nest, moving| block(nest, moving, visit))
 }
 
-/// [`broadcast_apply`] on rayon's threads, where there are enough elements to gain by it.
+/// [`broadcast_apply`] on rayon's threads, if there are enough elements to gain by it.
 ///
 /// Without the feature `rayon` it runs on the calling thread, with the same bounds.
 ///

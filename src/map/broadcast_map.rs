@@ -3,6 +3,7 @@
 use super::fused_operands::{MapOperands, Mapping, ParMapOperands, Sharing, joint};
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{par_to_new, to_new};
+use crate::kernel::memory::NoMemory;
 use crate::shape::{fits, sizes};
 use core::marker::PhantomData;
 use ndarray::{Array, Dimension};
@@ -14,20 +15,19 @@ use ndarray::{Array, Dimension};
 ///
 /// # Shapes
 /// As [`broadcast_arrays`](crate::broadcast_arrays): aligned at the right, size 1 stretches. A size 0 gives
-/// an empty array without a call of `f`, no axes at all give a single call. One operand may be given
+/// an empty array, without a call of `f`. Without axes, there is a single call. One operand may be given
 /// without a tuple.
 ///
-/// The axes of the result lie in memory in the order in which those of the operands do: all operands in
-/// F order give F order. Where operands that move along two axes disagree about these, or none moves
-/// along both, they are in row-major order.
+/// The axes of the result have the same order in memory as those of the operands, so operands in F order give
+/// F order. If the operands disagree about the order of two axes, or none of them has a stride along both, the two
+/// are in row-major order.
 ///
 /// If `f` panics, the elements made so far are forgotten, not dropped.
 ///
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
 /// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero joint sizes multiply past `isize::MAX`;
-/// [`TooLarge`](crate::ErrorKind::TooLarge) where the elements of the result take more than
-/// `isize::MAX` bytes.
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
 ///
 /// # Examples
 /// ```
@@ -66,10 +66,10 @@ where
 {
     let inputs = operands.inputs();
     let shape = shape_of_result(inputs.shapes(), size_of::<R>())?;
-    Ok(to_new(shape, &inputs, Mapping::<O, F>(f, PhantomData)))
+    to_new(shape, &inputs, Mapping::<O, F>(f, PhantomData)).map_err(|no| too_large(inputs.shapes(), &no))
 }
 
-/// [`broadcast_map`] on rayon's threads, where there are enough elements to gain by it.
+/// [`broadcast_map`] on rayon's threads, if there are enough elements to gain by it.
 ///
 /// Without the feature `rayon` it runs on the calling thread, with the same bounds.
 ///
@@ -102,14 +102,20 @@ where
 {
     let inputs = operands.inputs();
     let shape = shape_of_result(inputs.shapes(), size_of::<R>())?;
-    Ok(par_to_new(shape, &inputs, Sharing::<O, F>(&f, PhantomData)))
+    par_to_new(shape, &inputs, Sharing::<O, F>(&f, PhantomData)).map_err(|no| too_large(inputs.shapes(), &no))
 }
 
-/// The joint shape, of a result whose elements have `size` bytes.
+/// The joint shape, for a result whose elements have `size` bytes.
 pub(super) fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
     let shape = joint(shapes)?;
     if !fits(sizes(&shape), size) {
         return Err(Request::new(&operation::TOGETHER, shapes).too_large(sizes(&shape), size));
     }
     Ok(shape)
+}
+
+/// The error of a result that cannot be allocated.
+#[cold]
+pub(super) fn too_large(shapes: &[&[usize]], no: &NoMemory) -> BroadcastError {
+    Request::new(&operation::TOGETHER, shapes).too_large(&no.shape, no.size)
 }

@@ -1,8 +1,8 @@
 //! Operands evaluated and reduced in one pass, by any operation.
 
 use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
-use crate::error::BroadcastError;
 use crate::error::operation::{self, Operation};
+use crate::error::{BroadcastError, Request};
 use crate::kernel::combine::{By, Combine};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Fold, reduce_to};
@@ -10,17 +10,17 @@ use crate::shape::{TargetShape, sizes, sum_target};
 use core::marker::PhantomData;
 use ndarray::Array;
 
-/// What `op` makes of all that `map` makes of the elements of 1 to 6 operands, each stretched to their joint shape, over
-/// the axes that `shape` does not have or has with size 1.
+/// Applies `map` to the elements of 1 to 6 operands, stretched to their joint shape, and combines the values with `op`
+/// over the axes that `shape` does not have or has with size 1.
 ///
-/// One pass, without an array of all that `map` makes: a maximum, a product, whether any or all are so, a count. `op` must
-/// be associative and commutative, and `identity` must change nothing: elements are combined in the order that suits
-/// memory, and with the identity any number of times. That order depends on the shapes and layouts alone, so that a sum
-/// in floating point is the same each time.
+/// One pass, without an array of the values: a maximum, a product, a count, or whether any or all are true. `op` must be
+/// associative and commutative, and combining with `identity` must change nothing. Values are combined in the order that
+/// suits memory, and with the identity any number of times. The order depends only on shapes and layouts, so a
+/// floating-point sum is the same each time.
 ///
 /// # Shapes
-/// As [`broadcast_map_sum_to`](crate::broadcast_map_sum_to). Over an axis of size 0 the result is the identity. The
-/// result is in standard layout.
+/// As [`broadcast_map_sum_to`](crate::broadcast_map_sum_to). A reduction over an axis of size 0 gives the identity.
+/// The result is in standard layout.
 ///
 /// # Errors
 /// In this order:
@@ -28,7 +28,7 @@ use ndarray::Array;
 /// no joint shape; [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size in `shape` or one
 /// above `isize::MAX`; [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the joint shape has fewer axes than
 /// `shape`; [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
-/// [`TooLarge`](crate::ErrorKind::TooLarge) where the result takes more than `isize::MAX` bytes.
+/// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
 ///
 /// # Examples
 /// ```
@@ -95,5 +95,7 @@ where
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
     let target = sum_target(sizes(&joint), shape, size_of::<R>(), operation, inputs.shapes())?;
-    Ok(reduce_to(sizes(&joint), target, &inputs, visit, combine))
+    reduce_to(sizes(&joint), target, &inputs, visit, combine).map_err(|no| {
+        Request::new(operation, inputs.shapes()).to(shape.for_message()).too_large(&no.shape, no.size)
+    })
 }

@@ -11,7 +11,7 @@ use ndarray::Dimension;
 
 /// The operands of a fused operation: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
 ///
-/// Sealed, as are the traits that build on it: what they take is shown at
+/// Sealed, as are the traits that build on it. Examples of operands are at
 /// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
@@ -37,8 +37,8 @@ pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'
 
 /// [`FusedOperands`] with a closure that takes a reference to an element of each and returns an `R`.
 ///
-/// With two operands that is `FnMut(&A, &B) -> R`. The compiler knows the types of the closure's
-/// arguments from those of the operands.
+/// With two operands, the closure is `FnMut(&A, &B) -> R`. The compiler infers the types of its arguments from the
+/// operands.
 ///
 /// # Examples
 /// ```
@@ -74,8 +74,8 @@ pub trait MapOperands<F, R>: FusedOperands {
 /// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
 /// element of each.
 ///
-/// With two operands that is `FnMut(&mut T, &A, &B)`. The compiler knows the types of the closure's
-/// arguments from those of the output and the operands.
+/// With two operands, the closure is `FnMut(&mut T, &A, &B)`. The compiler infers the types of its arguments from the
+/// output and the operands.
 ///
 /// # Examples
 /// ```
@@ -178,7 +178,7 @@ pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastErr
     joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
 }
 
-/// An error where not all operands go to the shape of the output.
+/// An error unless all operands go to the shape of the output.
 pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<(), BroadcastError> {
     if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
 }

@@ -1,6 +1,6 @@
-//! Arrays that are given away, evaluated with operands into their own memory where it serves.
+//! Arrays by value, evaluated with operands into their own memory where possible.
 
-use super::broadcast_map::shape_of_result;
+use super::broadcast_map::{shape_of_result, too_large};
 use crate::error::{BroadcastError, Returned};
 use crate::kernel::each::{Make, VisitBlock, block, over_each, to_new};
 use crate::kernel::nest::{Elements, Inputs, Visit};
@@ -17,14 +17,13 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     /// The same storage with another dimension type.
     type With<E: Dimension>;
 
-    /// What `f` makes of each element of the array and the elements there of 1 to 5 further operands, all stretched
-    /// to their joint shape.
+    /// Applies `f` to the elements of the array and of 1 to 5 further operands, all stretched to their joint shape.
     ///
-    /// An array that has the joint shape already is overwritten and is the result; of an `ArcArray` that holds if no
-    /// other shares its memory. Nothing is allocated then for up to 6 axes. Else the result is a new array, as
-    /// [`broadcast_map`](crate::broadcast_map) makes it. The storage stays: an `ArcArray` gives an `ArcArray`.
+    /// If the array already has the joint shape, it is overwritten and returned, provided that no other `ArcArray`
+    /// shares its memory; for up to 6 axes nothing is allocated. Otherwise the result is a new array, as
+    /// [`broadcast_map`](crate::broadcast_map) makes it. An `ArcArray` gives an `ArcArray`.
     ///
-    /// `f` is called once for each element of the result, with references, in the order that suits memory. Where it
+    /// `f` is called once for each element of the result, with references, in the order that suits memory. If it
     /// panics, the array is lost.
     ///
     /// # Shapes
@@ -32,7 +31,7 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     /// given without a tuple.
     ///
     /// # Errors
-    /// As [`broadcast_map`](crate::broadcast_map). The error gives the array back as it was: see [`Returned`].
+    /// As [`broadcast_map`](crate::broadcast_map). The error returns the array unchanged: see [`Returned`].
     ///
     /// # Examples
     /// ```
@@ -64,8 +63,8 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     /// ```
     ///
     /// # Equivalents
-    /// `x += row` of NumPy where the shapes allow it, else `x + row`; PyTorch `x.add_(row)`; `x + &row` of ndarray, which
-    /// reuses the memory of `x` too.
+    /// `x += row` of NumPy and `x.add_(row)` of PyTorch where the shapes allow it, else `x + row`; `x + &row` of ndarray,
+    /// which reuses the memory of `x` too.
     #[doc(alias = "map_inplace")]
     fn into_broadcast_map<O, F>(self, operands: O, f: F) -> Result<Self::With<O::Dim>, Returned<Self>>
     where
@@ -112,7 +111,7 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     }
 }
 
-/// Has `visit` visit the array, if the operands go to its shape. What does not depend on the closure.
+/// Calls `visit` for the array if the operands go to its shape. Not generic over the closure.
 fn in_place<A, D: Dimension, E: Elements>(
     array: &mut ArrayRef<A, D>,
     others: &Inputs<'_, E>,
@@ -125,7 +124,7 @@ fn in_place<A, D: Dimension, E: Elements>(
     goes
 }
 
-/// What the closure makes of the array and the operands, as a new array.
+/// Applies the closure to the array and the operands, into a new array.
 fn in_new<A, D, O, F>(
     array: &ArrayRef<A, D>,
     operands: &O,
@@ -137,13 +136,13 @@ where
 {
     let inputs = operands.all(array);
     let shape = shape_of_result(inputs.shapes(), size_of::<A>())?;
-    Ok(to_new(shape, &inputs, own))
+    to_new(shape, &inputs, own).map_err(|no| too_large(inputs.shapes(), &no))
 }
 
-/// Operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple, with a closure
-/// that takes a reference to an element of the array and of each operand.
+/// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple. The closure
+/// takes a reference to an element of the array and of each operand.
 ///
-/// Sealed; what it takes is shown at [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map).
+/// Sealed; examples are at [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands, beside an array of `{A}`",
     label = "expected an operand or a tuple of 1 to 5",
@@ -172,7 +171,7 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed {
     fn call_all(f: &mut F, all: <Self::All as Elements>::Refs<'_>) -> A;
 }
 
-/// A closure that makes an element of the array's own and those of the operands.
+/// A closure that computes an element from the array's own and those of the operands.
 struct Own<D, O, F>(F, PhantomData<fn(D, O)>);
 
 impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Visit<A, O::Others> for Own<D, O, F> {
@@ -189,7 +188,7 @@ impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Make<A, O::All> for Own<D,
     }
 }
 
-/// `$this` is the [`FurtherOperands`], of which the expressions are the operands.
+/// `$this` is the [`FurtherOperands`]; the expressions are its operands.
 macro_rules! further {
     ([$($O:ident $x:ident),+] $Self:ty, $this:ident: $($operand:expr),+) => {
         impl<A, Own: Dimension, $($O: Operand,)+ F> FurtherOperands<A, Own, F> for $Self

@@ -1,4 +1,4 @@
-//! Copies of views into memory of their own.
+//! Copies of views into their own memory.
 
 use crate::error::{BroadcastError, Line, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
@@ -7,7 +7,7 @@ use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Copying arrays, above all broadcast views, into memory of their own.
+/// Copies of arrays, above all of broadcast views, into their own memory.
 ///
 /// Sealed; implemented for every kind of array.
 pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
@@ -17,8 +17,9 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// The result has the shape of the array.
     ///
     /// # Panics
-    /// Where the elements take more than `isize::MAX` bytes: a view can be larger than memory. Where a `clone` panics,
-    /// the elements made so far are forgotten, not dropped.
+    /// If the elements take more than `isize::MAX` bytes, or more than can be allocated: a view can be larger than
+    /// memory. [`try_materialize`](Self::try_materialize) returns an error instead. If a `clone` panics, the elements
+    /// made so far are forgotten, not dropped.
     ///
     /// # Errors
     /// None.
@@ -44,7 +45,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.ascontiguousarray`, PyTorch `x.contiguous()`. ndarray's `to_owned` keeps F order and is slow
+    /// `numpy.array(x, order="C")`; PyTorch `x.contiguous()`, which does not copy what is contiguous. ndarray's `to_owned` keeps F order and is slow
     /// for views that repeat elements.
     #[doc(alias = "to_owned")]
     #[doc(alias = "contiguous")]
@@ -55,10 +56,49 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone,
     {
+        match self.try_materialize() {
+            Ok(copy) => copy,
+            Err(error) => panic!("{}", Line(&error)),
+        }
+    }
+
+    /// [`materialize`](Self::materialize), but with an error where that panics.
+    ///
+    /// # Shapes
+    /// As [`materialize`](Self::materialize).
+    ///
+    /// # Errors
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where the elements take more than `isize::MAX` bytes, or more than can be
+    /// allocated: a view can be larger than memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{arr0, array};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let row = array![1, 2];
+    /// assert_eq!(row.broadcast_to((2, -1))?.try_materialize()?, array![[1, 2], [1, 2]]);
+    /// assert_eq!(
+    ///     arr0(1_u8).broadcast_to([1_usize << 62])?.try_materialize().unwrap_err().to_string(),
+    ///     "cannot broadcast shape [4611686018427387904] to [4611686018427387904]: \
+    ///      the result [4611686018427387904] takes 4611686018427387904 bytes, which cannot be allocated",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`materialize`](Self::materialize); NumPy raises `MemoryError`.
+    #[inline]
+    fn try_materialize(&self) -> Result<Array<A, D>, BroadcastError>
+    where
+        A: Clone,
+    {
         let array = self.as_array_ref();
         let (shape, size) = (array.shape(), size_of::<A>());
-        assert!(fits(shape, size), "{}", Line(&too_large(shape, size)));
-        copy(array)
+        if !fits(shape, size) {
+            return Err(too_large(shape, size));
+        }
+        copy(array).map_err(|_| too_large(shape, size))
     }
 
     /// Copies the array, stretched to the shape of `out`, into `out`.
@@ -89,8 +129,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.copyto(out, x)`, PyTorch `out.copy_(x)`; ndarray's `assign`, which panics where the shapes do
-    /// not fit.
+    /// `numpy.copyto(out, x)`, which also drops leading axes of size 1; PyTorch `out.copy_(x)`; ndarray's `assign`, which
+    /// panics where the shapes do not fit.
     #[doc(alias = "assign")]
     #[doc(alias = "copyto")]
     #[inline]
@@ -104,7 +144,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         Ok(())
     }
 
-    /// [`materialize_into`](Self::materialize_into) for uninitialised memory, which saves filling it first. Afterwards
+    /// [`materialize_into`](Self::materialize_into) for uninitialised memory, which need not be filled first. Afterwards
     /// every element is initialised.
     ///
     /// Use it for memory that you allocate yourself; [`materialize`](Self::materialize) allocates a new array.
@@ -153,7 +193,7 @@ fn too_large(shape: &[usize], size: usize) -> BroadcastError {
     Request::new(&operation::TO_TARGET, &[shape]).to(shape).too_large(shape, size)
 }
 
-/// An error where the array does not go to the shape of the output.
+/// An error unless the array goes to the shape of the output.
 #[inline(always)]
 fn check<A, B, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,

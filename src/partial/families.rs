@@ -1,6 +1,9 @@
 //! The other families for partially known shapes: targets with -1, axis sets, batches, sums.
 
-#![allow(clippy::needless_pass_by_value, reason = "axes may be written `1` or passed by reference")]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "axes and targets may be written `1` or passed by reference"
+)]
 
 use super::infer::{AlignedAxes, checked_least};
 use super::partial_shape::{clash, merge_dims};
@@ -15,11 +18,12 @@ use core::slice;
 /// # Shapes
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
 /// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
-/// array `*`, -1 keeps an unknown size.
+/// array `*`, -1 keeps an unknown size. The target is one of those that
+/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes.
 ///
 /// # Errors
 /// In this order:
-/// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1;
+/// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1 or above `isize::MAX`;
 /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the array;
 /// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the array has no axis;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
@@ -30,24 +34,27 @@ use core::slice;
 /// use ndarray_broadcast::partial::{infer_target, PartialShape};
 ///
 /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-/// assert_eq!(infer_target(&p("?xn"), &[2, 4, -1])?, p("2x4xn"));
-/// assert_eq!(infer_target(&p("*"), &[2, -1])?, p("2x?"));
+/// assert_eq!(infer_target(&p("?xn"), [2, 4, -1])?, p("2x4xn"));
+/// assert_eq!(infer_target(&p("*"), (2_u64, -1))?, p("2x?"));
+/// assert_eq!(infer_target(&p("?"), ndarray::Array2::<f64>::zeros((2, 3)).raw_dim())?, p("2x3"));
 /// assert_eq!(
-///     infer_target(&p("2..5"), &[3, 6]).unwrap_err().to_string(),
+///     infer_target(&p("2..5"), [3, 6]).unwrap_err().to_string(),
 ///     "cannot broadcast shape 2..5 to [3, 6]: axis 1 has sizes 2..5 and 6, expected equal sizes or 1 in the array",
 /// );
-/// assert!(infer_target(&p("?"), &[-1, 3]).is_err());
+/// assert!(infer_target(&p("?"), [-1, 3]).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
-pub fn infer_target(shape: &PartialShape, target: &[isize]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.for_message());
-    if let Some(axis) = target.iter().position(|&size| size < -1) {
-        return Err(request().invalid_size(axis, target[axis] as i128, true));
+pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<PartialShape, BroadcastError> {
+    let target = target.for_message();
+    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.clone());
+    let is_size = |&size: &i128| size >= -1 && isize::try_from(size).is_ok();
+    if let Some(axis) = target.iter().position(|size| !is_size(size)) {
+        return Err(request().invalid_size(axis, target[axis], true));
     }
-    let known = |&size: &isize| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
+    let known = |&size: &i128| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
     let mut resolved: Vec<Dim> = target.iter().map(known).collect();
     let Some(dims) = shape.dims() else { return Ok(checked_least(resolved, &request)?.into()) };
     let Some(new) = target.len().checked_sub(dims.len()) else {

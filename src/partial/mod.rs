@@ -27,13 +27,14 @@
 //! | text | shape |
 //! |---|---|
 //! | `4x?x3` | three axes, of sizes 4, any and 3 |
+//! | `[4, ?, 3]`, `4 x ? x 3` | the same |
 //! | `2..5xn` | two axes, of a size from 2 to 5, and of the size `n` |
 //! | `2..`, `..5` | one axis, of size 2 or more, or of size 5 or less |
 //! | `[]` | no axes |
 //! | `*` | any number of axes |
 //!
-//! A name has ASCII letters, digits and `_`, but no `x`, which separates sizes. A printed shape reads
-//! back as the same shape; an error names the position in the text.
+//! A name has ASCII letters, digits and `_`, but no `x`, which separates sizes. Spaces may stand around sizes. Shapes are
+//! printed with `x` and without spaces, and read back as the same shape; an error names the position in the text.
 //!
 //! # Inference
 //!

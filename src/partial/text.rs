@@ -1,4 +1,4 @@
-//! Shapes and sizes as text: `4x?x3`, `*`, `[]`, `2..5`, `n`.
+//! Shapes and sizes as text: `4x?x3`, `[4, ?, 3]`, `*`, `[]`, `2..5`, `n`.
 
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, TextFault};
@@ -8,11 +8,25 @@ use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
-/// Reads `4x?x3`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
+/// How the sizes of a shape are separated.
+struct Form {
+    separator: char,
+    /// What can follow the digits of a size, and of the end of a range.
+    after_size: &'static str,
+    after_range: &'static str,
+}
+
+const CROSSED: Form = Form { separator: 'x', after_size: "a digit, x or ..", after_range: "a digit or x" };
+const LISTED: Form =
+    Form { separator: ',', after_size: "a digit, a comma, ] or ..", after_range: "a digit, a comma or ]" };
+
+/// Reads `4x?x3` or `[4, ?, 3]`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
+///
+/// Spaces may stand around each size and around the whole.
 ///
 /// # Errors
 /// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
-/// not fit. Spaces are none of the text.
+/// not fit.
 ///
 /// # Examples
 /// ```
@@ -21,6 +35,8 @@ const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 /// let shape: PartialShape = "4x?x2..5xn".parse()?;
 /// assert_eq!(shape.dims().unwrap()[..2], [Dim::Known(4), Dim::Unknown]);
 /// assert_eq!(shape.to_string(), "4x?x2..5xn");
+/// assert_eq!("[4, ?, 2..5, n]".parse::<PartialShape>()?, shape);
+/// assert_eq!("4 x ? x 2..5 x n".parse::<PartialShape>()?, shape);
 /// assert_eq!(
 ///     "2xx3".parse::<PartialShape>().unwrap_err().to_string(),
 ///     "cannot read \"2xx3\": position 2 needs a size, ?, a range such as 2..5 or a name",
@@ -31,24 +47,46 @@ impl FromStr for PartialShape {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self, BroadcastError> {
-        match text {
-            "*" => return Ok(Self::unranked()),
-            "[]" => return Ok(Self::ranked([])),
-            _ => {}
-        }
-        // as many as there are: a vector that grows takes up to three times as much
-        let axes = text.bytes().filter(|&byte| byte == b'x').count() + 1;
-        let (mut dims, mut start) = (Vec::with_capacity(axes), 0);
-        for part in text.split('x') {
-            let dim = dim(part).map_err(|(at, expected)| invalid(text, start + at, expected))?;
-            dims.push(dim);
-            start += part.len() + 1;
-        }
-        Ok(Self::ranked(dims))
+        let (start, trimmed) = trim(text);
+        let shape = match trimmed.strip_prefix('[') {
+            _ if trimmed == "*" => Ok(Self::unranked()),
+            Some(list) => listed(list).map_err(|(at, expected)| (1 + at, expected)),
+            None => dims(trimmed, &CROSSED).map(Self::from),
+        };
+        shape.map_err(|(at, expected)| invalid(text, start + at, expected))
     }
 }
 
-/// Reads `3`, `?`, `2..5`, `2..`, `..5` or a name.
+/// Reads a list of sizes after its opening bracket.
+fn listed(text: &str) -> Result<PartialShape, TextFault> {
+    let (list, after) = text.split_once(']').map_or((text, None), |(list, after)| (list, Some(after)));
+    let no_axes = after.is_some() && trim(list).1.is_empty();
+    let shape = if no_axes { Vec::new() } else { dims(list, &LISTED)? };
+    let Some(after) = after else { return Err((text.len(), "a comma or ]")) };
+    let (at, rest) = trim(after);
+    if rest.is_empty() { Ok(shape.into()) } else { Err((list.len() + 1 + at, "the end")) }
+}
+
+/// Reads sizes with separators between them.
+fn dims(text: &str, form: &Form) -> Result<Vec<Dim>, TextFault> {
+    // as many as there are: a vector that grows takes up to three times as much
+    let axes = text.matches(form.separator).count() + 1;
+    let (mut dims, mut start) = (Vec::with_capacity(axes), 0);
+    for part in text.split(form.separator) {
+        let (before, trimmed) = trim(part);
+        dims.push(dim(trimmed, form).map_err(|(at, expected)| (start + before + at, expected))?);
+        start += part.len() + 1;
+    }
+    Ok(dims)
+}
+
+/// The text without the spaces around it, and how many stand before it.
+fn trim(text: &str) -> (usize, &str) {
+    let from_start = text.trim_start_matches(' ');
+    (text.len() - from_start.len(), from_start.trim_end_matches(' '))
+}
+
+/// Reads `3`, `?`, `2..5`, `2..`, `..5` or a name, with or without spaces around it.
 ///
 /// # Errors
 /// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
@@ -66,7 +104,8 @@ impl FromStr for Dim {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self, BroadcastError> {
-        dim(text).map_err(|(at, expected)| invalid(text, at, expected))
+        let (start, trimmed) = trim(text);
+        dim(trimmed, &CROSSED).map_err(|(at, expected)| invalid(text, start + at, expected))
     }
 }
 
@@ -94,15 +133,15 @@ fn invalid(text: &str, byte: usize, expected: &'static str) -> BroadcastError {
     BroadcastError::invalid_text(text, position, expected)
 }
 
-fn dim(text: &str) -> Result<Dim, TextFault> {
+fn dim(text: &str, form: &Form) -> Result<Dim, TextFault> {
     if text == "?" {
         return Ok(Dim::Unknown);
     }
     if let Some((lo, hi)) = text.split_once("..") {
-        return range(lo, hi);
+        return range(lo, hi, form);
     }
     match text.as_bytes().first() {
-        Some(byte) if byte.is_ascii_digit() => size(text, "a digit, x or ..").map(Dim::Known),
+        Some(byte) if byte.is_ascii_digit() => size(text, form.after_size).map(Dim::Known),
         Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => {
             word(text)?;
             Dim::name(text).map_err(|_| (0, A_DIM))
@@ -111,16 +150,16 @@ fn dim(text: &str) -> Result<Dim, TextFault> {
     }
 }
 
-fn range(lo: &str, hi: &str) -> Result<Dim, TextFault> {
+fn range(lo: &str, hi: &str, form: &Form) -> Result<Dim, TextFault> {
     let end = lo.len() + "..".len();
     if lo.is_empty() && hi.is_empty() {
         return Err((end, "a size at one end of the range at least"));
     }
-    let from = if lo.is_empty() { 0 } else { size(lo, "a digit, x or ..")? };
+    let from = if lo.is_empty() { 0 } else { size(lo, form.after_size)? };
     if hi.is_empty() {
         return Dim::range(from..).map_err(|_| (0, A_DIM));
     }
-    let to = size(hi, "a digit or x").map_err(|(at, expected)| (end + at, expected))?;
+    let to = size(hi, form.after_range).map_err(|(at, expected)| (end + at, expected))?;
     Dim::range(from..=to).map_err(|_| (end, "an end of the range that is not below its start"))
 }
 

@@ -195,9 +195,20 @@ pub(crate) fn result_shape<W: Dimension>(
     last.copy_from_slice(base);
     join_batches(shapes, joint)?;
     if !fits(sizes(&whole), size) {
-        return Err(Request::new(&operation::EACH_BATCH, shapes).to(base).too_large(sizes(&whole), size));
+        return Err(result_too_large(shapes, base, sizes(&whole), size));
     }
     Ok(whole)
+}
+
+/// The error of a result of [`result_shape`] that memory cannot hold.
+#[cold]
+pub(crate) fn result_too_large(
+    shapes: &[BatchShape<'_>],
+    base: &[usize],
+    whole: &[usize],
+    size: usize,
+) -> BroadcastError {
+    Request::new(&operation::EACH_BATCH, shapes).to(base).too_large(whole, size)
 }
 
 /// The shape of an operand whose batch is stretched to `target`, where -1 keeps a size.

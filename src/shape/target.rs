@@ -55,6 +55,11 @@ pub trait Size: Sealed + Copy {
 /// (`a.raw_dim()`), and references to all these. Arrays, tuples and `Ix1` to `Ix6` give results with
 /// a fixed number of axes; slices, `Vec`s and `IxDyn` give dynamic ones. Sealed.
 ///
+/// In code that is generic over `D: Dimension`, `a.raw_dim()` is a target where the bound
+/// `D: TargetShape<Dim = D>` stands, which holds for every `D`. The forms that take an array to match need no bound:
+/// [`sum_to_match`](crate::SumTo::sum_to_match), [`into_sum_to_match`](crate::IntoSumTo::into_sum_to_match),
+/// [`broadcast_map_sum_to_match`](crate::broadcast_map_sum_to_match()).
+///
 /// # Examples
 /// ```
 /// use ndarray::{Array1, ArrayView2, ArrayViewD};
@@ -67,6 +72,32 @@ pub trait Size: Sealed + Copy {
 /// assert!(a.broadcast_to((rows, 4)).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
+/// Of an array with any number of axes:
+/// ```
+/// use ndarray::{array, Array, ArrayD, Dimension};
+/// use ndarray_broadcast::{bounds::TargetShape, prelude::*, BroadcastError};
+///
+/// fn sum_like<D, E>(delta: &Array<f64, D>, x: &Array<f64, E>) -> Result<Array<f64, E>, BroadcastError>
+/// where
+///     D: Dimension,
+///     E: Dimension + TargetShape<Dim = E>,
+/// {
+///     delta.sum_to_shape(x.raw_dim()) // `delta.sum_to_match(x)` needs `E: Dimension` only
+/// }
+/// let (delta, x) = (array![[1.0, 2.0], [3.0, 4.0]], array![0.0, 0.0]);
+/// assert_eq!(sum_like(&delta, &x)?, array![4.0, 6.0]);
+/// assert_eq!(sum_like(&delta, &x.into_dyn())?, array![4.0, 6.0].into_dyn());
+/// assert!(sum_like(&delta, &ArrayD::zeros(vec![3])).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
+/// Without the bound it does not compile, and the compiler names it:
+/// ```compile_fail,E0277
+/// # use ndarray::{Array, Dimension};
+/// # use ndarray_broadcast::prelude::*;
+/// fn sum_like<D: Dimension, E: Dimension>(delta: &Array<f64, D>, x: &Array<f64, E>) {
+///     delta.sum_to_shape(x.raw_dim()).unwrap();
+/// }
+/// ```
 ///
 /// # Equivalents
 /// The `shape` of NumPy and the `*size` of PyTorch's `expand`. `ndarray::IntoDimension` does the same without -1.
@@ -75,7 +106,9 @@ pub trait Size: Sealed + Copy {
     label = "expected a target shape",
     note = "a target is an array or tuple of up to 6 integers, a slice or `Vec` of integers, an integer, \
             or an ndarray dimension such as `a.raw_dim()`",
-    note = "for more than 6 axes give a slice: `&[..][..]`; for the shape of an array give `a.raw_dim()`"
+    note = "for more than 6 axes give a slice: `&[..][..]`",
+    note = "in code that is generic over `D: Dimension`, `a.raw_dim()` is a target with the bound \
+            `D: TargetShape<Dim = D>`, and the `…_match` forms such as `sum_to_match(&a)` need no bound"
 )]
 pub trait TargetShape: Sealed {
     /// The dimension type of the result.

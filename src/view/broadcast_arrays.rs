@@ -10,8 +10,8 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
 
 /// One operand of a broadcast: a reference to any kind of array, or an `ArrayView` by value.
 ///
-/// A view by value keeps the lifetime of its data, so it may be made on the spot. Sealed; [`Operands`] are
-/// tuples of it.
+/// A view by value keeps the lifetime of its data, so it may be a temporary. Sealed; [`Operands`] are
+/// tuples of operands.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
     label = "expected a reference to an array, or a view",
@@ -35,7 +35,7 @@ pub trait Operand: Sealed {
         self.operand_ref().shape()
     }
 
-    /// The operand aligned at the right in `shape`, if that is no overflow.
+    /// The operand aligned at the right in `shape`, unless that overflows.
     #[doc(hidden)]
     fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>>;
 }
@@ -74,7 +74,7 @@ operand! {
 /// use ndarray::{array, Dimension};
 /// use ndarray_broadcast::{bounds::Operands, broadcast_arrays, BroadcastError};
 ///
-/// // the number of axes of the joint shape, if the types say it
+/// // the number of axes of the joint shape, if the types state it
 /// fn joint_ndim<O: Operands>(operands: O) -> Result<Option<usize>, BroadcastError> {
 ///     broadcast_arrays(operands).map(|_| O::Dim::NDIM)
 /// }
@@ -140,7 +140,7 @@ operands!(A a, B b, C c, D d);
 operands!(A a, B b, C c, D d, E e);
 operands!(A a, B b, C c, D d, E e, F f);
 
-/// Operands of one type, as many as the array has.
+/// An array of operands of one type.
 impl<O: Operand, const N: usize> Operands for [O; N] {
     type Dim = O::Dim;
     type Views = [O::View<O::Dim>; N];
@@ -160,7 +160,7 @@ impl<O: Operand, const N: usize> Operands for [O; N] {
     }
 }
 
-/// Operands of one type, a number only known at run time.
+/// A slice of operands of one type, whose number is only known at run time.
 impl<O: Operand> Operands for &[O] {
     type Dim = O::Dim;
     type Views = Vec<O::View<O::Dim>>;
@@ -180,13 +180,13 @@ impl<O: Operand> Operands for &[O] {
     }
 }
 
-/// Views of 1 to 6 operands, or of any number of one type, all of their joint shape.
+/// Stretches 1 to 6 operands, or any number of operands of one type, to their joint shape.
 ///
 /// # Shapes
 /// Aligned at the right; a missing axis counts as size 1; the joint size of an axis is the one size
 /// that is not 1, else 1. The views have as many axes as the operand with the most: a fixed number
-/// where all are fixed, else a dynamic one. A tuple of operands gives a tuple, an array `[&a, &b]` of
-/// operands of one type an array, and a slice of these a `Vec`. No operands give none.
+/// if all are fixed, otherwise a dynamic one. A tuple of operands gives a tuple of views. Operands of one
+/// type in an array, `[&a, &b]`, give an array, and those in a slice a `Vec`. No operands give no views.
 ///
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
@@ -215,7 +215,7 @@ impl<O: Operand> Operands for &[O] {
 /// assert!(broadcast_arrays((&row, &array![1, 2])).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
-/// A reference to a view made on the spot does not live long enough:
+/// A reference to a temporary view does not live long enough:
 /// ```compile_fail,E0716
 /// # use ndarray::{array, Axis};
 /// # use ndarray_broadcast::broadcast_arrays;
@@ -232,10 +232,10 @@ pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views, BroadcastE
     operands.views()
 }
 
-/// Views of any number of views of one type, all of their joint shape.
+/// Stretches any number of views of one type to their joint shape.
 ///
 /// # Shapes
-/// As [`broadcast_arrays`]. Views of a dynamic number of axes may differ in it. No views give none.
+/// As [`broadcast_arrays`]. Views of dynamic rank may differ in rank. No views give an empty `Vec`.
 ///
 /// # Errors
 /// As [`broadcast_arrays`].

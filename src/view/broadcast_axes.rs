@@ -14,8 +14,8 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Shapes
     /// `shape` without `axes` is exactly the array's shape: axes of size 1 do not stretch, and nothing
-    /// is aligned. Along `axes` any size will do, 0 and 1 included. No axes give the array itself. A
-    /// negative axis counts from the end of `shape`.
+    /// is aligned. Along `axes` any size is allowed, 0 and 1 included. Without axes, the view is that of the
+    /// array itself. A negative axis counts from the end of `shape`.
     ///
     /// # Errors
     /// In this order:
@@ -44,8 +44,8 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// nGraph `op::Broadcast(arg, shape, broadcast_axes)`, whose rule this is; the explicit mode of
-    /// OpenVINO's `Broadcast`; `numpy.broadcast_to(numpy.expand_dims(a, axes), shape)` except that
-    /// size 1 would stretch there.
+    /// OpenVINO's `Broadcast`; `numpy.broadcast_to(numpy.expand_dims(a, axes), shape)`, which also
+    /// stretches size 1.
     #[doc(alias = "expand_dims")]
     #[inline]
     fn broadcast_axes<'a, T: TargetShape, X: Axes>(
@@ -62,7 +62,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
         Ok(place(array, shape, new.unnamed()))
     }
 
-    /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`. Its elements are not read.
+    /// [`broadcast_axes`](Self::broadcast_axes) to the shape of `like`, whose elements are not read.
     ///
     /// # Shapes
     /// `like`'s shape without `axes` is exactly the array's shape.

@@ -1,4 +1,4 @@
-//! XLA's rule: every axis of the array says where it goes.
+//! XLA's rule: the caller places every axis of the array.
 
 use super::AsArrayRef;
 use super::raw::place;
@@ -13,10 +13,10 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// A view of shape `shape` in which axis `i` of the array is axis `axes[i]`.
     ///
     /// # Shapes
-    /// `axes` has one entry for each axis of the array, all different, in any order: out of order they
-    /// transpose. At `axes[i]` the shape has the array's size, or the array has size 1 there. Along all
-    /// other axes the array is repeated. A negative axis counts from the end of `shape`. An array without axes
-    /// takes no `axes`: `[]`.
+    /// `axes` has one entry for each axis of the array. The entries are distinct and may be in any order, which
+    /// transposes. Axis `axes[i]` of `shape` has the size of axis `i` of the array, or that axis has size 1 and
+    /// stretches. Along all other axes the array is repeated. A negative axis counts from the end of `shape`. For
+    /// an array without axes, `axes` is `[]`.
     ///
     /// # Errors
     /// In this order:

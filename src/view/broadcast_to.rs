@@ -1,4 +1,4 @@
-//! MindSpore's rule: a target shape in which -1 keeps an axis as it is.
+//! MindSpore's rule: a target shape, where -1 keeps the size of an axis.
 
 use super::{AsArrayRef, stretch};
 use crate::error::BroadcastError;
@@ -9,13 +9,13 @@ use ndarray::{ArrayView, Dimension};
 ///
 /// Sealed; implemented for every kind of array.
 pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
-    /// A view of the array stretched to `target`, in which -1 keeps the size of the array's axis.
+    /// A view of the array stretched to `target`, where -1 keeps the size of the array's axis.
     ///
     /// # Shapes
     /// Aligned at the right, each axis of the array has the target's size or is 1, or the target has
     /// -1 there; the target may have more axes. The result has as many axes as the target: a fixed
     /// number for arrays, tuples and fixed dimensions, a dynamic one for slices, `Vec` and `IxDyn`.
-    /// `[1]` to `[0]` is an empty view; no axes at all go anywhere that has no -1.
+    /// `[1]` to `[0]` is an empty view. An array without axes goes to every target without -1.
     ///
     /// # Errors
     /// In this order:
@@ -58,7 +58,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// drop(x);
     /// assert_eq!(v[0], 1.0);
     /// ```
-    /// A temporary `x.view()` ends with its statement, and so must every borrow of it. Call
+    /// A temporary `x.view()` lives until the end of its statement, and the result cannot outlive it. Call
     /// the method on the array itself, or
     /// [`into_broadcast_to`](super::BroadcastView::into_broadcast_to) on the view:
     /// ```compile_fail,E0716
@@ -71,8 +71,8 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// MindSpore `ops.broadcast_to(x, (-1, 3))`, whose rule this is; PyTorch `x.expand(-1, 3)`;
-    /// `numpy.broadcast_to` without -1; ONNX `Expand` toward a shape that has no size 1 where the
-    /// array has another. MindSpore refuses a result with size 0 in some places where this does not.
+    /// `numpy.broadcast_to` without -1; ONNX `Expand`, unless its shape has size 1 where the
+    /// array has another size. MindSpore refuses some results of size 0 that this method gives.
     #[doc(alias = "expand")]
     #[inline]
     fn broadcast_to<'a, T: TargetShape>(
@@ -87,13 +87,13 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
         stretch(array.shape(), &target, Placeholder::Keeps, |shape| array.broadcast(shape))
     }
 
-    /// Whether [`broadcast_to`](Self::broadcast_to) gives a view.
+    /// Whether [`broadcast_to`](Self::broadcast_to) succeeds.
     ///
     /// # Shapes
-    /// As [`broadcast_to`](Self::broadcast_to): one way, as the target itself never stretches.
+    /// As [`broadcast_to`](Self::broadcast_to). Only the array stretches, never the target.
     ///
     /// # Errors
-    /// None: where `broadcast_to` has an error, of any kind, this is `false`. No error is built.
+    /// None: the result is `false` for every error of `broadcast_to`, without building the error.
     ///
     /// # Examples
     /// ```
@@ -103,13 +103,13 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// let x = Array2::<f64>::zeros((2, 1));
     /// assert!(x.can_broadcast_to((7, -1, 3)) && x.can_broadcast_to((2, 0)));
     /// assert!(!x.can_broadcast_to((3, 3)) && !x.can_broadcast_to(2) && !x.can_broadcast_to((-1, 2, 1)));
-    /// // toward each other they go, toward the target this one does not
+    /// // the two broadcast together, but `x` does not go to the shape of `row`
     /// let row = array![1.0, 2.0];
     /// assert!(x.can_broadcast_to_match(&row) && !x.can_broadcast_to(row.raw_dim()));
     /// ```
     ///
     /// # Equivalents
-    /// None in NumPy and PyTorch, where one tries and catches.
+    /// None in NumPy and PyTorch, where one tries and catches the exception.
     #[must_use]
     #[inline]
     fn can_broadcast_to<T: TargetShape>(&self, target: T) -> bool {

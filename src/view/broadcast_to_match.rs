@@ -102,12 +102,12 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         stretch(array.shape(), &shape, Placeholder::Refused, |shape| array.broadcast(shape))
     }
 
-    /// Views of both arrays of their joint shape.
+    /// Stretches both arrays to their joint shape.
     ///
     /// # Shapes
     /// Aligned at the right; a missing axis counts as size 1; the joint size of an axis is the one
-    /// size that is not 1, else 1. So 0 with 1 is 0. The number of axes of the views is fixed where
-    /// that of both arrays is.
+    /// size that is not 1, else 1. So 0 with 1 is 0. The views have a fixed number of axes if
+    /// both arrays have.
     ///
     /// # Errors
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;
@@ -143,7 +143,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         (self.as_array_ref(), other).views()
     }
 
-    /// Views of three arrays of their joint shape.
+    /// Stretches three arrays to their joint shape.
     ///
     /// # Shapes
     /// As [`broadcast_to_match`](Self::broadcast_to_match), for three.
@@ -168,7 +168,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// Poplar `popops::broadcastToMatch(a, b, c)`; the others as for two.
+    /// Poplar `popops::broadcastToMatch(a, b, c)`; in the other systems as for two.
     #[doc(alias = "broadcastToMatch")]
     #[inline]
     fn broadcast_to_match3<'a, 'b, 'c, B, E, C, F>(
@@ -192,7 +192,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Any two.
     ///
     /// # Errors
-    /// None; a shape that would overflow is `false` like shapes that clash.
+    /// None: the result is `false` for incompatible shapes and for a joint shape that overflows.
     ///
     /// # Examples
     /// ```
@@ -230,12 +230,12 @@ fn expand_rank<A, D: Dimension, E: Dimension>(array: &ArrayRef<A, D>, ndim: usiz
     array.broadcast(shape).expect("nothing is stretched")
 }
 
-/// [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match) that changes both views; on an error
-/// both stay as they were.
+/// [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match) in place: changes both views, or neither
+/// if there is an error.
 ///
 /// # Shapes
-/// As [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match). The views are of one dimension
-/// type, as a view keeps its type: two of a fixed number of axes, or two of a dynamic one.
+/// As [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match). A view keeps its type, so
+/// both views have the same dimension type.
 ///
 /// # Errors
 /// As [`broadcast_to_match`](BroadcastToMatch::broadcast_to_match).
@@ -271,8 +271,8 @@ pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     Ok(())
 }
 
-/// [`broadcast_to_match3`](BroadcastToMatch::broadcast_to_match3) that changes all three views; on an
-/// error all stay as they were.
+/// [`broadcast_to_match3`](BroadcastToMatch::broadcast_to_match3) in place: changes all three views, or
+/// none if there is an error.
 ///
 /// # Shapes
 /// As [`broadcast_to_match_in_place`], for three.

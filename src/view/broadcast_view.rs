@@ -1,4 +1,4 @@
-//! Broadcasts of a view that is given away or changed, and so keep the lifetime of its data.
+//! Broadcasts of a view by value or in place, whose results live as long as the data.
 
 use super::raw::{broadcast_data, place_data};
 use super::stretch;
@@ -14,7 +14,7 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     /// [`broadcast_to`](super::BroadcastTo::broadcast_to) by value, so that a function can return the result.
     ///
     /// # Shapes
-    /// As [`broadcast_to`](super::BroadcastTo::broadcast_to): aligned at the right, size 1 stretches, -1 keeps.
+    /// As [`broadcast_to`](super::BroadcastTo::broadcast_to): aligned at the right, size 1 stretches, -1 keeps the size.
     ///
     /// # Errors
     /// As [`broadcast_to`](super::BroadcastTo::broadcast_to).
@@ -34,7 +34,7 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// As [`broadcast_to`](super::BroadcastTo::broadcast_to). Elsewhere views count references, so there is no such difference.
+    /// As [`broadcast_to`](super::BroadcastTo::broadcast_to). Other systems count references, so they need no second form.
     fn into_broadcast_to<T: TargetShape>(self, target: T)
     -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
 
@@ -81,7 +81,7 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     /// use ndarray_broadcast::prelude::*;
     ///
     /// let (matrix, batch) = (array![[1, 2], [3, 4]], Array2::<f32>::zeros((3, 2)));
-    /// let rows = matrix.row(1).into_broadcast_like(&batch, 0)?; // of a row that was made on the spot
+    /// let rows = matrix.row(1).into_broadcast_like(&batch, 0)?; // of a temporary row
     /// assert_eq!(rows, array![[3, 4], [3, 4], [3, 4]]);
     /// assert!(matrix.row(1).into_broadcast_like(&batch, 1).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
@@ -124,11 +124,11 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
         axes: X,
     ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
 
-    /// [`broadcast_to`](super::BroadcastTo::broadcast_to) that changes the view itself; it stays as it was on an error.
+    /// [`broadcast_to`](super::BroadcastTo::broadcast_to) in place: changes the view itself, except on an error.
     ///
     /// # Shapes
-    /// As [`broadcast_to`](super::BroadcastTo::broadcast_to). The view's type keeps its number of axes, so a
-    /// view of a fixed number takes targets of as many axes; a dynamic one takes any.
+    /// As [`broadcast_to`](super::BroadcastTo::broadcast_to). A view keeps its type: one of fixed rank
+    /// needs a target with the same number of axes, one of dynamic rank takes any.
     ///
     /// # Errors
     /// As [`broadcast_to`](super::BroadcastTo::broadcast_to).
@@ -148,8 +148,8 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// Poplar `popops::broadcastToMatch(a, shape)`, which changes its tensor handle (and in part even
-    /// when it throws; this does not). -1 is allowed beyond Poplar.
+    /// Poplar `popops::broadcastToMatch(a, shape)`, which changes its tensor handle, in part even
+    /// when it throws. Poplar has no -1.
     #[doc(alias = "broadcastToMatch")]
     fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<(), BroadcastError>
     where

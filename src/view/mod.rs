@@ -28,7 +28,7 @@ use ndarray::{ArrayBase, ArrayRef, Data};
 /// `CowArray`) and `ArrayRef`, with elements of any type. Sealed.
 ///
 /// # Examples
-/// As a bound, one of the extension traits says all that is needed:
+/// One of the extension traits serves as a bound:
 /// ```
 /// use ndarray::{Array2, Ix2};
 /// use ndarray_broadcast::prelude::*;
@@ -67,7 +67,7 @@ impl<A, D> AsArrayRef<A, D> for ArrayRef<A, D> {
 
 /// Resolves `target` for an array of shape `shape`, and makes the view with `broadcast`.
 ///
-/// ndarray's own check is the same rule, so a target of `usize` goes straight to it.
+/// A target of `usize` sizes goes straight to ndarray, whose own check is the same rule.
 #[inline(always)]
 fn stretch<V, T: TargetShape>(
     shape: &[usize],

@@ -1,8 +1,8 @@
 //! Views that ndarray has no safe way to make.
 //!
 //! # Invariant
-//! Every index into a view made here is an index into the array that it was made of, and the view lives no longer than
-//! the array's borrow.
+//! Every index into a view made here is the position of an element of its array, and the view does not outlive the
+//! array's borrow.
 
 use crate::kernel::loops::{Loop, Plan, stride_along};
 use crate::kernel::nest::{Elements, Inputs, Nest};
@@ -24,12 +24,12 @@ pub(crate) fn broadcast_data<'a, A, D: Dimension, E: Dimension>(
     Some(unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(stretched) })
 }
 
-/// The view of shape `shape` in which axis `i` of the array is axis `places[i]`, and every other axis,
-/// and every axis that had size 1 and has not now, repeats the array with stride 0.
+/// The view of shape `shape` in which axis `i` of the array is axis `places[i]`. Every other axis, and every axis that
+/// stretches from size 1, repeats the array with stride 0.
 ///
 /// # Panics
-/// Where the shape layer let something through: an axis without a place, sizes that differ and are not
-/// 1, an overflow. No call from outside the crate gets there.
+/// If the shape layer missed an axis without a place, sizes that differ and are not 1, or an overflow. Calls from
+/// outside the crate never panic.
 #[inline(always)]
 #[allow(unsafe_code, reason = "half the cost of `broadcast` and then `permuted_axes`")]
 pub(crate) fn place<A, D: Dimension, E: Dimension>(
@@ -56,14 +56,13 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
     if reversed {
         return place_reversed(array, shape, strides);
     }
-    // SAFETY: If the view has no element, only the pointer counts: that of an array, so aligned and not
-    // null. Else each axis of the array has a place in the view, where it has either the same size and
-    // stride (or 0, with one element), or had size 1 and has stride 0; all other strides are 0. So an index `k` into the view is
-    // the offset of the array's index that is `k[places[i]]` at an axis of the first kind and 0 at one of
-    // the second, both less than the axis's size, and so an element. (Where two axes shared a place, the
-    // later one's stride would count, and the other's index be 0.) The array is borrowed for the view's
-    // lifetime, no stride is negative, the shape is no overflow, and no offset is larger than the array's
-    // largest.
+    // SAFETY: If the view has no element, only the pointer counts: it is an array's, so aligned and not null.
+    // Otherwise, each axis of the array has a place in the view. Either it has the same size there, with the same
+    // stride (or 0, with one element), or it has size 1 and stride 0 there. All other strides are 0. So the offset of
+    // an index `k` into the view is that of an index into the array, which is `k[places[i]]` at an axis of the first
+    // kind and 0 at one of the second. Both are less than the axis's size, so this is an element. (If two axes shared a
+    // place, the later one's stride would count, and the other's index be 0.) The array is borrowed for the view's
+    // lifetime, no stride is negative, the shape does not overflow, and no offset is larger than the array's largest.
     unsafe { ArrayView::from_shape_ptr(shape.strides(strides), array.as_ptr()) }
 }
 
@@ -80,8 +79,8 @@ pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
     unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(borrowed) }
 }
 
-/// The rest of [`place`] where strides are negative, which `from_shape_ptr` refuses: the view is made
-/// from the other end of these axes, then they are inverted.
+/// The rest of [`place`] for negative strides, which `from_shape_ptr` refuses: makes the view from the other end of
+/// these axes, then inverts them.
 #[cold]
 #[allow(unsafe_code, reason = "see `place`")]
 fn place_reversed<A, D: Dimension, E: Dimension>(
@@ -98,7 +97,7 @@ fn place_reversed<A, D: Dimension, E: Dimension>(
             continue;
         }
         if empty {
-            // No element is ever reached, so the stride says nothing.
+            // No element is ever reached, so the stride does not matter.
             strides[axis] = 0;
             continue;
         }
@@ -121,19 +120,18 @@ fn place_reversed<A, D: Dimension, E: Dimension>(
 
 /// The common layout of the views of an array's bases. Only their position differs.
 struct Form<B: Dimension> {
-    /// Sizes and strides. These are not negative, as `from_shape_ptr` wants it: axes that run backwards are seen from
-    /// their other end,
+    /// Sizes and strides. `from_shape_ptr` refuses negative strides, so axes that run backwards start at their other end.
     layout: StrideShape<B>,
-    /// which is so far from the first element,
+    /// The offset of that start from the first element.
     start: isize,
-    /// and inverted again in each view: 1 where so.
+    /// 1 for each axis that runs backwards, which every view inverts again, else 0.
     inverted: B,
     any_inverted: bool,
     is_empty: bool,
 }
 
 impl<B: Dimension> Form<B> {
-    /// Of the last `base` axes of an array.
+    /// The form of the last `base` axes of an array.
     fn of(shape: &[usize], strides: &[isize], base: usize) -> Self {
         let batch = shape.len() - base;
         let zeros = B::zeros(base);
@@ -168,12 +166,12 @@ impl<B: Dimension> Form<B> {
     }
 
     /// # Safety
-    /// `at` is an index of the batch axes of the array, which is borrowed for `'a`.
+    /// `at` points to an index of the batch axes of the array, which is borrowed for `'a`.
     #[inline(always)]
     #[allow(unsafe_code, reason = "the array has these elements")]
     unsafe fn view<'a, T>(&self, at: *const T) -> ArrayView<'a, T, B> {
-        // SAFETY: The sizes and strides are those of the array's last axes, with the inverted ones seen from their last
-        // element, from which their steps are forwards. An empty view has no element.
+        // SAFETY: The sizes and strides are those of the array's last axes, and inverted axes start at their last
+        // element, with positive strides. An empty view has no element.
         let mut view = unsafe { ArrayView::from_shape_ptr(self.layout.clone(), self.first(at.cast_mut())) };
         if self.any_inverted {
             self.inverted().for_each(|axis| view.invert_axis(axis));
@@ -262,11 +260,11 @@ operands!(T D B t 0);
 operands!(T D B t 0, U E C u 1);
 operands!(T D B t 0, U E C u 1, V F G v 2);
 
-/// Calls `visit` with the base of every index of the batch axes of `out`, and those of the operands there. The base of
-/// `out` are its `base` last axes.
+/// Calls `visit` with the operands' bases and the base of `out`, which are its last `base` axes, at every index of the
+/// batch axes of `out`.
 ///
 /// # Panics
-/// Where the batch axes of an operand do not go to those of `out`, aligned at the right.
+/// If the batch axes of an operand do not go to those of `out`, aligned at the right.
 #[allow(unsafe_code, reason = "a nest over the batch axes")]
 pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
     operands: &I,
@@ -277,7 +275,7 @@ pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
     let form = Form::of(out.shape(), out.strides(), base);
     let (mut plan, mut bases) = (Plan::new(), operands.bases());
     bases[0] = base;
-    // SAFETY: The pointers are used for views of the last axes, by their forms; empty views do not use them.
+    // SAFETY: The pointers serve only for views of the last axes, by their forms; empty views do not use them.
     if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
         visit_bases(nest, operands, &form, &mut visit);
     }
@@ -294,8 +292,8 @@ fn visit_bases<I: BaseOperands, T, B: Dimension>(
     let mut batch = nest.walk(0);
     while let Some(at) = batch.next() {
         let (out, read) = at.pointers();
-        // SAFETY: A nest over the batch axes comes to indices of them, to each of the output once; its view does not
-        // outlive the call. The forms are those of the arrays that the nest was made of.
+        // SAFETY: A nest over the batch axes visits indices of them, each index of the output once, and the output's view
+        // does not outlive the call. The forms are those of the nest's arrays.
         unsafe { visit(operands.views(read), form.view_mut(out)) };
     }
 }

@@ -237,7 +237,7 @@ fn assert_survives<T>(sum: impl Fn(&ArrayRef<Counted, Ix2>, &mut Array1<Counted>
         drop((delta, out));
         assert_eq!((Counted::alive(), WRONG.get()), (0, 0), "after {limit} operations");
         if result.is_ok() {
-            assert!(limit > 20, "sums take that many operations");
+            assert!(limit >= 15, "each element takes an operation");
             return;
         }
     }
@@ -258,5 +258,6 @@ fn nothing_is_lost_by_a_panic_while_a_new_array_is_made() {
     assert_survives(|delta, out| delta.sum_to_match(out));
     assert_survives(|delta, _| delta.t().sum_to_shape((3, 1)));
     assert_survives(|delta, _| delta.to_owned().into_sum_to_shape(3));
-    assert_survives(|delta, _| delta.sum_axes([0_usize; 0]));
+    assert_survives(|delta, _| delta.sum_axes([]));
+    assert_survives(|delta, _| delta.t().sum_axes([]));
 }

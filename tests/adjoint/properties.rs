@@ -186,6 +186,8 @@ fn to_dim<D: Dimension, E: Dimension + TargetShape<Dim = E>>(
         delta.sum_to_match(like),
         delta.sum_to_match(&like_text),
         delta.to_owned().into_sum_to_shape(like.raw_dim()),
+        delta.to_owned().into_sum_to_match(like),
+        delta.to_owned().into_sum_to_match(&like_text),
     ];
     sums.map(|sum| sum.map(Array::into_dyn)).into()
 }
@@ -313,6 +315,9 @@ proptest! {
         prop_assert_eq!(&same, &owned());
         let fixed = view_of_rank!(owned(), delta => delta.into_sum_to_shape(from.shape())).expect("its own shape");
         prop_assert_eq!(&fixed, &same);
+        let matched = owned();
+        let at = matched.as_ptr();
+        prop_assert_eq!(matched.into_sum_to_match(&from.view()).map(|same| same.as_ptr()), Ok(at));
         let sum = owned().into_sum_to_shape(&to);
         prop_assert_eq!(sum, same.sum_to_shape(&to));
     }
@@ -332,5 +337,7 @@ fn new_sums_lie_as_their_array() {
         assert_eq!(sums, Array::from_elem(sums.raw_dim(), 5));
         let kept = turned.sum_axes_keepdims(last).expect("an axis of the array");
         assert_eq!(kept.index_axis(Axis(last), 0).strides(), sums_of_the_last, "{order:?}");
+        let same = turned.sum_to_match(&turned).expect("its own shape");
+        assert_eq!((same.strides(), &same), (turned.strides(), &turned.to_owned()), "{order:?}");
     }
 }

@@ -268,3 +268,22 @@ fn operations_that_panic() {
         [40, 30]
     );
 }
+
+/// `[]` names no axes and needs no annotation: each form gives the array itself.
+#[test]
+fn no_axes() {
+    let x = array![[1, 5, 2], [3, 4, 6]];
+    let same: Array2<i32> = x.sum_axes([]).unwrap();
+    assert_eq!(same, x);
+    assert_eq!(x.par_sum_axes([]), Ok(x.clone()));
+    assert_eq!(x.sum_axes_keepdims([]), Ok(x.clone()));
+    assert_eq!(x.par_sum_axes_keepdims([]), Ok(x.clone()));
+    assert_eq!(x.reduce_axes([], 0, i32::max), Ok(x.clone()));
+    assert_eq!(x.mean_axes([]), Ok(x.clone()));
+    assert_eq!(x.t().sum_axes([]), Ok(x.t().to_owned()));
+    let wide = x.broadcast_to((2, 2, 3)).unwrap();
+    assert_eq!(wide.sum_axes([]).unwrap(), wide);
+    let dynamic = x.into_dyn();
+    assert_eq!(dynamic.sum_axes([]).unwrap(), dynamic);
+    assert_eq!(arr0(7).sum_axes([]), Ok(arr0(7)));
+}

@@ -4,7 +4,7 @@ use crate::table::Table;
 use crate::{LIMIT, MANY, Nothing, all, hollow, huge, long, many, spread};
 use ndarray::{Array, Array1, Array2, ArrayD, Axis, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to, broadcast_map_sum_to_match};
 
 pub(crate) fn rows(t: &mut Table) {
     to_new(t);
@@ -63,6 +63,24 @@ fn summed(t: &mut Table) {
          isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
     t.call(name, || broadcast_map_sum_to(arr0(Nothing).view(), (), |&x| x)).is(Ok(arr0(Nothing)));
+
+    let name = "broadcast_map_sum_to_match";
+    t.call(name, || broadcast_map_sum_to_match((&many, &cell), &arr0(()), |a, b| a * b))
+        .is(Ok(arr0(136 * 7)));
+    t.call(name, || broadcast_map_sum_to_match(&many, &many, |&a| a)).is(Ok(many.clone()));
+    t.call(name, || broadcast_map_sum_to_match(hollow(), &array![[0_u8]], |&x| x)).is(Ok(array![[0]]));
+    t.call(name, || broadcast_map_sum_to_match(hollow(), &long(), |&x| x)).refused(
+        "cannot broadcast shape [0, 9223372036854775807] and sum to [9223372036854775807]: the result \
+         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || broadcast_map_sum_to_match((long().insert_axis(Axis(1)), long()), &cell, |_, _| 0))
+        .refused(CLASH);
+    t.call(name, || broadcast_map_sum_to_match(&cell, &many, |&x| x)).refused(&format!(
+        "cannot broadcast shape [1] and sum to {:?}: the target has 10000 axes, expected at most 1",
+        spread()
+    ));
+    t.call(name, || broadcast_map_sum_to_match(arr0(Nothing).view(), &arr0(()), |&x| x))
+        .is(Ok(arr0(Nothing)));
 }
 
 fn onto(t: &mut Table) {
@@ -107,6 +125,16 @@ fn copies(t: &mut Table) {
     t.call(name, || arr0(Nothing).materialize()).is(arr0(Nothing));
     t.call(name, || arr0(Nothing).broadcast_to([0, LIMIT]).map(|v| v.materialize()))
         .gives(|copy| copy.is_empty());
+
+    let name = "Materialize::try_materialize";
+    t.call(name, || many.try_materialize()).is(Ok(many.clone()));
+    t.call(name, || many.t().try_materialize()).gives(|copy| copy == many.t());
+    t.call(name, || hollow().try_materialize()).gives(|copy| copy.dim() == (0, LIMIT));
+    t.call(name, || arr0(Nothing).try_materialize()).is(Ok(arr0(Nothing)));
+    t.call(name, || huge().try_materialize()).refused(
+        "cannot broadcast shape [2147483648, 2147483648] to [2147483648, 2147483648]: the result [2147483648, \
+         2147483648] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
 
     let name = "Materialize::materialize_into";
     let (mut out, mut one) = (ArrayD::zeros(IxDyn(&spread())), array![3]);

@@ -6,14 +6,14 @@
 use crate::table::Table;
 use ndarray::{
     Array1, ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Axis, Data, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn,
-    RawData, ShapeBuilder,
+    RawData, ShapeBuilder, array,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     broadcast_apply, broadcast_arrays, broadcast_map, broadcast_map_reduce_to, broadcast_map_sum_to,
-    broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, can_batch_broadcast,
-    par_broadcast_apply, par_broadcast_map, partial::PartialShape,
+    broadcast_map_sum_to_match, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
+    can_batch_broadcast, par_broadcast_apply, par_broadcast_map, partial::PartialShape,
 };
 
 /// The strides of axes along which nobody steps.
@@ -268,6 +268,17 @@ fn sums(t: &mut Table) {
                 .and_then(|same| Ok((same, owned().into_sum_to_shape(1)?))),
         )
     });
+    both(t, "IntoSumTo::into_sum_to_match", |c| {
+        let strides = strides([c.row.len(), 1], c.harm_to_own());
+        let owned =
+            || ndarray::Array::from_shape_vec([c.row.len(), 1].strides(strides), c.row.to_vec()).unwrap();
+        let column = c.row.view().insert_axis(Axis(1));
+        outcome(
+            owned()
+                .into_sum_to_match(&column)
+                .and_then(|same| Ok((same, owned().into_sum_to_match(&array![0_u8])?))),
+        )
+    });
     let mut into = |name, sum: Into<'_>| {
         both(t, name, |c| c.written([c.matrix.len_of(Axis(0)), c.row.len()], |out| sum(&c.a, out)));
         both(t, name, |c| c.written([1, 1], |out| sum(&c.a, out)));
@@ -303,8 +314,13 @@ fn maps(t: &mut Table) {
     both(t, name, |c| outcome(broadcast_map_sum_to((&c.a, &c.row), (), |a, b| a * b)));
     both(t, name, |c| outcome(broadcast_map_sum_to((&c.a, &c.matrix), [1, 1], |a, b| a * b)));
     both(t, name, |c| outcome(broadcast_map_sum_to((&c.a, &c.row), c.row.len(), |a, b| a * b)));
+    let name = "broadcast_map_sum_to_match";
+    both(t, name, |c| outcome(broadcast_map_sum_to_match((&c.a, &c.row), &c.row, |a, b| a * b)));
+    both(t, name, |c| outcome(broadcast_map_sum_to_match((&c.a, &c.matrix), &c.matrix, |a, b| a * b)));
     both(t, "Materialize::materialize", |c| Ok((c.a.materialize(), c.a.t().materialize()).look()));
     both(t, "Materialize::materialize", |c| Ok((c.row.materialize(), c.matrix.materialize()).look()));
+    both(t, "Materialize::try_materialize", |c| outcome(c.a.t().try_materialize()));
+    both(t, "Materialize::try_materialize", |c| outcome(c.column.try_materialize()));
     both(t, "Materialize::materialize_into", |c| {
         let (m, n) = c.matrix.dim();
         c.written([m, n], |out| c.row.materialize_into(out))

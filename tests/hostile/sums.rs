@@ -101,6 +101,16 @@ fn to_shapes(t: &mut Table) {
     t.call(name, || empty.into_sum_to_shape((0, LIMIT))).gives(|sum| sum.dim() == (0, LIMIT));
     t.call(name, || arr0(Nothing).into_sum_to_shape(())).is(Ok(arr0(Nothing)));
     t.call(name, || array![1].into_sum_to_shape((1, 1))).refused(MANY_TO_ONE);
+
+    let name = "IntoSumTo::into_sum_to_match";
+    let (empty, owned) = (Array2::<i64>::zeros((0, LIMIT)), many.clone());
+    t.call(name, || owned.into_sum_to_match(&many)).is(Ok(many.clone()));
+    let owned = many.clone();
+    t.call(name, || owned.into_sum_to_match(&array![0_u8])).is(Ok(array![136]));
+    t.call(name, || empty.clone().into_sum_to_match(&long())).refused(HUGE_TO_ROW);
+    t.call(name, || empty.into_sum_to_match(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
+    t.call(name, || arr0(Nothing).into_sum_to_match(&arr0(()))).is(Ok(arr0(Nothing)));
+    t.call(name, || array![1].into_sum_to_match(&array![[0_u8]])).refused(MANY_TO_ONE);
 }
 
 fn into_arrays(t: &mut Table) {

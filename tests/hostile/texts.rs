@@ -24,7 +24,11 @@ const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
 fn shapes(t: &mut Table) {
     let name = "PartialShape::from_str";
-    let long: [(String, usize, &str); 3] = [
+    let long: [(String, usize, &str); 7] = [
+        ("[".repeat(LENGTH), 1, A_DIM),
+        ("]".repeat(LENGTH), 0, A_DIM),
+        (" ".repeat(LENGTH), LENGTH, A_DIM),
+        (format!("[{}n", " ".repeat(LENGTH)), LENGTH + 2, "a comma or ]"),
         ("(".repeat(LENGTH), 0, A_DIM),
         ("9".repeat(LENGTH), 0, "a size that is not past usize::MAX"),
         ("n".repeat(LENGTH - 1) + "é", LENGTH - 1, "a letter but x, a digit or _"),
@@ -48,8 +52,10 @@ fn shapes(t: &mut Table) {
         .refused(&format!("cannot read \"((((\": position 0 needs {A_DIM}"));
     t.call(name, || "4xαx3".parse::<PartialShape>())
         .refused(&format!("cannot read \"4xαx3\": position 2 needs {A_DIM}"));
-    let axes = vec!["?"; MANY].join("x");
-    t.call(name, || axes.parse::<PartialShape>()).gives(|shape| shape.ndim() == Some(MANY));
+    let axes = vec!["?"; MANY];
+    for text in [axes.join("x"), format!("[{}]", axes.join(", "))] {
+        t.call(name, || text.parse::<PartialShape>()).gives(|shape| shape.ndim() == Some(MANY));
+    }
     t.call("Dim::name", || Dim::name(&"n".repeat(1000))).gives(|dim| dim.admits(1));
     let open = "(".repeat(LENGTH);
     t.call("Dim::from_str", || open.parse::<Dim>()).holds(|result| needs(&result, 0, A_DIM));

@@ -3,6 +3,7 @@
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension};
 use ndarray_broadcast::{
     BroadcastError, bounds::TargetShape, broadcast_apply, broadcast_map, broadcast_map_sum_to,
+    broadcast_map_sum_to_match,
 };
 
 pub(crate) type Views<'a, D> = [ArrayView<'a, i64, D>];
@@ -59,6 +60,19 @@ pub(crate) fn map_sum_to<S: TargetShape, D: Same>(
     macro_rules! call {
         ($operands:expr; $($x:ident)+) => {
             broadcast_map_sum_to($operands, shape, |$($x),+| function(&[$(*$x),+]))
+        };
+    }
+    by_number!(views, call)
+}
+
+pub(crate) fn map_sum_to_match<B, E: Dimension, D: Same>(
+    views: &Views<'_, D>,
+    like: &ArrayRef<B, E>,
+    mut function: impl FnMut(&[i64]) -> i64,
+) -> Result<Array<i64, E>, BroadcastError> {
+    macro_rules! call {
+        ($operands:expr; $($x:ident)+) => {
+            broadcast_map_sum_to_match($operands, like, |$($x),+| function(&[$(*$x),+]))
         };
     }
     by_number!(views, call)

@@ -1,9 +1,11 @@
 //! Random operands and outputs of every layout against the naive model, which goes from index to index.
 
-use crate::number::{Same, apply, map, map_sum_to};
+use crate::number::{Same, apply, map, map_sum_to, map_sum_to_match};
 use crate::number::{par_apply, par_map};
 use common::{Layout, aligned_right, indices, joint, layout, operand_of, read_at, variant, view_of_rank};
-use ndarray::{ArrayD, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder, Slice};
+use ndarray::{
+    Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder, Slice,
+};
 use ndarray_broadcast::prelude::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -203,6 +205,10 @@ proptest! {
         let fits = target.len() <= joint.len()
             && places.iter().zip(&target).all(|(&place, &size)| size == joint[place] || size == 1);
         prop_assert_eq!(sum.is_ok(), fits, "{:?}", sum);
+        let like = ArrayD::<u8>::zeros(&*target);
+        prop_assert_eq!(map_sum_to_match(&views, &like, mix), sum.clone());
+        let fixed = view_of_rank!(like.view(), like => map_sum_to_match(&views, &like, mix).map(Array::into_dyn));
+        prop_assert_eq!(fixed, sum.clone());
         let Ok(sum) = sum else { return Ok(()) };
         let mut expected = ArrayD::<i64>::zeros(&*target);
         for (index, x) in mixed(&operands, &joint) {
@@ -221,6 +227,8 @@ proptest! {
         let copy = view.materialize();
         prop_assert!(copy.is_standard_layout());
         prop_assert_eq!(&copy, &view);
+        let tried = view.try_materialize().unwrap();
+        prop_assert_eq!((tried.strides(), &tried), (copy.strides(), &copy));
         if view.ndim() <= 6 {
             view_of_rank!(view.clone(), fixed => prop_assert_eq!(fixed.materialize().into_dyn(), copy.clone()));
         }

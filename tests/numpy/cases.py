@@ -1,100 +1,22 @@
 """Random broadcasts and what NumPy makes of them, as lines of JSON.
 
-`cases.py CASES SEED`. The first line says how many cases follow. Each has `op`, its operands, whether NumPy takes it
-(`ok`), and the results: shape, elements in row-major order and, of views, strides in elements, null where they say
-nothing. Elements are whole numbers, so that equal is equal.
+`cases.py CASES SEED`. The first line says how many cases follow, and has the rows of the tables that they run. Each case
+has `op`, its operands, whether NumPy takes it (`ok`), the calls of the tables that it ran, and the results: shape, elements
+in row-major order and, of views, strides in elements, null where they say nothing. A difference that the tables or the
+guide name is made up for here: `Refused` where the crate has no result, or the crate's result where NumPy has none.
 """
 
-import json
 import math
-import random
 import sys
+import warnings
 
 import numpy as np
-
-SIZES = [0, 1, 1, 1, 2, 2, 3, 3, 4, 5]
-
-
-class Refused(Exception):
-    """A rule of the crate that NumPy does not have."""
-
-
-def shape_of(rng, most=5, elements=300):
-    while True:
-        shape = [rng.choice(SIZES) for _ in range(rng.randint(0, most))]
-        if np.prod([max(size, 1) for size in shape]) <= elements:
-            return shape
-
-
-def operand_of(rng, joint, wrong):
-    """A shape that goes to `joint`, or with a probability may not."""
-    first = rng.choice([0, 0, 0, rng.randint(0, len(joint))])
-    shape = [1 if rng.random() < 0.3 else size for size in joint[first:]]
-    if shape and rng.random() < wrong:
-        shape[rng.randrange(len(shape))] = rng.choice([0, 2, 3, 4])
-    return shape
-
-
-def layout(rng, shape, writable=False):
-    """How an array of this shape is made: an owned one, stretched, sliced, reversed and permuted."""
-    order = list(range(len(shape)))
-    if rng.random() < 0.5:
-        rng.shuffle(order)
-    sliced, reversed_, stretched = rng.random() < 0.5, rng.random() < 0.4, rng.random() < 0.3
-    base, repeated, ops = [], [], []
-    for i, axis in enumerate(order):
-        size, start, step, pad = shape[axis], 0, 1, 0
-        if sliced and np.prod(base, dtype=int) < 300:
-            start, step, pad = rng.randint(0, 2), rng.randint(1, 3), rng.randint(0, 1)
-        end = start if size == 0 else start + (size - 1) * step + 1
-        zero_stride = not writable and stretched and rng.random() < 0.4
-        base.append(1 if zero_stride else end + pad)
-        repeated.append(end + pad)
-        ops.append({"op": "slice", "axis": i, "start": start, "end": end, "step": step})
-        if reversed_ and rng.random() < 0.6:
-            ops.append({"op": "invert", "axis": i})
-    places = [0] * len(order)
-    for i, axis in enumerate(order):
-        places[axis] = i
-    ops.append({"op": "permute", "axes": places})
-    return {
-        "base_shape": base,
-        "order": rng.choice("CF"),
-        "start": rng.randint(0, 40),
-        "repeated": repeated,
-        "ops": ops,
-    }
-
-
-def array(description):
-    """The array that a description is of."""
-    base, start = description["base_shape"], description["start"]
-    count = int(np.prod(base, dtype=int))
-    a = np.arange(start, start + count, dtype=np.int64).reshape(base)
-    a = np.array(a, order=description["order"])
-    if description["repeated"] != base:
-        a = np.broadcast_to(a, description["repeated"])
-    for op in description["ops"]:
-        if op["op"] == "permute":
-            a = np.transpose(a, op["axes"])
-        elif op["op"] == "invert":
-            a = np.flip(a, op["axis"])
-        else:
-            index = [slice(None)] * a.ndim
-            index[op["axis"]] = slice(op["start"], op["end"], op["step"])
-            a = a[tuple(index)]
-    return a
-
-
-def made(rng, shape, writable=False):
-    description = layout(rng, shape, writable)
-    a = array(description)
-    assert list(a.shape) == list(shape)
-    return description, a
+from shared import SIZES, Refused, Session, axes_of, made, operand_of, shape_of, spoilt
 
 
 def result(a):
-    return {"shape": list(a.shape), "out": [int(x) for x in np.ravel(a)]}
+    a = np.asarray(a)
+    return {"shape": list(a.shape), "out": np.ravel(a).tolist()}
 
 
 def view(a):
@@ -120,7 +42,7 @@ def broadcast_to(rng):
             if size == -1 and axis < new:
                 raise Refused("-1 on a new axis")
             kept.append(a.shape[axis - new] if size == -1 and new >= 0 else size)
-        return {"results": [view(np.broadcast_to(a, kept))]}
+        return {"results": [view(CALLS.run("np.broadcast_to(x, shape)", x=a, shape=kept))]}
 
     return {"source": source, "target": asked}, expected
 
@@ -129,9 +51,14 @@ def broadcast_arrays(rng):
     joint = shape_of(rng)
     wrong = rng.choice([0, 0.3])
     pairs = [made(rng, operand_of(rng, joint, wrong)) for _ in range(rng.randint(1, 4))]
-    return {"operands": [d for d, _ in pairs]}, lambda: {
-        "results": [view(x) for x in np.broadcast_arrays(*(a for _, a in pairs))]
-    }
+    xs = [a for _, a in pairs]
+
+    def expected():
+        if len(xs) == 2:
+            CALLS.run("np.broadcast_arrays(x, y)", x=xs[0], y=xs[1])
+        return {"results": [view(x) for x in CALLS.run("np.broadcast_arrays(*xs)", xs=xs)]}
+
+    return {"operands": [d for d, _ in pairs]}, expected
 
 
 def broadcast_shapes(rng):
@@ -139,10 +66,10 @@ def broadcast_shapes(rng):
     if joint and rng.random() < 0.3:
         joint[rng.randrange(len(joint))] = rng.choice([2**31, 2**40, 2**62])
     wrong = rng.choice([0, 0.2])
-    shapes = [operand_of(rng, joint, wrong) for _ in range(rng.randint(0, 6))]
+    shapes = [operand_of(rng, joint, wrong) for _ in range(rng.choice([0, 1, 2, 2, 2, 3, 4, 5, 6]))]
 
     def expected():
-        joint = np.broadcast_shapes(*map(tuple, shapes))
+        joint = CALLS.run("np.broadcast_shapes(*shapes)", shapes=[tuple(shape) for shape in shapes])
         if math.prod(size for size in joint if size != 0) > sys.maxsize:
             raise Refused("too large but for a size 0, which NumPy lets pass")
         return {"joint": list(joint)}
@@ -151,22 +78,99 @@ def broadcast_shapes(rng):
 
 
 def sum_axes(rng):
-    source, a = made(rng, shape_of(rng))
+    source, delta = made(rng, shape_of(rng))
     signed = rng.random() < 0.4
-    axes = [axis for axis in range(a.ndim) if rng.random() < 0.5]
-    rng.shuffle(axes)
-    if rng.random() < 0.15:
-        axes.append(a.ndim + rng.randint(0, 2) if signed else rng.randint(0, a.ndim + 1))
-    if signed:
-        axes = [axis - a.ndim if axis < a.ndim and rng.random() < 0.5 else axis for axis in axes]
+    axes = axes_of(rng, delta.ndim, signed=signed)
 
     def expected():
+        axis = tuple(axes)
         return {
-            "results": [result(np.sum(a, axis=tuple(axes)))],
-            "keepdims": [result(np.sum(a, axis=tuple(axes), keepdims=True))],
+            "results": [result(CALLS.run("delta.sum(axis)", delta=delta, axis=axis))],
+            "keepdims": [result(delta.sum(axis, keepdims=True))],
         }
 
     return {"source": source, "axes": axes, "signed": signed}, expected
+
+
+def sums_as_written(rng):
+    """Sums over the axes that the guide's tables have."""
+    source, x = made(rng, shape_of(rng, least=1))
+    call, dropped = rng.choice(
+        [("x.sum(axis=(0, 2))", [0, 2]), ("x.sum(axis=-1, keepdims=True)", None)]
+    )
+
+    def expected():
+        kept = {"keepdims": [result(x.sum(tuple(dropped), keepdims=True))]} if dropped else {}
+        return {"results": [result(CALLS.run(call, x=x))], **kept}
+
+    return {"source": source, "axes": dropped}, expected
+
+
+def means(rng):
+    source, x = made(rng, shape_of(rng))
+    first = rng.random() < 0.4
+    axes = [0] if first else axes_of(rng, x.ndim)
+
+    def expected():
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            floats = x.astype(float)
+            call = "x.mean(axis=0)" if first else "x.mean(axis)"
+            mean = CALLS.run(call, x=floats, axis=tuple(axes))
+            kept = floats.mean(tuple(axes), keepdims=True)
+        if np.isnan(mean).any():
+            raise Refused("the mean of no elements, of which NumPy makes NaN")
+        return {"results": [result(mean)], "keepdims": [result(kept)]}
+
+    return {"source": source, "axes": axes, "written": "first" if first else None}, expected
+
+
+def small(a):
+    """-1 to 2, so that products are exact."""
+    return (a % 4 - 1).astype(float)
+
+
+def reductions(rng):
+    source, x = made(rng, shape_of(rng))
+    op, last = rng.choice(["max", "prod", "any"]), rng.random() < 0.4
+    axes = [-1] if last else axes_of(rng, x.ndim)
+    floats = small(x)
+
+    def reduced():
+        if last and x.ndim == 0:
+            raise Refused("an axis of an array without axes, which NumPy's reductions take")
+        if op == "any":
+            return CALLS.run("mask.any(axis)", mask=floats == 2, axis=tuple(axes)).astype(float)
+        call = f"x.{op}(axis=-1)" if last else f"x.{op}(axis)"
+        if op == "max" and x.size == 0 and all(-x.ndim <= axis < x.ndim for axis in axes):
+            # NumPy's error, where the crate has the identity; -1 stands for minus infinity.
+            return (np.zeros(x.shape).sum(tuple(axes)) - 1.0)
+        return CALLS.run(call, x=floats, axis=tuple(axes))
+
+    return {"source": source, "axes": axes, "reduce": op, "last": last and op != "any"}, lambda: {
+        "results": [result(reduced())]
+    }
+
+
+def counts(rng):
+    source, x = made(rng, shape_of(rng, least=1))
+    return {"source": source}, lambda: {
+        "results": [result(CALLS.run("np.count_nonzero(mask, axis=0)", mask=x % 3 == 1))]
+    }
+
+
+def axis_sets(rng):
+    ndim = rng.randint(0, 6)
+    axes = axes_of(rng, ndim)
+    distinct = len({axis % ndim if ndim else axis for axis in axes if -ndim <= axis < ndim})
+
+    def expected():
+        if distinct < len(axes) and all(-ndim <= axis < ndim for axis in axes):
+            # NumPy's error for an axis that is named twice.
+            return {"axes_in_set": sorted({axis % ndim for axis in axes})}
+        return {"axes_in_set": sorted(CALLS.run("normalize_axis_tuple(axes, ndim)", axes=axes, ndim=ndim))}
+
+    return {"axes": axes, "ndim": ndim}, expected
 
 
 def unbroadcast(a, shape):
@@ -188,16 +192,36 @@ def sum_to(rng):
     factor = rng.randint(-3, 3)
 
     def expected():
-        total = unbroadcast(a, target)
+        total = CALLS.run("unbroadcast(delta, shape)", delta=a, shape=target)
+        added = CALLS.run("gradient += unbroadcast(delta, shape)", gradient=before.copy(), delta=a, shape=target)
+        squares = CALLS.run("unbroadcast(delta * y, x.shape)", delta=a, y=a, x=before)
         stretched = [i for i in range(a.ndim) if i < a.ndim - len(target) or total.shape[i - a.ndim] != a.shape[i]]
         return {
             "results": [result(total)],
-            "added": [result(before + total)],
+            "added": [result(added)],
+            "squares": [result(squares)],
             "scaled": [result(before + factor * total)],
             "reduced": stretched,
         }
 
     return {"source": source, "target": target, "onto": out, "factor": factor}, expected
+
+
+def sum_into(rng):
+    """A sum into an array that has size 1 where it is summed."""
+    source, delta = made(rng, shape_of(rng))
+    axis = tuple(axes_of(rng, delta.ndim, wrong=0, signed=False))
+    kept = [1 if i in axis else size for i, size in enumerate(delta.shape)]
+    out, total = made(rng, spoilt(rng, kept, 0.1), writable=True)
+
+    def expected():
+        into = total.copy()
+        if list(np.sum(delta, axis, keepdims=True).shape) != list(into.shape):
+            raise ValueError("another shape")
+        CALLS.run("np.sum(delta, axis, keepdims=True, out=sum)", delta=delta, axis=axis, sum=into)
+        return {"results": [result(into)]}
+
+    return {"source": source, "onto": out}, expected
 
 
 def maps(rng):
@@ -207,19 +231,60 @@ def maps(rng):
     (a, b, c) = (x for _, x in pairs)
     out, onto = made(rng, rng.choice([joint, joint, joint, [2] + joint, joint[1:]]), writable=True)
 
-    def applied():
-        """A ufunc with `out`, to which operands are stretched but which is not."""
+    def written(call, name, array, **values):
+        """What a call leaves in an array, to which operands are stretched but which is not."""
         try:
-            into = onto.copy()
-            np.add(np.multiply(a, b), c, out=into)
-            return [result(into)]
+            return [result(CALLS.run(call, **{name: array.copy()}, **values))]
         except ValueError:
             return None
 
     def expected():
-        return {"results": [result(a * b + c)], "applied": applied()}
+        return {
+            "results": [result(CALLS.run("a * b + c", a=a, b=b, c=c))],
+            "joint": [result(a + b)],
+            "sum": written("np.add(a, b, out=out)", "out", onto, a=a, b=b),
+            "in_place": written("a += b", "a", a, b=b),
+        }
 
     return {"operands": [d for d, _ in pairs], "onto": out}, expected
+
+
+def sum_of_products(rng):
+    """What einsum makes of a matrix and a row."""
+    n = rng.choice([0, 1, 2, 3, 4, 5])
+    first, a = made(rng, spoilt(rng, [rng.choice([0, 1, 2, 3, 7]), n], 0.1))
+    second, b = made(rng, spoilt(rng, [n], 0.1))
+
+    def expected():
+        return {"results": [result(CALLS.run('np.einsum("ij,j->j", a, b)', a=a, b=b))]}
+
+    return {"operands": [first, second], "n": a.shape[1] if b.shape[0] == 1 else b.shape[0]}, expected
+
+
+def copies(rng):
+    target = shape_of(rng)
+    source, x = made(rng, operand_of(rng, target, 0.2))
+    out, onto = made(rng, target if rng.random() < 0.95 else target[1:], writable=True)
+
+    def expected():
+        if x.ndim > onto.ndim:
+            raise Refused("more axes than the output, which NumPy takes if the leading ones are 1")
+        into = onto.copy()
+        CALLS.run("np.copyto(out, x)", out=into, x=x)
+        return {"results": [result(into)], "copy": [view(CALLS.run('np.array(x, order="C")', x=x))]}
+
+    return {"source": source, "onto": out}, expected
+
+
+def new_axis(rng):
+    source, x = made(rng, shape_of(rng, most=4, elements=60, least=1))
+    size = rng.choice(SIZES)
+
+    def expected():
+        column = CALLS.run("x[:, None]", x=x)
+        return {"results": [view(column)], "wide": [view(np.repeat(column, size, axis=1))]}
+
+    return {"source": source, "size": size}, expected
 
 
 def broadcast_axes(rng):
@@ -276,27 +341,48 @@ def bases_of(rng, patterns):
     batch, wrong = shape_of(rng, 3, 40), rng.choice([0, 0.3])
     pairs = []
     for names in patterns:
-        base = [sizes[name] for name in names]
-        if base and rng.random() < 0.08:
-            base[rng.randrange(len(base))] = rng.choice([1, 2, 3])
+        base = spoilt(rng, [sizes[name] for name in names], 0.08)
         pairs.append(made(rng, operand_of(rng, batch, wrong) + base))
     return pairs
 
 
 PRODUCTS = {
-    "matvec": (("mn", "n"), np.matvec),
-    "vecmat": (("n", "nm"), np.vecmat),
-    "matmul": (("mn", "np"), np.matmul),
-    "inner": (("n", "n"), np.vecdot),
+    "matvec": (("mn", "n"), "np.matvec(a, b)"),
+    "vecmat": (("nm", "n"), "np.vecmat(b, a)"),
+    "matmul": (("mn", "np"), "np.matmul(a, b)"),
+    "inner": (("n", "n"), "np.vecdot(a, b)"),
 }
 
 
 def product(rng):
     name = rng.choice(list(PRODUCTS))
-    patterns, ufunc = PRODUCTS[name]
+    patterns, call = PRODUCTS[name]
     pairs = bases_of(rng, patterns)
     (a, b) = (x for _, x in pairs)
-    return {"product": name, "operands": [d for d, _ in pairs]}, lambda: {"results": [result(ufunc(a, b))]}
+    return {"product": name, "operands": [d for d, _ in pairs]}, lambda: {
+        "results": [result(CALLS.run(call, a=a, b=b))]
+    }
+
+
+def vectorized(rng):
+    """A function of a matrix and a vector for each batch element."""
+    pairs = bases_of(rng, ("mn", "n"))
+    (a, b) = (x for _, x in pairs)
+
+    def f(m, x):
+        return (m - x).max(axis=1, initial=0)
+
+    def expected():
+        if a.size == 0 or b.size == 0:
+            # NumPy's error, where the crate has the result that the shapes give.
+            if a.shape[-1] != b.shape[-1]:
+                raise ValueError("another n")
+            batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-1])
+            return {"results": [result(np.zeros((*batch, a.shape[-2]), dtype=int))]}
+        call = 'np.vectorize(f, signature="(m,n),(n)->(m)")(a, b)'
+        return {"results": [result(CALLS.run(call, f=f, a=a, b=b))]}
+
+    return {"operands": [d for d, _ in pairs]}, expected
 
 
 def split(a, bases, batch, base):
@@ -346,34 +432,34 @@ def batch_views(rng):
     return {"operands": [d for d, _ in pairs], "bases": bases}, expected
 
 
-OPS = [
+KINDS = [
     broadcast_to,
     broadcast_arrays,
     broadcast_shapes,
     sum_axes,
+    sums_as_written,
     sum_to,
+    sum_into,
+    means,
+    reductions,
+    counts,
+    axis_sets,
     maps,
+    sum_of_products,
+    copies,
+    new_axis,
     broadcast_axes,
     broadcast_in_dim,
     product,
+    vectorized,
     elementwise,
     batch_views,
 ]
-
-
-def main():
-    count, seed = int(sys.argv[1]), int(sys.argv[2])
-    rng = random.Random(seed)
-    print(json.dumps({"cases": count, "seed": seed, "numpy": np.__version__}))
-    for i in range(count):
-        op = OPS[i % len(OPS)]
-        case, expected = op(rng)
-        try:
-            case.update(ok=True, **expected())
-        except (ValueError, IndexError, Refused) as error:
-            case.update(ok=False, error=f"{type(error).__name__}: {error}")
-        print(json.dumps({"op": op.__name__, **case}, separators=(",", ":")))
-
+CALLS = Session(
+    "NumPy",
+    np.__version__,
+    {**vars(np), "np": np, "normalize_axis_tuple": np.lib.array_utils.normalize_axis_tuple, "unbroadcast": unbroadcast},
+)
 
 if __name__ == "__main__":
-    main()
+    CALLS.main(KINDS, (ValueError, IndexError))

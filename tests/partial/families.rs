@@ -5,7 +5,7 @@ use super::p;
 use ndarray_broadcast::partial::{
     PartialShape, infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target,
 };
-use ndarray_broadcast::{AxisSet, BroadcastError, resolve_target};
+use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, resolve_target};
 
 const TOP: usize = 5;
 const DIMS: [&str; 8] = ["0", "1", "3", "?", "0..1", "2..3", "n", "m"];
@@ -60,7 +60,21 @@ fn target_in_order() {
     assert_eq!(variant("2x3", &[isize::MAX, isize::MAX, 4]), "Incompatible");
     assert_eq!(variant("?x3", &[isize::MAX, isize::MAX, 3]), "Overflow");
     assert_eq!(variant("*", &[isize::MAX, isize::MAX]), "Overflow");
-    assert_eq!(infer_target(&p("*"), &[-1, 0, -1]), Ok(p("?x0x?")));
+    assert_eq!(infer_target(&p("*"), [-1, 0, -1]), Ok(p("?x0x?")));
+    assert_eq!(infer_target(&p("?xn"), ()).map_err(|error| error.kind()), Err(ErrorKind::TooFewAxes));
+    assert_eq!(infer_target(&p("?xn"), (2_u8, 4_i64, -1)), Ok(p("2x4xn")));
+    assert_eq!(infer_target(&p("?xn"), vec![2, 4, -1]), Ok(p("2x4xn")));
+    assert_eq!(infer_target(&p("?"), ndarray::Ix2(2, 4)), Ok(p("2x4")));
+    assert_eq!(infer_target(&p("?"), 4), Ok(p("4")));
+    for target in [usize::MAX, 1 << 63] {
+        assert_eq!(
+            infer_target(&p("?"), target).unwrap_err().to_string(),
+            format!(
+                "cannot broadcast shape ? to [{target}]: axis 0 of the target is {target}, \
+                 expected -1 or a size from 0 to isize::MAX"
+            ),
+        );
+    }
 }
 
 /// An axis set: the array equals the target without the axes, and both tell what the result is.

@@ -143,7 +143,7 @@ fn openvino_broadcast() {
         let toward = case["mode"] == "numpy";
         let found = if toward {
             let sizes = target.sizes().unwrap();
-            infer_target(&arg, &sizes.iter().map(|&size| size.try_into().unwrap()).collect::<Vec<_>>())
+            infer_target(&arg, &*sizes)
         } else {
             infer_shape(&arg, &target)
         };

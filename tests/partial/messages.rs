@@ -86,16 +86,16 @@ fn verifying() {
 #[test]
 fn families() {
     assert_eq!(
-        message(infer_target(&p("?x3"), &[-1, 2, 3])),
+        message(infer_target(&p("?x3"), [-1, 2, 3])),
         "PlaceholderOnNewAxis: cannot resolve -1 at axis 0 of target [-1, 2, 3]: shape ?x3 has no such axis",
     );
     assert_eq!(
-        message(infer_target(&p("?x3"), &[-2, 3])),
+        message(infer_target(&p("?x3"), [-2, 3])),
         "InvalidSize: cannot broadcast shape ?x3 to [-2, 3]: \
          axis 0 of the target is -2, expected -1 or a size from 0 to isize::MAX",
     );
     assert_eq!(
-        message(infer_target(&p("?x3"), &[3])),
+        message(infer_target(&p("?x3"), [3])),
         "TooFewAxes: cannot broadcast shape ?x3 to [3]: the target has 1 axis, expected at least 2",
     );
     assert_eq!(

@@ -15,6 +15,16 @@ fn reads_and_prints() {
     }
     assert_eq!(p(&usize::MAX.to_string()), PartialShape::from([usize::MAX]));
     assert_eq!(p("[]").ndim(), Some(0));
+    let lists =
+        ["[4, ?, 2..5, n]", "[4,?,2..5,n]", " [ 4 , ? ,2..5 , n ] ", "4 x ? x 2..5 x n", "  4x?x2..5 xn "];
+    for text in lists {
+        assert_eq!(p(text).to_string(), "4x?x2..5xn", "{text:?}");
+    }
+    assert_eq!(
+        [p("[ ]"), p(" [] "), p(" * "), p(" 2 "), p("[2]")].map(|shape| shape.to_string()),
+        ["[]", "[]", "*", "2", "2"]
+    );
+    assert_eq!(" 2..5 ".parse::<Dim>(), Dim::range(2..=5));
     assert_eq!(format!("{:?}", p("2x?")), "PartialShape(2x?)");
 }
 
@@ -28,8 +38,31 @@ fn refuses_with_the_position() {
         ("-1x2", 0, "a size, ?, a range such as 2..5 or a name"),
         ("+1", 0, "a size, ?, a range such as 2..5 or a name"),
         ("2x*", 2, "a size, ?, a range such as 2..5 or a name"),
-        (" 2", 0, "a size, ?, a range such as 2..5 or a name"),
-        ("2 x3", 1, "a digit, x or .."),
+        ("   ", 3, "a size, ?, a range such as 2..5 or a name"),
+        (" 2 x", 4, "a size, ?, a range such as 2..5 or a name"),
+        ("2 3", 1, "a digit, x or .."),
+        ("2 .. 3", 1, "a digit, x or .."),
+        ("2\tx3", 1, "a digit, x or .."),
+        (" é", 1, "a size, ?, a range such as 2..5 or a name"),
+        ("n mx2", 1, "a letter but x, a digit or _"),
+        ("2, 3", 1, "a digit, x or .."),
+        ("[", 1, "a size, ?, a range such as 2..5 or a name"),
+        ("[ ", 1, "a size, ?, a range such as 2..5 or a name"),
+        ("[,]", 1, "a size, ?, a range such as 2..5 or a name"),
+        ("[2,]", 3, "a size, ?, a range such as 2..5 or a name"),
+        ("[2, ]", 4, "a size, ?, a range such as 2..5 or a name"),
+        ("[2, *]", 4, "a size, ?, a range such as 2..5 or a name"),
+        ("[[2]]", 1, "a size, ?, a range such as 2..5 or a name"),
+        ("[2, 3", 5, "a comma or ]"),
+        (" [2, 3 ", 6, "a comma or ]"),
+        ("[2x3]", 2, "a digit, a comma, ] or .."),
+        ("[2 3]", 2, "a digit, a comma, ] or .."),
+        ("[1..2x]", 5, "a digit, a comma or ]"),
+        ("[2, é]", 4, "a size, ?, a range such as 2..5 or a name"),
+        ("[é, 2", 1, "a size, ?, a range such as 2..5 or a name"),
+        ("[2] x 3", 4, "the end"),
+        ("[]]", 2, "the end"),
+        ("* *", 0, "a size, ?, a range such as 2..5 or a name"),
         ("4x2n", 3, "a digit, x or .."),
         ("99999999999999999999x2", 0, "a size that is not past usize::MAX"),
         ("2x3..99999999999999999999", 5, "a size that is not past usize::MAX"),
@@ -93,7 +126,20 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in "[0-9x?.*n\\[\\]é_-]{0,12}") {
+    fn lists_read_as_printed(dims in proptest::collection::vec(dims(), 0..5), space in 0..3_usize) {
+        let space = " ".repeat(space);
+        let text = |separator: &str| dims.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator);
+        let shape = PartialShape::ranked(dims.clone());
+        let list = format!("{space}[{space}{}{space}]{space}", text(&format!("{space},{space}")));
+        prop_assert_eq!(list.parse(), Ok(shape.clone()));
+        if !dims.is_empty() {
+            let crossed = format!("{space}{}{space}", text(&format!("{space}x{space}")));
+            prop_assert_eq!(crossed.parse(), Ok(shape));
+        }
+    }
+
+    #[test]
+    fn no_text_panics(text in "[0-9x?.*n, \\[\\]é_-]{0,12}") {
         if let Ok(shape) = text.parse::<PartialShape>() {
             prop_assert_eq!(shape.to_string().parse(), Ok(shape));
         }

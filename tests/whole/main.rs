@@ -1,8 +1,12 @@
-//! The crate as a whole: its types, its agreement with NumPy, the bugs that fuzzing found, and what its pages show.
+//! The crate as a whole: its types, its agreement with NumPy, results larger than memory, a tape built on the crate, the
+//! bugs that fuzzing found, and what its pages show.
 
 mod differential;
 mod figures;
+#[cfg(target_pointer_width = "64")]
+mod memory;
 mod readme;
 mod regressions;
+mod tape;
 mod types;
 mod wine;

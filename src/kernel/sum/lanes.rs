@@ -11,7 +11,8 @@
 use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::loops::Loop;
-use crate::kernel::nest::Nest;
+use crate::kernel::memory::Scratch;
+use crate::kernel::nest::{Nest, Run};
 use crate::kernel::simd::Cpu;
 
 /// Lanes that are longer are cut into rows, as tiles are.
@@ -30,9 +31,9 @@ pub(super) enum Lanes {
     /// Lanes of so many elements that follow each other without gaps.
     Short(usize),
     /// Each lane alone.
-    Long,
-    /// Each lane alone, whose elements are not adjacent.
-    Strided,
+    Lane,
+    /// Each lane alone, whose elements are not adjacent: see [`apart`].
+    Apart,
     /// Nothing is reduced.
     Singles,
 }
@@ -68,8 +69,8 @@ impl Lanes {
                 let short = follow && r.strides[1] == 1 && matches!(r.len, 2 | 3 | 4 | 8);
                 Some(match r.strides[1] {
                     _ if short => Self::Short(r.len),
-                    1 => Self::Long,
-                    _ => Self::Strided,
+                    1 => Self::Lane,
+                    _ => Self::Apart,
                 })
             }
             _ if !all_kept(loops) => None,
@@ -78,77 +79,96 @@ impl Lanes {
         }
     }
 
+    /// How many of the innermost loops are summed at once, and whether as rows along the outer one of these.
+    fn block(self) -> (usize, bool) {
+        match self {
+            Self::Singles => (0, false),
+            Self::Rows(1) | Self::Lane | Self::Apart => (1, false),
+            Self::Rows(_) => (2, true),
+            Self::Channels(_) | Self::Short(_) => (2, false),
+        }
+    }
+
     #[inline(always)]
     pub(super) fn run<C: Cpu, T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-        match self {
-            Self::Rows(1) => rows::<C, T, S, 1>(nest, store),
-            Self::Rows(2) => rows::<C, T, S, 2>(nest, store),
-            Self::Rows(4) => rows::<C, T, S, 4>(nest, store),
-            Self::Rows(_) => rows::<C, T, S, 8>(nest, store),
-            Self::Channels(2) => channels::<T, S, 2, 16>(nest, store),
-            Self::Channels(3) => channels::<T, S, 3, 24>(nest, store),
-            Self::Channels(_) => channels::<T, S, 4, 32>(nest, store),
-            Self::Short(2) => short::<T, S, 2>(nest, store),
-            Self::Short(3) => short::<T, S, 3>(nest, store),
-            Self::Short(4) => short::<T, S, 4>(nest, store),
-            Self::Short(_) => short::<T, S, 8>(nest, store),
-            Self::Long => {
-                let mut lanes = nest.blocks(1, false);
-                while let Some((lane, slots)) = lanes.next() {
-                    let Some(lane) = lane.dense() else { unreachable!("adjacent elements") };
-                    store.store(slots.only(), lane::sum(lane, &mut []));
-                }
-            }
-            Self::Strided => unreachable!("lanes that need room"),
-            Self::Singles => {
-                let mut singles = nest.blocks(0, false);
-                while let Some((single, slots)) = singles.next() {
-                    store.store(slots.only(), single.get(0, 0).clone());
-                }
+        let (inner, in_rows) = self.block();
+        let mut runs = nest.blocks(inner, in_rows);
+        // matched per run, so that there is one loop over the runs and not one for each way
+        while let Some(run) = runs.next() {
+            match self {
+                Self::Rows(1) => rows::<C, T, S, 1>(run, store),
+                Self::Rows(2) => rows::<C, T, S, 2>(run, store),
+                Self::Rows(4) => rows::<C, T, S, 4>(run, store),
+                Self::Rows(_) => rows::<C, T, S, 8>(run, store),
+                Self::Channels(2) => channels::<T, S, 2, 16>(run, store),
+                Self::Channels(3) => channels::<T, S, 3, 24>(run, store),
+                Self::Channels(_) => channels::<T, S, 4, 32>(run, store),
+                Self::Short(2) => short::<T, S, 2>(run, store),
+                Self::Short(3) => short::<T, S, 3>(run, store),
+                Self::Short(4) => short::<T, S, 4>(run, store),
+                Self::Short(_) => short::<T, S, 8>(run, store),
+                Self::Lane => lanes(run, store),
+                Self::Apart => unreachable!("see `apart`"),
+                Self::Singles => singles(run, store),
             }
         }
     }
 }
 
-/// Lanes whose elements are not adjacent, with [room](lane::room) for copies of them.
+/// `N` rows at once.
 #[inline(always)]
-pub(super) fn strided<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, room: &mut [T]) {
-    let mut lanes = nest.blocks(1, false);
-    while let Some((lane, slots)) = lanes.next() {
-        store.store(slots.only(), lane::sum(lane, room));
-    }
-}
-
-/// `N` rows at once: the two innermost loops, or one if `N` is 1.
-#[inline(always)]
-fn rows<C: Cpu, T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-    let mut blocks = nest.blocks(if N > 1 { 2 } else { 1 }, N > 1);
-    while let Some((x, slots)) = blocks.next() {
+fn rows<C: Cpu, T: Element, S: Store<T>, const N: usize>(mut run: Run<'_, S::Slot, T>, store: &S) {
+    while let Some((x, slots)) = run.next() {
         lane::across::<C, T, _, N>(x, 0, slots.slice(), |slot, total| store.store(slot, total));
     }
 }
 
-/// Rows of `K` elements, eight rows, which are `L` elements, at once: the two innermost loops.
+/// Rows of `K` elements, eight rows, which are `L` elements, at once.
 #[inline(always)]
 fn channels<T: Element, S: Store<T>, const K: usize, const L: usize>(
-    nest: Nest<'_, S::Slot, (T,)>,
+    mut run: Run<'_, S::Slot, T>,
     store: &S,
 ) {
-    let mut blocks = nest.blocks(2, false);
-    while let Some((rows, slots)) = blocks.next() {
-        let Some(rows) = rows.dense() else { unreachable!("rows without gaps") };
-        let sums = lane::periodic::<T, K, L>(rows.row(0));
+    while let Some((x, slots)) = run.next() {
+        let sums = lane::periodic::<T, K, L>(x.slice());
         slots.each(&sums, |slot, sum| store.store(slot, sum));
     }
 }
 
-/// Adjacent lanes of `N` elements: the two innermost loops.
+/// Adjacent lanes of `N` elements.
 #[inline(always)]
-fn short<T: Element, S: Store<T>, const N: usize>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-    let mut blocks = nest.blocks(2, false);
-    while let Some((lanes, slots)) = blocks.next() {
-        let Some(lanes) = lanes.dense() else { unreachable!("adjacent lanes") };
-        lane::short::<T, _, N>(lanes.row(0), slots.slice(), |slot, sum| store.store(slot, sum));
+fn short<T: Element, S: Store<T>, const N: usize>(mut run: Run<'_, S::Slot, T>, store: &S) {
+    while let Some((x, slots)) = run.next() {
+        lane::short::<T, _, N>(x.slice(), slots.slice(), |slot, sum| store.store(slot, sum));
+    }
+}
+
+/// Lanes of any length.
+#[inline(always)]
+fn lanes<T: Element, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
+    while let Some((x, slots)) = run.next() {
+        let Some(x) = x.dense() else { unreachable!("adjacent elements") };
+        store.store(slots.only(), lane::sum(x));
+    }
+}
+
+/// Lanes whose elements are copied before they are added up. Not inline, as the room on the stack takes time.
+#[inline(never)]
+pub(super) fn apart<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    let mut scratch = Scratch::new();
+    let room = scratch.filled(lane::room::<T>(), &T::zero());
+    let mut runs = nest.blocks(1, false);
+    while let Some(mut run) = runs.next() {
+        while let Some((x, slots)) = run.next() {
+            store.store(slots.only(), lane::sum_apart(x, room));
+        }
+    }
+}
+
+#[inline(always)]
+fn singles<T: Element, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
+    while let Some((x, slots)) = run.next() {
+        store.store(slots.only(), x.get(0, 0).clone());
     }
 }
 
@@ -167,17 +187,17 @@ mod tests {
         for n in [2_usize, 3, 4, 8] {
             assert_eq!(lanes(&[(50, [1, n.cast_signed()]), (n, [0, 1])]), Some(Lanes::Short(n)));
         }
-        assert_eq!(lanes(&[(50, [1, 5]), (5, [0, 1])]), Some(Lanes::Long));
+        assert_eq!(lanes(&[(50, [1, 5]), (5, [0, 1])]), Some(Lanes::Lane));
         // with gaps between the lanes, within them, and in the output
-        assert_eq!(lanes(&[(50, [1, 4]), (3, [0, 1])]), Some(Lanes::Long));
-        assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Strided));
-        assert_eq!(lanes(&[(50, [2, 3]), (3, [0, 1])]), Some(Lanes::Long));
-        assert_eq!(lanes(&[(9, [0, 1])]), Some(Lanes::Long));
+        assert_eq!(lanes(&[(50, [1, 4]), (3, [0, 1])]), Some(Lanes::Lane));
+        assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Apart));
+        assert_eq!(lanes(&[(50, [2, 3]), (3, [0, 1])]), Some(Lanes::Lane));
+        assert_eq!(lanes(&[(9, [0, 1])]), Some(Lanes::Lane));
         for step in [0, 2, -2] {
-            assert_eq!(lanes(&[(9, [0, step])]), Some(Lanes::Strided));
+            assert_eq!(lanes(&[(9, [0, step])]), Some(Lanes::Apart));
         }
         // so long that tiles are better, and not the only ones
-        assert_eq!(lanes(&[(2, [1, 65_536]), (65_536, [0, 1])]), Some(Lanes::Long));
+        assert_eq!(lanes(&[(2, [1, 65_536]), (65_536, [0, 1])]), Some(Lanes::Lane));
         assert_eq!(lanes(&[(2, [1, 65_537]), (65_537, [0, 1])]), None);
         assert_eq!(lanes(&[(9, [0, 100]), (5, [1, 10]), (9, [0, 1])]), None);
     }

@@ -8,10 +8,9 @@ mod lanes;
 mod rows;
 mod streams;
 
-use super::lane;
 use super::levels::RADIX;
 use super::loops::{Loop, Loops, Plan, steps};
-use super::memory::{Scratch, forgettable, fresh};
+use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
 use super::nest::Nest;
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
@@ -73,9 +72,10 @@ pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
 #[inline]
 fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
-    let mut outputs = nest.blocks(reduced, reduced == 2);
-    while let Some((block, slots)) = outputs.next() {
-        store.store(slots.only(), block.fold(T::zero(), |total, item| total + item.clone()));
+    let mut outputs = nest.walk(reduced);
+    while let Some(output) = outputs.next() {
+        let total = output.read().fold(T::zero(), |total, item| total + item.clone());
+        store.store(output.slot(), total);
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     shape: E,
     dropped: &dyn Fn(usize) -> bool,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
-) -> Array<A, E> {
+) -> Result<Array<A, E>, NoMemory> {
     let mut strides = E::zeros(shape.ndim());
     let kept = input.strides().iter().enumerate().filter(|&(axis, _)| !dropped(axis));
     for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
@@ -98,10 +98,9 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     };
     if needs_drop::<A>() {
         // a panic must not leak what was stored before it
-        let zeros = |shape| Array::from_shape_simple_fn(shape, A::zero);
-        let mut out = super::order::ordered(shape, &is_inside, zeros);
+        let mut out = filled_in_order(shape, &is_inside, A::zero)?;
         sum_into(input, &mut out, dropped, &Overwrite, executor);
-        return out;
+        return Ok(out);
     }
     fresh(shape, &is_inside, |out: &mut ArrayRef<MaybeUninit<A>, E>| {
         sum_into(input, out, dropped, &Fresh, executor);
@@ -182,9 +181,9 @@ where
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
         match Way::of::<T>(part.loops()) {
             Way::Plain => plain(part, self.store),
-            Way::Lanes(Lanes::Strided) => simd::dispatch(SumStrided { nest: part, store: self.store }),
+            Way::Lanes(Lanes::Apart) => lanes::apart(part, self.store),
             Way::Lanes(way) => simd::dispatch(SumLanes { way, nest: part, store: self.store }),
-            Way::Streams(way) => simd::dispatch(SumStreams { way, nest: part, store: self.store }),
+            Way::Streams(way) => way.run(part, self.store),
             Way::Tiles(tiling) => rows::run(part, tiling, self),
         }
     }
@@ -197,37 +196,6 @@ struct SumLanes<'a, 's, T, S: Store<T>> {
 }
 
 impl<T: Element, S: Store<T>> Work for SumLanes<'_, '_, T, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Cpu>(self) {
-        self.way.run::<C, T, S>(self.nest, self.store);
-    }
-}
-
-/// Work of its own, as the room on the stack takes time.
-struct SumStrided<'a, 's, T, S: Store<T>> {
-    nest: Nest<'a, S::Slot, (T,)>,
-    store: &'s S,
-}
-
-impl<T: Element, S: Store<T>> Work for SumStrided<'_, '_, T, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Cpu>(self) {
-        let mut scratch = Scratch::new();
-        lanes::strided(self.nest, self.store, scratch.filled(lane::room::<T>(), &T::zero()));
-    }
-}
-
-struct SumStreams<'a, 's, T, S: Store<T>> {
-    way: Streams,
-    nest: Nest<'a, S::Slot, (T,)>,
-    store: &'s S,
-}
-
-impl<T: Element, S: Store<T>> Work for SumStreams<'_, '_, T, S> {
     type Output = ();
 
     #[inline(always)]

@@ -4,33 +4,27 @@
 
 use super::{Element, Store, Sum};
 use crate::kernel::combine::Plus;
-use crate::kernel::lane;
 use crate::kernel::levels::{Cascade, Levels};
 use crate::kernel::loops::{Loops, steps};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
-use crate::kernel::simd::{self, Cpu, Work};
 use crate::kernel::threads::{SliceExecutor, SliceTask};
 use crate::kernel::tiles::{self, AddRows, TileRows, Tiling};
 use alloc::vec;
-use core::marker::PhantomData;
 
-/// Adds rows, from column `from` on.
-struct Rows<C> {
-    from: usize,
-    cpu: PhantomData<C>,
-}
+/// Adds rows, from this column on.
+struct Rows(usize);
 
-impl<T: Element, C: Cpu> AddRows<T, (T,)> for Rows<C> {
-    #[inline(always)]
+impl<T: Element> AddRows<T, (T,)> for Rows {
     fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), (T,)>, in_rows: bool) {
         let width = levels.first().len();
-        let x = rows.block(in_rows).columns_from(self.from, width);
-        lane::add_rows::<C, T, _>(x, levels, Levels::first, Levels::carry);
+        levels.add_rows(rows.block(in_rows).columns_from(self.0, width));
     }
 }
 
 /// Sums a nest tile by tile.
+// Not inline, as the room on the stack takes time.
+#[inline(never)]
 pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>(
     nest: Nest<'_, S::Slot, (T,)>,
     tiling: Tiling,
@@ -42,28 +36,12 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
         if X::SPLITS && sum.is_large && steps(&loops[outer..]) / 2 >= super::GRAIN {
             columns(nest, tiling, outer, sum);
         } else {
-            simd::dispatch(Tiles { nest, tiling, store: sum.store });
+            let mut scratch = Scratch::new();
+            let room = scratch.filled(tiling.cascade.levels * tiling.width(loops), &T::zero());
+            let store = |slot: &mut S::Slot, total| sum.store.store(slot, total);
+            tiles::run(&Plus, nest, tiling, room, &mut Rows(0), store);
         }
     });
-}
-
-struct Tiles<'a, 's, T, S: Store<T>> {
-    nest: Nest<'a, S::Slot, (T,)>,
-    tiling: Tiling,
-    store: &'s S,
-}
-
-impl<T: Element, S: Store<T>> Work for Tiles<'_, '_, T, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Cpu>(self) {
-        let Self { nest, tiling, store } = self;
-        let mut scratch = Scratch::new();
-        let room = scratch.filled(tiling.cascade.levels * tiling.width(nest.loops()), &T::zero());
-        let store = |slot: &mut S::Slot, sum| store.store(slot, sum);
-        tiles::run(&Plus, nest, tiling, room, &mut Rows { from: 0, cpu: PhantomData::<C> }, store);
-    }
 }
 
 /// Some columns of a large tile.
@@ -96,28 +74,14 @@ fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>
 
 impl<T: Element> SliceTask<T> for Columns<'_, T> {
     fn run(&self, from: usize, part: &mut [T]) {
-        if !part.is_empty() {
-            simd::dispatch(SumColumns { columns: self, from, part });
+        if part.is_empty() {
+            return;
         }
-    }
-}
-
-struct SumColumns<'a, T> {
-    columns: &'a Columns<'a, T>,
-    from: usize,
-    part: &'a mut [T],
-}
-
-impl<T: Element> Work for SumColumns<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Cpu>(self) {
-        let Self { columns: &Columns { rows, cascade }, from, part } = self;
+        let &Self { rows, cascade } = self;
         let mut scratch = Scratch::new();
         let room = scratch.filled(cascade.levels * part.len(), &T::zero());
         let mut levels = Levels::new(&Plus, room, part.len(), cascade);
-        rows.add_to(&mut levels, &mut Rows { from, cpu: PhantomData::<C> });
+        rows.add_to(&mut levels, &mut Rows(from));
         part.clone_from_slice(levels.finish());
     }
 }

@@ -1,0 +1,198 @@
+//! Reductions, means and sums over nothing, on one thread: the crate next to the plain loop written for that case (as it
+//! is compiled, and compiled for AVX2 as the crate is at run time), to ndarray's own way, and to the crate's sum.
+#![allow(clippy::unwrap_used, reason = "shapes and axes that fit")]
+
+#[macro_use]
+mod plain;
+mod progress;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion};
+use ndarray::{Array1, Array2, Axis, RemoveAxis};
+use ndarray_broadcast::broadcast_map_reduce_to;
+use ndarray_broadcast::prelude::*;
+use std::hint::black_box;
+use std::time::Duration;
+
+/// The parts of a lane that are reduced side by side.
+const PARTS: usize = 32;
+
+macro_rules! reductions {
+    ($columns:ident, $rows:ident, $first:expr, $op:expr) => {
+        plain!($columns(out: &mut [f32], x: &[f32]) {
+            out.fill($first);
+            for x in x.chunks_exact(out.len()) {
+                for (out, &x) in out.iter_mut().zip(x) {
+                    *out = $op(*out, x);
+                }
+            }
+        });
+        plain!($rows(out: &mut [f32], x: &[f32]) {
+            let width = x.len() / out.len();
+            for (out, x) in out.iter_mut().zip(x.chunks_exact(width)) {
+                if width < super::PARTS {
+                    *out = x.iter().fold($first, |a, &b| $op(a, b));
+                    continue;
+                }
+                let mut parts = [$first; super::PARTS];
+                let chunks = x.chunks_exact(super::PARTS);
+                let rest = chunks.remainder().iter().fold($first, |a, &b| $op(a, b));
+                for chunk in chunks {
+                    for (part, &x) in parts.iter_mut().zip(chunk) {
+                        *part = $op(*part, x);
+                    }
+                }
+                *out = parts.iter().fold(rest, |a, &b| $op(a, b));
+            }
+        });
+    };
+}
+reductions!(largest_columns, largest_rows, f32::NEG_INFINITY, f32::max);
+reductions!(sum_columns, sum_rows, 0.0_f32, |a: f32, b: f32| a + b);
+plain!(distance_columns(out: &mut [f32], x: &[f32], row: &[f32]) {
+    out.fill(0.0);
+    for x in x.chunks_exact(out.len()) {
+        for ((out, x), r) in out.iter_mut().zip(x).zip(row) {
+            *out = f32::max(*out, (x - r).abs());
+        }
+    }
+});
+plain!(distance_rows(out: &mut [f32], x: &[f32], row: &[f32]) {
+    for (out, x) in out.iter_mut().zip(x.chunks_exact(row.len())) {
+        let mut parts = [0.0_f32; super::PARTS];
+        for (x, r) in x.chunks_exact(super::PARTS).zip(row.chunks_exact(super::PARTS)) {
+            for ((part, x), r) in parts.iter_mut().zip(x).zip(r) {
+                *part = f32::max(*part, (x - r).abs());
+            }
+        }
+        *out = parts.iter().fold(0.0, |a, &b| f32::max(a, b));
+    }
+});
+
+type Group<'a> = BenchmarkGroup<'a, WallTime>;
+
+fn group<'a>(c: &'a mut Criterion, name: &str) -> Group<'a> {
+    let mut group = c.benchmark_group(format!("reduce/{name}"));
+    group
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(400))
+        .sample_size(10);
+    group
+}
+
+/// Small numbers, not all the same.
+#[allow(clippy::cast_precision_loss, reason = "of numbers up to 12")]
+fn numbers(shape: (usize, usize)) -> Array2<f32> {
+    Array2::from_shape_fn(shape, |(i, j)| ((i * 5 + j * 3) % 13) as f32)
+}
+
+/// The plain loop over the columns for axis 0, over the rows for axis 1, into a new array: as the crate has to.
+macro_rules! plain_ways {
+    ($group:ident, $axis:expr, $len:expr, $columns:ident, $rows:ident, $($x:expr),+ $(; / $count:expr)?) => {
+        for (name, columns, rows) in [
+            ("plain", $columns::plain as fn(&mut [f32], $(plain_ways!(@ $x)),+), $rows::plain as fn(&mut [f32], $(plain_ways!(@ $x)),+)),
+            ("plain_avx2", $columns::avx2, $rows::avx2),
+        ] {
+            $group.bench_function(name, |b| {
+                b.iter(|| {
+                    let mut out = Array1::<f32>::zeros($len);
+                    let slice = out.as_slice_mut().unwrap();
+                    if $axis == 0 { columns(slice, $(black_box($x)),+) } else { rows(slice, $(black_box($x)),+) }
+                    $(for x in slice { *x /= $count; })?
+                    out
+                });
+            });
+        }
+    };
+    (@ $x:expr) => { &[f32] };
+}
+
+const SHAPES: [(usize, usize); 4] = [(8, 8), (256, 256), (4096, 1024), (1024, 4096)];
+
+fn largest(c: &mut Criterion) {
+    for shape in SHAPES {
+        for axis in [0, 1] {
+            let x = numbers(shape);
+            let mut group = group(c, &format!("largest_over_{axis}/{}x{}", shape.0, shape.1));
+            group.bench_function("reduce_axes", |b| {
+                b.iter(|| black_box(&x).reduce_axes(axis, f32::NEG_INFINITY, f32::max));
+            });
+            group.bench_function("sum_axes", |b| b.iter(|| black_box(&x).sum_axes(axis)));
+            group.bench_function("ndarray", |b| {
+                b.iter(|| black_box(&x).fold_axis(Axis(axis), f32::NEG_INFINITY, |a, &b| a.max(b)));
+            });
+            let (len, x) = (x.raw_dim().remove_axis(Axis(axis))[0], x.as_slice().unwrap());
+            plain_ways!(group, axis, len, largest_columns, largest_rows, x);
+            group.finish();
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "of small sizes")]
+fn means(c: &mut Criterion) {
+    for shape in SHAPES {
+        for axis in [0, 1] {
+            let x = numbers(shape);
+            let mut group = group(c, &format!("mean_over_{axis}/{}x{}", shape.0, shape.1));
+            group.bench_function("mean_axes", |b| b.iter(|| black_box(&x).mean_axes(axis)));
+            group.bench_function("sum_axes", |b| b.iter(|| black_box(&x).sum_axes(axis)));
+            group.bench_function("ndarray", |b| b.iter(|| black_box(&x).mean_axis(Axis(axis))));
+            let count = x.len_of(Axis(axis)) as f32;
+            let (len, x) = (x.raw_dim().remove_axis(Axis(axis))[0], x.as_slice().unwrap());
+            plain_ways!(group, axis, len, sum_columns, sum_rows, x; / count);
+            group.finish();
+        }
+    }
+}
+
+/// The largest distance from a row, without an array of distances.
+fn distances(c: &mut Criterion) {
+    for shape in &SHAPES[1..] {
+        for axis in [0, 1] {
+            let (x, row) = (numbers(*shape), numbers((1, shape.1)));
+            let to = if axis == 0 { (1, shape.1) } else { (shape.0, 1) };
+            let mut group = group(c, &format!("largest_distance_over_{axis}/{}x{}", shape.0, shape.1));
+            group.bench_function("broadcast_map_reduce_to", |b| {
+                b.iter(|| {
+                    broadcast_map_reduce_to((black_box(&x), &row), to, 0.0, |x, r| (x - r).abs(), f32::max)
+                });
+            });
+            group.bench_function("ndarray", |b| {
+                b.iter(|| (black_box(&x) - &row).fold_axis(Axis(axis), 0.0, |a, b| f32::max(*a, b.abs())));
+            });
+            let (len, x) = (x.raw_dim().remove_axis(Axis(axis))[0], x.as_slice().unwrap());
+            plain_ways!(group, axis, len, distance_columns, distance_rows, x, row.as_slice().unwrap());
+            group.finish();
+        }
+    }
+}
+
+/// A sum to the array's own shape sums nothing.
+fn own_shape(c: &mut Criterion) {
+    for shape in [(4, 3), (512, 256)] {
+        let x = numbers(shape);
+        let mut group = group(c, &format!("own_shape/{}x{}", shape.0, shape.1));
+        group.bench_function("sum_to_shape", |b| b.iter(|| black_box(&x).sum_to_shape(shape)));
+        group.bench_function("sum_to_match", |b| b.iter(|| black_box(&x).sum_to_match(&x)));
+        group.bench_function("transposed", |b| b.iter(|| black_box(&x.t()).sum_to_match(&x.t())));
+        group.bench_function("ndarray", |b| b.iter(|| black_box(&x).to_owned()));
+        group.bench_function("plain", |b| {
+            b.iter(|| Array2::from_shape_vec(shape, black_box(&x).as_slice().unwrap().to_vec()));
+        });
+        let mut given = Some(x);
+        group.bench_function("by_value", |b| {
+            b.iter(|| {
+                let x = black_box(&mut given).take().unwrap();
+                given = Some(x.into_sum_to_shape(shape).unwrap());
+            });
+        });
+        group.finish();
+    }
+}
+
+fn main() {
+    progress::run(
+        Criterion::default(),
+        &[("largest", largest), ("means", means), ("distances", distances), ("own shape", own_shape)],
+    );
+}

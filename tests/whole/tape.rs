@@ -1,0 +1,190 @@
+//! The gradients of `examples/autodiff.rs` against finite differences, its values, and that it learns.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
+
+#[path = "../../examples/autodiff.rs"]
+#[allow(dead_code, reason = "its main is not run here")]
+mod autodiff;
+
+use autodiff::{Result, Tape, Tensor, Var, train};
+use ndarray::{Axis, array};
+
+/// Numbers from 0.5 to 1.9 without a pattern, others for each `seed`.
+fn numbers(shape: &[usize], seed: usize) -> Tensor {
+    let mut at = 0;
+    Tensor::from_shape_simple_fn(shape, || {
+        at += 1;
+        1.2 + 0.7 * ((at * at + 3 * at + 11 * seed) as f64).sin()
+    })
+}
+
+/// Records the operation on `values` and weighs its result, so that no two elements have the same delta.
+fn weighed(op: impl Fn(&mut Tape, &[Var]) -> Result<Var>, values: &[Tensor]) -> (Tape, Vec<Var>, Var) {
+    let mut tape = Tape::default();
+    let leaves: Vec<Var> = values.iter().map(|value| tape.leaf(value.clone())).collect();
+    let result = op(&mut tape, &leaves).unwrap();
+    let weights = tape.leaf(numbers(tape.value(result).shape(), 7));
+    let weighed = tape.mul(result, weights).unwrap();
+    (tape, leaves, weighed)
+}
+
+/// Compares each element of each gradient with the slope of the weighed sum.
+fn check(name: &str, shapes: &[&[usize]], op: impl Fn(&mut Tape, &[Var]) -> Result<Var>) {
+    const STEP: f64 = 1e-5;
+    let mut values: Vec<Tensor> = shapes.iter().enumerate().map(|(i, shape)| numbers(shape, i)).collect();
+    let (tape, leaves, result) = weighed(&op, &values);
+    let mut gradients = tape.gradients(result).unwrap();
+    for (operand, Var(leaf)) in leaves.into_iter().enumerate() {
+        let gradient = gradients[leaf].take().unwrap();
+        assert_eq!(gradient.shape(), shapes[operand], "{name} {shapes:?}: operand {operand}");
+        for (i, &found) in gradient.iter().enumerate() {
+            let mut sum_after = |step: f64| {
+                *values[operand].iter_mut().nth(i).unwrap() += step;
+                let (tape, _, result) = weighed(&op, &values);
+                *values[operand].iter_mut().nth(i).unwrap() -= step;
+                tape.value(result).sum()
+            };
+            let slope = (sum_after(STEP) - sum_after(-STEP)) / (2.0 * STEP);
+            assert!(
+                (found - slope).abs() < 1e-7 * (1.0 + slope.abs()),
+                "{name} {shapes:?}: element {i} of operand {operand}: {found} and {slope}",
+            );
+        }
+    }
+}
+
+#[test]
+fn gradients_of_operators() {
+    let pairs: [[&[usize]; 2]; 8] = [
+        [&[3, 2], &[3, 2]],
+        [&[3, 2], &[2]],
+        [&[2], &[3, 2]],
+        [&[3, 1], &[2]],
+        [&[], &[2, 3]],
+        [&[2, 1, 3], &[4, 1]],
+        [&[0, 2], &[2]],
+        [&[1], &[0]],
+    ];
+    for shapes in pairs {
+        check("add", &shapes, |tape, of| tape.add(of[0], of[1]));
+        check("sub", &shapes, |tape, of| tape.sub(of[0], of[1]));
+        check("mul", &shapes, |tape, of| tape.mul(of[0], of[1]));
+        check("div", &shapes, |tape, of| tape.div(of[0], of[1]));
+    }
+}
+
+#[test]
+fn gradients_of_a_value_used_more_than_once() {
+    check("square", &[&[2, 3]], |tape, of| tape.mul(of[0], of[0]));
+    check("x / (x + y) - x", &[&[2, 1], &[3]], |tape, of| {
+        let sum = tape.add(of[0], of[1])?;
+        let share = tape.div(of[0], sum)?;
+        tape.sub(share, of[0])
+    });
+}
+
+#[test]
+fn gradients_of_means() {
+    check("mean", &[&[2, 3, 4]], |tape, of| tape.mean(of[0], 1));
+    check("mean", &[&[2, 3, 4]], |tape, of| tape.mean(of[0], [0, -1]));
+    check("mean", &[&[2, 3]], |tape, of| tape.mean(of[0], [0, 1]));
+    check("mean", &[&[]], |tape, of| tape.mean(of[0], []));
+}
+
+#[test]
+fn gradients_of_linear_layers() {
+    let layers: [[&[usize]; 3]; 5] = [
+        [&[3, 4], &[4, 2], &[2]],
+        [&[3, 4], &[4, 2], &[3, 1]],
+        [&[5, 3, 4], &[4, 2], &[2]],
+        [&[3, 4], &[5, 4, 2], &[5, 1, 2]],
+        [&[2, 1, 3, 4], &[5, 4, 2], &[1]],
+    ];
+    for shapes in layers {
+        check("linear", &shapes, |tape, of| tape.linear(of[0], of[1], of[2]));
+    }
+}
+
+#[test]
+fn gradients_of_layer_norms() {
+    let norms: [[&[usize]; 3]; 4] = [
+        [&[3, 4], &[4], &[4]],
+        [&[2, 3, 4], &[4], &[3, 1]],
+        [&[4], &[2, 4], &[]],
+        [&[3, 4], &[1], &[2, 1, 4]],
+    ];
+    for shapes in norms {
+        check("layer norm", &shapes, |tape, of| tape.layer_norm(of[0], of[1], of[2]));
+    }
+}
+
+#[test]
+fn gradients_of_softmax_cross_entropy() {
+    let certain = array![[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]].into_dyn();
+    let unsure = array![0.1, 0.2, 0.3, 0.4].into_dyn();
+    for (shape, target) in [
+        (&[3, 4][..], &certain),
+        (&[2, 3, 4], &certain),
+        (&[1, 4], &certain),
+        (&[3, 4], &unsure),
+        (&[4], &unsure),
+    ] {
+        check("cross-entropy", &[shape], |tape, of| tape.softmax_cross_entropy(of[0], target.clone()));
+    }
+}
+
+#[test]
+fn softmax_of_large_scores() {
+    let mut tape = Tape::default();
+    let scores = tape.leaf(array![[1000.0, 999.0, -1000.0], [-1e300, -1e300, -1e300]].into_dyn());
+    let target = array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].into_dyn();
+    let losses = tape.softmax_cross_entropy(scores, target).unwrap();
+    let expected = array![[(-1.0_f64).exp().ln_1p()], [3.0_f64.ln()]].into_dyn();
+    assert!((tape.value(losses) - &expected).iter().all(|off| off.abs() < 1e-15), "{}", tape.value(losses));
+    let gradients = tape.gradients(losses).unwrap();
+    let gradient = gradients[scores.0].as_ref().unwrap();
+    assert!(gradient.sum_axis(Axis(1)).iter().all(|sum| sum.abs() < 1e-15), "{gradient}");
+}
+
+#[test]
+fn values() {
+    let mut tape = Tape::default();
+    let x = tape.leaf(array![[1.0, 2.0], [3.0, 5.0]].into_dyn());
+    let weight = tape.leaf(array![[5.0, 6.0], [7.0, 8.0]].into_dyn());
+    let (bias, one) = (tape.leaf(array![1.0, -1.0].into_dyn()), tape.leaf(array![1.0].into_dyn()));
+    let linear = tape.linear(x, weight, bias).unwrap();
+    assert_eq!(tape.value(linear), &array![[20.0, 21.0], [51.0, 57.0]].into_dyn());
+    let mean = tape.mean(linear, 0).unwrap();
+    assert_eq!(tape.value(mean), &array![[35.5, 39.0]].into_dyn());
+    let quotient = tape.div(x, bias).unwrap();
+    assert_eq!(tape.value(quotient), &array![[1.0, -2.0], [3.0, -5.0]].into_dyn());
+    let normal = tape.layer_norm(x, one, bias).unwrap();
+    let row_of = |variance: f64| 1.0 - (variance / (variance + 1e-5)).sqrt();
+    let expected = array![[row_of(0.25), -row_of(0.25)], [row_of(1.0), -row_of(1.0)]].into_dyn();
+    assert!((tape.value(normal) - &expected).iter().all(|off| off.abs() < 1e-12), "{}", tape.value(normal));
+}
+
+#[test]
+fn shapes_that_do_not_fit() {
+    let mut tape = Tape::default();
+    let (x, y) = (tape.leaf(Tensor::ones(vec![2, 3])), tape.leaf(Tensor::ones(vec![2])));
+    assert_eq!(
+        tape.add(x, y).unwrap_err().to_string(),
+        "cannot broadcast shapes [2, 3] and [2] together: axis 1 has sizes 3 and 2, expected equal sizes or 1",
+    );
+    assert!(tape.layer_norm(x, y, x).is_err());
+    assert!(tape.softmax_cross_entropy(x, Tensor::ones(vec![2])).is_err());
+    assert!(tape.mean(x, 2).is_err());
+    let (weight, bias) = (tape.leaf(Tensor::ones(vec![3, 1])), tape.leaf(Tensor::ones(vec![4])));
+    assert!(tape.linear(x, y, bias).is_err());
+    assert_eq!(
+        tape.linear(x, weight, bias).unwrap_err().to_string(),
+        "cannot broadcast shape [4] to output [2, 1]: axis 1 has sizes 4 and 1, expected equal sizes or 1 in the operand",
+    );
+    assert_eq!(tape.leaf(Tensor::ones(vec![1])).0, 4, "an error records nothing");
+}
+
+#[test]
+fn it_learns() {
+    let (untaught, taught) = (train(1).unwrap(), train(60).unwrap());
+    assert!(untaught < 0.9 && taught > 0.95, "{untaught} and {taught}");
+}
