@@ -3,7 +3,9 @@
 //!
 //! `cargo bench --manifest-path benches/Cargo.toml --bench adjoint -- f32/c4096` measures one array; times are for `f32`
 //! and `f64`, one thread, and with the feature `rayon` several threads too.
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+mod progress;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
 use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, Zip};
 use ndarray_broadcast::prelude::*;
 use num_traits::Float;
@@ -228,15 +230,11 @@ fn small(c: &mut Criterion) {
     group.finish();
 }
 
-fn benches(c: &mut Criterion) {
-    small(c);
-    all::<f32>(c, "f32");
-    all::<f64>(c, "f64");
+fn main() {
+    let config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(30));
+    let config = config.measurement_time(Duration::from_millis(120));
+    progress::run(
+        config,
+        &[("small", small), ("f32", |c| all::<f32>(c, "f32")), ("f64", |c| all::<f64>(c, "f64"))],
+    );
 }
-
-criterion_group! {
-    name = adjoint;
-    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(30)).measurement_time(Duration::from_millis(120));
-    targets = benches
-}
-criterion_main!(adjoint);

@@ -4,8 +4,10 @@
 
 #![allow(clippy::many_single_char_names, reason = "matrices and their indices")]
 
+mod progress;
+
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use ndarray::{
     Array, Array3, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Dimension, Ix0, Ix1, Ix2,
     ShapeBuilder,
@@ -267,5 +269,15 @@ fn large_products(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, update, small_matrices, large_bases, element_wise, large_products);
-criterion_main!(benches);
+fn main() {
+    progress::run(
+        Criterion::default(),
+        &[
+            ("update", update),
+            ("small matrices", small_matrices),
+            ("large bases", large_bases),
+            ("element wise", element_wise),
+            ("large products", large_products),
+        ],
+    );
+}

@@ -9,9 +9,10 @@
 
 #[macro_use]
 mod plain;
+mod progress;
 
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, Criterion};
 use ndarray::{Array, Array1, Array2, ArrayD, Axis, Dimension, Ix2, ShapeBuilder, Zip};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
@@ -439,5 +440,18 @@ fn small(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, sums, accumulate, copies, weighted, inner_sums, transposed, by_value, small);
-criterion_main!(benches);
+fn main() {
+    progress::run(
+        Criterion::default(),
+        &[
+            ("sums", sums),
+            ("accumulate", accumulate),
+            ("copies", copies),
+            ("weighted", weighted),
+            ("inner sums", inner_sums),
+            ("transposed", transposed),
+            ("by value", by_value),
+            ("small", small),
+        ],
+    );
+}
