@@ -1,4 +1,7 @@
-//! What partial results are combined by: addition, or an operation that a caller gives.
+//! How partial results are combined: by addition, or by an operation that the caller gives.
+//!
+//! All strategies of [`fused`](super::fused) sums take either. An operation is passed as a trait object, so that a closure
+//! is compiled into two short loops and not into every strategy.
 
 #![forbid(unsafe_code)]
 
