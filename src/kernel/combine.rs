@@ -74,11 +74,12 @@ impl<T: Clone, F: Fn(T, T) -> T> By<'_, T, F> {
         into.iter_mut().zip(values).for_each(|(into, value)| self.add(into, value.clone()));
     }
 
-    /// Combines partial results by halves until `left` remain, at the front; powers of two.
+    /// Combines the second half of the partial results with the first until `keep` remain, at the front. Both counts are
+    /// powers of two.
     #[inline(always)]
-    fn halve(self, sums: &mut [T], left: usize) {
+    fn halve(self, sums: &mut [T], keep: usize) {
         let mut width = sums.len();
-        while width > left {
+        while width > keep {
             width /= 2;
             let (low, high) = sums.split_at_mut(width);
             self.add_all(low, &high[..width]);
@@ -92,21 +93,21 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for By<'_, T, F> {
     }
 
     fn rows(&self, into: &mut [T], from: &[T]) {
-        simd::dispatch(Rows { by: *self, into, from });
+        simd::dispatch(CombineRows { by: *self, into, from });
     }
 
     fn total(&self, lane: &[T]) -> T {
-        simd::dispatch(Total { by: *self, lane })
+        simd::dispatch(CombineLane { by: *self, lane })
     }
 }
 
-struct Rows<'a, 'f, T, F> {
+struct CombineRows<'a, 'f, T, F> {
     by: By<'f, T, F>,
     into: &'a mut [T],
     from: &'a [T],
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for Rows<'_, '_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRows<'_, '_, T, F> {
     type Output = ();
 
     #[inline(always)]
@@ -116,7 +117,7 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for Rows<'_, '_, T, F> {
     }
 }
 
-struct Total<'a, 'f, T, F> {
+struct CombineLane<'a, 'f, T, F> {
     by: By<'f, T, F>,
     lane: &'a [T],
 }
@@ -125,7 +126,7 @@ struct Total<'a, 'f, T, F> {
 const LONG: usize = 64;
 const SHORT: usize = 8;
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for Total<'_, '_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLane<'_, '_, T, F> {
     type Output = T;
 
     #[inline(always)]

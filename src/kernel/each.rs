@@ -17,7 +17,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::loops::{Loop, Loops, Outside, Plan, steps};
+use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
 use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};
 use super::simd::{self, Cpu, Work};
@@ -26,9 +26,9 @@ use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Rows of fewer elements are put together to longer ones.
-const SHORT: usize = 16;
+const SHORT_ROW: usize = 16;
 /// Rows of as many elements need not be put together to longer ones.
-const LONG: usize = 64;
+const LONG_ROW: usize = 64;
 /// Of fewer elements no copies are made if there is another way.
 const SMALL: usize = 512;
 /// Bytes of a cache line.
@@ -36,9 +36,9 @@ const LINE: usize = 64;
 /// Bytes of cache lines that stay in L2 until their other elements are read.
 const CACHED: usize = 128 << 10;
 /// Of lines that are a multiple of so many bytes apart only few stay, as they share a set of the cache.
-const CONFLICTING: usize = 2 << 10;
+const CONFLICT_STRIDE: usize = 2 << 10;
 /// So many lines are better read one after the other than in blocks, if they stay.
-const MANY: usize = 512;
+const MANY_LINES: usize = 512;
 /// Rows that are far apart lie in a page each: so many are used until they are done with.
 const PAGES: usize = 128;
 /// So few elements are visited one by one rather than copied.
@@ -86,7 +86,7 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
             return visit(nest, moving);
         }
     }
-    if let Some(nest) = Nest::over(&mut Plan::new(), None, out, inputs, Outside::Written) {
+    if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, out, inputs, Outside::Written) {
         drive(nest, visit);
     }
 }
@@ -154,7 +154,7 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: impl Visit<T, E> + Copy + Sync,
 ) {
-    if let Some(nest) = Nest::over(&mut Plan::new(), None, out, inputs, Outside::Written) {
+    if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, out, inputs, Outside::Written) {
         Threads.run(nest, &Shared(visit));
     }
 }
@@ -213,18 +213,18 @@ pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(Nest<'_, T, E>, Option<u8>) + '
 #[inline]
 pub(crate) fn block<T, E: Elements, V: Visit<T, E>>(nest: Nest<'_, T, E>, moving: Option<u8>, visit: &mut V) {
     match moving {
-        Some(moving) => simd::dispatch(Rows { nest, moving, visit }),
+        Some(moving) => simd::dispatch(VisitRows { nest, moving, visit }),
         None => nest.visit_each(visit),
     }
 }
 
-struct Rows<'a, 'v, T, E: Elements, V> {
+struct VisitRows<'a, 'v, T, E: Elements, V> {
     nest: Nest<'a, T, E>,
     moving: u8,
     visit: &'v mut V,
 }
 
-impl<T, E: Elements, V: Visit<T, E>> Work for Rows<'_, '_, T, E, V> {
+impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     type Output = ();
 
     #[inline(always)]
@@ -251,9 +251,9 @@ fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> 
 
 /// How the rows of some loops are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum PassStrategy {
     /// As they lie: see [`Nest::visit_rows`].
-    AsTheyLie(Option<u8>),
+    Direct(Option<u8>),
     /// Several of them as one row, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
     Copied { copied: u8, first: usize, take: usize },
     /// Blocks of `take` steps of loop `across` and of the innermost one, with copies of the operands in `copied`: one of
@@ -261,15 +261,15 @@ enum Way {
     Transposed { copied: u8, across: usize, take: [usize; 2] },
 }
 
-impl Way {
+impl PassStrategy {
     /// `plain` gives the size of an operand's plain numbers, `has_loop` is [`Elements::has_loop`].
     fn of(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, has_loop: fn(u8) -> bool) -> Self {
         let direct = moving(loops, count, has_loop);
-        let is_written_apart = loops.last().is_none_or(|row| row.strides[0] != 1);
-        if is_written_apart
-            || direct.is_some() && (loops[loops.len() - 1].len >= SHORT || steps(loops) < SMALL)
+        let is_output_strided = loops.last().is_none_or(|row| row.strides[0] != 1);
+        if is_output_strided
+            || direct.is_some() && (loops[loops.len() - 1].len >= SHORT_ROW || steps(loops) < SMALL)
         {
-            return Self::AsTheyLie(direct);
+            return Self::Direct(direct);
         }
         let largest = (1..=count).filter_map(plain).max().unwrap_or(1);
         if let Some(transposed) = Self::transposed(loops, count, plain, largest) {
@@ -292,13 +292,13 @@ impl Way {
         if (1..=count).any(|k| copied >> (k - 1) & 1 == 1 && plain(k).is_none())
             || direct.is_some() && first + 1 == loops.len()
         {
-            return Self::AsTheyLie(direct);
+            return Self::Direct(direct);
         }
         Self::Copied { copied, first, take }
     }
 }
 
-impl Way {
+impl PassStrategy {
     /// The loops in blocks of whole cache lines, where lines would be evicted before their other elements are read.
     fn transposed(
         loops: &[Loop],
@@ -309,7 +309,8 @@ impl Way {
         let (row, outer) = loops.split_last()?;
         let evicts = |k: usize| {
             let step = row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0));
-            let stays = row.len >= MANY && row.len * LINE <= CACHED && !step.is_multiple_of(CONFLICTING);
+            let stays =
+                row.len >= MANY_LINES && row.len * LINE <= CACHED && !step.is_multiple_of(CONFLICT_STRIDE);
             step >= LINE && !stays
         };
         let across = (1..=count)
@@ -325,19 +326,21 @@ impl Way {
 
 /// Hands out the nest as blocks of rows for which a closure has a loop.
 pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
-    match Way::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
-        Way::AsTheyLie(moving) => {
+    match PassStrategy::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
+        PassStrategy::Direct(moving) => {
             let inner = nest.loops().len().min(2);
             let mut blocks = nest.walk(inner);
             while let Some(block) = blocks.next() {
                 visit(block, moving);
             }
         }
-        Way::Copied { copied, first, take } => {
+        PassStrategy::Copied { copied, first, take } => {
             let count = nest.loops().len() - first;
             nest.chunked(first, take, &mut |nest| drive_copied(nest, copied, count, visit));
         }
-        Way::Transposed { copied, across, take } => drive_transposed(nest, copied, across, take, visit),
+        PassStrategy::Transposed { copied, across, take } => {
+            drive_transposed(nest, copied, across, take, visit)
+        }
     }
 }
 
@@ -353,7 +356,7 @@ fn drive_copied<T, E: Elements>(
     let stays = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] == 0;
     let moves = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] != 0;
     // rows that share a copy of some operand, if long enough, or of all
-    let rows = if steps(&loops[first + 1..]) >= LONG && (1..=E::COUNT).any(|k| stays(&loops[first], k)) {
+    let rows = if steps(&loops[first + 1..]) >= LONG_ROW && (1..=E::COUNT).any(|k| stays(&loops[first], k)) {
         [1, count - 1]
     } else if first > 0 && !(1..=E::COUNT).any(|k| moves(&loops[first - 1], k)) {
         [1, count]
@@ -405,34 +408,34 @@ mod tests {
     use alloc::vec::Vec;
     use ndarray::{Array2, ArrayView2, s};
 
-    const AS_THEY_LIE: fn(Option<u8>) -> Way = Way::AsTheyLie;
+    const DIRECT: fn(Option<u8>) -> PassStrategy = PassStrategy::Direct;
 
-    fn copied(copied: u8, first: usize, take: usize) -> Way {
-        Way::Copied { copied, first, take }
+    fn copied(copied: u8, first: usize, take: usize) -> PassStrategy {
+        PassStrategy::Copied { copied, first, take }
     }
 
     /// Strides of the written operand and of two that are read. `plain` is the size of their elements.
-    fn way_of(loops: &[(usize, [isize; 3])], plain: fn(usize) -> Option<usize>) -> Way {
+    fn way_of(loops: &[(usize, [isize; 3])], plain: fn(usize) -> Option<usize>) -> PassStrategy {
         let of = |&(len, [out, a, b]): &(usize, [isize; 3])| Loop { len, strides: [out, a, b, 0, 0, 0, 0] };
         let loops: Vec<_> = loops.iter().map(of).collect();
-        Way::of(&loops, 2, plain, <(f32, f32)>::has_loop)
+        PassStrategy::of(&loops, 2, plain, <(f32, f32)>::has_loop)
     }
 
-    fn way(loops: &[(usize, [isize; 3])]) -> Way {
+    fn way(loops: &[(usize, [isize; 3])]) -> PassStrategy {
         way_of(loops, |_| Some(4))
     }
 
     #[test]
-    fn rows_that_have_a_loop_stay_as_they_lie() {
-        assert_eq!(way(&[]), AS_THEY_LIE(Some(0b11)));
-        assert_eq!(way(&[(5000, [1, 1, 1])]), AS_THEY_LIE(Some(0b11)));
-        assert_eq!(way(&[(90, [90, 0, 2]), (90, [1, 1, 0])]), AS_THEY_LIE(Some(0b01)));
-        assert_eq!(way(&[(90, [90, 1, 1]), (16, [1, 0, 1])]), AS_THEY_LIE(Some(0b10)));
+    fn rows_that_have_a_loop_are_visited_directly() {
+        assert_eq!(way(&[]), DIRECT(Some(0b11)));
+        assert_eq!(way(&[(5000, [1, 1, 1])]), DIRECT(Some(0b11)));
+        assert_eq!(way(&[(90, [90, 0, 2]), (90, [1, 1, 0])]), DIRECT(Some(0b01)));
+        assert_eq!(way(&[(90, [90, 1, 1]), (16, [1, 0, 1])]), DIRECT(Some(0b10)));
         // two operands that both stay have none
         assert_eq!(way(&[(5000, [1, 0, 0])]), copied(0b11, 0, 500));
         // nor have five of which one stays
         let row = Loop { len: 90, strides: [1, 1, 1, 1, 1, 0, 0] };
-        let five = Way::of(&[row], 5, |_| Some(8), <((), (), (), (), ())>::has_loop);
+        let five = PassStrategy::of(&[row], 5, |_| Some(8), <((), (), (), (), ())>::has_loop);
         assert_eq!(five, copied(0b1_0000, 0, 90));
     }
 
@@ -442,9 +445,9 @@ mod tests {
         assert_eq!(way(&rows(1000)), copied(0b10, 0, 167));
         assert_eq!(way(&[(1000, [3, 0, 1]), (3, [1, 1, 0])]), copied(0b11, 0, 167));
         // not so few, nor if there are gaps between them in the output
-        assert_eq!(way(&rows(170)), AS_THEY_LIE(Some(0b01)));
+        assert_eq!(way(&rows(170)), DIRECT(Some(0b01)));
         assert_eq!(way(&rows(171)), copied(0b10, 0, 86));
-        assert_eq!(way(&[(1000, [5, 3, 0]), (3, [1, 1, 0])]), AS_THEY_LIE(Some(0b01)));
+        assert_eq!(way(&[(1000, [5, 3, 0]), (3, [1, 1, 0])]), DIRECT(Some(0b01)));
         // loops within one that is too long for a copy
         assert_eq!(way(&[(50, [90, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b11, 0, 5));
         assert_eq!(way(&[(50, [999, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b10, 1, 30));
@@ -462,7 +465,7 @@ mod tests {
 
     #[test]
     fn lines_that_would_be_evicted_are_read_in_blocks() {
-        let transposed = |copied, across, take| Way::Transposed { copied, across, take };
+        let transposed = |copied, across, take| PassStrategy::Transposed { copied, across, take };
         let square = |n: usize| [(n, [n.cast_signed(), 1, n.cast_signed()]), (n, [1, n.cast_signed(), 1])];
         assert_eq!(way(&square(300)), transposed(0b01, 0, [16, 128]));
         assert_eq!(way(&square(20)), transposed(0b01, 0, [16, 20]));
@@ -478,17 +481,17 @@ mod tests {
         // few elements to a line, steps within a line, elements that are no numbers
         assert_eq!(way_of(&square(300), |_| Some(16)), copied(0b01, 1, 100));
         assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 15, 1])]), copied(0b01, 1, 300));
-        assert_eq!(way_of(&square(300), |_| None), AS_THEY_LIE(None));
+        assert_eq!(way_of(&square(300), |_| None), DIRECT(None));
     }
 
     #[test]
     fn what_is_not_copied() {
         // the written operand with a stride
-        assert_eq!(way(&[(5000, [2, 1, 1])]), AS_THEY_LIE(None));
+        assert_eq!(way(&[(5000, [2, 1, 1])]), DIRECT(None));
         // elements that are no plain numbers
-        assert_eq!(way_of(&[(5000, [1, 2, 1])], |_| None), AS_THEY_LIE(None));
+        assert_eq!(way_of(&[(5000, [1, 2, 1])], |_| None), DIRECT(None));
         let rows = [(1000, [3, 3, 0]), (3, [1, 1, 0])];
-        assert_eq!(way_of(&rows, |k| (k == 1).then_some(4)), AS_THEY_LIE(Some(0b01)));
+        assert_eq!(way_of(&rows, |k| (k == 1).then_some(4)), DIRECT(Some(0b01)));
         assert_eq!(way_of(&rows, |k| (k == 2).then_some(4)), copied(0b10, 0, 167));
     }
 

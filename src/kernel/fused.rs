@@ -21,7 +21,7 @@ use super::combine::{By, Combine};
 use super::each::{Make, VisitBlock, drive};
 use super::lane;
 use super::levels::{Levels, take};
-use super::loops::{Loop, Loops, Outside, Plan, steps};
+use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
 use super::memory::{NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Visit};
 use super::simd::{self, Cpu, Work};
@@ -76,7 +76,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) -> Result<Array<R, D>, NoMemory> {
-    let (mut out, mut plan) = (filled(shape, || combine.identity())?, Plan::new());
+    let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
     if let Some(nest) = Nest::over(&mut plan, Some(joint), &mut out, inputs, Outside::AllRead) {
         reduce_nest(nest, visit, combine);
     }
@@ -90,7 +90,7 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn Combine<A>,
 ) -> Result<Array<A, D>, NoMemory> {
-    let (mut out, mut plan) = (filled(shape, || combine.identity())?, Plan::new());
+    let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
     let inputs = Inputs::from((array,));
     if let Some(nest) = Nest::over(&mut plan, Some(array.shape()), &mut out, &inputs, Outside::AllRead) {
         if !are_lanes(nest.loops()) {
@@ -121,20 +121,20 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) {
-    match Way::of::<R>(nest.loops()) {
-        Way::Direct => drive(nest, visit),
-        Way::Lanes => {
+    match FusedStrategy::of::<R>(nest.loops()) {
+        FusedStrategy::Direct => drive(nest, visit),
+        FusedStrategy::Lanes => {
             let inner = nest.loops().len().min(2);
             let mut lanes = nest.walk(inner);
             while let Some(lanes) = lanes.next() {
                 visit(lanes, None);
             }
         }
-        Way::Blocks(tiling) => {
+        FusedStrategy::Blocks(tiling) => {
             tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit, combine));
         }
-        Way::Tiles(tiling) => {
-            let mut add = Rows { visit, room: Loops::new(), dense: Loops::new() };
+        FusedStrategy::Tiles(tiling) => {
+            let mut add = AddVisitedRows { visit, room: Loops::new(), dense: Loops::new() };
             tiles::parts(nest, tiling, |nest, tiling| {
                 let mut scratch = Scratch::new();
                 let room = tiling.cascade.levels * tiling.width(nest.loops());
@@ -146,7 +146,7 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 }
 
 /// The way a nest is summed.
-enum Way {
+enum FusedStrategy {
     /// Nothing is reduced, or partial results cannot be forgotten.
     Direct,
     Lanes,
@@ -154,7 +154,7 @@ enum Way {
     Tiles(Tiling),
 }
 
-impl Way {
+impl FusedStrategy {
     fn of<R>(loops: &[Loop]) -> Self {
         let first = loops.iter().position(Loop::is_reduced);
         let Some(first) = first.filter(|_| forgettable::<R>()) else { return Self::Direct };
@@ -165,7 +165,7 @@ impl Way {
         } else if reduced <= room.min(BLOCK) {
             Self::Blocks(Tiling::of_blocks(loops, first, room.min(BLOCK)))
         } else {
-            let limits = Limits { room, even: false, rows_at_once: ROWS, first: 1 };
+            let limits = Limits { room, even: false, rows_at_once: ROWS, carry_every: 1 };
             Self::Tiles(Tiling::of(loops, limits))
         }
     }
@@ -209,20 +209,20 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
     #[inline(always)]
     fn run<U: Cpu>(self) {
         let Self { buffer, block, combine } = self;
-        let (mut left, mut inside) = (buffer.len(), 1);
+        let (mut remaining, mut inside) = (buffer.len(), 1);
         for l in block.iter().rev() {
             if !l.is_reduced() {
                 inside *= l.len;
                 continue;
             }
-            left /= l.len;
+            remaining /= l.len;
             if inside == 1 {
-                for lane in 0..left {
+                for lane in 0..remaining {
                     buffer[lane] = combine.total(&buffer[lane * l.len..][..l.len]);
                 }
                 continue;
             }
-            for (to, from) in (0..left).step_by(inside).zip((0..).step_by(inside * l.len)) {
+            for (to, from) in (0..remaining).step_by(inside).zip((0..).step_by(inside * l.len)) {
                 lane::fold(combine, &mut buffer[from..][..inside * l.len], inside);
                 if from > to {
                     let (low, high) = buffer.split_at_mut(from);
@@ -234,13 +234,13 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
 }
 
 /// Adds rows, [`ROWS`] at a time.
-struct Rows<'v, 'f, R, E: Elements> {
+struct AddVisitedRows<'v, 'f, R, E: Elements> {
     visit: &'v mut VisitBlock<'f, R, E>,
     room: Loops,
     dense: Loops,
 }
 
-impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for Rows<'_, '_, R, E> {
+impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisitedRows<'_, '_, R, E> {
     fn add(&mut self, levels: &mut Levels<'_, R, C>, rows: Nest<'_, (), E>, in_rows: bool) {
         let inner = rows.loops().len() - usize::from(in_rows);
         let count = if in_rows { rows.loops()[0].len } else { 1 };

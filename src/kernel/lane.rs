@@ -41,20 +41,20 @@ pub(super) const fn room<T>() -> usize {
 /// The sum of adjacent elements, its error bounded as by pairwise summation.
 #[inline(always)]
 pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
-    if x.width() <= BLOCK { block_of(x) } else { sum_apart(x.into(), &mut []) }
+    if x.width() <= BLOCK { block_of(x) } else { sum_strided(x.into(), &mut []) }
 }
 
 /// The [`sum`] of the only row of a block, whose elements need not be adjacent: there is [`room`] for copies.
-pub(super) fn sum_apart<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
-    simd::dispatch(Sum { x, room })
+pub(super) fn sum_strided<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
+    simd::dispatch(LaneSum { x, room })
 }
 
-struct Sum<'x, 'r, T> {
+struct LaneSum<'x, 'r, T> {
     x: Block<'x, T>,
     room: &'r mut [T],
 }
 
-impl<T: Clone + Zero> Work for Sum<'_, '_, T> {
+impl<T: Clone + Zero> Work for LaneSum<'_, '_, T> {
     type Output = T;
 
     #[inline(always)]
@@ -83,7 +83,7 @@ fn stretches<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -
         let turn = adjacent(eight.columns_from(from, TURNS * L), room);
         let mut i = 0;
         while i < turn.width() {
-            add(&mut sums, &turn.columns::<8, L>(0, i, &T::zero(), few));
+            add(&mut sums, &turn.columns::<8, L>(0, i, &T::zero(), sum_by_halves));
             i += L;
         }
         halve(&mut sums, 1);
@@ -128,11 +128,11 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
         let chunks = x.cut(0, n / L, L);
         let mut row = 0;
         while chunks.rows() - row >= 4 {
-            add(&mut sums, &chunks.columns::<4, L>(row, 0, &T::zero(), few));
+            add(&mut sums, &chunks.columns::<4, L>(row, 0, &T::zero(), sum_by_halves));
             row += 4;
         }
         while row < chunks.rows() {
-            add(&mut sums, &chunks.columns::<1, L>(row, 0, &T::zero(), few));
+            add(&mut sums, &chunks.columns::<1, L>(row, 0, &T::zero(), sum_by_halves));
             row += 1;
         }
         halve(&mut sums, 8);
@@ -140,7 +140,7 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
     }
     let mut i = n / L * L;
     while n - i >= 8 {
-        add(&mut eight, &x.columns::<1, 8>(0, i, &T::zero(), few));
+        add(&mut eight, &x.columns::<1, 8>(0, i, &T::zero(), sum_by_halves));
         i += 8;
     }
     halve(&mut eight, 1);
@@ -167,7 +167,7 @@ pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
     }
     for slot in &mut slots[i..] {
         // Opaque: else the compiler adds a loop for adjacent elements, which the loops above have had.
-        let [sum] = x.columns::<R, 1>(row, black_box(i), &T::zero(), few);
+        let [sum] = x.columns::<R, 1>(row, black_box(i), &T::zero(), sum_by_halves);
         sink(slot, sum);
         i += 1;
     }
@@ -184,7 +184,7 @@ fn across_by<T: Clone + Zero, U, const R: usize, const K: usize>(
 ) -> usize {
     for part in slots[i..].chunks_exact_mut(K) {
         // all sums before any is stored: the compiler need not know that the slots are elsewhere
-        let sums = x.columns::<R, K>(row, i, &T::zero(), few);
+        let sums = x.columns::<R, K>(row, i, &T::zero(), sum_by_halves);
         // not by value: the compiler loses an array's iterator
         part.iter_mut().zip(&sums).for_each(|(slot, sum)| sink(slot, sum.clone()));
         i += K;
@@ -236,7 +236,7 @@ pub(super) fn short<T: Clone + Zero, U, const N: usize>(
     mut sink: impl FnMut(&mut U, T),
 ) {
     for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(N)) {
-        sink(slot, few::<T, N>(array::from_fn(|i| lane[i].clone())));
+        sink(slot, sum_by_halves::<T, N>(array::from_fn(|i| lane[i].clone())));
     }
 }
 
@@ -250,16 +250,16 @@ pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
 /// Combines rows of `width` elements, one after the other, by halves. The results are in the first row.
 #[inline(always)]
 pub(super) fn fold<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width: usize) {
-    let mut left = rows.len() / width;
-    while left > 1 {
-        let half = left / 2;
-        let (low, high) = rows[..left * width].split_at_mut((left - half) * width);
+    let mut remaining = rows.len() / width;
+    while remaining > 1 {
+        let half = remaining / 2;
+        let (low, high) = rows[..remaining * width].split_at_mut((remaining - half) * width);
         combine.rows(&mut low[..half * width], high);
-        left -= half;
+        remaining -= half;
     }
 }
 
-/// The sum of a few thousand adjacent elements.
+/// The sum of adjacent elements, a block at a time: for a few thousand.
 #[inline(always)]
 pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
     let mut total = T::zero();
@@ -270,11 +270,11 @@ pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
     total
 }
 
-/// Adds up the sums by halves until `left` remain, at the front; powers of two.
+/// Adds the second half of the sums to the first until `keep` remain, at the front. Both counts are powers of two.
 #[inline(always)]
-fn halve<T: Clone + Zero>(sums: &mut [T], left: usize) {
+fn halve<T: Clone + Zero>(sums: &mut [T], keep: usize) {
     let mut width = sums.len();
-    while width > left {
+    while width > keep {
         width /= 2;
         for j in 0..width {
             sums[j] = sums[j].clone() + sums[j + width].clone();
@@ -282,16 +282,16 @@ fn halve<T: Clone + Zero>(sums: &mut [T], left: usize) {
     }
 }
 
-/// The sum of a few terms by halves.
+/// The sum of `N` terms: the second half is added to the first until one is left.
 #[inline(always)]
-pub(super) fn few<T: Clone + Zero, const N: usize>(mut x: [T; N]) -> T {
-    let mut left = N;
-    while left > 1 {
-        let half = left / 2;
+pub(super) fn sum_by_halves<T: Clone + Zero, const N: usize>(mut x: [T; N]) -> T {
+    let mut remaining = N;
+    while remaining > 1 {
+        let half = remaining / 2;
         for i in 0..half {
-            x[i] = x[i].clone() + x[left - half + i].clone();
+            x[i] = x[i].clone() + x[remaining - half + i].clone();
         }
-        left -= half;
+        remaining -= half;
     }
     x[0].clone()
 }

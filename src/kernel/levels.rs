@@ -18,12 +18,12 @@ use num_traits::Zero;
 /// summation's, for a third of the levels.
 pub(super) const RADIX: usize = 8;
 /// Enough for `8^9` sums before the topmost level grows.
-const MOST: usize = 8;
+const MAX_LEVELS: usize = 8;
 
 /// How many levels hold the sums of so many rows, if `first` of them are added up in the first level.
-pub(super) fn count(rows: usize, first: usize) -> usize {
-    let (mut levels, mut held) = (1, first);
-    while held < rows && levels < MOST {
+pub(super) fn count(rows: usize, carry_every: usize) -> usize {
+    let (mut levels, mut held) = (1, carry_every);
+    while held < rows && levels < MAX_LEVELS {
         levels += 1;
         held *= RADIX;
     }
@@ -37,10 +37,11 @@ pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
     tiles: &'a mut [T],
     width: usize,
     count: usize,
-    /// So many rows are added up in the first level.
-    first: usize,
-    /// How many more will be before it is carried, and how often it was.
-    left: usize,
+    /// The number of rows after which the first level is carried.
+    carry_every: usize,
+    /// The number of rows until the next carry.
+    until_carry: usize,
+    /// The number of carries so far.
     carried: usize,
 }
 
@@ -48,16 +49,24 @@ pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cascade {
     pub(super) levels: usize,
-    /// So many rows are added up in the first level.
-    pub(super) first: usize,
+    /// The number of rows after which the first level is carried.
+    pub(super) carry_every: usize,
 }
 
 impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
     #[inline(always)]
     pub(super) fn new(combine: &'a C, tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
-        let Cascade { levels: count, first } = cascade;
+        let Cascade { levels: count, carry_every } = cascade;
         tiles[..width].fill(combine.identity());
-        Self { combine, tiles: &mut tiles[..count * width], width, count, first, left: first, carried: 0 }
+        Self {
+            combine,
+            tiles: &mut tiles[..count * width],
+            width,
+            count,
+            carry_every,
+            until_carry: carry_every,
+            carried: 0,
+        }
     }
 
     /// The level that rows are added to, before [`carry`](Self::carry).
@@ -69,9 +78,9 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
     /// Ends a row.
     #[inline(always)]
     pub(super) fn carry(&mut self) {
-        self.left -= 1;
-        if self.left == 0 {
-            self.left = self.first;
+        self.until_carry -= 1;
+        if self.until_carry == 0 {
+            self.until_carry = self.carry_every;
             self.carried += 1;
             self.carry_up();
         }
@@ -115,16 +124,16 @@ impl<T: Clone + Zero> Levels<'_, T> {
     /// Adds all rows, and carries each time that some were added up.
     #[inline(always)]
     pub(super) fn add_rows(&mut self, rows: Block<'_, T>) {
-        simd::dispatch(AddRows { levels: self, rows });
+        simd::dispatch(AddToLevels { levels: self, rows });
     }
 }
 
-struct AddRows<'l, 'a, 'r, T> {
+struct AddToLevels<'l, 'a, 'r, T> {
     levels: &'l mut Levels<'a, T>,
     rows: Block<'r, T>,
 }
 
-impl<T: Clone + Zero> Work for AddRows<'_, '_, '_, T> {
+impl<T: Clone + Zero> Work for AddToLevels<'_, '_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -157,13 +166,14 @@ mod tests {
 
     #[test]
     fn rows_are_added_up_once() {
-        for (first, rows) in [RADIX, 1].into_iter().flat_map(|first| (1..=600).map(move |rows| (first, rows)))
+        for (carry_every, rows) in
+            [RADIX, 1].into_iter().flat_map(|every| (1..=600).map(move |rows| (every, rows)))
         {
             // more levels than needed do no harm
-            for levels in [count(rows, first), count(rows, first) + 1] {
+            for levels in [count(rows, carry_every), count(rows, carry_every) + 1] {
                 // as the last tile left it
                 let mut room = vec![-7_i64; levels * 3 + 2];
-                let mut sums = Levels::new(&Plus, &mut room, 3, Cascade { levels, first });
+                let mut sums = Levels::new(&Plus, &mut room, 3, Cascade { levels, carry_every });
                 let mut plain = [0; 3];
                 for row in (0..rows).map(|row| i64::try_from(row * row).expect("small")) {
                     let row = [row, 1, -row];
@@ -171,7 +181,7 @@ mod tests {
                     lane::add(&mut plain, &row);
                     sums.carry();
                 }
-                assert_eq!(sums.finish(), plain, "{rows} rows, {first} of them in the first level");
+                assert_eq!(sums.finish(), plain, "{rows} rows, carried after {carry_every}");
                 assert_eq!(room[levels * 3..], [-7; 2]);
             }
         }
@@ -180,7 +190,7 @@ mod tests {
     #[test]
     fn the_topmost_level_takes_the_rest() {
         let mut room = [0_i64; 2];
-        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels: 2, first: 1 });
+        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels: 2, carry_every: 1 });
         for _ in 0..1000 {
             sums.first()[0] += 1;
             sums.carry();
@@ -194,7 +204,7 @@ mod tests {
         let rows = 4096_u16;
         let levels = count(rows.into(), RADIX);
         let mut room = vec![0_f32; levels];
-        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels, first: RADIX });
+        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels, carry_every: RADIX });
         for _ in 0..rows {
             sums.first()[0] += 0.1;
             sums.carry();
@@ -205,10 +215,10 @@ mod tests {
 
     #[test]
     fn levels_for_rows() {
-        let counts = |first| [1, 2, 8, 9, 64, 65, 512, 513].map(|rows| count(rows, first));
+        let counts = |every| [1, 2, 8, 9, 64, 65, 512, 513].map(|rows| count(rows, every));
         assert_eq!(counts(RADIX), [1, 1, 1, 2, 2, 3, 3, 4]);
         assert_eq!(counts(1), [1, 2, 2, 3, 3, 4, 4, 5]);
-        assert_eq!(count(usize::MAX, 1), MOST);
+        assert_eq!(count(usize::MAX, 1), MAX_LEVELS);
     }
 
     #[test]

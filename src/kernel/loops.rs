@@ -236,7 +236,7 @@ impl Outside {
 /// Axes of length 1 are gone, axes that run backwards are turned round, and neighbours that one loop can serve are
 /// one loop. A plan without loops visits a single index.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct LoopPlan {
     pub(crate) loops: Loops,
     /// How far the first visited element of each operand is from its element at index zero.
     pub(crate) start: Offsets,
@@ -244,7 +244,7 @@ pub(crate) struct Plan {
     pub(crate) is_empty: bool,
 }
 
-impl Plan {
+impl LoopPlan {
     /// A plan to be [`made`](Self::make) in place, as moving one costs as much as making it.
     #[inline(always)]
     pub(crate) fn new() -> Self {
@@ -376,8 +376,8 @@ mod tests {
         seen
     }
 
-    fn plan<const N: usize>(outside: Outside, axes: &[(usize, [isize; N])]) -> Plan {
-        let mut plan = Plan::new();
+    fn plan<const N: usize>(outside: Outside, axes: &[(usize, [isize; N])]) -> LoopPlan {
+        let mut plan = LoopPlan::new();
         for &axis in axes {
             plan.add(of(axis));
         }

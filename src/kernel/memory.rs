@@ -339,7 +339,7 @@ fn type_id<A>() -> TypeId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::loops::{Outside, Plan};
+    use crate::kernel::loops::{LoopPlan, Outside};
     use crate::kernel::nest::{Inputs, Nest, Visit};
     use core::cell::Cell;
     use core::fmt::Debug;
@@ -405,7 +405,7 @@ mod tests {
     /// Copies a view that is brought to these sizes, as one block, and reads the copy.
     fn is_copied<T: Copy + PartialEq + Debug + From<bool>>(view: &ArrayViewD<'_, T>, sizes: [usize; 3]) {
         let mut out = Array3::from_elem(sizes, T::from(false));
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&**view,)), Outside::Written);
         let nest = nest.expect("an index");
         let inner = nest.loops().len();
@@ -478,7 +478,7 @@ mod tests {
         let a = Array2::from_shape_fn((20, 5), |(i, j)| u32::try_from(100 * i + j).expect("small"));
         let b = Array2::from_shape_fn((5, 1), |(i, _)| u8::try_from(i).expect("small"));
         let mut out = Array2::from_elem((5, 20), [0; 2]);
-        let (mut plan, at) = (Plan::new(), a.t());
+        let (mut plan, at) = (LoopPlan::new(), a.t());
         let inputs = Inputs::from((&*at, &*b));
         let nest = Nest::over(&mut plan, None, &mut out, &inputs, Outside::Written).expect("an index");
         nest.gathered(0b11, [0, 2], &mut |block| block.visit_rows::<(), _>(0b11, &mut Both));
@@ -487,7 +487,7 @@ mod tests {
 
     fn copied_row<T: Copy>(value: T, len: usize) {
         let (a, mut out) = (Array2::from_elem((1, 1), value), Array2::from_elem((1, len), value));
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
         nest.expect("an index").gathered(1, [0, 1], &mut |_| {});
     }

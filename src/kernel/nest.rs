@@ -10,7 +10,7 @@
 //! grouped in other loops, or fewer of them. A nest that writes is neither `Copy` nor `Clone`, and an operand of type
 //! `()` is read or written by nobody, so no element is written through two nests at once.
 
-use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets, steps, stride_along};
+use super::loops::{Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, join, offsets, steps, stride_along};
 use super::memory::{Buffers, plain_size};
 use core::hint::black_box;
 use core::marker::PhantomData;
@@ -186,12 +186,12 @@ elements!(6: A a 1, B b 2, C2 c 3, D d 4, E e 5, F f 6; 0b11_1111);
 
 /// The sizes and strides of an array.
 #[derive(Clone, Copy)]
-pub(crate) struct Axes<'a> {
+pub(crate) struct StridedAxes<'a> {
     pub(crate) sizes: &'a [usize],
     pub(crate) strides: &'a [isize],
 }
 
-impl<'a> Axes<'a> {
+impl<'a> StridedAxes<'a> {
     #[inline(always)]
     pub(crate) fn of<T, D: Dimension>(array: &'a ArrayRef<T, D>) -> Self {
         Self { sizes: array.shape(), strides: array.strides() }
@@ -264,7 +264,7 @@ impl<'a, E: Elements> Inputs<'a, E> {
     }
 
     /// See [`Nest::batches`]. Where a base is empty, the pointer of that operand need not move.
-    fn plan_batches(&mut self, plan: &mut Plan, out: Axes<'a>, bases: &[usize]) {
+    fn plan_batches(&mut self, plan: &mut LoopPlan, out: StridedAxes<'a>, bases: &[usize]) {
         (self.sizes[0], self.strides[0]) = (out.sizes, out.strides);
         for (sizes, base) in self.sizes.iter_mut().zip(bases) {
             *sizes = &sizes[..sizes.len() - base];
@@ -278,7 +278,7 @@ impl<'a, E: Elements> Inputs<'a, E> {
     pub(super) fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
         for k in 1..=E::COUNT {
-            let axes = Axes { sizes: self.sizes[k], strides: self.strides[k] };
+            let axes = StridedAxes { sizes: self.sizes[k], strides: self.strides[k] };
             let stride = |axis| axes.stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
             if stride(former) != 0 && stride(latter) != 0 {
                 inside = Some(inside != Some(false) && stride(former) < stride(latter));
@@ -293,7 +293,7 @@ impl<'a, E: Elements> Inputs<'a, E> {
 /// # Panics
 /// Where an operand does not go to the shape.
 fn plan_aligned(
-    plan: &mut Plan,
+    plan: &mut LoopPlan,
     shape: &[usize],
     sizes: &[&[usize]],
     strides: &[&[isize]],
@@ -305,7 +305,7 @@ fn plan_aligned(
         let from_end = shape.len() - 1 - axis;
         let mut l = Loop { len, ..Loop::ONE };
         for (stride, (&sizes, &strides)) in l.strides.iter_mut().zip(sizes.iter().zip(strides)) {
-            *stride = Axes { sizes, strides }.stride(from_end, len);
+            *stride = StridedAxes { sizes, strides }.stride(from_end, len);
         }
         plan.add(l);
     }
@@ -314,7 +314,12 @@ fn plan_aligned(
 
 /// Calls `then` with a loop for each axis of an array that is summed: see [`Nest::sum`].
 #[inline(always)]
-fn each_summed(out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool, mut then: impl FnMut(Loop)) {
+fn each_summed(
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
+    dropped: &dyn Fn(usize) -> bool,
+    mut then: impl FnMut(Loop),
+) {
     let mut out_axis = 0;
     for (axis, (&len, &stride)) in array.sizes.iter().zip(array.strides).enumerate() {
         let mut l = Loop { len, ..Loop::ONE };
@@ -333,7 +338,12 @@ fn each_summed(out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool, 
 }
 
 /// Plans the loops over the axes of an array that is summed: see [`Nest::sum`].
-fn plan_sum(plan: &mut Plan, out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool) {
+fn plan_sum(
+    plan: &mut LoopPlan,
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
+    dropped: &dyn Fn(usize) -> bool,
+) {
     plan.clear();
     each_summed(out, array, dropped, |l| plan.add(l));
     plan.make(Outside::Read);
@@ -342,8 +352,8 @@ fn plan_sum(plan: &mut Plan, out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(us
 /// The loops of [`Nest::small_sum`], for up to two axes.
 fn small_sum<'a>(
     room: &'a mut [Loop; 2],
-    out: Axes<'_>,
-    array: Axes<'_>,
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
     dropped: &dyn Fn(usize) -> bool,
 ) -> &'a [Loop] {
     let mut count = 0;
@@ -388,7 +398,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// Where an operand does not go to the shape.
     #[inline]
     pub(crate) fn over<D: Dimension>(
-        plan: &'a mut Plan,
+        plan: &'a mut LoopPlan,
         shape: Option<&[usize]>,
         out: &'a mut ArrayRef<T, D>,
         inputs: &Inputs<'a, E>,
@@ -415,7 +425,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         inputs: &Inputs<'a, E>,
     ) -> Option<Self> {
         let (pointer, len) = (out.as_mut_ptr(), out.len());
-        let axes = Axes::of(out);
+        let axes = StridedAxes::of(out);
         let ndim = axes.sizes.len();
         if ndim > room.len() || len == 0 || len > most {
             return None;
@@ -427,7 +437,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             let l = &mut room[if columns_first { from_end } else { 1 - from_end }];
             (l.len, l.strides[0]) = (size, stride_along(size, axes.strides[axis]));
             for k in 1..=E::COUNT {
-                let input = Axes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
+                let input = StridedAxes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
                 assert!(input.sizes.len() <= ndim, "no operand has more axes than the shape");
                 l.strides[k] = input.stride(from_end, size);
             }
@@ -446,19 +456,19 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// # Safety
     /// The pointers are used for the last axes of these arrays only. Where there are no elements they are at none.
     pub(crate) unsafe fn batches<D: Dimension>(
-        plan: &'a mut Plan,
+        plan: &'a mut LoopPlan,
         out: &'a mut ArrayRef<T, D>,
         inputs: &mut Inputs<'a, E>,
         bases: &[usize],
     ) -> Option<Self> {
         let pointer = out.as_mut_ptr();
-        inputs.plan_batches(plan, Axes::of(out), bases);
+        inputs.plan_batches(plan, StridedAxes::of(out), bases);
         Self::planned(plan, pointer, inputs.at)
     }
 
     /// The loops of the plan, from the operands' elements at index zero on.
     #[inline]
-    fn planned(plan: &'a Plan, out: *mut T, read: E::Pointers) -> Option<Self> {
+    fn planned(plan: &'a LoopPlan, out: *mut T, read: E::Pointers) -> Option<Self> {
         if plan.is_empty {
             return None;
         }
@@ -490,7 +500,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         let (outer, inner) = self.loops.split_at(self.loops.len() - inner);
         let (last, outer) = outer.split_last().map_or((Loop::ONE, outer), |(&l, rest)| (l, rest));
         let start = Self { loops: inner, ..self };
-        Steps { start, by: [0; OPERANDS], outer, last, left: 0, turn: 0, turns: steps(outer) }
+        Steps { start, by: [0; OPERANDS], outer, last, steps_left: 0, turn: 0, turns: steps(outer) }
     }
 
     /// The pointers at index zero: of the written operand, and of those that are read.
@@ -768,7 +778,7 @@ pub(crate) struct Steps<'a, T, E: Elements> {
     outer: &'a [Loop],
     last: Loop,
     /// Steps left of the last loop.
-    left: usize,
+    steps_left: usize,
     /// Turns of the last loop, begun and altogether.
     turn: usize,
     turns: usize,
@@ -778,7 +788,7 @@ impl<T, E: Elements> Steps<'_, T, E> {
     /// The nest at the next index: one at a time, as the written operand may not move.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Nest<'_, T, E>> {
-        if self.left > 0 {
+        if self.steps_left > 0 {
             for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + E::COUNT) {
                 *by = by.wrapping_add(stride);
             }
@@ -788,9 +798,9 @@ impl<T, E: Elements> Steps<'_, T, E> {
             }
             self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
             self.turn += 1;
-            self.left = self.last.len;
+            self.steps_left = self.last.len;
         }
-        self.left -= 1;
+        self.steps_left -= 1;
         Some(self.start.moved_by(&self.by))
     }
 }
@@ -824,13 +834,13 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// Where the axes of `out` are others.
     #[inline]
     pub(crate) fn sum<D: Dimension, F: Dimension>(
-        plan: &'a mut Plan,
+        plan: &'a mut LoopPlan,
         array: &'a ArrayRef<A, D>,
         out: &'a mut ArrayRef<T, F>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
         let pointer = out.as_mut_ptr();
-        plan_sum(plan, Axes::of(out), Axes::of(array), dropped);
+        plan_sum(plan, StridedAxes::of(out), StridedAxes::of(array), dropped);
         Self::planned(plan, pointer, (array.as_ptr(),))
     }
 
@@ -851,7 +861,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
             return None;
         }
         let pointer = out.as_mut_ptr();
-        let loops = small_sum(room, Axes::of(out), Axes::of(array), dropped);
+        let loops = small_sum(room, StridedAxes::of(out), StridedAxes::of(array), dropped);
         Some(Self { loops, out: pointer, read: (array.as_ptr(),), arrays: PhantomData })
     }
 
@@ -873,7 +883,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         }
         let slots = Slots { at: start.out, len: slots.cast_unsigned(), step, array: PhantomData };
         let by = [last.strides[0], last.strides[1]];
-        let first = Run { block: start.read().block(in_rows), slots, by, at: [0; 2], left: last.len };
+        let first = Run { block: start.read().block(in_rows), slots, by, at: [0; 2], blocks_left: last.len };
         Runs { first, outer, turn: 0, turns }
     }
 }
@@ -893,7 +903,7 @@ pub(crate) struct Run<'a, T, A> {
     by: [isize; 2],
     /// How far the written and the read operand have moved. Not the pointers, as in [`Steps`].
     at: [isize; 2],
-    left: usize,
+    blocks_left: usize,
 }
 
 impl<T, A> Runs<'_, T, A> {
@@ -904,16 +914,16 @@ impl<T, A> Runs<'_, T, A> {
         }
         let [out, read, ..] = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
         self.turn += 1;
-        let Run { block, ref slots, by, left, .. } = self.first;
+        let Run { block, ref slots, by, blocks_left, .. } = self.first;
         // Opaque: else the compiler computes in advance what any way of summing might need.
-        Some(black_box(Run { block, slots: Slots { ..*slots }, by, at: [out, read], left }))
+        Some(black_box(Run { block, slots: Slots { ..*slots }, by, at: [out, read], blocks_left }))
     }
 }
 
 impl<T, A> Run<'_, T, A> {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, Slots<'_, T>)> {
-        self.left = self.left.checked_sub(1)?;
+        self.blocks_left = self.blocks_left.checked_sub(1)?;
         let [out, read] = self.at;
         self.at = [out.wrapping_add(self.by[0]), read.wrapping_add(self.by[1])];
         let slots = Slots { at: self.slots.at.wrapping_offset(out), ..self.slots };
@@ -1013,15 +1023,15 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     /// # Panics
     /// Where the matrices do not go together, or the batches not to those of `out`.
     pub(crate) fn products<D: Dimension, F: Dimension, G: Dimension>(
-        plan: &'a mut Plan,
+        plan: &'a mut LoopPlan,
         out: &'a mut ArrayRef<T, D>,
         a: &'a ArrayRef<A, F>,
         b: &'a ArrayRef<A, G>,
         axes: [usize; 3],
     ) -> Option<Self> {
-        let [out_rows, out_columns] = Axes::of(out).matrix(axes[0], axes[1] == 1);
-        let [rows, terms] = Axes::of(a).matrix(axes[1], true);
-        let [others, columns] = Axes::of(b).matrix(axes[2], false);
+        let [out_rows, out_columns] = StridedAxes::of(out).matrix(axes[0], axes[1] == 1);
+        let [rows, terms] = StridedAxes::of(a).matrix(axes[1], true);
+        let [others, columns] = StridedAxes::of(b).matrix(axes[2], false);
         assert!(
             out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
             "matrices whose sizes go together"
@@ -1041,7 +1051,7 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         }
         let pointer = out.as_mut_ptr();
         let mut inputs = Inputs::from((a, b));
-        inputs.plan_batches(plan, Axes::of(out), &axes);
+        inputs.plan_batches(plan, StridedAxes::of(out), &axes);
         plan.loops.extend(&matrices);
         plan.assert_countable();
         Self::planned(plan, pointer, inputs.at)
@@ -1058,9 +1068,9 @@ impl<T, A> Nest<'_, T, (A, A)> {
 
 impl<'a, A> Nest<'a, (), (A, A)> {
     /// The elements of the first operand that is read along the first two of three loops, and of the second along the
-    /// last two; the other way round, transposed, if `turned`.
+    /// last two; the other way round, transposed, if `transposed`.
     #[inline(always)]
-    pub(crate) fn matrices(self, turned: bool) -> [Block<'a, A>; 2] {
+    pub(crate) fn matrices(self, transposed: bool) -> [Block<'a, A>; 2] {
         let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
         let (a, b) = self.read;
         let block = |at, [rows, row]: [&Loop; 2], k: usize| {
@@ -1068,7 +1078,7 @@ impl<'a, A> Nest<'a, (), (A, A)> {
             Block { at, rows: rows.len, stride, width: row.len, step, array: PhantomData }
         };
         let [a, b] = [block(a, [rows, terms], 1), block(b, [terms, columns], 2)];
-        if turned { [b.transposed(), a.transposed()] } else { [a, b] }
+        if transposed { [b.transposed(), a.transposed()] } else { [a, b] }
     }
 }
 
@@ -1081,11 +1091,11 @@ pub(crate) struct Grid<'a, T> {
 }
 
 impl<'a, T, E: Elements> Nest<'a, T, E> {
-    /// The elements of the written operand along the first and the last loop, or the last and the first if `turned`.
+    /// The elements of the written operand along the first and the last loop, or the last and the first if `transposed`.
     #[inline(always)]
-    pub(crate) fn grid(self, turned: bool) -> Grid<'a, T> {
+    pub(crate) fn grid(self, transposed: bool) -> Grid<'a, T> {
         let [first, .., last] = self.loops else { unreachable!("at least two loops") };
-        let [rows, columns] = if turned { [last, first] } else { [first, last] };
+        let [rows, columns] = if transposed { [last, first] } else { [first, last] };
         let (sizes, strides) = ([rows.len, columns.len], [rows.strides[0], columns.strides[0]]);
         Grid { at: self.out, sizes, strides, array: PhantomData }
     }
@@ -1429,7 +1439,7 @@ mod tests {
         for (which, outside) in each.flat_map(|which| orders.map(|outside| (which, outside))) {
             let (a, b) = (layout(which / LAYOUTS % LAYOUTS, number), layout(which % LAYOUTS, number));
             let mut out = layout(which / LAYOUTS / LAYOUTS, |_| Seen::new());
-            let mut plan = Plan::new();
+            let mut plan = LoopPlan::new();
             let inputs = Inputs::from((&*a, &*b));
             visit(Nest::over(&mut plan, Some(&SIZES), &mut out, &inputs, outside).expect("an index"));
             let mut expected = Array3::from_elem(out.raw_dim(), Seen::new());
@@ -1516,7 +1526,7 @@ mod tests {
     #[test]
     fn equal_classes_stay_in_order() {
         let (a, mut out) = (Array3::from_elem((2, 3, 5), 0_u8), Array3::from_elem((2, 3, 5), 0_u8));
-        let (mut plan, mut rooms) = (Plan::new(), [Loops::new(), Loops::new()]);
+        let (mut plan, mut rooms) = (LoopPlan::new(), [Loops::new(), Loops::new()]);
         let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given);
         let [two, one] = &mut rooms;
         let nest = nest.expect("an index").grouped(0, 15, one).grouped(1, 5, two);
@@ -1624,7 +1634,7 @@ mod tests {
         for len in 2..=17 {
             let mut out = Array2::from_shape_fn((3, len), |(i, j)| i * 100 + j);
             let a = Array2::from_shape_fn((1, len), |(_, j)| 1000 * j);
-            let mut plan = Plan::new();
+            let mut plan = LoopPlan::new();
             let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
             nest.expect("an index").visit_rows::<(), _>(1, &mut Add);
             assert!(out.indexed_iter().all(|((i, j), &sum)| sum == i * 100 + 1001 * j));
@@ -1645,7 +1655,7 @@ mod tests {
         let (one, column) = (Array1::from_elem(1, 7_u16), small.slice(s![.., 2..3]));
         let inputs = Inputs::from((&*small, &*every, &*row, &*column, &*one, &*row));
         assert_eq!(inputs.shapes(), [&[2, 4][..], &[4], &[4], &[2, 1], &[1], &[4]]);
-        let (mut out, mut plan) = (Array2::from_elem((2, 4), [0; 6]), Plan::new());
+        let (mut out, mut plan) = (Array2::from_elem((2, 4), [0; 6]), LoopPlan::new());
         let nest = Nest::over(&mut plan, None, &mut out, &inputs, Outside::Written);
         nest.expect("an index").visit_each(&mut Six);
         for ((i, j), &seen) in out.indexed_iter() {
@@ -1679,7 +1689,7 @@ mod tests {
     fn blocks_are_the_elements_along_the_loops() {
         for array in (0..LAYOUTS).map(|which| layout(which, number)) {
             let mut out = Array3::from_elem(array.raw_dim(), 0_u32);
-            let mut plan = Plan::new();
+            let mut plan = LoopPlan::new();
             let nest = Nest::sum(&mut plan, &array, &mut out, &|_| false).expect("an index").read();
             let mut expected = Vec::new();
             let mut walk = nest.walk(0);
@@ -1723,7 +1733,7 @@ mod tests {
     fn a_block_of_several_loops() {
         let array =
             Array::from_iter((0..48).map(number)).into_shape_with_order((2, 4, 6)).expect("48 elements");
-        let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), Plan::new());
+        let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
         let nest = Nest::sum(&mut plan, &array, &mut out, &|_| false).expect("an index").read();
         assert_eq!(nest.loops().len(), 3);
         let rows: [[u32; 24]; 2] = [0, 24].map(|i| core::array::from_fn(|j| i + number(j)));
@@ -1731,7 +1741,7 @@ mod tests {
         assert_eq!(items(nest.block(true)), rows);
         assert_eq!(*nest.block(true).dense().expect("adjacent elements").packed::<2, 24>(), rows);
         let gap = array.slice(s![.., ..3, ..]);
-        let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), Plan::new());
+        let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
         let nest = Nest::sum(&mut plan, &gap, &mut out, &|_| false).expect("an index").read();
         assert_eq!(panics(|| nest.block(false).rows()), "elements that are evenly spaced");
         assert_eq!(nest.block(true).width(), 18);
@@ -1741,7 +1751,7 @@ mod tests {
     fn axes_that_are_dropped() {
         let array = layout(5, number);
         let mut out = Array1::from_elem(SIZES[1], 0_u64);
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest = Nest::sum(&mut plan, &array, &mut out, &|axis| axis != 1).expect("an index");
         let mut steps = nest.walk(0);
         while let Some(step) = steps.next() {
@@ -1753,7 +1763,7 @@ mod tests {
         }
         let sum = |shape: &[usize], dropped: usize| {
             let mut out = Array::from_elem(shape, 0_u64);
-            panics(|| Nest::sum(&mut Plan::new(), &array, &mut out, &|axis| axis == dropped).is_some())
+            panics(|| Nest::sum(&mut LoopPlan::new(), &array, &mut out, &|axis| axis == dropped).is_some())
         };
         assert_eq!(sum(&[4, 2, 5], 3), "an output axis has the input's size or 1");
         assert_eq!(sum(&[4, 3, 5, 1], 3), "every output axis is one of the input's");
@@ -1761,12 +1771,17 @@ mod tests {
     }
 
     /// Adds products of matrices, element by element.
-    fn product(out: &mut ArrayRef<u32, Ix3>, a: &ArrayRef<u32, Ix3>, b: &ArrayRef<u32, Ix3>, turned: bool) {
-        let mut plan = Plan::new();
+    fn product(
+        out: &mut ArrayRef<u32, Ix3>,
+        a: &ArrayRef<u32, Ix3>,
+        b: &ArrayRef<u32, Ix3>,
+        transposed: bool,
+    ) {
+        let mut plan = LoopPlan::new();
         let mut products = Nest::products(&mut plan, out, a, b, [2; 3]).expect("an index").walk(3);
         while let Some(nest) = products.next() {
-            let [a, b] = nest.read().matrices(turned);
-            let mut grid = nest.grid(turned);
+            let [a, b] = nest.read().matrices(transposed);
+            let mut grid = nest.grid(transposed);
             for (row, column) in (0..a.rows()).flat_map(|row| (0..b.width()).map(move |column| (row, column)))
             {
                 let sum: u32 = a.terms::<1, 1>(row, b, column).map(|([x], [y])| x * y).sum();
@@ -1778,7 +1793,7 @@ mod tests {
 
     #[test]
     fn matrices_of_a_product() {
-        for (which, turned) in (0..64).flat_map(|which| [(which, false), (which, true)]) {
+        for (which, transposed) in (0..64).flat_map(|which| [(which, false), (which, true)]) {
             let view = |which: usize, [m, n]: [usize; 2]| {
                 let base = |m, n| {
                     Array::from_iter((0..number(4 * m * n)).map(|i| i % 97)).into_shape_with_order((
@@ -1797,11 +1812,11 @@ mod tests {
             let (a, b) = (view(which % 4, [3, 4]), view(which / 4, [4, 5]));
             let out = view(which / 16 % 3, [3, 5]);
             let mut sums = out.clone();
-            product(&mut sums, &a, &b, turned);
+            product(&mut sums, &a, &b, transposed);
             for ((i, j, k), &sum) in sums.indexed_iter() {
                 let at = |array: &Array3<u32>| i % array.len_of(Axis(0));
                 let expected = (0..4).map(|t| a[[at(&a), j, t]] * b[[at(&b), t, k]]).sum::<u32>();
-                assert_eq!(sum, out[[i, j, k]] + expected, "layouts {which}, turned: {turned}");
+                assert_eq!(sum, out[[i, j, k]] + expected, "layouts {which}, transposed: {transposed}");
             }
         }
     }
@@ -1810,7 +1825,7 @@ mod tests {
     fn matrices_of_vectors() {
         let (a, b, mut out) =
             (Array1::from_iter(0..3_u32), Array2::from_elem((3, 2), 1_u32), Array1::from_elem(2, 0_u32));
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest = Nest::products(&mut plan, &mut out, &a, &b, [1, 1, 2]).expect("an index");
         assert_eq!(nest.loops().iter().map(|l| l.len).collect::<Vec<_>>(), [1, 3, 2]);
         let [row, matrix] = nest.read().matrices(false);
@@ -1821,9 +1836,9 @@ mod tests {
         assert_eq!(out.to_vec(), [7, 8]);
         // sums of no terms are left to the caller
         let (a, b) = (Array1::from_elem(0, 0_u32), Array2::from_elem((0, 2), 1_u32));
-        assert!(Nest::products(&mut Plan::new(), &mut out, &a, &b, [1, 1, 2]).is_none());
+        assert!(Nest::products(&mut LoopPlan::new(), &mut out, &a, &b, [1, 1, 2]).is_none());
         let (a, b) = (Array1::from_elem(3, 0_u32), Array2::from_elem((4, 2), 1_u32));
-        let products = || Nest::products(&mut Plan::new(), &mut out, &a, &b, [1, 1, 2]).is_none();
+        let products = || Nest::products(&mut LoopPlan::new(), &mut out, &a, &b, [1, 1, 2]).is_none();
         assert_eq!(panics(products), "matrices whose sizes go together");
     }
 
@@ -1841,7 +1856,7 @@ mod tests {
             };
             ndarray::indices((SIZES[0], SIZES[1])).into_iter().map(|(i, j)| offset(i, j)).collect()
         };
-        let (mut plan, mut seen) = (Plan::new(), Vec::new());
+        let (mut plan, mut seen) = (LoopPlan::new(), Vec::new());
         // SAFETY: the pointers are compared only
         let nest = unsafe { Nest::batches(&mut plan, &mut out, &mut Inputs::from((&*a, &*b)), &[1, 1, 1]) };
         let mut walk = nest.expect("an index").walk(0);
@@ -1861,7 +1876,7 @@ mod tests {
     fn operands_that_do_not_go_to_the_shape() {
         let over = |shape: &[usize], a: &[usize]| {
             let (mut out, a) = (Array2::from_elem((1, 3), 0_u8), Array::from_elem(a, 0_u8));
-            Nest::over(&mut Plan::new(), Some(shape), &mut out, &Inputs::from((&*a,)), Outside::Given)
+            Nest::over(&mut LoopPlan::new(), Some(shape), &mut out, &Inputs::from((&*a,)), Outside::Given)
                 .map(|nest| steps(nest.loops()))
         };
         assert_eq!(
@@ -1878,7 +1893,7 @@ mod tests {
     /// operand that is read is in rows, the second one in columns.
     fn with_nest<R>(with: impl FnOnce(Nest<'_, u32, Read>) -> R) -> R {
         let (a, b) = (Array2::from_elem((4, 6), 1), Array2::from_elem((6, 4), 2).reversed_axes());
-        let (mut out, mut plan) = (Array1::from_elem(6, 0), Plan::new());
+        let (mut out, mut plan) = (Array1::from_elem(6, 0), LoopPlan::new());
         let inputs = Inputs::from((&*a, &*b));
         with(Nest::over(&mut plan, Some(&[4, 6]), &mut out, &inputs, Outside::Given).expect("an index"))
     }
@@ -1925,7 +1940,7 @@ mod tests {
         gathered(0b11, 3);
         // elements that are no numbers
         let a = Array1::from_elem(3, 'a');
-        let (mut out, mut plan) = (a.clone(), Plan::new());
+        let (mut out, mut plan) = (a.clone(), LoopPlan::new());
         let nest =
             Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
         let of_chars = panics(|| nest.gathered(1, [0, 1], &mut |_| {}));
@@ -1941,13 +1956,14 @@ mod tests {
         let rows = |moving| panics(|| with_nest(|nest| nest.visit_rows::<(), _>(moving, &mut Nothing)));
         // the second operand strides
         assert_eq!([0b00, 0b01, 0b10, 0b11].map(rows), ["a row of that kind"; 4]);
-        let (a, mut out, mut plan) = (Array1::from_elem(6, 1_u32), Array1::from_elem(6, 0_u32), Plan::new());
+        let (a, mut out, mut plan) =
+            (Array1::from_elem(6, 1_u32), Array1::from_elem(6, 0_u32), LoopPlan::new());
         let nest =
             Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
         assert_eq!(panics(|| nest.visit_rows::<(), _>(0, &mut Nothing)), "a row of that kind");
         let mut out = Array1::from_elem(12, 0_u32);
         let mut out = out.slice_mut(s![..;2]);
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest =
             Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
         assert_eq!(nest.loops()[0].strides[..2], [2, 1]);
@@ -2000,7 +2016,7 @@ mod tests {
     #[test]
     fn dense_blocks() {
         let a = Array2::from_shape_vec((3, 4), (0..12_u32).collect()).expect("twelve");
-        let (b, mut out, mut plan) = (a.t().to_owned(), Array2::from_elem((3, 3), 0), Plan::new());
+        let (b, mut out, mut plan) = (a.t().to_owned(), Array2::from_elem((3, 3), 0), LoopPlan::new());
         let nest = Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index").read();
         let [a, b] = nest.matrices(false);
         assert!(b.dense().is_none() && b.transposed().dense().is_some());
@@ -2016,14 +2032,14 @@ mod tests {
     fn terms_of_blocks() {
         let slice: Vec<_> = (0..12_u32).collect();
         let row = Array1::from(slice);
-        let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), Plan::new());
+        let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), LoopPlan::new());
         let nest = Nest::sum(&mut plan, &row, &mut out, &|_| false).expect("an index").read();
         let [a, b] = [(3, 4), (4, 3)].map(|(rows, width)| nest.block(false).cut(0, rows, width));
         let terms = |row, column| a.terms::<2, 2>(row, b, column).collect::<Vec<_>>();
         let expected = [([4, 8], [1, 2]), ([5, 9], [4, 5]), ([6, 10], [7, 8]), ([7, 11], [10, 11])];
         assert_eq!(terms(1, 1), expected);
-        let turned: Vec<_> = b.transposed().terms::<2, 1>(1, a.transposed(), 1).collect();
-        assert_eq!(turned, [0, 1, 2, 3].map(|j| ([3 * j + 1, 3 * j + 2], [4 + j])));
+        let transposed: Vec<_> = b.transposed().terms::<2, 1>(1, a.transposed(), 1).collect();
+        assert_eq!(transposed, [0, 1, 2, 3].map(|j| ([3 * j + 1, 3 * j + 2], [4 + j])));
         assert_eq!([2, usize::MAX].map(|row| panics(|| terms(row, 0))), ["rows of the block"; 2]);
         assert_eq!([2, usize::MAX].map(|column| panics(|| terms(0, column))), ["columns of the block"; 2]);
         assert_eq!(panics(|| a.terms::<1, 1>(0, a, 0).count()), "a row for each column");
@@ -2035,7 +2051,7 @@ mod tests {
         let a = Array2::from_elem((3, 4), 1_u32);
         let b = Array2::from_elem((4, 2), 1_u32);
         let with = |with: &dyn Fn(Nest<'_, u32, Read>)| {
-            let (mut out, mut plan) = (Array2::from_elem((3, 4), 0), Plan::new());
+            let (mut out, mut plan) = (Array2::from_elem((3, 4), 0), LoopPlan::new());
             let mut out = out.slice_mut(s![.., ..2]);
             with(Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index"));
         };
@@ -2043,7 +2059,7 @@ mod tests {
         grid(2, 0);
         assert_eq!(panics(|| grid(3, 0)), "a row of the grid");
         assert_eq!([1, usize::MAX].map(|column| panics(|| grid(0, column))), ["columns of the grid"; 2]);
-        let packed = |turned| panics(|| with(&|nest| nest.grid(turned).packed::<3, 2>()[0][0] = 1));
+        let packed = |transposed| panics(|| with(&|nest| nest.grid(transposed).packed::<3, 2>()[0][0] = 1));
         assert_eq!([packed(true), packed(false)], ["rows and columns of the grid", "rows without gaps"]);
         assert_eq!(panics(|| with(&|nest| nest.grid(true).packed::<2, 3>()[0][0] = 1)), "adjacent elements");
         let message = panics(|| with_nest(|nest| nest.read().matrices(false)[0].rows()));
@@ -2054,13 +2070,14 @@ mod tests {
     fn slots_with_values() {
         for step in [1, 2] {
             let (a, mut out) = (Array1::from_elem(5, 0_u8), Array1::from_elem(5 * step, 0_u8));
-            let (mut plan, mut every) = (Plan::new(), out.slice_mut(s![..;step]));
+            let (mut plan, mut every) = (LoopPlan::new(), out.slice_mut(s![..;step]));
             let nest = Nest::sum(&mut plan, &a, &mut every, &|_| false).expect("an index");
             nest.each_slot(1..=5, |slot, value| *slot += value);
             let values: Vec<_> = out.iter().step_by(step).copied().collect();
             assert_eq!((values, out.sum()), (vec![1, 2, 3, 4, 5], 15));
         }
-        let (a, mut out, mut plan) = (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), Plan::new());
+        let (a, mut out, mut plan) =
+            (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), LoopPlan::new());
         let nest = Nest::sum(&mut plan, &a, &mut out, &|_| false).expect("an index");
         nest.each_slot([7, 8], |slot, value| *slot = value);
         assert_eq!(out[0], 7);
@@ -2075,7 +2092,7 @@ mod tests {
         let mut out = Array2::from_elem((2, 3), 0_u32);
         let a = out.clone();
         let mut columns = out.view_mut().reversed_axes();
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let at = a.t();
         let inputs = Inputs::from((&*at,));
         let nest = Nest::over(&mut plan, None, &mut columns, &inputs, Outside::Given);

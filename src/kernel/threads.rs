@@ -148,7 +148,7 @@ mod tests {
     #[cfg(feature = "rayon")]
     mod parts {
         use super::*;
-        use crate::kernel::loops::{Outside, Plan};
+        use crate::kernel::loops::{LoopPlan, Outside};
         use crate::kernel::nest::{Inputs, Visit};
         use alloc::vec::Vec;
         use ndarray::{Array2, ArrayRef2, s};
@@ -213,7 +213,8 @@ mod tests {
             shape: Option<&[usize]>,
             task: &Count<M>,
         ) {
-            let (items, mut plan, mut room) = (Array2::from_elem((1, 1), 0_u8), Plan::new(), Loops::new());
+            let (items, mut plan, mut room) =
+                (Array2::from_elem((1, 1), 0_u8), LoopPlan::new(), Loops::new());
             let nest = Nest::over(&mut plan, shape, out, &Inputs::from((&*items,)), Outside::Given);
             let nest = nest.expect("an index");
             let len = nest.loops()[0].len;

@@ -30,7 +30,7 @@ pub(super) struct Limits {
     /// How many rows are added by one call of [`AddRows::add`] before they are carried: 8 or fewer, or all of so many.
     pub(super) rows_at_once: usize,
     /// How often rows are carried to the second level.
-    pub(super) first: usize,
+    pub(super) carry_every: usize,
 }
 
 /// The most sums within a tile that are added up in the end, where the tile need not be even.
@@ -51,7 +51,7 @@ impl Tiling {
         let mut levels = 1;
         loop {
             let tiling = Self::within(loops, limits, levels);
-            let needed = levels::count(tiling.rows(loops, limits.rows_at_once), limits.first);
+            let needed = levels::count(tiling.rows(loops, limits.rows_at_once), limits.carry_every);
             if needed <= levels {
                 return tiling;
             }
@@ -86,12 +86,12 @@ impl Tiling {
                 break;
             }
         }
-        Self { first, take, cascade: Cascade { levels, first: limits.first } }
+        Self { first, take, cascade: Cascade { levels, carry_every: limits.carry_every } }
     }
 
     /// Blocks of at most `room` elements that have all loops from `first` on, and a part of the one outside these.
     pub(super) fn of_blocks(loops: &[Loop], first: usize, room: usize) -> Self {
-        let cascade = Cascade { levels: 1, first: 1 };
+        let cascade = Cascade { levels: 1, carry_every: 1 };
         let Some(outer) = first.checked_sub(1) else {
             return Self { first, take: loops[first].len, cascade };
         };
@@ -191,7 +191,7 @@ pub(super) fn shape(loops: &[Loop], take: usize) -> Loops {
 /// The rows of tiles: those as wide as the tile, and the narrower ones that a reduced loop leaves where it is cut.
 pub(super) struct TileRows<'a, E: Elements> {
     main: Nest<'a, (), E>,
-    rest: Option<Nest<'a, (), E>>,
+    narrow: Option<Nest<'a, (), E>>,
     /// The loops of a row.
     inner: usize,
     /// Whether several rows are added by one call.
@@ -220,18 +220,18 @@ impl<'a, E: Elements> TileRows<'a, E> {
         let (cut, inner) = (rows.loops()[first], rows.loops().len() - first);
         let at = cut.len / take * take;
         if take == cut.len {
-            return Self { main: rows, rest: None, inner, in_rows: first > outer };
+            return Self { main: rows, narrow: None, inner, in_rows: first > outer };
         }
-        let rest = (at < cut.len).then(|| rows.part(first, at, cut.len - at, high));
+        let narrow = (at < cut.len).then(|| rows.part(first, at, cut.len - at, high));
         let main = rows.part(first, 0, at, low).grouped(first, take, room);
-        Self { main, rest, inner, in_rows: true }
+        Self { main, narrow, inner, in_rows: true }
     }
 
     /// The rows of each tile.
     #[inline(always)]
     pub(super) fn walk(self, outer: usize) -> TileSteps<'a, E> {
         let walk = |nest: Nest<'a, (), E>| nest.walk(nest.loops().len() - outer);
-        TileSteps { all: self, main: walk(self.main), rest: self.rest.map(walk) }
+        TileSteps { all: self, main: walk(self.main), narrow: self.narrow.map(walk) }
     }
 
     /// Adds all rows of the only tile.
@@ -242,9 +242,9 @@ impl<'a, E: Elements> TileRows<'a, E> {
         add: &mut impl AddRows<T, E, C>,
     ) {
         let mut main = self.main.walk(self.inner + usize::from(self.in_rows));
-        let mut rest = self.rest.map(|rest| rest.walk(self.inner));
+        let mut narrow = self.narrow.map(|rows| rows.walk(self.inner));
         while let Some(rows) = main.next() {
-            let narrow = rest.as_mut().and_then(Steps::next);
+            let narrow = narrow.as_mut().and_then(Steps::next);
             // a loop, so that there is one instance of what it does
             let both = [Some((rows, self.in_rows)), narrow.map(|rows| (rows, false))];
             for (rows, in_rows) in both.into_iter().flatten() {
@@ -258,14 +258,14 @@ impl<'a, E: Elements> TileRows<'a, E> {
 pub(super) struct TileSteps<'a, E: Elements> {
     all: TileRows<'a, E>,
     main: Steps<'a, (), E>,
-    rest: Option<Steps<'a, (), E>>,
+    narrow: Option<Steps<'a, (), E>>,
 }
 
 impl<E: Elements> TileSteps<'_, E> {
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<TileRows<'_, E>> {
-        let rest = self.rest.as_mut().and_then(Steps::next);
-        Some(TileRows { main: self.main.next()?, rest, ..self.all })
+        let narrow = self.narrow.as_mut().and_then(Steps::next);
+        Some(TileRows { main: self.main.next()?, narrow, ..self.all })
     }
 }
 
@@ -307,14 +307,14 @@ pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
 mod tests {
     use super::*;
     use crate::kernel::levels::RADIX;
-    use crate::kernel::loops::Plan;
+    use crate::kernel::loops::LoopPlan;
     use crate::kernel::memory::Scratch;
     use alloc::{vec, vec::Vec};
     use core::cell::Cell;
     use ndarray::{Array, ArrayRef, Dimension, IxDyn, s};
 
     fn limits() -> Limits {
-        Limits { room: Scratch::capacity::<f32>(), even: true, rows_at_once: 8, first: RADIX }
+        Limits { room: Scratch::capacity::<f32>(), even: true, rows_at_once: 8, carry_every: RADIX }
     }
 
     /// The width of the tiles, how many there are, how often rows are carried in one, and the levels. Strides in the
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn tiles_that_need_not_be_even() {
-        let fused = Limits { room: 4096, even: false, rows_at_once: 32, first: 1 };
+        let fused = Limits { room: 4096, even: false, rows_at_once: 32, carry_every: 1 };
         // with a gap between the rows: an even tile ends there
         let gap = [(700, [0, 50]), (40, [1, 1])];
         assert_eq!([limits(), fused].map(|limits| tiling(&gap, limits)[0]), [40, 240]);
@@ -395,7 +395,7 @@ mod tests {
             expected[&at[..]] += item;
         }
         let mut add = Add { rows: 0 };
-        let (mut plan, stored, mut room) = (Plan::new(), Cell::new(0), vec![-7; limits.room]);
+        let (mut plan, stored, mut room) = (LoopPlan::new(), Cell::new(0), vec![-7; limits.room]);
         let Some(nest) = Nest::sum(&mut plan, array, &mut out, &|_| false) else { unreachable!("not empty") };
         let tiling = Tiling::of(nest.loops(), limits);
         parts(nest, tiling, |nest, tiling| {
@@ -414,14 +414,14 @@ mod tests {
 
     impl core::fmt::Debug for Limits {
         fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            write!(f, "room {}, even: {}, carried after {}", self.room, self.even, self.first)
+            write!(f, "room {}, even: {}, carried after {}", self.room, self.even, self.carry_every)
         }
     }
 
     #[test]
     fn loops_that_are_cut() {
         let array = Array::from_iter(0..23 * 29).into_shape_with_order((23, 29)).expect("a matrix");
-        let limits = Limits { room: 60, even: true, rows_at_once: 1, first: 1 };
+        let limits = Limits { room: 60, even: true, rows_at_once: 1, carry_every: 1 };
         let tiling = |loops: &[_]| super::tests::tiling(loops, limits);
         // kept: the columns, in a tile of 15 and one of 14
         assert_eq!(tiling(&[(23, [0, 29]), (29, [1, 1])]), [15, 2, 23, 3]);
@@ -444,10 +444,10 @@ mod tests {
         ];
         for (view, axes) in views.iter().flat_map(|view| (1..16).map(move |axes| (view, axes))) {
             let axes: Vec<_> = (0..4).filter(|axis| axes >> axis & 1 == 1).collect();
-            for (room, even, first) in
+            for (room, even, carry_every) in
                 [(40, true, 1), (40, false, 1), (300, true, 8), (4096, false, 1), (4096, true, 8)]
             {
-                sum(view, &axes, Limits { room, even, rows_at_once: 1, first });
+                sum(view, &axes, Limits { room, even, rows_at_once: 1, carry_every });
             }
         }
     }

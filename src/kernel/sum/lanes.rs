@@ -36,8 +36,8 @@ pub(super) enum Lanes {
     Short(usize),
     /// Each lane alone.
     Lane,
-    /// Each lane alone, whose elements are not adjacent: see [`apart`].
-    Apart,
+    /// Each lane alone, whose elements are not adjacent: see [`strided_lanes`].
+    Strided,
     /// Nothing is reduced.
     Singles,
 }
@@ -74,7 +74,7 @@ impl Lanes {
                 Some(match r.strides[1] {
                     _ if short => Self::Short(r.len),
                     1 => Self::Lane,
-                    _ => Self::Apart,
+                    _ => Self::Strided,
                 })
             }
             _ if !all_kept(loops) => None,
@@ -87,7 +87,7 @@ impl Lanes {
     fn block(self) -> (usize, bool) {
         match self {
             Self::Singles => (0, false),
-            Self::Rows(1) | Self::Lane | Self::Apart => (1, false),
+            Self::Rows(1) | Self::Lane | Self::Strided => (1, false),
             Self::Rows(_) => (2, true),
             Self::Channels(_) | Self::Short(_) => (2, false),
         }
@@ -112,7 +112,7 @@ impl Lanes {
                 Self::Short(4) => short::<T, S, 4>(run, store),
                 Self::Short(_) => short::<T, S, 8>(run, store),
                 Self::Lane => lanes(run, store),
-                Self::Apart => unreachable!("see `apart`"),
+                Self::Strided => unreachable!("see `strided_lanes`"),
                 Self::Singles => singles(run, store),
             }
         }
@@ -158,13 +158,13 @@ fn lanes<T: Element, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
 
 /// Lanes whose elements are copied before they are added up. Not inline, as the room on the stack takes time.
 #[inline(never)]
-pub(super) fn apart<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+pub(super) fn strided_lanes<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let mut scratch = Scratch::new();
     let room = scratch.filled(lane::room::<T>(), &T::zero());
     let mut runs = nest.blocks(1, false);
     while let Some(mut run) = runs.next() {
         while let Some((x, slots)) = run.next() {
-            store.store(slots.only(), lane::sum_apart(x, room));
+            store.store(slots.only(), lane::sum_strided(x, room));
         }
     }
 }
@@ -194,11 +194,11 @@ mod tests {
         assert_eq!(lanes(&[(50, [1, 5]), (5, [0, 1])]), Some(Lanes::Lane));
         // with gaps between the lanes, within them, and in the output
         assert_eq!(lanes(&[(50, [1, 4]), (3, [0, 1])]), Some(Lanes::Lane));
-        assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Apart));
+        assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Strided));
         assert_eq!(lanes(&[(50, [2, 3]), (3, [0, 1])]), Some(Lanes::Lane));
         assert_eq!(lanes(&[(9, [0, 1])]), Some(Lanes::Lane));
         for step in [0, 2, -2] {
-            assert_eq!(lanes(&[(9, [0, step])]), Some(Lanes::Apart));
+            assert_eq!(lanes(&[(9, [0, step])]), Some(Lanes::Strided));
         }
         // so long that tiles are better, and not the only ones
         assert_eq!(lanes(&[(2, [1, 65_536]), (65_536, [0, 1])]), Some(Lanes::Lane));

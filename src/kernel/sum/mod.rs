@@ -9,7 +9,7 @@ mod rows;
 mod streams;
 
 use super::levels::RADIX;
-use super::loops::{Loop, Loops, Plan, steps};
+use super::loops::{Loop, LoopPlan, Loops, steps};
 use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
 use super::nest::Nest;
 use super::simd::{self, Cpu, Work};
@@ -30,17 +30,17 @@ impl<T: Clone + Zero> Element for T {}
 
 /// Who carries out a sum.
 pub(crate) trait Sums<T, S: Store<T>>:
-    for<'s> Executor<S::Slot, (T,), Sum<'s, S, Self>> + for<'s> SliceExecutor<T, Columns<'s, T>>
+    for<'s> Executor<S::Slot, (T,), SumTask<'s, S, Self>> + for<'s> SliceExecutor<T, Columns<'s, T>>
 {
 }
 
 impl<T, S: Store<T>, X> Sums<T, S> for X where
-    X: for<'s> Executor<S::Slot, (T,), Sum<'s, S, X>> + for<'s> SliceExecutor<T, Columns<'s, T>>
+    X: for<'s> Executor<S::Slot, (T,), SumTask<'s, S, X>> + for<'s> SliceExecutor<T, Columns<'s, T>>
 {
 }
 
 /// Bytes of input below which other threads take longer to wake than the sum takes.
-const WORTH_IT: usize = 2 << 20;
+const PARALLEL_BYTES: usize = 2 << 20;
 /// Up to so many elements are added one after the other, as a plan takes longer than they do.
 const SMALL: usize = 64;
 /// The fewest elements that are worth another thread.
@@ -63,7 +63,7 @@ pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
     if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out, dropped) {
         return small(nest, store);
     }
-    if let Some(nest) = Nest::sum(&mut Plan::new(), input, out, dropped) {
+    if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         run(nest, store, executor);
     }
 }
@@ -109,7 +109,7 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
 
 /// The way a nest is summed.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum SumStrategy {
     /// One output after the other: for elements that own memory or are unusually large, whose partial results cannot
     /// be forgotten or do not fit.
     Plain,
@@ -118,7 +118,7 @@ enum Way {
     Tiles(Tiling),
 }
 
-impl Way {
+impl SumStrategy {
     #[inline]
     fn of<T>(loops: &[Loop]) -> Self {
         if !const { forgettable::<T>() } {
@@ -132,14 +132,14 @@ impl Way {
         } else {
             Self::Tiles(Tiling::of(
                 loops,
-                Limits { room: capacity, even: true, rows_at_once: 8, first: RADIX },
+                Limits { room: capacity, even: true, rows_at_once: 8, carry_every: RADIX },
             ))
         }
     }
 }
 
 /// A sum, and who carries out its parts.
-pub(crate) struct Sum<'s, S, X> {
+pub(crate) struct SumTask<'s, S, X> {
     store: &'s S,
     executor: X,
     /// Whether there is enough to do for several threads.
@@ -150,19 +150,19 @@ pub(crate) struct Sum<'s, S, X> {
 
 fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, executor: X) {
     let loops = nest.loops();
-    let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= WORTH_IT;
+    let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= PARALLEL_BYTES;
     // each part is planned when it runs: here only where there may be several
-    let whole = match is_large.then(|| Way::of::<T>(loops)) {
-        None | Some(Way::Plain) => 0,
+    let whole = match is_large.then(|| SumStrategy::of::<T>(loops)) {
+        None | Some(SumStrategy::Plain) => 0,
         // their order of summation depends on the two innermost loops
-        Some(Way::Streams(_) | Way::Lanes(Lanes::Channels(_))) => loops.len() - 2,
-        Some(Way::Lanes(_)) => loops.len(),
-        Some(Way::Tiles(tiling)) => tiling.first,
+        Some(SumStrategy::Streams(_) | SumStrategy::Lanes(Lanes::Channels(_))) => loops.len() - 2,
+        Some(SumStrategy::Lanes(_)) => loops.len(),
+        Some(SumStrategy::Tiles(tiling)) => tiling.first,
     };
-    executor.run(nest, &Sum { store, executor, is_large, whole });
+    executor.run(nest, &SumTask { store, executor, is_large, whole });
 }
 
-impl<T, S, X> Task<S::Slot, (T,)> for Sum<'_, S, X>
+impl<T, S, X> Task<S::Slot, (T,)> for SumTask<'_, S, X>
 where
     T: Element,
     S: Store<T>,
@@ -179,18 +179,18 @@ where
     /// A part is planned as the whole would be: it differs in kept loops only.
     #[inline]
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
-        match Way::of::<T>(part.loops()) {
-            Way::Plain => plain(part, self.store),
-            Way::Lanes(Lanes::Apart) => lanes::apart(part, self.store),
-            Way::Lanes(way) => simd::dispatch(SumLanes { way, nest: part, store: self.store }),
-            Way::Streams(way) => way.run(part, self.store),
-            Way::Tiles(tiling) => rows::run(part, tiling, self),
+        match SumStrategy::of::<T>(part.loops()) {
+            SumStrategy::Plain => plain(part, self.store),
+            SumStrategy::Lanes(Lanes::Strided) => lanes::strided_lanes(part, self.store),
+            SumStrategy::Lanes(lanes) => simd::dispatch(SumLanes { lanes, nest: part, store: self.store }),
+            SumStrategy::Streams(streams) => streams.run(part, self.store),
+            SumStrategy::Tiles(tiling) => rows::run(part, tiling, self),
         }
     }
 }
 
 struct SumLanes<'a, 's, T, S: Store<T>> {
-    way: Lanes,
+    lanes: Lanes,
     nest: Nest<'a, S::Slot, (T,)>,
     store: &'s S,
 }
@@ -200,7 +200,7 @@ impl<T: Element, S: Store<T>> Work for SumLanes<'_, '_, T, S> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        self.way.run::<C, T, S>(self.nest, self.store);
+        self.lanes.run::<C, T, S>(self.nest, self.store);
     }
 }
 

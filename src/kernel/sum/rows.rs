@@ -8,7 +8,7 @@
 //! Eight rows are added up before the tile is read and written once. On several threads, large tiles are shared out by
 //! columns.
 
-use super::{Element, Store, Sum};
+use super::{Element, Store, SumTask};
 use crate::kernel::combine::Plus;
 use crate::kernel::levels::{Cascade, Levels};
 use crate::kernel::loops::{Loops, steps};
@@ -19,12 +19,14 @@ use crate::kernel::tiles::{self, AddRows, TileRows, Tiling};
 use alloc::vec;
 
 /// Adds rows, from this column on.
-struct Rows(usize);
+struct AddRowsFrom {
+    column: usize,
+}
 
-impl<T: Element> AddRows<T, (T,)> for Rows {
+impl<T: Element> AddRows<T, (T,)> for AddRowsFrom {
     fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), (T,)>, in_rows: bool) {
         let width = levels.first().len();
-        levels.add_rows(rows.block(in_rows).columns_from(self.0, width));
+        levels.add_rows(rows.block(in_rows).columns_from(self.column, width));
     }
 }
 
@@ -34,7 +36,7 @@ impl<T: Element> AddRows<T, (T,)> for Rows {
 pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>(
     nest: Nest<'_, S::Slot, (T,)>,
     tiling: Tiling,
-    sum: &Sum<'_, S, X>,
+    sum: &SumTask<'_, S, X>,
 ) {
     tiles::parts(nest, tiling, |nest, tiling| {
         let loops = nest.loops();
@@ -45,7 +47,7 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
             let mut scratch = Scratch::new();
             let room = scratch.filled(tiling.cascade.levels * tiling.width(loops), &T::zero());
             let store = |slot: &mut S::Slot, total| sum.store.store(slot, total);
-            tiles::run(&Plus, nest, tiling, room, &mut Rows(0), store);
+            tiles::run(&Plus, nest, tiling, room, &mut AddRowsFrom { column: 0 }, store);
         }
     });
 }
@@ -61,7 +63,7 @@ fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>
     nest: Nest<'_, S::Slot, (T,)>,
     tiling: Tiling,
     outer: usize,
-    sum: &Sum<'_, S, X>,
+    sum: &SumTask<'_, S, X>,
 ) {
     let loops = nest.loops();
     let shape = tiles::shape(&loops[tiling.first..], tiling.take);
@@ -87,7 +89,7 @@ impl<T: Element> SliceTask<T> for Columns<'_, T> {
         let mut scratch = Scratch::new();
         let room = scratch.filled(cascade.levels * part.len(), &T::zero());
         let mut levels = Levels::new(&Plus, room, part.len(), cascade);
-        rows.add_to(&mut levels, &mut Rows(from));
+        rows.add_to(&mut levels, &mut AddRowsFrom { column: from });
         part.clone_from_slice(levels.finish());
     }
 }
