@@ -1,19 +1,19 @@
 //! One pass over an output and the operands that are broadcast to its shape.
 //!
 //! ```text
-//! for each block of the output:            the innermost loops, of which the operands' elements are adjacent
-//!     copy the operands that repeat or stride within short rows, unless that copy is still there
+//! for each block of the output:            the innermost loops
+//!     copy operands that repeat or stride in short rows, unless the last copy is of the same elements
 //!     for each row of the block:
 //!         for i in row: visit(out[i], a[i], b[0], …)
 //! ```
 //!
-//! Memory: the output's elements are adjacent along the innermost loop. An operand repeats one element there, is adjacent
-//! too, or strides. Elements that stride far share no cache line with their neighbours in the row, but with those in the
-//! next rows: such operands are copied in blocks of several rows, a line at a time.
+//! Memory: the output's elements are adjacent along the innermost loop. There, an operand is adjacent too, repeats one
+//! element, or has a stride. An element of an operand with a large stride shares its cache line with elements of the next
+//! rows, not of its own row. Such operands are copied in blocks of several rows, a line at a time.
 //!
-//! A closure is compiled into a loop for each of a few kinds of rows, in which each operand moves by one element or
-//! stays; see [`Elements::row`]. Operands of plain numbers that do otherwise are copied to a buffer in L1, which is kept
-//! while they repeat. Elements of other types are visited one by one. Small arrays are visited without a plan.
+//! A closure is compiled into one loop for each kind of row that [`Elements::row`] has: in these, each operand moves by
+//! one element or stays. Other operands of plain numbers are copied to a buffer in L1, which is kept while they repeat.
+//! Elements of other types are visited one by one. Small arrays are visited without a plan.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -25,31 +25,31 @@ use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Rows of fewer elements are put together to longer ones.
+/// Shorter rows are merged into longer ones.
 const SHORT_ROW: usize = 16;
-/// Rows of as many elements need not be put together to longer ones.
+/// Rows of at least this many elements need not be merged.
 const LONG_ROW: usize = 64;
-/// Of fewer elements no copies are made if there is another way.
+/// Passes over fewer elements make no copies if there is another way.
 const SMALL: usize = 512;
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// Bytes of cache lines that stay in L2 until their other elements are read.
+/// The most bytes of cache lines that stay in L2 until their other elements are read.
 const CACHED: usize = 128 << 10;
-/// Of lines that are a multiple of so many bytes apart only few stay, as they share a set of the cache.
+/// Lines at multiples of this distance, in bytes, evict each other: they share a set of the cache.
 const CONFLICT_STRIDE: usize = 2 << 10;
-/// So many lines are better read one after the other than in blocks, if they stay.
+/// From this many lines on, reading one after the other is faster than reading in blocks, if the lines stay in L2.
 const MANY_LINES: usize = 512;
-/// Rows that are far apart lie in a page each: so many are used until they are done with.
+/// Distant rows lie in a page each: the number of rows, and of columns, that are finished before the next ones are read.
 const PAGES: usize = 128;
-/// So few elements are visited one by one rather than copied.
+/// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 64;
 
-/// Makes a new element of elements that are read.
+/// Makes a new element from the elements of the inputs.
 pub(crate) trait Make<R, E: Elements> {
     fn make(&mut self, items: E::Refs<'_>) -> R;
 }
 
-/// Writes what is made to a new element.
+/// Writes the result of a [`Make`] to a new element.
 #[derive(Clone, Copy)]
 struct Write<M>(M);
 
@@ -60,10 +60,10 @@ impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
     }
 }
 
-/// Has `visit` visit every element of `out` once, with the inputs' elements there; shapes are aligned at the right.
+/// Calls `visit` once for every element of `out`, with the inputs' elements at its index. Shapes are aligned at the right.
 ///
 /// # Panics
-/// Where an input does not go to the shape of `out`.
+/// If an input does not stretch to the shape of `out`.
 #[inline]
 pub(crate) fn each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
@@ -73,7 +73,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     over_each(out, inputs, &mut |nest, moving| block(nest, moving, visit));
 }
 
-/// [`each`] without the closure: compiled once for elements of these types.
+/// [`each`] with the closure behind a trait object: compiled once for each tuple of element types.
 #[inline(never)]
 pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
@@ -91,11 +91,11 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     }
 }
 
-/// What `make` makes of the inputs' elements, as a new array of shape `shape`; its axes lie in memory as those of the
-/// inputs do.
+/// A new array of shape `shape` with the results of `make` for the inputs' elements. Its axes have the inputs' order in
+/// memory.
 ///
 /// # Panics
-/// Where an input does not go to the shape.
+/// If an input does not stretch to the shape.
 #[inline]
 pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     shape: D,
@@ -115,7 +115,7 @@ fn to_new_by<R, E: Elements, D: Dimension>(
     fresh_like(shape, inputs, |out| over_each(out, inputs, visit))
 }
 
-/// A new array whose axes lie in memory as those of the inputs do, written by `fill`, a pass over all of it.
+/// A new array whose axes have the inputs' order in memory. `fill` writes it and is a pass over all of it.
 #[inline]
 fn fresh_like<R, E: Elements, D: Dimension>(
     shape: D,
@@ -126,11 +126,11 @@ fn fresh_like<R, E: Elements, D: Dimension>(
     fresh(shape, &|former, latter| inputs.is_inside(sizes.slice(), former, latter), fill)
 }
 
-/// The fewest elements to hand to another thread. Measured with a sum of two `f32` in two threads: from 2^18 elements
-/// down waking the other one costs more than it saves, with 2^20 the time is half.
+/// The fewest elements to hand to another thread. Measured with a sum of two `f32` arrays on two threads: up to 2^18
+/// elements, waking the second thread costs more than it saves; with 2^20, the time is halved.
 const GRAIN: usize = 1 << 18;
 
-/// A pass whose parts several threads carry out, each with a copy of what visits them.
+/// A pass on several threads, each with its own copy of the visitor.
 struct Shared<V>(V);
 
 impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
@@ -148,7 +148,7 @@ impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
     }
 }
 
-/// [`each`] on several threads, where there are many elements.
+/// [`each`] on several threads, if there are many elements.
 pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
@@ -159,7 +159,7 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     }
 }
 
-/// [`to_new`] on several threads, where there are many elements.
+/// [`to_new`] on several threads, if there are many elements.
 pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     shape: D,
     inputs: &Inputs<'_, E>,
@@ -190,7 +190,7 @@ pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Result<Arr
     fresh(array.raw_dim(), &|_, _| None, |out| copy_into_uninit(out, array))
 }
 
-/// Clones the elements of the array to those of `out`, to whose shape it goes.
+/// Clones the elements of the array into `out`, to whose shape the array stretches.
 pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<A, E>,
     array: &ArrayRef<A, D>,
@@ -198,7 +198,7 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &mut Cloning);
 }
 
-/// [`copy_into`] an array whose elements are not dropped.
+/// [`copy_into`] for an uninitialised array, whose elements are not dropped.
 pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<MaybeUninit<A>, E>,
     array: &ArrayRef<A, D>,
@@ -206,10 +206,11 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &mut Write(Cloning));
 }
 
-/// Visits a block that [`drive`] hands out: up to two loops, and which operands move by one element along a row if
-/// there is a loop for that.
+/// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops, and the operands that move by one element
+/// along its rows, or `None` if no loop is compiled for such rows.
 pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(Nest<'_, T, E>, Option<u8>) + 'f;
 
+/// Visits every index of a block of [`drive`].
 #[inline]
 pub(crate) fn block<T, E: Elements, V: Visit<T, E>>(nest: Nest<'_, T, E>, moving: Option<u8>, visit: &mut V) {
     match moving {
@@ -233,13 +234,13 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     }
 }
 
-/// The operands for which `is` holds: bit `k - 1` stands for operand `k`.
+/// The set of the operands for which `is` holds. Bit `k - 1` stands for operand `k`.
 #[inline(always)]
 fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
     (1..=count).fold(0, |bits, k| bits | u8::from(is(k)) << (k - 1))
 }
 
-/// Which operands move by one element along the innermost loop, if there is a loop for that.
+/// The operands that move by one element along the innermost loop; `None` if no loop is compiled for such rows.
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     let all = (1 << count) - 1;
@@ -249,20 +250,20 @@ fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> 
     (moves && has_loop(moving)).then_some(moving)
 }
 
-/// How the rows of some loops are visited.
+/// The strategy of a pass, chosen by its loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PassStrategy {
-    /// As they lie: see [`Nest::visit_rows`].
+    /// No operand is copied: see [`Nest::visit_rows`].
     Direct(Option<u8>),
-    /// Several of them as one row, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
+    /// Several rows are merged into one, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
     Copied { copied: u8, first: usize, take: usize },
-    /// Blocks of `take` steps of loop `across` and of the innermost one, with copies of the operands in `copied`: one of
-    /// these is adjacent along the former, and far apart along the latter.
+    /// Blocks of `take` steps of loop `across` and of the innermost loop, with copies of the operands in `copied`. One of
+    /// these is adjacent along `across` and has a large stride along the innermost loop.
     Transposed { copied: u8, across: usize, take: [usize; 2] },
 }
 
 impl PassStrategy {
-    /// `plain` gives the size of an operand's plain numbers, `has_loop` is [`Elements::has_loop`].
+    /// `plain` is [`Elements::plain_size`], and `has_loop` is [`Elements::has_loop`].
     fn of(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, has_loop: fn(u8) -> bool) -> Self {
         let direct = moving(loops, count, has_loop);
         let is_output_strided = loops.last().is_none_or(|row| row.strides[0] != 1);
@@ -299,7 +300,7 @@ impl PassStrategy {
 }
 
 impl PassStrategy {
-    /// The loops in blocks of whole cache lines, where lines would be evicted before their other elements are read.
+    /// Blocks of whole cache lines, if lines would be evicted before their other elements are read.
     fn transposed(
         loops: &[Loop],
         count: usize,
@@ -324,7 +325,7 @@ impl PassStrategy {
     }
 }
 
-/// Hands out the nest as blocks of rows for which a closure has a loop.
+/// Calls `visit` for each block of the nest, with the rows of the chosen strategy.
 pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
     match PassStrategy::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
         PassStrategy::Direct(moving) => {
@@ -344,7 +345,7 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock
     }
 }
 
-/// Hands out the `count` innermost loops as one row or several, with copies of the operands in `copied`.
+/// Calls `visit` for the `count` innermost loops, as one row or several, with copies of the operands in `copied`.
 fn drive_copied<T, E: Elements>(
     nest: Nest<'_, T, E>,
     copied: u8,
@@ -355,7 +356,7 @@ fn drive_copied<T, E: Elements>(
     let first = loops.len() - count;
     let stays = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] == 0;
     let moves = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] != 0;
-    // rows that share a copy of some operand, if long enough, or of all
+    // several rows, if they share the copies of all operands, or are long and share one of them
     let rows = if steps(&loops[first + 1..]) >= LONG_ROW && (1..=E::COUNT).any(|k| stays(&loops[first], k)) {
         [1, count - 1]
     } else if first > 0 && !(1..=E::COUNT).any(|k| moves(&loops[first - 1], k)) {
@@ -366,7 +367,7 @@ fn drive_copied<T, E: Elements>(
     nest.gathered(copied, rows, &mut |block| visit(block, Some((1 << E::COUNT) - 1)));
 }
 
-/// Hands out blocks of loop `across` and the innermost one, with copies of the operands in `copied`.
+/// Calls `visit` for blocks of loop `across` and the innermost loop, with copies of the operands in `copied`.
 fn drive_transposed<T, E: Elements>(
     nest: Nest<'_, T, E>,
     copied: u8,
@@ -383,7 +384,8 @@ fn drive_transposed<T, E: Elements>(
     });
 }
 
-/// Hands out the nest with at most `take` steps of loop `across` and of the innermost one as its innermost loops.
+/// Calls `then` for blocks of the nest. Their innermost loops are at most `take` steps of loop `across` and of the
+/// innermost loop.
 fn in_blocks<T, E: Elements>(
     nest: Nest<'_, T, E>,
     across: usize,
@@ -414,7 +416,7 @@ mod tests {
         PassStrategy::Copied { copied, first, take }
     }
 
-    /// Strides of the written operand and of two that are read. `plain` is the size of their elements.
+    /// The strategy for loops with the strides of the output and of two inputs. `plain` is the size of their elements.
     fn way_of(loops: &[(usize, [isize; 3])], plain: fn(usize) -> Option<usize>) -> PassStrategy {
         let of = |&(len, [out, a, b]): &(usize, [isize; 3])| Loop { len, strides: [out, a, b, 0, 0, 0, 0] };
         let loops: Vec<_> = loops.iter().map(of).collect();
@@ -431,24 +433,24 @@ mod tests {
         assert_eq!(way(&[(5000, [1, 1, 1])]), DIRECT(Some(0b11)));
         assert_eq!(way(&[(90, [90, 0, 2]), (90, [1, 1, 0])]), DIRECT(Some(0b01)));
         assert_eq!(way(&[(90, [90, 1, 1]), (16, [1, 0, 1])]), DIRECT(Some(0b10)));
-        // two operands that both stay have none
+        // no loop for two operands that both stay
         assert_eq!(way(&[(5000, [1, 0, 0])]), copied(0b11, 0, 500));
-        // nor have five of which one stays
+        // nor for five operands if one stays
         let row = Loop { len: 90, strides: [1, 1, 1, 1, 1, 0, 0] };
         let five = PassStrategy::of(&[row], 5, |_| Some(8), <((), (), (), (), ())>::has_loop);
         assert_eq!(five, copied(0b1_0000, 0, 90));
     }
 
     #[test]
-    fn short_rows_are_put_together() {
+    fn short_rows_are_merged() {
         let rows = |len| [(len, [3, 3, 0]), (3, [1, 1, 0])];
         assert_eq!(way(&rows(1000)), copied(0b10, 0, 167));
         assert_eq!(way(&[(1000, [3, 0, 1]), (3, [1, 1, 0])]), copied(0b11, 0, 167));
-        // not so few, nor if there are gaps between them in the output
+        // not fewer rows, nor rows with gaps between them in the output
         assert_eq!(way(&rows(170)), DIRECT(Some(0b01)));
         assert_eq!(way(&rows(171)), copied(0b10, 0, 86));
         assert_eq!(way(&[(1000, [5, 3, 0]), (3, [1, 1, 0])]), DIRECT(Some(0b01)));
-        // loops within one that is too long for a copy
+        // whole loops, and a part of the loop around them that is too long for a copy
         assert_eq!(way(&[(50, [90, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b11, 0, 5));
         assert_eq!(way(&[(50, [999, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b10, 1, 30));
     }
@@ -459,7 +461,7 @@ mod tests {
         assert_eq!(way(&[(5000, [1, 1, -1])]), copied(0b10, 0, 500));
         assert_eq!(way(&[(90, [90, 0, 1]), (90, [1, 90, 0])]), copied(0b11, 0, 5));
         assert_eq!(way(&[(1000, [5, 6, 0]), (3, [1, 2, 1])]), copied(0b01, 1, 3));
-        // the largest elements count
+        // the largest element type decides
         assert_eq!(way_of(&[(5000, [1, 2, 1])], |k| Some([0, 2, 16][k])), copied(0b01, 0, 125));
     }
 
@@ -470,7 +472,7 @@ mod tests {
         assert_eq!(way(&square(300)), transposed(0b01, 0, [16, 128]));
         assert_eq!(way(&square(20)), transposed(0b01, 0, [16, 20]));
         assert_eq!(way(&square(7)), copied(0b01, 0, 7));
-        // many lines, that stay in the cache or not
+        // many lines, which stay in the cache or do not
         assert_eq!(way(&square(700)), copied(0b01, 1, 350));
         assert_eq!([1024, 3000].map(|n| way(&square(n))), [transposed(0b01, 0, [16, 128]); 2]);
         // the other operand, larger elements, a loop between the two
@@ -478,24 +480,24 @@ mod tests {
         assert_eq!(way_of(&square(300), |_| Some(8)), transposed(0b01, 0, [8, 128]));
         let between = [(90, [9000, 1, 0]), (50, [300, 0, 1]), (300, [1, 90, 0])];
         assert_eq!(way(&between), transposed(0b11, 0, [16, 128]));
-        // few elements to a line, steps within a line, elements that are no numbers
+        // few elements in a line, steps within a line, elements that are not numbers
         assert_eq!(way_of(&square(300), |_| Some(16)), copied(0b01, 1, 100));
         assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 15, 1])]), copied(0b01, 1, 300));
         assert_eq!(way_of(&square(300), |_| None), DIRECT(None));
     }
 
     #[test]
-    fn what_is_not_copied() {
-        // the written operand with a stride
+    fn operands_that_are_not_copied() {
+        // the output has a stride
         assert_eq!(way(&[(5000, [2, 1, 1])]), DIRECT(None));
-        // elements that are no plain numbers
+        // elements that are not plain numbers
         assert_eq!(way_of(&[(5000, [1, 2, 1])], |_| None), DIRECT(None));
         let rows = [(1000, [3, 3, 0]), (3, [1, 1, 0])];
         assert_eq!(way_of(&rows, |k| (k == 1).then_some(4)), DIRECT(Some(0b01)));
         assert_eq!(way_of(&rows, |k| (k == 2).then_some(4)), copied(0b10, 0, 167));
     }
 
-    /// As a plain number, but not known to be one.
+    /// A number of a type that the kernel does not know as plain.
     #[derive(Clone, Copy)]
     struct Own(u32);
 
@@ -505,7 +507,7 @@ mod tests {
         }
     }
 
-    /// Counts the visits, and keeps what was read.
+    /// Counts the visits and keeps the elements that were read.
     struct Note;
 
     impl<A: Copy + Into<u32>, B: Copy + Into<u32>> Visit<[u32; 3], (A, B)> for Note {

@@ -1,19 +1,19 @@
-//! Sums, and other reductions, of what a closure makes of elements that are read together: no array of them all.
+//! Sums and other reductions of a closure's results, without an array of these results.
 //!
 //! ```text
 //! lanes:   for each output:                        the reduced loop is innermost, and short
 //!              for i in lane: sum += make(a[i], b[i], …)
-//! blocks:  for each block of outputs:              all that is reduced fits into L1
+//! blocks:  for each block of outputs:              all reduced loops fit into L1
 //!              buffer[..] += make(a[..], b[..], …)
 //!              out[..] = the buffer, reduced
-//! tiles:   for each tile, for each 32 rows of it:  anything else: see the tiles of all sums
+//! tiles:   for each tile, for each 32 rows of it:  every other sum: see `tiles`
 //!              for each row: tile[i] += make(a[i], b[i], …)
 //!              carry full levels
 //! ```
 //!
-//! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which bring operands that stride
-//! to L1 and write to adjacent partial results: `buffer` and `tile`. Sums and reductions share all of this: they differ in
-//! a [`Combine`]. Reductions of one array take adjacent lanes where they are, without a buffer.
+//! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
+//! L1 and write to adjacent partial results: `buffer` and `tile`. Sums and reductions differ only in their [`Combine`].
+//! Reductions of one array read adjacent lanes in place, without a buffer.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -29,16 +29,16 @@ use super::tiles::{self, AddRows, Limits, Tiling};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-/// How often a sum is added to before it is carried.
+/// The number of rows that are added to a level before it is carried.
 const ROWS: usize = 32;
-/// The most sums of all levels of a tile.
+/// The most sums in all levels of a tile.
 const ROOM: usize = 4096;
-/// The most elements of a block, which stay in L1 beside those that are read.
+/// The most elements of a block, which stays in L1 beside the operands.
 const BLOCK: usize = 2048;
-/// Longer lanes are put into blocks, where they are vectorised.
+/// Longer lanes are written to blocks, where they are vectorised.
 const SHORT: usize = 16;
 
-/// Adds what is made to a sum.
+/// Adds the result of a [`Make`] to a sum.
 pub(crate) struct Add<M>(pub(crate) M);
 
 impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
@@ -49,7 +49,7 @@ impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
     }
 }
 
-/// Combines what is made with a partial result.
+/// Combines the result of a [`Make`] with a partial result.
 pub(crate) struct Fold<'f, M, R, F> {
     pub(crate) make: M,
     pub(crate) by: By<'f, R, F>,
@@ -63,12 +63,13 @@ impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fol
     }
 }
 
-/// What `combine` makes of all that `visit`, an [`Add`] or [`Fold`] by the same operation, makes of the inputs' elements,
-/// brought to the shape `joint`, over the axes that `shape` does not have or has with size 1; shapes are aligned at the
-/// right. The result is in standard layout.
+/// Reduces a closure's results to a new array of shape `shape`, in standard layout.
+///
+/// The inputs are stretched to `joint`. `visit` is an [`Add`] or a [`Fold`] with the operation of `combine`. The reduced
+/// axes are those of `joint` that `shape` does not have or has with size 1; shapes are aligned at the right.
 ///
 /// # Panics
-/// Where the shape or that of an input does not go to `joint`.
+/// If `shape` or the shape of an input does not stretch to `joint`.
 pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Sized>(
     joint: &[usize],
     shape: D,
@@ -83,7 +84,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     Ok(out)
 }
 
-/// [`reduce_to`] of the elements of an array, which are not made: `visit` clones them. The shape has as many axes.
+/// [`reduce_to`] for the elements of one array, which `visit` clones. The shape has as many axes as the array.
 pub(crate) fn reduce<A: Clone, D: Dimension>(
     array: &ArrayRef<A, D>,
     shape: D,
@@ -107,7 +108,7 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
     Ok(out)
 }
 
-/// Whether all that is reduced are lanes of adjacent elements, which need not be copied to blocks.
+/// Whether the only reduced loop runs along lanes of adjacent elements, which need not be copied to blocks.
 fn are_lanes(loops: &[Loop]) -> bool {
     let Some((lane, outer)) = loops.split_last() else { return false };
     lane.is_reduced()
@@ -145,9 +146,9 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     }
 }
 
-/// The way a nest is summed.
+/// The strategy for a reduced nest, chosen by its loops.
 enum FusedStrategy {
-    /// Nothing is reduced, or partial results cannot be forgotten.
+    /// No loop is reduced, or partial results cannot be forgotten.
     Direct,
     Lanes,
     Blocks(Tiling),
@@ -171,7 +172,7 @@ impl FusedStrategy {
     }
 }
 
-/// Sums a nest whose loops from `first` on reduce all that is reduced, a block of these at a time.
+/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced.
 fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     nest: Nest<'_, R, E>,
     first: usize,
@@ -196,7 +197,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     }
 }
 
-/// Reduces the loops of a block that are reduced. The sums are at the front of the buffer.
+/// Reduces the reduced loops of a block in place, which leaves the sums at the front of the buffer.
 struct Reduce<'a, R, C: ?Sized> {
     buffer: &'a mut [R],
     block: &'a [Loop],

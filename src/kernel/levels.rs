@@ -1,7 +1,7 @@
 //! A cascade of partial sums: the error grows like that of pairwise summation, at a fraction of its cost.
 //!
 //! ```text
-//! level 0:  += row, row, row, … eight times    then it is added to level 1, and starts again at zero
+//! level 0:  += row, row, row, … eight times    then it is added to level 1 and starts at zero again
 //! level 1:  += level 0, … eight times          then it is added to level 2
 //! ```
 
@@ -14,13 +14,13 @@ use super::simd::{self, Cpu, Work};
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
-/// So many sums are added up before they are carried to the next level: an error bound of a few times pairwise
-/// summation's, for a third of the levels.
+/// The number of sums that are added up before a carry to the next level. The error bound is a few times that of pairwise
+/// summation, with a third of its levels.
 pub(super) const RADIX: usize = 8;
 /// Enough for `8^9` sums before the topmost level grows.
 const MAX_LEVELS: usize = 8;
 
-/// How many levels hold the sums of so many rows, if `first` of them are added up in the first level.
+/// The number of levels for the sums of `rows` rows, if the first level is carried after `carry_every` rows.
 pub(super) fn count(rows: usize, carry_every: usize) -> usize {
     let (mut levels, mut held) = (1, carry_every);
     while held < rows && levels < MAX_LEVELS {
@@ -30,9 +30,9 @@ pub(super) fn count(rows: usize, carry_every: usize) -> usize {
     levels
 }
 
-/// The sums so far, of a tile of so many; each level holds the sums of eight times as many rows as the one before.
+/// The partial sums of a tile of `width` sums. Each level holds sums of eight times as many rows as the level below.
 pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
-    /// What they are combined by.
+    /// The operation that combines rows and levels.
     combine: &'a C,
     tiles: &'a mut [T],
     width: usize,
@@ -45,7 +45,7 @@ pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
     carried: usize,
 }
 
-/// The levels of a tile.
+/// The number of levels of a tile, and when they are carried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cascade {
     pub(super) levels: usize,
@@ -75,7 +75,7 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
         &mut self.tiles[..self.width]
     }
 
-    /// Ends a row.
+    /// Ends a row: carries the first level if it holds enough rows.
     #[inline(always)]
     pub(super) fn carry(&mut self) {
         self.until_carry -= 1;
@@ -121,7 +121,7 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
 }
 
 impl<T: Clone + Zero> Levels<'_, T> {
-    /// Adds all rows, and carries each time that some were added up.
+    /// Adds all rows, up to eight at a time, with a carry after each addition.
     #[inline(always)]
     pub(super) fn add_rows(&mut self, rows: Block<'_, T>) {
         simd::dispatch(AddToLevels { levels: self, rows });
@@ -147,13 +147,13 @@ impl<T: Clone + Zero> Work for AddToLevels<'_, '_, '_, T> {
     }
 }
 
-/// The value of a sum, to be replaced: a big number need not be copied to be added to.
+/// Takes the value out of a sum, so that a big number is added to without a copy. Leaves zero if the type needs a drop.
 #[inline(always)]
 pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
     take_or(sum, T::zero)
 }
 
-/// [`take`] with another value to be replaced by.
+/// [`take`] with another value than zero to leave.
 #[inline(always)]
 pub(super) fn take_or<T: Clone>(sum: &mut T, identity: impl FnOnce() -> T) -> T {
     if const { needs_drop::<T>() } { replace(sum, identity()) } else { sum.clone() }
@@ -171,7 +171,7 @@ mod tests {
         {
             // more levels than needed do no harm
             for levels in [count(rows, carry_every), count(rows, carry_every) + 1] {
-                // as the last tile left it
+                // not zero: the room holds the sums of the last tile
                 let mut room = vec![-7_i64; levels * 3 + 2];
                 let mut sums = Levels::new(&Plus, &mut room, 3, Cascade { levels, carry_every });
                 let mut plain = [0; 3];
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(sums.finish(), [1000]);
     }
 
-    /// No sum has more than a few terms, so that rounding is rare: a plain sum of as many tenths has 100 times the error.
+    /// Each partial sum has few terms, so that the error stays small: a plain sum of as many tenths has 100 times the error.
     #[test]
     fn sums_are_of_few_terms() {
         let rows = 4096_u16;
