@@ -14,8 +14,8 @@ use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
 ///
-/// Sums use [`Plus`] statically. Other operations are passed as `&dyn Combine`, so that the loops around them are compiled
-/// once for an element type and not once for each closure.
+/// Sums use [`Plus`] statically. Other operations are passed as `&dyn Combine`, so that the loops around them are
+/// compiled once for an element type and not once for each closure.
 pub(crate) trait Combine<T> {
     fn identity(&self) -> T;
 

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Memory: the output's elements are adjacent along the innermost loop. There, an operand is adjacent too, repeats one
-//! element, or has a stride. An element of an operand with a large stride shares its cache line with elements of the next
-//! rows, not of its own row. Such operands are copied in blocks of several rows, a line at a time.
+//! element, or has a stride. With a large stride, an element shares its cache line with elements of the next rows, not
+//! of its own row. Such operands are copied in blocks of several rows, a line at a time.
 //!
 //! A closure is compiled into one loop for each kind of row that [`Elements::row`] has: in these, each operand moves by
 //! one element or stays. Other operands of plain numbers are copied to a buffer in L1, which is kept while they repeat.
@@ -39,7 +39,7 @@ const CACHED: usize = 128 << 10;
 const CONFLICT_STRIDE: usize = 2 << 10;
 /// From this many lines on, reading one after the other is faster than reading in blocks, if the lines stay in L2.
 const MANY_LINES: usize = 512;
-/// Distant rows lie in a page each: the number of rows, and of columns, that are finished before the next ones are read.
+/// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
 const PAGES: usize = 128;
 /// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 64;
@@ -60,7 +60,7 @@ impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
     }
 }
 
-/// Calls `visit` once for every element of `out`, with the inputs' elements at its index. Shapes are aligned at the right.
+/// Calls `visit` once for every element of `out`, with the inputs' elements there. Shapes are aligned at the right.
 ///
 /// # Panics
 /// If an input does not stretch to the shape of `out`.
@@ -255,7 +255,7 @@ fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> 
 enum PassStrategy {
     /// No operand is copied: see [`Nest::visit_rows`].
     Direct(Option<u8>),
-    /// Several rows are merged into one, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
+    /// Several rows are merged, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
     Copied { copied: u8, first: usize, take: usize },
     /// Blocks of `take` steps of loop `across` and of the innermost loop, with copies of the operands in `copied`. One of
     /// these is adjacent along `across` and has a large stride along the innermost loop.
@@ -340,7 +340,7 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock
             nest.chunked(first, take, &mut |nest| drive_copied(nest, copied, count, visit));
         }
         PassStrategy::Transposed { copied, across, take } => {
-            drive_transposed(nest, copied, across, take, visit)
+            drive_transposed(nest, copied, across, take, visit);
         }
     }
 }

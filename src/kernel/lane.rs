@@ -5,9 +5,9 @@
 //! across:  row0[j] + row1[j] + … for each column j   8, 4, 2 or 1 rows, 16 and 8 columns at a time
 //! ```
 //!
-//! A lane of up to 1024 elements has one set of accumulators. A longer one is read as eight stretches side by side, because
-//! memory serves several streams faster than one; the sums of their blocks are added pairwise. Strided elements are copied
-//! to a buffer first.
+//! A lane of up to 1024 elements has one set of accumulators. A longer one is read as eight stretches side by side,
+//! because memory serves several streams faster than one; the sums of their blocks are added pairwise. Strided elements
+//! are copied to a buffer first.
 
 #![forbid(unsafe_code)]
 

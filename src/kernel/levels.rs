@@ -14,13 +14,13 @@ use super::simd::{self, Cpu, Work};
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
-/// The number of sums that are added up before a carry to the next level. The error bound is a few times that of pairwise
-/// summation, with a third of its levels.
+/// The number of sums that are added up before a carry to the next level. The error bound is a few times that of
+/// pairwise summation, with a third of its levels.
 pub(super) const RADIX: usize = 8;
 /// Enough for `8^9` sums before the topmost level grows.
 const MAX_LEVELS: usize = 8;
 
-/// The number of levels for the sums of `rows` rows, if the first level is carried after `carry_every` rows.
+/// The number of levels for `rows` additions, if the first level is carried after `carry_every` of them.
 pub(super) fn count(rows: usize, carry_every: usize) -> usize {
     let (mut levels, mut held) = (1, carry_every);
     while held < rows && levels < MAX_LEVELS {
@@ -37,9 +37,9 @@ pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
     tiles: &'a mut [T],
     width: usize,
     count: usize,
-    /// The number of rows after which the first level is carried.
+    /// The number of additions after which the first level is carried.
     carry_every: usize,
-    /// The number of rows until the next carry.
+    /// The number of additions until the next carry.
     until_carry: usize,
     /// The number of carries so far.
     carried: usize,
@@ -49,7 +49,7 @@ pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cascade {
     pub(super) levels: usize,
-    /// The number of rows after which the first level is carried.
+    /// The number of additions after which the first level is carried.
     pub(super) carry_every: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
         &mut self.tiles[..self.width]
     }
 
-    /// Ends a row: carries the first level if it holds enough rows.
+    /// Counts an addition to the first level, and carries the level if it is full.
     #[inline(always)]
     pub(super) fn carry(&mut self) {
         self.until_carry -= 1;
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(sums.finish(), [1000]);
     }
 
-    /// Each partial sum has few terms, so that the error stays small: a plain sum of as many tenths has 100 times the error.
+    /// Each partial sum has few terms and a small error: a plain sum of as many tenths has 100 times the error.
     #[test]
     fn sums_are_of_few_terms() {
         let rows = 4096_u16;

@@ -2,19 +2,21 @@
 //!
 //! ```text
 //! for each batch element:
-//!     library:  large ones, and batches that share a matrix and so are one large one: `ndarray::linalg`
-//!     fixed:    all sums of a tiny matrix side by side, of sizes that the compiler knows
+//!     library:  large matrices, and batches that share a matrix and so make a large one: `ndarray::linalg`
+//!     fixed:    tiny matrices of sizes that the compiler knows, all sums side by side
 //!     tiles:    for 4 rows and 8 columns: sums[4][8] += a[4] * b[8], for each term
-//!     dots:     for each row and column: eight parts of the sum, as the terms are adjacent in both
-//!     columns:  tiles of one column, for anything
+//!     dots:     for each row and column: eight accumulators, if the terms are adjacent in both matrices
+//!     columns:  tiles of one column, for all other strides
 //! ```
 //!
-//! Memory: any strides. *Fixed* needs three matrices without gaps; *tiles* adjacent columns in the second matrix and the
-//! result, or adjacent rows in the first matrix and the result; *dots* adjacent terms in both matrices; the library
-//! strides that are not negative. [`ProductStrategy::of`] and [`Library`] choose.
+//! Memory: any strides, but each strategy has its condition. [`ProductStrategy::of`] and [`Library`] choose.
+//! - *Fixed*: three matrices without gaps.
+//! - *Tiles*: adjacent columns in the second matrix and the result, or adjacent rows in the first matrix and the result.
+//! - *Dots*: adjacent terms in both matrices.
+//! - *Library*: no negative strides.
 //!
-//! Sums of up to 15 terms, and those whose neighbours in memory are different sums, are added in the order of their
-//! terms; the others in eight parts. It does not depend on the CPU or on the number of threads.
+//! *Dots*, for 16 terms or more, adds eight partial sums; *fixed*, *tiles* and *columns* add in the order of the terms.
+//! The choice and the order do not depend on the CPU or on the number of threads.
 
 #![forbid(unsafe_code)]
 
@@ -31,20 +33,22 @@ use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
 
 /// The fewest multiplications that are worth another thread.
 const GRAIN: usize = 1 << 15;
-/// The fewest terms that are added in parts.
+/// The fewest terms that are added in several accumulators.
 const PARTS_FROM: usize = 16;
-/// Parts of a sum.
+/// The number of accumulators of a sum.
 const PARTS: usize = 8;
-/// Rows and columns of a tile.
+/// Rows of a tile.
 const ROWS: usize = 4;
+/// Columns of a tile.
 const COLUMNS: usize = 8;
 
-/// Multiplies the last axes of two arrays, for each index of the others, into `out`: `axes` are those of `out`, `a`
-/// and `b`, two for matrices and one for vectors, which are columns but for the only one of `a` and its products with
-/// matrices.
+/// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
+///
+/// `axes` are the numbers of last axes of `out`, `a` and `b`: two for a matrix, one for a vector. The vector of `a` is a
+/// row, that of `b` a column. The vector of `out` is a row if `a` has a vector, else a column.
 ///
 /// # Panics
-/// Where the sizes do not go together, or the outer axes not to those of `out`.
+/// If the sizes do not go together, or the outer axes do not stretch to those of `out`.
 pub(crate) fn products_into<T, D, E, O, X>(
     out: &mut ArrayRef<T, O>,
     a: &ArrayRef<T, D>,
@@ -93,7 +97,7 @@ where
     fresh(shape, &|_, _| None, |out: &mut ArrayRef<MaybeUninit<T>, O>| {
         match Nest::products(&mut LoopPlan::new(), out, a, b, axes) {
             Some(nest) => executor.run(nest, &Products { store: &Fresh }),
-            // sums of no terms
+            // every sum has no terms
             None => out.iter_mut().for_each(|slot| {
                 slot.write(T::zero());
             }),
@@ -101,15 +105,16 @@ where
     })
 }
 
-/// Products by `ndarray::linalg`, which takes over from where its blocks and threads' worth of preparation pay off.
+/// Products by `ndarray::linalg`, for matrices large enough to repay its preparation.
 pub(crate) struct Library;
 
 impl Library {
-    /// The fewest multiplications, and the fewest rows, terms and columns, for which it was measured to be quicker.
+    /// The fewest multiplications for which the library was measured to be faster.
     const MIN_MULTIPLICATIONS: usize = 1 << 16;
+    /// The fewest rows, terms and columns for which the library was measured to be faster.
     const MIN_SIZE: usize = 8;
 
-    /// Whether it may be quicker for the elements of a result of this shape.
+    /// Whether the library may be faster for a result of this shape.
     fn may_suit<T: 'static>(shape: &[usize], terms: usize) -> bool {
         let is_its_own = [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>());
         let multiplications = shape.iter().fold(terms, |count, &size| count.saturating_mul(size));
@@ -129,7 +134,7 @@ impl<T: LinalgScalar> Task<T, (T, T)> for Library {
         GRAIN
     }
 
-    /// Batches and rows.
+    /// Whether the loop is over batches or rows.
     fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
         place + 2 < loops.len()
     }
@@ -164,12 +169,12 @@ impl<T: LinalgScalar, S: Store<T>> Task<S::Slot, (T, T)> for Products<'_, S> {
     }
 }
 
-/// How matrices are multiplied.
+/// The strategy of a product, chosen by its loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProductStrategy {
-    /// Without gaps, of one of the sizes that there is a loop for: rows, terms, columns.
+    /// Matrices without gaps of sizes for which a loop is compiled: rows, terms and columns.
     Fixed([usize; 3]),
-    /// Rows of the second matrix and of the result are without gaps; those of the transposed product, if `transposed`.
+    /// Adjacent columns in the second matrix and in the result, or in the transposed product if `transposed`.
     Tiles {
         transposed: bool,
     },
@@ -178,7 +183,7 @@ enum ProductStrategy {
 }
 
 impl ProductStrategy {
-    /// The quickest way for three loops: rows, terms and columns. Operand 0 is the result.
+    /// The fastest strategy for three loops: rows, terms and columns. Operand 0 is the result.
     fn of(loops: &[Loop]) -> Self {
         let [rows, terms, columns] = loops else { unreachable!("three loops") };
         let follows = |l: &Loop, k: usize, stride: usize| l.len == 1 || l.strides[k] == stride.cast_signed();
@@ -289,7 +294,8 @@ fn dots<T: LinalgScalar, S: Store<T>>(nest: Nest<'_, S::Slot, (T, T)>, store: &S
     }
 }
 
-/// One row at a time: with several, the compiler gathers their terms instead of taking them side by side (2x slower).
+/// The sum of the products of two rows. With several rows at a time, the compiler gathers their terms instead of loading
+/// them side by side (2x slower).
 #[inline(always)]
 fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
     let mut parts = [T::zero(); PARTS];
@@ -300,7 +306,7 @@ fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
             parts[k] = parts[k] + x[k] * y[k];
         }
     }
-    // written out, as an index that is computed would keep the parts in memory
+    // written out: with computed indices, the compiler keeps the parts in memory
     let [p0, p1, p2, p3, p4, p5, p6, p7] = parts;
     let mut sum = ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
     for (&x, &y) in rest_a.iter().zip(rest_b) {
@@ -309,10 +315,9 @@ fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
     sum
 }
 
-/// Tiles of the result that stay in registers while the terms go by: several columns wide if they are adjacent in the
-/// second matrix.
+/// Tiles of the result that stay in registers while their terms are added. They are several columns wide if `adjacent`.
 ///
-/// If `TRANSPOSED`, the operands are transposed and in the other order; their elements are still multiplied in the first.
+/// If `TRANSPOSED`, the operands are transposed and exchanged. Elements of the first matrix are still the left factors.
 #[inline(always)]
 fn tiles<T: LinalgScalar, S: Store<T>, const TRANSPOSED: bool>(
     nest: Nest<'_, S::Slot, (T, T)>,
@@ -343,7 +348,7 @@ fn tiles<T: LinalgScalar, S: Store<T>, const TRANSPOSED: bool>(
     }
 }
 
-/// `C` columns of the result.
+/// Computes `C` columns of the result, from `column` on.
 #[inline(always)]
 fn rows<T: LinalgScalar, S: Store<T>, const C: usize, const TRANSPOSED: bool>(
     a: Block<'_, T>,
@@ -363,7 +368,7 @@ fn rows<T: LinalgScalar, S: Store<T>, const C: usize, const TRANSPOSED: bool>(
     }
 }
 
-/// `R` rows and `C` columns of the result.
+/// Computes `R` rows and `C` columns of the result, from `row` and `column` on.
 #[inline(always)]
 fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize, const TRANSPOSED: bool>(
     a: Block<'_, T>,
@@ -396,7 +401,7 @@ mod tests {
         l
     }
 
-    /// The way for matrices of these sizes and strides, and a dense result.
+    /// The strategy for matrices of these sizes and strides, and a dense result.
     fn strategy([rows, terms, columns]: [usize; 3], a: [isize; 2], b: [isize; 2]) -> ProductStrategy {
         let out = [columns.cast_signed(), 1];
         ProductStrategy::of(&[
@@ -454,7 +459,7 @@ mod tests {
         let last = [of(3, [0, 1, 5]), of(5, [1, 0, 1])];
         let matrices = [of(2, [99, 60, 7]), of(6, [20, 12, 0]), of(4, [5, 3, 0]), last[0], last[1]];
         assert_eq!(joined(&matrices), [matrices[0], of(24, [5, 3, 0]), last[0], last[1]]);
-        // with gaps, or a matrix each
+        // with gaps, or with another matrix for each batch element
         let gaps = [of(6, [21, 12, 0]), of(4, [5, 3, 0]), last[0], last[1]];
         assert_eq!(joined(&gaps), gaps);
         let others = [of(6, [20, 12, 15]), of(4, [5, 3, 0]), last[0], last[1]];

@@ -1,12 +1,11 @@
-//! Sums that are neither [`lanes`](super::lanes) nor [`streams`](super::streams): rows added to tiles, as
-//! [`tiles`] says. Memory is read row by row, each of them evenly spaced.
+//! Sums that are neither [`lanes`](super::lanes) nor [`streams`](super::streams): rows are added to [`tiles`]. The
+//! elements of each row are evenly spaced in memory.
 //!
 //! ```text
 //! for each eight rows: tile[j] += row0[j] + … + row7[j]
 //! ```
 //!
-//! Eight rows are added up before the tile is read and written once. On several threads, large tiles are shared out by
-//! columns.
+//! Eight rows are added up before the tile is read and written once. Several threads share the columns of a large tile.
 
 use super::{Element, Store, SumTask};
 use crate::kernel::combine::Plus;
@@ -18,7 +17,7 @@ use crate::kernel::threads::{SliceExecutor, SliceTask};
 use crate::kernel::tiles::{self, AddRows, TileRows, Tiling};
 use alloc::vec;
 
-/// Adds rows, from this column on.
+/// Adds the rows of a tile, restricted to the columns from `column` on that the levels have.
 struct AddRowsFrom {
     column: usize,
 }
@@ -31,7 +30,7 @@ impl<T: Element> AddRows<T, (T,)> for AddRowsFrom {
 }
 
 /// Sums a nest tile by tile.
-// Not inline, as the room on the stack takes time.
+// Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
 pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>(
     nest: Nest<'_, S::Slot, (T,)>,

@@ -7,8 +7,9 @@
 //! c c c c          out[j] = tile[j]
 //! ```
 //!
-//! Rows of fewer than 32 elements without gaps are taken several at a time, as one longer row; the parts of the tile are
-//! then added up. One level of sums is enough, and the tile is set up once: [`rows`](super::rows) without their overhead.
+//! Several rows of fewer than 32 elements without gaps are read as one longer row. The parts of the tile that belong to
+//! one column are added up at the end. One level of sums is enough, and the tile is set up once, unlike in
+//! [`rows`](super::rows).
 
 use super::{Element, Store};
 use crate::kernel::combine::Plus;
@@ -18,13 +19,13 @@ use crate::kernel::loops::Loop;
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
 
-/// Rows that are added without carrying.
+/// The most rows, which are added without a carry.
 const ROWS: usize = 128;
-/// Narrower rows are taken several at a time.
+/// Narrower rows are merged.
 const NARROW: usize = 32;
-/// At most so many.
+/// The most rows that are merged into one.
 const MAX_MERGED: usize = 16;
-/// Wider ones are left to tiles.
+/// Wider rows are left to tiles.
 const WIDEST: usize = 4096;
 
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +61,7 @@ impl Streams {
         })
     }
 
-    // Not inline, as the room on the stack takes time.
+    // Not inline: a function with a large stack frame takes time to enter.
     #[inline(never)]
     pub(super) fn run<T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
         let Self { rows, last_len, width, merged } = self;
@@ -79,7 +80,7 @@ impl Streams {
                     }
                 }
                 let sums = levels.finish();
-                // the parts of the tile, as many as rows were taken at a time
+                // adds up the parts of the tile, one for each merged row
                 lane::fold(&Plus, sums, slots.len());
                 slots.each(sums, |slot, total| store.store(slot, total));
             }
