@@ -1,7 +1,7 @@
 //! Reductions over named axes by an operation of your own.
 
 use crate::error::{BroadcastError, operation};
-use crate::kernel::combine::By;
+use crate::kernel::combine::ClosureOp;
 use crate::kernel::each::{Cloning, block};
 use crate::kernel::fused::{Fold, reduce};
 use crate::kernel::memory::NoMemory;
@@ -118,7 +118,7 @@ fn reduced<A: Clone, D: Dimension, F: Fn(A, A) -> A>(
     identity: A,
     op: F,
 ) -> Result<Array<A, D>, NoMemory> {
-    let by = By { identity: &identity, op: &op };
+    let by = ClosureOp { identity: &identity, op: &op };
     let visit = &mut Fold { make: Cloning, by };
     reduce(array, shape, &mut |nest, moving| block(nest, moving, visit), &by)
 }

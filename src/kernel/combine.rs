@@ -46,21 +46,21 @@ impl<T: Clone + Zero> Combine<T> for Plus {
     }
 }
 
-/// The operation of a closure.
-pub(crate) struct By<'f, T, F> {
+/// The operation of a closure, with its identity.
+pub(crate) struct ClosureOp<'f, T, F> {
     pub(crate) identity: &'f T,
     pub(crate) op: &'f F,
 }
 
-impl<T, F> Clone for By<'_, T, F> {
+impl<T, F> Clone for ClosureOp<'_, T, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, F> Copy for By<'_, T, F> {}
+impl<T, F> Copy for ClosureOp<'_, T, F> {}
 
-impl<T: Clone, F: Fn(T, T) -> T> By<'_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> ClosureOp<'_, T, F> {
     /// Combines a value into a partial result.
     #[inline(always)]
     pub(super) fn add(self, into: &mut T, value: T) {
@@ -87,7 +87,7 @@ impl<T: Clone, F: Fn(T, T) -> T> By<'_, T, F> {
     }
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for By<'_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
     fn identity(&self) -> T {
         self.identity.clone()
     }
@@ -102,7 +102,7 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for By<'_, T, F> {
 }
 
 struct CombineRows<'a, 'f, T, F> {
-    by: By<'f, T, F>,
+    by: ClosureOp<'f, T, F>,
     into: &'a mut [T],
     from: &'a [T],
 }
@@ -118,7 +118,7 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRows<'_, '_, T, F> {
 }
 
 struct CombineLane<'a, 'f, T, F> {
-    by: By<'f, T, F>,
+    by: ClosureOp<'f, T, F>,
     lane: &'a [T],
 }
 
@@ -164,14 +164,14 @@ mod tests {
 
     #[test]
     fn lanes_of_all_lengths() {
-        let by = By { identity: &usize::MIN, op: &usize::max };
+        let by = ClosureOp { identity: &usize::MIN, op: &usize::max };
         for len in (1..80_usize).chain([1000, 2048]) {
             for at in [0, len / 2, len - 1] {
                 let lane: Vec<_> = (0..len).map(|i| if i == at { 5000 } else { i % 7 }).collect();
                 assert_eq!(by.total(&lane), 5000, "{len} elements, {at}");
             }
             let lane: Vec<_> = (0..len).collect();
-            assert_eq!(By { identity: &0, op: &|a, b| a + b }.total(&lane), lane.iter().sum());
+            assert_eq!(ClosureOp { identity: &0, op: &|a, b| a + b }.total(&lane), lane.iter().sum());
         }
         assert_eq!(by.total(&[]), 0);
     }

@@ -17,7 +17,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{By, Combine};
+use super::combine::{ClosureOp, Combine};
 use super::each::{Make, VisitBlock, drive};
 use super::lane;
 use super::levels::{Levels, take};
@@ -52,7 +52,7 @@ impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
 /// Combines the result of a [`Make`] with a partial result.
 pub(crate) struct Fold<'f, M, R, F> {
     pub(crate) make: M,
-    pub(crate) by: By<'f, R, F>,
+    pub(crate) by: ClosureOp<'f, R, F>,
 }
 
 impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fold<'_, M, R, F> {

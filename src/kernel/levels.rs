@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(sums.finish(), [1000]);
     }
 
-    /// Each partial sum has few terms and a small error: a plain sum of as many tenths has 100 times the error.
+    /// Each partial sum has few terms and a small error. A plain sum of the same tenths has 100 times the error.
     #[test]
     fn sums_are_of_few_terms() {
         let rows = 4096_u16;

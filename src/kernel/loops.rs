@@ -47,7 +47,7 @@ impl Loop {
         self.strides.iter().zip(inner.strides).all(|(&outer, inner)| outer == inner.wrapping_mul(turn))
     }
 
-    /// How far the operands are after `steps` steps.
+    /// The offsets of the operands after `steps` steps.
     #[inline]
     pub(crate) fn after(&self, steps: usize) -> Offsets {
         self.strides.map(|stride| stride * steps.cast_signed())

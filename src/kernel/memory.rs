@@ -160,7 +160,7 @@ impl Buffers {
         assert!(size > 0 && steps(loops) <= LARGEST_COPY / size, "plain numbers, of a block that fits");
         self.copied[k] = from;
         let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1);
-        // SAFETY: The caller promises the elements. The buffer holds as many, checked above, and is aligned for them.
+        // SAFETY: The caller promises the elements. The buffer has room for them, checked above, and is aligned for them.
         unsafe {
             match size {
                 1 => copy_block::<u8>(from.cast(), k, loops, room.cast()),
@@ -182,8 +182,8 @@ impl Buffers {
 /// Copies the elements along the loops to adjacent places.
 ///
 /// # Safety
-/// `from`, moved along the loops by the strides of operand `k`, points to valid elements, and there is room for as many
-/// at `to`.
+/// `from`, moved along the loops by the strides of operand `k`, points to valid elements, and there is room at `to` for
+/// one element for each index.
 unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut B) {
     let (outer, inner) = match *loops {
         [] => (Loop::ONE, loops),
@@ -288,7 +288,8 @@ pub(super) fn fresh<A, D: Dimension>(
     // SAFETY: The vector has room for `len` elements, and a `MaybeUninit` needs no value.
     unsafe { elements.set_len(len) };
     let mut array = ordered(shape, is_inside, |shape| {
-        // SAFETY: The vector has as many elements as the shape, in any order of its axes, and the layout is standard.
+        // SAFETY: The vector has one element for each index of the shape, in any order of its axes, and the layout is
+        // standard.
         unsafe { Array::from_shape_vec_unchecked(shape, elements) }
     });
     fill(&mut array);

@@ -8,8 +8,8 @@
 //!     fold the reduced loops within the tile, and store the sums
 //! ```
 //!
-//! The innermost loops, kept and reduced alike, make a *tile*: as many sums as stay in L1. The outermost loop of the tile
-//! is cut if it is too long. If it is reduced, the cut leaves a narrower last row, and if it is kept, a narrower last tile.
+//! The innermost loops, kept and reduced alike, make a *tile*, whose sums stay in L1. The outermost loop of the tile is
+//! cut if it is too long. If it is reduced, the cut leaves a narrower last row, and if it is kept, a narrower last tile.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 

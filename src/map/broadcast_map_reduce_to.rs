@@ -3,7 +3,7 @@
 use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
 use crate::error::operation::{self, Operation};
 use crate::error::{BroadcastError, Request};
-use crate::kernel::combine::{By, Combine};
+use crate::kernel::combine::{ClosureOp, Combine};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Fold, reduce_to};
 use crate::shape::{TargetShape, sizes, sum_target};
@@ -71,7 +71,7 @@ where
     R: Clone,
     G: Fn(R, R) -> R,
 {
-    let by = By { identity: &identity, op: &op };
+    let by = ClosureOp { identity: &identity, op: &op };
     let visit = &mut Fold { make: Mapping::<O, F>(map, PhantomData), by };
     let (visit, by): (&mut VisitBlock<'_, R, O::Elems>, &dyn Combine<R>) =
         (&mut |nest, moving| block(nest, moving, visit), &by);

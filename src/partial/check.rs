@@ -119,7 +119,7 @@ impl Check {
     /// Whether the check holds for operands of these shapes.
     ///
     /// # Shapes
-    /// One for each operand of the decision, such as its partial shape accepts. If the shape or the axis
+    /// One for each operand of the decision, which its partial shape accepts. If the shape or the axis
     /// of the check is missing, the check does not hold.
     ///
     /// # Errors

@@ -118,7 +118,7 @@ pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
     shapes.iter().map(|shape| shape.batch().len()).max().unwrap_or(0)
 }
 
-/// Writes the joint batch shape into `joint`, which has as many axes.
+/// Writes the joint batch shape into `joint`, which has its number of axes.
 ///
 /// # Errors
 /// `Incompatible` where an axis has two sizes that are not 1.

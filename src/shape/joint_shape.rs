@@ -124,7 +124,7 @@ pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
     shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
 }
 
-/// Writes the joint shape into `joint`, which has as many axes, and returns whether the shapes broadcast together.
+/// Writes the joint shape into `joint`, which has its number of axes, and returns whether the shapes broadcast together.
 /// Overflow is not checked. [`joint_error_of`] is the error of either.
 #[inline(always)]
 pub(crate) fn join(shapes: impl IntoIterator<Item: AsRef<[usize]>>, joint: &mut [usize]) -> bool {
