@@ -111,7 +111,7 @@ impl Scratch {
         for slot in &mut *room {
             slot.write(value.clone());
         }
-        // SAFETY: every element was written just above.
+        // SAFETY: Every element was written just above.
         unsafe { &mut *(core::ptr::from_mut(room) as *mut [T]) }
     }
 }
@@ -189,7 +189,7 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
         [] => (Loop::ONE, loops),
         // the sizes of most numbers; short rows of other sizes are copied element by element
         [rows, row] if const { matches!(size_of::<B>(), 4 | 8) } && matches!(row.len, 2 | 3 | 4 | 8) => {
-            // SAFETY: the caller promises the elements and the room.
+            // SAFETY: The caller promises the elements and the room.
             return unsafe {
                 match row.len {
                     2 => copy_rows::<B, 2>(from, &rows, row.strides[k], k, to),
@@ -202,7 +202,7 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
         [rows, row]
             if const { matches!(size_of::<B>(), 4 | 8) } && rows.strides[k] == 1 && row.strides[k] > 1 =>
         {
-            // SAFETY: the caller promises the elements and the room.
+            // SAFETY: The caller promises the elements and the room.
             return unsafe { copy_transposed(from, row.strides[k], [rows.len, row.len], to) };
         }
         [outer, ref inner @ ..] => (outer, inner),
@@ -239,7 +239,7 @@ unsafe fn copy_transposed<B: Copy>(from: *const B, step: isize, [rows, width]: [
     const AT_ONCE: usize = 8;
     for first in (0..width).step_by(AT_ONCE) {
         for row in 0..rows {
-            // SAFETY: the caller promises the elements and the room.
+            // SAFETY: The caller promises the elements and the room.
             unsafe {
                 let from = from.add(row).offset(first.cast_signed() * step);
                 let to = to.add(row * width + first);
@@ -260,7 +260,7 @@ unsafe fn copy_transposed<B: Copy>(from: *const B, step: isize, [rows, width]: [
 /// As [`copy_block`].
 unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: isize, k: usize, to: *mut B) {
     for i in 0..rows.len {
-        // SAFETY: the caller promises the elements and the room.
+        // SAFETY: The caller promises the elements and the room.
         unsafe {
             let from = from.offset(i.cast_signed() * rows.strides[k]);
             let row = match step {

@@ -104,7 +104,7 @@ macro_rules! elements {
             where
                 Self: 'r,
             {
-                // SAFETY: the caller promises these elements.
+                // SAFETY: The caller promises these elements.
                 ($(unsafe { &*$a },)*)
             }
 
@@ -118,7 +118,7 @@ macro_rules! elements {
                 let mut i = 0;
                 let len = if const { LEN > 0 } { LEN } else { out.len() };
                 let out = &mut out[..len];
-                // SAFETY: the caller promises these elements.
+                // SAFETY: The caller promises these elements.
                 $(let $a = unsafe { slice::from_raw_parts($a, if const { moves(MOVING, $k) } { len } else { 1 }) };)*
                 while i < len {
                     visit.visit(&mut out[i], ($(&$a[if const { moves(MOVING, $k) } { i } else { 0 }],)*));
@@ -133,7 +133,7 @@ macro_rules! elements {
                 moving: u8,
                 visit: &mut V,
             ) {
-                // SAFETY: the caller promises this.
+                // SAFETY: The caller promises this.
                 unsafe {
                     match moving {
                         // without optimisation, the loops for eight elements are not compiled
@@ -542,8 +542,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline(always)]
     pub(crate) fn slots(self) -> Option<&'a mut [T]> {
         let row = self.loops.last()?;
-        // SAFETY: These are indices of the loops, and lead to different elements, because the output moves along this
-        // loop; the nest is used up.
+        // SAFETY: These are indices of the loops. The output moves along this one, so by the invariant they lead to
+        // different elements, and these are adjacent; the nest is used up.
         (row.strides[0] == 1).then(|| unsafe { slice::from_raw_parts_mut(self.out, row.len) })
     }
 
@@ -657,7 +657,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline]
     unsafe fn visit_lane(slot: &mut T, at: E::Pointers, row: &Loop, visit: &mut impl Visit<T, E>) {
         for j in 0..row.len {
-            // SAFETY: the caller promises these elements.
+            // SAFETY: The caller promises these elements.
             visit.visit(slot, unsafe { E::refs(E::moved(at, &row.after(j))) });
         }
     }
