@@ -18,18 +18,24 @@ pub(crate) fn write<T: Number>(out: &mut [T], x: &[T]) {
 }
 
 plain!(four_streams<T>(x: &[T]) {
-    let mut sums = [[T::zero(); 16]; 4];
-    let mut streams = x.chunks_exact((x.len() / 4).max(1)).map(|stream| stream.chunks_exact(16));
-    if let (Some(a), Some(b), Some(c), Some(d)) =
-        (streams.next(), streams.next(), streams.next(), streams.next())
-    {
-        for (((a, b), c), d) in a.zip(b).zip(c).zip(d) {
-            for (sums, x) in sums.iter_mut().zip([a, b, c, d]) {
-                for (sum, &x) in sums.iter_mut().zip(x) {
-                    *sum += x;
-                }
-            }
+    const LANES: usize = 16;
+    let quarter = x.len() / 4;
+    let stream = |i: usize| x[i * quarter..][..quarter].chunks_exact(LANES);
+    // An array for each stream: in one array of arrays they would stay in memory.
+    let [mut s, mut t, mut u, mut v] = [[T::zero(); LANES]; 4];
+    for (((a, b), c), d) in stream(0).zip(stream(1)).zip(stream(2)).zip(stream(3)) {
+        for i in 0..LANES {
+            s[i] += a[i];
+        }
+        for i in 0..LANES {
+            t[i] += b[i];
+        }
+        for i in 0..LANES {
+            u[i] += c[i];
+        }
+        for i in 0..LANES {
+            v[i] += d[i];
         }
     }
-    std::hint::black_box(&sums);
+    std::hint::black_box(&(s, t, u, v));
 });

@@ -28,6 +28,7 @@ macro_rules! plain {
             }
 
             #[inline(never)]
+            #[allow(dead_code, reason = "not every loop has something to vectorise")]
             #[allow(unsafe_code, reason = "only called where the CPU has AVX2")]
             pub(crate) fn avx2 $(<$T: crate::plain::Number>)? ($($x: $X),*) {
                 #[cfg(target_arch = "x86_64")]
