@@ -7,9 +7,10 @@
 #[macro_use]
 mod plain;
 mod limit;
+mod progress;
 
 use crate::plain::Number;
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice};
 use ndarray_broadcast::prelude::*;
 use std::fmt::Debug;
@@ -265,17 +266,17 @@ fn small(c: &mut Criterion) {
     group.finish();
 }
 
-fn benches(c: &mut Criterion) {
-    small(c);
-    all_of_few(c);
-    all::<f32>(c, "f32");
-    all::<f64>(c, "f64");
-    some::<i32>(c, "i32");
+fn main() {
+    let config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(30));
+    let config = config.measurement_time(Duration::from_millis(120));
+    progress::run(
+        config,
+        &[
+            ("small", small),
+            ("all of few", all_of_few),
+            ("f32", |c| all::<f32>(c, "f32")),
+            ("f64", |c| all::<f64>(c, "f64")),
+            ("i32", |c| some::<i32>(c, "i32")),
+        ],
+    );
 }
-
-criterion_group! {
-    name = adjoint;
-    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(30)).measurement_time(Duration::from_millis(120));
-    targets = benches
-}
-criterion_main!(adjoint);

@@ -6,9 +6,10 @@
 
 #[macro_use]
 mod plain;
+mod progress;
 
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{
     Array, Array3, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis, Dimension, Ix0,
@@ -366,5 +367,15 @@ fn large_products(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, update, small_matrices, large_bases, element_wise, large_products);
-criterion_main!(benches);
+fn main() {
+    progress::run(
+        Criterion::default(),
+        &[
+            ("update", update),
+            ("small matrices", small_matrices),
+            ("large bases", large_bases),
+            ("element wise", element_wise),
+            ("large products", large_products),
+        ],
+    );
+}

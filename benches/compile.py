@@ -4,9 +4,10 @@
     python3 benches/compile.py               prints a table in Markdown, after some minutes
     python3 benches/compile.py --only a,d    measures these rows only
     python3 benches/compile.py --check       and fails where a bound is broken
+    python3 benches/compile.py --write       and writes the tables of README.md and CONTRIBUTING.md
 
 Times are user CPU of cargo and all that it starts: the least of three builds of one crate whose dependencies are built,
-in turns with the crate that it is compared with; a build from nothing happens once. All that is written goes into a
+in turns with the crate that it is compared with; a build from nothing happens once. All that is built goes into a
 temporary folder. Needs Unix.
 """
 
@@ -17,12 +18,14 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NDARRAY = re.search(r'^ndarray = \{ version = "(.+?)"', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.M)[1]
 CRATE = "ndarray-broadcast"
 ROUNDS = 3
+MARKS = ("<!-- cost: written by benches/compile.py -->", "<!-- end of cost -->")
 
 TWO = """a + b; a - b; a * b; a / b; a * b + 1.0; (a - b) * (a - b); (a + b).sqrt(); a.max(b); a.min(b); a * b.abs();
 a.mul_add(b, a); (a - b).abs(); if a > b { a } else { -b }; a * 0.5 + b * 0.25; a / (1.0 + b * b); a * a - b * b;
@@ -77,6 +80,7 @@ class Scratch:
 
     def __init__(self, folder):
         self.folder = folder
+        self.fresh = {}
         members = ", ".join(f'"{name}"' for name in SOURCES)
         workspace = f'[workspace]\nresolver = "3"\nmembers = [{members}]\n[profile.release]\nstrip = true\n'
         (folder / "Cargo.toml").write_text(workspace, encoding="utf-8")
@@ -90,12 +94,12 @@ class Scratch:
     def source(self, name):
         return self.folder / name / "src" / ("main.rs" if "fn main" in SOURCES[name] else "lib.rs")
 
-    def cargo(self, command, name, profile, target="target"):
+    def cargo(self, command, *choice, target="target"):
         """User CPU in seconds, and the crates that were compiled."""
         # A wrapper may have the work done by a server, whose time is not seen.
         own = {"CARGO_INCREMENTAL": "0", "RUSTC_WRAPPER": "", "CARGO_TERM_COLOR": "never", "CARGO_TERM_QUIET": "false"}
         env = os.environ | own | {"CARGO_TARGET_DIR": str(self.folder / target)}
-        command = ["cargo", command, "--profile", profile, "-p", name]
+        command = ["cargo", command, *choice]
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         ended = subprocess.run(command, cwd=self.folder, env=env, stderr=subprocess.PIPE, text=True, check=False)
         seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
@@ -108,16 +112,23 @@ class Scratch:
         if name in SOURCES:
             self.source(name).touch()
         else:
-            self.cargo("clean", name, profile)
-        seconds, compiled = self.cargo("build", name, profile)
+            self.cargo("clean", "--profile", profile, "-p", name)
+        seconds, compiled = self.cargo("build", "--profile", profile, "-p", name)
         if compiled != [name]:
             sys.exit(f"compiled were {compiled}, not {name} alone")
         return seconds
 
+    def from_nothing(self, name):
+        """User CPU of a release build of a program, or of the crate's example, in an empty folder."""
+        if name not in self.fresh:
+            here = ("-p", name) if name in SOURCES else ("--manifest-path", ROOT / "Cargo.toml", "--example", name)
+            self.fresh[name] = self.cargo("build", "--release", *here, target=f"fresh-{name}")[0]
+        return self.fresh[name]
+
     def least(self, names, profile):
         """The least user CPU of building each crate."""
         for name in names:
-            self.cargo("build", name, profile)
+            self.cargo("build", "--profile", profile, "-p", name)
         rounds = [[self.rebuild(name, profile) for name in names] for _ in range(ROUNDS)]
         return map(min, zip(*rounds))
 
@@ -132,7 +143,7 @@ def closures(scratch, names, bound):
 def programs(scratch):
     seconds, sizes, printed = [], [], []
     for name in ("plain", "ours"):
-        seconds.append(scratch.cargo("build", name, "release", target=f"fresh-{name}")[0])
+        seconds.append(scratch.from_nothing(name))
         file = scratch.folder / f"fresh-{name}" / "release" / name
         sizes.append(file.stat().st_size / 1000)
         printed.append(subprocess.run([file], stdout=subprocess.PIPE, check=True).stdout)
@@ -141,7 +152,12 @@ def programs(scratch):
     more = sizes[1] - sizes[0]
     yield "stripped", *(f"{size:.0f} kB" for size in sizes), f"{more:+.0f} kB", "100 kB", more <= 100
     more = seconds[1] - seconds[0]
-    yield "built from nothing", *(f"{time:.2f} s" for time in seconds), f"{more:+.2f} s", "–", True
+    yield "built from nothing", *(f"{each:.2f} s" for each in seconds), f"{more:+.2f} s", "–", True
+
+
+def example(scratch):
+    plain, ours = scratch.from_nothing("plain"), scratch.from_nothing("wine")
+    yield "built from nothing", f"{plain:.2f} s", f"{ours:.2f} s", f"{ours / plain:.2f}×", "3×", ours / plain <= 3
 
 
 def alone(scratch):
@@ -155,27 +171,61 @@ ROWS = {
     "c": ("20 sums of 2 operands, to a's ndarray", lambda scratch: closures(scratch, ("plain2", "sum2"), 3)),
     "d": ("program of 3 calls", programs),
     "e": ("the crate alone", alone),
+    "f": ("the example wine, to d's ndarray", example),
 }
+# What README shows of these: a row, one of its lines, and what it is called there.
+SHOWN = [
+    ("d", "built from nothing", "a program of 3 calls, built with its dependencies"),
+    ("d", "stripped", "the size of that program, stripped"),
+    ("a", "release", "a crate of 20 closures over 2 operands"),
+    ("a", "debug", "the same without optimisation"),
+]
+
+
+HEADING = "| | ndarray | ndarray-broadcast | | bound |\n|---|---:|---:|---:|---:|"
+
+
+def cells_of(row):
+    return f"| {' | '.join(row)} |"
+
+
+def write(file, heading, rows):
+    """Puts a table between the marks of a file."""
+    path = ROOT / file
+    before, rest = path.read_text(encoding="utf-8").split(MARKS[0])
+    _, after = rest.split(MARKS[1])
+    table = "\n".join([heading, *map(cells_of, rows)])
+    path.write_text(f"{before}{MARKS[0]}\n\n{table}\n\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default=",".join(ROWS), metavar="a,b", help="the rows to measure")
     parser.add_argument("--check", action="store_true", help="fail where a bound is broken")
+    parser.add_argument("--write", action="store_true", help="write the tables of README.md and CONTRIBUTING.md")
     options = parser.parse_args()
-    chosen, all_hold = options.only.split(","), True
+    chosen = options.only.split(",")
     if not ROWS.keys() >= set(chosen):
         parser.error(f"the rows are {', '.join(ROWS)}")
-    print("| | ndarray | ndarray-broadcast | | bound |\n|---|---:|---:|---:|---:|", flush=True)
+    if options.write and set(chosen) != ROWS.keys():
+        parser.error("the tables need all rows: --write goes without --only")
+    lines, all_hold, begun = {}, True, time.monotonic()
+    print(HEADING, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Scratch(Path(folder))
-        for row in chosen:
+        for number, row in enumerate(chosen, 1):
             label, measure = ROWS[row]
-            print(f"measuring {row}: {label}", file=sys.stderr, flush=True)
+            since = time.monotonic() - begun
+            print(f"measuring {row}, {number} of {len(chosen)}, after {since:.0f} s: {label}", file=sys.stderr, flush=True)
             for what, *cells, bound, holds in measure(scratch):
                 bound = bound if holds else f"{bound}, broken"
-                print(f"| {row}. {label}, {what} | {' | '.join(cells)} | {bound} |", flush=True)
+                lines[row, what] = (f"{row}. {label}, {what}", *cells, bound)
+                print(cells_of(lines[row, what]), flush=True)
                 all_hold &= holds
+    if options.write:
+        write("CONTRIBUTING.md", HEADING, lines.values())
+        shown = [(name, *lines[row, what][1:4]) for row, what, name in SHOWN]
+        write("README.md", "| | ndarray | with ndarray-broadcast | |\n|---|---:|---:|---:|", shown)
     sys.exit(0 if all_hold or not options.check else 1)
 
 

@@ -4,9 +4,10 @@
 
 #[macro_use]
 mod plain;
+mod progress;
 
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, Criterion};
 use ndarray::{Array1, Array2, Axis, RemoveAxis};
 use ndarray_broadcast::broadcast_map_reduce_to;
 use ndarray_broadcast::prelude::*;
@@ -189,5 +190,9 @@ fn own_shape(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, largest, means, distances, own_shape);
-criterion_main!(benches);
+fn main() {
+    progress::run(
+        Criterion::default(),
+        &[("largest", largest), ("means", means), ("distances", distances), ("own shape", own_shape)],
+    );
+}

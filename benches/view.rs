@@ -1,8 +1,10 @@
 //! What a view costs: every form, with 1 to 6 axes, fixed and dynamic, next to `ArrayRef::broadcast` and
 //! to what one would write with it; and the same for 1 to 10^8 elements.
 
+mod progress;
+
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use ndarray::{Array, ArrayRef, ArrayView, Axis, Dim, Dimension, IxDyn, RemoveAxis};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -156,5 +158,9 @@ fn every_size(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, every_form, every_target, every_size);
-criterion_main!(benches);
+fn main() {
+    progress::run(
+        Criterion::default(),
+        &[("every form", every_form), ("every target", every_target), ("every size", every_size)],
+    );
+}

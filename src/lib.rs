@@ -1,4 +1,5 @@
-#![doc = include_str!("guide/images.md")]
+// Not for doctests, which would be named after this file.
+#![cfg_attr(not(doctest), doc = include_str!("guide/images.md"))]
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]

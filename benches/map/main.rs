@@ -3,7 +3,8 @@
 //! ndarray's own way, and to what memory allows (`limit`).
 //!
 //! All ways of a group read the same memory, and those that write into an existing output write to the same one. Each
-//! result is compared with the expected one; the numbers are small integers, so the order of additions does not matter.
+//! result that does not depend on earlier calls is compared with the expected one; the numbers are small integers, so the
+//! order of additions does not matter.
 #![allow(
     clippy::unwrap_used,
     clippy::many_single_char_names,
@@ -15,6 +16,8 @@
 mod plain;
 #[path = "../limit.rs"]
 mod limit;
+#[path = "../progress.rs"]
+mod progress;
 
 /// One way into the existing `out`, which is opaque to the optimiser so that every write stays.
 macro_rules! way {
@@ -47,7 +50,7 @@ mod transposed;
 
 use crate::plain::Number;
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, Criterion};
 use ndarray::{Array, Dimension, ShapeBuilder};
 use std::time::Duration;
 
@@ -80,5 +83,14 @@ fn group<'a>(c: &'a mut Criterion, name: &str) -> Group<'a> {
     group
 }
 
-criterion_group!(benches, evaluation::all, copies::all, transposed::all, fused_sums::all);
-criterion_main!(benches);
+fn main() {
+    progress::run(
+        Criterion::default(),
+        &[
+            ("evaluation", evaluation::all),
+            ("copies", copies::all),
+            ("transposed", transposed::all),
+            ("fused sums", fused_sums::all),
+        ],
+    );
+}

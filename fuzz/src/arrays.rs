@@ -70,6 +70,16 @@ impl Layout {
         )
     }
 
+    /// One of many elements: permuted, with gaps between those of one axis and at the ends of another, reversed.
+    pub fn long(input: &mut Input<'_>, shape: &[usize]) -> Self {
+        let order = if input.one_in(2) { input.order(shape.len()) } else { (0..shape.len()).collect() };
+        let [spaced, padded] = [input.below(10), input.below(10)];
+        let reversed = if input.one_in(6) { input.byte() } else { 0 };
+        let gaps =
+            |axis| (1 + usize::from(axis == spaced), usize::from(axis == padded), reversed >> axis & 1 == 1);
+        Self::nested(shape, &order, gaps, 0)
+    }
+
     /// Axis `order[0]` is the outermost; each has a step, counted in turns of the next inner one, and a pad.
     fn nested(
         shape: &[usize],

@@ -27,7 +27,18 @@ pub fn run(data: &[u8]) {
 fn case<A: Clone + PartialEq + Debug>(input: &mut Input<'_>, value: impl Fn(usize) -> A + Copy) {
     let whole = input.shape(5, 4096);
     let shape = input.operand_of(&whole);
-    let source = Laid::new(Layout::to_read(input, &shape), value);
+    let layout = Layout::to_read(input, &shape);
+    laid_out(input, layout, whole, value);
+}
+
+/// Copies of an array in a layout, to arrays that mostly have the shape `whole`.
+pub(crate) fn laid_out<A: Clone + PartialEq + Debug>(
+    input: &mut Input<'_>,
+    layout: Layout,
+    whole: Vec<usize>,
+    value: impl Fn(usize) -> A + Copy,
+) {
+    let source = Laid::new(layout, value);
     let fixed = input.one_in(2);
     let elements: Vec<A> = source.elements().cloned().collect();
     ranked!(source.view(), fixed, [2 Ix2], view => copied(&view, &elements));

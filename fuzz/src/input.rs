@@ -60,6 +60,20 @@ impl<'a> Input<'a> {
         shape
     }
 
+    /// A shape of one to four axes, with sizes up to `room` at which the kernel takes other loops; or of many axes.
+    pub fn long_shape(&mut self, room: usize) -> Vec<usize> {
+        if self.one_in(12) {
+            return vec![2; 8];
+        }
+        let mut shape = vec![1; 1 + self.below(4)];
+        for axis in self.order(shape.len()) {
+            let size = self.pick(&[2, 3, 4, 8, 9, 17, 33, 65, 130, 260, 600, 1030, 2050, 4100, 9000, 40_000]);
+            let others: usize = shape.iter().product();
+            shape[axis] = size.min(room / others).max(1);
+        }
+        shape
+    }
+
     /// A shape that goes to `target`: leading axes dropped, some of the others 1. Sometimes one that may not.
     pub fn operand_of(&mut self, target: &[usize]) -> Vec<usize> {
         let from = if self.one_in(3) { self.below(target.len() + 1) } else { 0 };

@@ -20,6 +20,7 @@ pub mod maps;
 pub mod parsers;
 pub mod partial;
 pub mod shapes;
+pub mod strategies;
 pub mod sums;
 pub mod views;
 
@@ -34,4 +35,5 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("partial", partial::run),
     ("parsers", parsers::run),
     ("exact", exact::run),
+    ("strategies", strategies::run),
 ];

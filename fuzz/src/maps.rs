@@ -123,44 +123,6 @@ fn output_of<A: Number>(input: &mut Input<'_>, map: &Verdict<(Vec<usize>, Vec<i6
     Laid::new(Layout::to_write(input, &shape), |place| A::of(place as i64 % 50))
 }
 
-fn pair(input: &mut Input<'_>) {
-    let arrays = family::<f32>(input, 2, 4096);
-    let fixed = input.one_in(2);
-    let map = mapped(&arrays);
-    let target = target_of(input, &map);
-    let out = output_of::<f32>(input, &map);
-    let sum = summed(&map, &target);
-    let apply = onto(&arrays, out.shape());
-    let several = input.one_in(3);
-    let f = |a: &f32, b: &f32| *a - 3.0 * *b;
-    let [a, b] = &arrays[..] else { unreachable!() };
-    let fixed = fixed && (a.ndim(), b.ndim()) == (2, 1);
-    ranked!(a.view(), fixed, [2 Ix2], x => {
-        let y = b.view();
-        let result = if several { par_broadcast_map((&x, &y), f) } else { broadcast_map((&x, &y), f) };
-        if let Some((made, (shape, expected))) = agreed(result, &map) {
-            assert_array(&made, shape, &numbers::<f32>(expected));
-        }
-        let result = broadcast_map_sum_to((&x, &y), &target, f);
-        if let Some((made, (shape, expected))) = agreed(result, &sum) {
-            assert_array(&made, shape, &numbers::<f32>(expected));
-        }
-    });
-    let mut after = out.clone();
-    let result = ranked!(after.view_mut(), fixed, [2 Ix2], after => {
-        let (mut after, x, y) = (after, a.view(), b.view());
-        let g = |out: &mut f32, a: &f32, b: &f32| *out = *out * 2.0 + f(a, b);
-        if several { par_broadcast_apply(&mut after, (x, y), g) } else { broadcast_apply(&mut after, (x, y), g) }
-    });
-    match agreed(result, &apply) {
-        Some(((), made)) => {
-            let became = out.elements().zip(made).map(|(old, made)| old * 2.0 + *made as f32);
-            out.assert_became(&after, became);
-        }
-        None => out.assert_became(&after, out.elements().copied()),
-    }
-}
-
 /// All operations on `$arrays`, which are as many as the names.
 macro_rules! all {
     ($input:expr, $arrays:expr, $($x:ident)+) => {{
@@ -196,6 +158,61 @@ macro_rules! all {
             None => out.assert_became(&once, out.elements().copied()),
         }
     }};
+}
+
+fn pair(input: &mut Input<'_>) {
+    let arrays = family::<f32>(input, 2, 4096);
+    two(input, &arrays);
+}
+
+/// Maps and sums of two arrays, and of three, in these layouts.
+pub(crate) fn laid_out(input: &mut Input<'_>, layouts: &[Layout]) {
+    fn arrays<A: Number>(layouts: &[Layout]) -> Vec<Laid<A>> {
+        layouts.iter().map(|layout| Laid::new(layout.clone(), |place| A::of(value(place)))).collect()
+    }
+    match layouts.len() {
+        1 => all!(input, &arrays::<i64>(layouts), a),
+        2 => two(input, &arrays(layouts)),
+        3 if input.one_in(3) => shared(input, &arrays(layouts)),
+        _ => all!(input, &arrays::<i64>(layouts), a b c),
+    }
+}
+
+fn two(input: &mut Input<'_>, arrays: &[Laid<f32>]) {
+    let fixed = input.one_in(2);
+    let map = mapped(arrays);
+    let target = target_of(input, &map);
+    let out = output_of::<f32>(input, &map);
+    let sum = summed(&map, &target);
+    let apply = onto(arrays, out.shape());
+    let several = input.one_in(3);
+    let f = |a: &f32, b: &f32| *a - 3.0 * *b;
+    let [a, b] = arrays else { unreachable!() };
+    let fixed = fixed && (a.ndim(), b.ndim()) == (2, 1);
+    ranked!(a.view(), fixed, [2 Ix2], x => {
+        let y = b.view();
+        let result = if several { par_broadcast_map((&x, &y), f) } else { broadcast_map((&x, &y), f) };
+        if let Some((made, (shape, expected))) = agreed(result, &map) {
+            assert_array(&made, shape, &numbers::<f32>(expected));
+        }
+        let result = broadcast_map_sum_to((&x, &y), &target, f);
+        if let Some((made, (shape, expected))) = agreed(result, &sum) {
+            assert_array(&made, shape, &numbers::<f32>(expected));
+        }
+    });
+    let mut after = out.clone();
+    let result = ranked!(after.view_mut(), fixed, [2 Ix2], after => {
+        let (mut after, x, y) = (after, a.view(), b.view());
+        let g = |out: &mut f32, a: &f32, b: &f32| *out = *out * 2.0 + f(a, b);
+        if several { par_broadcast_apply(&mut after, (x, y), g) } else { broadcast_apply(&mut after, (x, y), g) }
+    });
+    match agreed(result, &apply) {
+        Some(((), made)) => {
+            let became = out.elements().zip(made).map(|(old, made)| old * 2.0 + *made as f32);
+            out.assert_became(&after, became);
+        }
+        None => out.assert_became(&after, out.elements().copied()),
+    }
 }
 
 /// The same of three operands on several threads as on one.

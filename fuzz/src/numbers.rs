@@ -19,7 +19,7 @@ macro_rules! numbers {
         }
     })* };
 }
-numbers!(i64 i32 f32 f64);
+numbers!(i64 i32 i128 f32 f64);
 
 /// How many [`Counted`] there are.
 static ALIVE: AtomicI64 = AtomicI64::new(0);

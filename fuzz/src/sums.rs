@@ -30,7 +30,13 @@ fn numbered<A: Number>(layout: Layout) -> (Laid<A>, Vec<i64>) {
 
 fn case<A: Number>(input: &mut Input<'_>) {
     let shape = input.shape(5, 4096);
-    let (array, values) = numbered::<A>(Layout::to_read(input, &shape));
+    let layout = Layout::to_read(input, &shape);
+    laid_out::<A>(input, layout);
+}
+
+/// Sums of an array in a layout.
+pub(crate) fn laid_out<A: Number>(input: &mut Input<'_>, layout: Layout) {
+    let (array, values) = numbered::<A>(layout);
     if input.one_in(2) { axes(input, &array, &values) } else { to_shape(input, &array, &values) }
 }
 

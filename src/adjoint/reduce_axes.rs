@@ -1,11 +1,10 @@
 //! Reductions over named axes by an operation of your own.
 
 use crate::error::{BroadcastError, operation};
-use crate::kernel::combine::{By, Combine};
-use crate::kernel::each::{Cloning, VisitBlock, block};
-use crate::kernel::fused::{Fold, reduce_to};
+use crate::kernel::combine::By;
+use crate::kernel::each::{Cloning, block};
+use crate::kernel::fused::{Fold, reduce};
 use crate::kernel::memory::NoMemory;
-use crate::kernel::nest::Inputs;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, sizes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -121,15 +120,5 @@ fn reduced<A: Clone, D: Dimension, F: Fn(A, A) -> A>(
 ) -> Result<Array<A, D>, NoMemory> {
     let by = By { identity: &identity, op: &op };
     let visit = &mut Fold { make: Cloning, by };
-    reduced_by(array, shape, &mut |nest, moving| block(nest, moving, visit), &by)
-}
-
-/// The part that is not generic over the closure: compiled once for arrays of this type.
-fn reduced_by<A: Clone, D: Dimension>(
-    array: &ArrayRef<A, D>,
-    shape: D,
-    visit: &mut VisitBlock<'_, A, (A,)>,
-    combine: &dyn Combine<A>,
-) -> Result<Array<A, D>, NoMemory> {
-    reduce_to(array.shape(), shape, &Inputs::from((array,)), visit, combine)
+    reduce(array, shape, &mut |nest, moving| block(nest, moving, visit), &by)
 }

@@ -1,4 +1,7 @@
-//! What partial results are combined by: addition, or an operation that a caller gives.
+//! How partial results are combined: by addition, or by an operation that the caller gives.
+//!
+//! All strategies of [`fused`](super::fused) sums take either. An operation is passed as a trait object, so that a closure
+//! is compiled into two short loops and not into every strategy.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +9,7 @@ use super::lane;
 use super::levels::take_or;
 use super::simd::{self, Cpu, Work};
 use core::array;
+use core::hint::black_box;
 use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
@@ -18,8 +22,8 @@ pub(crate) trait Combine<T> {
     /// Combines each element of `from` into that of `into`.
     fn rows(&self, into: &mut [T], from: &[T]);
 
-    /// Replaces the first elements by what lanes of `len` elements come to, which are all of `x`.
-    fn totals(&self, x: &mut [T], len: usize);
+    /// All elements of a lane, combined.
+    fn total(&self, lane: &[T]) -> T;
 }
 
 /// Addition.
@@ -37,10 +41,8 @@ impl<T: Clone + Zero> Combine<T> for Plus {
     }
 
     #[inline(always)]
-    fn totals(&self, x: &mut [T], len: usize) {
-        for lane in 0..x.len() / len {
-            x[lane] = lane::total(&x[lane * len..][..len]);
-        }
+    fn total(&self, lane: &[T]) -> T {
+        lane::total(lane)
     }
 }
 
@@ -65,6 +67,23 @@ impl<T: Clone, F: Fn(T, T) -> T> By<'_, T, F> {
         let before = take_or(into, || self.identity.clone());
         *into = (self.op)(before, value);
     }
+
+    /// Combines the values into as many partial results.
+    #[inline(always)]
+    fn add_all(self, into: &mut [T], values: &[T]) {
+        into.iter_mut().zip(values).for_each(|(into, value)| self.add(into, value.clone()));
+    }
+
+    /// Combines partial results by halves until `left` remain, at the front; powers of two.
+    #[inline(always)]
+    fn halve(self, sums: &mut [T], left: usize) {
+        let mut width = sums.len();
+        while width > left {
+            width /= 2;
+            let (low, high) = sums.split_at_mut(width);
+            self.add_all(low, &high[..width]);
+        }
+    }
 }
 
 impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for By<'_, T, F> {
@@ -76,8 +95,8 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for By<'_, T, F> {
         simd::dispatch(Rows { by: *self, into, from });
     }
 
-    fn totals(&self, x: &mut [T], len: usize) {
-        simd::dispatch(Totals { by: *self, x, len });
+    fn total(&self, lane: &[T]) -> T {
+        simd::dispatch(Total { by: *self, lane })
     }
 }
 
@@ -93,64 +112,65 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for Rows<'_, '_, T, F> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { by, into, from } = self;
-        into.iter_mut().zip(from).for_each(|(into, from)| by.add(into, from.clone()));
+        by.add_all(into, from);
     }
 }
 
-struct Totals<'a, 'f, T, F> {
+struct Total<'a, 'f, T, F> {
     by: By<'f, T, F>,
-    x: &'a mut [T],
-    len: usize,
+    lane: &'a [T],
 }
 
-/// How many elements of a lane are combined side by side.
-const WIDTH: usize = 16;
+/// How many elements of a lane are combined side by side, of a long one and of a short one.
+const LONG: usize = 64;
+const SHORT: usize = 8;
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for Totals<'_, '_, T, F> {
-    type Output = ();
+impl<T: Clone, F: Fn(T, T) -> T> Work for Total<'_, '_, T, F> {
+    type Output = T;
 
     #[inline(always)]
-    fn run<C: Cpu>(self) {
-        let Self { by, x, len } = self;
-        for lane in 0..x.len() / len {
-            let mut sums: [T; WIDTH] = array::from_fn(|_| by.identity.clone());
-            let chunks = x[lane * len..][..len].chunks_exact(WIDTH);
-            let rest = chunks.remainder();
-            for chunk in chunks {
-                sums.iter_mut().zip(chunk).for_each(|(sum, x)| by.add(sum, x.clone()));
+    fn run<C: Cpu>(self) -> T {
+        let Self { by, lane } = self;
+        let mut eight: [T; SHORT] = array::from_fn(|_| by.identity.clone());
+        let rows = lane.chunks_exact(LONG);
+        let rest = rows.remainder();
+        if lane.len() >= LONG {
+            let mut sums: [T; LONG] = array::from_fn(|_| by.identity.clone());
+            // Opaque: the compiler vectorises a loop for more operations than it does statements without one.
+            let sums = &mut sums[..black_box(LONG)];
+            for row in rows {
+                by.add_all(sums, row);
             }
-            sums.iter_mut().zip(rest).for_each(|(sum, x)| by.add(sum, x.clone()));
-            let mut left = WIDTH;
-            while left > 1 {
-                left /= 2;
-                let (low, high) = sums.split_at_mut(left);
-                low.iter_mut().zip(high).for_each(|(low, high)| by.add(low, high.clone()));
-            }
-            x[lane] = sums[0].clone();
+            by.halve(sums, SHORT);
+            eight.clone_from_slice(&sums[..SHORT]);
         }
+        let rows = rest.chunks_exact(SHORT);
+        let rest = rows.remainder();
+        for row in rows {
+            by.add_all(&mut eight, row);
+        }
+        by.add_all(&mut eight, rest);
+        by.halve(&mut eight, 1);
+        take_or(&mut eight[0], || by.identity.clone())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::{vec, vec::Vec};
+    use alloc::vec::Vec;
 
     #[test]
-    fn totals_of_all_lengths() {
+    fn lanes_of_all_lengths() {
         let by = By { identity: &usize::MIN, op: &usize::max };
-        for len in (1..40_usize).chain([1000, 2048]) {
+        for len in (1..80_usize).chain([1000, 2048]) {
             for at in [0, len / 2, len - 1] {
-                let lane = |lane: usize| (0..len).map(move |i| if i == at { 5000 + lane } else { i % 7 });
-                let mut x: Vec<_> = (0..3).flat_map(lane).collect();
-                by.totals(&mut x, len);
-                assert_eq!(x[..3], [5000, 5001, 5002], "{len} elements, {at}");
+                let lane: Vec<_> = (0..len).map(|i| if i == at { 5000 } else { i % 7 }).collect();
+                assert_eq!(by.total(&lane), 5000, "{len} elements, {at}");
             }
-            let mut x: Vec<_> = (0..len).collect();
-            By { identity: &0, op: &|a, b| a + b }.totals(&mut x, len);
-            assert_eq!(x[0], (0..len).sum());
+            let lane: Vec<_> = (0..len).collect();
+            assert_eq!(By { identity: &0, op: &|a, b| a + b }.total(&lane), lane.iter().sum());
         }
-        let mut none = vec![0_usize; 0];
-        by.totals(&mut none, 5);
+        assert_eq!(by.total(&[]), 0);
     }
 }

@@ -11,8 +11,9 @@
 //!              carry full levels
 //! ```
 //!
-//! The closure is compiled into the loops of [`each`](super::each), with a sum for the output, and into one for lanes.
-//! Sums and reductions share all of this: they differ in a [`Combine`].
+//! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which bring operands that stride
+//! to L1 and write to adjacent partial results: `buffer` and `tile`. Sums and reductions share all of this: they differ in
+//! a [`Combine`]. Reductions of one array take adjacent lanes where they are, without a buffer.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -25,7 +26,7 @@ use super::memory::{NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Visit};
 use super::simd::{self, Cpu, Work};
 use super::tiles::{self, AddRows, Limits, Tiling};
-use ndarray::{Array, Dimension};
+use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
 /// How often a sum is added to before it is carried.
@@ -75,33 +76,73 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) -> Result<Array<R, D>, NoMemory> {
-    let mut out = filled(shape, || combine.identity())?;
-    let mut plan = Plan::new();
+    let (mut out, mut plan) = (filled(shape, || combine.identity())?, Plan::new());
     if let Some(nest) = Nest::over(&mut plan, Some(joint), &mut out, inputs, Outside::AllRead) {
-        match Way::of::<R>(nest.loops()) {
-            Way::Direct => drive(nest, visit),
-            Way::Lanes => {
-                let inner = nest.loops().len().min(2);
-                let mut lanes = nest.walk(inner);
-                while let Some(lanes) = lanes.next() {
-                    visit(lanes, None);
-                }
-            }
-            Way::Blocks(tiling) => {
-                tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit, combine));
-            }
-            Way::Tiles(tiling) => {
-                let mut add = Rows { visit, room: Loops::new(), dense: Loops::new() };
-                tiles::parts(nest, tiling, |nest, tiling| {
-                    let mut scratch = Scratch::new();
-                    let room = tiling.cascade.levels * tiling.width(nest.loops());
-                    let room = scratch.filled(room, &combine.identity());
-                    tiles::run(combine, nest, tiling, room, &mut add, |slot, sum| *slot = sum);
-                });
+        reduce_nest(nest, visit, combine);
+    }
+    Ok(out)
+}
+
+/// [`reduce_to`] of the elements of an array, which are not made: `visit` clones them. The shape has as many axes.
+pub(crate) fn reduce<A: Clone, D: Dimension>(
+    array: &ArrayRef<A, D>,
+    shape: D,
+    visit: &mut VisitBlock<'_, A, (A,)>,
+    combine: &dyn Combine<A>,
+) -> Result<Array<A, D>, NoMemory> {
+    let (mut out, mut plan) = (filled(shape, || combine.identity())?, Plan::new());
+    let inputs = Inputs::from((array,));
+    if let Some(nest) = Nest::over(&mut plan, Some(array.shape()), &mut out, &inputs, Outside::AllRead) {
+        if !are_lanes(nest.loops()) {
+            reduce_nest(nest, visit, combine);
+            return Ok(out);
+        }
+        let mut runs = nest.blocks(1, false);
+        while let Some(mut lanes) = runs.next() {
+            while let Some((lane, slot)) = lanes.next() {
+                *slot.only() = combine.total(lane.slice());
             }
         }
     }
     Ok(out)
+}
+
+/// Whether all that is reduced are lanes of adjacent elements, which need not be copied to blocks.
+fn are_lanes(loops: &[Loop]) -> bool {
+    let Some((lane, outer)) = loops.split_last() else { return false };
+    lane.is_reduced()
+        && lane.strides[1] == 1
+        && (SHORT..=BLOCK).contains(&lane.len)
+        && outer.iter().all(|l| !l.is_reduced())
+}
+
+fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+    nest: Nest<'_, R, E>,
+    visit: &mut VisitBlock<'_, R, E>,
+    combine: &C,
+) {
+    match Way::of::<R>(nest.loops()) {
+        Way::Direct => drive(nest, visit),
+        Way::Lanes => {
+            let inner = nest.loops().len().min(2);
+            let mut lanes = nest.walk(inner);
+            while let Some(lanes) = lanes.next() {
+                visit(lanes, None);
+            }
+        }
+        Way::Blocks(tiling) => {
+            tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit, combine));
+        }
+        Way::Tiles(tiling) => {
+            let mut add = Rows { visit, room: Loops::new(), dense: Loops::new() };
+            tiles::parts(nest, tiling, |nest, tiling| {
+                let mut scratch = Scratch::new();
+                let room = tiling.cascade.levels * tiling.width(nest.loops());
+                let room = scratch.filled(room, &combine.identity());
+                tiles::run(combine, nest, tiling, room, &mut add, |slot, sum| *slot = sum);
+            });
+        }
+    }
 }
 
 /// The way a nest is summed.
@@ -176,7 +217,9 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
             }
             left /= l.len;
             if inside == 1 {
-                combine.totals(&mut buffer[..left * l.len], l.len);
+                for lane in 0..left {
+                    buffer[lane] = combine.total(&buffer[lane * l.len..][..l.len]);
+                }
                 continue;
             }
             for (to, from) in (0..left).step_by(inside).zip((0..).step_by(inside * l.len)) {

@@ -147,6 +147,22 @@ fn of_many_elements() {
 }
 
 /// The count of a mask with as many terms as an element type holds no longer, and an order that is always the same.
+/// Around every length at which lanes are reduced in another way, adjacent and not.
+#[test]
+fn of_lanes() {
+    for len in [1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 2047, 2048, 2049, 5000] {
+        let x = Array::from_shape_fn((3, len), |(i, j)| ((i * len + j) * 7919 % 10_007) as i64);
+        for x in [x.view(), x.t().as_standard_layout().t()] {
+            for x in [x.view(), x.slice(s![.., ..;-1]), x.slice(s![..;2, ..;2])] {
+                let top = x.reduce_axes(1, i64::MIN, i64::max).unwrap();
+                assert_eq!(top, x.map_axis(Axis(1), |lane| *lane.iter().max().unwrap()), "{len} elements");
+                let bits = x.reduce_axes(-1, 0, |a, b| a ^ b).unwrap();
+                assert_eq!(bits, x.fold_axis(Axis(1), 0, |a, b| a ^ b), "{len} elements");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_same_to_the_last_bit() {
     let x = Array2::from_shape_fn((700, 300), |(i, j)| 1.0 / (1 + i * 300 + j) as f32);

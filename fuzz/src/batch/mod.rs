@@ -2,7 +2,7 @@
 
 mod back;
 mod closures;
-mod ops;
+pub(crate) mod ops;
 
 use crate::arrays::{Laid, Layout};
 use crate::check::{Verdict, agreed, assert_array, assert_view};

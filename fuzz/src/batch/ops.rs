@@ -134,7 +134,12 @@ fn long(input: &mut Input<'_>) -> usize {
 }
 
 pub(super) fn products(input: &mut Input<'_>) {
-    let [m, n, p] = std::array::from_fn(|_| long(input));
+    let sizes = std::array::from_fn(|_| long(input));
+    products_of(input, sizes);
+}
+
+/// Products of matrices or vectors of these sizes: rows, terms, columns.
+pub(crate) fn products_of(input: &mut Input<'_>, [m, n, p]: [usize; 3]) {
     let k = if input.one_in(12) { input.size() } else { n };
     let kind = input.below(4);
     let [mut left, mut right] = match kind {

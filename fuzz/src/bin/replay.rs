@@ -26,7 +26,9 @@ fn main() {
     };
     let budget = Duration::from_secs_f64(seconds / targets.len() as f64);
     println!("{:<10} {:>6} {:>12} {:>8}", "target", "files", "executions", "seconds");
-    for target in targets {
+    let all = targets.len();
+    for (target, number) in targets.into_iter().zip(1..) {
+        eprintln!("== {}: {number} of {all}, {:.0} seconds", target.0, budget.as_secs_f64());
         let (start, corpus) = (Instant::now(), corpus(target.0));
         corpus.iter().for_each(|data| run(&target, data));
         let (mut executions, mut random) = (corpus.len(), Random(0x9E37_79B9_7F4A_7C15));

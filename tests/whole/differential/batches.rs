@@ -121,19 +121,19 @@ pub(super) fn vectorized(case: &Case) {
 
 /// The sum over a matrix of the squares less 3.
 fn squares(m: Matrix<'_>, mut out: ArrayViewMut0<'_, i64>) {
-    out[()] = m.iter().map(|x| x * x).sum::<i64>() - 3 * m.len() as i64;
+    out[()] = m.iter().map(|x| x * x - 3).sum::<i64>();
 }
 
 pub(super) fn mapped(case: &Case) {
     let layout = source(case);
     let x = layout.view();
     let f = squares;
-    let result = || -> Outcome<_> { Ok(here!(x.batch::<Ix2>()?.map((), f)?)) };
+    let result = || -> Outcome<ArrayD<i64>> { Ok(here!(x.batch::<Ix2>()?.map((), f)?)) };
     if let Some(result) = agreed(case, result()) {
         assert_result(&result, &recorded(case, "results"));
         let a = x.batch::<Ix2>().unwrap();
         let twice = |m: Matrix<'_>, n: Matrix<'_>, mut out: ArrayViewMut0<'_, i64>| {
-            out[()] = m.iter().zip(n).map(|(m, n)| m * n).sum::<i64>() - 3 * m.len() as i64;
+            out[()] = m.iter().zip(n).map(|(m, n)| m * n - 3).sum::<i64>();
         };
         assert_eq!(here!(a.zip_map(&a, (), twice)), Ok(result));
     }

@@ -6,6 +6,9 @@ use ndarray::{ArrayD, ArrayViewD, Ix0, Ix1, Ix2};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_arrays, broadcast_map, broadcast_map_sum_to};
 
+/// The same gradient in several ways, of a `delta`.
+type Backward<'b> = dyn Fn(&ArrayViewD<'_, i64>) -> Vec<Outcome<ArrayD<i64>>> + 'b;
+
 /// A view in every form that states it, and the sums that undo it.
 pub(super) fn of_view(case: &Case) {
     let layouts = layouts(case);
@@ -13,8 +16,7 @@ pub(super) fn of_view(case: &Case) {
     let (target, axes) = (&case.shape("target"), &case.shape("axes"));
     let delta = case.ok().then(|| described(case, "delta"));
     let delta = delta.as_ref().map(Layout::view);
-    let check = |forward: Outcome<ArrayD<i64>>,
-                 backward: &dyn Fn(&ArrayViewD<'_, i64>) -> Vec<Outcome<ArrayD<i64>>>| {
+    let check = |forward: Outcome<ArrayD<i64>>, backward: &Backward<'_>| {
         let Some(forward) = agreed(case, forward) else { return };
         assert_result(&forward, &recorded(case, "results"));
         for gradient in backward(delta.as_ref().unwrap()) {

@@ -47,7 +47,7 @@ fn agrees_with_another_system() {
     for value in std::iter::from_fn(&mut next) {
         let case = Case::from(value.clone());
         tally.entry(case.text("op").to_owned()).or_default()[usize::from(case.ok())] += 1;
-        rows.forget();
+        rows::forget();
         match catch_unwind(AssertUnwindSafe(|| check(&case))) {
             Ok(()) if case.ok() => rows.count(case.list("calls")),
             Ok(()) => {}

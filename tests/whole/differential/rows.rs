@@ -11,6 +11,11 @@ thread_local! {
     static RUN: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
 }
 
+/// Forgets the expressions of the last case.
+pub(super) fn forget() {
+    RUN.take();
+}
+
 /// Notes an expression.
 pub(super) fn note(expression: &str) {
     RUN.with_borrow_mut(|run| run.insert(normal(expression)));
@@ -48,11 +53,6 @@ impl From<&Case> for Rows {
 }
 
 impl Rows {
-    /// Forgets the expressions of the last case.
-    pub(super) fn forget(&mut self) {
-        RUN.take();
-    }
-
     /// Counts the expressions of this case with the calls that gave its result.
     pub(super) fn count(&mut self, calls: &[Value]) {
         RUN.with_borrow(|run| {

@@ -42,7 +42,7 @@ pub(super) fn back(case: &Case) {
     let (layout, target) = (source(case), case.shape("target"));
     let (delta, shape, factor) = (layout.view(), &target, case.get("factor").as_i64().unwrap());
     let x = onto(case);
-    let (like, a) = (&x, factor);
+    let (like, a) = (x.clone(), factor);
     let (mut total, mut gradient, mut scaled) = (x.clone(), x.clone(), x.clone());
     let mut results = vec![delta.sum_to_shape_into(&mut total), here!(delta.add_sum_to(&mut gradient))];
     let added = std::mem::replace(&mut gradient, scaled.clone());

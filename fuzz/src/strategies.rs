@@ -1,0 +1,137 @@
+//! Arrays that are large enough, and laid out so, that every strategy of the kernel is taken.
+
+use crate::arrays::{Laid, Layout};
+use crate::check::assert_array;
+use crate::input::Input;
+use crate::model::{aligned_right, element, indices, read_at, scrambled, without_axes};
+use crate::numbers::{Counted, Number, balanced};
+use crate::{batch, copies, maps, model, sums};
+use ndarray::{Array3, s};
+use ndarray_broadcast::broadcast_map_reduce_to;
+use ndarray_broadcast::prelude::*;
+
+pub fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    let input = &mut input;
+    match input.below(12) {
+        0 => long_sums::<f32>(input, 40_000),
+        1 => long_sums::<f64>(input, 20_000),
+        2 => long_sums::<i128>(input, 20_000),
+        3 => balanced(|| long_sums::<Counted>(input, 3000)),
+        4 => reductions(input),
+        5 | 6 => several(input),
+        7 | 8 => copied(input),
+        9 | 10 => products(input),
+        _ => on_threads(input),
+    }
+}
+
+fn long_sums<A: Number>(input: &mut Input<'_>, room: usize) {
+    let shape = input.long_shape(room);
+    let layout = Layout::long(input, &shape);
+    sums::laid_out::<A>(input, layout);
+}
+
+/// Maps and sums of some arrays of one joint shape.
+fn several(input: &mut Input<'_>) {
+    let whole = input.long_shape(8000);
+    let count = 1 + input.below(3);
+    let layouts: Vec<Layout> = (0..count)
+        .map(|_| {
+            let shape = input.operand_of(&whole);
+            Layout::long(input, &shape)
+        })
+        .collect();
+    maps::laid_out(input, &layouts);
+}
+
+fn copied(input: &mut Input<'_>) {
+    let whole = input.long_shape(20_000);
+    let shape = input.operand_of(&whole);
+    let layout = Layout::long(input, &shape);
+    match input.below(6) {
+        0 => copies::laid_out(input, layout, whole, |place| place as u8),
+        1 => copies::laid_out(input, layout, whole, |place| place as u16),
+        2 => copies::laid_out(input, layout, whole, |place| place as f32),
+        3 => copies::laid_out(input, layout, whole, |place| place as f64),
+        4 => copies::laid_out(input, layout, whole, |place| place as u128),
+        _ => copies::laid_out(input, layout, whole, |place| [place as u8, 1, 2]),
+    }
+}
+
+/// Products of sizes that have loops of their own, and of sizes that are the library's.
+fn products(input: &mut Input<'_>) {
+    let n = input.pick(&[2, 3, 4, 6]);
+    let sizes = match input.below(5) {
+        0 => [n, n, n],
+        1 => [n, n, 1],
+        2 => [1, n, 1],
+        3 => [1 + input.below(6), 16 + input.below(40), 1 + input.below(6)],
+        _ => std::array::from_fn(|_| 41 + input.below(12)),
+    };
+    batch::ops::products_of(input, sizes);
+}
+
+/// Other reductions than sums, of an array and of what a closure makes of two.
+fn reductions(input: &mut Input<'_>) {
+    let shape = input.long_shape(8000);
+    let number = |place: usize| scrambled(place as i64);
+    let a = Laid::new(Layout::long(input, &shape), number);
+    let b = input.operand_of(&shape);
+    let b = Laid::new(Layout::long(input, &b), number);
+    let axes: Vec<usize> = (0..shape.len()).filter(|_| input.one_in(2)).collect();
+    let places = without_axes(shape.len(), &axes);
+    let left: Vec<usize> = places.iter().map(|&axis| shape[axis]).collect();
+    let mut largest = vec![i64::MIN; left.iter().product()];
+    for (index, &number) in indices(&shape).iter().zip(a.elements()) {
+        let largest = &mut largest[element(&read_at(index, &left, &places), &left)];
+        *largest = number.max(*largest);
+    }
+    let result = a.view().reduce_axes(&axes, i64::MIN, i64::max).expect("axes of the array");
+    assert_array(&result, &left, &largest);
+    if b.shape()
+        .iter()
+        .zip(aligned_right(b.ndim(), shape.len()))
+        .any(|(&own, axis)| own != 1 && own != shape[axis])
+    {
+        return;
+    }
+    let target: Vec<usize> = input.operand_of(&shape);
+    let places = aligned_right(target.len(), shape.len());
+    if target.iter().zip(&places).any(|(&size, &axis)| size != 1 && size != shape[axis]) {
+        return;
+    }
+    let mut largest = vec![i64::MIN; target.iter().product()];
+    for (index, &number) in indices(&shape).iter().zip(a.elements()) {
+        let other = b.at(&read_at(index, b.shape(), &aligned_right(b.ndim(), shape.len())));
+        let largest = &mut largest[element(&read_at(index, &target, &places), &target)];
+        *largest = (number - other).max(*largest);
+    }
+    let result = broadcast_map_reduce_to((a.view(), b.view()), &target, i64::MIN, |a, b| a - b, i64::max)
+        .expect("a target");
+    assert_array(&result, &target, &largest);
+}
+
+/// A sum that is worth several threads: the same to the last bit.
+fn on_threads(input: &mut Input<'_>) {
+    let (outer, columns) = (1 + input.below(3), input.pick(&[3, 64, 130, 520]));
+    let rows = (1 << 18) / (outer * columns) + input.below(40);
+    let whole = [outer, rows, columns];
+    let numbers: Vec<i64> = (0..1009).map(scrambled).collect();
+    let numbers = || numbers.iter().copied().cycle().take(outer * rows * columns);
+    let array =
+        Array3::from_shape_vec(whole, numbers().map(|x| x as f64).collect()).expect("as many numbers");
+    // with a gap after each row, or in one piece
+    let mut padded = Array3::zeros([outer, rows, columns + 1]);
+    padded.slice_mut(s![.., .., ..columns]).assign(&array);
+    let x = if input.one_in(2) { array.view() } else { padded.slice(s![.., .., ..columns]) };
+    let axis = input.below(3);
+    let (one, several) = (x.sum_axes(axis), x.par_sum_axes(axis));
+    let (one, several) = (one.expect("an axis"), several.expect("an axis"));
+    assert_eq!(one.map(|sum| sum.to_bits()), several.map(|sum| sum.to_bits()));
+    let places = without_axes(3, &[axis]);
+    let left: Vec<usize> = places.iter().map(|&axis| whole[axis]).collect();
+    let expected: Vec<f64> =
+        model::sums(&whole, numbers(), &left, &places).iter().map(|&sum| sum as f64).collect();
+    assert_array(&one, &left, &expected);
+}
