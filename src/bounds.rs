@@ -1,7 +1,7 @@
 //! The traits behind the arguments, for generic code.
 //!
-//! A call never names them: `a.broadcast_to([2, -1])` compiles because `[i32; 2]` is a [`TargetShape`]. Write one
-//! as a bound where a function of your own passes a shape, axes or operands on:
+//! A call never names them: `a.broadcast_to([2, -1])` compiles because `[i32; 2]` is a [`TargetShape`]. Use one
+//! as a bound if your own function passes a shape, axes or operands on:
 //!
 //! | your function takes | the bound |
 //! |---|---|
@@ -17,8 +17,9 @@
 //! | an operation for [`Batch::apply`](crate::Batch::apply), or the bases of a product | [`BaseOp`], [`BaseDim`] |
 //! | the base shape that a closure writes | [`ResultBase`] |
 //!
-//! The guide's chapter on [libraries](crate::guide::libraries) writes an engine with them. [`FusedOperands`] and [`AsArrayRef`] are supertraits of others. For any kind of array write an extension trait
-//! itself, such as `X: SumTo<A, D>`. All are sealed: only this crate implements them.
+//! The guide's chapter on [libraries](crate::guide::libraries) writes an engine with them. [`FusedOperands`] and
+//! [`AsArrayRef`] are supertraits of others. To accept any kind of array, use an extension trait as the bound, such as
+//! `X: SumTo<A, D>`. All are sealed: only this crate implements them.
 //!
 //! # Examples
 //! ```

@@ -18,7 +18,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// that is generic over the operation, or beside [`apply_into`](Self::apply_into) and its parallel forms.
     ///
     /// # Shapes
-    /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then the operation's base.
+    /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast()), then the operation's base.
     ///
     /// # Errors
     /// In this order:

@@ -62,7 +62,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// Applies a closure to the bases of each pair of batch elements, with the batches broadcast.
     ///
     /// # Shapes
-    /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast), then `base`, as in
+    /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast()), then `base`, as in
     /// [`map`](Self::map). `f` gets a view of each base and a mutable view of the result's base.
     ///
     /// # Errors

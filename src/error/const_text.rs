@@ -1,6 +1,6 @@
-//! Text that is put together in a constant, for panics.
+//! Text that is built in a constant, for panics.
 
-/// A text of up to 500 bytes; the rest is left out.
+/// A text of up to 500 bytes. A longer text is cut there.
 pub(crate) struct ConstText {
     bytes: [u8; 500],
     len: usize,
@@ -14,7 +14,7 @@ impl ConstText {
     pub(crate) const fn then(mut self, text: &str) -> Self {
         let mut at = 0;
         while at < text.len() && self.len < self.bytes.len() {
-            // What cannot be printed in a constant is not ASCII.
+            // A byte that is not ASCII cannot be printed in a constant.
             self.bytes[self.len] = if text.as_bytes()[at].is_ascii() { text.as_bytes()[at] } else { b'?' };
             self.len += 1;
             at += 1;

@@ -1,4 +1,4 @@
-//! What can be wrong with a broadcast: one small error, its line and its picture.
+//! The error of a broadcast: one word long, with a message and a picture.
 
 mod const_text;
 pub(crate) mod operation;
@@ -16,18 +16,18 @@ use core::fmt;
 use ndarray::ShapeError;
 use thiserror::Error;
 
-/// What is wrong with a broadcast.
+/// The error of a broadcast.
 ///
 /// The message is one line: the operation, every shape in full, the axis (counted in the result),
-/// the sizes that clash and the rule they break. `Debug` is the [kind](Self::kind)'s name and the
-/// message, so that `unwrap` explains too. `{:#}` prints a picture for terminals and logs, in which
-/// the shapes are aligned as the operation aligns them:
-/// - at the right; a batch and its base apart;
-/// - `*` at the axes that `broadcast_axes` and sums name;
-/// - each size of the array at its axis of the target, for `broadcast_in_dim`.
+/// the sizes that clash and the rule they break. `Debug` prints the name of the [kind](Self::kind)
+/// and the message, so that `unwrap` explains too. `{:#}` prints a picture for terminals and logs. It
+/// aligns the shapes as the operation does:
+/// - at the right, with a batch and its base aligned separately;
+/// - with `*` at the axes that `broadcast_axes` and sums name;
+/// - with each size of the array at its axis of the target, for `broadcast_in_dim`.
 ///
-/// An error that has nothing to align, or a picture far larger than the message, prints the message
-/// there too. An error is one word long, and every error is found before anything is changed.
+/// If there is nothing to align, or the picture would be far larger than the message, `{:#}` prints the
+/// message too. An error is one word long, and every error is found before anything is changed.
 ///
 /// # Examples
 /// ```
@@ -62,31 +62,31 @@ pub struct BroadcastError(Box<Report>);
 struct Report {
     kind: ErrorKind,
     request: Request,
-    /// What has the sizes at fault, if the error is about sizes.
+    /// The axis with the sizes at fault, in words, or empty.
     place: String,
-    /// What follows in the message.
+    /// The end of the message.
     detail: String,
     /// The axis, or the position in a text.
     axis: Option<i128>,
     sizes: Vec<String>,
     operands: Option<[usize; 2]>,
-    /// Where the picture has carets.
+    /// The axes with a caret in the picture.
     marks: Vec<Mark>,
 }
 
-/// Where a text cannot be read, in bytes, and what could stand there.
+/// The byte at which a text cannot be read, and the words for what is expected there.
 pub(crate) type TextFault = (usize, &'static str);
 
-/// An axis, by what it is counted in.
+/// An axis with a caret in the picture.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// The result: its batch or its base, where the operation aligns these.
+    /// An axis of the result, or of its batch or base if the operation aligns these.
     Result(usize),
-    /// One of the request's shapes, and an axis of it.
+    /// The position of one of the request's shapes, and an axis of that shape.
     Shape(usize, usize),
 }
 
-/// What kind of thing is wrong with a broadcast: see [`BroadcastError::kind`].
+/// The kind of a broadcast's error: see [`BroadcastError::kind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -94,19 +94,19 @@ pub enum ErrorKind {
     Incompatible,
     /// The non-zero sizes of the result multiply past `isize::MAX`.
     Overflow,
-    /// A result that would have to be stored takes more than `isize::MAX` bytes, or more than can be allocated.
+    /// A result to be stored takes more than `isize::MAX` bytes, or more than can be allocated.
     TooLarge,
     /// A target has a size that no axis can have.
     InvalidSize,
     /// A target has fewer axes than the array.
     TooFewAxes,
-    /// A target has more axes than the array that should be summed to it.
+    /// A target has more axes than the array that is summed to it.
     TooManyAxes,
     /// The number of named axes does not fit the shapes.
     AxisCount,
     /// A target has -1 at an axis that the array does not have.
     PlaceholderOnNewAxis,
-    /// A named axis does not exist. If several do not, the smallest is reported.
+    /// A named axis does not exist. The smallest such axis is reported.
     AxisOutOfBounds,
     /// An axis is named more than once where order or number matters.
     DuplicateAxis,
@@ -118,7 +118,7 @@ pub enum ErrorKind {
     InvalidText,
     /// The number of shapes or operands is not the planned one.
     OperandCount,
-    /// A signature does not have as many results as the operation writes.
+    /// The number of a signature's results is not the number that the operation writes.
     ResultCount,
     /// A shape does not have the declared number of axes.
     DeclaredAxes,
@@ -132,20 +132,20 @@ pub enum ErrorKind {
     BaseSize,
     /// One symbol of a signature stands for two sizes.
     BaseSymbol,
-    /// A symbol stands in the result of a signature only.
+    /// A symbol of a signature's result is in none of its operands.
     UnknownSymbol,
-    /// A mean is asked for of no elements, or of more than the element type can count.
+    /// A mean is over no elements, or over more than the element type can count.
     NoMean,
 }
 
 impl BroadcastError {
-    /// What kind of thing is wrong; there is an example at the [type](Self).
+    /// The kind of the error; there is an example at the [type](Self).
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What was asked for, as the message says it after "cannot".
+    /// The operation that failed, in the words of the message after "cannot".
     ///
     /// # Examples
     /// ```
@@ -159,8 +159,8 @@ impl BroadcastError {
         self.0.request.to_string()
     }
 
-    /// The shapes that the operation was given, as the message writes them: the operands, then the
-    /// target or output.
+    /// The shapes of the operation, as the message writes them: the operands, then the target or
+    /// output.
     ///
     /// # Examples
     /// ```
@@ -175,8 +175,8 @@ impl BroadcastError {
         self.0.request.shapes.iter().map(ToString::to_string).collect()
     }
 
-    /// The first axis that is at fault, if the error is about one, as the message counts it: in the
-    /// result, in its batch or base where the message says so, or as it was given.
+    /// The first axis at fault, if the error is about an axis. It is counted as in the message: in the
+    /// result, in its batch or base if the message says so, or as the caller named it.
     ///
     /// An axis out of bounds may be negative, or past `usize`.
     ///
@@ -193,8 +193,8 @@ impl BroadcastError {
         self.0.axis.filter(|_| self.0.kind != ErrorKind::InvalidText)
     }
 
-    /// The sizes that are at fault, as the message writes them and in its order: two that clash, one
-    /// that is invalid, or none. Sizes of partial shapes may be `?`, ranges or names.
+    /// The sizes at fault, as the message writes them and in its order: two that clash, an invalid
+    /// one, or none. Sizes of partial shapes may be `?`, ranges or names.
     ///
     /// # Examples
     /// ```
@@ -209,7 +209,7 @@ impl BroadcastError {
         &self.0.sizes
     }
 
-    /// The positions among [`shapes`](Self::shapes) of two whose sizes clash.
+    /// The positions, among [`shapes`](Self::shapes), of two shapes whose sizes clash.
     ///
     /// # Examples
     /// ```
@@ -223,7 +223,7 @@ impl BroadcastError {
         self.0.operands
     }
 
-    /// The first character that does not fit, counted from 0, where a text could not be read.
+    /// The position of the first character that does not fit, counted from 0, if a text cannot be read.
     ///
     /// # Examples
     /// ```
@@ -237,7 +237,8 @@ impl BroadcastError {
         position.and_then(|position| usize::try_from(position).ok())
     }
 
-    /// A text that cannot be read, the first character that does not fit, and what could stand there.
+    /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one
+    /// that does.
     #[cold]
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
         let request = Request::new::<&[usize]>(&operation::READ, &[]).text(text);
@@ -273,7 +274,7 @@ impl Request {
     }
 }
 
-/// The message on one line. `Debug` and panics use this, so that a program that only unwraps does not
+/// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
 /// contain the code for pictures.
 pub(crate) struct Line<'a>(pub(crate) &'a BroadcastError);
 

@@ -1,15 +1,15 @@
-//! The operations that can fail: their words, their rule for sizes, and how their shapes are aligned.
+//! The operations that can fail: their words, their rule for sizes, and the alignment of their shapes.
 
 /// An operation, as errors describe it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
-    /// What follows "cannot". [`Request`](super::Request) fills in the names in braces.
+    /// The words after "cannot". [`Request`](super::Request) replaces the names in braces.
     pub(super) words: &'static str,
     /// The word for an axis of the result.
     pub(super) axis: &'static str,
-    /// What two sizes of one axis have to be.
+    /// The rule for two sizes of one axis, in words.
     pub(super) rule: &'static str,
-    /// From how many operands on a message numbers the two that clash, and the word for them.
+    /// The number of operands from which on a message numbers the two that clash, and the word for them.
     pub(super) numbered: (usize, &'static str),
     pub(super) layout: Layout,
 }
@@ -17,28 +17,28 @@ pub(crate) struct Operation {
 /// How a picture aligns shapes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// At the right: whole shapes, or batches with their bases apart.
+    /// At the right: whole shapes, or batches. Bases start in one column.
     Right,
-    /// At the right, bases too.
+    /// At the right: both batches and bases.
     RightBases,
-    /// As `Right`; the target is a base.
+    /// As `Right`, with a target that is a base.
     TargetIsBase,
-    /// The target, above it the array with `*` at the named axes.
+    /// The target, and above it the array with `*` at the named axes.
     Along,
-    /// The target, above it each size of the array at its axis.
+    /// The target, and above it each size of the array at its axis.
     Placed,
-    /// The array, below it `*` at the named axes.
+    /// The array, and below it `*` at the named axes.
     Summed,
-    /// The array, below it each size of the target at its axis.
+    /// The array, and below it each size of the target at its axis.
     SummedToPlaced,
     /// Nothing is aligned.
     Alone,
 }
 
-/// Each operation with its words, and what differs from another.
+/// Each operation with its words. Other fields are those of a base operation, unless they are listed.
 macro_rules! operations {
-    ($($NAME:ident $words:literal, $($field:ident: $value:expr,)* ..$like:ident;)*) => {
-        $(pub(crate) const $NAME: Operation = Operation { words: $words, $($field: $value,)* ..$like };)*
+    ($($NAME:ident $words:literal, $($field:ident: $value:expr,)* ..$base:ident;)*) => {
+        $(pub(crate) const $NAME: Operation = Operation { words: $words, $($field: $value,)* ..$base };)*
     };
 }
 

@@ -10,25 +10,25 @@ struct Row {
     frame: Frame,
 }
 
-/// What stands around the sizes of a row.
+/// The brackets of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frame {
     /// `[2, 3]`
     Shape,
-    /// `[2, 3]`, of a base
+    /// `[2, 3]` in the columns of the base
     Base,
     /// `(2; 3)`
     Batch,
-    /// `*`, a shape whose number of axes is unknown.
+    /// `*`: the number of axes is unknown
     Unranked,
 }
 
-/// Rows under each other.
+/// The rows of a picture and their common columns.
 struct Drawing {
     rows: Vec<Row>,
-    /// Where the columns start and end.
+    /// The start and end of each column.
     columns: Vec<(usize, usize)>,
-    /// The number of columns of the target, or before the base.
+    /// The number of columns before the bases or, for named and placed axes, of the target.
     batch: usize,
 }
 
@@ -64,7 +64,7 @@ impl Drawing {
         (area <= 8 * (sizes + 100)).then(|| self.rows.iter().map(|row| self.line(row)).collect())
     }
 
-    /// Where the first `columns` end.
+    /// The end of the first `columns` columns.
     fn end_of(&self, columns: usize) -> usize {
         columns.checked_sub(1).and_then(|last| self.columns.get(last)).map_or(START, |column| column.1)
     }
@@ -95,7 +95,7 @@ impl Drawing {
         line + if before_base { ";" } else { "" } + close
     }
 
-    /// Where a caret under an axis stands, if the picture has the axis.
+    /// The position of a caret under an axis, if the picture has the axis.
     fn caret(&self, mark: Mark, layout: Layout) -> Option<usize> {
         let column = match mark {
             Mark::Result(axis) if layout == Layout::RightBases => self.batch + axis,
@@ -108,14 +108,14 @@ impl Drawing {
     }
 }
 
-/// Spaces up to a width.
+/// Pads a line with spaces to `width`.
 fn pad(line: &mut String, width: usize) {
     while line.len() < width {
         line.push(' ');
     }
 }
 
-/// The shapes, aligned at the right, and the number of columns before the base.
+/// The rows of shapes aligned at the right, and the number of columns before the base.
 fn right(request: &Request) -> (Vec<Row>, usize) {
     let (layout, operands) = (request.operation.layout, request.operands().len());
     let frame = |(k, shape): (usize, &Shape)| match shape.base {
@@ -140,8 +140,8 @@ fn right(request: &Request) -> (Vec<Row>, usize) {
     (rows.into_iter().map(row).collect(), batch)
 }
 
-/// The array's sizes at their axes of the target, or `*` at the named axes, above the target; for a sum
-/// the array, and `*` or the target's sizes below it.
+/// The rows of the target and, above it, the array's sizes at their axes, or `*` at the named axes. For a
+/// sum, the rows of the array and, below it, `*` or the target's sizes.
 fn by_axis(request: &Request) -> (Vec<Row>, usize) {
     let (layout, axes) = (request.operation.layout, &request.axes);
     let (mut array, mut target) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
@@ -153,7 +153,7 @@ fn by_axis(request: &Request) -> (Vec<Row>, usize) {
     let ndim = target.cells().len();
     let width = if layout == Layout::Along { ndim.max(own.len() + axes.len()) } else { ndim };
     let mut cells = vec![None; width];
-    // whether each axis of the array has a place of its own
+    // whether each axis of the array has its own place
     let mut fits = !placed || own.len() == axes.len();
     let mut own = own.into_iter();
     for &axis in axes {
@@ -181,7 +181,7 @@ fn by_axis(request: &Request) -> (Vec<Row>, usize) {
 }
 
 impl BroadcastError {
-    /// What `{:#}` prints below the operation, if there is something to align.
+    /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
         let report = &*self.0;
         let (mut lines, carets): (_, Vec<usize>) = if report.kind == ErrorKind::InvalidText {

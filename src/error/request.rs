@@ -1,12 +1,12 @@
-//! What was asked for: an operation and the shapes it was given.
+//! Requests: an operation with its shapes, as errors describe it.
 
 use super::operation::{Layout, Operation, RESOLVE};
 use super::{BroadcastError, ErrorKind, Mark};
 use alloc::{format, string::String, string::ToString, vec::Vec};
 use core::fmt;
 
-/// A shape as messages write it: sizes, in a target -1 too, or the text of a partial shape. A shape that
-/// has a batch also has the number of its base axes.
+/// A shape as messages write it: sizes, which may be -1 in a target, or the text of a partial shape. A shape
+/// with a batch also has the number of its base axes.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
     sizes: Sizes,
@@ -16,7 +16,7 @@ pub(crate) struct Shape {
 #[derive(Clone, PartialEq, Eq)]
 enum Sizes {
     Known(Vec<i128>),
-    /// As `4x?x3`, `[]` or `*`.
+    /// Such as `4x?x3`, `[]` or `*`.
     Partial(String),
 }
 
@@ -43,7 +43,7 @@ impl Shape {
         }
     }
 
-    /// The sizes of the batch and of the base, if they are known.
+    /// The sizes of the batch and of the base, or empty slices if they are unknown.
     fn split(&self) -> (&[i128], &[i128]) {
         match &self.sizes {
             Sizes::Known(sizes) => sizes.split_at(sizes.len() - self.base.unwrap_or(0)),
@@ -70,7 +70,7 @@ impl From<Vec<i128>> for Shape {
     }
 }
 
-/// As `[2, 3]`, `(2; 3)`, `2x3` or `2x3 (base 1)`.
+/// Prints as `[2, 3]`, `(2; 3)`, `2x3` or `2x3 (base 1)`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.sizes, self.base) {
@@ -92,12 +92,12 @@ pub(crate) fn count(axes: usize) -> String {
     if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
 }
 
-/// An operand by its position, or the result.
+/// An operand by its position, or the result, in words.
 pub(crate) fn owner(operand: Option<usize>) -> String {
     operand.map_or("the result".into(), |operand| format!("operand {operand}"))
 }
 
-/// An operation and what it was given. It prints as what follows "cannot" in a message.
+/// An operation with its shapes and axes. It prints as the words after "cannot" in a message.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(super) operation: &'static Operation,
@@ -118,7 +118,7 @@ impl Request {
         Self { operation, operands: shapes.len(), shapes, axes: Vec::new(), text: String::new() }
     }
 
-    /// With one more target.
+    /// The request with one more target.
     #[cold]
     pub(crate) fn to(mut self, target: impl Into<Shape>) -> Self {
         self.shapes.push(target.into());
@@ -145,7 +145,7 @@ impl Request {
         &self.shapes[self.operands..]
     }
 
-    /// Two sizes of an axis of the result that do not go together, of two of the shapes.
+    /// Two sizes of an axis of the result do not go together. `shapes` are the positions of their shapes.
     #[cold]
     pub(crate) fn incompatible(self, axis: usize, sizes: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
         self.incompatible_dims(axis, sizes.map(|size| size.to_string()), shapes)
@@ -193,7 +193,7 @@ impl Request {
         self.error(ErrorKind::TooLarge, detail)
     }
 
-    /// A size of the target that no axis can have; `keeps` tells if -1 is allowed.
+    /// A size of the target is one that no axis can have. -1 is allowed if `keeps`.
     #[cold]
     pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
         let (before, after) = match (keeps, size) {
@@ -229,7 +229,7 @@ impl Request {
         self.error(ErrorKind::AxisCount, detail)
     }
 
-    /// A -1 in the target, where `shape` has no axis.
+    /// The target has -1 at an axis that `shape` does not have.
     #[cold]
     pub(crate) fn placeholder_on_new_axis(mut self, shape: impl Into<Shape>, axis: usize) -> BroadcastError {
         (self.operation, self.shapes[0], self.text) = (&RESOLVE, shape.into(), axis.to_string());
@@ -285,7 +285,7 @@ impl fmt::Display for Request {
     }
 }
 
-/// `a, b and c`.
+/// Prints shapes as `a, b and c`.
 fn listed(f: &mut fmt::Formatter<'_>, shapes: &[Shape], show: fn(&Shape) -> String) -> fmt::Result {
     if shapes.is_empty() {
         return f.write_str("none");

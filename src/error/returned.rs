@@ -1,12 +1,12 @@
-//! An error that gives back what the call took.
+//! An error that gives back an array passed by value.
 
 use super::BroadcastError;
 use core::error::Error;
 use core::fmt;
 
-/// A [`BroadcastError`], with what was given away by value and is as it was before.
+/// A [`BroadcastError`] with the array that the call took by value, unchanged.
 ///
-/// `?` makes a [`BroadcastError`] of it, and prints as that one does.
+/// `?` converts it into a [`BroadcastError`]. It prints like that error.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ use core::fmt;
 /// ```
 ///
 /// # Equivalents
-/// `std::sync::mpsc::SendError`, which gives back what was not sent.
+/// `std::sync::mpsc::SendError`, which gives back the value that was not sent.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Returned<T> {
     inner: T,
@@ -39,13 +39,13 @@ impl<T> Returned<T> {
         Self { inner, error }
     }
 
-    /// What is wrong; see the example of the [type](Self).
+    /// The error; see the example of the [type](Self).
     #[must_use]
     pub fn error(&self) -> &BroadcastError {
         &self.error
     }
 
-    /// What is wrong, without what was given.
+    /// The error, without the array.
     ///
     /// # Examples
     /// ```
@@ -60,7 +60,7 @@ impl<T> Returned<T> {
         self.error
     }
 
-    /// What was given; see the example of the [type](Self).
+    /// The array that the call took; see the example of the [type](Self).
     #[must_use]
     pub fn into_inner(self) -> T {
         self.inner

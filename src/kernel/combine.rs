@@ -1,7 +1,7 @@
-//! How partial results are combined: by addition, or by an operation that the caller gives.
+//! Operations that combine partial results: addition, or a closure of the caller.
 //!
-//! All strategies of [`fused`](super::fused) sums take either. An operation is passed as a trait object, so that a closure
-//! is compiled into two short loops and not into every strategy.
+//! All strategies of [`fused`](super::fused) sums take either. A closure is passed as a trait object, so that it is
+//! compiled into two short loops and not into every strategy.
 
 #![forbid(unsafe_code)]
 
@@ -14,15 +14,15 @@ use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
 ///
-/// Sums know theirs statically. Others are passed as `&dyn Combine`, so that the loops around them are compiled once for
-/// an element type and not once for each closure.
+/// Sums use [`Plus`] statically. Other operations are passed as `&dyn Combine`, so that the loops around them are
+/// compiled once for an element type and not once for each closure.
 pub(crate) trait Combine<T> {
     fn identity(&self) -> T;
 
-    /// Combines each element of `from` into that of `into`.
+    /// Combines each element of `from` into the element of `into` at the same index.
     fn rows(&self, into: &mut [T], from: &[T]);
 
-    /// All elements of a lane, combined.
+    /// Combines all elements of a lane.
     fn total(&self, lane: &[T]) -> T;
 }
 
@@ -68,17 +68,18 @@ impl<T: Clone, F: Fn(T, T) -> T> By<'_, T, F> {
         *into = (self.op)(before, value);
     }
 
-    /// Combines the values into as many partial results.
+    /// Combines each value into the partial result at the same index.
     #[inline(always)]
     fn add_all(self, into: &mut [T], values: &[T]) {
         into.iter_mut().zip(values).for_each(|(into, value)| self.add(into, value.clone()));
     }
 
-    /// Combines partial results by halves until `left` remain, at the front; powers of two.
+    /// Combines the second half of the partial results with the first until `keep` remain, at the front. Both counts are
+    /// powers of two.
     #[inline(always)]
-    fn halve(self, sums: &mut [T], left: usize) {
+    fn halve(self, sums: &mut [T], keep: usize) {
         let mut width = sums.len();
-        while width > left {
+        while width > keep {
             width /= 2;
             let (low, high) = sums.split_at_mut(width);
             self.add_all(low, &high[..width]);
@@ -92,21 +93,21 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for By<'_, T, F> {
     }
 
     fn rows(&self, into: &mut [T], from: &[T]) {
-        simd::dispatch(Rows { by: *self, into, from });
+        simd::dispatch(CombineRows { by: *self, into, from });
     }
 
     fn total(&self, lane: &[T]) -> T {
-        simd::dispatch(Total { by: *self, lane })
+        simd::dispatch(CombineLane { by: *self, lane })
     }
 }
 
-struct Rows<'a, 'f, T, F> {
+struct CombineRows<'a, 'f, T, F> {
     by: By<'f, T, F>,
     into: &'a mut [T],
     from: &'a [T],
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for Rows<'_, '_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRows<'_, '_, T, F> {
     type Output = ();
 
     #[inline(always)]
@@ -116,16 +117,17 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for Rows<'_, '_, T, F> {
     }
 }
 
-struct Total<'a, 'f, T, F> {
+struct CombineLane<'a, 'f, T, F> {
     by: By<'f, T, F>,
     lane: &'a [T],
 }
 
-/// How many elements of a lane are combined side by side, of a long one and of a short one.
+/// The number of accumulators for a long lane.
 const LONG: usize = 64;
+/// The number of accumulators for a short lane, and for the last elements of a long one.
 const SHORT: usize = 8;
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for Total<'_, '_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLane<'_, '_, T, F> {
     type Output = T;
 
     #[inline(always)]
@@ -136,7 +138,7 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for Total<'_, '_, T, F> {
         let rest = rows.remainder();
         if lane.len() >= LONG {
             let mut sums: [T; LONG] = array::from_fn(|_| by.identity.clone());
-            // Opaque: the compiler vectorises a loop for more operations than it does statements without one.
+            // Opaque, so that the loop is not unrolled: the compiler vectorises it as a loop for more operations.
             let sums = &mut sums[..black_box(LONG)];
             for row in rows {
                 by.add_all(sums, row);

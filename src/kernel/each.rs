@@ -1,23 +1,23 @@
 //! One pass over an output and the operands that are broadcast to its shape.
 //!
 //! ```text
-//! for each block of the output:            the innermost loops, of which the operands' elements are adjacent
-//!     copy the operands that repeat or stride within short rows, unless that copy is still there
+//! for each block of the output:            the innermost loops
+//!     copy operands that repeat or stride in short rows, unless the last copy is of the same elements
 //!     for each row of the block:
 //!         for i in row: visit(out[i], a[i], b[0], …)
 //! ```
 //!
-//! Memory: the output's elements are adjacent along the innermost loop. An operand repeats one element there, is adjacent
-//! too, or strides. Elements that stride far share no cache line with their neighbours in the row, but with those in the
-//! next rows: such operands are copied in blocks of several rows, a line at a time.
+//! Memory: the output's elements are adjacent along the innermost loop. There, an operand is adjacent too, repeats one
+//! element, or has a stride. With a large stride, an element shares its cache line with elements of the next rows, not
+//! of its own row. Such operands are copied in blocks of several rows, a line at a time.
 //!
-//! A closure is compiled into a loop for each of a few kinds of rows, in which each operand moves by one element or
-//! stays; see [`Elements::row`]. Operands of plain numbers that do otherwise are copied to a buffer in L1, which is kept
-//! while they repeat. Elements of other types are visited one by one. Small arrays are visited without a plan.
+//! A closure is compiled into one loop for each kind of row that [`Elements::row`] has: in these, each operand moves by
+//! one element or stays. Other operands of plain numbers are copied to a buffer in L1, which is kept while they repeat.
+//! Elements of other types are visited one by one. Small arrays are visited without a plan.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::loops::{Loop, Loops, Outside, Plan, steps};
+use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
 use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};
 use super::simd::{self, Cpu, Work};
@@ -25,31 +25,31 @@ use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Rows of fewer elements are put together to longer ones.
-const SHORT: usize = 16;
-/// Rows of as many elements need not be put together to longer ones.
-const LONG: usize = 64;
-/// Of fewer elements no copies are made if there is another way.
+/// Shorter rows are merged into longer ones.
+const SHORT_ROW: usize = 16;
+/// Rows of at least this many elements need not be merged.
+const LONG_ROW: usize = 64;
+/// Passes over fewer elements make no copies if there is another way.
 const SMALL: usize = 512;
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// Bytes of cache lines that stay in L2 until their other elements are read.
+/// The most bytes of cache lines that stay in L2 until their other elements are read.
 const CACHED: usize = 128 << 10;
-/// Of lines that are a multiple of so many bytes apart only few stay, as they share a set of the cache.
-const CONFLICTING: usize = 2 << 10;
-/// So many lines are better read one after the other than in blocks, if they stay.
-const MANY: usize = 512;
-/// Rows that are far apart lie in a page each: so many are used until they are done with.
+/// Lines at multiples of this distance, in bytes, evict each other: they share a set of the cache.
+const CONFLICT_STRIDE: usize = 2 << 10;
+/// From this many lines on, reading one after the other is faster than reading in blocks, if the lines stay in L2.
+const MANY_LINES: usize = 512;
+/// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
 const PAGES: usize = 128;
-/// So few elements are visited one by one rather than copied.
+/// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 64;
 
-/// Makes a new element of elements that are read.
+/// Makes a new element from the elements of the inputs.
 pub(crate) trait Make<R, E: Elements> {
     fn make(&mut self, items: E::Refs<'_>) -> R;
 }
 
-/// Writes what is made to a new element.
+/// Writes the result of a [`Make`] to a new element.
 #[derive(Clone, Copy)]
 struct Write<M>(M);
 
@@ -60,10 +60,10 @@ impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
     }
 }
 
-/// Has `visit` visit every element of `out` once, with the inputs' elements there; shapes are aligned at the right.
+/// Calls `visit` once for every element of `out`, with the inputs' elements there. Shapes are aligned at the right.
 ///
 /// # Panics
-/// Where an input does not go to the shape of `out`.
+/// If an input does not stretch to the shape of `out`.
 #[inline]
 pub(crate) fn each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
@@ -73,7 +73,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     over_each(out, inputs, &mut |nest, moving| block(nest, moving, visit));
 }
 
-/// [`each`] without the closure: compiled once for elements of these types.
+/// [`each`] with the closure behind a trait object: compiled once for each tuple of element types.
 #[inline(never)]
 pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
@@ -86,16 +86,16 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
             return visit(nest, moving);
         }
     }
-    if let Some(nest) = Nest::over(&mut Plan::new(), None, out, inputs, Outside::Written) {
+    if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, out, inputs, Outside::Written) {
         drive(nest, visit);
     }
 }
 
-/// What `make` makes of the inputs' elements, as a new array of shape `shape`; its axes lie in memory as those of the
-/// inputs do.
+/// A new array of shape `shape` with the results of `make` for the inputs' elements. Its axes have the inputs' order in
+/// memory.
 ///
 /// # Panics
-/// Where an input does not go to the shape.
+/// If an input does not stretch to the shape.
 #[inline]
 pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     shape: D,
@@ -115,7 +115,7 @@ fn to_new_by<R, E: Elements, D: Dimension>(
     fresh_like(shape, inputs, |out| over_each(out, inputs, visit))
 }
 
-/// A new array whose axes lie in memory as those of the inputs do, written by `fill`, a pass over all of it.
+/// A new array whose axes have the inputs' order in memory. `fill` writes it and is a pass over all of it.
 #[inline]
 fn fresh_like<R, E: Elements, D: Dimension>(
     shape: D,
@@ -126,11 +126,11 @@ fn fresh_like<R, E: Elements, D: Dimension>(
     fresh(shape, &|former, latter| inputs.is_inside(sizes.slice(), former, latter), fill)
 }
 
-/// The fewest elements to hand to another thread. Measured with a sum of two `f32` in two threads: from 2^18 elements
-/// down waking the other one costs more than it saves, with 2^20 the time is half.
+/// The fewest elements to hand to another thread. Measured with a sum of two `f32` arrays on two threads: up to 2^18
+/// elements, waking the second thread costs more than it saves; with 2^20, the time is halved.
 const GRAIN: usize = 1 << 18;
 
-/// A pass whose parts several threads carry out, each with a copy of what visits them.
+/// A pass on several threads, each with its own copy of the visitor.
 struct Shared<V>(V);
 
 impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
@@ -148,18 +148,18 @@ impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
     }
 }
 
-/// [`each`] on several threads, where there are many elements.
+/// [`each`] on several threads, if there are many elements.
 pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
     visit: impl Visit<T, E> + Copy + Sync,
 ) {
-    if let Some(nest) = Nest::over(&mut Plan::new(), None, out, inputs, Outside::Written) {
+    if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, out, inputs, Outside::Written) {
         Threads.run(nest, &Shared(visit));
     }
 }
 
-/// [`to_new`] on several threads, where there are many elements.
+/// [`to_new`] on several threads, if there are many elements.
 pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     shape: D,
     inputs: &Inputs<'_, E>,
@@ -190,7 +190,7 @@ pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Result<Arr
     fresh(array.raw_dim(), &|_, _| None, |out| copy_into_uninit(out, array))
 }
 
-/// Clones the elements of the array to those of `out`, to whose shape it goes.
+/// Clones the elements of the array into `out`, to whose shape the array stretches.
 pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<A, E>,
     array: &ArrayRef<A, D>,
@@ -198,7 +198,7 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &mut Cloning);
 }
 
-/// [`copy_into`] an array whose elements are not dropped.
+/// [`copy_into`] for an uninitialised array, whose elements are not dropped.
 pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<MaybeUninit<A>, E>,
     array: &ArrayRef<A, D>,
@@ -206,25 +206,26 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &mut Write(Cloning));
 }
 
-/// Visits a block that [`drive`] hands out: up to two loops, and which operands move by one element along a row if
-/// there is a loop for that.
+/// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops, and the operands that move by one element
+/// along its rows, or `None` if no loop is compiled for such rows.
 pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(Nest<'_, T, E>, Option<u8>) + 'f;
 
+/// Visits every index of a block of [`drive`].
 #[inline]
 pub(crate) fn block<T, E: Elements, V: Visit<T, E>>(nest: Nest<'_, T, E>, moving: Option<u8>, visit: &mut V) {
     match moving {
-        Some(moving) => simd::dispatch(Rows { nest, moving, visit }),
+        Some(moving) => simd::dispatch(VisitRows { nest, moving, visit }),
         None => nest.visit_each(visit),
     }
 }
 
-struct Rows<'a, 'v, T, E: Elements, V> {
+struct VisitRows<'a, 'v, T, E: Elements, V> {
     nest: Nest<'a, T, E>,
     moving: u8,
     visit: &'v mut V,
 }
 
-impl<T, E: Elements, V: Visit<T, E>> Work for Rows<'_, '_, T, E, V> {
+impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     type Output = ();
 
     #[inline(always)]
@@ -233,13 +234,13 @@ impl<T, E: Elements, V: Visit<T, E>> Work for Rows<'_, '_, T, E, V> {
     }
 }
 
-/// The operands for which `is` holds: bit `k - 1` stands for operand `k`.
+/// The set of the operands for which `is` holds. Bit `k - 1` stands for operand `k`.
 #[inline(always)]
 fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
     (1..=count).fold(0, |bits, k| bits | u8::from(is(k)) << (k - 1))
 }
 
-/// Which operands move by one element along the innermost loop, if there is a loop for that.
+/// The operands that move by one element along the innermost loop; `None` if no loop is compiled for such rows.
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     let all = (1 << count) - 1;
@@ -249,27 +250,27 @@ fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> 
     (moves && has_loop(moving)).then_some(moving)
 }
 
-/// How the rows of some loops are visited.
+/// The strategy of a pass, chosen by its loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// As they lie: see [`Nest::visit_rows`].
-    AsTheyLie(Option<u8>),
-    /// Several of them as one row, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
+enum PassStrategy {
+    /// No operand is copied: see [`Nest::visit_rows`].
+    Direct(Option<u8>),
+    /// Several rows are merged, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
     Copied { copied: u8, first: usize, take: usize },
-    /// Blocks of `take` steps of loop `across` and of the innermost one, with copies of the operands in `copied`: one of
-    /// these is adjacent along the former, and far apart along the latter.
+    /// Blocks of `take` steps of loop `across` and of the innermost loop, with copies of the operands in `copied`. One of
+    /// these is adjacent along `across` and has a large stride along the innermost loop.
     Transposed { copied: u8, across: usize, take: [usize; 2] },
 }
 
-impl Way {
-    /// `plain` gives the size of an operand's plain numbers, `has_loop` is [`Elements::has_loop`].
+impl PassStrategy {
+    /// `plain` is [`Elements::plain_size`], and `has_loop` is [`Elements::has_loop`].
     fn of(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, has_loop: fn(u8) -> bool) -> Self {
         let direct = moving(loops, count, has_loop);
-        let is_written_apart = loops.last().is_none_or(|row| row.strides[0] != 1);
-        if is_written_apart
-            || direct.is_some() && (loops[loops.len() - 1].len >= SHORT || steps(loops) < SMALL)
+        let is_output_strided = loops.last().is_none_or(|row| row.strides[0] != 1);
+        if is_output_strided
+            || direct.is_some() && (loops[loops.len() - 1].len >= SHORT_ROW || steps(loops) < SMALL)
         {
-            return Self::AsTheyLie(direct);
+            return Self::Direct(direct);
         }
         let largest = (1..=count).filter_map(plain).max().unwrap_or(1);
         if let Some(transposed) = Self::transposed(loops, count, plain, largest) {
@@ -292,14 +293,14 @@ impl Way {
         if (1..=count).any(|k| copied >> (k - 1) & 1 == 1 && plain(k).is_none())
             || direct.is_some() && first + 1 == loops.len()
         {
-            return Self::AsTheyLie(direct);
+            return Self::Direct(direct);
         }
         Self::Copied { copied, first, take }
     }
 }
 
-impl Way {
-    /// The loops in blocks of whole cache lines, where lines would be evicted before their other elements are read.
+impl PassStrategy {
+    /// Blocks of whole cache lines, if lines would be evicted before their other elements are read.
     fn transposed(
         loops: &[Loop],
         count: usize,
@@ -309,7 +310,8 @@ impl Way {
         let (row, outer) = loops.split_last()?;
         let evicts = |k: usize| {
             let step = row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0));
-            let stays = row.len >= MANY && row.len * LINE <= CACHED && !step.is_multiple_of(CONFLICTING);
+            let stays =
+                row.len >= MANY_LINES && row.len * LINE <= CACHED && !step.is_multiple_of(CONFLICT_STRIDE);
             step >= LINE && !stays
         };
         let across = (1..=count)
@@ -323,25 +325,27 @@ impl Way {
     }
 }
 
-/// Hands out the nest as blocks of rows for which a closure has a loop.
+/// Calls `visit` for each block of the nest, with the rows of the chosen strategy.
 pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
-    match Way::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
-        Way::AsTheyLie(moving) => {
+    match PassStrategy::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
+        PassStrategy::Direct(moving) => {
             let inner = nest.loops().len().min(2);
             let mut blocks = nest.walk(inner);
             while let Some(block) = blocks.next() {
                 visit(block, moving);
             }
         }
-        Way::Copied { copied, first, take } => {
+        PassStrategy::Copied { copied, first, take } => {
             let count = nest.loops().len() - first;
             nest.chunked(first, take, &mut |nest| drive_copied(nest, copied, count, visit));
         }
-        Way::Transposed { copied, across, take } => drive_transposed(nest, copied, across, take, visit),
+        PassStrategy::Transposed { copied, across, take } => {
+            drive_transposed(nest, copied, across, take, visit);
+        }
     }
 }
 
-/// Hands out the `count` innermost loops as one row or several, with copies of the operands in `copied`.
+/// Calls `visit` for the `count` innermost loops, as one row or several, with copies of the operands in `copied`.
 fn drive_copied<T, E: Elements>(
     nest: Nest<'_, T, E>,
     copied: u8,
@@ -352,8 +356,8 @@ fn drive_copied<T, E: Elements>(
     let first = loops.len() - count;
     let stays = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] == 0;
     let moves = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] != 0;
-    // rows that share a copy of some operand, if long enough, or of all
-    let rows = if steps(&loops[first + 1..]) >= LONG && (1..=E::COUNT).any(|k| stays(&loops[first], k)) {
+    // several rows, if they share the copies of all operands, or are long and share one of them
+    let rows = if steps(&loops[first + 1..]) >= LONG_ROW && (1..=E::COUNT).any(|k| stays(&loops[first], k)) {
         [1, count - 1]
     } else if first > 0 && !(1..=E::COUNT).any(|k| moves(&loops[first - 1], k)) {
         [1, count]
@@ -363,7 +367,7 @@ fn drive_copied<T, E: Elements>(
     nest.gathered(copied, rows, &mut |block| visit(block, Some((1 << E::COUNT) - 1)));
 }
 
-/// Hands out blocks of loop `across` and the innermost one, with copies of the operands in `copied`.
+/// Calls `visit` for blocks of loop `across` and the innermost loop, with copies of the operands in `copied`.
 fn drive_transposed<T, E: Elements>(
     nest: Nest<'_, T, E>,
     copied: u8,
@@ -380,7 +384,8 @@ fn drive_transposed<T, E: Elements>(
     });
 }
 
-/// Hands out the nest with at most `take` steps of loop `across` and of the innermost one as its innermost loops.
+/// Calls `then` for blocks of the nest. Their innermost loops are at most `take` steps of loop `across` and of the
+/// innermost loop.
 fn in_blocks<T, E: Elements>(
     nest: Nest<'_, T, E>,
     across: usize,
@@ -405,47 +410,47 @@ mod tests {
     use alloc::vec::Vec;
     use ndarray::{Array2, ArrayView2, s};
 
-    const AS_THEY_LIE: fn(Option<u8>) -> Way = Way::AsTheyLie;
+    const DIRECT: fn(Option<u8>) -> PassStrategy = PassStrategy::Direct;
 
-    fn copied(copied: u8, first: usize, take: usize) -> Way {
-        Way::Copied { copied, first, take }
+    fn copied(copied: u8, first: usize, take: usize) -> PassStrategy {
+        PassStrategy::Copied { copied, first, take }
     }
 
-    /// Strides of the written operand and of two that are read. `plain` is the size of their elements.
-    fn way_of(loops: &[(usize, [isize; 3])], plain: fn(usize) -> Option<usize>) -> Way {
+    /// The strategy for loops with the strides of the output and of two inputs. `plain` is the size of their elements.
+    fn way_of(loops: &[(usize, [isize; 3])], plain: fn(usize) -> Option<usize>) -> PassStrategy {
         let of = |&(len, [out, a, b]): &(usize, [isize; 3])| Loop { len, strides: [out, a, b, 0, 0, 0, 0] };
         let loops: Vec<_> = loops.iter().map(of).collect();
-        Way::of(&loops, 2, plain, <(f32, f32)>::has_loop)
+        PassStrategy::of(&loops, 2, plain, <(f32, f32)>::has_loop)
     }
 
-    fn way(loops: &[(usize, [isize; 3])]) -> Way {
+    fn way(loops: &[(usize, [isize; 3])]) -> PassStrategy {
         way_of(loops, |_| Some(4))
     }
 
     #[test]
-    fn rows_that_have_a_loop_stay_as_they_lie() {
-        assert_eq!(way(&[]), AS_THEY_LIE(Some(0b11)));
-        assert_eq!(way(&[(5000, [1, 1, 1])]), AS_THEY_LIE(Some(0b11)));
-        assert_eq!(way(&[(90, [90, 0, 2]), (90, [1, 1, 0])]), AS_THEY_LIE(Some(0b01)));
-        assert_eq!(way(&[(90, [90, 1, 1]), (16, [1, 0, 1])]), AS_THEY_LIE(Some(0b10)));
-        // two operands that both stay have none
+    fn rows_that_have_a_loop_are_visited_directly() {
+        assert_eq!(way(&[]), DIRECT(Some(0b11)));
+        assert_eq!(way(&[(5000, [1, 1, 1])]), DIRECT(Some(0b11)));
+        assert_eq!(way(&[(90, [90, 0, 2]), (90, [1, 1, 0])]), DIRECT(Some(0b01)));
+        assert_eq!(way(&[(90, [90, 1, 1]), (16, [1, 0, 1])]), DIRECT(Some(0b10)));
+        // no loop for two operands that both stay
         assert_eq!(way(&[(5000, [1, 0, 0])]), copied(0b11, 0, 500));
-        // nor have five of which one stays
+        // nor for five operands if one stays
         let row = Loop { len: 90, strides: [1, 1, 1, 1, 1, 0, 0] };
-        let five = Way::of(&[row], 5, |_| Some(8), <((), (), (), (), ())>::has_loop);
+        let five = PassStrategy::of(&[row], 5, |_| Some(8), <((), (), (), (), ())>::has_loop);
         assert_eq!(five, copied(0b1_0000, 0, 90));
     }
 
     #[test]
-    fn short_rows_are_put_together() {
+    fn short_rows_are_merged() {
         let rows = |len| [(len, [3, 3, 0]), (3, [1, 1, 0])];
         assert_eq!(way(&rows(1000)), copied(0b10, 0, 167));
         assert_eq!(way(&[(1000, [3, 0, 1]), (3, [1, 1, 0])]), copied(0b11, 0, 167));
-        // not so few, nor if there are gaps between them in the output
-        assert_eq!(way(&rows(170)), AS_THEY_LIE(Some(0b01)));
+        // not fewer rows, nor rows with gaps between them in the output
+        assert_eq!(way(&rows(170)), DIRECT(Some(0b01)));
         assert_eq!(way(&rows(171)), copied(0b10, 0, 86));
-        assert_eq!(way(&[(1000, [5, 3, 0]), (3, [1, 1, 0])]), AS_THEY_LIE(Some(0b01)));
-        // loops within one that is too long for a copy
+        assert_eq!(way(&[(1000, [5, 3, 0]), (3, [1, 1, 0])]), DIRECT(Some(0b01)));
+        // whole loops, and a part of the loop around them that is too long for a copy
         assert_eq!(way(&[(50, [90, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b11, 0, 5));
         assert_eq!(way(&[(50, [999, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b10, 1, 30));
     }
@@ -456,18 +461,18 @@ mod tests {
         assert_eq!(way(&[(5000, [1, 1, -1])]), copied(0b10, 0, 500));
         assert_eq!(way(&[(90, [90, 0, 1]), (90, [1, 90, 0])]), copied(0b11, 0, 5));
         assert_eq!(way(&[(1000, [5, 6, 0]), (3, [1, 2, 1])]), copied(0b01, 1, 3));
-        // the largest elements count
+        // the largest element type decides
         assert_eq!(way_of(&[(5000, [1, 2, 1])], |k| Some([0, 2, 16][k])), copied(0b01, 0, 125));
     }
 
     #[test]
     fn lines_that_would_be_evicted_are_read_in_blocks() {
-        let transposed = |copied, across, take| Way::Transposed { copied, across, take };
+        let transposed = |copied, across, take| PassStrategy::Transposed { copied, across, take };
         let square = |n: usize| [(n, [n.cast_signed(), 1, n.cast_signed()]), (n, [1, n.cast_signed(), 1])];
         assert_eq!(way(&square(300)), transposed(0b01, 0, [16, 128]));
         assert_eq!(way(&square(20)), transposed(0b01, 0, [16, 20]));
         assert_eq!(way(&square(7)), copied(0b01, 0, 7));
-        // many lines, that stay in the cache or not
+        // many lines, which stay in the cache or do not
         assert_eq!(way(&square(700)), copied(0b01, 1, 350));
         assert_eq!([1024, 3000].map(|n| way(&square(n))), [transposed(0b01, 0, [16, 128]); 2]);
         // the other operand, larger elements, a loop between the two
@@ -475,24 +480,24 @@ mod tests {
         assert_eq!(way_of(&square(300), |_| Some(8)), transposed(0b01, 0, [8, 128]));
         let between = [(90, [9000, 1, 0]), (50, [300, 0, 1]), (300, [1, 90, 0])];
         assert_eq!(way(&between), transposed(0b11, 0, [16, 128]));
-        // few elements to a line, steps within a line, elements that are no numbers
+        // few elements in a line, steps within a line, elements that are not numbers
         assert_eq!(way_of(&square(300), |_| Some(16)), copied(0b01, 1, 100));
         assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 15, 1])]), copied(0b01, 1, 300));
-        assert_eq!(way_of(&square(300), |_| None), AS_THEY_LIE(None));
+        assert_eq!(way_of(&square(300), |_| None), DIRECT(None));
     }
 
     #[test]
-    fn what_is_not_copied() {
-        // the written operand with a stride
-        assert_eq!(way(&[(5000, [2, 1, 1])]), AS_THEY_LIE(None));
-        // elements that are no plain numbers
-        assert_eq!(way_of(&[(5000, [1, 2, 1])], |_| None), AS_THEY_LIE(None));
+    fn operands_that_are_not_copied() {
+        // the output has a stride
+        assert_eq!(way(&[(5000, [2, 1, 1])]), DIRECT(None));
+        // elements that are not plain numbers
+        assert_eq!(way_of(&[(5000, [1, 2, 1])], |_| None), DIRECT(None));
         let rows = [(1000, [3, 3, 0]), (3, [1, 1, 0])];
-        assert_eq!(way_of(&rows, |k| (k == 1).then_some(4)), AS_THEY_LIE(Some(0b01)));
+        assert_eq!(way_of(&rows, |k| (k == 1).then_some(4)), DIRECT(Some(0b01)));
         assert_eq!(way_of(&rows, |k| (k == 2).then_some(4)), copied(0b10, 0, 167));
     }
 
-    /// As a plain number, but not known to be one.
+    /// A number of a type that the kernel does not know as plain.
     #[derive(Clone, Copy)]
     struct Own(u32);
 
@@ -502,7 +507,7 @@ mod tests {
         }
     }
 
-    /// Counts the visits, and keeps what was read.
+    /// Counts the visits and keeps the elements that were read.
     struct Note;
 
     impl<A: Copy + Into<u32>, B: Copy + Into<u32>> Visit<[u32; 3], (A, B)> for Note {

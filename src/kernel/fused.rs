@@ -1,19 +1,19 @@
-//! Sums, and other reductions, of what a closure makes of elements that are read together: no array of them all.
+//! Sums and other reductions of a closure's results, without an array of these results.
 //!
 //! ```text
 //! lanes:   for each output:                        the reduced loop is innermost, and short
 //!              for i in lane: sum += make(a[i], b[i], …)
-//! blocks:  for each block of outputs:              all that is reduced fits into L1
+//! blocks:  for each block of outputs:              all reduced loops fit into L1
 //!              buffer[..] += make(a[..], b[..], …)
 //!              out[..] = the buffer, reduced
-//! tiles:   for each tile, for each 32 rows of it:  anything else: see the tiles of all sums
+//! tiles:   for each tile, for each 32 rows of it:  every other sum: see `tiles`
 //!              for each row: tile[i] += make(a[i], b[i], …)
 //!              carry full levels
 //! ```
 //!
-//! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which bring operands that stride
-//! to L1 and write to adjacent partial results: `buffer` and `tile`. Sums and reductions share all of this: they differ in
-//! a [`Combine`]. Reductions of one array take adjacent lanes where they are, without a buffer.
+//! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
+//! L1 and write to adjacent partial results: `buffer` and `tile`. Sums and reductions differ only in their [`Combine`].
+//! Reductions of one array read adjacent lanes in place, without a buffer.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -21,7 +21,7 @@ use super::combine::{By, Combine};
 use super::each::{Make, VisitBlock, drive};
 use super::lane;
 use super::levels::{Levels, take};
-use super::loops::{Loop, Loops, Outside, Plan, steps};
+use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
 use super::memory::{NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Visit};
 use super::simd::{self, Cpu, Work};
@@ -29,16 +29,16 @@ use super::tiles::{self, AddRows, Limits, Tiling};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-/// How often a sum is added to before it is carried.
+/// The number of rows that are added to a level before it is carried.
 const ROWS: usize = 32;
-/// The most sums of all levels of a tile.
+/// The most sums in all levels of a tile.
 const ROOM: usize = 4096;
-/// The most elements of a block, which stay in L1 beside those that are read.
+/// The most elements of a block, which stays in L1 beside the operands.
 const BLOCK: usize = 2048;
-/// Longer lanes are put into blocks, where they are vectorised.
+/// Longer lanes are written to blocks, where they are vectorised.
 const SHORT: usize = 16;
 
-/// Adds what is made to a sum.
+/// Adds the result of a [`Make`] to a sum.
 pub(crate) struct Add<M>(pub(crate) M);
 
 impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
@@ -49,7 +49,7 @@ impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
     }
 }
 
-/// Combines what is made with a partial result.
+/// Combines the result of a [`Make`] with a partial result.
 pub(crate) struct Fold<'f, M, R, F> {
     pub(crate) make: M,
     pub(crate) by: By<'f, R, F>,
@@ -63,12 +63,13 @@ impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fol
     }
 }
 
-/// What `combine` makes of all that `visit`, an [`Add`] or [`Fold`] by the same operation, makes of the inputs' elements,
-/// brought to the shape `joint`, over the axes that `shape` does not have or has with size 1; shapes are aligned at the
-/// right. The result is in standard layout.
+/// Reduces a closure's results to a new array of shape `shape`, in standard layout.
+///
+/// The inputs are stretched to `joint`. `visit` is an [`Add`] or a [`Fold`] with the operation of `combine`. The reduced
+/// axes are those of `joint` that `shape` does not have or has with size 1; shapes are aligned at the right.
 ///
 /// # Panics
-/// Where the shape or that of an input does not go to `joint`.
+/// If `shape` or the shape of an input does not stretch to `joint`.
 pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Sized>(
     joint: &[usize],
     shape: D,
@@ -76,21 +77,21 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) -> Result<Array<R, D>, NoMemory> {
-    let (mut out, mut plan) = (filled(shape, || combine.identity())?, Plan::new());
+    let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
     if let Some(nest) = Nest::over(&mut plan, Some(joint), &mut out, inputs, Outside::AllRead) {
         reduce_nest(nest, visit, combine);
     }
     Ok(out)
 }
 
-/// [`reduce_to`] of the elements of an array, which are not made: `visit` clones them. The shape has as many axes.
+/// [`reduce_to`] for the elements of one array, which `visit` clones. The shape has as many axes as the array.
 pub(crate) fn reduce<A: Clone, D: Dimension>(
     array: &ArrayRef<A, D>,
     shape: D,
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn Combine<A>,
 ) -> Result<Array<A, D>, NoMemory> {
-    let (mut out, mut plan) = (filled(shape, || combine.identity())?, Plan::new());
+    let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
     let inputs = Inputs::from((array,));
     if let Some(nest) = Nest::over(&mut plan, Some(array.shape()), &mut out, &inputs, Outside::AllRead) {
         if !are_lanes(nest.loops()) {
@@ -107,7 +108,7 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
     Ok(out)
 }
 
-/// Whether all that is reduced are lanes of adjacent elements, which need not be copied to blocks.
+/// Whether the only reduced loop runs along lanes of adjacent elements, which need not be copied to blocks.
 fn are_lanes(loops: &[Loop]) -> bool {
     let Some((lane, outer)) = loops.split_last() else { return false };
     lane.is_reduced()
@@ -121,20 +122,20 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) {
-    match Way::of::<R>(nest.loops()) {
-        Way::Direct => drive(nest, visit),
-        Way::Lanes => {
+    match FusedStrategy::of::<R>(nest.loops()) {
+        FusedStrategy::Direct => drive(nest, visit),
+        FusedStrategy::Lanes => {
             let inner = nest.loops().len().min(2);
             let mut lanes = nest.walk(inner);
             while let Some(lanes) = lanes.next() {
                 visit(lanes, None);
             }
         }
-        Way::Blocks(tiling) => {
+        FusedStrategy::Blocks(tiling) => {
             tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit, combine));
         }
-        Way::Tiles(tiling) => {
-            let mut add = Rows { visit, room: Loops::new(), dense: Loops::new() };
+        FusedStrategy::Tiles(tiling) => {
+            let mut add = AddVisitedRows { visit, room: Loops::new(), dense: Loops::new() };
             tiles::parts(nest, tiling, |nest, tiling| {
                 let mut scratch = Scratch::new();
                 let room = tiling.cascade.levels * tiling.width(nest.loops());
@@ -145,16 +146,16 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     }
 }
 
-/// The way a nest is summed.
-enum Way {
-    /// Nothing is reduced, or partial results cannot be forgotten.
+/// The strategy for a reduced nest, chosen by its loops.
+enum FusedStrategy {
+    /// No loop is reduced, or partial results cannot be forgotten.
     Direct,
     Lanes,
     Blocks(Tiling),
     Tiles(Tiling),
 }
 
-impl Way {
+impl FusedStrategy {
     fn of<R>(loops: &[Loop]) -> Self {
         let first = loops.iter().position(Loop::is_reduced);
         let Some(first) = first.filter(|_| forgettable::<R>()) else { return Self::Direct };
@@ -165,13 +166,13 @@ impl Way {
         } else if reduced <= room.min(BLOCK) {
             Self::Blocks(Tiling::of_blocks(loops, first, room.min(BLOCK)))
         } else {
-            let limits = Limits { room, even: false, rows_at_once: ROWS, first: 1 };
+            let limits = Limits { room, even: false, rows_at_once: ROWS, carry_every: 1 };
             Self::Tiles(Tiling::of(loops, limits))
         }
     }
 }
 
-/// Sums a nest whose loops from `first` on reduce all that is reduced, a block of these at a time.
+/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced.
 fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     nest: Nest<'_, R, E>,
     first: usize,
@@ -196,7 +197,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     }
 }
 
-/// Reduces the loops of a block that are reduced. The sums are at the front of the buffer.
+/// Reduces the reduced loops of a block in place, which leaves the sums at the front of the buffer.
 struct Reduce<'a, R, C: ?Sized> {
     buffer: &'a mut [R],
     block: &'a [Loop],
@@ -209,20 +210,20 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
     #[inline(always)]
     fn run<U: Cpu>(self) {
         let Self { buffer, block, combine } = self;
-        let (mut left, mut inside) = (buffer.len(), 1);
+        let (mut remaining, mut inside) = (buffer.len(), 1);
         for l in block.iter().rev() {
             if !l.is_reduced() {
                 inside *= l.len;
                 continue;
             }
-            left /= l.len;
+            remaining /= l.len;
             if inside == 1 {
-                for lane in 0..left {
+                for lane in 0..remaining {
                     buffer[lane] = combine.total(&buffer[lane * l.len..][..l.len]);
                 }
                 continue;
             }
-            for (to, from) in (0..left).step_by(inside).zip((0..).step_by(inside * l.len)) {
+            for (to, from) in (0..remaining).step_by(inside).zip((0..).step_by(inside * l.len)) {
                 lane::fold(combine, &mut buffer[from..][..inside * l.len], inside);
                 if from > to {
                     let (low, high) = buffer.split_at_mut(from);
@@ -234,13 +235,13 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
 }
 
 /// Adds rows, [`ROWS`] at a time.
-struct Rows<'v, 'f, R, E: Elements> {
+struct AddVisitedRows<'v, 'f, R, E: Elements> {
     visit: &'v mut VisitBlock<'f, R, E>,
     room: Loops,
     dense: Loops,
 }
 
-impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for Rows<'_, '_, R, E> {
+impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisitedRows<'_, '_, R, E> {
     fn add(&mut self, levels: &mut Levels<'_, R, C>, rows: Nest<'_, (), E>, in_rows: bool) {
         let inner = rows.loops().len() - usize::from(in_rows);
         let count = if in_rows { rows.loops()[0].len } else { 1 };

@@ -1,13 +1,13 @@
 //! The innermost loops of all sums: along one lane, and across rows.
 //!
 //! ```text
-//! along:   a a a a a a a a | a a a a a a a a | …    up to 32 accumulators take every 32nd element, then fold by halves
+//! along:   a a a a a a a a | a a a a a a a a | …    up to 32 accumulators, which are then added up by halves
 //! across:  row0[j] + row1[j] + … for each column j   8, 4, 2 or 1 rows, 16 and 8 columns at a time
 //! ```
 //!
 //! A lane of up to 1024 elements has one set of accumulators. A longer one is read as eight stretches side by side,
-//! because memory serves several streams faster than one; the sums of their blocks are added pairwise. Elements that are
-//! not adjacent are copied to a buffer first.
+//! because memory serves several streams faster than one; the sums of their blocks are added pairwise. Strided elements
+//! are copied to a buffer first.
 
 #![forbid(unsafe_code)]
 
@@ -18,12 +18,12 @@ use core::array;
 use core::hint::black_box;
 use num_traits::Zero;
 
-/// The longest run that is added up by one set of sums.
+/// The longest lane with one set of accumulators.
 const BLOCK: usize = 1024;
-/// How many times eight chunks are added to one set of sums.
+/// The number of times that eight chunks are added to one set of accumulators.
 const TURNS: usize = 16;
 
-/// How many sums a row has, so that the compiler fills some vectors with them.
+/// The number of accumulators: enough to fill several vectors.
 const fn sums<T>() -> usize {
     match size_of::<T>() {
         0..=4 => 32,
@@ -32,7 +32,7 @@ const fn sums<T>() -> usize {
     }
 }
 
-/// Room for the elements of a row that are not adjacent, which are copied before they are added up.
+/// The number of elements in a buffer for strided rows, which are copied before they are added up.
 pub(super) const fn room<T>() -> usize {
     let (eight, block) = (8 * TURNS * sums::<T>(), BLOCK);
     if eight > block { eight } else { block }
@@ -41,20 +41,20 @@ pub(super) const fn room<T>() -> usize {
 /// The sum of adjacent elements, its error bounded as by pairwise summation.
 #[inline(always)]
 pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
-    if x.width() <= BLOCK { block_of(x) } else { sum_apart(x.into(), &mut []) }
+    if x.width() <= BLOCK { block_of(x) } else { sum_strided(x.into(), &mut []) }
 }
 
-/// The [`sum`] of the only row of a block, whose elements need not be adjacent: there is [`room`] for copies.
-pub(super) fn sum_apart<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
-    simd::dispatch(Sum { x, room })
+/// The [`sum`] of the only row of a block, whose elements may be strided. `room` has [`room()`] elements for copies.
+pub(super) fn sum_strided<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
+    simd::dispatch(LaneSum { x, room })
 }
 
-struct Sum<'x, 'r, T> {
+struct LaneSum<'x, 'r, T> {
     x: Block<'x, T>,
     room: &'r mut [T],
 }
 
-impl<T: Clone + Zero> Work for Sum<'_, '_, T> {
+impl<T: Clone + Zero> Work for LaneSum<'_, '_, T> {
     type Output = T;
 
     #[inline(always)]
@@ -83,7 +83,7 @@ fn stretches<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -
         let turn = adjacent(eight.columns_from(from, TURNS * L), room);
         let mut i = 0;
         while i < turn.width() {
-            add(&mut sums, &turn.columns::<8, L>(0, i, &T::zero(), few));
+            add(&mut sums, &turn.columns::<8, L>(0, i, &T::zero(), sum_by_halves));
             i += L;
         }
         halve(&mut sums, 1);
@@ -118,7 +118,7 @@ fn block_of<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
     }
 }
 
-/// At most [`BLOCK`] adjacent elements, by `L` independent sums.
+/// The sum of at most [`BLOCK`] adjacent elements, by `L` accumulators.
 #[inline(always)]
 fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
     let n = x.width();
@@ -128,11 +128,11 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
         let chunks = x.cut(0, n / L, L);
         let mut row = 0;
         while chunks.rows() - row >= 4 {
-            add(&mut sums, &chunks.columns::<4, L>(row, 0, &T::zero(), few));
+            add(&mut sums, &chunks.columns::<4, L>(row, 0, &T::zero(), sum_by_halves));
             row += 4;
         }
         while row < chunks.rows() {
-            add(&mut sums, &chunks.columns::<1, L>(row, 0, &T::zero(), few));
+            add(&mut sums, &chunks.columns::<1, L>(row, 0, &T::zero(), sum_by_halves));
             row += 1;
         }
         halve(&mut sums, 8);
@@ -140,7 +140,7 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
     }
     let mut i = n / L * L;
     while n - i >= 8 {
-        add(&mut eight, &x.columns::<1, 8>(0, i, &T::zero(), few));
+        add(&mut eight, &x.columns::<1, 8>(0, i, &T::zero(), sum_by_halves));
         i += 8;
     }
     halve(&mut eight, 1);
@@ -152,7 +152,7 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
     eight[0].clone() + rest
 }
 
-/// Gives the sums of `R` rows from `row` on, column by column, to `sink`, each with its slot.
+/// Calls `sink` for each column with its slot and the sum of `R` rows, from `row` on.
 #[inline(always)]
 pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
     x: Block<'_, T>,
@@ -166,14 +166,14 @@ pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
         i = across_by::<T, U, R, 8>(x, row, i, slots, &mut sink);
     }
     for slot in &mut slots[i..] {
-        // Opaque: else the compiler adds a loop for adjacent elements, which the loops above have had.
-        let [sum] = x.columns::<R, 1>(row, black_box(i), &T::zero(), few);
+        // Opaque, so that the compiler adds no second loop for adjacent elements: the loops above have taken these.
+        let [sum] = x.columns::<R, 1>(row, black_box(i), &T::zero(), sum_by_halves);
         sink(slot, sum);
         i += 1;
     }
 }
 
-/// [`across`] for `K` columns at a time, from column `i` on, as far as they go.
+/// [`across`] for `K` columns at a time, from column `i` on. Returns the first column that is left.
 #[inline(always)]
 fn across_by<T: Clone + Zero, U, const R: usize, const K: usize>(
     x: Block<'_, T, true>,
@@ -183,16 +183,16 @@ fn across_by<T: Clone + Zero, U, const R: usize, const K: usize>(
     sink: &mut impl FnMut(&mut U, T),
 ) -> usize {
     for part in slots[i..].chunks_exact_mut(K) {
-        // all sums before any is stored: the compiler need not know that the slots are elsewhere
-        let sums = x.columns::<R, K>(row, i, &T::zero(), few);
-        // not by value: the compiler loses an array's iterator
+        // all sums before any store, so that the compiler need not know whether the slots alias the rows
+        let sums = x.columns::<R, K>(row, i, &T::zero(), sum_by_halves);
+        // by reference: the compiler does not optimise an array's own iterator away
         part.iter_mut().zip(&sums).for_each(|(slot, sum)| sink(slot, sum.clone()));
         i += K;
     }
     i
 }
 
-/// Adds the rows of a block, from `row` on, to a tile: eight of them, or four, or one. How many they were.
+/// Adds eight, four or one of a block's rows to a tile, from `row` on. Returns the number of rows.
 #[inline(always)]
 pub(super) fn add_rows<C: Cpu, T: Clone + Zero>(x: Block<'_, T>, row: usize, tile: &mut [T]) -> usize {
     let add = |a: &mut T, s| *a = a.clone() + s;
@@ -212,7 +212,8 @@ pub(super) fn add_rows<C: Cpu, T: Clone + Zero>(x: Block<'_, T>, row: usize, til
     }
 }
 
-/// The sums of the elements whose indices differ by multiples of `K`, by `L` independent sums: a power of two times `K`.
+/// `K` sums, each of the elements whose indices differ by multiples of `K`. There are `L` accumulators: `K` times a power
+/// of two.
 #[inline(always)]
 pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T]) -> [T; K] {
     let mut sums: [T; L] = array::from_fn(|_| T::zero());
@@ -221,14 +222,14 @@ pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T])
     for chunk in chunks {
         add(&mut sums, chunk);
     }
-    // Opaque: else the compiler vectorises the loop above by the order of the additions below (5x slower).
+    // Opaque, so that the compiler does not order the vectors of the loop above for the additions below (5x slower).
     let mut sums = black_box(sums);
     add(&mut sums, rest);
     halve(&mut sums, K);
     array::from_fn(|i| sums[i].clone())
 }
 
-/// Gives the sums of lanes of `N` elements, one after the other, to `sink`, each with its slot.
+/// Calls `sink` for each lane of `N` elements with its slot and its sum.
 #[inline(always)]
 pub(super) fn short<T: Clone + Zero, U, const N: usize>(
     x: &[T],
@@ -236,7 +237,7 @@ pub(super) fn short<T: Clone + Zero, U, const N: usize>(
     mut sink: impl FnMut(&mut U, T),
 ) {
     for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(N)) {
-        sink(slot, few::<T, N>(array::from_fn(|i| lane[i].clone())));
+        sink(slot, sum_by_halves::<T, N>(array::from_fn(|i| lane[i].clone())));
     }
 }
 
@@ -247,34 +248,34 @@ pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
     }
 }
 
-/// Combines rows of `width` elements, one after the other, by halves. The results are in the first row.
+/// Combines adjacent rows of `width` elements by halves. The result is in the first row.
 #[inline(always)]
 pub(super) fn fold<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width: usize) {
-    let mut left = rows.len() / width;
-    while left > 1 {
-        let half = left / 2;
-        let (low, high) = rows[..left * width].split_at_mut((left - half) * width);
+    let mut remaining = rows.len() / width;
+    while remaining > 1 {
+        let half = remaining / 2;
+        let (low, high) = rows[..remaining * width].split_at_mut((remaining - half) * width);
         combine.rows(&mut low[..half * width], high);
-        left -= half;
+        remaining -= half;
     }
 }
 
-/// The sum of a few thousand adjacent elements.
+/// The sum of adjacent elements, a block at a time: for a few thousand.
 #[inline(always)]
 pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
     let mut total = T::zero();
-    // not `fold`: a closure that is not inlined would not be compiled for the CPU
+    // not `fold`: its closure might not be inlined, and then is not compiled for the CPU
     for part in x.chunks(BLOCK) {
         total = total + block_of(part.into());
     }
     total
 }
 
-/// Adds up the sums by halves until `left` remain, at the front; powers of two.
+/// Adds the second half of the sums to the first until `keep` remain, at the front. Both counts are powers of two.
 #[inline(always)]
-fn halve<T: Clone + Zero>(sums: &mut [T], left: usize) {
+fn halve<T: Clone + Zero>(sums: &mut [T], keep: usize) {
     let mut width = sums.len();
-    while width > left {
+    while width > keep {
         width /= 2;
         for j in 0..width {
             sums[j] = sums[j].clone() + sums[j + width].clone();
@@ -282,22 +283,22 @@ fn halve<T: Clone + Zero>(sums: &mut [T], left: usize) {
     }
 }
 
-/// The sum of a few terms by halves.
+/// The sum of `N` terms: the second half is added to the first until one is left.
 #[inline(always)]
-pub(super) fn few<T: Clone + Zero, const N: usize>(mut x: [T; N]) -> T {
-    let mut left = N;
-    while left > 1 {
-        let half = left / 2;
+pub(super) fn sum_by_halves<T: Clone + Zero, const N: usize>(mut x: [T; N]) -> T {
+    let mut remaining = N;
+    while remaining > 1 {
+        let half = remaining / 2;
         for i in 0..half {
-            x[i] = x[i].clone() + x[left - half + i].clone();
+            x[i] = x[i].clone() + x[remaining - half + i].clone();
         }
-        left -= half;
+        remaining -= half;
     }
     x[0].clone()
 }
 
-/// Adds values in pairs, then pairs of pairs: a binary counter, where bit `i` of `count` set means that `sums[i]`
-/// holds the sum of `2^i` values.
+/// Adds values in pairs, then pairs of pairs, as a binary counter: if bit `i` of `count` is set, `sums[i]` holds the sum
+/// of `2^i` values.
 struct Pairwise<T> {
     sums: [T; usize::BITS as usize],
     count: usize,

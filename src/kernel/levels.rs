@@ -1,7 +1,7 @@
 //! A cascade of partial sums: the error grows like that of pairwise summation, at a fraction of its cost.
 //!
 //! ```text
-//! level 0:  += row, row, row, … eight times    then it is added to level 1, and starts again at zero
+//! level 0:  += row, row, row, … eight times    then it is added to level 1 and starts at zero again
 //! level 1:  += level 0, … eight times          then it is added to level 2
 //! ```
 
@@ -14,50 +14,59 @@ use super::simd::{self, Cpu, Work};
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
-/// So many sums are added up before they are carried to the next level: an error bound of a few times pairwise
-/// summation's, for a third of the levels.
+/// The number of sums that are added up before a carry to the next level. The error bound is a few times that of
+/// pairwise summation, with a third of its levels.
 pub(super) const RADIX: usize = 8;
 /// Enough for `8^9` sums before the topmost level grows.
-const MOST: usize = 8;
+const MAX_LEVELS: usize = 8;
 
-/// How many levels hold the sums of so many rows, if `first` of them are added up in the first level.
-pub(super) fn count(rows: usize, first: usize) -> usize {
-    let (mut levels, mut held) = (1, first);
-    while held < rows && levels < MOST {
+/// The number of levels for `rows` additions, if the first level is carried after `carry_every` of them.
+pub(super) fn count(rows: usize, carry_every: usize) -> usize {
+    let (mut levels, mut held) = (1, carry_every);
+    while held < rows && levels < MAX_LEVELS {
         levels += 1;
         held *= RADIX;
     }
     levels
 }
 
-/// The sums so far, of a tile of so many; each level holds the sums of eight times as many rows as the one before.
+/// The partial sums of a tile of `width` sums. Each level holds sums of eight times as many rows as the level below.
 pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
-    /// What they are combined by.
+    /// The operation that combines rows and levels.
     combine: &'a C,
     tiles: &'a mut [T],
     width: usize,
     count: usize,
-    /// So many rows are added up in the first level.
-    first: usize,
-    /// How many more will be before it is carried, and how often it was.
-    left: usize,
+    /// The number of additions after which the first level is carried.
+    carry_every: usize,
+    /// The number of additions until the next carry.
+    until_carry: usize,
+    /// The number of carries so far.
     carried: usize,
 }
 
-/// The levels of a tile.
+/// The number of levels of a tile, and when they are carried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cascade {
     pub(super) levels: usize,
-    /// So many rows are added up in the first level.
-    pub(super) first: usize,
+    /// The number of additions after which the first level is carried.
+    pub(super) carry_every: usize,
 }
 
 impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
     #[inline(always)]
     pub(super) fn new(combine: &'a C, tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
-        let Cascade { levels: count, first } = cascade;
+        let Cascade { levels: count, carry_every } = cascade;
         tiles[..width].fill(combine.identity());
-        Self { combine, tiles: &mut tiles[..count * width], width, count, first, left: first, carried: 0 }
+        Self {
+            combine,
+            tiles: &mut tiles[..count * width],
+            width,
+            count,
+            carry_every,
+            until_carry: carry_every,
+            carried: 0,
+        }
     }
 
     /// The level that rows are added to, before [`carry`](Self::carry).
@@ -66,12 +75,12 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
         &mut self.tiles[..self.width]
     }
 
-    /// Ends a row.
+    /// Counts an addition to the first level, and carries the level if it is full.
     #[inline(always)]
     pub(super) fn carry(&mut self) {
-        self.left -= 1;
-        if self.left == 0 {
-            self.left = self.first;
+        self.until_carry -= 1;
+        if self.until_carry == 0 {
+            self.until_carry = self.carry_every;
             self.carried += 1;
             self.carry_up();
         }
@@ -112,19 +121,19 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
 }
 
 impl<T: Clone + Zero> Levels<'_, T> {
-    /// Adds all rows, and carries each time that some were added up.
+    /// Adds all rows, up to eight at a time, with a carry after each addition.
     #[inline(always)]
     pub(super) fn add_rows(&mut self, rows: Block<'_, T>) {
-        simd::dispatch(AddRows { levels: self, rows });
+        simd::dispatch(AddToLevels { levels: self, rows });
     }
 }
 
-struct AddRows<'l, 'a, 'r, T> {
+struct AddToLevels<'l, 'a, 'r, T> {
     levels: &'l mut Levels<'a, T>,
     rows: Block<'r, T>,
 }
 
-impl<T: Clone + Zero> Work for AddRows<'_, '_, '_, T> {
+impl<T: Clone + Zero> Work for AddToLevels<'_, '_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -138,13 +147,13 @@ impl<T: Clone + Zero> Work for AddRows<'_, '_, '_, T> {
     }
 }
 
-/// The value of a sum, to be replaced: a big number need not be copied to be added to.
+/// Takes the value out of a sum, so that a big number is added to without a copy. Leaves zero if the type needs a drop.
 #[inline(always)]
 pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
     take_or(sum, T::zero)
 }
 
-/// [`take`] with another value to be replaced by.
+/// [`take`] with another value than zero to leave.
 #[inline(always)]
 pub(super) fn take_or<T: Clone>(sum: &mut T, identity: impl FnOnce() -> T) -> T {
     if const { needs_drop::<T>() } { replace(sum, identity()) } else { sum.clone() }
@@ -157,13 +166,14 @@ mod tests {
 
     #[test]
     fn rows_are_added_up_once() {
-        for (first, rows) in [RADIX, 1].into_iter().flat_map(|first| (1..=600).map(move |rows| (first, rows)))
+        for (carry_every, rows) in
+            [RADIX, 1].into_iter().flat_map(|every| (1..=600).map(move |rows| (every, rows)))
         {
             // more levels than needed do no harm
-            for levels in [count(rows, first), count(rows, first) + 1] {
-                // as the last tile left it
+            for levels in [count(rows, carry_every), count(rows, carry_every) + 1] {
+                // not zero: the room holds the sums of the last tile
                 let mut room = vec![-7_i64; levels * 3 + 2];
-                let mut sums = Levels::new(&Plus, &mut room, 3, Cascade { levels, first });
+                let mut sums = Levels::new(&Plus, &mut room, 3, Cascade { levels, carry_every });
                 let mut plain = [0; 3];
                 for row in (0..rows).map(|row| i64::try_from(row * row).expect("small")) {
                     let row = [row, 1, -row];
@@ -171,7 +181,7 @@ mod tests {
                     lane::add(&mut plain, &row);
                     sums.carry();
                 }
-                assert_eq!(sums.finish(), plain, "{rows} rows, {first} of them in the first level");
+                assert_eq!(sums.finish(), plain, "{rows} rows, carried after {carry_every}");
                 assert_eq!(room[levels * 3..], [-7; 2]);
             }
         }
@@ -180,7 +190,7 @@ mod tests {
     #[test]
     fn the_topmost_level_takes_the_rest() {
         let mut room = [0_i64; 2];
-        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels: 2, first: 1 });
+        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels: 2, carry_every: 1 });
         for _ in 0..1000 {
             sums.first()[0] += 1;
             sums.carry();
@@ -188,13 +198,13 @@ mod tests {
         assert_eq!(sums.finish(), [1000]);
     }
 
-    /// No sum has more than a few terms, so that rounding is rare: a plain sum of as many tenths has 100 times the error.
+    /// Each partial sum has few terms and a small error: a plain sum of as many tenths has 100 times the error.
     #[test]
     fn sums_are_of_few_terms() {
         let rows = 4096_u16;
         let levels = count(rows.into(), RADIX);
         let mut room = vec![0_f32; levels];
-        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels, first: RADIX });
+        let mut sums = Levels::new(&Plus, &mut room, 1, Cascade { levels, carry_every: RADIX });
         for _ in 0..rows {
             sums.first()[0] += 0.1;
             sums.carry();
@@ -205,10 +215,10 @@ mod tests {
 
     #[test]
     fn levels_for_rows() {
-        let counts = |first| [1, 2, 8, 9, 64, 65, 512, 513].map(|rows| count(rows, first));
+        let counts = |every| [1, 2, 8, 9, 64, 65, 512, 513].map(|rows| count(rows, every));
         assert_eq!(counts(RADIX), [1, 1, 1, 2, 2, 3, 3, 4]);
         assert_eq!(counts(1), [1, 2, 2, 3, 3, 4, 4, 5]);
-        assert_eq!(count(usize::MAX, 1), MOST);
+        assert_eq!(count(usize::MAX, 1), MAX_LEVELS);
     }
 
     #[test]

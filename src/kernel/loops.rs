@@ -1,24 +1,23 @@
-//! Loops over several strided operands: what to visit, in which order.
+//! Loops over several strided operands, and their order.
 //!
-//! Everything here is about lengths and strides: it knows neither element types nor closures, and is compiled once,
-//! in this crate. Operand 0 is the one that is written; a stride of 0 repeats an operand that is read, and reduces
-//! the one that is written.
+//! This module knows lengths and strides, but no element types and no closures: it is compiled once, in this crate.
+//! Operand 0 is the output, the others are inputs. A stride of 0 repeats an input and reduces into the output.
 
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-/// The most operands of one nest: one that is written and six that are read.
+/// The most operands of one nest: the output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
-/// Loops that fit without the heap: those of six axes, of which one may be two loops.
+/// The most loops on the stack: those of six axes, one of which may be cut into two loops.
 const INLINE: usize = 7;
 
 /// A distance from the first element of each operand, in elements. Operands that do not exist stay at 0.
 pub(crate) type Offsets = [isize; OPERANDS];
 
-/// The stride along an axis, or 0 where it has fewer than two elements: nobody steps along such an axis, so its stride
-/// may be any number, even `isize::MIN`, which cannot be negated.
+/// The stride along an axis, or 0 if it has fewer than two elements. No loop steps along such an axis, so its stride may
+/// be any number, even `isize::MIN`, which cannot be negated.
 #[inline(always)]
 pub(crate) const fn stride_along(size: usize, stride: isize) -> isize {
     if size > 1 { stride } else { 0 }
@@ -35,13 +34,13 @@ impl Loop {
     /// A loop that does not move.
     pub(crate) const ONE: Self = Self { len: 1, strides: [0; OPERANDS] };
 
-    /// Whether the written operand stays where it is.
+    /// Whether the output stays where it is.
     #[inline(always)]
     pub(crate) fn is_reduced(&self) -> bool {
         self.strides[0] == 0
     }
 
-    /// Whether one step of `self` equals a whole turn of `inner`, in every operand.
+    /// Whether one step of `self` moves every operand as far as all steps of `inner`.
     #[inline]
     fn continues(&self, inner: &Self) -> bool {
         let turn = inner.len.cast_signed();
@@ -54,15 +53,15 @@ impl Loop {
         self.strides.map(|stride| stride * steps.cast_signed())
     }
 
-    /// The same loop, `step` steps at a time, of which there are `len`.
+    /// A loop of `len` steps, each of them `step` steps of this loop.
     #[inline]
     pub(crate) fn every(&self, step: usize, len: usize) -> Self {
         Self { len, strides: self.after(step) }
     }
 }
 
-/// How often the innermost statement of these loops runs.
-// Not inline: in a function compiled for AVX2 this product alone takes a kilobyte.
+/// The number of indices that these loops visit.
+// Not inline: in a function compiled for AVX2, this product alone takes a kilobyte.
 #[inline(never)]
 pub(crate) fn steps(loops: &[Loop]) -> usize {
     loops.iter().map(|l| l.len).product()
@@ -120,13 +119,13 @@ impl Loops {
     }
 }
 
-/// What [`Nest`](super::nest::Nest) does with its loops: each replaces the list by other loops over some of the same
-/// indices.
+/// Loops for the methods of [`Nest`](super::nest::Nest). Each method here replaces the list by loops over all or some of
+/// the indices of `loops`.
 impl Loops {
-    /// The loops, with the one at `place` as two of which the inner one has `take` steps.
+    /// The loops with the one at `place` split into two, the inner one with `take` steps.
     ///
     /// # Panics
-    /// Where `take` does not divide the length of the loop.
+    /// If `take` does not divide the length of the loop.
     pub(crate) fn group(&mut self, loops: &[Loop], place: usize, take: usize) {
         let whole = loops[place];
         assert!(take > 0 && whole.len.is_multiple_of(take), "groups of equal length");
@@ -136,10 +135,10 @@ impl Loops {
         self.extend(&loops[place + 1..]);
     }
 
-    /// The loops with fewer steps at `place`: those from `from` on.
+    /// The loops with only `len` steps at `place`: a caller moves its pointers by `from` steps.
     ///
     /// # Panics
-    /// Where the loop has no such steps.
+    /// If the loop does not have `len` steps from `from` on, or `len` is 0.
     pub(crate) fn part(&mut self, loops: &[Loop], place: usize, from: usize, len: usize) {
         let whole = loops[place];
         assert!(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
@@ -147,7 +146,7 @@ impl Loops {
         self[place].len = len;
     }
 
-    /// The loops in the order of their class, 0 outermost and 2 innermost; equal ones stay in order.
+    /// The loops sorted by their class, 0 outermost and 2 innermost. Loops of one class keep their order.
     pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn Fn(usize, &Loop) -> u8) {
         self.clone_from_slice(&[]);
         let mut ends = [0; 3];
@@ -161,8 +160,8 @@ impl Loops {
         }
     }
 
-    /// The loops of products, over batches, rows, terms and columns, with batches as more rows or columns where they
-    /// continue these and the other matrix is the same in all of them.
+    /// The loops of products: batches, rows, terms and columns. A batch loop is merged into the rows or the columns if it
+    /// continues them and the other matrix is the same for the whole batch.
     pub(crate) fn products(&mut self, loops: &[Loop]) {
         self.clone_from_slice(loops);
         while let [.., batch, rows, _, columns] = &mut **self {
@@ -180,7 +179,7 @@ impl Loops {
         }
     }
 
-    /// The loops along which the written operand moves.
+    /// The loops along which the output moves.
     pub(crate) fn written(&mut self, loops: &[Loop]) {
         self.clone_from_slice(&[]);
         loops.iter().filter(|l| !l.is_reduced()).for_each(|&l| self.push(l));
@@ -203,16 +202,16 @@ impl DerefMut for Loops {
     }
 }
 
-/// Which loops go outside: those with the greater strides, compared as follows.
+/// The order of loops: those with larger strides go outside. The variants say which strides are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outside {
-    /// In the operand that is written.
+    /// The strides of the output.
     Written,
-    /// In the first operand that is read; where that is repeated, in the one that is written.
+    /// The strides of the first input, or of the output where the first input is repeated.
     Read,
-    /// In all operands that are read, added up; then in the one that is written.
+    /// The sums of the strides of all inputs; between equal sums, the strides of the output.
     AllRead,
-    /// As the loops are given.
+    /// None: the loops stay in the order of the axes.
     #[cfg(test)]
     Given,
 }
@@ -233,32 +232,32 @@ impl Outside {
 
 /// Loops, outermost first, that together visit every index of a shape once.
 ///
-/// Axes of length 1 are gone, axes that run backwards are turned round, and neighbours that one loop can serve are
-/// one loop. A plan without loops visits a single index.
+/// Axes of length 1 are dropped, axes with negative strides are reversed, and neighbours that continue each other are
+/// merged into one loop. A plan without loops visits a single index.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct LoopPlan {
     pub(crate) loops: Loops,
-    /// How far the first visited element of each operand is from its element at index zero.
+    /// The offset of each operand's first visited element from its element at index zero.
     pub(crate) start: Offsets,
-    /// Whether there is no index to visit.
+    /// Whether there is no index.
     pub(crate) is_empty: bool,
 }
 
-impl Plan {
-    /// A plan to be [`made`](Self::make) in place, as moving one costs as much as making it.
+impl LoopPlan {
+    /// An empty plan, to be [`made`](Self::make) in place: moving a plan costs as much as making it.
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self { loops: Loops::new(), start: [0; OPERANDS], is_empty: false }
     }
 
-    /// Forgets everything, for the next axes.
+    /// Removes all axes, so that the plan can be made again.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.loops.truncate(0);
         (self.start, self.is_empty) = ([0; OPERANDS], false);
     }
 
-    /// Adds an axis to the plan that is to be made.
+    /// Adds an axis, before the plan is made.
     #[inline]
     pub(crate) fn add(&mut self, axis: Loop) {
         match axis.len {
@@ -268,19 +267,19 @@ impl Plan {
         }
     }
 
-    /// Numbers of indices, of all loops or of some, are computed without further checks.
+    /// Panics if the number of indices overflows `isize`. After this, numbers of indices are multiplied without checks.
     #[inline]
     pub(crate) fn assert_countable(&self) {
         let count = self.loops.iter().try_fold(1_usize, |count, l| count.checked_mul(l.len));
         assert!(count.is_some_and(|count| count <= isize::MAX.unsigned_abs()), "indices that can be counted");
     }
 
-    /// Orders the loops; equal keys keep the order in which the axes were added.
+    /// Orders, reverses and merges the loops. Loops with equal keys keep the order in which the axes were added.
     ///
-    /// An axis is turned round where the first operand that moves along it moves backwards.
+    /// An axis is reversed if the first operand that moves along it has a negative stride.
     ///
     /// # Panics
-    /// Where there are more than `isize::MAX` indices.
+    /// If there are more than `isize::MAX` indices.
     #[inline]
     pub(crate) fn make(&mut self, outside: Outside) {
         if self.is_empty {
@@ -322,7 +321,7 @@ impl Plan {
     }
 }
 
-/// The last `count` loops, as one if they continue each other.
+/// The last `count` loops, merged into one if they continue each other.
 #[inline]
 pub(crate) fn join(loops: &mut [Loop; 2], count: usize) -> &[Loop] {
     let [outer, inner] = loops;
@@ -333,7 +332,7 @@ pub(crate) fn join(loops: &mut [Loop; 2], count: usize) -> &[Loop] {
     loops
 }
 
-/// Where the operands are at the `turn`th step of the loops.
+/// The offsets of the operands at index number `turn` of the loops, innermost fastest.
 pub(crate) fn offsets(loops: &[Loop], mut turn: usize) -> Offsets {
     let mut at = [0; OPERANDS];
     for l in loops.iter().rev() {
@@ -376,8 +375,8 @@ mod tests {
         seen
     }
 
-    fn plan<const N: usize>(outside: Outside, axes: &[(usize, [isize; N])]) -> Plan {
-        let mut plan = Plan::new();
+    fn plan<const N: usize>(outside: Outside, axes: &[(usize, [isize; N])]) -> LoopPlan {
+        let mut plan = LoopPlan::new();
         for &axis in axes {
             plan.add(of(axis));
         }
@@ -390,17 +389,17 @@ mod tests {
         let p = plan(Outside::Written, &[(2, [12, 12]), (3, [4, 4]), (1, [77, 5]), (4, [1, 1])]);
         assert_eq!(*p.loops, all(&[(24, [1, 1])]));
         assert!(!p.is_empty);
-        // one operand with a gap keeps them apart
+        // a gap in one operand keeps two loops
         let gap = [(3, [4, 5]), (4, [1, 1])];
         assert_eq!(*plan(Outside::Written, &gap).loops, all(&gap));
     }
 
     #[test]
-    fn reduced_axes_stay_apart_from_kept_ones() {
+    fn reduced_axes_are_not_merged_with_kept_ones() {
         let axes = [(2, [0, 12]), (3, [4, 4]), (4, [1, 1])];
         assert_eq!(*plan(Outside::Read, &axes).loops, all(&[(2, [0, 12]), (12, [1, 1])]));
         assert_eq!(*plan(Outside::Written, &axes).loops, all(&[(12, [1, 1]), (2, [0, 12])]));
-        // reduced ones among themselves become one, as do those along which an operand is repeated
+        // neighbouring reduced axes are merged, and so are axes along which an input is repeated
         assert_eq!(*plan(Outside::Read, &[(2, [0, 12]), (12, [0, 1])]).loops, all(&[(24, [0, 1])]));
         assert_eq!(*plan(Outside::Written, &[(2, [12, 0]), (12, [1, 0])]).loops, all(&[(24, [1, 0])]));
     }
@@ -413,7 +412,7 @@ mod tests {
         let p = plan(Outside::Written, &[(4, [1, 3]), (3, [-4, -1])]);
         assert_eq!(*p.loops, all(&[(3, [4, 1]), (4, [1, 3])]));
         assert_eq!(p.start[..2], [-8, -2]);
-        // the written operand stays: the first one that moves counts
+        // the output stays: the first operand that moves decides
         let p = plan(Outside::Read, &[(5, [0, 0, -2, 1])]);
         assert_eq!((&*p.loops, &p.start[..4]), (&all(&[(5, [0, 0, 2, -1])])[..], &[0, 0, -8, 4][..]));
     }
@@ -441,17 +440,17 @@ mod tests {
 
     #[test]
     fn a_list_grows_to_the_heap_and_back() {
-        let those = |n| (1..=n).map(|len| of((len, [1]))).collect::<Vec<_>>();
+        let loops_of = |n| (1..=n).map(|len| of((len, [1]))).collect::<Vec<_>>();
         let mut list = Loops::new();
         for n in [0, 5, 6, 7, 12, 7, 6, 9, 1, 0, 8] {
-            list.clone_from_slice(&those(n));
-            assert_eq!(*list, those(n));
+            list.clone_from_slice(&loops_of(n));
+            assert_eq!(*list, loops_of(n));
         }
         for n in [8, 7, 6, 3, 0] {
             list.truncate(n);
-            assert_eq!(*list, those(n));
+            assert_eq!(*list, loops_of(n));
         }
-        list.extend(&those(7));
+        list.extend(&loops_of(7));
         list[6].len = 50;
         assert_eq!((list.len(), list[5].len, list[6].len), (7, 6, 50));
     }
@@ -470,7 +469,7 @@ mod tests {
 
     #[test]
     fn the_greater_strides_go_outside() {
-        // of the written operand and two that are read
+        // the strides of the output and of two inputs
         let [x, y, z] = [(2, [1, 2, 90]), (3, [10, -1, 5]), (5, [-5, 0, -20])];
         let order = |outside| {
             let plan = plan(outside, &[x, y, z]);
@@ -479,7 +478,7 @@ mod tests {
         assert_eq!(order(Outside::Written), [3, 5, 2]);
         assert_eq!(order(Outside::Read), [5, 2, 3]);
         assert_eq!(order(Outside::AllRead), [2, 5, 3]);
-        // equal ones: as the written operand has it for all that are read, else as they are given
+        // equal keys: `AllRead` compares the output next, the others keep the order of the axes
         let equal = |outside| plan(outside, &[(2, [3, 1, 4]), (3, [7, 1, 4])]).loops[0].len;
         assert_eq!([Outside::AllRead, Outside::Read, Outside::Given].map(equal), [3, 2, 2]);
     }

@@ -1,4 +1,4 @@
-//! Memory that is not initialised yet: new arrays, and room on the stack.
+//! Uninitialised memory: new arrays, and buffers on the stack.
 //!
 //! # Invariant
 //! Bytes are read as elements only after elements were written there.
@@ -16,12 +16,14 @@ use core::{ptr, slice};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-/// A result that memory cannot be had for: its shape, and the bytes of an element.
+/// A result for which memory cannot be allocated.
 ///
-/// Not exported; public because hidden methods of public traits have it.
+/// Not exported; public because hidden methods of public traits return it.
 #[derive(Debug)]
 pub struct NoMemory {
+    /// The shape of the result.
     pub(crate) shape: Vec<usize>,
+    /// The bytes of one element.
     pub(crate) size: usize,
 }
 
@@ -42,12 +44,12 @@ pub(crate) fn reserved<A, D: Dimension>(shape: &D) -> Result<Vec<A>, NoMemory> {
     }
 }
 
-/// A new array in standard layout of elements that `make` makes.
+/// A new array in standard layout. `make` makes each element.
 pub(crate) fn filled<A, D: Dimension>(shape: D, make: impl FnMut() -> A) -> Result<Array<A, D>, NoMemory> {
     filled_in_order(shape, &|_, _| None, make)
 }
 
-/// [`filled`], with the axes in memory as `is_inside` says.
+/// [`filled`], with the axes ordered by `is_inside` in memory.
 pub(super) fn filled_in_order<A, D: Dimension>(
     shape: D,
     is_inside: &IsInside<'_>,
@@ -60,23 +62,23 @@ pub(super) fn filled_in_order<A, D: Dimension>(
     }))
 }
 
-/// A new array in standard layout of zeros. Those of plain numbers cost nothing before they are used.
+/// A new array of zeros in standard layout. For plain numbers, the system provides zeroed pages on first use.
 pub(super) fn zeros<A: Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMemory> {
     let (len, layout) = (shape.size(), Layout::array::<A>(shape.size()));
     let layout = layout.ok().filter(|layout| plain_size::<A>().is_some() && layout.size() > 0);
     let Some(layout) = layout else { return filled(shape, A::zero) };
-    // SAFETY: the layout has a size
+    // SAFETY: The size of the layout is not zero.
     let zeroed = unsafe { alloc_zeroed(layout) }.cast::<A>();
     if zeroed.is_null() {
         return Err(NoMemory::of::<A, D>(&shape));
     }
-    // SAFETY: The global allocator returned memory of the layout of `len` elements, all bits of which are zero: of a plain
-    // number that is zero.
+    // SAFETY: The global allocator returned memory with the layout of `len` elements. All its bits are zero, and these are
+    // the zero of every plain number.
     let elements = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(zeroed, len)) };
     Ok(Array::from_shape_vec(shape, elements.into_vec()).expect("as many elements as the shape has"))
 }
 
-/// Room on the stack for partial results and copies, small enough for any thread.
+/// Bytes of a buffer on the stack for partial results and copies, small enough for any thread.
 pub(crate) const SCRATCH: usize = 48 << 10;
 
 #[repr(C, align(64))]
@@ -85,17 +87,20 @@ pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH]);
 impl Scratch {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        #[allow(clippy::large_stack_arrays, reason = "that is its purpose; it is not initialised")]
+        #[allow(
+            clippy::large_stack_arrays,
+            reason = "a large buffer on the stack is its purpose; it is not initialised"
+        )]
         Self([MaybeUninit::uninit(); SCRATCH])
     }
 
-    /// How many elements fit.
+    /// The number of elements that fit.
     pub(crate) const fn capacity<T>() -> usize {
         assert!(size_of::<T>() > 0 && align_of::<T>() <= 64, "a size and alignment that scratch can hold");
         SCRATCH / size_of::<T>()
     }
 
-    /// The first `len` elements, each set to `value`. They are forgotten, not dropped.
+    /// A slice of `len` elements, each set to `value`. They are forgotten, not dropped.
     #[inline(always)]
     pub(crate) fn filled<T: Clone>(&mut self, len: usize, value: &T) -> &mut [T] {
         assert!(len <= Self::capacity::<T>(), "room for the elements");
@@ -111,28 +116,28 @@ impl Scratch {
     }
 }
 
-/// Whether partial results may be left on the stack, and fit there.
+/// Whether partial results fit into a [`Scratch`] and need no drop.
 pub(crate) const fn forgettable<T>() -> bool {
     !needs_drop::<T>() && size_of::<T>() > 0 && size_of::<T>() <= 64 && align_of::<T>() <= 64
 }
 
-/// Bytes of one copy, which stays in L1 beside those of the other operands.
+/// Bytes of one operand's copy, which stays in L1 beside the copies of the others.
 pub(crate) const COPY: usize = 2 << 10;
 /// The most bytes of one copy.
 pub(crate) const LARGEST_COPY: usize = 8 << 10;
 
-/// Copies of a block of each operand.
+/// Copies of the operands' elements in a block.
 #[repr(C, align(64))]
 pub(crate) struct Buffers {
     room: MaybeUninit<[[u8; LARGEST_COPY]; OPERANDS - 1]>,
-    /// Where each copy was made from.
+    /// The first element that each copy was made from, or null.
     copied: [*const (); OPERANDS],
-    /// The sizes of the operands' elements, of plain numbers; else 0.
+    /// The size of each operand's elements if they are plain numbers, else 0.
     sizes: [usize; OPERANDS],
 }
 
 impl Buffers {
-    /// Empty buffers for operands whose elements have these sizes, to be used for the blocks of one nest.
+    /// Empty buffers for operands with elements of types `E`, to be used for the blocks of one nest.
     #[inline(always)]
     pub(crate) fn new<E: Elements>() -> Self {
         let mut sizes = [0; OPERANDS];
@@ -142,11 +147,11 @@ impl Buffers {
         Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], sizes }
     }
 
-    /// Copies the elements of operand `k` along these loops, if the last copy was of other elements.
+    /// Copies the elements of operand `k` along these loops, unless the last copy was made from the same place.
     ///
     /// # Safety
-    /// `from`, moved along the loops by the operand's strides, is at elements that are borrowed while the buffers
-    /// are in use; they are of the types that the buffers were made for. The loops are always the same.
+    /// `from`, moved along the loops by the operand's strides, points to elements that are borrowed while the buffers are
+    /// in use. They have the types that the buffers were made for. The loops are the same in every call for `k`.
     pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) {
         if self.copied[k] == from {
             return;
@@ -155,7 +160,7 @@ impl Buffers {
         assert!(size > 0 && steps(loops) <= LARGEST_COPY / size, "plain numbers, of a block that fits");
         self.copied[k] = from;
         let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1);
-        // SAFETY: The caller promises the elements; the room is for as many, and aligned for them.
+        // SAFETY: The caller promises the elements. The buffer holds as many, checked above, and is aligned for them.
         unsafe {
             match size {
                 1 => copy_block::<u8>(from.cast(), k, loops, room.cast()),
@@ -168,7 +173,7 @@ impl Buffers {
         }
     }
 
-    /// Where the copies of operand `k` are.
+    /// The address of operand `k`'s copies.
     pub(crate) fn pointer(&self, k: usize) -> *const () {
         self.room.as_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1).cast()
     }
@@ -177,12 +182,12 @@ impl Buffers {
 /// Copies the elements along the loops to adjacent places.
 ///
 /// # Safety
-/// `from`, moved along the loops by the strides of operand `k`, is at valid elements, and there is room for as many
+/// `from`, moved along the loops by the strides of operand `k`, points to valid elements, and there is room for as many
 /// at `to`.
 unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut B) {
     let (outer, inner) = match *loops {
         [] => (Loop::ONE, loops),
-        // the sizes of most numbers; for others such rows are copied element by element
+        // the sizes of most numbers; short rows of other sizes are copied element by element
         [rows, row] if const { matches!(size_of::<B>(), 4 | 8) } && matches!(row.len, 2 | 3 | 4 | 8) => {
             // SAFETY: the caller promises the elements and the room.
             return unsafe {
@@ -203,8 +208,8 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
         [outer, ref inner @ ..] => (outer, inner),
     };
     let (width, stride) = (steps(inner), outer.strides[k]);
-    // SAFETY: The caller's promise holds for each part of the loops and of the room; copies of what was copied are
-    // made to the room after it.
+    // SAFETY: The caller's promise holds for each part of the loops and of the room. A repeated part is copied from the
+    // elements written before it, to the room after them.
     unsafe {
         match (inner, stride) {
             ([], 1) => to.copy_from_nonoverlapping(from, outer.len),
@@ -225,8 +230,8 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
     }
 }
 
-/// [`copy_block`] for rows whose elements are `step` apart, and adjacent columns: eight rows of what is read at a time, as
-/// lines that lie a power of two apart push each other out of the cache.
+/// [`copy_block`] for rows with stride `step` and adjacent columns. It copies eight columns of `to` at a time, because
+/// cache lines at a distance of a power of two evict each other.
 ///
 /// # Safety
 /// As [`copy_block`].
@@ -268,10 +273,11 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: 
     }
 }
 
-/// A new array, with the axes in memory as `is_inside` says, whose elements `fill` writes.
+/// A new array whose axes are ordered by `is_inside` in memory. `fill` writes its elements.
 ///
-/// `fill` is a pass of this kernel over all of the array: [`each`](super::each), a [`sum`](super::sum) or a
-/// [`product`](super::product). These are trusted to write every element. Where one panics, what it wrote is forgotten.
+/// `fill` is a pass of this kernel over the whole array: [`each`](super::each), a [`sum`](super::sum) or a
+/// [`product`](super::product). A pass is trusted to write every element. If it panics, the elements it wrote are
+/// forgotten, not dropped.
 #[inline]
 pub(super) fn fresh<A, D: Dimension>(
     shape: D,
@@ -279,10 +285,10 @@ pub(super) fn fresh<A, D: Dimension>(
     fill: impl FnOnce(&mut ArrayRef<MaybeUninit<A>, D>),
 ) -> Result<Array<A, D>, NoMemory> {
     let (mut elements, len) = (reserved::<MaybeUninit<A>, D>(&shape)?, shape.size());
-    // SAFETY: there is room for as many elements, and they need no value
+    // SAFETY: The vector has room for `len` elements, and a `MaybeUninit` needs no value.
     unsafe { elements.set_len(len) };
     let mut array = ordered(shape, is_inside, |shape| {
-        // SAFETY: as many elements as the shape has, in standard layout; the order of the axes does not change the number
+        // SAFETY: The vector has as many elements as the shape, in any order of its axes, and the layout is standard.
         unsafe { Array::from_shape_vec_unchecked(shape, elements) }
     });
     fill(&mut array);
@@ -290,7 +296,7 @@ pub(super) fn fresh<A, D: Dimension>(
     Ok(unsafe { array.assume_init() })
 }
 
-/// The size of `A` if it is a plain number, any bits of which may be copied.
+/// The size of `A` if it is a plain number, whose bits may be copied.
 #[inline]
 pub(crate) fn plain_size<A>() -> Option<usize> {
     let id = type_id::<A>();
@@ -314,7 +320,7 @@ pub(crate) fn plain_size<A>() -> Option<usize> {
     plain.contains(&id).then_some(size_of::<A>())
 }
 
-/// The identity of a type, its lifetimes apart.
+/// The identity of a type, ignoring its lifetimes.
 #[inline]
 fn type_id<A>() -> TypeId {
     trait Identity {
@@ -332,14 +338,14 @@ fn type_id<A>() -> TypeId {
         }
     }
     let identity: &dyn Identity = &PhantomData::<A>;
-    // SAFETY: Only the lifetime bound of the trait object differs, for the call of a function that uses no lifetime.
+    // SAFETY: The two types differ in the lifetime bound of the trait object only, and `id` uses no lifetime.
     unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::loops::{Outside, Plan};
+    use crate::kernel::loops::{LoopPlan, Outside};
     use crate::kernel::nest::{Inputs, Nest, Visit};
     use core::cell::Cell;
     use core::fmt::Debug;
@@ -381,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_lie_in_memory_as_numbers_do() {
+    fn types_with_the_layout_of_numbers_are_not_plain() {
         #[repr(transparent)]
         struct Own(#[allow(dead_code, reason = "for its layout")] f32);
         #[repr(transparent)]
@@ -402,10 +408,10 @@ mod tests {
         }
     }
 
-    /// Copies a view that is brought to these sizes, as one block, and reads the copy.
+    /// Copies a view, stretched to these sizes, as one block, and reads the copy.
     fn is_copied<T: Copy + PartialEq + Debug + From<bool>>(view: &ArrayViewD<'_, T>, sizes: [usize; 3]) {
         let mut out = Array3::from_elem(sizes, T::from(false));
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&**view,)), Outside::Written);
         let nest = nest.expect("an index");
         let inner = nest.loops().len();
@@ -456,11 +462,11 @@ mod tests {
         row.strides[1] = 1;
         let mut buffers = Buffers::new::<(u32,)>();
         let mut copy = |from: usize| {
-            // SAFETY: two elements of the array from there on
+            // SAFETY: The array has two elements from `from` on.
             unsafe { buffers.copy(1, a[from..from + 2].as_ptr().cast(), &[row]) };
-            // SAFETY: two elements were copied
+            // SAFETY: Two elements were copied.
             let copied = unsafe { buffers.pointer(1).cast::<[u32; 2]>().read() };
-            // what is copied anew can be told from what is kept
+            // so that a new copy differs from one that was kept
             buffers.room = MaybeUninit::zeroed();
             copied
         };
@@ -478,7 +484,7 @@ mod tests {
         let a = Array2::from_shape_fn((20, 5), |(i, j)| u32::try_from(100 * i + j).expect("small"));
         let b = Array2::from_shape_fn((5, 1), |(i, _)| u8::try_from(i).expect("small"));
         let mut out = Array2::from_elem((5, 20), [0; 2]);
-        let (mut plan, at) = (Plan::new(), a.t());
+        let (mut plan, at) = (LoopPlan::new(), a.t());
         let inputs = Inputs::from((&*at, &*b));
         let nest = Nest::over(&mut plan, None, &mut out, &inputs, Outside::Written).expect("an index");
         nest.gathered(0b11, [0, 2], &mut |block| block.visit_rows::<(), _>(0b11, &mut Both));
@@ -487,7 +493,7 @@ mod tests {
 
     fn copied_row<T: Copy>(value: T, len: usize) {
         let (a, mut out) = (Array2::from_elem((1, 1), value), Array2::from_elem((1, len), value));
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
         nest.expect("an index").gathered(1, [0, 1], &mut |_| {});
     }
@@ -497,7 +503,7 @@ mod tests {
         let a = Array2::from_shape_fn((40, 20), |(i, j)| u32::try_from(100 * i + j).expect("small"));
         for (rows, width) in [(1, 1), (3, 7), (16, 8), (5, 39), (20, 40)] {
             let mut out = alloc::vec![0; rows * width];
-            // SAFETY: so many columns of the array, and room for as many elements
+            // SAFETY: The array has `width` rows and `rows` columns, and `out` has room for their elements.
             unsafe { copy_transposed(a.as_ptr(), 20, [rows, width], out.as_mut_ptr()) };
             assert!(
                 (0..rows * width).all(|at| out[at] == a[[at % width, at / width]]),
@@ -521,7 +527,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "plain numbers, of a block that fits")]
-    fn copies_of_what_is_no_number() {
+    fn copies_of_elements_that_are_not_numbers() {
         copied_row(Some(0_u32), 4);
     }
 

@@ -1,28 +1,30 @@
-//! The owner of loops, pointers and borrows together: every pointer of a pass over arrays is made and moved here.
+//! The owner of loops, pointers and borrows together. Every pointer of a pass over arrays is made and moved here.
 //!
 //! # Invariant
-//! A [`Nest`] has loops, and a pointer for each operand. At every index of the loops,
-//! - the pointer of each operand that is read, moved by its strides, is at an element that is borrowed for `'a`;
-//! - the pointer of the written operand is at an element that is borrowed exclusively for `'a`, by this nest alone;
-//! - two indices that differ in a loop along which the written operand moves come to different elements of it.
+//! A [`Nest`] has loops, and a pointer for each operand. The output is the operand that is written, and the inputs are
+//! those that are read. At every index of the loops,
+//! - the pointer of each input, moved by its strides, points to an element that is borrowed for `'a`;
+//! - the pointer of the output, moved by its strides, points to an element that is borrowed exclusively for `'a`, by this
+//!   nest alone;
+//! - two indices that differ in a loop along which the output moves lead to different elements of the output.
 //!
-//! The constructors check this. Each method keeps it, because it visits some of the same indices: in another order,
-//! grouped in other loops, or fewer of them. A nest that writes is neither `Copy` nor `Clone`, and an operand of type
-//! `()` is read or written by nobody, so no element is written through two nests at once.
+//! The constructors check this. Each method keeps it, because it visits all or some of the same indices, in another order
+//! or grouped into other loops. A nest that writes is neither `Copy` nor `Clone`, and elements of type `()` are never read
+//! or written, so no element is written through two nests at once.
 
-use super::loops::{Loop, Loops, OPERANDS, Offsets, Outside, Plan, join, offsets, steps, stride_along};
+use super::loops::{Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, join, offsets, steps, stride_along};
 use super::memory::{Buffers, plain_size};
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::slice;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
 
-/// The types of the elements that are read: a tuple of up to six.
+/// The element types of the inputs: a tuple of up to six.
 ///
-/// Public as it stands in hidden parts of public traits; not exported.
+/// Not exported; public because hidden parts of public traits name it.
 ///
 /// # Safety
-/// The methods are about the elements of these types, in this order: nests rely on it.
+/// Every method treats its operands as elements of these types, in this order: nests rely on it.
 pub unsafe trait Elements {
     /// A pointer into each operand.
     type Pointers: Copy;
@@ -33,37 +35,37 @@ pub unsafe trait Elements {
 
     const COUNT: usize;
 
-    /// The pointers, moved by these offsets. They wrap.
+    /// The pointers, moved by these offsets in wrapping arithmetic.
     fn moved(at: Self::Pointers, by: &Offsets) -> Self::Pointers;
 
     /// # Safety
-    /// `at` is at elements that are borrowed for `'r`.
+    /// `at` points to elements that are borrowed for `'r`.
     unsafe fn refs<'r>(at: Self::Pointers) -> Self::Refs<'r>
     where
         Self: 'r;
 
-    /// Visits a row in which the operands move whose bits are set.
+    /// Visits a row. The inputs whose bits are set in `MOVING` move by one element, the others stay.
     ///
-    /// `C` is the CPU that it is compiled for: each instance has one caller, into which it is inlined.
+    /// `C` is the CPU for which the row is compiled: each instance has one caller, into which it is inlined.
     ///
     /// # Safety
-    /// From `at` on, `out.len()` elements of each operand that moves, and one of the others, are borrowed.
+    /// From `at` on, `out.len()` elements of each input that moves are borrowed, and one element of each of the others.
     unsafe fn row_of<T, C, V: Visit<T, Self>, const MOVING: u8, const LEN: usize>(
         out: &mut [T],
         at: Self::Pointers,
         visit: &mut V,
     );
 
-    /// [`row_of`](Self::row_of), by the loop for these operands: one of those for which [`has_loop`](Self::has_loop) is true.
+    /// Calls [`row_of`](Self::row_of) for `moving`, for which [`has_loop`](Self::has_loop) is true.
     ///
     /// # Safety
-    /// As [`row_of`](Self::row_of), where the bits of `moving` stand for the operands that move.
+    /// As [`row_of`](Self::row_of), with `moving` in place of `MOVING`.
     unsafe fn row<T, C, V: Visit<T, Self>>(out: &mut [T], at: Self::Pointers, moving: u8, visit: &mut V);
 
-    /// Whether there is a loop for rows in which these operands move by one element and the others not at all.
+    /// Whether a loop is compiled for rows in which these inputs move by one element and the others stay.
     fn has_loop(moving: u8) -> bool;
 
-    /// The size of the elements of operand `k` if they are plain numbers; the first that is read is operand 1.
+    /// The size of the elements of operand `k` if they are plain numbers. The first input is operand 1.
     fn plain_size(k: usize) -> Option<usize>;
 
     fn pointer(at: Self::Pointers, k: usize) -> *const ();
@@ -71,20 +73,20 @@ pub unsafe trait Elements {
     fn with_pointer(at: Self::Pointers, k: usize, pointer: *const ()) -> Self::Pointers;
 }
 
-/// What is done with an element of the written operand and the elements of the others there.
+/// An operation on an element of the output and the inputs' elements at its index.
 pub trait Visit<T, E: Elements + ?Sized> {
     #[doc(hidden)]
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 
-/// Whether the bits say that operand `k` moves.
+/// Whether the bit of operand `k` is set.
 const fn moves(moving: u8, k: usize) -> bool {
     moving >> (k - 1) & 1 == 1
 }
 
 macro_rules! elements {
     ($count:literal: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
-        #[allow(unused_variables, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no operand")]
+        #[allow(unused_variables, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no input")]
         // SAFETY: Each method treats every element of the tuple alike.
         unsafe impl<$($A),*> Elements for ($($A,)*) {
             type Pointers = ($(*const $A,)*);
@@ -134,7 +136,7 @@ macro_rules! elements {
                 // SAFETY: the caller promises this.
                 unsafe {
                     match moving {
-                        // without optimisation, one of each two loops is enough to compile
+                        // without optimisation, the loops for eight elements are not compiled
                         $($moving if cfg!(not(debug_assertions)) && out.len() == 8 => {
                             Self::row_of::<T, C, V, $moving, 8>(out, at, visit)
                         }
@@ -186,19 +188,19 @@ elements!(6: A a 1, B b 2, C2 c 3, D d 4, E e 5, F f 6; 0b11_1111);
 
 /// The sizes and strides of an array.
 #[derive(Clone, Copy)]
-pub(crate) struct Axes<'a> {
+pub(crate) struct StridedAxes<'a> {
     pub(crate) sizes: &'a [usize],
     pub(crate) strides: &'a [isize],
 }
 
-impl<'a> Axes<'a> {
+impl<'a> StridedAxes<'a> {
     #[inline(always)]
     pub(crate) fn of<T, D: Dimension>(array: &'a ArrayRef<T, D>) -> Self {
         Self { sizes: array.shape(), strides: array.strides() }
     }
 
-    /// Size and stride of the rows and of the columns of the last axes, as a matrix: two axes, or one that is a row or a
-    /// column, or none.
+    /// The last `axes` axes as a matrix: the size and stride of its rows, and of its columns. One axis is a row or a column,
+    /// and without axes the matrix is a single element.
     fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
         let first = self.sizes.len() - axes;
         let loop_over = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
@@ -211,11 +213,11 @@ impl<'a> Axes<'a> {
         }
     }
 
-    /// The stride along an axis of size `size`, `from_end` axes before the last: 0 where the operand is repeated or
-    /// has no step.
+    /// The stride along the axis that is `from_end` axes before the last, stretched to `size`. It is 0 if the operand is
+    /// repeated or `size` is less than 2.
     ///
     /// # Panics
-    /// Where the size differs and is not 1.
+    /// If the axis has another size than `size` and 1.
     #[inline]
     pub(crate) fn stride(self, from_end: usize, size: usize) -> isize {
         let Some(axis) = self.sizes.len().checked_sub(from_end + 1) else { return 0 };
@@ -230,8 +232,9 @@ impl<'a> Axes<'a> {
 /// Arrays that are read together.
 pub struct Inputs<'a, E: Elements> {
     at: E::Pointers,
-    /// Those of operand `k` at place `k`; the written one is not known yet.
+    /// The sizes of operand `k` at place `k`. The output, operand 0, is not known yet.
     sizes: [&'a [usize]; OPERANDS],
+    /// The strides of operand `k` at place `k`.
     strides: [&'a [isize]; OPERANDS],
     arrays: PhantomData<&'a E>,
 }
@@ -263,8 +266,8 @@ impl<'a, E: Elements> Inputs<'a, E> {
         &self.sizes[1..=E::COUNT]
     }
 
-    /// See [`Nest::batches`]. Where a base is empty, the pointer of that operand need not move.
-    fn plan_batches(&mut self, plan: &mut Plan, out: Axes<'a>, bases: &[usize]) {
+    /// Plans the loops of [`Nest::batches`].
+    fn plan_batches(&mut self, plan: &mut LoopPlan, out: StridedAxes<'a>, bases: &[usize]) {
         (self.sizes[0], self.strides[0]) = (out.sizes, out.strides);
         for (sizes, base) in self.sizes.iter_mut().zip(bases) {
             *sizes = &sizes[..sizes.len() - base];
@@ -273,12 +276,12 @@ impl<'a, E: Elements> Inputs<'a, E> {
         plan_aligned(plan, self.sizes[0], &self.sizes[count], &self.strides[count], Outside::Written);
     }
 
-    /// Whether the former of two axes of a shape lies inside the latter: all arrays that move along both have the
-    /// smaller stride there. `None` where there is none.
+    /// Whether axis `former` of a shape goes inside axis `latter`: all arrays that move along both have the smaller stride
+    /// along `former`. `None` if no array moves along both.
     pub(super) fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
         for k in 1..=E::COUNT {
-            let axes = Axes { sizes: self.sizes[k], strides: self.strides[k] };
+            let axes = StridedAxes { sizes: self.sizes[k], strides: self.strides[k] };
             let stride = |axis| axes.stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
             if stride(former) != 0 && stride(latter) != 0 {
                 inside = Some(inside != Some(false) && stride(former) < stride(latter));
@@ -288,12 +291,12 @@ impl<'a, E: Elements> Inputs<'a, E> {
     }
 }
 
-/// Plans the loops over `shape`. All operands, the written one first, are aligned at its right.
+/// Plans the loops over `shape`. All operands, the output first, are aligned at its right.
 ///
 /// # Panics
-/// Where an operand does not go to the shape.
+/// If an operand does not stretch to the shape.
 fn plan_aligned(
-    plan: &mut Plan,
+    plan: &mut LoopPlan,
     shape: &[usize],
     sizes: &[&[usize]],
     strides: &[&[isize]],
@@ -305,7 +308,7 @@ fn plan_aligned(
         let from_end = shape.len() - 1 - axis;
         let mut l = Loop { len, ..Loop::ONE };
         for (stride, (&sizes, &strides)) in l.strides.iter_mut().zip(sizes.iter().zip(strides)) {
-            *stride = Axes { sizes, strides }.stride(from_end, len);
+            *stride = StridedAxes { sizes, strides }.stride(from_end, len);
         }
         plan.add(l);
     }
@@ -314,7 +317,12 @@ fn plan_aligned(
 
 /// Calls `then` with a loop for each axis of an array that is summed: see [`Nest::sum`].
 #[inline(always)]
-fn each_summed(out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool, mut then: impl FnMut(Loop)) {
+fn each_summed(
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
+    dropped: &dyn Fn(usize) -> bool,
+    mut then: impl FnMut(Loop),
+) {
     let mut out_axis = 0;
     for (axis, (&len, &stride)) in array.sizes.iter().zip(array.strides).enumerate() {
         let mut l = Loop { len, ..Loop::ONE };
@@ -333,7 +341,12 @@ fn each_summed(out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool, 
 }
 
 /// Plans the loops over the axes of an array that is summed: see [`Nest::sum`].
-fn plan_sum(plan: &mut Plan, out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(usize) -> bool) {
+fn plan_sum(
+    plan: &mut LoopPlan,
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
+    dropped: &dyn Fn(usize) -> bool,
+) {
     plan.clear();
     each_summed(out, array, dropped, |l| plan.add(l));
     plan.make(Outside::Read);
@@ -342,8 +355,8 @@ fn plan_sum(plan: &mut Plan, out: Axes<'_>, array: Axes<'_>, dropped: &dyn Fn(us
 /// The loops of [`Nest::small_sum`], for up to two axes.
 fn small_sum<'a>(
     room: &'a mut [Loop; 2],
-    out: Axes<'_>,
-    array: Axes<'_>,
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
     dropped: &dyn Fn(usize) -> bool,
 ) -> &'a [Loop] {
     let mut count = 0;
@@ -357,7 +370,7 @@ fn small_sum<'a>(
     &room[..count]
 }
 
-/// Loops, and pointers to the operands: see the invariant above.
+/// Loops, and pointers to the operands: see the invariant of this module.
 pub(crate) struct Nest<'a, T, E: Elements> {
     loops: &'a [Loop],
     out: *mut T,
@@ -365,10 +378,10 @@ pub(crate) struct Nest<'a, T, E: Elements> {
     arrays: PhantomData<(&'a mut T, &'a E)>,
 }
 
-// SAFETY: By the invariant a nest is used as `&mut T` and as `&E` would be.
+// SAFETY: By the invariant, a nest gives the access that `&mut T` and `&E` give.
 unsafe impl<T: Send, E: Elements + Sync> Send for Nest<'_, T, E> {}
 
-// SAFETY: Shared, a nest that writes nothing is used as `&E` would be.
+// SAFETY: A nest that writes nothing gives the access that `&E` gives.
 unsafe impl<E: Elements + Sync> Sync for Nest<'_, (), E> {}
 
 impl<E: Elements> Clone for Nest<'_, (), E> {
@@ -381,14 +394,16 @@ impl<E: Elements> Clone for Nest<'_, (), E> {
 impl<E: Elements> Copy for Nest<'_, (), E> {}
 
 impl<'a, T, E: Elements> Nest<'a, T, E> {
-    /// Loops over `shape`, or that of `out`, to which all operands are broadcast, aligned at the right: `out` too, which is reduced along
-    /// the axes that it does not have or has with size 1. `None` where the shape has no index.
+    /// Loops over `shape`, or over the shape of `out`. `None` if the shape has no index.
+    ///
+    /// All operands are broadcast to the shape, aligned at the right. `out` is too: it is reduced along the axes that it
+    /// does not have or has with size 1.
     ///
     /// # Panics
-    /// Where an operand does not go to the shape.
+    /// If an operand does not stretch to the shape.
     #[inline]
     pub(crate) fn over<D: Dimension>(
-        plan: &'a mut Plan,
+        plan: &'a mut LoopPlan,
         shape: Option<&[usize]>,
         out: &'a mut ArrayRef<T, D>,
         inputs: &Inputs<'a, E>,
@@ -402,11 +417,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Self::planned(plan, pointer, inputs.at)
     }
 
-    /// [`over`](Self::over) the shape of `out`, with its axes as the loops: for up to two axes and `most` elements, where a
-    /// plan takes longer than it saves.
+    /// [`over`](Self::over) the shape of `out`, with its axes as the loops. `None` unless `out` has at most two axes, and
+    /// from 1 to `most` elements: for these, a plan takes longer than it saves.
     ///
     /// # Panics
-    /// Where an operand does not go to the shape.
+    /// If an operand does not stretch to the shape.
     #[inline]
     pub(crate) fn small<D: Dimension>(
         room: &'a mut [Loop; 2],
@@ -415,7 +430,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         inputs: &Inputs<'a, E>,
     ) -> Option<Self> {
         let (pointer, len) = (out.as_mut_ptr(), out.len());
-        let axes = Axes::of(out);
+        let axes = StridedAxes::of(out);
         let ndim = axes.sizes.len();
         if ndim > room.len() || len == 0 || len > most {
             return None;
@@ -427,7 +442,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             let l = &mut room[if columns_first { from_end } else { 1 - from_end }];
             (l.len, l.strides[0]) = (size, stride_along(size, axes.strides[axis]));
             for k in 1..=E::COUNT {
-                let input = Axes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
+                let input = StridedAxes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
                 assert!(input.sizes.len() <= ndim, "no operand has more axes than the shape");
                 l.strides[k] = input.stride(from_end, size);
             }
@@ -436,29 +451,31 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Some(Self { loops, out: pointer, read: inputs.at, arrays: PhantomData })
     }
 
-    /// Loops over all axes of `out` but the `bases[0]` last, to which all but the `bases[k]` last axes of input `k` are
-    /// broadcast. The pointers are at the first elements of the last axes, or anywhere if there are none. `None` where
-    /// there is no index.
+    /// Loops over the batch axes of `out`. `None` if there is no index.
+    ///
+    /// The last `bases[0]` axes of `out` and the last `bases[k]` axes of input `k` are base axes. The others are batch axes,
+    /// which are broadcast to those of `out`. At each index, the pointers are at the first elements of the bases. If a base
+    /// has no elements, the pointer of its operand may be anywhere.
     ///
     /// # Panics
-    /// Where an operand has fewer last axes, or does not go there.
+    /// If an operand has fewer axes than its base, or its batch does not stretch to that of `out`.
     ///
     /// # Safety
-    /// The pointers are used for the last axes of these arrays only. Where there are no elements they are at none.
+    /// The caller uses the pointers for elements of the bases only, and not at all for a base without elements.
     pub(crate) unsafe fn batches<D: Dimension>(
-        plan: &'a mut Plan,
+        plan: &'a mut LoopPlan,
         out: &'a mut ArrayRef<T, D>,
         inputs: &mut Inputs<'a, E>,
         bases: &[usize],
     ) -> Option<Self> {
         let pointer = out.as_mut_ptr();
-        inputs.plan_batches(plan, Axes::of(out), bases);
+        inputs.plan_batches(plan, StridedAxes::of(out), bases);
         Self::planned(plan, pointer, inputs.at)
     }
 
-    /// The loops of the plan, from the operands' elements at index zero on.
+    /// A nest of the plan's loops. `None` if the plan is empty. The pointers are at the operands' elements at index zero.
     #[inline]
-    fn planned(plan: &'a Plan, out: *mut T, read: E::Pointers) -> Option<Self> {
+    fn planned(plan: &'a LoopPlan, out: *mut T, read: E::Pointers) -> Option<Self> {
         if plan.is_empty {
             return None;
         }
@@ -466,7 +483,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Some(nest.moved_by(&plan.start))
     }
 
-    /// The nest moved, for the private use of methods that keep the invariant.
+    /// The nest with moved pointers, for methods that keep the invariant.
     #[inline(always)]
     fn moved_by(&self, by: &Offsets) -> Self {
         Self { out: self.out.wrapping_offset(by[0]), read: E::moved(self.read, by), ..*self }
@@ -478,35 +495,35 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         self.loops
     }
 
-    /// The operands that are read, along the same loops.
+    /// The inputs alone, along the same loops.
     #[inline(always)]
     pub(crate) fn read(&self) -> Nest<'a, (), E> {
         Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
     }
 
-    /// Nests of the `inner` innermost loops, at each index of the others.
+    /// Walks the outer loops: at each of their indices, a nest of the `inner` innermost loops.
     #[inline(always)]
     pub(crate) fn walk(self, inner: usize) -> Steps<'a, T, E> {
         let (outer, inner) = self.loops.split_at(self.loops.len() - inner);
         let (last, outer) = outer.split_last().map_or((Loop::ONE, outer), |(&l, rest)| (l, rest));
         let start = Self { loops: inner, ..self };
-        Steps { start, by: [0; OPERANDS], outer, last, left: 0, turn: 0, turns: steps(outer) }
+        Steps { start, by: [0; OPERANDS], outer, last, remaining: 0, turn: 0, turns: steps(outer) }
     }
 
-    /// The pointers at index zero: of the written operand, and of those that are read.
+    /// The pointers at index zero, of the output and of the inputs.
     #[inline(always)]
     pub(crate) fn pointers(&self) -> (*mut T, E::Pointers) {
         (self.out, self.read)
     }
 
-    /// The element of the written operand at index zero.
+    /// The output's element at index zero.
     #[inline(always)]
     pub(crate) fn slot(self) -> &'a mut T {
-        // SAFETY: An index of the loops, by the invariant; the nest is used up.
+        // SAFETY: Index zero is one of the loops', so the invariant holds for the element; the nest is used up.
         unsafe { &mut *self.out }
     }
 
-    /// Hands out the elements of the written operand along its only loop, each with a value; or its only element.
+    /// Calls `then` for each element of the output along the only loop, with its value. Without loops, there is one element.
     #[inline(always)]
     pub(crate) fn each_slot<V>(self, values: impl IntoIterator<Item = V>, mut then: impl FnMut(&mut T, V)) {
         assert!(self.loops.len() <= 1, "one loop");
@@ -521,16 +538,16 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// The elements of the written operand along the last loop, at index zero of the others, if they are adjacent.
+    /// The output's elements along the last loop, at index zero of the others, if they are adjacent.
     #[inline(always)]
     pub(crate) fn slots(self) -> Option<&'a mut [T]> {
         let row = self.loops.last()?;
-        // SAFETY: Indices of the loops, by the invariant at different elements, as the operand moves; the nest is used
-        // up.
+        // SAFETY: These are indices of the loops, and lead to different elements, because the output moves along this
+        // loop; the nest is used up.
         (row.strides[0] == 1).then(|| unsafe { slice::from_raw_parts_mut(self.out, row.len) })
     }
 
-    /// The part of a loop from `from` on, with loops that are stored in `room`.
+    /// The nest with only `len` steps of loop `place`, from step `from` on. `room` stores its loops.
     fn part_of<'b>(&self, place: usize, from: usize, len: usize, room: &'b mut Loops) -> Nest<'b, T, E>
     where
         'a: 'b,
@@ -540,10 +557,10 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         part.moved_by(&self.loops[place].after(from))
     }
 
-    /// The nest with loop `place` cut after `at` steps.
+    /// The nest in two parts, with loop `place` cut after `at` steps.
     ///
     /// # Panics
-    /// Where the loop has no steps before or after it, or the written operand does not move along it.
+    /// If a part has no steps, or the output does not move along the loop.
     pub(crate) fn cut<'b>(self, place: usize, at: usize, rooms: &'b mut [Loops; 2]) -> [Nest<'b, T, E>; 2]
     where
         'a: 'b,
@@ -554,10 +571,10 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         [self.part_of(place, 0, at, low), self.part_of(place, at, whole.len - at, high)]
     }
 
-    /// The nest with loop `place` as two loops, of which the inner one has `take` steps.
+    /// The nest with loop `place` split into two, the inner one with `take` steps.
     ///
     /// # Panics
-    /// Where `take` does not divide the length of the loop.
+    /// If `take` does not divide the length of the loop.
     pub(crate) fn grouped<'b>(self, place: usize, take: usize, room: &'b mut Loops) -> Nest<'b, T, E>
     where
         'a: 'b,
@@ -566,11 +583,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, ..self }
     }
 
-    /// Hands out the nest with `take` steps of loop `place` as a loop of its own, and then those that are left over, if any:
-    /// it is as far from the innermost loop as it was.
+    /// Calls `then` with loop `place` split into chunks of `take` steps, and then with the remaining steps, if any. The loop
+    /// over a chunk is as far from the innermost loop as loop `place` was.
     ///
     /// # Panics
-    /// Where the loop has fewer steps, or the written operand does not move along it.
+    /// If the loop has fewer than `take` steps, or steps remain and the output does not move along the loop.
     pub(crate) fn chunked(self, place: usize, take: usize, then: &mut dyn FnMut(Nest<'_, T, E>)) {
         let len = self.loops[place].len;
         if take == len {
@@ -585,11 +602,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         then(rest);
     }
 
-    /// Has `visit` visit every index of up to two loops, row by row. `moving` are the operands that move by one element
-    /// along a row, where the written one does and the others stay; see [`Elements::row`].
+    /// Calls `visit` at every index of up to two loops, row by row. Along a row, the output and the inputs of `moving` move
+    /// by one element, and the other inputs stay; see [`Elements::row`].
     ///
     /// # Panics
-    /// Where there are more loops, or the operands do not move like that.
+    /// If there are more loops, or the operands move in another way.
     #[inline(always)]
     pub(crate) fn visit_rows<C, V: Visit<T, E>>(self, moving: u8, visit: &mut V) {
         let [rows, row] = self.last_two();
@@ -597,8 +614,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         let (mut out, mut read) = (self.out, self.read);
         let mut i = 0;
         while i < rows.len {
-            // SAFETY: Indices of the loops, along a row in which the operands move as was asserted. This is the only
-            // reference to these elements of the written operand.
+            // SAFETY: These are indices of the loops, along a row in which the operands move as asserted above. This is
+            // the only reference to these elements of the output.
             unsafe { E::row::<T, C, V>(slice::from_raw_parts_mut(out, row.len), read, moving, visit) };
             out = out.wrapping_offset(rows.strides[0]);
             read = E::moved(read, &rows.strides);
@@ -606,7 +623,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// Has `visit` visit every index of up to two loops, in which the operands move as they like.
+    /// Calls `visit` at every index of up to two loops, along which the operands may have any strides.
     #[inline]
     pub(crate) fn visit_each(self, visit: &mut impl Visit<T, E>) {
         let [rows, row] = self.last_two();
@@ -614,7 +631,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         while i < rows.len {
             let start = self.moved_by(&rows.after(i));
             if row.is_reduced() {
-                // SAFETY: Indices of the loops, of one element of the written operand. This is the only reference to it.
+                // SAFETY: These are indices of the loops, all at one element of the output. This is the only reference to
+                // it.
                 unsafe { Self::visit_lane(&mut *start.out, start.read, row, visit) };
                 i += 1;
                 continue;
@@ -622,7 +640,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             let mut j = 0;
             while j < row.len {
                 let at = start.moved_by(&row.after(j));
-                // SAFETY: An index of the loops. This is the only reference to the element of the written operand.
+                // SAFETY: This is an index of the loops, and the only reference to the output's element.
                 let (slot, items) = unsafe { (&mut *at.out, E::refs(at.read)) };
                 visit.visit(slot, items);
                 j += 1;
@@ -631,11 +649,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// Has `visit` visit a loop in which the written operand stays at `slot`.
+    /// Calls `visit` at every index of a loop along which the output stays at `slot`.
     ///
     /// # Safety
-    /// `at`, moved along the loop, is at elements that are borrowed.
-    // Not `inline(always)`: LLVM loses that `slot` does not alias the operands, and so cannot keep it in a register.
+    /// `at`, moved along the loop, points to elements that are borrowed.
+    // Not `inline(always)`: LLVM loses that `slot` does not alias the inputs, and so cannot keep it in a register.
     #[inline]
     unsafe fn visit_lane(slot: &mut T, at: E::Pointers, row: &Loop, visit: &mut impl Visit<T, E>) {
         for j in 0..row.len {
@@ -644,7 +662,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// Two loops, the outer one of one step if there are fewer.
+    /// Two loops. Missing ones have one step.
     #[inline]
     fn last_two(&self) -> [&'a Loop; 2] {
         match self.loops {
@@ -655,7 +673,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// The nest with its loops in the order of their class, 0 outermost and 2 innermost; equal ones stay in order.
+    /// The nest with its loops sorted by their class, 0 outermost and 2 innermost. Loops of one class keep their order.
     pub(crate) fn ordered<'b>(self, class: impl Fn(usize, &Loop) -> u8, room: &'b mut Loops) -> Nest<'b, T, E>
     where
         'a: 'b,
@@ -664,7 +682,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, ..self }
     }
 
-    /// The operand that is written alone, along the loops in which it moves.
+    /// The output alone, along the loops in which it moves.
     pub(crate) fn written<'b>(self, room: &'b mut Loops) -> Nest<'b, T, ()>
     where
         'a: 'b,
@@ -673,11 +691,10 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, out: self.out, read: (), arrays: PhantomData }
     }
 
-    /// The operands that are read, with the first elements of `tile` as the written one: dense along the innermost `inner`
-    /// loops, and reduced along the others.
+    /// The inputs, with `tile` as the output: contiguous along the `inner` innermost loops, and reduced along the others.
     ///
     /// # Panics
-    /// Where the tile has fewer elements than there are indices of the inner loops.
+    /// If the tile has fewer elements than the inner loops have indices.
     pub(crate) fn onto<'b, R>(&self, tile: &'b mut [R], inner: usize, room: &'b mut Loops) -> Nest<'b, R, E>
     where
         'a: 'b,
@@ -693,13 +710,13 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, out: tile.as_mut_ptr(), read: self.read, arrays: PhantomData }
     }
 
-    /// Hands out the `outer + inner` innermost loops at each index of the others, the `inner` ones as one loop of adjacent
-    /// elements: the operands in `copied` are copied to a buffer, where they are not there already. Bit `k - 1` stands
-    /// for operand `k`.
+    /// Calls `visit` with the `outer + inner` innermost loops, at each index of the others. The `inner` loops become one
+    /// loop over adjacent elements, for which the inputs in `copied` are copied to a buffer, unless their last copy was made
+    /// from the same place. Bit `k - 1` of `copied` stands for operand `k`.
     ///
     /// # Panics
-    /// Where an operand that is copied is not of plain numbers or does not fit, or one that is not copied does not move
-    /// through adjacent elements along the inner loops.
+    /// If a copied input has elements that are not plain numbers or do not fit, or if another operand is not contiguous
+    /// along the inner loops.
     pub(crate) fn gathered(
         self,
         copied: u8,
@@ -729,8 +746,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         while let Some(block) = blocks.next() {
             for k in (1..=E::COUNT).filter(|&k| is_copied(k)) {
                 let (from, along) = (E::pointer(block.read, k), if moves(k) { loops } else { row });
-                // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed. The loops
-                // are the same each time, and those that are left out are ones along which the operand stays.
+                // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed. `along` is the
+                // same for every block, and the operand stays along the loops that it leaves out.
                 unsafe { buffers.copy(k, from, along) };
             }
             let read = (1..=E::COUNT)
@@ -741,14 +758,15 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     }
 }
 
-/// Whether operands move by one element or stay along a loop, as the bits say: bit `k - 1` for operand `k`.
+/// Whether the output and the inputs whose bits are set move by one element along a loop, and the other inputs stay. Bit
+/// `k - 1` stands for operand `k`.
 #[inline]
 fn moves_as(row: &Loop, moving: u8, count: usize) -> bool {
     row.len == 1
         || row.strides[0] == 1 && (1..=count).all(|k| row.strides[k] == isize::from(moving >> (k - 1) & 1))
 }
 
-/// Whether operand `k` comes to adjacent elements, one after the other.
+/// Whether operand `k` is contiguous along the loops.
 #[inline]
 pub(super) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
     let mut width = 1;
@@ -762,23 +780,24 @@ pub(super) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
 /// The steps of [`Nest::walk`].
 pub(crate) struct Steps<'a, T, E: Elements> {
     start: Nest<'a, T, E>,
-    /// How far the pointers have moved. Not the pointers: they would be loaded, and so might point to local variables,
-    /// as far as the compiler knows.
+    /// The offsets of the pointers. Not the pointers themselves: the compiler would assume that a pointer loaded from here
+    /// might point to local variables.
     by: Offsets,
     outer: &'a [Loop],
     last: Loop,
-    /// Steps left of the last loop.
-    left: usize,
-    /// Turns of the last loop, begun and altogether.
+    /// The remaining steps of the last loop.
+    remaining: usize,
+    /// The number of runs of the last loop that have begun.
     turn: usize,
+    /// The number of runs of the last loop: the indices of `outer`.
     turns: usize,
 }
 
 impl<T, E: Elements> Steps<'_, T, E> {
-    /// The nest at the next index: one at a time, as the written operand may not move.
+    /// The nest at the next index. It borrows `self`, because the output may stay and two nests would alias.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Nest<'_, T, E>> {
-        if self.left > 0 {
+        if self.remaining > 0 {
             for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + E::COUNT) {
                 *by = by.wrapping_add(stride);
             }
@@ -788,18 +807,18 @@ impl<T, E: Elements> Steps<'_, T, E> {
             }
             self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
             self.turn += 1;
-            self.left = self.last.len;
+            self.remaining = self.last.len;
         }
-        self.left -= 1;
+        self.remaining -= 1;
         Some(self.start.moved_by(&self.by))
     }
 }
 
 impl<'a, E: Elements> Nest<'a, (), E> {
-    /// The part of a loop from `from` on.
+    /// The nest with only `len` steps of loop `place`, from step `from` on.
     ///
     /// # Panics
-    /// Where the loop has no such part.
+    /// If the loop does not have these steps, or `len` is 0.
     pub(crate) fn part<'b>(
         &self,
         place: usize,
@@ -815,27 +834,27 @@ impl<'a, E: Elements> Nest<'a, (), E> {
 }
 
 impl<'a, T, A> Nest<'a, T, (A,)> {
-    /// Loops over the axes of an array that is summed.
+    /// Loops over the axes of an array that is summed. `None` if it has no elements.
     ///
-    /// Axis `i` of the array has no counterpart in `out` where `dropped(i)`; the others are the axes of `out`, in order.
-    /// They have the array's size there, or size 1 to be summed over. `None` where there is nothing to sum.
+    /// Axis `i` of the array is not in `out` if `dropped(i)`. The other axes are those of `out`, in order. There, `out` has
+    /// the array's size, or size 1 to sum over the axis.
     ///
     /// # Panics
-    /// Where the axes of `out` are others.
+    /// If `out` has other axes.
     #[inline]
     pub(crate) fn sum<D: Dimension, F: Dimension>(
-        plan: &'a mut Plan,
+        plan: &'a mut LoopPlan,
         array: &'a ArrayRef<A, D>,
         out: &'a mut ArrayRef<T, F>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
         let pointer = out.as_mut_ptr();
-        plan_sum(plan, Axes::of(out), Axes::of(array), dropped);
+        plan_sum(plan, StridedAxes::of(out), StridedAxes::of(array), dropped);
         Self::planned(plan, pointer, (array.as_ptr(),))
     }
 
-    /// [`sum`](Self::sum) of an array with up to two axes and `most` elements, with its axes as the loops: the reduced ones
-    /// inside, and not ordered, merged or turned round.
+    /// [`sum`](Self::sum) with the array's axes as the loops: reduced axes inside, otherwise in order, neither merged nor
+    /// reversed. `None` unless the array has at most two axes, and from 1 to `most` elements.
     ///
     /// # Panics
     /// As [`sum`](Self::sum).
@@ -851,15 +870,15 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
             return None;
         }
         let pointer = out.as_mut_ptr();
-        let loops = small_sum(room, Axes::of(out), Axes::of(array), dropped);
+        let loops = small_sum(room, StridedAxes::of(out), StridedAxes::of(array), dropped);
         Some(Self { loops, out: pointer, read: (array.as_ptr(),), arrays: PhantomData })
     }
 
-    /// The elements along the `inner` innermost loops, at each index of the others: those that are read, as
-    /// [`block`](Nest::block) gives them, and those that are written.
+    /// Walks the outer loops: at each of their indices, the elements along the `inner` innermost loops. Those of the input
+    /// are a [`block`](Nest::block), and those of the output are [`Slots`].
     ///
     /// # Panics
-    /// Where those of a row, or those written, are not evenly spaced.
+    /// If the elements of a row, or of the output, are not evenly spaced.
     #[inline(always)]
     pub(crate) fn blocks(self, inner: usize, in_rows: bool) -> Runs<'a, T, A> {
         let Steps { start, outer, last, turns, .. } = self.walk(inner);
@@ -873,12 +892,12 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         }
         let slots = Slots { at: start.out, len: slots.cast_unsigned(), step, array: PhantomData };
         let by = [last.strides[0], last.strides[1]];
-        let first = Run { block: start.read().block(in_rows), slots, by, at: [0; 2], left: last.len };
+        let first = Run { block: start.read().block(in_rows), slots, by, at: [0; 2], blocks_left: last.len };
         Runs { first, outer, turn: 0, turns }
     }
 }
 
-/// The steps of [`Nest::blocks`], in runs along the innermost of the loops that they are steps of.
+/// The steps of [`Nest::blocks`], grouped into runs along the innermost outer loop.
 pub(crate) struct Runs<'a, T, A> {
     first: Run<'a, T, A>,
     outer: &'a [Loop],
@@ -886,14 +905,15 @@ pub(crate) struct Runs<'a, T, A> {
     turns: usize,
 }
 
-/// Blocks at even distances, with the same sizes and strides, as the loops are the same.
+/// Evenly spaced blocks of equal sizes and strides.
 pub(crate) struct Run<'a, T, A> {
     block: Block<'a, A>,
     slots: Slots<'a, T>,
+    /// The strides of the output and of the input between blocks.
     by: [isize; 2],
-    /// How far the written and the read operand have moved. Not the pointers, as in [`Steps`].
+    /// The offsets of the output and of the input. Not the pointers, as in [`Steps`].
     at: [isize; 2],
-    left: usize,
+    blocks_left: usize,
 }
 
 impl<T, A> Runs<'_, T, A> {
@@ -904,16 +924,16 @@ impl<T, A> Runs<'_, T, A> {
         }
         let [out, read, ..] = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
         self.turn += 1;
-        let Run { block, ref slots, by, left, .. } = self.first;
-        // Opaque: else the compiler computes in advance what any way of summing might need.
-        Some(black_box(Run { block, slots: Slots { ..*slots }, by, at: [out, read], left }))
+        let Run { block, ref slots, by, blocks_left, .. } = self.first;
+        // Opaque, so that the compiler does not compute values for every variant of a sum before one is chosen.
+        Some(black_box(Run { block, slots: Slots { ..*slots }, by, at: [out, read], blocks_left }))
     }
 }
 
 impl<T, A> Run<'_, T, A> {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, Slots<'_, T>)> {
-        self.left = self.left.checked_sub(1)?;
+        self.blocks_left = self.blocks_left.checked_sub(1)?;
         let [out, read] = self.at;
         self.at = [out.wrapping_add(self.by[0]), read.wrapping_add(self.by[1])];
         let slots = Slots { at: self.slots.at.wrapping_offset(out), ..self.slots };
@@ -921,7 +941,7 @@ impl<T, A> Run<'_, T, A> {
     }
 }
 
-/// Evenly spaced elements of the written operand, borrowed exclusively for `'a`.
+/// Evenly spaced elements of the output, borrowed exclusively for `'a`.
 pub(crate) struct Slots<'a, T> {
     at: *mut T,
     len: usize,
@@ -936,61 +956,61 @@ impl<'a, T> Slots<'a, T> {
     }
 
     /// # Panics
-    /// Where the elements are not adjacent.
+    /// If the elements are not adjacent.
     #[inline(always)]
     pub(crate) fn slice(self) -> &'a mut [T] {
         assert!(self.step == 1 || self.len == 1, "adjacent elements");
-        // SAFETY: Indices of the nest along which the operand moves, by the invariant to different elements, which are
-        // adjacent.
+        // SAFETY: These are indices of the nest. The output moves along their loops, so by the invariant they lead to
+        // different elements, and these are adjacent.
         unsafe { slice::from_raw_parts_mut(self.at, self.len) }
     }
 
     /// # Panics
-    /// Where there are several elements.
+    /// If there is not exactly one element.
     #[inline(always)]
     pub(crate) fn only(self) -> &'a mut T {
         assert!(self.len == 1, "one element");
-        // SAFETY: An index of the nest.
+        // SAFETY: The element is at an index of the nest.
         unsafe { &mut *self.at }
     }
 
-    /// Hands out each element with a value.
+    /// Calls `then` for each element with its value.
     #[inline(always)]
     pub(crate) fn each<V: Clone>(self, values: &[V], mut then: impl FnMut(&mut T, V)) {
         assert!(values.len() >= self.len, "a value for each element");
         for (i, value) in values[..self.len].iter().enumerate() {
-            // SAFETY: An index of the nest. This is the only reference to the element.
+            // SAFETY: The element is at an index of the nest. This is the only reference to it.
             then(unsafe { &mut *self.at.wrapping_offset(i.cast_signed() * self.step) }, value.clone());
         }
     }
 }
 
 impl<'a, A> Nest<'a, (), (A,)> {
-    /// The element at index zero.
+    /// The input's element at index zero.
     #[inline(always)]
     pub(crate) fn item(self) -> &'a A {
-        // SAFETY: An index of the loops, by the invariant.
+        // SAFETY: Index zero is one of the loops', so the invariant holds for the element.
         unsafe { &*self.read.0 }
     }
 
-    /// All elements of up to two loops, row by row, folded into `start`.
+    /// Folds all elements along up to two loops into `start`, row by row.
     #[inline(always)]
     pub(crate) fn fold<R>(self, mut start: R, mut f: impl FnMut(R, &A) -> R) -> R {
         let [(rows, stride), (len, step)] = self.last_two().map(|l| (l.len, l.strides[1]));
         for i in 0..rows {
             let at = self.read.0.wrapping_offset(i.cast_signed() * stride);
             for j in 0..len {
-                // SAFETY: An index of the loops, by the invariant.
+                // SAFETY: This is an index of the loops, so the invariant holds for the element.
                 start = f(start, unsafe { &*at.wrapping_offset(j.cast_signed() * step) });
             }
         }
         start
     }
 
-    /// All elements: in one row, or in rows along the first loop.
+    /// All elements as a block: one row, or rows along the first loop if `in_rows`.
     ///
     /// # Panics
-    /// Where those of a row are not evenly spaced.
+    /// If the elements of a row are not evenly spaced.
     #[inline(always)]
     pub(crate) fn block(self, in_rows: bool) -> Block<'a, A> {
         let (rows, row) = self.loops.split_at(usize::from(in_rows));
@@ -1005,23 +1025,23 @@ impl<'a, A> Nest<'a, (), (A,)> {
 }
 
 impl<'a, T, A> Nest<'a, T, (A, A)> {
-    /// Loops over the batches of products of matrices, and then over the rows of the first matrix, its columns and the
-    /// columns of the second. `None` where there is no sum, or one of no terms.
+    /// Loops over products of matrices: batches, then rows, terms and columns. `None` if the result has no elements, or they
+    /// are sums of no terms.
     ///
-    /// The last axes are of `out`, `a` and `b`, in this order.
+    /// `axes` are the numbers of matrix axes of `out`, `a` and `b`.
     ///
     /// # Panics
-    /// Where the matrices do not go together, or the batches not to those of `out`.
+    /// If the matrices do not go together, or the batches do not stretch to those of `out`.
     pub(crate) fn products<D: Dimension, F: Dimension, G: Dimension>(
-        plan: &'a mut Plan,
+        plan: &'a mut LoopPlan,
         out: &'a mut ArrayRef<T, D>,
         a: &'a ArrayRef<A, F>,
         b: &'a ArrayRef<A, G>,
         axes: [usize; 3],
     ) -> Option<Self> {
-        let [out_rows, out_columns] = Axes::of(out).matrix(axes[0], axes[1] == 1);
-        let [rows, terms] = Axes::of(a).matrix(axes[1], true);
-        let [others, columns] = Axes::of(b).matrix(axes[2], false);
+        let [out_rows, out_columns] = StridedAxes::of(out).matrix(axes[0], axes[1] == 1);
+        let [rows, terms] = StridedAxes::of(a).matrix(axes[1], true);
+        let [others, columns] = StridedAxes::of(b).matrix(axes[2], false);
         assert!(
             out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
             "matrices whose sizes go together"
@@ -1041,7 +1061,7 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         }
         let pointer = out.as_mut_ptr();
         let mut inputs = Inputs::from((a, b));
-        inputs.plan_batches(plan, Axes::of(out), &axes);
+        inputs.plan_batches(plan, StridedAxes::of(out), &axes);
         plan.loops.extend(&matrices);
         plan.assert_countable();
         Self::planned(plan, pointer, inputs.at)
@@ -1049,7 +1069,7 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
 }
 
 impl<T, A> Nest<'_, T, (A, A)> {
-    /// The same products with batches as more rows or columns, where that comes to the same.
+    /// The same products, with batches merged into the rows or columns where possible: see [`Loops::products`].
     pub(crate) fn joined<'b>(&'b mut self, room: &'b mut Loops) -> Nest<'b, T, (A, A)> {
         room.products(self.loops);
         Nest { loops: room, ..*self }
@@ -1057,10 +1077,10 @@ impl<T, A> Nest<'_, T, (A, A)> {
 }
 
 impl<'a, A> Nest<'a, (), (A, A)> {
-    /// The elements of the first operand that is read along the first two of three loops, and of the second along the
-    /// last two; the other way round, transposed, if `turned`.
+    /// The two matrices: the first input along the first two of three loops, and the second input along the last two. If
+    /// `transposed`, both are transposed and exchanged.
     #[inline(always)]
-    pub(crate) fn matrices(self, turned: bool) -> [Block<'a, A>; 2] {
+    pub(crate) fn matrices(self, transposed: bool) -> [Block<'a, A>; 2] {
         let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
         let (a, b) = self.read;
         let block = |at, [rows, row]: [&Loop; 2], k: usize| {
@@ -1068,11 +1088,11 @@ impl<'a, A> Nest<'a, (), (A, A)> {
             Block { at, rows: rows.len, stride, width: row.len, step, array: PhantomData }
         };
         let [a, b] = [block(a, [rows, terms], 1), block(b, [terms, columns], 2)];
-        if turned { [b.transposed(), a.transposed()] } else { [a, b] }
+        if transposed { [b.transposed(), a.transposed()] } else { [a, b] }
     }
 }
 
-/// The elements of the written operand along two loops.
+/// The elements of the output along two loops.
 pub(crate) struct Grid<'a, T> {
     at: *mut T,
     sizes: [usize; 2],
@@ -1081,11 +1101,11 @@ pub(crate) struct Grid<'a, T> {
 }
 
 impl<'a, T, E: Elements> Nest<'a, T, E> {
-    /// The elements of the written operand along the first and the last loop, or the last and the first if `turned`.
+    /// The elements of the output along the first and the last loop, or the last and the first if `transposed`.
     #[inline(always)]
-    pub(crate) fn grid(self, turned: bool) -> Grid<'a, T> {
+    pub(crate) fn grid(self, transposed: bool) -> Grid<'a, T> {
         let [first, .., last] = self.loops else { unreachable!("at least two loops") };
-        let [rows, columns] = if turned { [last, first] } else { [first, last] };
+        let [rows, columns] = if transposed { [last, first] } else { [first, last] };
         let (sizes, strides) = ([rows.len, columns.len], [rows.strides[0], columns.strides[0]]);
         Grid { at: self.out, sizes, strides, array: PhantomData }
     }
@@ -1095,49 +1115,49 @@ impl<'a, T> Grid<'a, T> {
     /// The elements as a view.
     ///
     /// # Panics
-    /// Where a stride is negative.
+    /// If a stride is negative.
     pub(crate) fn view(self) -> ArrayViewMut2<'a, T> {
         let shape = shape_of(self.sizes, self.strides);
-        // SAFETY: Indices of the nest that the grid was made of, at different elements; the grid is used up.
+        // SAFETY: The elements are at indices of the grid's nest and different from each other; the grid is used up.
         unsafe { ArrayViewMut2::from_shape_ptr(shape, self.at) }
     }
 
-    /// The elements of rows that follow each other without gaps.
+    /// The elements as an array, of rows without gaps within and between them.
     ///
     /// # Panics
-    /// Where they do not, or are not `R` rows of `C` elements.
+    /// If there are gaps, or not `R` rows of `C` elements.
     #[inline(always)]
     pub(crate) fn packed<const R: usize, const C: usize>(self) -> &'a mut [[T; C]; R] {
         assert!(self.sizes == [R, C], "rows and columns of the grid");
         assert!(C == 1 || self.strides[1] == 1, "adjacent elements");
         assert!(R == 1 || self.strides[0] == C.cast_signed(), "rows without gaps");
-        // SAFETY: Indices of the nest that the grid was made of, at adjacent elements; the grid is used up.
+        // SAFETY: The elements are at indices of the grid's nest and adjacent; the grid is used up.
         unsafe { &mut *self.at.cast() }
     }
 
     /// `C` elements of row `row`, from `column` on.
     ///
     /// # Panics
-    /// Where there are no such elements, or several that are not adjacent.
+    /// If the row does not have these elements, or they are not adjacent.
     #[inline(always)]
     pub(crate) fn part<const C: usize>(&mut self, row: usize, column: usize) -> &mut [T; C] {
         assert!(row < self.sizes[0], "a row of the grid");
         assert!(column.checked_add(C).is_some_and(|end| end <= self.sizes[1]), "columns of the grid");
         assert!(C == 1 || self.strides[1] == 1, "adjacent elements");
         let at = self.at.wrapping_offset(row.cast_signed() * self.strides[0]);
-        // SAFETY: Indices of the nest that the grid was made of, at adjacent elements. This is the only reference.
+        // SAFETY: The elements are at indices of the grid's nest and adjacent. This is the only reference to them.
         unsafe { &mut *at.wrapping_offset(column.cast_signed() * self.strides[1]).cast() }
     }
 }
 
-/// Sizes and strides for ndarray, which takes none that are negative.
+/// Sizes and strides for ndarray, which takes no negative strides.
 fn shape_of(sizes: [usize; 2], strides: [isize; 2]) -> StrideShape<Ix2> {
     assert!(strides.iter().all(|&stride| stride >= 0), "strides that are not negative");
     sizes.strides(strides.map(isize::cast_unsigned))
 }
 
-/// Evenly spaced rows of evenly spaced elements that are borrowed for `'a`. In `DENSE` ones the elements of a row are
-/// adjacent, which the loops know.
+/// Evenly spaced rows of evenly spaced elements that are borrowed for `'a`. If `DENSE`, the elements of a row are adjacent,
+/// and loops are compiled for that.
 pub(crate) struct Block<'a, T, const DENSE: bool = false> {
     at: *const T,
     rows: usize,
@@ -1159,7 +1179,7 @@ impl<'a, T> Block<'a, T> {
     /// The elements as a view.
     ///
     /// # Panics
-    /// Where a stride is negative.
+    /// If a stride is negative.
     pub(crate) fn view(self) -> ArrayView2<'a, T> {
         let shape = shape_of([self.rows, self.width], [self.stride, self.step]);
         // SAFETY: The elements of the block, which are borrowed.
@@ -1169,7 +1189,7 @@ impl<'a, T> Block<'a, T> {
     /// The only row, as a slice.
     ///
     /// # Panics
-    /// Where there are more, or the elements are not adjacent.
+    /// If there are more rows, or the elements are not adjacent.
     #[inline(always)]
     pub(crate) fn slice(self) -> &'a [T] {
         assert!(self.rows == 1 && (self.step == 1 || self.width <= 1), "one row of adjacent elements");
@@ -1196,7 +1216,7 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
         self.width
     }
 
-    /// The block as a dense one, if it is.
+    /// The block as a dense block, if the elements of its rows are adjacent.
     #[inline(always)]
     pub(crate) fn dense(self) -> Option<Block<'a, T, true>> {
         let Self { at, rows, stride, width, array, .. } = self;
@@ -1208,7 +1228,7 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
         if DENSE { 1 } else { self.step }
     }
 
-    /// The only row, from element `from`, as rows of `width` elements one after the other.
+    /// The only row from element `from` on, cut into adjacent rows of `width` elements.
     #[inline(always)]
     pub(crate) fn cut(self, from: usize, rows: usize, width: usize) -> Self {
         assert!(self.rows == 1 && from <= self.width && rows > 0, "part of a row");
@@ -1229,7 +1249,7 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
     pub(crate) fn get(self, row: usize, column: usize) -> &'a T {
         assert!(row < self.rows && column < self.width, "an element of the block");
         let by = row.cast_signed() * self.stride + column.cast_signed() * self.step();
-        // SAFETY: An element of the block.
+        // SAFETY: The element is in the block.
         unsafe { &*self.at.wrapping_offset(by) }
     }
 }
@@ -1244,10 +1264,10 @@ impl<'a, T> Block<'a, T, true> {
         unsafe { slice::from_raw_parts(at, self.width) }
     }
 
-    /// The elements of rows that follow each other without gaps.
+    /// The elements as an array, of rows without gaps between them.
     ///
     /// # Panics
-    /// Where they do not, or are not `R` rows of `C` elements.
+    /// If there are gaps, or not `R` rows of `C` elements.
     #[inline(always)]
     pub(crate) fn packed<const R: usize, const C: usize>(self) -> &'a [[T; C]; R] {
         assert!(self.rows == R && self.width == C, "rows and columns of the block");
@@ -1261,10 +1281,10 @@ impl<'a, T> Block<'a, T, true> {
 }
 
 impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
-    /// What `sum` makes of the elements of `R` rows, from `row` on, in each of `C` columns from `column` on.
+    /// For each of `C` columns from `column` on, the result of `sum` for the elements of `R` rows from `row` on.
     ///
     /// # Panics
-    /// Where there are no such rows and columns, or several columns are not adjacent.
+    /// If the block does not have these rows and columns.
     #[inline(always)]
     pub(crate) fn columns<const R: usize, const C: usize>(
         self,
@@ -1290,11 +1310,11 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
 }
 
 impl<T: Copy> Block<'_, T> {
-    /// For each column of this block and row of the other: the elements of `R` rows from `row` on, and those of `C`
-    /// columns of the other, adjacent if there are several, from `column` on.
+    /// For each column of this block and the same row of `other`: this block's elements in `R` rows from `row` on, and the
+    /// other's elements in `C` columns from `column` on.
     ///
     /// # Panics
-    /// Where the blocks do not go together, or have no such rows and columns.
+    /// If the blocks do not go together or do not have these rows and columns, or if several columns are not adjacent.
     #[inline(always)]
     pub(crate) fn terms<const R: usize, const C: usize>(
         self,
@@ -1311,7 +1331,7 @@ impl<T: Copy> Block<'_, T> {
         (0..self.width.cast_signed()).map(move |j| {
             let a = a.wrapping_offset(j * self.step);
             let b = b.wrapping_offset(j * other.stride);
-            // SAFETY: Column `j` of the one block and row `j` of the other, within the rows and columns that there are.
+            // SAFETY: Column `j` is in this block and row `j` in the other. The rows and columns were checked above.
             unsafe {
                 (
                     core::array::from_fn(|r| *a.wrapping_offset(r.cast_signed() * self.stride)),
@@ -1353,7 +1373,7 @@ mod tests {
         message.or_else(|| payload.downcast_ref::<String>().cloned()).expect("a message")
     }
 
-    /// The elements of two operands that were read for one that is written.
+    /// The elements of two inputs that were read for one element of the output.
     type Seen = Vec<[u32; 2]>;
     type Read = (u32, u32);
 
@@ -1382,7 +1402,7 @@ mod tests {
         }
     }
 
-    /// All that is read, in order.
+    /// All elements that are read, in order.
     fn all(nest: Nest<'_, (), Read>) -> Seen {
         let (mut seen, inner) = (Vec::new(), nest.loops().len().min(2));
         let mut blocks = nest.walk(inner);
@@ -1394,10 +1414,10 @@ mod tests {
 
     const SIZES: [usize; 3] = [4, 3, 5];
     const LAYOUTS: usize = 9;
-    /// Layouts from this one on are repeated along some axes: reduced, if they are written.
+    /// The first layout that is repeated along some axes. An output is reduced along these.
     const REPEATED: usize = 6;
 
-    /// An array that goes to [`SIZES`], in one of the layouts.
+    /// An array that stretches to [`SIZES`], in one of the layouts.
     fn layout<T>(which: usize, make: impl Fn(usize) -> T) -> Array3<T> {
         let base = |sizes: [usize; 3]| {
             let len = sizes.iter().product();
@@ -1421,15 +1441,15 @@ mod tests {
         i.try_into().expect("small")
     }
 
-    /// Has `visit` visit a nest over operands in all layouts, and compares what is seen to a walk by index.
+    /// Calls `visit` with nests over operands in all layouts and compares the elements seen with a walk by index.
     fn in_all_layouts(outs: usize, visit: impl Fn(Nest<'_, Seen, Read>)) {
         let orders = [Outside::Written, Outside::Read, Outside::AllRead, Outside::Given];
-        // every seventh: all pairs of layouts
+        // every seventh combination, which includes all pairs of layouts
         let each = (0..outs * LAYOUTS * LAYOUTS).step_by(7);
         for (which, outside) in each.flat_map(|which| orders.map(|outside| (which, outside))) {
             let (a, b) = (layout(which / LAYOUTS % LAYOUTS, number), layout(which % LAYOUTS, number));
             let mut out = layout(which / LAYOUTS / LAYOUTS, |_| Seen::new());
-            let mut plan = Plan::new();
+            let mut plan = LoopPlan::new();
             let inputs = Inputs::from((&*a, &*b));
             visit(Nest::over(&mut plan, Some(&SIZES), &mut out, &inputs, outside).expect("an index"));
             let mut expected = Array3::from_elem(out.raw_dim(), Seen::new());
@@ -1516,7 +1536,7 @@ mod tests {
     #[test]
     fn equal_classes_stay_in_order() {
         let (a, mut out) = (Array3::from_elem((2, 3, 5), 0_u8), Array3::from_elem((2, 3, 5), 0_u8));
-        let (mut plan, mut rooms) = (Plan::new(), [Loops::new(), Loops::new()]);
+        let (mut plan, mut rooms) = (LoopPlan::new(), [Loops::new(), Loops::new()]);
         let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given);
         let [two, one] = &mut rooms;
         let nest = nest.expect("an index").grouped(0, 15, one).grouped(1, 5, two);
@@ -1526,7 +1546,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_walked_beside_what_is_read() {
+    fn the_output_is_walked_beside_the_inputs() {
         in_all_layouts(LAYOUTS, |nest| {
             let (mut room, mut kept) = (Loops::new(), Loops::new());
             let nest = nest.ordered(|_, l| u8::from(l.is_reduced()), &mut room);
@@ -1564,7 +1584,7 @@ mod tests {
         }
     }
 
-    /// The operands that do not lie adjacent along these loops.
+    /// The inputs that are not contiguous along these loops.
     fn gaps(loops: &[Loop]) -> u8 {
         u8::from(!is_adjacent(loops, 1)) | u8::from(!is_adjacent(loops, 2)) << 1
     }
@@ -1624,7 +1644,7 @@ mod tests {
         for len in 2..=17 {
             let mut out = Array2::from_shape_fn((3, len), |(i, j)| i * 100 + j);
             let a = Array2::from_shape_fn((1, len), |(_, j)| 1000 * j);
-            let mut plan = Plan::new();
+            let mut plan = LoopPlan::new();
             let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
             nest.expect("an index").visit_rows::<(), _>(1, &mut Add);
             assert!(out.indexed_iter().all(|((i, j), &sum)| sum == i * 100 + 1001 * j));
@@ -1645,7 +1665,7 @@ mod tests {
         let (one, column) = (Array1::from_elem(1, 7_u16), small.slice(s![.., 2..3]));
         let inputs = Inputs::from((&*small, &*every, &*row, &*column, &*one, &*row));
         assert_eq!(inputs.shapes(), [&[2, 4][..], &[4], &[4], &[2, 1], &[1], &[4]]);
-        let (mut out, mut plan) = (Array2::from_elem((2, 4), [0; 6]), Plan::new());
+        let (mut out, mut plan) = (Array2::from_elem((2, 4), [0; 6]), LoopPlan::new());
         let nest = Nest::over(&mut plan, None, &mut out, &inputs, Outside::Written);
         nest.expect("an index").visit_each(&mut Six);
         for ((i, j), &seen) in out.indexed_iter() {
@@ -1656,20 +1676,20 @@ mod tests {
 
     #[test]
     fn which_operands_have_a_loop() {
-        fn those<E: Elements>() -> Vec<u8> {
+        fn loops_of<E: Elements>() -> Vec<u8> {
             (0..=0b11_1111).filter(|&moving| E::has_loop(moving)).collect()
         }
-        assert_eq!(those::<()>(), [0]);
-        assert_eq!(those::<((),)>(), [0b0, 0b1]);
-        assert_eq!(those::<((), ())>(), [0b01, 0b10, 0b11]);
+        assert_eq!(loops_of::<()>(), [0]);
+        assert_eq!(loops_of::<((),)>(), [0b0, 0b1]);
+        assert_eq!(loops_of::<((), ())>(), [0b01, 0b10, 0b11]);
         // all move, or all but one
-        assert_eq!(those::<((), (), ())>(), [0b011, 0b101, 0b110, 0b111]);
-        assert_eq!(those::<((), (), (), ())>(), [0b0111, 0b1011, 0b1101, 0b1110, 0b1111]);
-        assert_eq!(those::<((), (), (), (), ())>(), [0b1_1111]);
-        assert_eq!(those::<((), (), (), (), (), ())>(), [0b11_1111]);
+        assert_eq!(loops_of::<((), (), ())>(), [0b011, 0b101, 0b110, 0b111]);
+        assert_eq!(loops_of::<((), (), (), ())>(), [0b0111, 0b1011, 0b1101, 0b1110, 0b1111]);
+        assert_eq!(loops_of::<((), (), (), (), ())>(), [0b1_1111]);
+        assert_eq!(loops_of::<((), (), (), (), (), ())>(), [0b11_1111]);
     }
 
-    /// What is read of a block.
+    /// The elements of a block.
     fn items<const DENSE: bool>(block: Block<'_, u32, DENSE>) -> Vec<Vec<u32>> {
         let row = |row| (0..block.width()).map(|column| *block.get(row, column)).collect();
         (0..block.rows()).map(row).collect()
@@ -1679,7 +1699,7 @@ mod tests {
     fn blocks_are_the_elements_along_the_loops() {
         for array in (0..LAYOUTS).map(|which| layout(which, number)) {
             let mut out = Array3::from_elem(array.raw_dim(), 0_u32);
-            let mut plan = Plan::new();
+            let mut plan = LoopPlan::new();
             let nest = Nest::sum(&mut plan, &array, &mut out, &|_| false).expect("an index").read();
             let mut expected = Vec::new();
             let mut walk = nest.walk(0);
@@ -1723,7 +1743,7 @@ mod tests {
     fn a_block_of_several_loops() {
         let array =
             Array::from_iter((0..48).map(number)).into_shape_with_order((2, 4, 6)).expect("48 elements");
-        let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), Plan::new());
+        let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
         let nest = Nest::sum(&mut plan, &array, &mut out, &|_| false).expect("an index").read();
         assert_eq!(nest.loops().len(), 3);
         let rows: [[u32; 24]; 2] = [0, 24].map(|i| core::array::from_fn(|j| i + number(j)));
@@ -1731,7 +1751,7 @@ mod tests {
         assert_eq!(items(nest.block(true)), rows);
         assert_eq!(*nest.block(true).dense().expect("adjacent elements").packed::<2, 24>(), rows);
         let gap = array.slice(s![.., ..3, ..]);
-        let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), Plan::new());
+        let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
         let nest = Nest::sum(&mut plan, &gap, &mut out, &|_| false).expect("an index").read();
         assert_eq!(panics(|| nest.block(false).rows()), "elements that are evenly spaced");
         assert_eq!(nest.block(true).width(), 18);
@@ -1741,7 +1761,7 @@ mod tests {
     fn axes_that_are_dropped() {
         let array = layout(5, number);
         let mut out = Array1::from_elem(SIZES[1], 0_u64);
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest = Nest::sum(&mut plan, &array, &mut out, &|axis| axis != 1).expect("an index");
         let mut steps = nest.walk(0);
         while let Some(step) = steps.next() {
@@ -1753,7 +1773,7 @@ mod tests {
         }
         let sum = |shape: &[usize], dropped: usize| {
             let mut out = Array::from_elem(shape, 0_u64);
-            panics(|| Nest::sum(&mut Plan::new(), &array, &mut out, &|axis| axis == dropped).is_some())
+            panics(|| Nest::sum(&mut LoopPlan::new(), &array, &mut out, &|axis| axis == dropped).is_some())
         };
         assert_eq!(sum(&[4, 2, 5], 3), "an output axis has the input's size or 1");
         assert_eq!(sum(&[4, 3, 5, 1], 3), "every output axis is one of the input's");
@@ -1761,12 +1781,17 @@ mod tests {
     }
 
     /// Adds products of matrices, element by element.
-    fn product(out: &mut ArrayRef<u32, Ix3>, a: &ArrayRef<u32, Ix3>, b: &ArrayRef<u32, Ix3>, turned: bool) {
-        let mut plan = Plan::new();
+    fn product(
+        out: &mut ArrayRef<u32, Ix3>,
+        a: &ArrayRef<u32, Ix3>,
+        b: &ArrayRef<u32, Ix3>,
+        transposed: bool,
+    ) {
+        let mut plan = LoopPlan::new();
         let mut products = Nest::products(&mut plan, out, a, b, [2; 3]).expect("an index").walk(3);
         while let Some(nest) = products.next() {
-            let [a, b] = nest.read().matrices(turned);
-            let mut grid = nest.grid(turned);
+            let [a, b] = nest.read().matrices(transposed);
+            let mut grid = nest.grid(transposed);
             for (row, column) in (0..a.rows()).flat_map(|row| (0..b.width()).map(move |column| (row, column)))
             {
                 let sum: u32 = a.terms::<1, 1>(row, b, column).map(|([x], [y])| x * y).sum();
@@ -1778,7 +1803,7 @@ mod tests {
 
     #[test]
     fn matrices_of_a_product() {
-        for (which, turned) in (0..64).flat_map(|which| [(which, false), (which, true)]) {
+        for (which, transposed) in (0..64).flat_map(|which| [(which, false), (which, true)]) {
             let view = |which: usize, [m, n]: [usize; 2]| {
                 let base = |m, n| {
                     Array::from_iter((0..number(4 * m * n)).map(|i| i % 97)).into_shape_with_order((
@@ -1797,11 +1822,11 @@ mod tests {
             let (a, b) = (view(which % 4, [3, 4]), view(which / 4, [4, 5]));
             let out = view(which / 16 % 3, [3, 5]);
             let mut sums = out.clone();
-            product(&mut sums, &a, &b, turned);
+            product(&mut sums, &a, &b, transposed);
             for ((i, j, k), &sum) in sums.indexed_iter() {
                 let at = |array: &Array3<u32>| i % array.len_of(Axis(0));
                 let expected = (0..4).map(|t| a[[at(&a), j, t]] * b[[at(&b), t, k]]).sum::<u32>();
-                assert_eq!(sum, out[[i, j, k]] + expected, "layouts {which}, turned: {turned}");
+                assert_eq!(sum, out[[i, j, k]] + expected, "layouts {which}, transposed: {transposed}");
             }
         }
     }
@@ -1810,7 +1835,7 @@ mod tests {
     fn matrices_of_vectors() {
         let (a, b, mut out) =
             (Array1::from_iter(0..3_u32), Array2::from_elem((3, 2), 1_u32), Array1::from_elem(2, 0_u32));
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest = Nest::products(&mut plan, &mut out, &a, &b, [1, 1, 2]).expect("an index");
         assert_eq!(nest.loops().iter().map(|l| l.len).collect::<Vec<_>>(), [1, 3, 2]);
         let [row, matrix] = nest.read().matrices(false);
@@ -1819,11 +1844,11 @@ mod tests {
         assert_eq!((row.packed::<1, 3>(), matrix.packed::<3, 2>()), (&[[0, 1, 2]], &[[1; 2]; 3]));
         *nest.grid(false).packed::<1, 2>() = [[7, 8]];
         assert_eq!(out.to_vec(), [7, 8]);
-        // sums of no terms are left to the caller
+        // the caller handles sums of no terms
         let (a, b) = (Array1::from_elem(0, 0_u32), Array2::from_elem((0, 2), 1_u32));
-        assert!(Nest::products(&mut Plan::new(), &mut out, &a, &b, [1, 1, 2]).is_none());
+        assert!(Nest::products(&mut LoopPlan::new(), &mut out, &a, &b, [1, 1, 2]).is_none());
         let (a, b) = (Array1::from_elem(3, 0_u32), Array2::from_elem((4, 2), 1_u32));
-        let products = || Nest::products(&mut Plan::new(), &mut out, &a, &b, [1, 1, 2]).is_none();
+        let products = || Nest::products(&mut LoopPlan::new(), &mut out, &a, &b, [1, 1, 2]).is_none();
         assert_eq!(panics(products), "matrices whose sizes go together");
     }
 
@@ -1841,8 +1866,8 @@ mod tests {
             };
             ndarray::indices((SIZES[0], SIZES[1])).into_iter().map(|(i, j)| offset(i, j)).collect()
         };
-        let (mut plan, mut seen) = (Plan::new(), Vec::new());
-        // SAFETY: the pointers are compared only
+        let (mut plan, mut seen) = (LoopPlan::new(), Vec::new());
+        // SAFETY: The pointers are only compared.
         let nest = unsafe { Nest::batches(&mut plan, &mut out, &mut Inputs::from((&*a, &*b)), &[1, 1, 1]) };
         let mut walk = nest.expect("an index").walk(0);
         while let Some(step) = walk.next() {
@@ -1852,7 +1877,7 @@ mod tests {
         assert_eq!(seen, pointers);
         let nothing = &mut Array2::from_elem((0, 7), 0_u16);
         let none = a.slice(s![0, ..0, ..]);
-        // SAFETY: the pointers are not used
+        // SAFETY: The pointers are not used.
         let nest = unsafe { Nest::batches(&mut plan, nothing, &mut Inputs::from((&*none,)), &[1, 1]) };
         assert!(nest.is_none());
     }
@@ -1861,7 +1886,7 @@ mod tests {
     fn operands_that_do_not_go_to_the_shape() {
         let over = |shape: &[usize], a: &[usize]| {
             let (mut out, a) = (Array2::from_elem((1, 3), 0_u8), Array::from_elem(a, 0_u8));
-            Nest::over(&mut Plan::new(), Some(shape), &mut out, &Inputs::from((&*a,)), Outside::Given)
+            Nest::over(&mut LoopPlan::new(), Some(shape), &mut out, &Inputs::from((&*a,)), Outside::Given)
                 .map(|nest| steps(nest.loops()))
         };
         assert_eq!(
@@ -1874,17 +1899,17 @@ mod tests {
         assert_eq!(panics(|| over(&[3], &[3])), "no operand has more axes than the shape");
     }
 
-    /// Has `with` use a nest over four rows of six elements: two loops, of which the outer one is reduced. The first
-    /// operand that is read is in rows, the second one in columns.
+    /// Calls `with` with a nest over four rows of six elements. The outer of its two loops is reduced. The first input is
+    /// in C order, the second in F order.
     fn with_nest<R>(with: impl FnOnce(Nest<'_, u32, Read>) -> R) -> R {
         let (a, b) = (Array2::from_elem((4, 6), 1), Array2::from_elem((6, 4), 2).reversed_axes());
-        let (mut out, mut plan) = (Array1::from_elem(6, 0), Plan::new());
+        let (mut out, mut plan) = (Array1::from_elem(6, 0), LoopPlan::new());
         let inputs = Inputs::from((&*a, &*b));
         with(Nest::over(&mut plan, Some(&[4, 6]), &mut out, &inputs, Outside::Given).expect("an index"))
     }
 
     #[test]
-    fn parts_that_there_are_not() {
+    fn parts_that_do_not_exist() {
         let cut = |place, at| {
             panics(|| with_nest(|nest| nest.cut(place, at, &mut [Loops::new(), Loops::new()]).len()))
         };
@@ -1920,12 +1945,12 @@ mod tests {
             let gather = |nest: Nest<'_, u32, Read>| nest.gathered(copied, [0, inner], &mut |_| {});
             panics(|| with_nest(gather))
         };
-        let those = [gathered(0b00, 1), gathered(0b01, 1), gathered(0b11, 2)];
-        assert_eq!(those, ["operands that are used as they lie"; 3]);
+        let messages = [gathered(0b00, 1), gathered(0b01, 1), gathered(0b11, 2)];
+        assert_eq!(messages, ["operands that are used as they lie"; 3]);
         gathered(0b11, 3);
-        // elements that are no numbers
+        // elements that are not numbers
         let a = Array1::from_elem(3, 'a');
-        let (mut out, mut plan) = (a.clone(), Plan::new());
+        let (mut out, mut plan) = (a.clone(), LoopPlan::new());
         let nest =
             Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
         let of_chars = panics(|| nest.gathered(1, [0, 1], &mut |_| {}));
@@ -1939,15 +1964,16 @@ mod tests {
             fn visit(&mut self, _: &mut u32, _: E::Refs<'_>) {}
         }
         let rows = |moving| panics(|| with_nest(|nest| nest.visit_rows::<(), _>(moving, &mut Nothing)));
-        // the second operand strides
+        // the second input has a stride
         assert_eq!([0b00, 0b01, 0b10, 0b11].map(rows), ["a row of that kind"; 4]);
-        let (a, mut out, mut plan) = (Array1::from_elem(6, 1_u32), Array1::from_elem(6, 0_u32), Plan::new());
+        let (a, mut out, mut plan) =
+            (Array1::from_elem(6, 1_u32), Array1::from_elem(6, 0_u32), LoopPlan::new());
         let nest =
             Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
         assert_eq!(panics(|| nest.visit_rows::<(), _>(0, &mut Nothing)), "a row of that kind");
         let mut out = Array1::from_elem(12, 0_u32);
         let mut out = out.slice_mut(s![..;2]);
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let nest =
             Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
         assert_eq!(nest.loops()[0].strides[..2], [2, 1]);
@@ -1967,7 +1993,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_blocks_that_there_are_not() {
+    fn parts_of_blocks_that_do_not_exist() {
         let slice: Vec<_> = (0..12_u32).collect();
         let row = Block::from(&slice[..]);
         let rows = row.cut(0, 3, 4);
@@ -2000,11 +2026,11 @@ mod tests {
     #[test]
     fn dense_blocks() {
         let a = Array2::from_shape_vec((3, 4), (0..12_u32).collect()).expect("twelve");
-        let (b, mut out, mut plan) = (a.t().to_owned(), Array2::from_elem((3, 3), 0), Plan::new());
+        let (b, mut out, mut plan) = (a.t().to_owned(), Array2::from_elem((3, 3), 0), LoopPlan::new());
         let nest = Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index").read();
         let [a, b] = nest.matrices(false);
         assert!(b.dense().is_none() && b.transposed().dense().is_some());
-        // with a single column there is nothing to be adjacent
+        // a single column is dense, whatever its stride
         let column = a.columns_from(2, 1).dense().expect("one column");
         assert_eq!(items(column), [[2], [6], [10]]);
         assert_eq!(column.columns::<3, 1>(0, 0, &0, |column| column.iter().sum()), [18]);
@@ -2016,14 +2042,14 @@ mod tests {
     fn terms_of_blocks() {
         let slice: Vec<_> = (0..12_u32).collect();
         let row = Array1::from(slice);
-        let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), Plan::new());
+        let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), LoopPlan::new());
         let nest = Nest::sum(&mut plan, &row, &mut out, &|_| false).expect("an index").read();
         let [a, b] = [(3, 4), (4, 3)].map(|(rows, width)| nest.block(false).cut(0, rows, width));
         let terms = |row, column| a.terms::<2, 2>(row, b, column).collect::<Vec<_>>();
         let expected = [([4, 8], [1, 2]), ([5, 9], [4, 5]), ([6, 10], [7, 8]), ([7, 11], [10, 11])];
         assert_eq!(terms(1, 1), expected);
-        let turned: Vec<_> = b.transposed().terms::<2, 1>(1, a.transposed(), 1).collect();
-        assert_eq!(turned, [0, 1, 2, 3].map(|j| ([3 * j + 1, 3 * j + 2], [4 + j])));
+        let transposed: Vec<_> = b.transposed().terms::<2, 1>(1, a.transposed(), 1).collect();
+        assert_eq!(transposed, [0, 1, 2, 3].map(|j| ([3 * j + 1, 3 * j + 2], [4 + j])));
         assert_eq!([2, usize::MAX].map(|row| panics(|| terms(row, 0))), ["rows of the block"; 2]);
         assert_eq!([2, usize::MAX].map(|column| panics(|| terms(0, column))), ["columns of the block"; 2]);
         assert_eq!(panics(|| a.terms::<1, 1>(0, a, 0).count()), "a row for each column");
@@ -2031,11 +2057,11 @@ mod tests {
     }
 
     #[test]
-    fn grids_and_matrices_that_there_are_not() {
+    fn grids_and_matrices_that_do_not_exist() {
         let a = Array2::from_elem((3, 4), 1_u32);
         let b = Array2::from_elem((4, 2), 1_u32);
         let with = |with: &dyn Fn(Nest<'_, u32, Read>)| {
-            let (mut out, mut plan) = (Array2::from_elem((3, 4), 0), Plan::new());
+            let (mut out, mut plan) = (Array2::from_elem((3, 4), 0), LoopPlan::new());
             let mut out = out.slice_mut(s![.., ..2]);
             with(Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index"));
         };
@@ -2043,7 +2069,7 @@ mod tests {
         grid(2, 0);
         assert_eq!(panics(|| grid(3, 0)), "a row of the grid");
         assert_eq!([1, usize::MAX].map(|column| panics(|| grid(0, column))), ["columns of the grid"; 2]);
-        let packed = |turned| panics(|| with(&|nest| nest.grid(turned).packed::<3, 2>()[0][0] = 1));
+        let packed = |transposed| panics(|| with(&|nest| nest.grid(transposed).packed::<3, 2>()[0][0] = 1));
         assert_eq!([packed(true), packed(false)], ["rows and columns of the grid", "rows without gaps"]);
         assert_eq!(panics(|| with(&|nest| nest.grid(true).packed::<2, 3>()[0][0] = 1)), "adjacent elements");
         let message = panics(|| with_nest(|nest| nest.read().matrices(false)[0].rows()));
@@ -2054,13 +2080,14 @@ mod tests {
     fn slots_with_values() {
         for step in [1, 2] {
             let (a, mut out) = (Array1::from_elem(5, 0_u8), Array1::from_elem(5 * step, 0_u8));
-            let (mut plan, mut every) = (Plan::new(), out.slice_mut(s![..;step]));
+            let (mut plan, mut every) = (LoopPlan::new(), out.slice_mut(s![..;step]));
             let nest = Nest::sum(&mut plan, &a, &mut every, &|_| false).expect("an index");
             nest.each_slot(1..=5, |slot, value| *slot += value);
             let values: Vec<_> = out.iter().step_by(step).copied().collect();
             assert_eq!((values, out.sum()), (vec![1, 2, 3, 4, 5], 15));
         }
-        let (a, mut out, mut plan) = (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), Plan::new());
+        let (a, mut out, mut plan) =
+            (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), LoopPlan::new());
         let nest = Nest::sum(&mut plan, &a, &mut out, &|_| false).expect("an index");
         nest.each_slot([7, 8], |slot, value| *slot = value);
         assert_eq!(out[0], 7);
@@ -2075,7 +2102,7 @@ mod tests {
         let mut out = Array2::from_elem((2, 3), 0_u32);
         let a = out.clone();
         let mut columns = out.view_mut().reversed_axes();
-        let mut plan = Plan::new();
+        let mut plan = LoopPlan::new();
         let at = a.t();
         let inputs = Inputs::from((&*at,));
         let nest = Nest::over(&mut plan, None, &mut columns, &inputs, Outside::Given);

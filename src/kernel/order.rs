@@ -4,13 +4,13 @@
 
 use ndarray::{Array, Dimension};
 
-/// Whether the former of two axes of a shape lies inside the latter; `None` where it does not matter.
+/// Whether the first of two axes goes inside the second in memory; `None` if their order does not matter.
 pub(super) type IsInside<'f> = dyn Fn(usize, usize) -> Option<bool> + 'f;
 
-/// An array of shape `shape`, made by `make`, whose axes lie in memory as `is_inside` says.
+/// A new array of shape `shape`, made by `make`, whose axes are ordered by `is_inside` in memory.
 ///
-/// Two axes keep the order of the shape unless it says otherwise. It is asked of axes of at least two elements only, of
-/// which an array that is not empty has few.
+/// Axes keep the order of the shape where `is_inside` returns `None`. It is called for axes of at least two elements only:
+/// an array with elements has few of these.
 #[inline]
 pub(super) fn ordered<B, D: Dimension>(
     shape: D,
@@ -33,7 +33,7 @@ fn slice<D: Dimension>(shape: &mut D) -> &mut [usize] {
     shape.as_array_view_mut().into_slice().expect("a dimension is stored in one piece")
 }
 
-/// Finds the place of each axis in memory, outermost first. Whether that is the order of the shape.
+/// Finds the place of each axis in memory, outermost first. Returns whether that is the order of the shape.
 fn order(sizes: &mut [usize], places: &mut [usize], is_inside: &IsInside<'_>) -> bool {
     let (ndim, mut standard) = (sizes.len(), true);
     for (axis, place) in places.iter_mut().enumerate() {

@@ -2,23 +2,25 @@
 //!
 //! ```text
 //! for each batch element:
-//!     library:  large ones, and batches that share a matrix and so are one large one: `ndarray::linalg`
-//!     fixed:    all sums of a tiny matrix side by side, of sizes that the compiler knows
+//!     library:  large matrices, and batches that share a matrix and so make a large one: `ndarray::linalg`
+//!     fixed:    tiny matrices of sizes that the compiler knows, all sums side by side
 //!     tiles:    for 4 rows and 8 columns: sums[4][8] += a[4] * b[8], for each term
-//!     dots:     for each row and column: eight parts of the sum, as the terms are adjacent in both
-//!     columns:  tiles of one column, for anything
+//!     dots:     for each row and column: eight accumulators, if the terms are adjacent in both matrices
+//!     columns:  tiles of one column, for all other strides
 //! ```
 //!
-//! Memory: any strides. *Fixed* needs three matrices without gaps; *tiles* adjacent columns in the second matrix and the
-//! result, or adjacent rows in the first matrix and the result; *dots* adjacent terms in both matrices; the library
-//! strides that are not negative. [`Way::of`] and [`Library`] choose.
+//! Memory: any strides, but each strategy has its condition. [`ProductStrategy::of`] and [`Library`] choose.
+//! - *Fixed*: three matrices without gaps.
+//! - *Tiles*: adjacent columns in the second matrix and the result, or adjacent rows in the first matrix and the result.
+//! - *Dots*: adjacent terms in both matrices.
+//! - *Library*: no negative strides.
 //!
-//! Sums of up to 15 terms, and those whose neighbours in memory are different sums, are added in the order of their
-//! terms; the others in eight parts. It does not depend on the CPU or on the number of threads.
+//! *Dots*, for 16 terms or more, adds eight partial sums; *fixed*, *tiles* and *columns* add in the order of the terms.
+//! The choice and the order do not depend on the CPU or on the number of threads.
 
 #![forbid(unsafe_code)]
 
-use super::loops::{Loop, Loops, Plan};
+use super::loops::{Loop, LoopPlan, Loops};
 use super::memory::{NoMemory, fresh, zeros};
 use super::nest::{Block, Grid, Nest};
 use super::simd::{self, Cpu, Work};
@@ -31,20 +33,22 @@ use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
 
 /// The fewest multiplications that are worth another thread.
 const GRAIN: usize = 1 << 15;
-/// The fewest terms that are added in parts.
+/// The fewest terms that are added in several accumulators.
 const PARTS_FROM: usize = 16;
-/// Parts of a sum.
+/// The number of accumulators of a sum.
 const PARTS: usize = 8;
-/// Rows and columns of a tile.
+/// Rows of a tile.
 const ROWS: usize = 4;
+/// Columns of a tile.
 const COLUMNS: usize = 8;
 
-/// Multiplies the last axes of two arrays, for each index of the others, into `out`: `axes` are those of `out`, `a`
-/// and `b`, two for matrices and one for vectors, which are columns but for the only one of `a` and its products with
-/// matrices.
+/// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
+///
+/// `axes` are the numbers of last axes of `out`, `a` and `b`: two for a matrix, one for a vector. The vector of `a` is a
+/// row, that of `b` a column. The vector of `out` is a row if `a` has a vector, else a column.
 ///
 /// # Panics
-/// Where the sizes do not go together, or the outer axes not to those of `out`.
+/// If the sizes do not go together, or the outer axes do not stretch to those of `out`.
 pub(crate) fn products_into<T, D, E, O, X>(
     out: &mut ArrayRef<T, O>,
     a: &ArrayRef<T, D>,
@@ -58,7 +62,7 @@ pub(crate) fn products_into<T, D, E, O, X>(
     O: Dimension,
     X: for<'s> Executor<T, (T, T), Products<'s, Overwrite>> + Executor<T, (T, T), Library>,
 {
-    let (mut plan, mut room) = (Plan::new(), Loops::new());
+    let (mut plan, mut room) = (LoopPlan::new(), Loops::new());
     let Some(mut nest) = Nest::products(&mut plan, out, a, b, axes) else { return out.fill(T::zero()) };
     let joined = nest.joined(&mut room);
     if Library::suits::<T>(joined.loops()) {
@@ -91,9 +95,9 @@ where
         return Ok(out);
     }
     fresh(shape, &|_, _| None, |out: &mut ArrayRef<MaybeUninit<T>, O>| {
-        match Nest::products(&mut Plan::new(), out, a, b, axes) {
+        match Nest::products(&mut LoopPlan::new(), out, a, b, axes) {
             Some(nest) => executor.run(nest, &Products { store: &Fresh }),
-            // sums of no terms
+            // every sum has no terms
             None => out.iter_mut().for_each(|slot| {
                 slot.write(T::zero());
             }),
@@ -101,25 +105,26 @@ where
     })
 }
 
-/// Products by `ndarray::linalg`, which takes over from where its blocks and threads' worth of preparation pay off.
+/// Products by `ndarray::linalg`, for matrices large enough to repay its preparation.
 pub(crate) struct Library;
 
 impl Library {
-    /// The fewest multiplications, and the fewest rows, terms and columns, for which it was measured to be quicker.
-    const LEAST: usize = 1 << 16;
-    const LEAST_SIZE: usize = 8;
+    /// The fewest multiplications for which the library was measured to be faster.
+    const MIN_MULTIPLICATIONS: usize = 1 << 16;
+    /// The fewest rows, terms and columns for which the library was measured to be faster.
+    const MIN_SIZE: usize = 8;
 
-    /// Whether it may be quicker for the elements of a result of this shape.
+    /// Whether the library may be faster for a result of this shape.
     fn may_suit<T: 'static>(shape: &[usize], terms: usize) -> bool {
         let is_its_own = [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>());
         let multiplications = shape.iter().fold(terms, |count, &size| count.saturating_mul(size));
-        is_its_own && terms >= Self::LEAST_SIZE && multiplications >= Self::LEAST
+        is_its_own && terms >= Self::MIN_SIZE && multiplications >= Self::MIN_MULTIPLICATIONS
     }
 
     fn suits<T: 'static>(loops: &[Loop]) -> bool {
         let [.., rows, terms, columns] = loops else { unreachable!("three loops") };
         Self::may_suit::<T>(&[rows.len, columns.len], terms.len)
-            && [rows, columns].iter().all(|l| l.len >= Self::LEAST_SIZE)
+            && [rows, columns].iter().all(|l| l.len >= Self::MIN_SIZE)
             && [rows, terms, columns].iter().all(|l| l.strides.iter().all(|&stride| stride >= 0))
     }
 }
@@ -129,7 +134,7 @@ impl<T: LinalgScalar> Task<T, (T, T)> for Library {
         GRAIN
     }
 
-    /// Batches and rows.
+    /// Whether the loop is over batches or rows.
     fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
         place + 2 < loops.len()
     }
@@ -159,26 +164,26 @@ impl<T: LinalgScalar, S: Store<T>> Task<S::Slot, (T, T)> for Products<'_, S> {
 
     #[inline]
     fn run(&self, part: Nest<'_, S::Slot, (T, T)>) {
-        let way = Way::of(&part.loops()[part.loops().len() - 3..]);
-        simd::dispatch(Multiply { way, nest: part, store: self.store });
+        let strategy = ProductStrategy::of(&part.loops()[part.loops().len() - 3..]);
+        simd::dispatch(Multiply { strategy, nest: part, store: self.store });
     }
 }
 
-/// How matrices are multiplied.
+/// The strategy of a product, chosen by its loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// Without gaps, of one of the sizes that there is a loop for: rows, terms, columns.
+enum ProductStrategy {
+    /// Matrices without gaps of sizes for which a loop is compiled: rows, terms and columns.
     Fixed([usize; 3]),
-    /// Rows of the second matrix and of the result are without gaps; those of the transposed product, if `turned`.
+    /// Adjacent columns in the second matrix and in the result, or in the transposed product if `transposed`.
     Tiles {
-        turned: bool,
+        transposed: bool,
     },
     Dots,
     Columns,
 }
 
-impl Way {
-    /// The quickest way for three loops: rows, terms and columns. Operand 0 is the result.
+impl ProductStrategy {
+    /// The fastest strategy for three loops: rows, terms and columns. Operand 0 is the result.
     fn of(loops: &[Loop]) -> Self {
         let [rows, terms, columns] = loops else { unreachable!("three loops") };
         let follows = |l: &Loop, k: usize, stride: usize| l.len == 1 || l.strides[k] == stride.cast_signed();
@@ -190,9 +195,9 @@ impl Way {
             return Self::Fixed(sizes);
         }
         if columns.strides[2] == 1 && columns.strides[0] == 1 && columns.len > 1 {
-            Self::Tiles { turned: false }
+            Self::Tiles { transposed: false }
         } else if rows.strides[1] == 1 && rows.strides[0] == 1 && rows.len > 1 {
-            Self::Tiles { turned: true }
+            Self::Tiles { transposed: true }
         } else if terms.len >= PARTS_FROM && terms.strides[1] == 1 && terms.strides[2] == 1 {
             Self::Dots
         } else {
@@ -202,7 +207,7 @@ impl Way {
 }
 
 struct Multiply<'a, 's, T, S: Store<T>> {
-    way: Way,
+    strategy: ProductStrategy,
     nest: Nest<'a, S::Slot, (T, T)>,
     store: &'s S,
 }
@@ -212,22 +217,22 @@ impl<T: LinalgScalar, S: Store<T>> Work for Multiply<'_, '_, T, S> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { way, nest, store } = self;
-        match way {
-            Way::Fixed([2, 2, 1]) => fixed::<T, S, 2, 2, 1>(nest, store),
-            Way::Fixed([3, 3, 1]) => fixed::<T, S, 3, 3, 1>(nest, store),
-            Way::Fixed([4, 4, 1]) => fixed::<T, S, 4, 4, 1>(nest, store),
-            Way::Fixed([6, 6, 1]) => fixed::<T, S, 6, 6, 1>(nest, store),
-            Way::Fixed([2, 2, 2]) => fixed::<T, S, 2, 2, 2>(nest, store),
-            Way::Fixed([3, 3, 3]) => fixed::<T, S, 3, 3, 3>(nest, store),
-            Way::Fixed([4, 4, 4]) => fixed::<T, S, 4, 4, 4>(nest, store),
-            Way::Fixed([6, 6, 6]) => fixed::<T, S, 6, 6, 6>(nest, store),
-            Way::Fixed([_, 3, _]) => fixed::<T, S, 1, 3, 1>(nest, store),
-            Way::Fixed(_) => fixed::<T, S, 1, 6, 1>(nest, store),
-            Way::Tiles { turned: false } => tiles::<T, S, false>(nest, store, true),
-            Way::Tiles { turned: true } => tiles::<T, S, true>(nest, store, true),
-            Way::Dots => dots(nest, store),
-            Way::Columns => tiles::<T, S, false>(nest, store, false),
+        let Self { strategy, nest, store } = self;
+        match strategy {
+            ProductStrategy::Fixed([2, 2, 1]) => fixed::<T, S, 2, 2, 1>(nest, store),
+            ProductStrategy::Fixed([3, 3, 1]) => fixed::<T, S, 3, 3, 1>(nest, store),
+            ProductStrategy::Fixed([4, 4, 1]) => fixed::<T, S, 4, 4, 1>(nest, store),
+            ProductStrategy::Fixed([6, 6, 1]) => fixed::<T, S, 6, 6, 1>(nest, store),
+            ProductStrategy::Fixed([2, 2, 2]) => fixed::<T, S, 2, 2, 2>(nest, store),
+            ProductStrategy::Fixed([3, 3, 3]) => fixed::<T, S, 3, 3, 3>(nest, store),
+            ProductStrategy::Fixed([4, 4, 4]) => fixed::<T, S, 4, 4, 4>(nest, store),
+            ProductStrategy::Fixed([6, 6, 6]) => fixed::<T, S, 6, 6, 6>(nest, store),
+            ProductStrategy::Fixed([_, 3, _]) => fixed::<T, S, 1, 3, 1>(nest, store),
+            ProductStrategy::Fixed(_) => fixed::<T, S, 1, 6, 1>(nest, store),
+            ProductStrategy::Tiles { transposed: false } => tiles::<T, S, false>(nest, store, true),
+            ProductStrategy::Tiles { transposed: true } => tiles::<T, S, true>(nest, store, true),
+            ProductStrategy::Dots => dots(nest, store),
+            ProductStrategy::Columns => tiles::<T, S, false>(nest, store, false),
         }
     }
 }
@@ -289,7 +294,8 @@ fn dots<T: LinalgScalar, S: Store<T>>(nest: Nest<'_, S::Slot, (T, T)>, store: &S
     }
 }
 
-/// One row at a time: with several, the compiler gathers their terms instead of taking them side by side (2x slower).
+/// The sum of the products of two rows. With several rows at a time, the compiler gathers their terms instead of loading
+/// them side by side (2x slower).
 #[inline(always)]
 fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
     let mut parts = [T::zero(); PARTS];
@@ -300,7 +306,7 @@ fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
             parts[k] = parts[k] + x[k] * y[k];
         }
     }
-    // written out, as an index that is computed would keep the parts in memory
+    // written out: with computed indices, the compiler keeps the parts in memory
     let [p0, p1, p2, p3, p4, p5, p6, p7] = parts;
     let mut sum = ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
     for (&x, &y) in rest_a.iter().zip(rest_b) {
@@ -309,43 +315,42 @@ fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
     sum
 }
 
-/// Tiles of the result that stay in registers while the terms go by: several columns wide if they are adjacent in the
-/// second matrix.
+/// Tiles of the result that stay in registers while their terms are added. They are several columns wide if `adjacent`.
 ///
-/// If `TURNED`, the operands are transposed and in the other order; their elements are still multiplied in the first.
+/// If `TRANSPOSED`, the operands are transposed and exchanged. Elements of the first matrix are still the left factors.
 #[inline(always)]
-fn tiles<T: LinalgScalar, S: Store<T>, const TURNED: bool>(
+fn tiles<T: LinalgScalar, S: Store<T>, const TRANSPOSED: bool>(
     nest: Nest<'_, S::Slot, (T, T)>,
     store: &S,
     adjacent: bool,
 ) {
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
-        let [a, b] = product.read().matrices(TURNED);
-        let mut out = product.grid(TURNED);
+        let [a, b] = product.read().matrices(TRANSPOSED);
+        let mut out = product.grid(TRANSPOSED);
         let (columns, mut column) = (b.width(), 0);
         while adjacent && column + COLUMNS <= columns {
-            rows::<T, S, COLUMNS, TURNED>(a, b, &mut out, column, store);
+            rows::<T, S, COLUMNS, TRANSPOSED>(a, b, &mut out, column, store);
             column += COLUMNS;
         }
         if adjacent && column + 4 <= columns {
-            rows::<T, S, 4, TURNED>(a, b, &mut out, column, store);
+            rows::<T, S, 4, TRANSPOSED>(a, b, &mut out, column, store);
             column += 4;
         }
         if adjacent && column + 2 <= columns {
-            rows::<T, S, 2, TURNED>(a, b, &mut out, column, store);
+            rows::<T, S, 2, TRANSPOSED>(a, b, &mut out, column, store);
             column += 2;
         }
         while column < columns {
-            rows::<T, S, 1, TURNED>(a, b, &mut out, column, store);
+            rows::<T, S, 1, TRANSPOSED>(a, b, &mut out, column, store);
             column += 1;
         }
     }
 }
 
-/// `C` columns of the result.
+/// Computes `C` columns of the result, from `column` on.
 #[inline(always)]
-fn rows<T: LinalgScalar, S: Store<T>, const C: usize, const TURNED: bool>(
+fn rows<T: LinalgScalar, S: Store<T>, const C: usize, const TRANSPOSED: bool>(
     a: Block<'_, T>,
     b: Block<'_, T>,
     out: &mut Grid<'_, S::Slot>,
@@ -354,18 +359,18 @@ fn rows<T: LinalgScalar, S: Store<T>, const C: usize, const TURNED: bool>(
 ) {
     let mut row = 0;
     while row + ROWS <= a.rows() {
-        tile::<T, S, ROWS, C, TURNED>(a, b, out, [row, column], store);
+        tile::<T, S, ROWS, C, TRANSPOSED>(a, b, out, [row, column], store);
         row += ROWS;
     }
     while row < a.rows() {
-        tile::<T, S, 1, C, TURNED>(a, b, out, [row, column], store);
+        tile::<T, S, 1, C, TRANSPOSED>(a, b, out, [row, column], store);
         row += 1;
     }
 }
 
-/// `R` rows and `C` columns of the result.
+/// Computes `R` rows and `C` columns of the result, from `row` and `column` on.
 #[inline(always)]
-fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize, const TURNED: bool>(
+fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize, const TRANSPOSED: bool>(
     a: Block<'_, T>,
     b: Block<'_, T>,
     out: &mut Grid<'_, S::Slot>,
@@ -376,7 +381,7 @@ fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize, const TURN
     for (xs, ys) in a.terms::<R, C>(row, b, column) {
         for (sums, x) in sums.iter_mut().zip(xs) {
             for (sum, y) in sums.iter_mut().zip(ys) {
-                *sum = *sum + if TURNED { y * x } else { x * y };
+                *sum = *sum + if TRANSPOSED { y * x } else { x * y };
             }
         }
     }
@@ -396,30 +401,34 @@ mod tests {
         l
     }
 
-    /// The way for matrices of these sizes and strides, and a dense result.
-    fn way([rows, terms, columns]: [usize; 3], a: [isize; 2], b: [isize; 2]) -> Way {
+    /// The strategy for matrices of these sizes and strides, and a dense result.
+    fn strategy([rows, terms, columns]: [usize; 3], a: [isize; 2], b: [isize; 2]) -> ProductStrategy {
         let out = [columns.cast_signed(), 1];
-        Way::of(&[of(rows, [out[0], a[0], 0]), of(terms, [0, a[1], b[0]]), of(columns, [out[1], 0, b[1]])])
+        ProductStrategy::of(&[
+            of(rows, [out[0], a[0], 0]),
+            of(terms, [0, a[1], b[0]]),
+            of(columns, [out[1], 0, b[1]]),
+        ])
     }
 
     #[test]
-    fn the_quickest_way() {
+    fn the_quickest_strategy() {
         for n in [2_usize, 3, 4, 6] {
             let s = n.cast_signed();
-            assert_eq!(way([n, n, n], [s, 1], [s, 1]), Way::Fixed([n, n, n]));
-            assert_eq!(way([n, n, 1], [s, 1], [1, 1]), Way::Fixed([n, n, 1]));
+            assert_eq!(strategy([n, n, n], [s, 1], [s, 1]), ProductStrategy::Fixed([n, n, n]));
+            assert_eq!(strategy([n, n, 1], [s, 1], [1, 1]), ProductStrategy::Fixed([n, n, 1]));
         }
-        assert_eq!(way([1, 3, 1], [3, 1], [1, 1]), Way::Fixed([1, 3, 1]));
-        assert_eq!(way([1, 6, 1], [9, 1], [1, 7]), Way::Fixed([1, 6, 1]));
-        assert_eq!(way([5, 5, 5], [5, 1], [5, 1]), Way::Tiles { turned: false });
-        assert_eq!(way([3, 3, 3], [4, 1], [3, 1]), Way::Tiles { turned: false });
+        assert_eq!(strategy([1, 3, 1], [3, 1], [1, 1]), ProductStrategy::Fixed([1, 3, 1]));
+        assert_eq!(strategy([1, 6, 1], [9, 1], [1, 7]), ProductStrategy::Fixed([1, 6, 1]));
+        assert_eq!(strategy([5, 5, 5], [5, 1], [5, 1]), ProductStrategy::Tiles { transposed: false });
+        assert_eq!(strategy([3, 3, 3], [4, 1], [3, 1]), ProductStrategy::Tiles { transposed: false });
         // the columns of the first matrix, and of a result that is a column
-        assert_eq!(way([5, 20, 1], [1, 5], [1, 1]), Way::Tiles { turned: true });
-        assert_eq!(way([5, 20, 1], [20, 1], [1, 1]), Way::Dots);
-        assert_eq!(way([5, 15, 1], [15, 1], [1, 1]), Way::Columns);
-        assert_eq!(way([5, 20, 4], [20, 1], [1, 20]), Way::Dots);
-        assert_eq!(way([5, 20, 4], [40, 2], [1, 20]), Way::Columns);
-        assert_eq!(way([5, 20, 1], [20, 1], [2, 1]), Way::Columns);
+        assert_eq!(strategy([5, 20, 1], [1, 5], [1, 1]), ProductStrategy::Tiles { transposed: true });
+        assert_eq!(strategy([5, 20, 1], [20, 1], [1, 1]), ProductStrategy::Dots);
+        assert_eq!(strategy([5, 15, 1], [15, 1], [1, 1]), ProductStrategy::Columns);
+        assert_eq!(strategy([5, 20, 4], [20, 1], [1, 20]), ProductStrategy::Dots);
+        assert_eq!(strategy([5, 20, 4], [40, 2], [1, 20]), ProductStrategy::Columns);
+        assert_eq!(strategy([5, 20, 1], [20, 1], [2, 1]), ProductStrategy::Columns);
     }
 
     #[test]
@@ -450,7 +459,7 @@ mod tests {
         let last = [of(3, [0, 1, 5]), of(5, [1, 0, 1])];
         let matrices = [of(2, [99, 60, 7]), of(6, [20, 12, 0]), of(4, [5, 3, 0]), last[0], last[1]];
         assert_eq!(joined(&matrices), [matrices[0], of(24, [5, 3, 0]), last[0], last[1]]);
-        // with gaps, or a matrix each
+        // with gaps, or with another matrix for each batch element
         let gaps = [of(6, [21, 12, 0]), of(4, [5, 3, 0]), last[0], last[1]];
         assert_eq!(joined(&gaps), gaps);
         let others = [of(6, [20, 12, 15]), of(4, [5, 3, 0]), last[0], last[1]];

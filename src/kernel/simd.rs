@@ -1,19 +1,19 @@
-//! Loops compiled for the CPU at hand.
+//! Loops compiled for each set of CPU features, which is detected at run time.
 //!
 //! # Invariant
-//! A function that needs instructions beyond the target's baseline is called only where the CPU has them.
+//! A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
 
-/// A piece of work whose `run`, and all it calls, is `#[inline(always)]`: only then is it compiled anew, for each
-/// set of CPU features.
+/// A task whose `run` and all functions that it calls are `#[inline(always)]`: only then are they compiled for each set of
+/// CPU features.
 pub(crate) trait Work {
     type Output;
 
     fn run<C: Cpu>(self) -> Self::Output;
 }
 
-/// A kind of CPU. As a type parameter it makes an instance of a function for each, with a single caller that inlines it.
+/// A kind of CPU. As a type parameter, it gives each kind its own instance of a function, with one caller that inlines it.
 pub(crate) trait Cpu {
-    /// Whether loops are to be unrolled for vectors: not where that is the business of another kind.
+    /// Whether loops are unrolled for vectors. The baseline leaves this to another kind, if there is one.
     const WIDE: bool;
 }
 
@@ -33,12 +33,12 @@ impl Cpu for Avx2 {
     const WIDE: bool = true;
 }
 
-/// Runs `work` as compiled for the best instruction set that the CPU has. Its results do not depend on which.
+/// Runs `work`, compiled for the best instruction set of the CPU. The results do not depend on the instruction set.
 #[inline]
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: the CPU has AVX2, checked just above.
+        // SAFETY: The CPU has AVX2, checked just above.
         return unsafe { avx2(work) };
     }
     baseline(work)

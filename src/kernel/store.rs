@@ -1,4 +1,4 @@
-//! What becomes of a finished sum.
+//! How a finished sum enters the output.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 use core::ops::Mul;
 use num_traits::Zero;
 
-/// How a sum enters the output.
+/// Stores a sum in its slot of the output.
 pub(crate) trait Store<T> {
     /// An element of the output.
     type Slot;
@@ -15,7 +15,7 @@ pub(crate) trait Store<T> {
     fn store(&self, slot: &mut Self::Slot, sum: T);
 }
 
-/// Into an array that was never written.
+/// `out = sum` for an uninitialised `out`
 pub(crate) struct Fresh;
 
 impl<T> Store<T> for Fresh {

@@ -1,4 +1,4 @@
-//! Who carries out a pass: the calling thread, or several where the feature `rayon` is on.
+//! Executors of a pass: the calling thread, or several threads with the feature `rayon`.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -7,19 +7,22 @@ use super::loops::Loop;
 use super::loops::{Loops, steps};
 use super::nest::{Elements, Nest};
 
-/// What is done with a nest, or with each of its parts.
-#[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "only several threads ask what may be cut"))]
+/// A task for a nest, or for each of its parts.
+#[cfg_attr(
+    not(feature = "rayon"),
+    allow(dead_code, reason = "only the executor for several threads cuts loops")
+)]
 pub(crate) trait Task<T, E: Elements> {
     /// The fewest steps that are worth another thread.
     fn grain(&self) -> usize;
 
-    /// Whether the loop at this place of these may be cut: not within what one result is made of.
+    /// Whether the loop at `place` may be cut. A cut must not change the order in which a result is combined.
     fn may_cut(&self, place: usize, loops: &[Loop]) -> bool;
 
     fn run(&self, part: Nest<'_, T, E>);
 }
 
-/// Has a task run on parts of a nest that together are the nest.
+/// Runs a task on a nest, whole or cut into parts.
 pub(crate) trait Executor<T, E: Elements, K: Task<T, E>>: Workers {
     fn run(self, nest: Nest<'_, T, E>, task: &K);
 }
@@ -53,7 +56,7 @@ impl Workers for Threads {
 }
 
 impl Threads {
-    /// How many there are.
+    /// The number of threads.
     pub(crate) fn count() -> usize {
         #[cfg(feature = "rayon")]
         return rayon::current_num_threads();
@@ -79,7 +82,7 @@ impl<T: Send, K: SliceTask<T> + Sync> SliceExecutor<T, K> for Threads {
 
 #[cfg(feature = "rayon")]
 impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Threads {
-    /// Halves the outermost loop that may be cut, while each half has enough to do.
+    /// Halves the outermost loop that may be cut, while each half has at least [`Task::grain`] steps.
     fn run(self, nest: Nest<'_, T, E>, task: &K) {
         let loops = nest.loops();
         let outermost = (0..loops.len()).find(|&place| loops[place].len > 1 && task.may_cut(place, loops));
@@ -92,12 +95,13 @@ impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Th
     }
 }
 
-/// What is done with parts of a slice: `run` is given each part and where it starts.
+/// A task for a slice, or for each of its parts.
 pub(crate) trait SliceTask<T> {
+    /// Runs the task on the part that starts at index `from`.
     fn run(&self, from: usize, part: &mut [T]);
 }
 
-/// Has a task run on parts of a slice that together are the slice.
+/// Runs a task on a slice, whole or cut into parts.
 pub(crate) trait SliceExecutor<T, K: SliceTask<T>>: Workers {
     fn run_slice(self, slice: &mut [T], task: &K);
 }
@@ -110,7 +114,7 @@ impl<T, K: SliceTask<T>> SliceExecutor<T, K> for Serial {
 
 #[cfg(feature = "rayon")]
 impl<T: Send, K: SliceTask<T> + Sync> SliceExecutor<T, K> for Threads {
-    /// In two parts of whole cache lines, so that threads do not write to the same one.
+    /// Cuts the slice at a cache line, so that two threads never write to the same line.
     fn run_slice(self, slice: &mut [T], task: &K) {
         let middle = (slice.len() / 2).next_multiple_of(64).min(slice.len());
         let (low, high) = slice.split_at_mut(middle);
@@ -148,17 +152,17 @@ mod tests {
     #[cfg(feature = "rayon")]
     mod parts {
         use super::*;
-        use crate::kernel::loops::{Outside, Plan};
+        use crate::kernel::loops::{LoopPlan, Outside};
         use crate::kernel::nest::{Inputs, Visit};
         use alloc::vec::Vec;
         use ndarray::{Array2, ArrayRef2, s};
         use std::sync::Mutex;
 
-        /// Counts how often an element is visited, and notes the parts.
+        /// Counts the visits of each element and notes the parts.
         struct Count<M> {
             grain: usize,
             may_cut: M,
-            /// Where each part starts, and its lengths.
+            /// The address of each part's first element, and the lengths of its loops.
             parts: Mutex<Vec<(usize, Vec<usize>)>>,
         }
 
@@ -190,8 +194,7 @@ mod tests {
             }
         }
 
-        /// Where the parts of a nest of 5 times 9 steps start and their lengths, in order. There is a loop of one step
-        /// around them.
+        /// The start and the lengths of each part of a nest of 5 times 9 steps, with a loop of one step around them.
         fn parts(grain: usize, may_cut: impl Fn(usize, &[Loop]) -> bool + Sync) -> Vec<(usize, Vec<usize>)> {
             let mut whole = Array2::from_elem((5, 100), 0_u32);
             let start = whole.as_ptr().addr();
@@ -213,7 +216,8 @@ mod tests {
             shape: Option<&[usize]>,
             task: &Count<M>,
         ) {
-            let (items, mut plan, mut room) = (Array2::from_elem((1, 1), 0_u8), Plan::new(), Loops::new());
+            let (items, mut plan, mut room) =
+                (Array2::from_elem((1, 1), 0_u8), LoopPlan::new(), Loops::new());
             let nest = Nest::over(&mut plan, shape, out, &Inputs::from((&*items,)), Outside::Given);
             let nest = nest.expect("an index");
             let len = nest.loops()[0].len;

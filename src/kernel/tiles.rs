@@ -1,16 +1,15 @@
-//! Sums in tiles: the way of all sums over reduced loops outside kept ones, fused or not.
+//! Sums in tiles: the strategy of sums with reduced loops outside kept ones, fused or not.
 //!
 //! ```text
 //! for each tile:                       the kept loops outside the tile
 //!     for each row of the tile:        the reduced loops outside the tile
-//!         levels[0][..] += row[..]     element by element, whatever the tile's elements mean
+//!         levels[0][..] += row[..]     element by element, for kept and reduced loops alike
 //!         carry full levels
-//!     fold the reduced loops within the tile, and store what is left
+//!     fold the reduced loops within the tile, and store the sums
 //! ```
 //!
-//! The innermost loops, kept and reduced alike, make a *tile*: as many sums as stay in L1. The outermost loop of the
-//! tile may be cut, as it may be too long. A reduced one that is cut leaves a narrower row at the end, a kept one a
-//! narrower tile.
+//! The innermost loops, kept and reduced alike, make a *tile*: as many sums as stay in L1. The outermost loop of the tile
+//! is cut if it is too long. If it is reduced, the cut leaves a narrower last row, and if it is kept, a narrower last tile.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -20,38 +19,40 @@ use super::levels::{self, Cascade, Levels};
 use super::loops::{Loop, Loops, each_offset, steps};
 use super::nest::{Elements, Nest, Steps};
 
-/// What a tile may be.
+/// The limits of a tile.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// Elements of all levels of a tile.
+    /// The most elements in all levels of a tile.
     pub(super) room: usize,
-    /// Whether the tile is an evenly spaced stretch of the first operand that is read.
+    /// Whether a tile's elements must be evenly spaced in the first input.
     pub(super) even: bool,
-    /// How many rows are added by one call of [`AddRows::add`] before they are carried: 8 or fewer, or all of so many.
+    /// The number of rows that [`AddRows::add`] adds at once. If it is 8, remaining rows may be added one by one; otherwise,
+    /// they are added at once.
     pub(super) rows_at_once: usize,
-    /// How often rows are carried to the second level.
-    pub(super) first: usize,
+    /// The number of additions after which the first level is carried.
+    pub(super) carry_every: usize,
 }
 
-/// The most sums within a tile that are added up in the end, where the tile need not be even.
+/// The most sums in a tile for one output, if the tile need not be even.
 const LANES: usize = 256;
 
-/// How loops are shared out among tiles, rows and what is within a tile.
+/// The division of loops into those outside tiles, those over rows, and those within a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tiling {
-    /// The outermost loop of the tile, and how much of it a tile takes.
+    /// The outermost loop of the tile.
     pub(super) first: usize,
+    /// The number of steps of that loop in a tile.
     pub(super) take: usize,
     pub(super) cascade: Cascade,
 }
 
 impl Tiling {
-    /// For at least one loop.
+    /// The tiling of one or more loops.
     pub(super) fn of(loops: &[Loop], limits: Limits) -> Self {
         let mut levels = 1;
         loop {
             let tiling = Self::within(loops, limits, levels);
-            let needed = levels::count(tiling.rows(loops, limits.rows_at_once), limits.first);
+            let needed = levels::count(tiling.rows(loops, limits.rows_at_once), limits.carry_every);
             if needed <= levels {
                 return tiling;
             }
@@ -86,12 +87,12 @@ impl Tiling {
                 break;
             }
         }
-        Self { first, take, cascade: Cascade { levels, first: limits.first } }
+        Self { first, take, cascade: Cascade { levels, carry_every: limits.carry_every } }
     }
 
-    /// Blocks of at most `room` elements that have all loops from `first` on, and a part of the one outside these.
+    /// Blocks of at most `room` elements: all loops from `first` on, and a part of the loop around them.
     pub(super) fn of_blocks(loops: &[Loop], first: usize, room: usize) -> Self {
-        let cascade = Cascade { levels: 1, first: 1 };
+        let cascade = Cascade { levels: 1, carry_every: 1 };
         let Some(outer) = first.checked_sub(1) else {
             return Self { first, take: loops[first].len, cascade };
         };
@@ -100,12 +101,12 @@ impl Tiling {
         Self { first: outer, take, cascade }
     }
 
-    /// How many sums a tile has.
+    /// The number of sums in a tile.
     pub(super) fn width(&self, loops: &[Loop]) -> usize {
         self.take * steps(&loops[self.first + 1..])
     }
 
-    /// How many times rows are carried.
+    /// The most additions to a tile: calls of [`Levels::carry`].
     fn rows(&self, loops: &[Loop], at_once: usize) -> usize {
         let cut = &loops[self.first];
         let outer = loops[..self.first].iter().filter(|l| l.is_reduced());
@@ -120,8 +121,8 @@ impl Tiling {
     }
 }
 
-/// Hands out the nest with its loops in the order that [`run`] needs, and the tiling of these: the kept ones outside the
-/// tile, the reduced ones outside it, the tile. A kept loop that is cut leaves a narrower tile, which comes last.
+/// Calls `then` with the nest in the order that [`run`] needs, and its tiling: kept loops outside the tile, then reduced
+/// loops outside it, then the tile. A kept loop that is cut leaves a narrower tile, for which `then` is called last.
 #[inline]
 pub(super) fn parts<U, E: Elements>(
     nest: Nest<'_, U, E>,
@@ -145,13 +146,13 @@ pub(super) fn parts<U, E: Elements>(
 
 /// Adds rows to tiles.
 pub(super) trait AddRows<T, E: Elements, C: ?Sized = Plus> {
-    /// Adds to the tile, for each index of the first loop where `in_rows`, what is at the indices of the others.
+    /// Adds rows to the tile. If `in_rows`, the first loop runs over several rows; otherwise, all loops make one row.
     fn add(&mut self, levels: &mut Levels<'_, T, C>, rows: Nest<'_, (), E>, in_rows: bool);
 }
 
 /// Runs a sum tile by tile.
 ///
-/// The nest is one that [`parts`] hands out. `room` is for as many elements as the levels of one tile have.
+/// The nest comes from [`parts`]. `room` has an element for each sum in the levels of one tile.
 #[inline(always)]
 pub(super) fn run<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
     combine: &C,
@@ -175,7 +176,7 @@ pub(super) fn run<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
     }
 }
 
-/// The tile's loops: their first strides as in the output, the second in the tile. The outermost is cut to `take` steps.
+/// The loops of a tile, the outermost cut to `take` steps. Operand 0 is the output, and operand 1 is the tile.
 pub(super) fn shape(loops: &[Loop], take: usize) -> Loops {
     let mut tile = Loops::new();
     tile.extend(loops);
@@ -188,13 +189,15 @@ pub(super) fn shape(loops: &[Loop], take: usize) -> Loops {
     tile
 }
 
-/// The rows of tiles: those as wide as the tile, and the narrower ones that a reduced loop leaves where it is cut.
+/// The rows of tiles.
 pub(super) struct TileRows<'a, E: Elements> {
+    /// The rows as wide as the tile.
     main: Nest<'a, (), E>,
-    rest: Option<Nest<'a, (), E>>,
-    /// The loops of a row.
+    /// The narrower rows that a reduced loop leaves where it is cut.
+    narrow: Option<Nest<'a, (), E>>,
+    /// The number of loops of a row.
     inner: usize,
-    /// Whether several rows are added by one call.
+    /// Whether one call of [`AddRows::add`] adds several rows.
     in_rows: bool,
 }
 
@@ -208,7 +211,7 @@ impl<E: Elements> Clone for TileRows<'_, E> {
 impl<E: Elements> Copy for TileRows<'_, E> {}
 
 impl<'a, E: Elements> TileRows<'a, E> {
-    /// Those of a nest whose first `outer` loops are outside the tiles.
+    /// The rows of a nest whose first `outer` loops are outside the tiles.
     #[inline]
     pub(super) fn of(
         rows: Nest<'a, (), E>,
@@ -220,18 +223,18 @@ impl<'a, E: Elements> TileRows<'a, E> {
         let (cut, inner) = (rows.loops()[first], rows.loops().len() - first);
         let at = cut.len / take * take;
         if take == cut.len {
-            return Self { main: rows, rest: None, inner, in_rows: first > outer };
+            return Self { main: rows, narrow: None, inner, in_rows: first > outer };
         }
-        let rest = (at < cut.len).then(|| rows.part(first, at, cut.len - at, high));
+        let narrow = (at < cut.len).then(|| rows.part(first, at, cut.len - at, high));
         let main = rows.part(first, 0, at, low).grouped(first, take, room);
-        Self { main, rest, inner, in_rows: true }
+        Self { main, narrow, inner, in_rows: true }
     }
 
-    /// The rows of each tile.
+    /// Walks the tiles, with the rows of each.
     #[inline(always)]
     pub(super) fn walk(self, outer: usize) -> TileSteps<'a, E> {
         let walk = |nest: Nest<'a, (), E>| nest.walk(nest.loops().len() - outer);
-        TileSteps { all: self, main: walk(self.main), rest: self.rest.map(walk) }
+        TileSteps { all: self, main: walk(self.main), narrow: self.narrow.map(walk) }
     }
 
     /// Adds all rows of the only tile.
@@ -242,10 +245,10 @@ impl<'a, E: Elements> TileRows<'a, E> {
         add: &mut impl AddRows<T, E, C>,
     ) {
         let mut main = self.main.walk(self.inner + usize::from(self.in_rows));
-        let mut rest = self.rest.map(|rest| rest.walk(self.inner));
+        let mut narrow = self.narrow.map(|rows| rows.walk(self.inner));
         while let Some(rows) = main.next() {
-            let narrow = rest.as_mut().and_then(Steps::next);
-            // a loop, so that there is one instance of what it does
+            let narrow = narrow.as_mut().and_then(Steps::next);
+            // a loop, so that `add` is compiled once
             let both = [Some((rows, self.in_rows)), narrow.map(|rows| (rows, false))];
             for (rows, in_rows) in both.into_iter().flatten() {
                 add.add(levels, rows, in_rows);
@@ -258,19 +261,19 @@ impl<'a, E: Elements> TileRows<'a, E> {
 pub(super) struct TileSteps<'a, E: Elements> {
     all: TileRows<'a, E>,
     main: Steps<'a, (), E>,
-    rest: Option<Steps<'a, (), E>>,
+    narrow: Option<Steps<'a, (), E>>,
 }
 
 impl<E: Elements> TileSteps<'_, E> {
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<TileRows<'_, E>> {
-        let rest = self.rest.as_mut().and_then(Steps::next);
-        Some(TileRows { main: self.main.next()?, rest, ..self.all })
+        let narrow = self.narrow.as_mut().and_then(Steps::next);
+        Some(TileRows { main: self.main.next()?, narrow, ..self.all })
     }
 }
 
-/// Reduces the tile's reduced loops in place, by halves, outermost first, as what is inside them is then adjacent; and
-/// stores what is left.
+/// Reduces the tile's reduced loops in place, by halves, and stores the sums. It begins with the outermost loop, so that
+/// the rows of each loop are adjacent.
 #[inline(always)]
 pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
     combine: &C,
@@ -307,18 +310,18 @@ pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
 mod tests {
     use super::*;
     use crate::kernel::levels::RADIX;
-    use crate::kernel::loops::Plan;
+    use crate::kernel::loops::LoopPlan;
     use crate::kernel::memory::Scratch;
     use alloc::{vec, vec::Vec};
     use core::cell::Cell;
     use ndarray::{Array, ArrayRef, Dimension, IxDyn, s};
 
     fn limits() -> Limits {
-        Limits { room: Scratch::capacity::<f32>(), even: true, rows_at_once: 8, first: RADIX }
+        Limits { room: Scratch::capacity::<f32>(), even: true, rows_at_once: 8, carry_every: RADIX }
     }
 
-    /// The width of the tiles, how many there are, how often rows are carried in one, and the levels. Strides in the
-    /// output and in the input.
+    /// The width of a tile, the number of tiles, and the rows and levels of one, for loops with strides in the output and
+    /// in the input.
     fn tiling(loops: &[(usize, [isize; 2])], limits: Limits) -> [usize; 4] {
         let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
         let loops: Vec<_> = loops.iter().map(of).collect();
@@ -332,7 +335,7 @@ mod tests {
     #[test]
     fn tiles_and_rows() {
         let tiling = |loops: &[_]| tiling(loops, limits());
-        // ten rows of 40 make a tile, so that there are 70 of it: eight times eight, and six
+        // ten rows of 40 make a row of the tile, and there are 70 of these: eight times eight, and six
         assert_eq!(tiling(&[(700, [0, 40]), (40, [1, 1])]), [400, 1, 14, 2]);
         // wide rows are cut into tiles that fit
         assert_eq!(tiling(&[(80, [0, 13_000]), (13_000, [1, 1])]), [4_334, 3, 10, 2]);
@@ -340,7 +343,7 @@ mod tests {
         assert_eq!(tiling(&[(3_001, [0, 7]), (7, [1, 1])]), [322, 1, 10, 2]);
         // one long row, cut into 64 and a shorter one
         assert_eq!(tiling(&[(70_000, [0, 1])]), [1_077, 1, 9, 2]);
-        // kept and reduced ones by turns
+        // kept and reduced loops in turn
         assert_eq!(tiling(&[(300, [0, 350]), (5, [1, 70]), (70, [0, 1])]), [1_400, 1, 12, 2]);
         assert_eq!(tiling(&[(9, [1, 5_200]), (130, [0, 40]), (40, [9, 1])]), [80, 9, 9, 2]);
         assert_eq!(tiling(&[(6, [0, 6_000]), (30, [20, 200]), (10, [0, 20]), (20, [1, 1])]), [60, 30, 24, 2]);
@@ -348,19 +351,19 @@ mod tests {
 
     #[test]
     fn tiles_that_need_not_be_even() {
-        let fused = Limits { room: 4096, even: false, rows_at_once: 32, first: 1 };
-        // with a gap between the rows: an even tile ends there
+        let fused = Limits { room: 4096, even: false, rows_at_once: 32, carry_every: 1 };
+        // a gap between the rows, at which an even tile ends
         let gap = [(700, [0, 50]), (40, [1, 1])];
         assert_eq!([limits(), fused].map(|limits| tiling(&gap, limits)[0]), [40, 240]);
-        // no more than so many sums for each that is kept
+        // at most `LANES` sums for one output
         assert_eq!(tiling(&[(70_000, [0, 1])], fused)[0], 256);
-        // room for all levels
+        // all levels fit
         let [width, tiles, _, levels] = tiling(&[(1000, [0, 13_000]), (13_000, [1, 1])], fused);
         assert!(levels > 1 && levels * width <= 4096 && (width * tiles).abs_diff(13_000) < tiles);
     }
 
     struct Add {
-        /// How many rows there were in all.
+        /// The number of rows added so far.
         rows: usize,
     }
 
@@ -380,13 +383,13 @@ mod tests {
         }
     }
 
-    /// Sums `array` over these axes tile by tile, and tests the sums. How many rows there were in all.
+    /// Sums `array` over these axes tile by tile and tests the sums. Returns the number of rows.
     fn sum<D: Dimension>(array: &ArrayRef<i64, D>, axes: &[usize], limits: Limits) -> usize {
         let mut shape = array.shape().to_vec();
         for &axis in axes {
             shape[axis] = 1;
         }
-        // sums that are missed or stored twice are seen
+        // not zero, so that sums that are missed or stored twice are found
         let mut out = Array::from_elem(IxDyn(&shape), 1000_i64);
         let mut expected = out.clone();
         for (index, &item) in array.view().into_dyn().indexed_iter() {
@@ -395,7 +398,7 @@ mod tests {
             expected[&at[..]] += item;
         }
         let mut add = Add { rows: 0 };
-        let (mut plan, stored, mut room) = (Plan::new(), Cell::new(0), vec![-7; limits.room]);
+        let (mut plan, stored, mut room) = (LoopPlan::new(), Cell::new(0), vec![-7; limits.room]);
         let Some(nest) = Nest::sum(&mut plan, array, &mut out, &|_| false) else { unreachable!("not empty") };
         let tiling = Tiling::of(nest.loops(), limits);
         parts(nest, tiling, |nest, tiling| {
@@ -414,19 +417,19 @@ mod tests {
 
     impl core::fmt::Debug for Limits {
         fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            write!(f, "room {}, even: {}, carried after {}", self.room, self.even, self.first)
+            write!(f, "room {}, even: {}, carried after {}", self.room, self.even, self.carry_every)
         }
     }
 
     #[test]
     fn loops_that_are_cut() {
         let array = Array::from_iter(0..23 * 29).into_shape_with_order((23, 29)).expect("a matrix");
-        let limits = Limits { room: 60, even: true, rows_at_once: 1, first: 1 };
+        let limits = Limits { room: 60, even: true, rows_at_once: 1, carry_every: 1 };
         let tiling = |loops: &[_]| super::tests::tiling(loops, limits);
         // kept: the columns, in a tile of 15 and one of 14
         assert_eq!(tiling(&[(23, [0, 29]), (29, [1, 1])]), [15, 2, 23, 3]);
         assert_eq!(sum(&array, &[0], limits), 46);
-        // reduced: rows of three elements, but for the last
+        // reduced: rows of three elements, and a shorter last one
         let t = Tiling::of(&[Loop { len: 29, strides: [0, 1, 0, 0, 0, 0, 0] }], limits);
         assert_eq!((t.take, 29 % t.take), (3, 2));
         assert_eq!(sum(&array.slice(s![0, ..]).to_owned(), &[0], limits), 10);
@@ -444,10 +447,10 @@ mod tests {
         ];
         for (view, axes) in views.iter().flat_map(|view| (1..16).map(move |axes| (view, axes))) {
             let axes: Vec<_> = (0..4).filter(|axis| axes >> axis & 1 == 1).collect();
-            for (room, even, first) in
+            for (room, even, carry_every) in
                 [(40, true, 1), (40, false, 1), (300, true, 8), (4096, false, 1), (4096, true, 8)]
             {
-                sum(view, &axes, Limits { room, even, rows_at_once: 1, first });
+                sum(view, &axes, Limits { room, even, rows_at_once: 1, carry_every });
             }
         }
     }

@@ -1,12 +1,11 @@
-//! Checks for run time, when the sizes are known.
+//! Checks at run time, when the sizes are known.
 
 use super::Dim;
 use crate::shape::{join, joint_ndim, joint_size};
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-/// An axis of an operand or of the result: where a [`Check`] looks and what a
-/// [`DeclaredSize`](crate::ErrorKind::DeclaredSize) names.
+/// An axis of an operand or of the result, in a [`Check`] or a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// An axis of an operand.
@@ -24,7 +23,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The size there, where `result` gives the sizes of the result.
+    /// The size of the axis. `result` returns the sizes of the result.
     fn size<S: AsRef<[usize]>>(
         self,
         operands: &[S],
@@ -37,7 +36,7 @@ impl Place {
     }
 }
 
-/// The joint size of one axis; none where operands clash there.
+/// The joint size of one axis; `None` if operands clash there.
 fn joint_size_at<S: AsRef<[usize]>>(operands: &[S], axis: usize) -> Option<usize> {
     let from_end = joint_ndim(operands).checked_sub(axis).filter(|&from_end| from_end > 0)?;
     let own = |operand: &S| {
@@ -59,8 +58,8 @@ impl fmt::Display for Place {
 
 /// A condition under which operands go together.
 ///
-/// It prints as a sentence. It covers only what the partial shapes leave open: every operand must match its partial
-/// shape, and equal names must be equal sizes.
+/// It prints as a sentence. It covers only the questions that partial shapes leave open: every operand must match its
+/// partial shape, and equal names must be equal sizes.
 ///
 /// # Examples
 /// ```
@@ -75,7 +74,7 @@ impl fmt::Display for Place {
 /// ```
 ///
 /// # Equivalents
-/// What a `shape.witness` of MLIR stands for: `shape.cstr_broadcastable` gives one, `shape.assuming` waits for it.
+/// The condition behind a `shape.witness` of MLIR: `shape.cstr_broadcastable` makes one, `shape.assuming` waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Check {
@@ -107,21 +106,21 @@ pub enum Check {
         /// The position of the operand.
         operand: usize,
     },
-    /// All operands go together, of which several have an unknown number of axes.
+    /// All operands go together. Several of them have an unknown number of axes.
     AllGoTogether,
-    /// The result has so many axes.
+    /// The result has `ndim` axes.
     ResultAxes {
-        /// How many.
+        /// The number of axes.
         ndim: usize,
     },
 }
 
 impl Check {
-    /// Whether it holds for operands of these shapes.
+    /// Whether the check holds for operands of these shapes.
     ///
     /// # Shapes
-    /// As many as the decision was made for, each as its partial shape says. A shape that is missing,
-    /// or an axis, makes it false.
+    /// One for each operand of the decision, such as its partial shape accepts. If the shape or the axis
+    /// of the check is missing, the check does not hold.
     ///
     /// # Errors
     /// None: shapes that do not go together give `false`.
@@ -143,7 +142,7 @@ impl Check {
         self.holds_for(operands, &|axis| joint_size_at(operands, axis))
     }
 
-    /// [`holds`](Self::holds), where `result` gives the sizes of the result.
+    /// [`holds`](Self::holds), with the sizes of the result from `result`.
     pub(super) fn holds_for<S: AsRef<[usize]>>(
         &self,
         operands: &[S],
@@ -170,7 +169,7 @@ impl Check {
     }
 }
 
-/// The joint shape, whatever its size.
+/// The joint shape, without a check for overflow.
 fn joint<S: AsRef<[usize]>>(shapes: &[S]) -> Option<Vec<usize>> {
     let mut joint = vec![0; joint_ndim(shapes)];
     join(shapes, &mut joint).then_some(joint)

@@ -1,4 +1,4 @@
-//! Whether operands go together always, never, or if checks hold at run time.
+//! Decisions: operands go together always, never, or if checks hold at run time.
 
 use super::dim::BesideOne;
 use super::infer::{AlignedAxes, AlignedDim, Inferred};
@@ -71,9 +71,9 @@ impl Decision {
 /// # Shapes
 /// Aligned at the right, as in [`infer_shapes`](super::infer_shapes). `Always` and `Never` are certain:
 /// of all shapes that the operands [accept](PartialShape::accepts), with one size for each name, all go
-/// together or none do. The answer is about the sizes of axes; that a result is too large as a whole is
-/// `Never` only where even the smallest is, and else found by [`Plan`](super::Plan). The order of the
-/// operands does not change the answer. No operands at all go together.
+/// together or none do. The answer is about the sizes of axes. A result that is too large as a whole is
+/// `Never` only if the smallest possible result is too large; otherwise, [`Plan`](super::Plan) finds it at
+/// run time. The order of the operands does not change the answer. No operands at all go together.
 ///
 /// # Errors
 /// None; [`Decision::Never`] has the error of [`infer_shapes`](super::infer_shapes).
@@ -103,7 +103,7 @@ pub fn decide(operands: &[PartialShape]) -> Decision {
     infer_and_check(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
 }
 
-/// The joint shape and the checks that it leaves open.
+/// The joint shape and the checks that remain.
 pub(super) fn infer_and_check(
     operands: &[PartialShape],
 ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
@@ -115,14 +115,14 @@ pub(super) fn infer_and_check(
 /// Whether operands go together and give a result of a declared shape.
 ///
 /// # Shapes
-/// As [`decide`]; the joint shape is one that `result` accepts. A name of the result is the size that
-/// it is in the operands, if they have it. Where a name occurs several times, an impossible
-/// result may give checks that cannot all hold; the other answers are certain.
+/// As [`decide`], and `result` accepts the joint shape. A name of the result stands for the same size as
+/// in the operands. If a name occurs several times, an impossible result may give checks that cannot all
+/// hold; the other answers are certain.
 ///
 /// # Errors
 /// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
-/// [`ResultRule::AllowCast`], except that an operand `*` may always bring what the result has more:
-/// then [`TooFewAxes`](crate::ErrorKind::TooFewAxes) is the error of a result with too few axes.
+/// [`ResultRule::AllowCast`]. With an operand `*`, which may bring further axes, only a result with too
+/// few axes is an error about their number: [`TooFewAxes`](crate::ErrorKind::TooFewAxes).
 ///
 /// # Examples
 /// ```
@@ -139,7 +139,7 @@ pub(super) fn infer_and_check(
 /// ```
 ///
 /// # Equivalents
-/// MLIR's verifier stops at the table: a cast that does not hold is undefined behaviour there.
+/// MLIR's verifier checks the table only: a cast that does not hold is undefined behaviour there.
 pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decision {
     result_checks(operands, result).map_or_else(Decision::Never, Decision::from_checks)
 }
@@ -188,8 +188,8 @@ fn first_places(operands: &[PartialShape]) -> ByName<'_, Place> {
     places
 }
 
-/// The checks of the sizes of a result, given that the operands go together. Without `joint`,
-/// nothing is known of it.
+/// The checks of a result's sizes, for operands that go together. Without `joint`, the result's sizes
+/// are unknown.
 fn axis_checks<'a>(
     columns: &AlignedAxes,
     joint: Option<&'a Inferred<'a>>,
@@ -216,7 +216,7 @@ fn axis_checks<'a>(
     checks
 }
 
-/// The only operand whose size at an axis may differ from 1, if there is just one: its size is the result's.
+/// The place of the size at an axis that may differ from 1, if there is exactly one: it is the result's size.
 fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
     let mut stretching = columns.at(axis).filter(|(_, _, dim)| **dim != Dim::Known(1));
     let (operand, axis, _) = stretching.next()?;
@@ -237,13 +237,13 @@ fn operand_checks(operands: &[PartialShape], columns: &AlignedAxes) -> Vec<Check
     checks.extend(match (unranked.next(), unranked.next()) {
         (None, _) => None,
         (Some((operand, _)), None) => Some(Check::GoesTogether { operand }),
-        // one check for each would compare all with all
+        // one check for each of them would compare every pair of operands
         _ => Some(Check::AllGoTogether),
     });
     checks
 }
 
-/// The checks of names made so far: these names agree, or they are 1 or of this size.
+/// The checks of names made so far: without a size, these names agree; with a size, each is 1 or that size.
 type CheckedNames<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
 
 /// The checks of one axis.

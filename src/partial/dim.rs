@@ -11,13 +11,13 @@ use core::ops::{Bound, RangeBounds};
 /// A known or partially known size of one axis.
 ///
 /// Every `Dim` has one form: a range of one size is [`Known`](Self::Known), and `0..` is
-/// [`Unknown`](Self::Unknown), so that `==` compares what is known.
+/// [`Unknown`](Self::Unknown), so that `==` compares the possible sizes.
 ///
 /// | text | [`Dim`] | sizes |
 /// |---|---|---|
 /// | `3` | `Known(3)` | 3 |
 /// | `?` | `Unknown` | any |
-/// | `2..5`, `2..`, `..5` | `Range` | 2 to 5, from 2 on, up to 5 (both ends belong to it) |
+/// | `2..5`, `2..`, `..5` | `Range` | 2 to 5, from 2 on, up to 5 (both ends included) |
 /// | `n` | `Name` | any, but the same wherever `n` stands |
 ///
 /// # Examples
@@ -41,17 +41,17 @@ pub enum Dim {
     Known(usize),
     /// Any size.
     Unknown,
-    /// One of several sizes in a row; made by [`Dim::range`].
+    /// A size from a range; made by [`Dim::range`].
     Range(SizeRange),
-    /// A size that is not known, but the same wherever the name stands; made by [`Dim::name`].
+    /// An unknown size, the same wherever the name stands; made by [`Dim::name`].
     Name(Name),
 }
 
 impl Dim {
-    /// The sizes of a range, both ends included where it includes them.
+    /// A size from a Rust range.
     ///
     /// # Errors
-    /// [`InvalidText`](crate::ErrorKind::InvalidText) for a range that no size is in.
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) for an empty range.
     ///
     /// # Examples
     /// ```
@@ -86,9 +86,9 @@ impl Dim {
     /// A named size.
     ///
     /// # Errors
-    /// [`InvalidText`](crate::ErrorKind::InvalidText) for anything but ASCII letters, digits and `_`
-    /// that begin with no digit, and for a name with an `x`, which stands between sizes in the text
-    /// of a shape.
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) unless the name has ASCII letters, digits and `_`
+    /// only and does not begin with a digit. A name has no `x`, which separates sizes in the text of a
+    /// shape.
     ///
     /// # Examples
     /// ```
@@ -172,7 +172,7 @@ impl fmt::Display for Dim {
     }
 }
 
-/// A range of at least two sizes that is not all sizes.
+/// A range of at least two sizes, but not of all sizes.
 ///
 /// # Examples
 /// ```
@@ -197,7 +197,7 @@ impl SizeRange {
         self.0.lo
     }
 
-    /// The largest size, or `None` where there is no end. There is an example at the [type](Self).
+    /// The largest size, or `None` if the range has no end. There is an example at the [type](Self).
     #[must_use]
     pub fn max(self) -> Option<usize> {
         (self.0.hi != usize::MAX).then_some(self.0.hi)
@@ -266,12 +266,12 @@ impl Span {
         (lo <= hi).then_some(Self { lo, hi })
     }
 
-    /// The smallest that covers both.
+    /// The smallest span that covers both.
     pub(super) fn hull(self, other: Self) -> Self {
         Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
-    /// The one size, if there are no two.
+    /// The size, if the span has only one.
     pub(super) fn single(self) -> Option<usize> {
         (self.lo == self.hi).then_some(self.lo)
     }

@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "axes and targets may be written `1` or passed by reference"
+    reason = "axes and targets may be passed by value, such as `1`, or by reference"
 )]
 
 use super::infer::{AlignedAxes, checked_least};
@@ -18,7 +18,7 @@ use core::slice;
 /// # Shapes
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
 /// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
-/// array `*`, -1 keeps an unknown size. The target is one of those that
+/// array `*`, -1 is an unknown size. The target has a type that
 /// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes.
 ///
 /// # Errors
@@ -133,8 +133,8 @@ pub fn infer_axes(
 ///
 /// # Shapes
 /// As [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): axis `i` of the array becomes axis
-/// `axes[i]`, and stretches from 1. The result is the target, with what is known of those axes of the
-/// array that cannot be 1. For an array `*` the target is the result; for a target `*` the result is `*`.
+/// `axes[i]`, and stretches from 1. The result is the target, merged at the placed axes with the array's
+/// sizes that cannot be 1. For an array `*` the target is the result; for a target `*` the result is `*`.
 ///
 /// # Errors
 /// In this order:
@@ -177,7 +177,7 @@ pub fn infer_in_dim(
         return Ok(PartialShape::unranked());
     };
     AxisMask::new(&axes, dims.len(), request)?;
-    // In the order of the result, so that the first axis that clashes is the one that is reported.
+    // In the order of the result, so that the first axis that clashes is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
         placed[axes.axis(i, dims.len())] = Some(dim).filter(|dim| !dim.admits(1));
@@ -189,10 +189,10 @@ pub fn infer_in_dim(
 /// The joint batch shape of operands whose last axes are their base.
 ///
 /// # Shapes
-/// Each operand comes with the number of its base axes. The other axes of each are aligned at the right
-/// and joined, as in [`infer_shapes`](super::infer_shapes); base axes take no part and may differ. The
-/// shape of an operand with its batch expanded is the joint one
-/// [`with_base`](PartialShape::with_base) its own.
+/// Each operand comes with the number of its base axes. The batch axes are aligned at the right and
+/// joined, as in [`infer_shapes`](super::infer_shapes); base axes take no part and may differ. To get
+/// the shape of an operand with its batch expanded, append its base to the joint batch shape
+/// [`with_base`](PartialShape::with_base).
 ///
 /// # Errors
 /// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where an operand has fewer axes than its base;
@@ -241,7 +241,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// The shape of a sum over axes.
 ///
 /// # Shapes
-/// The axes that are not summed, in order, whatever the sizes of the others. The sum of `*` is `*`.
+/// The axes that are not summed, in order. The sum of `*` is `*`.
 ///
 /// # Errors
 /// In this order: [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the
@@ -264,7 +264,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// ```
 ///
 /// # Equivalents
-/// nGraph's `op::Sum`, which takes back `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
+/// nGraph's `op::Sum`, which undoes `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
     let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(&positions(&axes));
     let Some(dims) = shape.dims() else {
@@ -272,8 +272,7 @@ pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, 
         return Ok(PartialShape::unranked());
     };
     let summed = AxisMask::new(&axes, dims.len(), request)?;
-    let left = summed.unnamed().map(|axis| dims[axis].clone());
-    Ok(PartialShape::ranked(left))
+    Ok(PartialShape::ranked(summed.unnamed().map(|axis| dims[axis].clone())))
 }
 
 /// Checks that no axis is named twice, for an unknown number of axes.
@@ -286,7 +285,7 @@ fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), Broa
     }
 }
 
-/// Combines a target with sizes of some of its axes, in ascending order.
+/// Merges a target with an array's sizes at some of its axes, in ascending order.
 fn merged_at(
     target: &[Dim],
     own: &[(usize, &Dim)],

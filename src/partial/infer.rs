@@ -49,7 +49,7 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
 /// The joint size of any number of axes, inferred from all of them at once.
 ///
 /// # Shapes
-/// As [`infer_dim`]; no sizes at all give 1. All are looked at at once: `0`, `?` and `3` never go
+/// As [`infer_dim`]; no sizes at all give 1. All sizes are considered at once: `0`, `?` and `3` never go
 /// together, in whatever order, while `?` and `3` alone give `3`.
 ///
 /// # Errors
@@ -138,8 +138,8 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 ///
 /// # Shapes
 /// The joint shape of the operands whose number of axes is known, as in [`infer_shapes`]; `None`
-/// where there is none. An operand `*` is left out, as the rule says, although at run time it may
-/// bring more axes or larger ones: [`infer_shapes`] and [`Plan`](super::Plan) do not take that risk.
+/// if there is no such operand. An operand `*` is left out, although at run time it may bring more axes
+/// or larger ones: [`infer_shapes`] and [`Plan`](super::Plan) do not take that risk.
 ///
 /// # Errors
 /// As [`infer_shape`], with the positions among all operands.
@@ -163,15 +163,16 @@ pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialSha
     Ok(ranked.then(|| PartialShape::from(joint.dims)))
 }
 
-/// A size aligned with an axis of the result: operand, axis of the operand, size.
+/// A size aligned with an axis of the result: the operand, the operand's axis, and the size.
 pub(super) type AlignedDim<'a> = (usize, usize, &'a Dim);
 
 /// The axes of the ranked operands of a broadcast, aligned at the right, without missing axes.
 pub(super) struct AlignedAxes<'a> {
-    /// The sizes of each operand; none where it is not ranked.
+    /// The sizes of each operand; empty for an unranked one.
     dims: Vec<&'a [Dim]>,
-    /// The operands that stand at each axis, one axis after the other, and where each axis ends.
+    /// The operands that have each axis, one axis after the other.
     operands: Vec<usize>,
+    /// The end of each axis in `operands`.
     ends: Vec<usize>,
 }
 
@@ -179,15 +180,15 @@ impl<'a> AlignedAxes<'a> {
     pub(super) fn new(shapes: impl IntoIterator<Item = &'a PartialShape>) -> Self {
         let dims: Vec<_> = shapes.into_iter().map(|shape| shape.dims().unwrap_or_default()).collect();
         let ndim = dims.iter().map(|dims| dims.len()).max().unwrap_or(0);
-        // `ends` counts the operands that begin at an axis, then those that stand there, then those up to there
+        // `ends` holds the number of operands whose first axis this is, then the start of the axis, then its end
         let mut ends = vec![0; ndim];
         for dims in dims.iter().filter(|dims| !dims.is_empty()) {
             ends[ndim - dims.len()] += 1;
         }
-        let (mut standing, mut all) = (0, 0);
+        let (mut present, mut all) = (0, 0);
         for end in &mut ends {
-            standing += *end;
-            (*end, all) = (all, all + standing);
+            present += *end;
+            (*end, all) = (all, all + present);
         }
         let mut operands = vec![0; all];
         for (operand, dims) in dims.iter().enumerate() {
@@ -203,7 +204,7 @@ impl<'a> AlignedAxes<'a> {
         self.ends.len()
     }
 
-    /// What stands at an axis, in the order of the operands.
+    /// The sizes at an axis, in the order of the operands.
     pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = AlignedDim<'a>> + Clone {
         let start = axis.checked_sub(1).map_or(0, |before| self.ends[before]);
         let from_end = self.ndim() - axis;
@@ -213,11 +214,10 @@ impl<'a> AlignedAxes<'a> {
         })
     }
 
-    /// Intersection of all operands that cannot be 1.
-    /// `None` where all can be 1.
+    /// The intersection of all sizes at an axis that cannot be 1. `None` if all can be 1.
     ///
     /// # Errors
-    /// Two operands that never go together.
+    /// Two operands that never go together, with their sizes.
     fn forced(&self, axis: usize) -> Result<Option<Span>, [(usize, &Dim); 2]> {
         let mut widest: Option<[(usize, &Dim); 2]> = None;
         for (operand, _, dim) in self.at(axis).filter(|(_, _, dim)| !dim.admits(1)) {
@@ -243,7 +243,7 @@ impl<'a> AlignedAxes<'a> {
         match stretching.next() {
             None => Dim::Known(1),
             Some(name @ Dim::Name(_)) if stretching.clone().all(|dim| dim == name) => name.clone(),
-            // Each size can be 1, so their hull has no gaps, apart from those that names make.
+            // Each size can be 1, so the hull has no gaps, except those that names make.
             Some(first) => {
                 stretching.fold(named.span(first), |joint, dim| joint.hull(named.span(dim))).into()
             }
@@ -286,7 +286,7 @@ impl Inferred<'_> {
     }
 }
 
-/// `joint`, unless even its smallest shape overflows.
+/// `joint`, unless its smallest shape overflows.
 pub(super) fn checked_least(
     joint: Vec<Dim>,
     request: &dyn Fn() -> Request,
@@ -301,12 +301,12 @@ pub(super) fn checked_least(
 /// The sizes that each name can have.
 pub(super) struct NameSpans<'a>(ByName<'a, Allowed>);
 
-/// The sizes that a name can stand for: 1, and beside it a span.
+/// The sizes that a name can stand for: 1, and those of a span.
 #[derive(Clone, Copy)]
 struct Allowed(Option<Span>);
 
 impl Allowed {
-    /// At an axis whose size is forced, a name is 1 or of that size.
+    /// Restricts the span: at an axis with a forced size, a name is 1 or that size.
     fn narrow(&mut self, forced: Option<Span>) {
         if let Some(forced) = forced {
             self.0 = self.0.and_then(|span| span.intersect(forced));

@@ -44,7 +44,7 @@
 //! | operands | result | because |
 //! |---|---|---|
 //! | `?`, `3` | `3` | the unknown size is 1 or 3 |
-//! | `?`, `1` | `?` | 1 says nothing |
+//! | `?`, `1` | `?` | 1 stretches to any size |
 //! | `?`, `0` | `0` | 0 is a size that is not 1 |
 //! | `0`, `?`, `3` | error | 0 and 3 never go together, in whatever order |
 //! | `2..5`, `4..9` | `4..5` | neither can be 1, so they are equal |
@@ -89,9 +89,9 @@
 //! | `*`, `3` | `Depends` | `operand 0 goes together with all others` |
 //! | `*`, `*`, `3` | `Depends` | `all operands go together` |
 //!
-//! `Always` and `Never` are certain. They do not cover the size of the whole result, which is an error
-//! here only where even the smallest result is an
-//! [`Overflow`](crate::ErrorKind::Overflow), and [`Plan::joint_shape`] checks it of real sizes.
+//! `Always` and `Never` are certain. They do not cover the size of the whole result: it is an error here
+//! only if the smallest possible result is an [`Overflow`](crate::ErrorKind::Overflow), and
+//! [`Plan::joint_shape`] checks it for real sizes.
 //!
 //! # Other families
 //!

@@ -47,7 +47,7 @@ impl PartialShape {
         Self { dims: Some(dims.into_iter().collect()) }
     }
 
-    /// A shape about which nothing is known, not even the number of axes: `*`.
+    /// A shape with an unknown number of axes and unknown sizes: `*`.
     ///
     /// # Examples
     /// ```
@@ -123,7 +123,7 @@ impl PartialShape {
     /// The shape, if every size is known.
     ///
     /// # Shapes
-    /// `2x3` gives `[2, 3]` and `[]` gives `[]`; ranges, names, `?` and `*` give none.
+    /// `2x3` gives `[2, 3]` and `[]` gives `[]`; a shape with a range, a name or `?`, and `*`, give `None`.
     ///
     /// # Examples
     /// ```
@@ -200,8 +200,8 @@ impl PartialShape {
             })
     }
 
-    /// Whether it is at most as specific as `other`: every shape that `other` accepts, it accepts too,
-    /// as far as single axes can tell.
+    /// Whether this shape is at most as specific as `other`: it accepts every shape that `other` accepts,
+    /// judged axis by axis.
     ///
     /// # Shapes
     /// As many axes in both, or `*` on this side. A name is relaxed by itself and `?` only.
@@ -281,7 +281,7 @@ impl From<&PartialShape> for Shape {
     }
 }
 
-/// With the number of base axes.
+/// A partial shape with the number of its base axes.
 impl From<&(PartialShape, usize)> for Shape {
     fn from((shape, base): &(PartialShape, usize)) -> Self {
         Shape::partial(shape.to_string(), Some(*base))
@@ -294,7 +294,7 @@ pub(super) fn clash(request: Request, axis: usize, dims: (&Dim, &Dim), shapes: [
     request.incompatible_dims(axis, [dims.0.to_string(), dims.1.to_string()], shapes)
 }
 
-/// Combines two descriptions of each size. The error is the position of the first pair that no size satisfies.
+/// Combines two descriptions of each size. The error is the position of the first pair without a common size.
 ///
 /// A name with only one possible size becomes that size.
 pub(super) fn merge_dims(pairs: &[(&Dim, &Dim)]) -> Result<Vec<Dim>, usize> {

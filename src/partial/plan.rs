@@ -8,8 +8,8 @@ use alloc::{format, string::ToString, vec, vec::Vec};
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
 ///
-/// A plan is made only if it can succeed. At run time it checks that the shapes are as described, that each name has
-/// one size, and everything that was left open, so that nothing is undefined.
+/// A plan is made only if it can succeed. At run time, it checks the shapes against their partial shapes, the sizes of each
+/// name, and all questions that planning left open, so that nothing is undefined.
 ///
 /// # Examples
 /// ```
@@ -48,7 +48,7 @@ impl Plan {
     /// As [`decide`](super::decide()); any number, `*` too.
     ///
     /// # Errors
-    /// That of [`Decision::Never`](super::Decision::Never): a plan that cannot succeed is not made.
+    /// The error of [`Decision::Never`](super::Decision::Never): a plan that cannot succeed is not made.
     ///
     /// # Examples
     /// ```
@@ -75,7 +75,7 @@ impl Plan {
     /// As [`decide_result`].
     ///
     /// # Errors
-    /// That of [`Decision::Never`](super::Decision::Never).
+    /// The error of [`Decision::Never`](super::Decision::Never).
     ///
     /// # Examples
     /// ```
@@ -116,8 +116,7 @@ impl Plan {
         &self.inferred
     }
 
-    /// The checks left open; none where all shapes as described go together. See the example of
-    /// [`new`](Self::new).
+    /// The checks that remain for run time, if any. See the example of [`new`](Self::new).
     #[must_use]
     pub fn checks(&self) -> &[Check] {
         &self.checks
@@ -126,9 +125,8 @@ impl Plan {
     /// The joint shape of operands that have these shapes.
     ///
     /// # Shapes
-    /// One for each operand, such as its partial shape [accepts](PartialShape::accepts), with equal
-    /// sizes for equal names in all of them and in the result, and a joint shape that the declared
-    /// result accepts.
+    /// One for each operand, which its partial shape [accepts](PartialShape::accepts). A name stands for
+    /// the same size in all operands and in the result, and the declared result accepts the joint shape.
     ///
     /// # Errors
     /// In this order:
@@ -138,7 +136,7 @@ impl Plan {
     /// sizes of one name;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as in
     /// [`broadcast_shapes`](crate::broadcast_shapes);
-    /// the three of the planned shape again for the result.
+    /// `DeclaredAxes`, `DeclaredSize` and `DeclaredName` for a result that is not as declared.
     ///
     /// # Examples
     /// ```
@@ -157,7 +155,7 @@ impl Plan {
     /// ```
     ///
     /// # Equivalents
-    /// [`broadcast_shapes`](crate::broadcast_shapes) for shapes that were announced.
+    /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
         let request = || {
@@ -197,7 +195,7 @@ impl From<Place> for Mark {
     }
 }
 
-/// Checks a shape against the planned one, and its names against those seen before.
+/// Checks a shape against the planned one, and the sizes of its names against those seen before.
 fn as_planned<'a>(
     planned: &'a PartialShape,
     shape: &[usize],

@@ -8,17 +8,22 @@ use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
-/// How the sizes of a shape are separated.
-struct Form {
+/// A notation for the sizes of a shape.
+struct Notation {
     separator: char,
-    /// What can follow the digits of a size, and of the end of a range.
+    /// The words for what can follow the digits of a size.
     after_size: &'static str,
+    /// The words for what can follow the digits at the end of a range.
     after_range: &'static str,
 }
 
-const CROSSED: Form = Form { separator: 'x', after_size: "a digit, x or ..", after_range: "a digit or x" };
-const LISTED: Form =
-    Form { separator: ',', after_size: "a digit, a comma, ] or ..", after_range: "a digit, a comma or ]" };
+const CROSSED: Notation =
+    Notation { separator: 'x', after_size: "a digit, x or ..", after_range: "a digit or x" };
+const LISTED: Notation = Notation {
+    separator: ',',
+    after_size: "a digit, a comma, ] or ..",
+    after_range: "a digit, a comma or ]",
+};
 
 /// Reads `4x?x3` or `[4, ?, 3]`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
 ///
@@ -67,20 +72,20 @@ fn listed(text: &str) -> Result<PartialShape, TextFault> {
     if rest.is_empty() { Ok(shape.into()) } else { Err((list.len() + 1 + at, "the end")) }
 }
 
-/// Reads sizes with separators between them.
-fn dims(text: &str, form: &Form) -> Result<Vec<Dim>, TextFault> {
-    // as many as there are: a vector that grows takes up to three times as much
-    let axes = text.matches(form.separator).count() + 1;
+/// Reads sizes that are separated as in `notation`.
+fn dims(text: &str, notation: &Notation) -> Result<Vec<Dim>, TextFault> {
+    // counted first: a vector that grows takes up to three times the memory
+    let axes = text.matches(notation.separator).count() + 1;
     let (mut dims, mut start) = (Vec::with_capacity(axes), 0);
-    for part in text.split(form.separator) {
+    for part in text.split(notation.separator) {
         let (before, trimmed) = trim(part);
-        dims.push(dim(trimmed, form).map_err(|(at, expected)| (start + before + at, expected))?);
+        dims.push(dim(trimmed, notation).map_err(|(at, expected)| (start + before + at, expected))?);
         start += part.len() + 1;
     }
     Ok(dims)
 }
 
-/// The text without the spaces around it, and how many stand before it.
+/// The number of spaces before the text, and the text without the spaces around it.
 fn trim(text: &str) -> (usize, &str) {
     let from_start = text.trim_start_matches(' ');
     (text.len() - from_start.len(), from_start.trim_end_matches(' '))
@@ -123,7 +128,7 @@ impl fmt::Display for PartialShape {
     }
 }
 
-/// Whether `text` is a name.
+/// Checks that `text` is a name.
 pub(super) fn name(text: &str) -> Result<(), BroadcastError> {
     word(text).map_err(|(at, expected)| invalid(text, at, expected))
 }
@@ -133,15 +138,15 @@ fn invalid(text: &str, byte: usize, expected: &'static str) -> BroadcastError {
     BroadcastError::invalid_text(text, position, expected)
 }
 
-fn dim(text: &str, form: &Form) -> Result<Dim, TextFault> {
+fn dim(text: &str, notation: &Notation) -> Result<Dim, TextFault> {
     if text == "?" {
         return Ok(Dim::Unknown);
     }
     if let Some((lo, hi)) = text.split_once("..") {
-        return range(lo, hi, form);
+        return range(lo, hi, notation);
     }
     match text.as_bytes().first() {
-        Some(byte) if byte.is_ascii_digit() => size(text, form.after_size).map(Dim::Known),
+        Some(byte) if byte.is_ascii_digit() => size(text, notation.after_size).map(Dim::Known),
         Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => {
             word(text)?;
             Dim::name(text).map_err(|_| (0, A_DIM))
@@ -150,20 +155,20 @@ fn dim(text: &str, form: &Form) -> Result<Dim, TextFault> {
     }
 }
 
-fn range(lo: &str, hi: &str, form: &Form) -> Result<Dim, TextFault> {
+fn range(lo: &str, hi: &str, notation: &Notation) -> Result<Dim, TextFault> {
     let end = lo.len() + "..".len();
     if lo.is_empty() && hi.is_empty() {
         return Err((end, "a size at one end of the range at least"));
     }
-    let from = if lo.is_empty() { 0 } else { size(lo, form.after_size)? };
+    let from = if lo.is_empty() { 0 } else { size(lo, notation.after_size)? };
     if hi.is_empty() {
         return Dim::range(from..).map_err(|_| (0, A_DIM));
     }
-    let to = size(hi, form.after_range).map_err(|(at, expected)| (end + at, expected))?;
+    let to = size(hi, notation.after_range).map_err(|(at, expected)| (end + at, expected))?;
     Dim::range(from..=to).map_err(|_| (end, "an end of the range that is not below its start"))
 }
 
-/// Reads digits as a number; `next` may follow them.
+/// Reads digits as a number. `next` names the characters that may follow, for the error.
 fn size(digits: &str, next: &'static str) -> Result<usize, TextFault> {
     let wrong = digits.bytes().position(|byte| !byte.is_ascii_digit());
     if let Some(at) = wrong.or(digits.is_empty().then_some(0)) {

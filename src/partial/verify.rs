@@ -1,4 +1,4 @@
-//! Whether the declared shape of a result agrees with the operands.
+//! Verification of a result's declared shape.
 
 use super::infer::{AlignedAxes, Inferred, NameSpans};
 use super::{Dim, PartialShape, Span};
@@ -6,9 +6,9 @@ use crate::error::{BroadcastError, ErrorKind, Mark, Request, count, operation};
 use crate::shape::ByName;
 use alloc::{format, string::ToString};
 
-/// How far the declared shape of a result may go beyond the inferred one.
+/// The rule for the declared shape of a result and the inferred one.
 ///
-/// In MLIR's document the table and the pseudo-code differ; this names the two rules.
+/// The table and the pseudo-code of MLIR's document differ; this names the two rules.
 ///
 /// | inferred | declared | `AllowCast` | `Exact` |
 /// |---|---|---|---|
@@ -33,21 +33,21 @@ use alloc::{format, string::ToString};
 /// `AllowCast` is closer to MLIR's verifier; see [`verify`](super::verify()).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResultRule {
-    /// The document's table: the declared sizes are possible; a size inferred as unknown may be cast
-    /// to a known one. The cast remains to be checked: see [`Plan`](super::Plan).
+    /// The document's table: a declared size is possible for the inferred one, so that an unknown size
+    /// may be cast to a known one. The cast remains to be checked: see [`Plan`](super::Plan).
     AllowCast,
-    /// The document's pseudo-code: the declared sizes are all that the inferred ones can be, so that
-    /// nothing remains to be checked of them.
+    /// The document's pseudo-code: a declared size covers all sizes of the inferred one, so that nothing
+    /// remains to be checked.
     Exact,
 }
 
 /// Whether operands of these shapes can give a result of the declared shape `result`.
 ///
 /// # Shapes
-/// There is an operand; the operands whose number of axes is known have a joint shape, with exactly as
-/// many axes as the result; and each axis of the result agrees with the inferred one under `rule`.
-/// If all operands or the result are `*`, nothing is compared. A name of
-/// the result is the same size wherever it stands, in operands too.
+/// At least one operand. The operands with a known number of axes have a joint shape with exactly as many
+/// axes as the result, and each axis of the result agrees with the inferred one under `rule`. If all
+/// operands or the result are `*`, nothing is compared. A name of the result stands for the same size
+/// everywhere, in operands too.
 ///
 /// # Errors
 /// In this order: [`NoOperands`](crate::ErrorKind::NoOperands);
@@ -135,7 +135,7 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// The verification of a result, for messages.
+/// The request to verify a result, for messages.
 #[cold]
 pub(super) fn verified(operands: &[PartialShape], result: &PartialShape) -> Request {
     let operation = if operands.is_empty() { &operation::VERIFY_NOTHING } else { &operation::VERIFY };
@@ -165,7 +165,7 @@ pub(super) fn result_size(
     error.at(axis as i128, [Mark::Result(axis)], [inferred, declared].map(ToString::to_string))
 }
 
-/// Compares the axes of a result one by one with the inferred ones, and remembers the names.
+/// Compares the axes of a result with the inferred ones, one by one, and keeps the sizes of names.
 pub(super) struct Agreement<'a> {
     named: &'a NameSpans<'a>,
     /// The sizes that each name can have if the axes so far agree.
@@ -187,7 +187,7 @@ impl<'a> Agreement<'a> {
             && self.narrow(declared, spans[0])
     }
 
-    /// Whether `dim`, if it is a name, can still be of `span`.
+    /// Restricts `dim`, if it is a name, to `span`, and returns whether a size remains.
     fn narrow(&mut self, dim: &'a Dim, span: Span) -> bool {
         let Dim::Name(name) = dim else { return true };
         let seen = self.spans.or_insert(name.as_str(), Span::ANY);
@@ -200,7 +200,7 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// Whether the declared size covers all that the inferred one can be.
+    /// Whether the declared size covers all sizes of the inferred one.
     pub(super) fn certain(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
         let Dim::Name(name) = declared else {
             return declared.span().covers(self.named.span(inferred));

@@ -1,4 +1,4 @@
-//! Axes by number: lists, in which order and repetition count, and sets, in which they do not.
+//! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
 use super::TargetShape;
 use crate::error::{BroadcastError, Request, operation};
@@ -31,7 +31,7 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
     note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`"
 )]
 pub trait AxisIndex: Sealed + Copy {
-    /// The position of the axis among `ndim`; not less than `ndim` where there is no such axis.
+    /// The position of the axis among `ndim`, or `ndim` or more if there is no such axis.
     #[doc(hidden)]
     fn position(self, ndim: usize) -> usize;
 
@@ -131,15 +131,15 @@ mod integers {
     note = "axes are an integer or `ndarray::Axis`, an array of up to 6, a slice or a `Vec` of them, or an `AxisSet`"
 )]
 pub trait Axes: Sealed {
-    /// How many axes there are, as a dimension type: `Dim<[usize; k]>`, or `IxDyn` where the type
-    /// does not say.
+    /// The number of axes as a dimension type: `Dim<[usize; k]>`, or `IxDyn` if it is only known at
+    /// run time.
     type Count: Dimension;
 
     /// The number of axes.
     #[doc(hidden)]
     fn axis_count(&self) -> usize;
 
-    /// The position of the `i`-th axis among `ndim`; not less than `ndim` where there is no such axis.
+    /// The position of the `i`-th axis among `ndim`, or `ndim` or more if there is no such axis.
     #[doc(hidden)]
     fn axis(&self, i: usize, ndim: usize) -> usize;
 
@@ -148,8 +148,8 @@ pub trait Axes: Sealed {
     fn axis_given(&self, i: usize) -> i128;
 }
 
-/// A single axis. One implementation for all integers: of an integer literal the compiler then knows the count before it
-/// knows the type.
+/// A single axis. One implementation serves all integers, so that the compiler knows the count of an integer literal
+/// before it knows its type.
 impl<T: AxisIndex> Axes for T {
     type Count = Dim<[Ix; 1]>;
     #[inline]
@@ -165,8 +165,8 @@ impl<T: AxisIndex> Axes for T {
     }
 }
 
-/// One implementation for each number of axes, so that the only one for none says what `[]` is an array of. References are
-/// listed, as one implementation for all of them would overlap with that for all single axes.
+/// One implementation for each number of axes: the compiler infers the element type of `[]`, because only one has no axes.
+/// References are listed, because one implementation for all references would overlap with the one for single axes.
 macro_rules! lists {
     ($([$($T:ident)?] $Self:ty, $Count:ty;)*) => {$(
         impl$(<$T: AxisIndex>)? Axes for $Self {
@@ -227,7 +227,7 @@ macro_rules! sets {
 }
 sets!(AxisSet & AxisSet);
 
-/// The positions, as they were named.
+/// The numbers of the axes as they were given.
 pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
     (0..axes.axis_count()).map(|i| axes.axis_given(i)).collect()
 }
@@ -290,7 +290,7 @@ impl AxisSet {
         &self.sorted
     }
 
-    /// How many axes there are.
+    /// The number of axes.
     ///
     /// # Examples
     /// ```
@@ -303,7 +303,7 @@ impl AxisSet {
         self.sorted.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set has no axes.
     ///
     /// # Examples
     /// ```
@@ -316,14 +316,14 @@ impl AxisSet {
         self.sorted.is_empty()
     }
 
-    /// Whether `axis` is one of them; see the example of the [type](Self).
+    /// Whether `axis` is in the set; see the example of the [type](Self).
     #[must_use]
     pub fn contains(&self, axis: usize) -> bool {
         self.sorted.binary_search(&axis).is_ok()
     }
 }
 
-/// Positions only: what -1 stands for depends on an array, see [`AxisSet::from_signed`].
+/// Takes positions only: -1 depends on the number of axes, see [`AxisSet::from_signed`].
 impl FromIterator<usize> for AxisSet {
     fn from_iter<I: IntoIterator<Item = usize>>(axes: I) -> Self {
         let mut sorted: Vec<usize> = axes.into_iter().collect();
@@ -363,19 +363,19 @@ impl fmt::Display for AxisSet {
     }
 }
 
-/// The set of named axes of an array, as a mask. It allocates for more than 64 axes only.
+/// The set of an array's named axes, as a mask. It allocates only for more than 64 axes.
 pub(crate) struct AxisMask {
     ndim: usize,
-    /// One bit an axis, for up to 64 axes.
+    /// One bit for each axis, for up to 64 axes.
     bits: u64,
-    /// One flag an axis, for more than 64.
+    /// One flag for each axis, for more than 64.
     flags: Vec<bool>,
 }
 
 impl AxisMask {
     /// # Errors
     /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis` with the
-    /// first that is repeated.
+    /// first repeated axis.
     #[inline(always)]
     pub(crate) fn new<X: Axes>(
         axes: &X,
@@ -388,7 +388,7 @@ impl AxisMask {
         }
     }
 
-    /// The mask, or else an axis that does not exist or is repeated.
+    /// The mask, or an axis that does not exist or is repeated.
     #[inline(always)]
     fn distinct<X: Axes>(axes: &X, ndim: usize) -> Result<Self, usize> {
         let each = || (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
@@ -422,7 +422,7 @@ impl AxisMask {
     }
 }
 
-/// The error of axes, where the `wrong` one does not exist or is repeated.
+/// The error of axes. The axis `wrong` does not exist or is repeated.
 #[cold]
 fn axes_error<X: Axes>(axes: &X, wrong: usize, ndim: usize, request: Request) -> BroadcastError {
     let missing = (0..axes.axis_count()).filter(|&i| axes.axis(i, ndim) >= ndim);

@@ -1,4 +1,4 @@
-//! Shapes split into batch and base: batches are aligned and joined, bases are left alone.
+//! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
 use super::target::target_error_of;
 use super::{
@@ -9,9 +9,9 @@ use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, opera
 use alloc::{format, string::ToString, vec::Vec};
 use ndarray::{Dimension, IxDyn};
 
-/// A shape and how many of its last axes are its base.
+/// A shape and the number of its base axes, which are the last.
 ///
-/// Not exported; public as it stands in hidden methods of public traits.
+/// Not exported; public because hidden methods of public traits name it.
 #[derive(Clone, Copy)]
 pub struct BatchShape<'s> {
     shape: &'s [usize],
@@ -79,7 +79,7 @@ impl<'s> BatchShape<'s> {
     }
 }
 
-/// The error of a base, of an operand or the result, that has a wrong number of axes.
+/// The error of a wrong number of base axes, in an operand or the result.
 #[cold]
 pub(crate) fn base_axes(
     request: Request,
@@ -91,7 +91,7 @@ pub(crate) fn base_axes(
     request.error(ErrorKind::BaseAxes, detail)
 }
 
-/// The error of a base axis, of an operand or the result, that has the first of two sizes instead of the second.
+/// The error of a base axis, in an operand or the result, that has the first size instead of the second.
 #[cold]
 pub(crate) fn base_size(
     request: Request,
@@ -155,7 +155,7 @@ pub(crate) fn joint_base<B: Dimension>(shapes: &[BatchShape<'_>; 2]) -> Result<B
     joint_dim(&bases).ok_or_else(|| joint_error_of(Request::new(&operation::BASES_TOGETHER, shapes), &bases))
 }
 
-/// The shape of a batch and a base.
+/// The shape with the axes of a batch, then of a base.
 #[inline]
 pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
     let mut whole = W::zeros(batch.len() + base.len());
@@ -200,7 +200,7 @@ pub(crate) fn result_shape<W: Dimension>(
     Ok(whole)
 }
 
-/// The error of a result of [`result_shape`] that memory cannot hold.
+/// The error of a result that is too large for memory: see [`result_shape`].
 #[cold]
 pub(crate) fn result_too_large(
     shapes: &[BatchShape<'_>],

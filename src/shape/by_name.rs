@@ -1,5 +1,5 @@
-//! Small maps and sets, mostly of names, as sorted vectors: a `BTreeMap` takes ten times as long to compile, for each
-//! type that it holds.
+//! Small maps and sets, mostly of names, as sorted vectors. A `BTreeMap` takes ten times as long to compile, for each
+//! type of its values.
 
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ impl<'a, T> ByName<'a, T> {
         self.find(name).ok().map(|at| &self.0[at].1)
     }
 
-    /// The value for `name`, which is set to `first` if there is none.
+    /// The value for `name`, which is set to `first` if the name is new.
     pub(crate) fn or_insert(&mut self, name: &'a str, first: T) -> &mut T {
         let at = self.find(name).unwrap_or_else(|at| {
             self.0.insert(at, (name, first));

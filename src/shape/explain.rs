@@ -1,15 +1,15 @@
-//! How shapes are aligned, in a picture.
+//! A picture of aligned shapes.
 
 use super::broadcast_shapes;
 use crate::error::{Request, operation};
 use alloc::{format, vec::Vec};
 use core::fmt;
 
-/// A picture of how shapes broadcast together, with their joint shape, or of why they do not.
+/// A picture of shapes that broadcast together, with their joint shape, or the reason why they do not.
 ///
 /// It prints the shapes aligned at the right, a line, and the joint shape of [`broadcast_shapes`].
-/// Where there is none, it prints the error as `{:#}` does. Where the picture would be far larger than
-/// the shapes, it is one line of text.
+/// If there is no joint shape, it prints the error as `{:#}` does. If the picture would be far larger than
+/// the shapes, it prints one line of text.
 ///
 /// # Shapes
 /// Any number, each of any number of axes; a missing axis counts as size 1 and is left blank. Sizes of

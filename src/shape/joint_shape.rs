@@ -5,12 +5,12 @@ use crate::error::{BroadcastError, ConstText, Request, operation};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
 
-/// Whether an axis of size `from` can become one of size `to`.
+/// Whether an axis stretches from size `from` to size `to`.
 pub(crate) const fn stretches(from: usize, to: usize) -> bool {
     from == to || from == 1
 }
 
-/// The joint size of an axis: the one size that is not 1, else 1. `None` where two differ.
+/// The joint size of an axis: the size that is not 1, else 1. `None` if both are not 1 and they differ.
 pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
     if stretches(b, a) {
         Some(a)
@@ -83,9 +83,9 @@ pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, B
     Err(joint_error(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
-/// Dimension types of 1 to 6 operands, as a tuple, that have a joint one.
+/// The dimension types of 1 to 6 operands, as a tuple, and the type of their joint shape.
 ///
-/// Not exported; public because bounds of public traits have it.
+/// Not exported; public because bounds of public traits name it.
 pub trait JoinDims {
     /// The dimension type of the joint shape.
     type Joint: Dimension;
@@ -111,7 +111,7 @@ join_dims!(A B C, D);
 join_dims!(A B C D, E);
 join_dims!(A B C D E, F);
 
-/// The joint shape as a dimension. `None` where the shapes do not go together; overflow is not checked.
+/// The joint shape as a dimension. `None` if the shapes do not broadcast together; overflow is not checked.
 #[inline(always)]
 pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
     let mut joint = D::zeros(joint_ndim(shapes));
@@ -124,8 +124,8 @@ pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
     shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
 }
 
-/// Writes the joint shape into `joint`, which has as many axes, and returns whether the shapes go together.
-/// Overflow is not checked. [`joint_error_of`] is the error of both.
+/// Writes the joint shape into `joint`, which has as many axes, and returns whether the shapes broadcast together.
+/// Overflow is not checked. [`joint_error_of`] is the error of either.
 #[inline(always)]
 pub(crate) fn join(shapes: impl IntoIterator<Item: AsRef<[usize]>>, joint: &mut [usize]) -> bool {
     joint.fill(1);
@@ -149,8 +149,8 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
     joint_error_of(Request::new(&operation::TOGETHER, shapes), shapes)
 }
 
-/// The error of shapes that have no joint shape: the first axis whose sizes clash, with the first two
-/// that do, else overflow.
+/// The error of shapes without a joint shape: the first axis whose sizes clash, with the first two
+/// shapes that do, else overflow.
 #[cold]
 pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
@@ -178,10 +178,10 @@ pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> Broadcast
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.
 ///
 /// # Shapes
-/// `M` and `N` axes give the longer of the two; another number in the result's type does not compile.
+/// The result has the larger of `M` and `N` axes; with another number, it does not compile.
 ///
 /// # Panics
-/// Where [`broadcast_shapes`] has an error. In a `const` that is a compile error; where sizes are
+/// Where [`broadcast_shapes`] has an error. In a `const`, that is a compile error. For sizes that are
 /// only known at run time, use [`broadcast_shapes`].
 ///
 /// # Examples
@@ -225,7 +225,7 @@ pub const fn const_broadcast_shape<const M: usize, const N: usize, const O: usiz
     joint
 }
 
-/// How a message about two shapes begins.
+/// The beginning of a message about two shapes.
 const fn together(a: &[usize], b: &[usize]) -> ConstText {
     ConstText::new("cannot broadcast shapes ").shape(a).then(" and ").shape(b).then(" together: ")
 }

@@ -1,9 +1,9 @@
-//! Stretching shapes to the shape of an output that exists.
+//! Stretching shapes to the shape of an existing output.
 
 use super::{joint_ndim, stretches};
 use crate::error::{BroadcastError, Request, operation};
 
-/// Whether each shape stretches to the output's, aligned at the right; [`output_error`] is the error.
+/// Whether each shape stretches to the output's shape, aligned at the right. [`output_error`] is the error.
 #[inline(always)]
 pub(crate) fn all_stretch_onto(shapes: impl IntoIterator<Item: AsRef<[usize]>>, output: &[usize]) -> bool {
     shapes.into_iter().all(|shape| {
@@ -13,7 +13,7 @@ pub(crate) fn all_stretch_onto(shapes: impl IntoIterator<Item: AsRef<[usize]>>, 
     })
 }
 
-/// The error of shapes that do not all stretch to the output's.
+/// The error of shapes that do not all stretch to the output's shape.
 #[cold]
 #[inline(never)]
 pub(crate) fn output_error(shapes: &[&[usize]], output: &[usize]) -> BroadcastError {
@@ -27,7 +27,7 @@ pub(crate) fn output_error(shapes: &[&[usize]], output: &[usize]) -> BroadcastEr
     }
 }
 
-/// The first axis of the output that a shape does not stretch to, both sizes there, and which shape it is.
+/// The first axis of the output to which a shape does not stretch, the two sizes there, and the position of the shape.
 pub(super) fn first_clash(shapes: &[&[usize]], output: &[usize]) -> Option<(usize, [usize; 2], usize)> {
     (0..output.len()).find_map(|axis| {
         let from_end = output.len() - axis;

@@ -1,4 +1,4 @@
-//! The axis of the result for each axis of an array, family by family, and the axes that are repeated.
+//! Placed and named axes: the axis of the result for each axis of an array, and the axes along which it is repeated.
 
 use super::axes::{AxisMask, positions};
 use super::reduce::leading_axes;
@@ -8,16 +8,15 @@ use crate::error::{BroadcastError, Request, operation};
 use alloc::vec::Vec;
 use ndarray::Dimension;
 
-/// Whether an axis of size `from` that becomes one of size `to` is repeated (0 times too).
+/// Whether stretching an axis from size `from` to size `to` repeats it. Repeating 0 times counts.
 pub(crate) const fn repeats(from: usize, to: usize) -> bool {
     from == 1 && to != 1
 }
 
-/// The axes of `to` along which broadcasting `from` to it repeats elements: those over which the
-/// adjoint sums.
+/// The axes of `to` along which a broadcast of `from` repeats elements. The adjoint sums over them.
 ///
-/// These are the leading axes that `from` does not have, whatever their size, and those where it
-/// has size 1 and `to` has not.
+/// These are the leading axes that `from` does not have, whatever their size, and the axes where
+/// `from` has size 1 and `to` has another.
 ///
 /// # Shapes
 /// `[3, 1]` to `[2, 3, 4]` repeats along axes 0 and 2 of the three.
@@ -49,8 +48,8 @@ pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, Broadc
     Ok((0..new).chain(stretched).collect())
 }
 
-/// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the axes
-/// of it that are new.
+/// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the set of
+/// its new axes.
 #[inline(always)]
 pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     shape: &[usize],
@@ -68,7 +67,7 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     Ok((resolved, new))
 }
 
-/// The shape of the view that has axis `i` of an array of shape `shape` at `axes[i]` of `target`.
+/// The shape of the view with axis `i` of an array of shape `shape` at `axes[i]` of `target`.
 #[inline(always)]
 pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     shape: &[usize],

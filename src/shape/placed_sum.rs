@@ -1,16 +1,16 @@
-//! Sums that undo placed axes: which of the array's axes are summed, and to which shape.
+//! Sums that undo placed axes: the shape of the result, and the axes that are kept.
 
 use super::axes::positions;
 use super::target::sizes_only;
 use super::{Axes, AxisMask, TargetShape, fits, sizes, stretches};
 use crate::error::{BroadcastError, Request, operation};
 
-/// The sizes of a target for the sum of an array of shape `shape`, axis `i` of the target from axis `axes[i]` of the
-/// array; and these axes.
+/// The sizes of a target for the sum of an array of shape `shape`, and the array's axes that are kept. Axis `i` of the
+/// target comes from axis `axes[i]` of the array.
 ///
 /// # Errors
-/// `InvalidSize` for what is no size, those of [`placed_sum`], then `TooLarge` where elements of `size` bytes are too
-/// many.
+/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`placed_sum`]; `TooLarge` where
+/// the target is too large for elements of `size` bytes.
 #[inline]
 pub(crate) fn placed_sum_target<T: TargetShape, X: Axes>(
     shape: &[usize],

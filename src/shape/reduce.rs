@@ -25,7 +25,7 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// assert!(over_first(&ndarray::arr0(1.0).into_dyn()).is_err());
 /// # Ok::<(), BroadcastError>(())
 /// ```
-/// Without axes there is none to sum over, which a fixed number of axes shows when compiled:
+/// An array without axes has none to sum over. With a fixed number of axes, that is a compile error:
 /// ```compile_fail,E0277
 /// # use ndarray_broadcast::prelude::*;
 /// ndarray::arr0(1.0).sum_axes(0).unwrap();
@@ -71,7 +71,7 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// The axes of a shape over which an operation sums.
+/// The axes over which an operation sums a shape.
 ///
 /// # Errors
 /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
@@ -96,20 +96,20 @@ pub(crate) fn without_axes<X: Axes, E: Dimension>(
     size: usize,
 ) -> Result<(E, AxisMask), BroadcastError> {
     let summed = axis_mask(operation, shape, axes)?;
-    let mut left = E::zeros(summed.unnamed().count());
-    for (size, axis) in sizes_mut(&mut left).iter_mut().zip(summed.unnamed()) {
+    let mut result = E::zeros(summed.unnamed().count());
+    for (size, axis) in sizes_mut(&mut result).iter_mut().zip(summed.unnamed()) {
         *size = shape[axis];
     }
-    if !fits(sizes(&left), size) {
-        return Err(over_axes(operation, shape, axes).too_large(sizes(&left), size));
+    if !fits(sizes(&result), size) {
+        return Err(over_axes(operation, shape, axes).too_large(sizes(&result), size));
     }
-    Ok((left, summed))
+    Ok((result, summed))
 }
 
 /// The shape with size 1 at the summed axes.
 ///
 /// # Errors
-/// As [`left`].
+/// As [`without_axes`].
 #[inline]
 pub(crate) fn keeping_axes<X: Axes, E: Dimension>(
     operation: &'static operation::Operation,
@@ -118,14 +118,14 @@ pub(crate) fn keeping_axes<X: Axes, E: Dimension>(
     size: usize,
 ) -> Result<E, BroadcastError> {
     let summed = axis_mask(operation, sizes(&shape), axes)?;
-    let given = shape.clone();
+    let unsummed = shape.clone();
     for (axis, size) in sizes_mut(&mut shape).iter_mut().enumerate() {
         if summed.contains(axis) {
             *size = 1;
         }
     }
     if !fits(sizes(&shape), size) {
-        return Err(over_axes(operation, sizes(&given), axes).too_large(sizes(&shape), size));
+        return Err(over_axes(operation, sizes(&unsummed), axes).too_large(sizes(&shape), size));
     }
     Ok(shape)
 }
@@ -140,7 +140,7 @@ pub(crate) fn over_axes<X: Axes>(
     Request::new(operation, &[shape]).axes(&positions(axes))
 }
 
-/// The sizes of a target to which an array of shape `shape` can be summed, for an operation on `operands`.
+/// The sizes of a target, if an array of shape `shape` can be summed to it. `operands` are those of the operation.
 ///
 /// # Errors
 /// As [`sum_error`], for elements of `size` bytes.
@@ -159,7 +159,7 @@ pub(crate) fn sum_target<T: TargetShape>(
     Err(sum_error(Request::new(operation, operands), shape, target.for_message(), size))
 }
 
-/// How many axes `shape` has more than `target`, to which it is summed.
+/// The number of leading axes that a sum of `shape` to `target` drops.
 ///
 /// # Errors
 /// As [`sum_error`].
@@ -172,15 +172,15 @@ pub(crate) fn sums_to(
     leading_axes(target, shape).ok_or_else(|| sum_error(request(), shape, target.for_message(), 0))
 }
 
-/// How many axes `to` has more than `from`, if `from` stretches to `to`. These axes repeat the array.
+/// The number of leading axes of `to` that `from` does not have, or `None` if `from` does not stretch to `to`.
 #[inline(always)]
 pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
     all_stretch_onto([from], to).then(|| to.len() - from.len())
 }
 
-/// The error of a sum to a shape, in this order: `InvalidSize` where a size is negative or too large; `TooManyAxes`
-/// where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in the target;
-/// `TooLarge` where elements of `size` bytes do not fit in memory.
+/// The error of a sum to a shape, the first of these: `InvalidSize` where a size is negative or too large;
+/// `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in the
+/// target; `TooLarge` where elements of `size` bytes do not fit in memory.
 #[cold]
 fn sum_error(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
     let sizes: Vec<usize> = target.iter().filter_map(|&size| usize::try_from(size).ok()).collect();

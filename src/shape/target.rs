@@ -1,4 +1,4 @@
-//! Target shapes, and the shape that an array gets when it is broadcast to one.
+//! Target shapes, and the shape of an array that is broadcast to one.
 
 use super::{checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, operation};
@@ -31,7 +31,7 @@ pub trait Size: Sealed + Copy {
     #[doc(hidden)]
     fn to_i128(self) -> i128;
 
-    /// The integer as `isize`, or `isize::MIN`, which is no size, where that cannot hold it.
+    /// The integer as `isize`, or `isize::MIN` if it does not fit, which is never a size.
     #[doc(hidden)]
     fn size_bits(self) -> isize;
 
@@ -39,7 +39,7 @@ pub trait Size: Sealed + Copy {
     #[doc(hidden)]
     const PLAIN: bool = false;
 
-    /// The integers if they are `usize` already.
+    /// The integers as a slice of `usize`, if they are of that type.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -55,8 +55,8 @@ pub trait Size: Sealed + Copy {
 /// (`a.raw_dim()`), and references to all these. Arrays, tuples and `Ix1` to `Ix6` give results with
 /// a fixed number of axes; slices, `Vec`s and `IxDyn` give dynamic ones. Sealed.
 ///
-/// In code that is generic over `D: Dimension`, `a.raw_dim()` is a target where the bound
-/// `D: TargetShape<Dim = D>` stands, which holds for every `D`. The forms that take an array to match need no bound:
+/// In code that is generic over `D: Dimension`, `a.raw_dim()` is a target with the bound
+/// `D: TargetShape<Dim = D>`, which holds for every `D`. The forms that take an array to match need no bound:
 /// [`sum_to_match`](crate::SumTo::sum_to_match), [`into_sum_to_match`](crate::IntoSumTo::into_sum_to_match),
 /// [`broadcast_map_sum_to_match`](crate::broadcast_map_sum_to_match()).
 ///
@@ -72,7 +72,7 @@ pub trait Size: Sealed + Copy {
 /// assert!(a.broadcast_to((rows, 4)).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
-/// Of an array with any number of axes:
+/// For an array with any number of axes:
 /// ```
 /// use ndarray::{array, Array, ArrayD, Dimension};
 /// use ndarray_broadcast::{bounds::TargetShape, prelude::*, BroadcastError};
@@ -90,7 +90,7 @@ pub trait Size: Sealed + Copy {
 /// assert!(sum_like(&delta, &ArrayD::zeros(vec![3])).is_err());
 /// # Ok::<(), BroadcastError>(())
 /// ```
-/// Without the bound it does not compile, and the compiler names it:
+/// Without the bound, this does not compile, and the compiler names the bound:
 /// ```compile_fail,E0277
 /// # use ndarray::{Array, Dimension};
 /// # use ndarray_broadcast::prelude::*;
@@ -114,12 +114,12 @@ pub trait TargetShape: Sealed {
     /// The dimension type of the result.
     type Dim: Dimension;
 
-    /// Whether the sizes are `usize` already, so that none can be -1.
+    /// Whether the sizes are `usize`, so that none can be -1.
     #[doc(hidden)]
     const PLAIN: bool = false;
 
-    /// The sizes in the bits of a dimension: as they are, or as [`Size::size_bits`] gives them. What is no
-    /// size is negative if read as `isize`.
+    /// The sizes in the bits of a dimension, converted by [`Size::size_bits`] unless they are `usize`. Read as
+    /// `isize`, an invalid size is negative.
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
 
@@ -154,7 +154,7 @@ macro_rules! integers {
         }
     )*};
 }
-// A cast to i128 keeps every value; `From` is not there for `usize` and `isize`.
+// A cast to i128 keeps every value; `i128` has no `From<usize>` and `From<isize>`.
 #[allow(
     clippy::cast_lossless,
     clippy::unnecessary_fallible_conversions,
@@ -283,14 +283,14 @@ impl<T> Sealed for Vec<T> {}
 impl<I: ?Sized> Sealed for Dim<I> {}
 impl<T: Sealed + ?Sized> Sealed for &T {}
 
-/// Whether -1 in a target keeps the array's size or is an error.
+/// The meaning of -1 in a target: it keeps the array's size, or is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     Keeps,
     Refused,
 }
 
-/// The shape that an array of shape `shape` gets when it is broadcast to `target`.
+/// The shape of an array of shape `shape` that is broadcast to `target`.
 ///
 /// Shapes are aligned at the right. A -1 keeps the size of the array's axis there, any number of
 /// times. Every other axis of the array has the target's size or is 1.
@@ -347,7 +347,7 @@ pub(crate) fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeh
     true
 }
 
-/// The mistakes at an axis of a target, in the order in which they are reported.
+/// The errors at an axis of a target, in the order in which they are reported.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum AxisError {
     InvalidSize,
@@ -355,7 +355,7 @@ enum AxisError {
     Incompatible,
 }
 
-/// The size of an axis in the result, where the array has `own` and the target `asked`.
+/// The size of an axis in the result, from the size `own` of the array and the size `asked` of the target.
 #[inline]
 fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> Result<usize, AxisError> {
     if asked.cast_signed() >= 0 {
@@ -370,7 +370,7 @@ fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> R
     }
 }
 
-/// The error of a target that [`resolve`] refuses, or that is an overflow.
+/// The error of a target that [`resolve`] refuses or that overflows.
 #[cold]
 #[inline(never)]
 pub(crate) fn target_error<T: TargetShape + ?Sized>(
@@ -378,9 +378,9 @@ pub(crate) fn target_error<T: TargetShape + ?Sized>(
     target: &T,
     placeholder: Placeholder,
 ) -> BroadcastError {
-    let given = target.for_message();
-    let request = Request::new(&operation::TO_TARGET, &[shape]).to(given.clone());
-    target_error_of(request, shape, &given, placeholder)
+    let target = target.for_message();
+    let request = Request::new(&operation::TO_TARGET, &[shape]).to(target.clone());
+    target_error_of(request, shape, &target, placeholder)
 }
 
 /// The error of `request`, which stretches `shape` to a target as [`resolve`] does.
@@ -388,16 +388,16 @@ pub(crate) fn target_error<T: TargetShape + ?Sized>(
 pub(crate) fn target_error_of(
     request: Request,
     shape: &[usize],
-    given: &[i128],
+    target: &[i128],
     placeholder: Placeholder,
 ) -> BroadcastError {
-    let found = given.len();
+    let found = target.len();
     // A target with too few axes is compared with the array's last ones.
     let own = |axis: usize| shape.len().checked_sub(found - axis).map(|axis| shape[axis]);
     let mut resolved = Vec::with_capacity(found);
     let narrow = |size: i128| isize::try_from(size).unwrap_or(isize::MIN).cast_unsigned();
     let mut error: Option<(AxisError, usize)> = None;
-    for (axis, &size) in given.iter().enumerate() {
+    for (axis, &size) in target.iter().enumerate() {
         match resolve_axis(own(axis), narrow(size), placeholder) {
             Ok(size) => resolved.push(size),
             Err(kind) => error = error.filter(|first| first.0 <= kind).or(Some((kind, axis))),
@@ -405,12 +405,12 @@ pub(crate) fn target_error_of(
     }
     match error {
         Some((AxisError::InvalidSize, axis)) => {
-            request.invalid_size(axis, given[axis], placeholder == Placeholder::Keeps)
+            request.invalid_size(axis, target[axis], placeholder == Placeholder::Keeps)
         }
         _ if found < shape.len() => request.too_few_axes("target", shape.len(), found),
         Some((AxisError::PlaceholderOnNewAxis, axis)) => request.placeholder_on_new_axis(shape, axis),
         Some((AxisError::Incompatible, axis)) => {
-            request.incompatible(axis, [own(axis).unwrap_or(1), narrow(given[axis])], [0, 1])
+            request.incompatible(axis, [own(axis).unwrap_or(1), narrow(target[axis])], [0, 1])
         }
         None => request.overflow(&resolved),
     }
@@ -431,12 +431,12 @@ pub(crate) fn sizes_only<T: TargetShape>(
 
 /// The error of a target with a negative or too large size.
 #[cold]
-fn sizes_only_error(given: &[i128], request: Request) -> BroadcastError {
-    let axis = first_invalid(given).unwrap_or(0);
-    request.invalid_size(axis, given[axis], false)
+fn sizes_only_error(target: &[i128], request: Request) -> BroadcastError {
+    let axis = first_invalid(target).unwrap_or(0);
+    request.invalid_size(axis, target[axis], false)
 }
 
 /// The first axis where a target has a negative or too large size.
-pub(super) fn first_invalid(given: &[i128]) -> Option<usize> {
-    given.iter().position(|&size| !isize::try_from(size).is_ok_and(|size| size >= 0))
+pub(super) fn first_invalid(target: &[i128]) -> Option<usize> {
+    target.iter().position(|&size| !isize::try_from(size).is_ok_and(|size| size >= 0))
 }

@@ -4,7 +4,7 @@
 //! Every index into a view made here is the position of an element of its array, and the view does not outlive the
 //! array's borrow.
 
-use crate::kernel::loops::{Loop, Plan, stride_along};
+use crate::kernel::loops::{Loop, LoopPlan, stride_along};
 use crate::kernel::nest::{Elements, Inputs, Nest};
 use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
@@ -273,7 +273,7 @@ pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
     mut visit: impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
 ) {
     let form = Form::of(out.shape(), out.strides(), base);
-    let (mut plan, mut bases) = (Plan::new(), operands.bases());
+    let (mut plan, mut bases) = (LoopPlan::new(), operands.bases());
     bases[0] = base;
     // SAFETY: The pointers serve only for views of the last axes, by their forms; empty views do not use them.
     if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
@@ -310,7 +310,7 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     F: Fn(I::Views, ArrayViewMut<'_, T, B>) + Sync,
 {
     let form = Form::of(out.shape(), out.strides(), base);
-    let (mut plan, mut bases) = (Plan::new(), operands.bases());
+    let (mut plan, mut bases) = (LoopPlan::new(), operands.bases());
     bases[0] = base;
     // SAFETY: As in `for_each_base`.
     if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {

@@ -1,4 +1,4 @@
-//! Arrays of every layout whose logical elements are known.
+//! Arrays of every layout, with known elements at each index.
 
 use super::Case;
 use super::model::{aligned_right, element, read_at, signed};
@@ -55,12 +55,12 @@ impl Op {
     }
 }
 
-/// An owned array, and how a view is made of it. Element `i` of the array, in row-major order, is `start + i`.
+/// An owned array and the steps to a view of it. Element `i` of the array, in row-major order, is `start + i`.
 #[derive(Clone, Debug)]
 pub struct Layout {
     base: ArrayD<i64>,
     start: i64,
-    /// The shape that ndarray's own `broadcast` brings the array to before the steps.
+    /// The shape to which ndarray's own `broadcast` stretches the array before the steps.
     repeated: Vec<usize>,
     steps: Vec<Op>,
 }
@@ -88,18 +88,20 @@ impl Layout {
         self.view_of(&self.base)
     }
 
-    /// The view that the steps make of another array of the base array's shape.
+    /// The view of another array with the base array's shape, after the same steps.
     pub fn view_of<'a, A>(&self, base: &'a ArrayRef<A, IxDyn>) -> ArrayViewD<'a, A> {
-        self.steps_from(base.broadcast(self.repeated.as_slice()).expect("a shape that the base goes to"))
+        self.steps_from(
+            base.broadcast(self.repeated.as_slice()).expect("a shape to which the base stretches"),
+        )
     }
 
-    /// What the steps make of an array, of which nothing is repeated.
+    /// An array after the steps. It already has the repeated shape.
     pub fn steps_from<S: RawData>(&self, base: ArrayBase<S, IxDyn>) -> ArrayBase<S, IxDyn> {
         assert_eq!(base.shape(), self.repeated);
         self.steps.iter().fold(base, |view, step| step.apply(view))
     }
 
-    /// How many elements after the base array's first in memory `view`'s first one is.
+    /// The distance in memory, in elements, from the base array's first element to the view's.
     pub fn offset<D: Dimension>(&self, view: &ArrayRef<i64, D>) -> i64 {
         let (from, to) = (self.base.as_ptr() as i64, view.as_ptr() as i64);
         (to - from) / signed(size_of::<i64>())
@@ -109,7 +111,7 @@ impl Layout {
         self.steps.iter().fold(self.repeated.clone(), |shape, step| step.shape(&shape))
     }
 
-    /// Where in the base array the element at `index` is, without ndarray.
+    /// The index in the base array of the view's element at `index`, without ndarray.
     pub fn place(&self, index: &[usize]) -> Vec<usize> {
         let mut shapes = vec![self.repeated.clone()];
         for step in &self.steps {
@@ -121,13 +123,13 @@ impl Layout {
         read_at(&index, base, &aligned_right(base.len(), index.len()))
     }
 
-    /// The element at `index`, without ndarray.
+    /// The view's element at `index`, without ndarray.
     pub fn element(&self, index: &[usize]) -> i64 {
         self.start + signed(element(&self.place(index), self.base.shape()))
     }
 }
 
-/// The operands of a NumPy case: of which there are shapes only, arrays that count from 0, 100 and so on.
+/// The operands of a NumPy case. If the case has shapes only, they are arrays that count from 0, 100 and so on.
 pub fn operands_in(case: &Case) -> Vec<Layout> {
     if case.has("operands") {
         return case.cases("operands").iter().map(layout_in).collect();
@@ -154,7 +156,7 @@ pub fn layout_in(case: &Case) -> Layout {
     if case.has("repeated") { Layout { repeated: case.shape("repeated"), ..layout } } else { layout }
 }
 
-/// The array of a PyTorch case: made by permuting to `memory_order`, making it contiguous, and permuting back.
+/// The array of a PyTorch case: permuted to `memory_order`, made contiguous, and permuted back.
 pub fn torch_array(case: &Case) -> Layout {
     let shape = case.shape("shape");
     if !case.has("memory_order") {
@@ -169,21 +171,22 @@ pub fn torch_array(case: &Case) -> Layout {
     Layout::new(&in_memory, false, 0, vec![Op::Permute(places)])
 }
 
-/// How one axis of an array is laid out.
+/// The layout of one axis: its rank in the permutation, whether it is reversed, whether it is repeated, and its start, step
+/// and padding.
 type AxisPlan = (u8, bool, bool, [usize; 3]);
 
-/// A layout of the given shape: in C or F order, permuted, sliced with steps, reversed, repeated with
-/// stride 0, in any mixture.
+/// A layout of shape `shape`: any combination of C or F order, a permutation, slices with steps, reversed
+/// axes, and axes repeated with stride 0.
 pub fn layout(shape: Vec<usize>) -> impl Strategy<Value = Layout> {
     layout_within(shape, 300, 0.15)
 }
 
-/// As `layout`, without elements that are reached twice: one that can be written to.
+/// As `layout`, without repeated elements, so that it can be written to.
 pub fn layout_to_write(shape: Vec<usize>) -> impl Strategy<Value = Layout> {
     layout_within(shape, 300, 0.0)
 }
 
-/// As `layout`: axes are sliced while the base has fewer than `room` elements, and repeated with a probability.
+/// As `layout`. Axes are sliced while the base has fewer than `room` elements, and repeated with probability `repeated`.
 pub fn layout_within(shape: Vec<usize>, room: usize, repeated: f64) -> impl Strategy<Value = Layout> {
     let pads = [0..3_usize, 1..4, 0..2];
     let axis = (any::<u8>(), prop::bool::weighted(0.5), prop::bool::weighted(repeated), pads);
@@ -230,15 +233,15 @@ fn planned(
     Layout { repeated, ..Layout::new(&base, f_order, 0, steps) }
 }
 
-/// A shape of at most `max_axes` axes, with few enough elements to look at each.
+/// A shape of at most `max_axes` axes, with at most 600 elements.
 pub fn shape(max_axes: usize) -> impl Strategy<Value = Vec<usize>> {
     let size = prop_oneof![2 => Just(0_usize), 12 => Just(1), 12 => Just(2), 8 => Just(3), 2 => Just(5)];
     let small = |shape: &Vec<usize>| shape.iter().product::<usize>() <= 600;
     prop::collection::vec(size, 0..=max_axes).prop_filter("too many elements", small)
 }
 
-/// A shape that goes to `target`: leading axes dropped, some of the others 1. With `clash`, one size of it
-/// is set to something that may not fit.
+/// A shape that stretches to `target`: leading axes are dropped, and some of the others are 1. With `clash`,
+/// one of its sizes is replaced and may not fit.
 pub fn operand_of(target: Vec<usize>, clash: bool) -> impl Strategy<Value = Vec<usize>> {
     let ndim = target.len();
     let ones = prop::collection::vec(prop::bool::weighted(0.35), ndim);
@@ -255,8 +258,8 @@ pub fn operand_of(target: Vec<usize>, clash: bool) -> impl Strategy<Value = Vec<
     )
 }
 
-/// Some operands of one joint shape of at most `max_axes` axes (or, in half of the cases, of shapes that
-/// may clash), each of its own layout.
+/// Several operands, each in its own layout, with a joint shape of at most `max_axes` axes. In half of the
+/// cases, their shapes may clash.
 pub fn family(
     max_axes: usize,
     count: impl Into<prop::collection::SizeRange>,
@@ -268,8 +271,8 @@ pub fn family(
     })
 }
 
-/// A target of 0 to 7 axes and an array that may go there: some sizes of the target are -1. In half of the
-/// cases something may be wrong: a size of either, a -1 on a new axis, or an axis too few.
+/// A target of 0 to 7 axes, some of them -1, and an array that may stretch to it. In half of the cases,
+/// one thing may be wrong: a size of either, a -1 on a new axis, or too few axes.
 pub fn array_and_target() -> impl Strategy<Value = (Layout, Vec<i64>)> {
     let wrong = prop_oneof![4 => Just(0), 1 => Just(1), 1 => Just(2), 1 => Just(3), 1 => Just(4)];
     (shape(7), wrong).prop_flat_map(|(target, wrong)| {
@@ -292,14 +295,13 @@ pub fn array_and_target() -> impl Strategy<Value = (Layout, Vec<i64>)> {
     })
 }
 
-/// Runs `$body` with `$name` a view of a fixed number of axes, 0 to 6, made of a view of a dynamic one.
+/// Runs `$body` with `$name`, a view with a fixed number of axes, 0 to 6, made from a view of dynamic rank.
 #[macro_export]
 macro_rules! view_of_rank {
     ($view:expr, $name:ident => $body:expr) => {{
         macro_rules! fixed {
             ($Ix:ident) => {{
-                let $name =
-                    $view.into_dimensionality::<ndarray::$Ix>().expect("the number of axes was looked at");
+                let $name = $view.into_dimensionality::<ndarray::$Ix>().expect("the matched number of axes");
                 $body
             }};
         }

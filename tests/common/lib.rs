@@ -1,4 +1,4 @@
-//! What all tests share: the naive model, arrays of every layout, and the recorded tables.
+//! The library of all tests: the naive model, arrays of every layout, and the recorded tables.
 #![allow(missing_docs, reason = "nothing but the tests uses this")]
 #![allow(
     clippy::missing_errors_doc,

@@ -1,4 +1,4 @@
-//! The naive model: one index after the other, and rules written down without the crate.
+//! The naive model: one index after the other, with rules that do not use the crate.
 
 use ndarray::{Array, ArrayD, ArrayRef, Dimension, ErrorKind, IxDyn, ShapeError};
 use ndarray_broadcast::BroadcastError;
@@ -16,7 +16,7 @@ pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// A number that is known to be small, with a sign.
+/// A small number, with a sign.
 pub fn signed(number: usize) -> i64 {
     i64::try_from(number).expect("a small number")
 }
@@ -33,7 +33,7 @@ pub fn overflows(shape: &[usize]) -> bool {
     product > isize::MAX as u128
 }
 
-/// The joint shape by the sets of sizes, or the name of the error.
+/// The joint shape, from the set of sizes at each axis, or the name of the error.
 pub fn joint<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, &'static str> {
     let ndim = shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0);
     let mut sizes = vec![BTreeSet::new(); ndim];
@@ -54,8 +54,8 @@ pub fn joint<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, &'static str
     if overflows(&joint) { Err("Overflow") } else { Ok(joint) }
 }
 
-/// The shape that `target` comes to for an array of shape `shape`, or the name of the first error; with
-/// `keeps`, -1 is the array's own size.
+/// The shape of an array of shape `shape` that is broadcast to `target`, or the name of the first error.
+/// With `keeps`, -1 keeps the array's size.
 pub fn resolved(shape: &[usize], target: &[i64], keeps: bool) -> Result<Vec<usize>, &'static str> {
     let new = target.len().saturating_sub(shape.len());
     if target.iter().any(|&size| size < if keeps { -1 } else { 0 }) {
@@ -76,17 +76,17 @@ pub fn resolved(shape: &[usize], target: &[i64], keeps: bool) -> Result<Vec<usiz
     if overflows(&sizes) { Err("Overflow") } else { Ok(sizes) }
 }
 
-/// Where the axes of `from` go in a shape of `to` axes, aligned at the right.
+/// The places of `from` axes in a shape of `to` axes, aligned at the right.
 pub fn aligned_right(from: usize, to: usize) -> Vec<usize> {
     (0..to).filter(|axis| axis + from >= to).collect()
 }
 
-/// The axes among `ndim` that are not in `axes`: where an array goes that is repeated along these.
+/// The axes among `ndim` that are not in `axes`: the places of an array that is repeated along `axes`.
 pub fn without_axes(ndim: usize, axes: &[usize]) -> Vec<usize> {
     (0..ndim).filter(|axis| !axes.contains(axis)).collect()
 }
 
-/// The places of `broadcast_in_dim`, if they are a choice of different axes of `shape` to which `from` goes.
+/// The places of `broadcast_in_dim`, if they are different axes of `shape` and `from` stretches to their sizes.
 pub fn in_dim_places(from: &[usize], shape: &[usize], dims: &[i64]) -> Option<Vec<usize>> {
     let places: Vec<usize> = dims.iter().map(|&dim| usize::try_from(dim)).collect::<Result<_, _>>().ok()?;
     let distinct: BTreeSet<usize> = places.iter().copied().collect();
@@ -96,20 +96,20 @@ pub fn in_dim_places(from: &[usize], shape: &[usize], dims: &[i64]) -> Option<Ve
     ok.then_some(places)
 }
 
-/// The index at which a broadcast array reads its source at `index`, axis `i` of which is at `places[i]`.
+/// The index of the source's element that a broadcast array has at `index`. Axis `i` of the source is at `places[i]`.
 pub fn read_at(index: &[usize], source_shape: &[usize], places: &[usize]) -> Vec<usize> {
     source_shape.iter().zip(places).map(|(&size, &place)| if size == 1 { 0 } else { index[place] }).collect()
 }
 
-/// The adjoint of such a broadcast, in row-major order: every element of an array of shape `shape` is added to
-/// the element of the source that `read_at` names. `values` are the array's in row-major order.
+/// The adjoint of the broadcast of `read_at`, in row-major order: every element of an array of shape `shape` is added to
+/// the element of the source at `read_at`. `values` are the array's elements in row-major order.
 pub fn sums(
     shape: &[usize],
     values: impl IntoIterator<Item = i64>,
     source: &[usize],
     places: &[usize],
 ) -> Vec<i64> {
-    // How far in the source, in row-major order, a step along each axis of the array goes.
+    // The row-major stride in the source of each axis of the array.
     let mut steps = vec![0; shape.len()];
     for (own, &place) in places.iter().enumerate().filter(|&(own, _)| source[own] != 1) {
         steps[place] = source[own + 1..].iter().product::<usize>();
@@ -130,22 +130,22 @@ pub fn sums(
     sums
 }
 
-/// A number that does not follow from its neighbours', so that no two sums of some are equal by a rule.
+/// A pseudo-random number, so that sums of different elements are equal only by chance.
 pub fn scrambled(number: i64) -> i64 {
     (number * number % 1009 * 31 + number * 577) % 1013 - 506
 }
 
-/// The name of the error's variant, which its `Debug` starts with.
+/// The name of the error's variant, with which its `Debug` starts.
 pub fn variant(error: &BroadcastError) -> String {
     format!("{error:?}").split(':').next().unwrap_or_default().to_owned()
 }
 
-/// Asserts that the elements of `array` in logical order are those expected.
+/// Asserts that `array` has the expected elements, in logical order.
 pub fn assert_elements<D: Dimension>(array: &ArrayRef<i64, D>, expected: &[i64]) {
     assert_eq!(array.iter().copied().collect::<Vec<_>>(), expected);
 }
 
-/// Asserts that strides are as recorded, wherever the record says that they may be compared.
+/// Asserts that strides are as recorded. Those recorded as `None` are not compared.
 pub fn assert_strides<A, D: Dimension>(array: &ArrayRef<A, D>, recorded: &[Option<i64>]) {
     assert_eq!(array.ndim(), recorded.len());
     for (axis, (&stride, recorded)) in array.strides().iter().zip(recorded).enumerate() {
@@ -153,7 +153,7 @@ pub fn assert_strides<A, D: Dimension>(array: &ArrayRef<A, D>, recorded: &[Optio
     }
 }
 
-/// The error of a broadcast that must have one.
+/// The error of a broadcast, which must fail.
 pub fn refused<T>(result: Result<T, BroadcastError>) -> BroadcastError {
     result.err().expect("an error")
 }
@@ -169,7 +169,7 @@ pub fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &
     assert_eq!(ShapeError::from(error).kind(), kind);
 }
 
-/// Asserts that an error's `{:#}` is what `tests/pictures.txt` has below its message.
+/// Asserts that an error's `{:#}` is the picture below its message in `tests/pictures.txt`.
 #[track_caller]
 pub fn assert_picture(error: &BroadcastError) {
     let (message, picture) = (error.to_string(), format!("{error:#}"));
@@ -181,7 +181,7 @@ pub fn assert_picture(error: &BroadcastError) {
     assert_eq!(picture, expected);
 }
 
-/// The name of the variant of the error of a broadcast that must have one.
+/// The variant's name of a broadcast's error. The broadcast must fail.
 pub fn kind<T>(result: Result<T, BroadcastError>) -> String {
     variant(&refused(result))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 /// One case of a table.
 pub struct Case(Value);
 
-/// Says which case was running when a test failed.
+/// Prints the case that was running when a test failed.
 impl Drop for Case {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -59,7 +59,7 @@ impl Case {
         list(self.get(field))
     }
 
-    /// Whether a field is a shape of which every size is known.
+    /// Whether a field is a shape with known sizes only.
     pub fn is_known(&self, field: &str) -> bool {
         self.get(field).as_array().is_some_and(|sizes| sizes.iter().all(Value::is_number))
     }
@@ -75,7 +75,7 @@ impl Case {
     }
 }
 
-/// What a number of a table can be read as; `Option` reads `null`.
+/// A type for the numbers of a table; `Option` reads `null`.
 pub trait Number: Sized {
     fn read(value: &Value) -> Option<Self>;
 }
@@ -118,7 +118,7 @@ fn numbers<N: Number>(value: &Value) -> Vec<N> {
     list(value).iter().map(number).collect()
 }
 
-/// How many cases of each kind there were.
+/// The number of cases of each kind.
 #[derive(Default)]
 pub struct Tally(BTreeMap<&'static str, usize>);
 
@@ -127,14 +127,14 @@ impl Tally {
         *self.0.entry(kind).or_default() += 1;
     }
 
-    /// Prints the numbers and compares them with those that are expected.
+    /// Prints the numbers and compares them with the expected ones.
     pub fn check(self, of: &str, expected: &[(&'static str, usize)]) {
         println!("{of}: {} cases: {:?}", self.0.values().sum::<usize>(), self.0);
         assert_eq!(self.0, expected.iter().copied().collect(), "cases of {of}");
     }
 }
 
-/// [`run`] for those cases of which `field` is `kind`: `others` are of another.
+/// [`run`] for the cases with `kind` in `field`. There are `others` cases of other kinds.
 pub fn run_kind(
     (table, name): (&str, &str),
     (field, kind): (&str, &str),
@@ -148,8 +148,8 @@ pub fn run_kind(
     });
 }
 
-/// Runs every case of a list of a table. `check` says of which kind the case was; the number of each
-/// kind has to be as expected, so that no case gets lost.
+/// Runs every case of a table's list. `check` returns the kind of the case. The number of cases of each
+/// kind must be as expected, so that no case is lost.
 pub fn run(
     table: &str,
     name: &str,

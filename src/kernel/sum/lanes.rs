@@ -1,16 +1,16 @@
 //! Sums that need no tile: at most one loop is reduced, and it is one of the two innermost ones.
 //!
 //! ```text
-//! rows      a a a a a …      out[j] = sum of column j          1, 2, 4 or 8 rows, as long as they are; 1: a copy
+//! rows      a a a a a …      out[j] = sum of column j          1, 2, 4 or 8 rows of any length; 1 is a copy
 //!           b b b b b …
 //! channels  r g b r g b …    out[k] = sum of every third        2, 3 or 4 columns without gaps
 //! short     a a a|b b b|…    out[i] = a[i] + a[i + 1] + …       lanes of 2, 3, 4 or 8 elements without gaps
 //! lane      a a a a a a …    out[i] = sum of lane i             adjacent elements
-//! apart     a . a . a . …    the same, after a copy             elements at a stride
+//! strided   a . a . a . …    the same, after a copy             elements at a stride
 //! singles   a . . b . . …    out[i] = a                         nothing is reduced, elements at a stride
 //! ```
 //!
-//! The outer loops are walked once for all of these: each takes a [`Run`] of equal blocks along the innermost outer loop.
+//! One walk over the outer loops serves all of these. Each takes a [`Run`]: equal blocks along the innermost outer loop.
 
 use super::{Element, Store};
 use crate::kernel::lane;
@@ -19,25 +19,25 @@ use crate::kernel::memory::Scratch;
 use crate::kernel::nest::{Nest, Run};
 use crate::kernel::simd::Cpu;
 
-/// Lanes that are longer are cut into rows, as tiles are.
+/// Longer lanes are cut into the rows of tiles.
 const LONGEST: usize = 1 << 16;
 
-/// The fewest and the most rows of channels that are added up without tiles.
+/// The numbers of rows for which channels are added up without tiles.
 const CHANNEL_ROWS: core::ops::RangeInclusive<usize> = 8..=1024;
 
-/// Which loop.
+/// The loop for the sums of a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
-    /// So many rows are added up, or 1 where nothing is reduced; the innermost loop runs through adjacent elements.
+    /// Adds up this number of rows of adjacent elements; 1 if nothing is reduced.
     Rows(usize),
-    /// Rows of so many adjacent elements that follow each other without gaps.
+    /// Adds up rows of this many elements, without gaps within and between rows.
     Channels(usize),
-    /// Lanes of so many elements that follow each other without gaps.
+    /// Adds up each of many lanes of this many elements, without gaps within and between lanes.
     Short(usize),
-    /// Each lane alone.
+    /// Adds up one lane of adjacent elements at a time.
     Lane,
-    /// Each lane alone, whose elements are not adjacent: see [`apart`].
-    Apart,
+    /// Adds up one lane of strided elements at a time: see [`strided_lanes`].
+    Strided,
     /// Nothing is reduced.
     Singles,
 }
@@ -74,7 +74,7 @@ impl Lanes {
                 Some(match r.strides[1] {
                     _ if short => Self::Short(r.len),
                     1 => Self::Lane,
-                    _ => Self::Apart,
+                    _ => Self::Strided,
                 })
             }
             _ if !all_kept(loops) => None,
@@ -83,11 +83,11 @@ impl Lanes {
         }
     }
 
-    /// How many of the innermost loops are summed at once, and whether as rows along the outer one of these.
+    /// The number of innermost loops in a block, and whether the first of them runs along its rows.
     fn block(self) -> (usize, bool) {
         match self {
             Self::Singles => (0, false),
-            Self::Rows(1) | Self::Lane | Self::Apart => (1, false),
+            Self::Rows(1) | Self::Lane | Self::Strided => (1, false),
             Self::Rows(_) => (2, true),
             Self::Channels(_) | Self::Short(_) => (2, false),
         }
@@ -97,7 +97,7 @@ impl Lanes {
     pub(super) fn run<C: Cpu, T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
         let (inner, in_rows) = self.block();
         let mut runs = nest.blocks(inner, in_rows);
-        // matched per run, so that there is one loop over the runs and not one for each way
+        // matched per run, so that there is one loop over the runs and not one for each variant
         while let Some(run) = runs.next() {
             match self {
                 Self::Rows(1) => rows::<C, T, S, 1>(run, store),
@@ -112,7 +112,7 @@ impl Lanes {
                 Self::Short(4) => short::<T, S, 4>(run, store),
                 Self::Short(_) => short::<T, S, 8>(run, store),
                 Self::Lane => lanes(run, store),
-                Self::Apart => unreachable!("see `apart`"),
+                Self::Strided => unreachable!("see `strided_lanes`"),
                 Self::Singles => singles(run, store),
             }
         }
@@ -127,7 +127,7 @@ fn rows<C: Cpu, T: Element, S: Store<T>, const N: usize>(mut run: Run<'_, S::Slo
     }
 }
 
-/// Rows of `K` elements, eight rows, which are `L` elements, at once.
+/// Rows of `K` elements, eight rows, or `L` elements, at once.
 #[inline(always)]
 fn channels<T: Element, S: Store<T>, const K: usize, const L: usize>(
     mut run: Run<'_, S::Slot, T>,
@@ -156,15 +156,16 @@ fn lanes<T: Element, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
     }
 }
 
-/// Lanes whose elements are copied before they are added up. Not inline, as the room on the stack takes time.
+/// Lanes of strided elements, which are copied before they are added up.
+// Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
-pub(super) fn apart<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+pub(super) fn strided_lanes<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let mut scratch = Scratch::new();
     let room = scratch.filled(lane::room::<T>(), &T::zero());
     let mut runs = nest.blocks(1, false);
     while let Some(mut run) = runs.next() {
         while let Some((x, slots)) = run.next() {
-            store.store(slots.only(), lane::sum_apart(x, room));
+            store.store(slots.only(), lane::sum_strided(x, room));
         }
     }
 }
@@ -180,7 +181,7 @@ fn singles<T: Element, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
 mod tests {
     use super::*;
 
-    /// Strides in the output and in the input.
+    /// The choice for loops with these strides in the output and in the input.
     fn lanes(loops: &[(usize, [isize; 2])]) -> Option<Lanes> {
         let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
         Lanes::of(&loops.iter().map(of).collect::<alloc::vec::Vec<_>>())
@@ -194,13 +195,13 @@ mod tests {
         assert_eq!(lanes(&[(50, [1, 5]), (5, [0, 1])]), Some(Lanes::Lane));
         // with gaps between the lanes, within them, and in the output
         assert_eq!(lanes(&[(50, [1, 4]), (3, [0, 1])]), Some(Lanes::Lane));
-        assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Apart));
+        assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Strided));
         assert_eq!(lanes(&[(50, [2, 3]), (3, [0, 1])]), Some(Lanes::Lane));
         assert_eq!(lanes(&[(9, [0, 1])]), Some(Lanes::Lane));
         for step in [0, 2, -2] {
-            assert_eq!(lanes(&[(9, [0, step])]), Some(Lanes::Apart));
+            assert_eq!(lanes(&[(9, [0, step])]), Some(Lanes::Strided));
         }
-        // so long that tiles are better, and not the only ones
+        // lanes so long that tiles are better, and lanes inside another reduced loop
         assert_eq!(lanes(&[(2, [1, 65_536]), (65_536, [0, 1])]), Some(Lanes::Lane));
         assert_eq!(lanes(&[(2, [1, 65_537]), (65_537, [0, 1])]), None);
         assert_eq!(lanes(&[(9, [0, 100]), (5, [1, 10]), (9, [0, 1])]), None);
@@ -212,7 +213,7 @@ mod tests {
             assert_eq!(lanes(&[(n, [0, 50]), (50, [1, 1])]), Some(Lanes::Rows(n)));
         }
         assert_eq!(lanes(&[(7, [50, 100]), (2, [0, 50]), (50, [1, 1])]), Some(Lanes::Rows(2)));
-        // another number of them, more reduced loops, gaps in the input or in the output
+        // another number of rows, more reduced loops, gaps in the input or in the output
         for n in [3, 5, 16] {
             assert_eq!(lanes(&[(n, [0, 50]), (50, [1, 1])]), None);
         }

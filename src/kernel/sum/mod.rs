@@ -1,6 +1,6 @@
-//! Sums over any axes of an array in any layout: one pass over the input, one output, nothing on the heap.
+//! Sums over any axes of an array in any layout: one pass over the input, with nothing on the heap.
 //!
-//! The order of summation depends on the shape and the strides only: not on the number of threads, nor on the CPU.
+//! The order of summation depends on the shape and the strides only, not on the number of threads or on the CPU.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,7 @@ mod rows;
 mod streams;
 
 use super::levels::RADIX;
-use super::loops::{Loop, Loops, Plan, steps};
+use super::loops::{Loop, LoopPlan, Loops, steps};
 use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
 use super::nest::Nest;
 use super::simd::{self, Cpu, Work};
@@ -23,33 +23,33 @@ use num_traits::Zero;
 use rows::Columns;
 use streams::Streams;
 
-/// What can be summed.
+/// An element type that can be summed.
 pub(crate) trait Element: Clone + Zero {}
 
 impl<T: Clone + Zero> Element for T {}
 
-/// Who carries out a sum.
+/// An executor of sums.
 pub(crate) trait Sums<T, S: Store<T>>:
-    for<'s> Executor<S::Slot, (T,), Sum<'s, S, Self>> + for<'s> SliceExecutor<T, Columns<'s, T>>
+    for<'s> Executor<S::Slot, (T,), SumTask<'s, S, Self>> + for<'s> SliceExecutor<T, Columns<'s, T>>
 {
 }
 
 impl<T, S: Store<T>, X> Sums<T, S> for X where
-    X: for<'s> Executor<S::Slot, (T,), Sum<'s, S, X>> + for<'s> SliceExecutor<T, Columns<'s, T>>
+    X: for<'s> Executor<S::Slot, (T,), SumTask<'s, S, X>> + for<'s> SliceExecutor<T, Columns<'s, T>>
 {
 }
 
-/// Bytes of input below which other threads take longer to wake than the sum takes.
-const WORTH_IT: usize = 2 << 20;
-/// Up to so many elements are added one after the other, as a plan takes longer than they do.
+/// The fewest bytes of input for several threads: a smaller sum takes less time than waking them.
+const PARALLEL_BYTES: usize = 2 << 20;
+/// Up to this many elements are added one after the other: a plan takes longer than the sum.
 const SMALL: usize = 64;
 /// The fewest elements that are worth another thread.
 const GRAIN: usize = 1 << 16;
 
-/// Sums `input` into `out`, as `store` says.
+/// Sums `input` into `out` by `store`.
 ///
-/// Axis `i` of the input has no counterpart in the output where `dropped(i)`; the others are the output's axes, in
-/// order. They have the input's size there, or size 1 to be summed over.
+/// Axis `i` of the input is not in the output if `dropped(i)`. The other axes are the output's, in order. There, the
+/// output has the input's size, or size 1 to sum over the axis.
 pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
     input: &ArrayRef<A, D>,
     out: &mut ArrayRef<S::Slot, E>,
@@ -63,7 +63,7 @@ pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
     if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out, dropped) {
         return small(nest, store);
     }
-    if let Some(nest) = Nest::sum(&mut Plan::new(), input, out, dropped) {
+    if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         run(nest, store, executor);
     }
 }
@@ -79,8 +79,7 @@ fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     }
 }
 
-/// Sums `input` into a new array of the given shape, whose axes lie in memory in the order of the input's; see
-/// [`sum_into`].
+/// [`sum_into`] a new array of the given shape. Its axes have the input's order in memory.
 pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     input: &ArrayRef<A, D>,
     shape: E,
@@ -97,7 +96,7 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
         (!says_nothing).then(|| strides[former] < strides[latter])
     };
     if needs_drop::<A>() {
-        // a panic must not leak what was stored before it
+        // initialised, so that a panic does not leak the sums that were stored before it
         let mut out = filled_in_order(shape, &is_inside, A::zero)?;
         sum_into(input, &mut out, dropped, &Overwrite, executor);
         return Ok(out);
@@ -107,18 +106,18 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     })
 }
 
-/// The way a nest is summed.
+/// The strategy of a sum, chosen by its loops.
 #[derive(Clone, Copy, Debug)]
-enum Way {
-    /// One output after the other: for elements that own memory or are unusually large, whose partial results cannot
-    /// be forgotten or do not fit.
+enum SumStrategy {
+    /// One output after the other, for elements that own memory or are large: partial sums cannot be forgotten, or do not
+    /// fit into a [`Scratch`].
     Plain,
     Lanes(Lanes),
     Streams(Streams),
     Tiles(Tiling),
 }
 
-impl Way {
+impl SumStrategy {
     #[inline]
     fn of<T>(loops: &[Loop]) -> Self {
         if !const { forgettable::<T>() } {
@@ -132,37 +131,37 @@ impl Way {
         } else {
             Self::Tiles(Tiling::of(
                 loops,
-                Limits { room: capacity, even: true, rows_at_once: 8, first: RADIX },
+                Limits { room: capacity, even: true, rows_at_once: 8, carry_every: RADIX },
             ))
         }
     }
 }
 
-/// A sum, and who carries out its parts.
-pub(crate) struct Sum<'s, S, X> {
+/// A sum, with the executor for its parts.
+pub(crate) struct SumTask<'s, S, X> {
     store: &'s S,
     executor: X,
-    /// Whether there is enough to do for several threads.
+    /// Whether the sum is large enough for several threads.
     is_large: bool,
-    /// The loops from this one on are not cut.
-    whole: usize,
+    /// The first loop that must not be cut. Neither may those inside it.
+    first_uncut: usize,
 }
 
 fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, executor: X) {
     let loops = nest.loops();
-    let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= WORTH_IT;
-    // each part is planned when it runs: here only where there may be several
-    let whole = match is_large.then(|| Way::of::<T>(loops)) {
-        None | Some(Way::Plain) => 0,
+    let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= PARALLEL_BYTES;
+    // each part chooses its strategy when it runs: this choice only serves to cut
+    let first_uncut = match is_large.then(|| SumStrategy::of::<T>(loops)) {
+        None | Some(SumStrategy::Plain) => 0,
         // their order of summation depends on the two innermost loops
-        Some(Way::Streams(_) | Way::Lanes(Lanes::Channels(_))) => loops.len() - 2,
-        Some(Way::Lanes(_)) => loops.len(),
-        Some(Way::Tiles(tiling)) => tiling.first,
+        Some(SumStrategy::Streams(_) | SumStrategy::Lanes(Lanes::Channels(_))) => loops.len() - 2,
+        Some(SumStrategy::Lanes(_)) => loops.len(),
+        Some(SumStrategy::Tiles(tiling)) => tiling.first,
     };
-    executor.run(nest, &Sum { store, executor, is_large, whole });
+    executor.run(nest, &SumTask { store, executor, is_large, first_uncut });
 }
 
-impl<T, S, X> Task<S::Slot, (T,)> for Sum<'_, S, X>
+impl<T, S, X> Task<S::Slot, (T,)> for SumTask<'_, S, X>
 where
     T: Element,
     S: Store<T>,
@@ -173,24 +172,24 @@ where
     }
 
     fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
-        place < self.whole && !loops[place].is_reduced()
+        place < self.first_uncut && !loops[place].is_reduced()
     }
 
-    /// A part is planned as the whole would be: it differs in kept loops only.
+    /// A part has the strategy of the whole nest: it differs in the lengths of kept loops only.
     #[inline]
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
-        match Way::of::<T>(part.loops()) {
-            Way::Plain => plain(part, self.store),
-            Way::Lanes(Lanes::Apart) => lanes::apart(part, self.store),
-            Way::Lanes(way) => simd::dispatch(SumLanes { way, nest: part, store: self.store }),
-            Way::Streams(way) => way.run(part, self.store),
-            Way::Tiles(tiling) => rows::run(part, tiling, self),
+        match SumStrategy::of::<T>(part.loops()) {
+            SumStrategy::Plain => plain(part, self.store),
+            SumStrategy::Lanes(Lanes::Strided) => lanes::strided_lanes(part, self.store),
+            SumStrategy::Lanes(lanes) => simd::dispatch(SumLanes { lanes, nest: part, store: self.store }),
+            SumStrategy::Streams(streams) => streams.run(part, self.store),
+            SumStrategy::Tiles(tiling) => rows::run(part, tiling, self),
         }
     }
 }
 
 struct SumLanes<'a, 's, T, S: Store<T>> {
-    way: Lanes,
+    lanes: Lanes,
     nest: Nest<'a, S::Slot, (T,)>,
     store: &'s S,
 }
@@ -200,7 +199,7 @@ impl<T: Element, S: Store<T>> Work for SumLanes<'_, '_, T, S> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        self.way.run::<C, T, S>(self.nest, self.store);
+        self.lanes.run::<C, T, S>(self.nest, self.store);
     }
 }
 

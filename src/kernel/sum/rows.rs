@@ -1,14 +1,13 @@
-//! Sums that are neither [`lanes`](super::lanes) nor [`streams`](super::streams): rows added to tiles, as
-//! [`tiles`] says. Memory is read row by row, each of them evenly spaced.
+//! Sums that are neither [`lanes`](super::lanes) nor [`streams`](super::streams): rows are added to [`tiles`]. The
+//! elements of each row are evenly spaced in memory.
 //!
 //! ```text
 //! for each eight rows: tile[j] += row0[j] + … + row7[j]
 //! ```
 //!
-//! Eight rows are added up before the tile is read and written once. On several threads, large tiles are shared out by
-//! columns.
+//! Eight rows are added up before the tile is read and written once. Several threads share the columns of a large tile.
 
-use super::{Element, Store, Sum};
+use super::{Element, Store, SumTask};
 use crate::kernel::combine::Plus;
 use crate::kernel::levels::{Cascade, Levels};
 use crate::kernel::loops::{Loops, steps};
@@ -18,23 +17,25 @@ use crate::kernel::threads::{SliceExecutor, SliceTask};
 use crate::kernel::tiles::{self, AddRows, TileRows, Tiling};
 use alloc::vec;
 
-/// Adds rows, from this column on.
-struct Rows(usize);
+/// Adds the rows of a tile, restricted to the columns from `column` on that the levels have.
+struct AddRowsFrom {
+    column: usize,
+}
 
-impl<T: Element> AddRows<T, (T,)> for Rows {
+impl<T: Element> AddRows<T, (T,)> for AddRowsFrom {
     fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), (T,)>, in_rows: bool) {
         let width = levels.first().len();
-        levels.add_rows(rows.block(in_rows).columns_from(self.0, width));
+        levels.add_rows(rows.block(in_rows).columns_from(self.column, width));
     }
 }
 
 /// Sums a nest tile by tile.
-// Not inline, as the room on the stack takes time.
+// Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
 pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>(
     nest: Nest<'_, S::Slot, (T,)>,
     tiling: Tiling,
-    sum: &Sum<'_, S, X>,
+    sum: &SumTask<'_, S, X>,
 ) {
     tiles::parts(nest, tiling, |nest, tiling| {
         let loops = nest.loops();
@@ -45,7 +46,7 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
             let mut scratch = Scratch::new();
             let room = scratch.filled(tiling.cascade.levels * tiling.width(loops), &T::zero());
             let store = |slot: &mut S::Slot, total| sum.store.store(slot, total);
-            tiles::run(&Plus, nest, tiling, room, &mut Rows(0), store);
+            tiles::run(&Plus, nest, tiling, room, &mut AddRowsFrom { column: 0 }, store);
         }
     });
 }
@@ -61,7 +62,7 @@ fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>
     nest: Nest<'_, S::Slot, (T,)>,
     tiling: Tiling,
     outer: usize,
-    sum: &Sum<'_, S, X>,
+    sum: &SumTask<'_, S, X>,
 ) {
     let loops = nest.loops();
     let shape = tiles::shape(&loops[tiling.first..], tiling.take);
@@ -87,7 +88,7 @@ impl<T: Element> SliceTask<T> for Columns<'_, T> {
         let mut scratch = Scratch::new();
         let room = scratch.filled(cascade.levels * part.len(), &T::zero());
         let mut levels = Levels::new(&Plus, room, part.len(), cascade);
-        rows.add_to(&mut levels, &mut Rows(from));
+        rows.add_to(&mut levels, &mut AddRowsFrom { column: from });
         part.clone_from_slice(levels.finish());
     }
 }

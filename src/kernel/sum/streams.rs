@@ -1,5 +1,5 @@
-//! Sums of up to 128 rows, many times over: the two innermost loops are a reduced one and, inside it, a kept one through
-//! adjacent elements; no other loop is reduced.
+//! Sums of up to 128 rows for each outer index. The innermost loop is kept and runs through adjacent elements, the loop
+//! around it is reduced, and all others are kept.
 //!
 //! ```text
 //! a a a a      for each outer index:
@@ -7,8 +7,9 @@
 //! c c c c          out[j] = tile[j]
 //! ```
 //!
-//! Rows of fewer than 32 elements without gaps are taken several at a time, as one longer row; the parts of the tile are
-//! then added up. One level of sums is enough, and the tile is set up once: [`rows`](super::rows) without their overhead.
+//! Several rows of fewer than 32 elements without gaps are read as one longer row. The parts of the tile that belong to
+//! one column are added up at the end. One level of sums is enough, and the tile is set up once, unlike in
+//! [`rows`](super::rows).
 
 use super::{Element, Store};
 use crate::kernel::combine::Plus;
@@ -18,23 +19,24 @@ use crate::kernel::loops::Loop;
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
 
-/// Rows that are added without carrying.
+/// The most rows, which are added without a carry.
 const ROWS: usize = 128;
-/// Narrower rows are taken several at a time.
+/// Narrower rows are merged.
 const NARROW: usize = 32;
-/// At most so many.
-const MOST: usize = 16;
-/// Wider ones are left to tiles.
+/// The most rows that are merged into one.
+const MAX_MERGED: usize = 16;
+/// Wider rows are left to tiles.
 const WIDEST: usize = 4096;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Streams {
-    /// How many rows there are, and how many elements of a last one that is narrower.
+    /// The number of rows of `width` elements.
     rows: usize,
-    rest: usize,
+    /// The number of elements of a narrower last row; 0 if there is none.
+    last_len: usize,
     width: usize,
-    /// How many times wider the rows are than the loop that is kept: a power of two.
-    times: usize,
+    /// The number of rows in memory that are read as one row: a power of two.
+    merged: usize,
 }
 
 impl Streams {
@@ -44,41 +46,41 @@ impl Streams {
         if !r.is_reduced() || k.is_reduced() || k.strides[1] != 1 || outer.iter().any(Loop::is_reduced) {
             return None;
         }
-        let mut times = 1;
+        let mut merged = 1;
         if r.strides[1] == k.len.cast_signed() {
-            while times < MOST && times * k.len < NARROW && times * 4 <= r.len {
-                times *= 2;
+            while merged < MAX_MERGED && merged * k.len < NARROW && merged * 4 <= r.len {
+                merged *= 2;
             }
         }
-        let width = times * k.len;
-        (r.len / times <= ROWS && width <= WIDEST.min(capacity)).then_some(Self {
-            rows: r.len / times,
-            rest: r.len % times * k.len,
+        let width = merged * k.len;
+        (r.len / merged <= ROWS && width <= WIDEST.min(capacity)).then_some(Self {
+            rows: r.len / merged,
+            last_len: r.len % merged * k.len,
             width,
-            times,
+            merged,
         })
     }
 
-    // Not inline, as the room on the stack takes time.
+    // Not inline: a function with a large stack frame takes time to enter.
     #[inline(never)]
     pub(super) fn run<T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-        let Self { rows, rest, width, times } = self;
+        let Self { rows, last_len, width, merged } = self;
         let mut scratch = Scratch::new();
         let tile = scratch.filled(width, &T::zero());
-        let mut runs = nest.blocks(2, times == 1);
+        let mut runs = nest.blocks(2, merged == 1);
         while let Some(mut blocks) = runs.next() {
             while let Some((block, slots)) = blocks.next() {
-                let mut levels = Levels::new(&Plus, tile, width, Cascade { levels: 1, first: ROWS });
-                if times == 1 {
+                let mut levels = Levels::new(&Plus, tile, width, Cascade { levels: 1, carry_every: ROWS });
+                if merged == 1 {
                     levels.add_rows(block);
                 } else {
                     levels.add_rows(block.cut(0, rows, width));
-                    if rest > 0 {
-                        levels.add_rows(block.cut(rows * width, 1, rest));
+                    if last_len > 0 {
+                        levels.add_rows(block.cut(rows * width, 1, last_len));
                     }
                 }
                 let sums = levels.finish();
-                // the parts of the tile, as many as rows were taken at a time
+                // adds up the parts of the tile, one for each merged row
                 lane::fold(&Plus, sums, slots.len());
                 slots.each(sums, |slot, total| store.store(slot, total));
             }
