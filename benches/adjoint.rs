@@ -1,35 +1,30 @@
-//! Sums over axes: the crate, a plain one-pass loop written for the one case, a plain chunked read of as many
-//! bytes, and ndarray's chain of `sum_axis`.
+//! Sums over axes: the crate, a plain one-pass loop written for the one case, what memory allows (`limit`, a read of the
+//! same bytes), and ndarray's `sum`, or its chain of `sum_axis`.
 //!
 //! `cargo bench --manifest-path benches/Cargo.toml --bench adjoint -- f32/c4096` measures one array; times are for `f32`
-//! and `f64`, one thread, and with the feature `rayon` several threads too.
+//! and `f64`, some for `i32`, on one thread, and with the feature `rayon` on several threads too.
+
+#[macro_use]
+mod plain;
+mod limit;
 mod progress;
 
+use crate::plain::Number;
 use criterion::{BenchmarkId, Criterion, Throughput};
-use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, Zip};
+use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice};
 use ndarray_broadcast::prelude::*;
-use num_traits::Float;
+use std::fmt::Debug;
 use std::hint::black_box;
 use std::time::Duration;
 
-fn read<T: Float>(x: &[T]) -> T {
-    let mut sums = [T::zero(); 32];
-    for chunk in x.chunks_exact(32) {
-        for (s, &v) in sums.iter_mut().zip(chunk) {
-            *s = *s + v;
-        }
-    }
-    sums.iter().fold(T::zero(), |a, &b| a + b)
-}
-
 /// A contiguous row.
-fn hand_row<T: Float>(x: &[T]) -> T {
+fn hand_row<T: Number>(x: &[T]) -> T {
     let mut sums = [T::zero(); 16];
     let chunks = x.chunks_exact(16);
     let rest = chunks.remainder().iter().fold(T::zero(), |a, &b| a + b);
     for chunk in chunks {
         for (s, &v) in sums.iter_mut().zip(chunk) {
-            *s = *s + v;
+            *s += v;
         }
     }
     sums.iter().fold(rest, |a, &b| a + b)
@@ -37,16 +32,16 @@ fn hand_row<T: Float>(x: &[T]) -> T {
 
 /// What one writes for one case: nested loops in the order of memory, merged where possible, the innermost over a
 /// slice. `axes` gives length, stride in the input and stride in the output.
-fn hand<T: Float>(x: &[T], out: &mut [T], axes: &[(usize, usize, usize)]) {
+fn hand<T: Number>(x: &[T], out: &mut [T], axes: &[(usize, usize, usize)]) {
     match *axes {
-        [] => out[0] = out[0] + x[0],
-        [(n, 1, 0)] => out[0] = out[0] + hand_row(&x[..n]),
-        [(n, 1, 1)] => out[..n].iter_mut().zip(&x[..n]).for_each(|(o, &v)| *o = *o + v),
+        [] => out[0] += x[0],
+        [(n, 1, 0)] => out[0] += hand_row(&x[..n]),
+        [(n, 1, 1)] => out[..n].iter_mut().zip(&x[..n]).for_each(|(o, &v)| *o += v),
         [(n, s, 0)] => out[0] = x.iter().step_by(s).take(n).fold(out[0], |a, &v| a + v),
-        [(n, s, t)] => (0..n).for_each(|i| out[i * t] = out[i * t] + x[i * s]),
+        [(n, s, t)] => (0..n).for_each(|i| out[i * t] += x[i * s]),
         [(n, 3, 1), (3, 1, 0)] => {
             for (o, v) in out[..n].iter_mut().zip(x.chunks_exact(3)) {
-                *o = *o + (v[0] + v[1] + v[2]);
+                *o += v[0] + v[1] + v[2];
             }
         }
         [(n, 8, 1), (8, 1, 0)] => {
@@ -60,17 +55,17 @@ fn hand<T: Float>(x: &[T], out: &mut [T], axes: &[(usize, usize, usize)]) {
     }
 }
 
-fn period<T: Float, const L: usize>(x: &[T], out: &mut [T]) {
+fn period<T: Number, const L: usize>(x: &[T], out: &mut [T]) {
     let k = if L.is_multiple_of(3) { 3 } else { 8 };
     let mut sums = [T::zero(); L];
     let chunks = x.chunks_exact(L);
-    chunks.remainder().iter().enumerate().for_each(|(i, &v)| out[i % k] = out[i % k] + v);
+    chunks.remainder().iter().enumerate().for_each(|(i, &v)| out[i % k] += v);
     for chunk in chunks {
         for (s, &v) in sums.iter_mut().zip(chunk) {
-            *s = *s + v;
+            *s += v;
         }
     }
-    sums.iter().enumerate().for_each(|(i, &v)| out[i % k] = out[i % k] + v);
+    sums.iter().enumerate().for_each(|(i, &v)| out[i % k] += v);
 }
 
 /// The loops for [`hand`]: in the order of the input's strides, merged. The output's strides, where reduced, are 0.
@@ -96,7 +91,7 @@ fn loops<T>(x: &ArrayViewD<T>, out: &ArrayD<T>) -> Vec<(usize, usize, usize)> {
     merged
 }
 
-fn cell<T: Float + Send + Sync + 'static>(
+fn cell<T: Number + Debug + Send + Sync + 'static>(
     c: &mut Criterion,
     kind: &str,
     name: &str,
@@ -115,36 +110,42 @@ fn cell<T: Float + Send + Sync + 'static>(
     group.bench_function(BenchmarkId::from_parameter("crate_new"), |b| {
         b.iter(|| black_box(x).sum_to_shape(shape.as_slice()));
     });
-    let mut by_hand = ArrayD::<T>::zeros(IxDyn(&shape));
-    let nest = loops(x, &by_hand);
+    // Sums of ones: exact in each type, in any order.
+    let expected = x.sum_to_shape(shape.as_slice()).expect("a sum of its own axes");
+    let nest = loops(x, &out);
     group.bench_function(BenchmarkId::from_parameter("hand"), |b| {
         b.iter(|| {
-            by_hand.fill(T::zero());
+            out.fill(T::zero());
             hand(
                 black_box(memory),
-                by_hand.as_slice_mut().expect("an array in one piece, over at least one axis"),
+                out.as_slice_mut().expect("an array in one piece, over at least one axis"),
                 &nest,
             );
         });
+        assert_eq!(out, expected, "the loops agree: {name} {label}");
     });
-    Zip::from(&by_hand).and(&out).for_each(|&a, &b| {
-        assert!((a - b).abs() <= b.abs() * T::epsilon().sqrt(), "the loops agree: {name} {label}");
+    let span = 1 + x.shape().iter().zip(x.strides()).map(|(n, s)| (n - 1) * s.unsigned_abs()).sum::<usize>();
+    let same_bytes = &memory[..span];
+    group.bench_function(BenchmarkId::from_parameter("limit"), |b| {
+        b.iter(|| limit::read(black_box(same_bytes)));
     });
-    let same_bytes = &memory[..x.len()];
-    group.bench_function(BenchmarkId::from_parameter("read"), |b| b.iter(|| read(black_box(same_bytes))));
-    group.bench_function(BenchmarkId::from_parameter("ndarray"), |b| {
-        b.iter(|| {
-            let (last, rest) = axes.split_last().expect("an array in one piece, over at least one axis");
-            rest.iter().rev().fold(black_box(x).sum_axis(Axis(*last)), |y, &i| y.sum_axis(Axis(i)))
+    if axes.len() == x.ndim() {
+        group.bench_function(BenchmarkId::from_parameter("ndarray"), |b| b.iter(|| black_box(x).sum()));
+    } else {
+        group.bench_function(BenchmarkId::from_parameter("ndarray"), |b| {
+            b.iter(|| {
+                let (last, rest) = axes.split_last().expect("an array in one piece, over at least one axis");
+                rest.iter().rev().fold(black_box(x).sum_axis(Axis(*last)), |y, &i| y.sum_axis(Axis(i)))
+            });
         });
-    });
+    }
     group.bench_function(BenchmarkId::from_parameter("rayon"), |b| {
         b.iter(|| black_box(x).par_sum_to_shape_into(&mut out));
     });
     group.finish();
 }
 
-fn all<T: Float + Send + Sync + 'static>(c: &mut Criterion, kind: &str) {
+fn all<T: Number + Debug + Send + Sync + 'static>(c: &mut Criterion, kind: &str) {
     let one = |shape: &[usize]| ArrayD::<T>::ones(IxDyn(shape));
     let matrix: [&[usize]; 3] = [&[0], &[1], &[0, 1]];
     for n in [64, 256, 1024] {
@@ -212,6 +213,41 @@ fn all<T: Float + Send + Sync + 'static>(c: &mut Criterion, kind: &str) {
     }
 }
 
+/// Integers: some of the cells.
+fn some<T: Number + Debug + Send + Sync + 'static>(c: &mut Criterion, kind: &str) {
+    type Cell<'a> = (&'a str, &'a [usize], &'a [&'a [usize]]);
+    let cells: [Cell; 5] = [
+        ("sq256", &[256, 256], &[&[0], &[1], &[0, 1]]),
+        ("c4096", &[4096, 4096], &[&[0], &[1]]),
+        ("131072x8", &[131_072, 8], &[&[1]]),
+        ("65536x64x3", &[65_536, 64, 3], &[&[1], &[2]]),
+        ("nchw", &[32, 64, 56, 56], &[&[0, 2, 3]]),
+    ];
+    for (name, shape, sums) in cells {
+        let x = ArrayD::<T>::ones(IxDyn(shape));
+        let memory = x.as_slice().expect("an array in one piece, over at least one axis");
+        for axes in sums {
+            cell(c, kind, name, memory, &x.view(), axes);
+            if name == "c4096" {
+                cell(c, kind, "t4096", memory, &x.t(), axes);
+            }
+        }
+    }
+}
+
+/// All elements of an array so small that the work before the first element counts.
+fn all_of_few(c: &mut Criterion) {
+    let x = ArrayD::<f32>::ones(IxDyn(&[2, 3]));
+    cell(c, "f32", "2x3", x.as_slice().expect("in standard layout"), &x.view(), &[0, 1]);
+    let mut group = c.benchmark_group("f32/2x3_to_a_number");
+    group.bench_function("crate", |b| b.iter(|| black_box(&x).sum_axes([0, 1])));
+    group.bench_function("ndarray", |b| b.iter(|| black_box(&x).sum()));
+    group.bench_function("hand", |b| {
+        b.iter(|| black_box(&x).as_slice().expect("in standard layout").iter().sum::<f32>());
+    });
+    group.finish();
+}
+
 /// Fixed rank, allocation included.
 fn small(c: &mut Criterion) {
     let x = Array2::<f32>::ones((8, 8));
@@ -235,6 +271,12 @@ fn main() {
     let config = config.measurement_time(Duration::from_millis(120));
     progress::run(
         config,
-        &[("small", small), ("f32", |c| all::<f32>(c, "f32")), ("f64", |c| all::<f64>(c, "f64"))],
+        &[
+            ("small", small),
+            ("all of few", all_of_few),
+            ("f32", |c| all::<f32>(c, "f32")),
+            ("f64", |c| all::<f64>(c, "f64")),
+            ("i32", |c| some::<i32>(c, "i32")),
+        ],
     );
 }

@@ -1,16 +1,19 @@
-//! Operations on the bases of batches: the fused ones and closures, next to loops over slices written for the case.
+//! Operations on the bases of batches: the fused ones and closures, next to loops over slices written for the case, and to ndarray's products.
 //!
 //! Each cell is measured into a result that exists (`into`) and with a new one (`new`, as its baseline).
 
 #![allow(clippy::many_single_char_names, reason = "matrices and their indices")]
 
+#[macro_use]
+mod plain;
 mod progress;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
+use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{
-    Array, Array3, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Dimension, Ix0, Ix1, Ix2,
-    ShapeBuilder,
+    Array, Array3, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis, Dimension, Ix0,
+    Ix1, Ix2, Ix3, Ix4, ShapeBuilder,
 };
 use ndarray_broadcast::base_op::{Add, MatMul, MatVec, Mul};
 use ndarray_broadcast::prelude::*;
@@ -204,6 +207,21 @@ fn large_bases(c: &mut Criterion) {
     group.bench_function(BenchmarkId::new("zip_map_into", case), |b| {
         b.iter(|| black_box(&x).zip_map_into(black_box(&y), &mut out, times));
     });
+    let matrix = a.index_axis(Axis(0), 0);
+    group.bench_function(BenchmarkId::new("ndarray_into", case), |bencher| {
+        bencher.iter(|| {
+            for (b, mut out) in black_box(&b).outer_iter().zip(black_box(&mut out).outer_iter_mut()) {
+                general_mat_vec_mul(1.0, &matrix, &b, 0.0, &mut out);
+            }
+        });
+    });
+    // all vectors as one matrix
+    group.bench_function(BenchmarkId::new("ndarray_product_into", case), |bencher| {
+        bencher.iter(|| general_mat_mul(1.0, black_box(&b), &matrix.t(), 0.0, black_box(&mut out)));
+    });
+    group.bench_function(BenchmarkId::new("ndarray_product_new", case), |bencher| {
+        bencher.iter(|| black_box(&b).dot(&matrix.t()));
+    });
     let turned = filled((1, 64, 64).f());
     fused!(group, "(1;64,64)x(256;64)/f_order", MatVec, turned.batch::<Ix2>().expect("a base"), y);
     group.finish();
@@ -250,22 +268,102 @@ fn element_wise(c: &mut Criterion) {
     group.finish();
 }
 
-/// Products of larger matrices, single or with one for all batch elements.
+plain!(products(out: &mut [f64], a: &[f64], b: &[f64], n: usize, pairs: &[(usize, usize)]) {
+    for (out, &(i, j)) in out.chunks_exact_mut(n * n).zip(pairs) {
+        let (a, b) = (&a[i * n * n..][..n * n], &b[j * n * n..][..n * n]);
+        for (out, a) in out.chunks_exact_mut(n).zip(a.chunks_exact(n)) {
+            out.fill(0.0);
+            for (a, b) in a.iter().zip(b.chunks_exact(n)) {
+                for (out, b) in out.iter_mut().zip(b) {
+                    *out += a * b;
+                }
+            }
+        }
+    }
+});
+
+/// One case of [`large_products`], as a function for each number of axes: the shapes, how many products, and which
+/// matrices the i-th of them multiplies.
+macro_rules! product {
+    ($name:ident, $A:ty) => {
+        fn $name(
+            group: &mut BenchmarkGroup<'_, WallTime>,
+            case: &str,
+            a: impl ShapeBuilder<Dim = $A>,
+            b: impl ShapeBuilder<Dim = Ix3>,
+            count: usize,
+            pair: fn(usize) -> (usize, usize),
+        ) {
+            let (a, b) = (filled(a), filled(b));
+            let n = a.shape()[a.ndim() - 1];
+            let (x, y) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix2>().expect("a base"));
+            let pairs: Vec<(usize, usize)> = (0..count).map(pair).collect();
+            let loops = |out: &mut [f64]| {
+                products::plain(out, black_box(slice(&a)), black_box(slice(&b)), n, &pairs);
+            };
+            let expected = x.matmul(&y).expect("a result");
+            let mut by_hand = vec![0.0; expected.len()];
+            loops(&mut by_hand);
+            let agree = by_hand.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-9);
+            assert!(agree, "the loop gives something else: {case}");
+
+            fused!(group, case, MatMul, x, y);
+            baseline!(group, case, count * n * n, loops);
+            group.bench_function(BenchmarkId::new("loop_avx2_into", case), |bencher| {
+                let (a, b) = (slice(&a), slice(&b));
+                bencher
+                    .iter(|| products::avx2(black_box(&mut by_hand), black_box(a), black_box(b), n, &pairs));
+            });
+            by_ndarray(group, case, &each(&a, n), &each(&b, n), &pairs);
+        }
+    };
+}
+product!(with_two_batch_axes, Ix4);
+product!(with_one_batch_axis, Ix3);
+
+/// The matrices of a batch, along one axis.
+fn each<D: Dimension>(array: &Array<f64, D>, n: usize) -> ArrayView3<'_, f64> {
+    ArrayView3::from_shape((array.len() / (n * n), n, n), slice(array)).expect("square matrices")
+}
+
+fn by_ndarray(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    case: &str,
+    a: &ArrayView3<f64>,
+    b: &ArrayView3<f64>,
+    pairs: &[(usize, usize)],
+) {
+    let shape = (pairs.len(), a.dim().1, a.dim().2);
+    let products = |out: &mut Array3<f64>| {
+        for (mut out, &(i, j)) in out.outer_iter_mut().zip(pairs) {
+            general_mat_mul(1.0, &a.index_axis(Axis(0), i), &b.index_axis(Axis(0), j), 0.0, &mut out);
+        }
+    };
+    let mut out = Array3::zeros(shape);
+    group.bench_function(BenchmarkId::new("ndarray_into", case), |bencher| {
+        bencher.iter(|| products(black_box(&mut out)));
+    });
+    group.bench_function(BenchmarkId::new("ndarray_new", case), |bencher| {
+        bencher.iter(|| {
+            let mut out = Array3::zeros(shape);
+            products(&mut out);
+            out
+        });
+    });
+}
+
+/// Products of larger matrices, one for each batch element or shared.
 fn large_products(c: &mut Criterion) {
     let mut group = c.benchmark_group("large_products");
     group.measurement_time(Duration::from_secs(1)).warm_up_time(Duration::from_millis(300)).sample_size(10);
-    for ([count, shared], n) in [([128, 128], 64), ([32, 1], 128), ([1, 1], 512)] {
-        let (a, b) = (filled((count, n, n)), filled((shared, n, n)));
-        let case = format!("({count};{n},{n})x({shared};{n},{n})");
-        let (x, y) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix2>().expect("a base"));
-        group.bench_function(BenchmarkId::new("matmul", &case), |b| b.iter(|| black_box(&x).matmul(&y)));
-        group.bench_function(BenchmarkId::new("ndarray", &case), |bencher| {
-            bencher.iter(|| {
-                let others = b.outer_iter().cycle();
-                black_box(&a).outer_iter().zip(others).map(|(a, b)| a.dot(&b)).collect::<Vec<_>>()
-            });
-        });
-    }
+    let case = "(16,1;64,64)x(8;64,64)";
+    with_two_batch_axes(&mut group, case, (16, 1, 64, 64), (8, 64, 64), 128, |i| (i / 8, i % 8));
+    let case = "(128;64,64)x(128;64,64)";
+    with_one_batch_axis(&mut group, case, (128, 64, 64), (128, 64, 64), 128, |i| (i, i));
+    let case = "(32;128,128)x(1;128,128)";
+    with_one_batch_axis(&mut group, case, (32, 128, 128), (1, 128, 128), 32, |i| (i, 0));
+    let case = "(1;512,512)x(1;512,512)";
+    with_one_batch_axis(&mut group, case, (1, 512, 512), (1, 512, 512), 1, |i| (i, i));
     group.finish();
 }
 

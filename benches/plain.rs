@@ -1,26 +1,36 @@
 //! Loops as one writes them by hand for one case, to compare with.
 
+use num_traits::NumAssign;
+
+/// The elements of generic loops.
+#[allow(dead_code, reason = "some benches have loops for one type only")]
+pub(crate) trait Number: NumAssign + Copy {}
+
+impl<T: NumAssign + Copy> Number for T {}
+
 /// A plain loop, compiled as the rest of the program and for AVX2.
 macro_rules! plain {
-    ($name:ident($($x:ident: $T:ty),*) $body:block) => {
+    ($name:ident $(<$T:ident>)? ($($x:ident: $X:ty),* $(,)?) $body:block) => {
         mod $name {
             #[inline(always)]
-            fn body($($x: $T),*) $body
+            fn body $(<$T: crate::plain::Number>)? ($($x: $X),*) $body
 
             #[inline(never)]
-            pub(crate) fn plain($($x: $T),*) {
+            #[allow(dead_code, reason = "limits are only compiled for AVX2")]
+            pub(crate) fn plain $(<$T: crate::plain::Number>)? ($($x: $X),*) {
                 body($($x),*);
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
-            fn for_avx2($($x: $T),*) {
+            fn for_avx2 $(<$T: crate::plain::Number>)? ($($x: $X),*) {
                 body($($x),*);
             }
 
             #[inline(never)]
+            #[allow(dead_code, reason = "not every loop has something to vectorise")]
             #[allow(unsafe_code, reason = "only called where the CPU has AVX2")]
-            pub(crate) fn avx2($($x: $T),*) {
+            pub(crate) fn avx2 $(<$T: crate::plain::Number>)? ($($x: $X),*) {
                 #[cfg(target_arch = "x86_64")]
                 if std::is_x86_feature_detected!("avx2") {
                     // SAFETY: the CPU has AVX2, checked just above.

@@ -35,6 +35,10 @@ def batches(label, case):
     return (label, f"{case[0]}/fused_into/{case[1]}", None, f"{case[0]}/loop_into/{case[1]}")
 
 
+def products(label, case):
+    return (label, *(f"large_products/{way}/{case}" for way in ("fused_into", "ndarray_into", "loop_into")))
+
+
 # What is shown: a label, and criterion's ids of the crate, of ndarray's own way and of the plain loop.
 GROUPS = [
     ("Views", [
@@ -53,12 +57,20 @@ GROUPS = [
     ("Evaluation (f32)", [
         maps("a · row + column, 256×256", "a_times_row_plus_column/256"),
         maps("a += row, 256×256 in F order", "accumulate_row_f/256"),
-        maps("copy 256×1×64 to 256×64×64", "copy_256_1_64_to_256_64_64"),
-        maps("sum of a · row over 0, 4096×256", "sum_of_products/4096_256"),
+    ]),
+    ("Fused sums (f32)", [
+        maps("a · row over 0, 4096×256", "sum_of_products/4096_256"),
+        maps("a · column over 1, 4096×256", "sum_of_products/4096_256_to_4096_1"),
+        maps("(x − y)² over 2, 5000×1×13 and 16×13", "distances/5000_16_13"),
+    ]),
+    ("Copies (f32)", [
+        maps("256×1×64 to 256×64×64", "copy_256_1_64_to_256_64_64"),
+        maps("2048×2048, transposed", "copy_transposed/2048"),
     ]),
     ("Batches (f64)", [
         batches("(2; 6, 6) times (1000, 2; 6)", ("matvec", "(2;6,6)x(1000,2;6)")),
         batches("(1000; 3, 3) times (1000; 3, 3)", ("matmul", "(1000;3,3)x(1000;3,3)")),
+        products("(16, 1; 64, 64) times (8; 64, 64)", "(16,1;64,64)x(8;64,64)"),
         batches("(2; 6) plus (1000, 2; 6)", ("element_wise", "(2;6)+(1000,2;6)")),
     ]),
 ]
@@ -153,14 +165,14 @@ def picture(groups):
 
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="100%" role="img">',
-        "<title>Time of the crate, of ndarray and of a plain loop; less is better</title>",
+        "<title>Time of the crate, of ndarray and of a plain loop on a logarithmic scale; less is better</title>",
         "<style>" + STYLE.strip() + "</style>",
         f'<rect class="speed-ground" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
     ]
     for way, name in enumerate(WAYS):
         x = LABELS + 130 * way
         out += [mark(way, x + 8, 20), words(name, x + 20, 25)]
-    out.append(words("time, less is better", 14, 25, "speed-small"))
+    out.append(words("time on a logarithmic scale, less is better", 14, TOP - 14, "speed-small"))
     for power in range(low, high + 1):
         x = at(10**power)
         out.append(f'<path class="speed-line" d="M{x:.1f} {TOP - 8}V{height - 12}"/>')

@@ -1,0 +1,126 @@
+//! Sums of a closure's results, without an array of them: weighted means, squared distances.
+
+use crate::plain::Number;
+use crate::{flat, group, limit, numbers};
+use criterion::Criterion;
+use ndarray::{Array1, Array3, Axis};
+use ndarray_broadcast::broadcast_map_sum_to;
+use std::hint::black_box;
+
+/// The accumulators of a long lane, several vectors of them.
+const LONG: usize = 32;
+/// The accumulators of a short lane.
+const SHORT: usize = 8;
+
+plain!(weighted_sum<T>(sum: &mut [T], a: &[T], row: &[T]) {
+    sum.fill(T::zero());
+    for a in a.chunks_exact(row.len()) {
+        for ((sum, &a), &r) in sum.iter_mut().zip(a).zip(row) {
+            *sum += a * r;
+        }
+    }
+});
+plain!(weighted_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
+    let width = a.len() / out.len();
+    for ((out, a), &w) in out.iter_mut().zip(a.chunks_exact(width)).zip(column) {
+        let mut sums = [T::zero(); super::LONG];
+        let chunks = a.chunks_exact(super::LONG);
+        let rest = chunks.remainder().iter().fold(T::zero(), |sum, &a| sum + a * w);
+        for a in chunks {
+            for (sum, &a) in sums.iter_mut().zip(a) {
+                *sum += a * w;
+            }
+        }
+        *out = sums.iter().fold(rest, |a, &b| a + b);
+    }
+});
+plain!(distances<T>(out: &mut [T], x: &[T], centres: &[T], len: usize) {
+    let square = |x: T, c: T| (x - c) * (x - c);
+    let centres = || centres.chunks_exact(len);
+    let count = centres().len();
+    for (out, x) in out.chunks_exact_mut(count).zip(x.chunks_exact(len)) {
+        for (out, c) in out.iter_mut().zip(centres()) {
+            let mut sums = [T::zero(); super::SHORT];
+            let (xs, cs) = (x.chunks_exact(super::SHORT), c.chunks_exact(super::SHORT));
+            let rest = xs.remainder().iter().zip(cs.remainder()).fold(T::zero(), |sum, (&x, &c)| sum + square(x, c));
+            for (x, c) in xs.zip(cs) {
+                for ((sum, &x), &c) in sums.iter_mut().zip(x).zip(c) {
+                    *sum += square(x, c);
+                }
+            }
+            *out = sums.iter().fold(rest, |a, &b| a + b);
+        }
+    }
+});
+
+/// A new array that a plain loop fills, because the crate's fused sums make one too.
+fn filled<T: Number>(len: usize, fill: impl FnOnce(&mut [T])) -> Array1<T> {
+    let mut out = Array1::zeros(len);
+    fill(out.as_slice_mut().unwrap());
+    out
+}
+
+/// Each row with a weight for each column, and with a weight of its own.
+fn weighted<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
+    let (a, row, column) = (numbers::<T, _>((4096, 256)), numbers::<T, _>(256), numbers::<T, _>((4096, 1)));
+
+    let expected = (&a * &row).sum_axis(Axis(0));
+    let mut of_columns = group(c, &format!("sum_of_products{kind}/4096_256"));
+    new_way!(of_columns, "fixed", expected, {
+        broadcast_map_sum_to((&a, black_box(&row)), 256, |&a, &r| a * r).unwrap()
+    });
+    let (a_dyn, row_dyn) = (a.view().into_dyn(), row.view().into_dyn());
+    new_way!(of_columns, "dynamic", expected, {
+        broadcast_map_sum_to((&a_dyn, black_box(&row_dyn)), &[256][..], |&a, &r| a * r).unwrap()
+    });
+    new_way!(of_columns, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(0)));
+    let (x, r) = (flat(&a), flat(&row));
+    new_way!(of_columns, "plain", expected, filled(256, |out| weighted_sum::plain(out, x, black_box(r))));
+    new_way!(of_columns, "plain_avx2", expected, filled(256, |out| weighted_sum::avx2(out, x, black_box(r))));
+    of_columns.bench_function("limit", |b| b.iter(|| limit::read(black_box(x))));
+    of_columns.finish();
+
+    let expected = (&a * &column).sum_axis(Axis(1));
+    let mut of_rows = group(c, &format!("sum_of_products{kind}/4096_256_to_4096_1"));
+    new_way!(of_rows, "fixed", expected, {
+        broadcast_map_sum_to((&a, black_box(&column)), (4096, 1), |&a, &w| a * w).unwrap()
+    });
+    new_way!(of_rows, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(1)));
+    let w = flat(&column);
+    new_way!(of_rows, "plain", expected, filled(4096, |out| weighted_rows::plain(out, x, black_box(w))));
+    new_way!(of_rows, "plain_avx2", expected, filled(4096, |out| weighted_rows::avx2(out, x, black_box(w))));
+    of_rows.bench_function("limit", |b| b.iter(|| limit::read(black_box(x))));
+    of_rows.finish();
+}
+
+/// Squared distances of points from centres.
+fn squared_distances<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
+    for (points, centres, len) in [(178, 3, 13), (5000, 16, 13), (5000, 16, 64)] {
+        let (x, y) = (numbers::<T, _>((points, 1, len)), numbers::<T, _>((centres, len)));
+        let shape = (points, centres, 1);
+        let square = |&x: &T, &y: &T| (x - y) * (x - y);
+        let expected = Array3::from_shape_fn(shape, |(i, j, _)| {
+            (0..len).fold(T::zero(), |sum, k| sum + square(&x[[i, 0, k]], &y[[j, k]]))
+        });
+        let mut group = group(c, &format!("distances{kind}/{points}_{centres}_{len}"));
+        new_way!(group, "fixed", expected, broadcast_map_sum_to((&x, black_box(&y)), shape, square).unwrap());
+        new_way!(group, "ndarray", expected, (&x - black_box(&y)).mapv_into(|d| d * d).sum_axis(Axis(2)));
+        let (x, y, len_of_all) = (flat(&x), flat(&y), points * centres);
+        new_way!(group, "plain", expected, {
+            filled(len_of_all, |out| distances::plain(out, x, black_box(y), len))
+        });
+        new_way!(group, "plain_avx2", expected, {
+            filled(len_of_all, |out| distances::avx2(out, x, black_box(y), len))
+        });
+        group.finish();
+    }
+}
+
+pub(crate) fn all(c: &mut Criterion) {
+    weighted::<f32>(c, "");
+    weighted::<f64>(c, "_f64");
+    weighted::<i32>(c, "_i32");
+    squared_distances::<f32>(c, "");
+    squared_distances::<f64>(c, "_f64");
+    squared_distances::<i32>(c, "_i32");
+}

@@ -1,0 +1,118 @@
+//! Operands that lie across the output.
+
+use crate::plain::Number;
+use crate::{flat, group, limit, numbers};
+use criterion::Criterion;
+use ndarray::{Array, Array2, Zip};
+use ndarray_broadcast::broadcast_apply;
+use ndarray_broadcast::prelude::*;
+use std::hint::black_box;
+
+/// The side of a tile, whose rows and columns are in cache together.
+const TILE: usize = 64;
+
+plain!(transpose<T>(out: &mut [T], x: &[T], rows: usize, columns: usize) {
+    for (out, x) in out.chunks_exact_mut(rows * columns).zip(x.chunks_exact(rows * columns)) {
+        for i in (0..columns).step_by(super::TILE) {
+            for j in (0..rows).step_by(super::TILE) {
+                let end = rows.min(j + super::TILE);
+                for i in i..columns.min(i + super::TILE) {
+                    for (out, x) in out[i * rows..][j..end].iter_mut().zip(x[j * columns + i..].iter().step_by(columns)) {
+                        *out = *x;
+                    }
+                }
+            }
+        }
+    }
+});
+// By blocks of 4 x 4 that are turned in registers: faster in cache, slower from memory. Sizes are multiples of 4.
+plain!(transpose_blocks<T>(out: &mut [T], x: &[T], rows: usize, columns: usize) {
+    for (out, x) in out.chunks_exact_mut(rows * columns).zip(x.chunks_exact(rows * columns)) {
+        let row = |j: usize, i: usize| [0, 1, 2, 3].map(|k| x[j * columns + i..][..4][k]);
+        for j_tile in (0..rows).step_by(super::TILE) {
+            for i in (0..columns).step_by(4) {
+                for j in (j_tile..rows.min(j_tile + super::TILE)).step_by(4) {
+                    let (a, b, c, d) = (row(j, i), row(j + 1, i), row(j + 2, i), row(j + 3, i));
+                    for k in 0..4 {
+                        out[(i + k) * rows + j..][..4].copy_from_slice(&[a[k], b[k], c[k], d[k]]);
+                    }
+                }
+            }
+        }
+    }
+});
+plain!(add_transpose<T>(out: &mut [T], x: &[T], n: usize) {
+    for i in (0..n).step_by(super::TILE) {
+        for j in (0..n).step_by(super::TILE) {
+            let end = n.min(j + super::TILE);
+            for i in i..n.min(i + super::TILE) {
+                let across = x[j * n + i..].iter().step_by(n);
+                for ((out, &x), &y) in out[i * n..][j..end].iter_mut().zip(&x[i * n..][j..end]).zip(across) {
+                    *out = x + y;
+                }
+            }
+        }
+    }
+});
+
+fn copies<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str, sizes: &[usize]) {
+    for &n in sizes {
+        let (a, mut out) = (numbers::<T, _>((n, n)), Array2::<T>::zeros((n, n)));
+        let expected = Array2::from_shape_fn((n, n), |(i, j)| a[[j, i]]);
+        let mut group = group(c, &format!("copy_transposed{kind}/{n}"));
+        way!(group, "fixed", out == expected => a.t().materialize_into(out));
+        way!(group, "ndarray", out == expected => out.assign(&a.t()));
+        let x = flat(&a);
+        way!(group, "plain", out == expected => transpose::plain(out.as_slice_mut().unwrap(), x, n, n));
+        way!(group, "plain_blocks", out == expected => transpose_blocks::plain(out.as_slice_mut().unwrap(), x, n, n));
+        way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
+        group.finish();
+    }
+}
+
+fn sums(c: &mut Criterion) {
+    for n in [64, 256, 1000, 1024, 2048] {
+        let (a, mut out) = (numbers::<f32, _>((n, n)), Array2::<f32>::zeros((n, n)));
+        let expected = Array2::from_shape_fn((n, n), |(i, j)| a[[i, j]] + a[[j, i]]);
+        let mut group = group(c, &format!("add_transposed/{n}"));
+        way!(group, "fixed", out == expected => broadcast_apply(out, (&a, &a.t()), |out, x, y| *out = x + y));
+        way!(group, "ndarray", out == expected => {
+            Zip::from(out).and(&a).and(a.t()).for_each(|out, x, y| *out = x + y);
+        });
+        let x = flat(&a);
+        way!(group, "plain", out == expected => add_transpose::plain(out.as_slice_mut().unwrap(), x, n));
+        way!(group, "plain_avx2", out == expected => add_transpose::avx2(out.as_slice_mut().unwrap(), x, n));
+        way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
+        let (mut out, expected, a) = (out.into_dyn(), expected.into_dyn(), a.view().into_dyn());
+        way!(group, "dynamic", out == expected => broadcast_apply(out, (&a, &a.t()), |out, x, y| *out = x + y));
+        group.finish();
+    }
+}
+
+/// Images with their channels first, as images with their channels last.
+fn channels_last(c: &mut Criterion) {
+    for images in [8, 32] {
+        let (a, mut out) =
+            (numbers::<f32, _>((images, 64, 56, 56)), Array::<f32, _>::zeros((images, 56, 56, 64)));
+        let turned = a.view().permuted_axes([0, 2, 3, 1]);
+        let expected = Array::from_shape_fn(out.raw_dim(), |(n, h, w, c)| a[[n, c, h, w]]);
+        let mut group = group(c, &format!("copy_nchw_to_nhwc/{images}_64_56_56"));
+        way!(group, "fixed", out == expected => turned.materialize_into(out));
+        way!(group, "ndarray", out == expected => out.assign(&turned));
+        let x = flat(&a);
+        way!(group, "plain", out == expected => transpose::plain(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
+        way!(group, "plain_blocks", out == expected => transpose_blocks::plain(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
+        way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
+        let (mut out, expected, turned) = (out.into_dyn(), expected.into_dyn(), turned.into_dyn());
+        way!(group, "dynamic", out == expected => turned.materialize_into(out));
+        group.finish();
+    }
+}
+
+pub(crate) fn all(c: &mut Criterion) {
+    copies::<f32>(c, "", &[64, 256, 1000, 1024, 2048]);
+    copies::<f64>(c, "_f64", &[256, 2048]);
+    copies::<i32>(c, "_i32", &[256, 2048]);
+    sums(c);
+    channels_last(c);
+}
