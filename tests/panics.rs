@@ -46,9 +46,9 @@ fn the_caller_is_named() {
     };
     let seen = panics(&[&huge, &unavailable, &clash, &overflow, &signature]);
     let messages = [
-        "cannot broadcast shape [2305843009213693952] to [2305843009213693952]: the result [2305843009213693952] \
+        "cannot materialize shape [2305843009213693952]: the result [2305843009213693952] \
          with elements of 8 bytes is larger than isize::MAX bytes",
-        "cannot broadcast shape [4611686018427387904] to [4611686018427387904]: the result [4611686018427387904] \
+        "cannot materialize shape [4611686018427387904]: the result [4611686018427387904] \
          takes 4611686018427387904 bytes, which cannot be allocated",
         "cannot broadcast shapes [2, 3] and [10] together: axis 1 has sizes 3 and 10, expected equal sizes or 1",
         "cannot broadcast shapes [4611686018427387904, 1] and [4] together: \

@@ -54,6 +54,7 @@ operations! {
     NOTHING "broadcast no shapes", ..RIGHT;
     TOGETHER "broadcast shape{s} {operands}{together}", numbered: (3, "shapes"), ..RIGHT;
     TO_TARGET "broadcast shape {operands} to {targets}", rule: "equal sizes or 1 in the array", ..RIGHT;
+    MATERIALIZE "materialize shape {operands}", ..RIGHT;
     RESOLVE "resolve -1 at axis {text} of target {targets}", ..RIGHT;
     ALONG_AXES "broadcast shape {operands} along axes {axes} to {targets}",
         rule: "equal sizes", layout: Layout::Along, ..RIGHT;

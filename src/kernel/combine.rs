@@ -1,4 +1,7 @@
-//! What partial results are combined by: addition, or an operation that a caller gives.
+//! How partial results are combined: by addition, or by an operation that the caller gives.
+//!
+//! All strategies of [`fused`](super::fused) sums take either. An operation is passed as a trait object, so that a closure
+//! is compiled into two short loops and not into every strategy.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +9,7 @@ use super::lane;
 use super::levels::take_or;
 use super::simd::{self, Cpu, Work};
 use core::array;
+use core::hint::black_box;
 use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
@@ -118,7 +122,7 @@ struct Total<'a, 'f, T, F> {
 }
 
 /// How many elements of a lane are combined side by side, of a long one and of a short one.
-const LONG: usize = 32;
+const LONG: usize = 64;
 const SHORT: usize = 8;
 
 impl<T: Clone, F: Fn(T, T) -> T> Work for Total<'_, '_, T, F> {
@@ -132,10 +136,12 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for Total<'_, '_, T, F> {
         let rest = rows.remainder();
         if lane.len() >= LONG {
             let mut sums: [T; LONG] = array::from_fn(|_| by.identity.clone());
+            // Opaque: the compiler vectorises a loop for more operations than it does statements without one.
+            let sums = &mut sums[..black_box(LONG)];
             for row in rows {
-                by.add_all(&mut sums, row);
+                by.add_all(sums, row);
             }
-            by.halve(&mut sums, SHORT);
+            by.halve(sums, SHORT);
             eight.clone_from_slice(&sums[..SHORT]);
         }
         let rows = rest.chunks_exact(SHORT);

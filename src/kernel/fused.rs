@@ -11,8 +11,9 @@
 //!              carry full levels
 //! ```
 //!
-//! The closure is compiled into the loops of [`each`](super::each), with a sum for the output, and into one for lanes.
-//! Sums and reductions share all of this: they differ in a [`Combine`].
+//! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which bring operands that stride
+//! to L1 and write to adjacent partial results: `buffer` and `tile`. Sums and reductions share all of this: they differ in
+//! a [`Combine`]. Reductions of one array take adjacent lanes where they are, without a buffer.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 

@@ -1,4 +1,13 @@
-//! Sums along a row, and across rows: the innermost loops of all sums.
+//! The innermost loops of all sums: along one lane, and across rows.
+//!
+//! ```text
+//! along:   a a a a a a a a | a a a a a a a a | …    up to 32 accumulators take every 32nd element, then fold by halves
+//! across:  row0[j] + row1[j] + … for each column j   8, 4, 2 or 1 rows, 16 and 8 columns at a time
+//! ```
+//!
+//! A lane of up to 1024 elements has one set of accumulators. A longer one is read as eight stretches side by side,
+//! because memory serves several streams faster than one; the sums of their blocks are added pairwise. Elements that are
+//! not adjacent are copied to a buffer first.
 
 #![forbid(unsafe_code)]
 

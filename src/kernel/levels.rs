@@ -1,4 +1,9 @@
-//! A cascade of sums, the error of which is bounded as by pairwise summation.
+//! A cascade of partial sums: the error grows like that of pairwise summation, at a fraction of its cost.
+//!
+//! ```text
+//! level 0:  += row, row, row, … eight times    then it is added to level 1, and starts again at zero
+//! level 1:  += level 0, … eight times          then it is added to level 2
+//! ```
 
 #![forbid(unsafe_code)]
 

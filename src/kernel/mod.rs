@@ -20,13 +20,14 @@
 //! | [`sum`]: streams | up to 128 rows that are added up, many times | kept loops, a reduced one, a kept one |
 //! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
 //! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
+//! | [`fused`]: reduced lanes | reductions of one array over adjacent lanes | kept loops, a lane |
 //! | [`fused`]: lanes | sums of what a closure makes, over one short innermost loop | kept loops, a reduced one |
 //! | [`fused`]: blocks | the same, where all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |
 //! | [`fused`]: tiles | the same, anything else | as rows in tiles; each tile is the output of [`each`] |
 //! | [`product`]: library | large products of `f32` and `f64` | batches, rows, terms, columns; shared matrices make one product |
 //! | [`product`]: the others | many small products | batches, and three loops: rows, terms, columns |
 //!
-//! 5. [`simd`] runs the innermost loops as compiled for the CPU at hand.
+//! 5. [`simd`] runs the innermost loops as compiled for the CPU at hand: [`lane`]s, [`combine`], rows of [`each`].
 //!
 //! `unsafe` stands in [`nest`] (pointers), [`memory`] (what is not initialised yet) and [`simd`] (CPU features), each of
 //! which opens with the invariant that it owns; and outside the kernel in `view::raw`.

@@ -9,6 +9,10 @@
 //!     columns:  tiles of one column, for anything
 //! ```
 //!
+//! Memory: any strides. *Fixed* needs three matrices without gaps; *tiles* adjacent columns in the second matrix and the
+//! result, or adjacent rows in the first matrix and the result; *dots* adjacent terms in both matrices; the library
+//! strides that are not negative. [`Way::of`] and [`Library`] choose.
+//!
 //! Sums of up to 15 terms, and those whose neighbours in memory are different sums, are added in the order of their
 //! terms; the others in eight parts. It does not depend on the CPU or on the number of threads.
 

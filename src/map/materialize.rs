@@ -80,7 +80,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// assert_eq!(row.broadcast_to((2, -1))?.try_materialize()?, array![[1, 2], [1, 2]]);
     /// assert_eq!(
     ///     arr0(1_u8).broadcast_to([1_usize << 62])?.try_materialize().unwrap_err().to_string(),
-    ///     "cannot broadcast shape [4611686018427387904] to [4611686018427387904]: \
+    ///     "cannot materialize shape [4611686018427387904]: \
     ///      the result [4611686018427387904] takes 4611686018427387904 bytes, which cannot be allocated",
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
@@ -190,7 +190,7 @@ impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
 /// The error of a copy that memory cannot hold.
 #[cold]
 fn too_large(shape: &[usize], size: usize) -> BroadcastError {
-    Request::new(&operation::TO_TARGET, &[shape]).to(shape).too_large(shape, size)
+    Request::new(&operation::MATERIALIZE, &[shape]).too_large(shape, size)
 }
 
 /// An error unless the array goes to the shape of the output.

@@ -143,11 +143,7 @@ fn copies() {
     if is_sanitized() {
         return;
     }
-    refused(
-        many().try_materialize(),
-        "broadcast shape [576460752303423488] to [576460752303423488]",
-        &[MANY],
-    );
+    refused(many().try_materialize(), "materialize shape [576460752303423488]", &[MANY]);
     let one = arr0(String::from("a")).into_dyn();
     let all = one.broadcast_to(&[1_usize << 62][..]).unwrap();
     let error = all.try_materialize().unwrap_err().to_string();

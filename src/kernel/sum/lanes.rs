@@ -1,12 +1,16 @@
-//! Nests whose only reduced loop is one of the two innermost ones, and nests that reduce nothing.
+//! Sums that need no tile: at most one loop is reduced, and it is one of the two innermost ones.
 //!
 //! ```text
-//! rows:         for each outer index: out[..] = row0[..] + row1[..] + …   1, 2, 4 or 8 rows at once
-//! channels:     for each outer index: out[..k] = row0[..k] + row1[..k] + …  rows of 2, 3 or 4 elements without gaps
-//! short lanes:  for each output:      out = lane[0] + lane[1] + …         2, 3, 4 or 8 elements
-//! lanes:        for each output:      out = sum of its lane               several accumulators
-//! singles:      for each element:     out = element                       nothing is reduced
+//! rows      a a a a a …      out[j] = sum of column j          1, 2, 4 or 8 rows, as long as they are; 1: a copy
+//!           b b b b b …
+//! channels  r g b r g b …    out[k] = sum of every third        2, 3 or 4 columns without gaps
+//! short     a a a|b b b|…    out[i] = a[i] + a[i + 1] + …       lanes of 2, 3, 4 or 8 elements without gaps
+//! lane      a a a a a a …    out[i] = sum of lane i             adjacent elements
+//! apart     a . a . a . …    the same, after a copy             elements at a stride
+//! singles   a . . b . . …    out[i] = a                         nothing is reduced, elements at a stride
 //! ```
+//!
+//! The outer loops are walked once for all of these: each takes a [`Run`] of equal blocks along the innermost outer loop.
 
 use super::{Element, Store};
 use crate::kernel::lane;

@@ -1,6 +1,12 @@
-//! Rows of an array, added to tiles: see [`tiles`].
+//! Sums that are neither [`lanes`](super::lanes) nor [`streams`](super::streams): rows added to tiles, as
+//! [`tiles`] says. Memory is read row by row, each of them evenly spaced.
 //!
-//! Eight rows are added up before the tile is read and written once.
+//! ```text
+//! for each eight rows: tile[j] += row0[j] + … + row7[j]
+//! ```
+//!
+//! Eight rows are added up before the tile is read and written once. On several threads, large tiles are shared out by
+//! columns.
 
 use super::{Element, Store, Sum};
 use crate::kernel::combine::Plus;

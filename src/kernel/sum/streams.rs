@@ -1,11 +1,14 @@
-//! Nests whose two innermost loops are a reduced one of few steps and a kept one through adjacent elements, and
-//! which reduce nothing else: rows that are added up, many times over. What tiles do, without their overhead.
+//! Sums of up to 128 rows, many times over: the two innermost loops are a reduced one and, inside it, a kept one through
+//! adjacent elements; no other loop is reduced.
 //!
 //! ```text
-//! for each outer index:
-//!     for each 8 rows: tile[..] += row0[..] + … + row7[..]      narrow rows are taken several at a time
-//!     out[..] = the parts of the tile, added up
+//! a a a a      for each outer index:
+//! b b b b          for each eight rows: tile[j] += row0[j] + … + row7[j]
+//! c c c c          out[j] = tile[j]
 //! ```
+//!
+//! Rows of fewer than 32 elements without gaps are taken several at a time, as one longer row; the parts of the tile are
+//! then added up. One level of sums is enough, and the tile is set up once: [`rows`](super::rows) without their overhead.
 
 use super::{Element, Store};
 use crate::kernel::combine::Plus;
