@@ -357,7 +357,10 @@ pub(crate) fn each_offset(loops: &[Loop], k: usize, mut then: impl FnMut(usize))
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
+    use std::panic::catch_unwind;
 
     fn of<const N: usize>((len, strides): (usize, [isize; N])) -> Loop {
         let mut l = Loop { len, ..Loop::ONE };
@@ -382,6 +385,16 @@ mod tests {
         }
         plan.make(outside);
         plan
+    }
+
+    #[test]
+    fn indices_are_as_many_as_isize_counts() {
+        let half = 1_usize << (usize::BITS / 2);
+        for (len, fits) in [(half / 4, true), (half / 2, false), (half, false)] {
+            let mut plan = Plan::new();
+            plan.loops.extend(&all(&[(half, [1, 0]), (len, [0, 1])]));
+            assert_eq!(catch_unwind(|| plan.assert_countable()).is_ok(), fits, "{half} times {len}");
+        }
     }
 
     #[test]

@@ -514,6 +514,21 @@ mod tests {
     }
 
     #[test]
+    fn repeated_rows_end_with_the_last() {
+        let row = [1_u16, 2, 3];
+        let [mut rows, mut columns] = [Loop::ONE, Loop { len: row.len(), ..Loop::ONE }];
+        columns.strides[1] = 1;
+        for count in 1..20 {
+            rows.len = count;
+            let mut out = alloc::vec![9; 2 * count * row.len()];
+            // SAFETY: the elements of the row, and room for twice as many copies
+            unsafe { copy_block(row.as_ptr(), 1, &[rows, columns], out.as_mut_ptr()) };
+            let (copies, after) = out.split_at(count * row.len());
+            assert!(copies.chunks(row.len()).all(|copy| copy == row) && after.iter().all(|&it| it == 9));
+        }
+    }
+
+    #[test]
     fn the_largest_copy() {
         copied_row(0_u8, LARGEST_COPY);
         copied_row(0_f32, LARGEST_COPY / 4);

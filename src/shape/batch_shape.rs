@@ -1,5 +1,6 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
+use super::onto::first_clash;
 use super::target::target_error_of;
 use super::{
     Placeholder, TargetShape, all_stretch_onto, checked_len, fits, join, joint_dim, joint_error_of, resolve,
@@ -251,11 +252,15 @@ fn batches_into_error(shapes: &[BatchShape<'_>], out: BatchShape<'_>) -> Broadca
         Ok(joint) => joint,
         Err(error) => return error,
     };
-    let (joint, batch) = (sizes(&joint), out.batch());
     let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
-    if batch.len() < joint.len() {
+    if out.batch().len() < joint.ndim() {
         // Counts the axes of the whole, as the message shows it.
-        return request.too_few_axes("array", joint.len() + out.base, out.shape.len());
+        return request.too_few_axes("array", joint.ndim() + out.base, out.shape.len());
     }
-    target_error_of(request, joint, &batch.for_message(), Placeholder::Refused)
+    let batches: Vec<_> = shapes.iter().map(|shape| shape.batch()).collect();
+    match first_clash(&batches, out.batch()) {
+        Some((axis, sizes, operand)) => request.incompatible(axis, sizes, [operand, shapes.len()]),
+        // Not reached: the array exists, so its shape does not overflow.
+        None => request.overflow(out.shape),
+    }
 }

@@ -156,7 +156,7 @@ pub(crate) fn sum_target<T: TargetShape>(
     if leading_axes(sizes(&dim), shape).is_some() && fits(sizes(&dim), size) {
         return Ok(dim);
     }
-    Err(sum_error(Request::new(operation, operands), shape, target.for_message(), size))
+    Err(sum_error(Request::new(operation, operands), operands, shape, target.for_message(), size))
 }
 
 /// The number of leading axes that a sum of `shape` to `target` drops.
@@ -169,7 +169,7 @@ pub(crate) fn sums_to(
     target: &[usize],
     request: impl FnOnce() -> Request,
 ) -> Result<usize, BroadcastError> {
-    leading_axes(target, shape).ok_or_else(|| sum_error(request(), shape, target.for_message(), 0))
+    leading_axes(target, shape).ok_or_else(|| sum_error(request(), &[shape], shape, target.for_message(), 0))
 }
 
 /// The number of leading axes of `to` that `from` does not have, or `None` if `from` does not stretch to `to`.
@@ -178,11 +178,17 @@ pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
     all_stretch_onto([from], to).then(|| to.len() - from.len())
 }
 
-/// The error of a sum to a shape, the first of these: `InvalidSize` where a size is negative or too large;
-/// `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is not 1 in the
-/// target; `TooLarge` where elements of `size` bytes do not fit in memory.
+/// The error of a sum to a target of `shape`, the joint shape of the operands. In this order: `InvalidSize` where a size
+/// is negative or too large; `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size
+/// differs and is not 1 in the target; `TooLarge` where elements of `size` bytes do not fit in memory.
 #[cold]
-fn sum_error(request: Request, shape: &[usize], target: Vec<i128>, size: usize) -> BroadcastError {
+fn sum_error(
+    request: Request,
+    operands: &[&[usize]],
+    shape: &[usize],
+    target: Vec<i128>,
+    size: usize,
+) -> BroadcastError {
     let sizes: Vec<usize> = target.iter().filter_map(|&size| usize::try_from(size).ok()).collect();
     if let Some(axis) = first_invalid(&target) {
         let size = target[axis];
@@ -194,7 +200,15 @@ fn sum_error(request: Request, shape: &[usize], target: Vec<i128>, size: usize) 
         return request.error(ErrorKind::TooManyAxes, detail);
     }
     match first_clash(&[&sizes], shape) {
-        Some((axis, [target, own], _)) => request.incompatible(axis, [own, target], [0, 1]),
+        Some((axis, [target, own], _)) => {
+            // a size of 1 may come from an axis that is missing
+            let has_size = |operand: &&[usize]| {
+                let own_axis = (operand.len() + axis).checked_sub(shape.len());
+                own_axis.is_some_and(|own_axis| operand[own_axis] == own)
+            };
+            let operand = operands.iter().position(has_size).unwrap_or(0);
+            request.incompatible(axis, [own, target], [operand, operands.len()])
+        }
         None => request.too_large(&sizes, size),
     }
 }

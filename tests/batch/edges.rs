@@ -68,6 +68,11 @@ fn incompatible() {
         "cannot write what comes of (2; 6, 6) and (; 6) into (4; 6): \
          batch axis 0 has sizes 2 and 4, expected equal sizes or 1 in the operands",
     );
+    // the first operand goes to that output
+    let one = zeros(&[1, 6, 6]);
+    let error = refused(dynamic(&one, 2).apply_into(base_op::MatVec, &y, &mut zeros(&[4, 6])));
+    assert_eq!((error.axis(), error.operands()), (Some(0), Some([1, 2])));
+    assert_eq!((error.sizes().concat(), error.shapes().pop()), ("34".into(), Some("(4; 6)".into())));
     assert_words(
         x.sum_batch_to([3]).map(drop),
         "cannot sum batch shape [2] of (2; 6, 6) to [3]: \
@@ -185,6 +190,11 @@ fn sizes_of_bases() {
         x.zip_map(&y, Signature::literal("(m),(n)->(p)"), ignore).map(drop),
         "UnknownSymbol",
         "cannot apply (m),(n)->(p) to (7; 4) and (; 3): no operand has an axis p that says the size of the result's",
+    );
+    wrong(
+        x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])),
+        "BaseSize",
+        "cannot write what comes of (7; 4) and (; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
     );
     wrong(
         x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])),

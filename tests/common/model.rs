@@ -179,6 +179,22 @@ pub fn assert_picture(error: &BroadcastError) {
         panic!("not in tests/pictures.txt:\n{message}\n{picture}\n");
     };
     assert_eq!(picture, expected);
+    assert_operands(error);
+}
+
+/// Asserts that an error's operands are two shapes, and that each has the size that clashes with the other's.
+#[track_caller]
+fn assert_operands(error: &BroadcastError) {
+    let Some(operands) = error.operands() else { return };
+    assert_ne!(operands[0], operands[1], "{error}");
+    let (shapes, sizes) = (error.shapes(), error.sizes());
+    assert_eq!(sizes.len(), 2, "{error}");
+    for (operand, size) in operands.into_iter().zip(sizes) {
+        let shape = &shapes[operand];
+        let mut found = shape.split(|c: char| "[](), ;x".contains(c));
+        // a missing axis has size 1
+        assert!(size == "1" || found.any(|it| it == size), "{size} is not in {shape}: {error}");
+    }
 }
 
 /// The variant's name of a broadcast's error. The broadcast must fail.

@@ -86,6 +86,12 @@ fn map_sum_to() {
         "cannot broadcast shape [4] and sum to [0]: \
          axis 0 has sizes 4 and 0, expected equal sizes or 1 in the target",
     );
+    // the size comes from the second operand
+    assert_incompatible(
+        broadcast_map_sum_to((&b, &a), [5, 4], |b, a| b * a),
+        "cannot broadcast shapes [4] and [3, 4] together and sum to [5, 4]: \
+         axis 0 has sizes 3 and 5, expected equal sizes or 1 in the target",
+    );
     let words = "cannot broadcast shape [4] and sum to [1, 4]: the target has 2 axes, expected at most 1";
     let kind = ErrorKind::IncompatibleShape;
     assert_words(broadcast_map_sum_to(b.view(), [1, 4], |b| b + 1), "TooManyAxes", words, kind);

@@ -39,6 +39,10 @@ fn inferring() {
         message(p("2x3").merge(&p("3"))),
         "AxisCount: cannot merge shapes 2x3 and 3: the second shape has 1 axis, expected 2",
     );
+    assert_eq!(
+        message(p("2x3").merge(&p("2x4"))),
+        "Incompatible: cannot merge shapes 2x3 and 2x4: axis 1 has sizes 3 and 4, expected equal sizes",
+    );
 }
 
 /// Of operands that clash alike, the first is named.
@@ -102,6 +106,11 @@ fn families() {
         message(infer_axes(&p("3"), &p("2x?x3"), [0])),
         "AxisCount: cannot broadcast shape 3 along axes [0] to 2x?x3: \
          the target has 3 axes, expected 2, those of the array and those named",
+    );
+    assert_eq!(
+        message(infer_axes(&p("?x3"), &p("2x?x4"), [0])),
+        "Incompatible: cannot broadcast shape ?x3 along axes [0] to 2x?x4: \
+         axis 2 has sizes 3 and 4, expected equal sizes",
     );
     assert_eq!(
         message(infer_batch(&[(p("2x3x3"), 2), (p("3"), 2)])),

@@ -82,7 +82,9 @@ fn refuses_with_the_position() {
         assert_eq!(error.to_string(), format!("cannot read {text:?}: position {position} needs {expected}"));
     }
     assert!("2x3".parse::<Dim>().is_err() && "*".parse::<Dim>().is_err() && "".parse::<Dim>().is_err());
-    assert!(Dim::name("").is_err() && Dim::name("2n").is_err() && Dim::name("n x").is_err());
+    for (text, position) in [("", 0), ("2n", 0), ("xn", 0), ("n x", 1), ("né", 1), ("ab2-", 3)] {
+        assert_eq!(Dim::name(text).unwrap_err().position(), Some(position), "{text:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every kind of array and of element: how an array is stored and what is in it does not matter.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
-use common::{Layout, array_and_target, family, resolved};
+use common::{Layout, array_and_target, family, kind, resolved};
 use ndarray::{
     ArcArray2, Array1, Array2, ArrayRef, ArrayView1, ArrayView2, Axis, CowArray, Ix2, arr0, array, s,
 };
@@ -101,6 +101,27 @@ fn operands_may_have_different_elements() {
     assert_eq!(z, array![[(), ()], [(), ()]]);
     let (x, y) = names.broadcast_to_match(&flags).expect("2 by 2");
     assert_eq!((&*x[[1, 0]], y[[1, 0]]), ("b", true));
+}
+
+/// An array or a slice of operands, whatever its length.
+#[test]
+fn lists_of_operands() {
+    let (row, column) = (array![[1, 2, 3]], array![[10], [20]]);
+    assert_eq!(broadcast_arrays::<[&Array2<i32>; 0]>([]), Ok([]));
+    assert_eq!(broadcast_arrays([&row]), Ok([row.view()]));
+    let views = broadcast_arrays([&row, &column]).expect("2 by 3");
+    assert_eq!(views[0], array![[1, 2, 3], [1, 2, 3]]);
+    assert_eq!(views[1], array![[10, 10, 10], [20, 20, 20]]);
+    let list = [&row, &column, &row];
+    assert_eq!(broadcast_arrays(&list[..0]), Ok(vec![]));
+    for len in 1..=list.len() {
+        let views = broadcast_arrays(&list[..len]).expect("1 or 2 by 3");
+        let joint = views[0].dim();
+        assert_eq!(joint, (len.min(2), 3));
+        assert!(views.iter().zip(list).all(|(view, own)| *view == own.broadcast(joint).expect("its shape")));
+    }
+    assert_eq!(kind(broadcast_arrays([&row, &array![[1, 2]]])), "Incompatible");
+    assert_eq!(kind(broadcast_arrays(&[&row, &array![[1, 2]]][..])), "Incompatible");
 }
 
 #[test]

@@ -129,6 +129,28 @@ fn no_axes() {
     assert_eq!(kind(array![1].broadcast_to(())), "TooFewAxes");
 }
 
+/// Sets of axes have one bit for each of up to 64 axes, and a flag for each of more.
+#[test]
+fn about_64_axes() {
+    for ndim in 63..=66 {
+        let (first, last) = (vec![0_usize], vec![ndim - 1]);
+        let (but_first, but_last) = ((1..ndim).collect::<Vec<_>>(), (0..ndim - 1).collect::<Vec<_>>());
+        let mut target = vec![1; ndim];
+        for (named, own) in [(&but_first, &first), (&but_last, &last)] {
+            target[own[0]] = 2;
+            let view = array![5, 7].into_dyn();
+            let view = view.broadcast_axes(&target[..], &named[..]).expect("size 1 at the named axes");
+            assert_eq!((view.shape(), view.sum()), (&target[..], 12));
+            let sum = view.sum_axes(&named[..]).expect("one axis stays");
+            assert_eq!(sum, array![5, 7].into_dyn());
+            assert_eq!(view.sum_axes(&own[..]).expect("others stay").ndim(), ndim - 1);
+            assert_eq!(kind(view.sum_axes([own[0], own[0]])), "DuplicateAxis");
+            target[own[0]] = 1;
+        }
+        assert_eq!(kind(array![5, 7].broadcast_axes(&target[..], ndim)), "AxisOutOfBounds");
+    }
+}
+
 /// The time for all of it together is generous: what is guarded against would never end.
 #[test]
 fn hostile_shapes_are_refused_at_once() {

@@ -133,6 +133,12 @@ fn invalid_size() {
         "cannot broadcast shape [3] with its axes at [1] of [2, -1]: \
          axis 1 of the target is -1, expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
+    // the picture leaves out an array that has no place of its own for each axis
+    assert_words(
+        empty(&[2, 3]).broadcast_in_dim([2, -1], [0]).map(drop),
+        "cannot broadcast shape [2, 3] with its axes at [0] of [2, -1]: \
+         axis 1 of the target is -1, expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
+    );
 }
 
 #[test]
