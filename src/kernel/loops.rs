@@ -391,7 +391,7 @@ mod tests {
     fn indices_are_as_many_as_isize_counts() {
         let half = 1_usize << (usize::BITS / 2);
         for (len, fits) in [(half / 4, true), (half / 2, false), (half, false)] {
-            let mut plan = Plan::new();
+            let mut plan = LoopPlan::new();
             plan.loops.extend(&all(&[(half, [1, 0]), (len, [0, 1])]));
             assert_eq!(catch_unwind(|| plan.assert_countable()).is_ok(), fits, "{half} times {len}");
         }
