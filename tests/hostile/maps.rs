@@ -132,8 +132,8 @@ fn copies(t: &mut Table) {
     t.call(name, || hollow().try_materialize()).gives(|copy| copy.dim() == (0, LIMIT));
     t.call(name, || arr0(Nothing).try_materialize()).is(Ok(arr0(Nothing)));
     t.call(name, || huge().try_materialize()).refused(
-        "cannot broadcast shape [2147483648, 2147483648] to [2147483648, 2147483648]: the result [2147483648, \
-         2147483648] with elements of 8 bytes is larger than isize::MAX bytes",
+        "cannot materialize shape [2147483648, 2147483648]: the result [2147483648, 2147483648] with elements of 8 \
+         bytes is larger than isize::MAX bytes",
     );
 
     let name = "Materialize::materialize_into";
