@@ -1,6 +1,6 @@
 //! Means over named axes.
 
-use super::new_sum::new_sum;
+use super::sums::new_sum;
 use crate::error::{BroadcastError, ErrorKind, Request, operation};
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};

@@ -10,12 +10,12 @@
 
 mod into_sum;
 mod mean_axes;
-mod new_sum;
 mod par;
 mod reduce_axes;
 mod sum_axes;
 mod sum_in_dim;
 mod sum_to;
+mod sums;
 
 pub use into_sum::IntoSumTo;
 pub use mean_axes::MeanAxes;

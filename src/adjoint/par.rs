@@ -1,11 +1,10 @@
 //! The sums on several threads.
 
-use super::new_sum::new_sum;
-use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::sum_into;
+use super::sums;
+use crate::error::BroadcastError;
+use crate::kernel::store::{Accumulate, Overwrite, Scaled};
 use crate::kernel::threads::Threads;
-use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, over_axes, sum_target, sums_to, without_axes};
+use crate::shape::{Axes, LessAxes, TargetShape};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -43,11 +42,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Send + Sync,
         D: LessAxes<X::Count>,
     {
-        let array = self.as_array_ref();
-        let (left, summed): (D::Left, _) =
-            without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
-        new_sum(array, left, &|axis| summed.contains(axis), Threads)
-            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
+        sums::sum_axes(self.as_array_ref(), &axes, Threads)
     }
 
     /// [`sum_axes_keepdims`](crate::SumAxes::sum_axes_keepdims) on several threads.
@@ -75,10 +70,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        let array = self.as_array_ref();
-        let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        new_sum(array, kept, &|_| false, Threads)
-            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
+        sums::sum_axes_keepdims(self.as_array_ref(), &axes, Threads)
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.
@@ -106,14 +98,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        let array = self.as_array_ref();
-        let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
-        let new = array.ndim() - target.ndim();
-        new_sum(array, target, &|axis| axis < new, Threads).map_err(|no| {
-            Request::new(&operation::SUM_TO, &[array.shape()])
-                .to(shape.for_message())
-                .too_large(&no.shape, no.size)
-        })
+        sums::sum_to_shape(self.as_array_ref(), &shape, Threads)
     }
 
     /// [`sum_to_shape_into`](crate::SumTo::sum_to_shape_into) on several threads.
@@ -143,7 +128,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        par_sum_with(self.as_array_ref(), out, &Overwrite)
+        sums::sum_to_out(self.as_array_ref(), out, &Overwrite, Threads)
     }
 
     /// [`add_sum_to`](crate::SumTo::add_sum_to) on several threads.
@@ -173,7 +158,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        par_sum_with(self.as_array_ref(), out, &Accumulate)
+        sums::sum_to_out(self.as_array_ref(), out, &Accumulate, Threads)
     }
 
     /// [`scaled_add_sum_to`](crate::SumTo::scaled_add_sum_to) on several threads.
@@ -207,21 +192,8 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Mul<Output = A> + Send + Sync,
     {
-        par_sum_with(self.as_array_ref(), out, &Scaled(factor))
+        sums::sum_to_out(self.as_array_ref(), out, &Scaled(factor), Threads)
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> ParSum<A, D> for T {}
-
-fn par_sum_with<A, D: Dimension, E: Dimension, S: Store<A, Slot = A> + Sync>(
-    array: &ArrayRef<A, D>,
-    out: &mut ArrayRef<A, E>,
-    store: &S,
-) -> Result<(), BroadcastError>
-where
-    A: Clone + Zero + Send + Sync,
-{
-    let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
-    sum_into(array, out, &|axis| axis < new, store, Threads);
-    Ok(())
-}

@@ -1,9 +1,9 @@
 //! nGraph's adjoint: the sum over named axes.
 
-use super::new_sum::new_sum;
-use crate::error::{BroadcastError, operation};
+use super::sums;
+use crate::error::BroadcastError;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
+use crate::shape::{Axes, LessAxes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
@@ -68,11 +68,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
         D: LessAxes<X::Count>,
     {
-        let array = self.as_array_ref();
-        let (left, summed): (D::Left, _) =
-            without_axes(&operation::SUM_AXES, array.shape(), &axes, size_of::<A>())?;
-        new_sum(array, left, &|axis| summed.contains(axis), Serial)
-            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
+        sums::sum_axes(self.as_array_ref(), &axes, Serial)
     }
 
     /// The sum over `axes`, which stay in the result with size 1.
@@ -103,10 +99,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        let array = self.as_array_ref();
-        let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        new_sum(array, kept, &|_| false, Serial)
-            .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), &axes).too_large(&no.shape, no.size))
+        sums::sum_axes_keepdims(self.as_array_ref(), &axes, Serial)
     }
 }
 

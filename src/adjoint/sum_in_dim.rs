@@ -1,6 +1,6 @@
 //! The adjoint of placed axes: the sum over all other axes.
 
-use super::new_sum::new_sum;
+use super::sums::new_sum;
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::sum_into;

@@ -1,11 +1,10 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
-use super::new_sum::new_sum;
-use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::sum_into;
+use super::sums;
+use crate::error::BroadcastError;
+use crate::kernel::store::{Accumulate, Overwrite, Scaled};
 use crate::kernel::threads::Serial;
-use crate::shape::{ShapeOf, TargetShape, sum_target, sums_to};
+use crate::shape::{ShapeOf, TargetShape};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -57,14 +56,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        let array = self.as_array_ref();
-        let target = sum_target(array.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
-        let new = array.ndim() - target.ndim();
-        new_sum(array, target, &|axis| axis < new, Serial).map_err(|no| {
-            Request::new(&operation::SUM_TO, &[array.shape()])
-                .to(shape.for_message())
-                .too_large(&no.shape, no.size)
-        })
+        sums::sum_to_shape(self.as_array_ref(), &shape, Serial)
     }
 
     /// [`sum_to_shape`](Self::sum_to_shape) to the shape of `like`, whose elements do not matter.
@@ -126,7 +118,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sum_with(self.as_array_ref(), out, &Overwrite)
+        sums::sum_to_out(self.as_array_ref(), out, &Overwrite, Serial)
     }
 
     /// Adds the sum to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -156,7 +148,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sum_with(self.as_array_ref(), out, &Accumulate)
+        sums::sum_to_out(self.as_array_ref(), out, &Accumulate, Serial)
     }
 
     /// Adds `factor` times the sum to an array. With -1, this is the backward pass of a subtraction.
@@ -190,19 +182,8 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Mul<Output = A>,
     {
-        sum_with(self.as_array_ref(), out, &Scaled(factor))
+        sums::sum_to_out(self.as_array_ref(), out, &Scaled(factor), Serial)
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> SumTo<A, D> for T {}
-
-#[inline]
-fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
-    array: &ArrayRef<A, D>,
-    out: &mut ArrayRef<A, E>,
-    store: &S,
-) -> Result<(), BroadcastError> {
-    let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
-    sum_into(array, out, &|axis| axis < new, store, Serial);
-    Ok(())
-}
