@@ -81,7 +81,7 @@ pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
             elements.extend_from_slice(slice);
             return Ok(Array::from_shape_vec(shape, elements).expect("as many elements as the shape has"));
         }
-        if !needs_drop::<A>() {
+        if !const { needs_drop::<A>() } {
             return to_new(shape, &Inputs::from((array,)), Cloning);
         }
     }

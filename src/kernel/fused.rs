@@ -122,6 +122,9 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) {
+    if !const { forgettable::<R>() } {
+        return drive(nest, visit);
+    }
     match FusedStrategy::of::<R>(nest.loops()) {
         FusedStrategy::Direct => drive(nest, visit),
         FusedStrategy::Lanes => {
@@ -146,9 +149,9 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     }
 }
 
-/// The strategy for a reduced nest, chosen by its loops.
+/// The strategy for a reduced nest of [`forgettable`] results, chosen by its loops.
 enum FusedStrategy {
-    /// No loop is reduced, or partial results cannot be forgotten.
+    /// No loop is reduced.
     Direct,
     Lanes,
     Blocks(Tiling),
@@ -157,8 +160,7 @@ enum FusedStrategy {
 
 impl FusedStrategy {
     fn of<R>(loops: &[Loop]) -> Self {
-        let first = loops.iter().position(Loop::is_reduced);
-        let Some(first) = first.filter(|_| forgettable::<R>()) else { return Self::Direct };
+        let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
         let room = ROOM.min(Scratch::capacity::<R>());
         let reduced = steps(&loops[first..]);
         if first > 0 && first + 1 == loops.len() && reduced <= SHORT {

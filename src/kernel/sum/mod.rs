@@ -64,7 +64,8 @@ pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
         return small(nest, store);
     }
     if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
-        run(nest, store, executor);
+        // constant, so that a type's builds have only what it runs
+        if const { forgettable::<A>() } { run(nest, store, executor) } else { plain(nest, store) }
     }
 }
 
@@ -95,7 +96,7 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
         let says_nothing = strides[former] == 0 || strides[latter] == 0;
         (!says_nothing).then(|| strides[former] < strides[latter])
     };
-    if needs_drop::<A>() {
+    if const { needs_drop::<A>() } {
         // initialised, so that a panic does not leak the sums that were stored before it
         let mut out = filled_in_order(shape, &is_inside, A::zero)?;
         sum_into(input, &mut out, dropped, &Overwrite, executor);
@@ -106,12 +107,9 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     })
 }
 
-/// The strategy of a sum, chosen by its loops.
+/// The strategy of a sum of [`forgettable`] elements, chosen by its loops.
 #[derive(Clone, Copy, Debug)]
 enum SumStrategy {
-    /// One output after the other, for elements that own memory or are large: partial sums cannot be forgotten, or do not
-    /// fit into a [`Scratch`].
-    Plain,
     Lanes(Lanes),
     Streams(Streams),
     Tiles(Tiling),
@@ -120,9 +118,6 @@ enum SumStrategy {
 impl SumStrategy {
     #[inline]
     fn of<T>(loops: &[Loop]) -> Self {
-        if !const { forgettable::<T>() } {
-            return Self::Plain;
-        }
         let capacity = Scratch::capacity::<T>();
         if let Some(lanes) = Lanes::of(loops) {
             Self::Lanes(lanes)
@@ -152,7 +147,7 @@ fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, st
     let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= PARALLEL_BYTES;
     // each part chooses its strategy when it runs: this choice only serves to cut
     let first_uncut = match is_large.then(|| SumStrategy::of::<T>(loops)) {
-        None | Some(SumStrategy::Plain) => 0,
+        None => 0,
         // their order of summation depends on the two innermost loops
         Some(SumStrategy::Streams(_) | SumStrategy::Lanes(Lanes::Channels(_))) => loops.len() - 2,
         Some(SumStrategy::Lanes(_)) => loops.len(),
@@ -179,7 +174,6 @@ where
     #[inline]
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
         match SumStrategy::of::<T>(part.loops()) {
-            SumStrategy::Plain => plain(part, self.store),
             SumStrategy::Lanes(Lanes::Strided) => lanes::strided_lanes(part, self.store),
             SumStrategy::Lanes(lanes) => simd::dispatch(SumLanes { lanes, nest: part, store: self.store }),
             SumStrategy::Streams(streams) => streams.run(part, self.store),
@@ -203,6 +197,8 @@ impl<T: Element, S: Store<T>> Work for SumLanes<'_, '_, T, S> {
     }
 }
 
+/// One output after the other, for elements that own memory or are large: partial sums cannot be forgotten, or do not fit
+/// into a [`Scratch`].
 fn plain<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let mut room = Loops::new();
     let nest = nest.ordered(|_, l| u8::from(l.is_reduced()), &mut room);
