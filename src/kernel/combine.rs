@@ -7,9 +7,8 @@
 
 use super::lane;
 use super::levels::take_or;
+use super::nest::Run;
 use super::simd::{self, Cpu, Work};
-use core::array;
-use core::hint::black_box;
 use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
@@ -22,8 +21,14 @@ pub(crate) trait Combine<T> {
     /// Combines each element of `from` into the element of `into` at the same index.
     fn rows(&self, into: &mut [T], from: &[T]);
 
-    /// Combines all elements of a lane.
-    fn total(&self, lane: &[T]) -> T;
+    /// Combines each `width` adjacent elements. The results are at the front, in order.
+    fn lanes(&self, elements: &mut [T], width: usize);
+}
+
+/// A [`Combine`] for lanes that are read where they are.
+pub(crate) trait CombineLanes<T>: Combine<T> {
+    /// Combines the elements of each block of the run into its slot.
+    fn lanes_to(&self, run: Run<'_, T, T>);
 }
 
 /// Addition.
@@ -41,8 +46,10 @@ impl<T: Clone + Zero> Combine<T> for Plus {
     }
 
     #[inline(always)]
-    fn total(&self, lane: &[T]) -> T {
-        lane::total(lane)
+    fn lanes(&self, elements: &mut [T], width: usize) {
+        for lane in 0..elements.len() / width {
+            elements[lane] = lane::total_sum(&elements[lane * width..][..width]);
+        }
     }
 }
 
@@ -73,18 +80,6 @@ impl<T: Clone, F: Fn(T, T) -> T> ClosureOp<'_, T, F> {
     fn add_all(self, into: &mut [T], values: &[T]) {
         into.iter_mut().zip(values).for_each(|(into, value)| self.add(into, value.clone()));
     }
-
-    /// Combines the second half of the partial results with the first until `keep` remain, at the front. Both counts are
-    /// powers of two.
-    #[inline(always)]
-    fn halve(self, sums: &mut [T], keep: usize) {
-        let mut width = sums.len();
-        while width > keep {
-            width /= 2;
-            let (low, high) = sums.split_at_mut(width);
-            self.add_all(low, &high[..width]);
-        }
-    }
 }
 
 impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
@@ -96,8 +91,14 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
         simd::dispatch(CombineRows { by: *self, into, from });
     }
 
-    fn total(&self, lane: &[T]) -> T {
-        simd::dispatch(CombineLane { by: *self, lane })
+    fn lanes(&self, elements: &mut [T], width: usize) {
+        simd::dispatch(Lanes { by: *self, elements, width });
+    }
+}
+
+impl<T: Clone, F: Fn(T, T) -> T> CombineLanes<T> for ClosureOp<'_, T, F> {
+    fn lanes_to(&self, run: Run<'_, T, T>) {
+        simd::dispatch(LanesTo { by: *self, run });
     }
 }
 
@@ -117,43 +118,38 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRows<'_, '_, T, F> {
     }
 }
 
-struct CombineLane<'a, 'f, T, F> {
+struct Lanes<'a, 'f, T, F> {
     by: ClosureOp<'f, T, F>,
-    lane: &'a [T],
+    elements: &'a mut [T],
+    width: usize,
 }
 
-/// The number of accumulators for a long lane.
-const LONG: usize = 64;
-/// The number of accumulators for a short lane, and for the last elements of a long one.
-const SHORT: usize = 8;
-
-impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLane<'_, '_, T, F> {
-    type Output = T;
+impl<T: Clone, F: Fn(T, T) -> T> Work for Lanes<'_, '_, T, F> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<C: Cpu>(self) -> T {
-        let Self { by, lane } = self;
-        let mut eight: [T; SHORT] = array::from_fn(|_| by.identity.clone());
-        let rows = lane.chunks_exact(LONG);
-        let rest = rows.remainder();
-        if lane.len() >= LONG {
-            let mut sums: [T; LONG] = array::from_fn(|_| by.identity.clone());
-            // Opaque, so that the loop is not unrolled: the compiler vectorises it as a loop for more operations.
-            let sums = &mut sums[..black_box(LONG)];
-            for row in rows {
-                by.add_all(sums, row);
-            }
-            by.halve(sums, SHORT);
-            eight.clone_from_slice(&sums[..SHORT]);
+    fn run<C: Cpu>(self) {
+        let Self { by, elements, width } = self;
+        for lane in 0..elements.len() / width {
+            elements[lane] = lane::total::<T, true>(&elements[lane * width..][..width], by.identity, by.op);
         }
-        let rows = rest.chunks_exact(SHORT);
-        let rest = rows.remainder();
-        for row in rows {
-            by.add_all(&mut eight, row);
+    }
+}
+
+struct LanesTo<'a, 'f, T, F> {
+    by: ClosureOp<'f, T, F>,
+    run: Run<'a, T, T>,
+}
+
+impl<T: Clone, F: Fn(T, T) -> T> Work for LanesTo<'_, '_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let Self { by, mut run } = self;
+        while let Some((lane, slot)) = run.next() {
+            *slot.only() = lane::total::<T, true>(lane.slice(), by.identity, by.op);
         }
-        by.add_all(&mut eight, rest);
-        by.halve(&mut eight, 1);
-        take_or(&mut eight[0], || by.identity.clone())
     }
 }
 
@@ -162,17 +158,26 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
+    /// Combines the lane, as the second of three.
+    fn total(by: &dyn Combine<usize>, lane: &[usize]) -> usize {
+        let mut three = lane.repeat(3);
+        by.lanes(&mut three, lane.len());
+        assert_eq!(three[0], three[2]);
+        three[1]
+    }
+
     #[test]
     fn lanes_of_all_lengths() {
         let by = ClosureOp { identity: &usize::MIN, op: &usize::max };
         for len in (1..80_usize).chain([1000, 2048]) {
             for at in [0, len / 2, len - 1] {
                 let lane: Vec<_> = (0..len).map(|i| if i == at { 5000 } else { i % 7 }).collect();
-                assert_eq!(by.total(&lane), 5000, "{len} elements, {at}");
+                assert_eq!(total(&by, &lane), 5000, "{len} elements, {at}");
             }
             let lane: Vec<_> = (0..len).collect();
-            assert_eq!(ClosureOp { identity: &0, op: &|a, b| a + b }.total(&lane), lane.iter().sum());
+            let sum = total(&ClosureOp { identity: &0, op: &|a, b| a + b }, &lane);
+            assert_eq!(sum, lane.iter().sum());
+            assert_eq!(sum, total(&Plus, &lane));
         }
-        assert_eq!(by.total(&[]), 0);
     }
 }

@@ -17,7 +17,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{ClosureOp, Combine};
+use super::combine::{ClosureOp, Combine, CombineLanes};
 use super::each::{Make, VisitBlock, drive};
 use super::lane;
 use super::levels::{Levels, take};
@@ -89,7 +89,7 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
     array: &ArrayRef<A, D>,
     shape: D,
     visit: &mut VisitBlock<'_, A, (A,)>,
-    combine: &dyn Combine<A>,
+    combine: &dyn CombineLanes<A>,
 ) -> Result<Array<A, D>, NoMemory> {
     let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
     let inputs = Inputs::from((array,));
@@ -99,10 +99,8 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
             return Ok(out);
         }
         let mut runs = nest.blocks(1, false);
-        while let Some(mut lanes) = runs.next() {
-            while let Some((lane, slot)) = lanes.next() {
-                *slot.only() = combine.total(lane.slice());
-            }
+        while let Some(run) = runs.next() {
+            combine.lanes_to(run);
         }
     }
     Ok(out)
@@ -220,9 +218,7 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
             }
             remaining /= l.len;
             if inside == 1 {
-                for lane in 0..remaining {
-                    buffer[lane] = combine.total(&buffer[lane * l.len..][..l.len]);
-                }
+                combine.lanes(&mut buffer[..remaining * l.len], l.len);
                 continue;
             }
             for (to, from) in (0..remaining).step_by(inside).zip((0..).step_by(inside * l.len)) {

@@ -26,7 +26,8 @@ const TURNS: usize = 16;
 /// The number of accumulators: enough to fill several vectors.
 const fn sums<T>() -> usize {
     match size_of::<T>() {
-        0..=4 => 32,
+        0..=1 => 64,
+        2..=4 => 32,
         5..=8 => 16,
         _ => 8,
     }
@@ -41,7 +42,11 @@ pub(super) const fn room<T>() -> usize {
 /// The sum of adjacent elements, its error bounded as by pairwise summation.
 #[inline(always)]
 pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
-    if x.width() <= BLOCK { block_of(x) } else { sum_strided(x.into(), &mut []) }
+    if x.width() <= BLOCK {
+        block_of::<T, false>(x, &T::zero(), &plus)
+    } else {
+        sum_strided(x.into(), &mut [])
+    }
 }
 
 /// The [`sum`] of the only row of a block, whose elements may be strided. `room` has [`room()`] elements for copies.
@@ -61,9 +66,10 @@ impl<T: Clone + Zero> Work for LaneSum<'_, '_, T> {
     fn run<C: Cpu>(self) -> T {
         let Self { x, room } = self;
         if x.width() <= BLOCK {
-            return block_of(adjacent(x, room));
+            return block_of::<T, false>(adjacent(x, room), &T::zero(), &plus);
         }
         match const { sums::<T>() } {
+            64 => stretches::<T, 64>(x, room),
             32 => stretches::<T, 32>(x, room),
             16 => stretches::<T, 16>(x, room),
             _ => stretches::<T, 8>(x, room),
@@ -86,11 +92,12 @@ fn stretches<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -
             add(&mut sums, &turn.columns::<8, L>(0, i, &T::zero(), sum_by_halves));
             i += L;
         }
-        halve(&mut sums, 1);
+        halve(&mut sums, 1, &plus);
         pending.push(sums[0].clone());
         from += turn.width();
     }
-    pending.total() + block::<T, L>(adjacent(x.cut(8 * stretch, 1, x.width() - 8 * stretch), room))
+    let rest = adjacent(x.cut(8 * stretch, 1, x.width() - 8 * stretch), room);
+    pending.total() + block::<T, L, false>(rest, &T::zero(), &plus)
 }
 
 /// The block, copied to `room` unless it is dense.
@@ -108,48 +115,65 @@ fn adjacent<'a, T: Clone>(x: Block<'a, T>, room: &'a mut [T]) -> Block<'a, T, tr
     Block::from(&room[..len]).cut(0, x.rows(), x.width())
 }
 
-/// The sum of at most [`BLOCK`] adjacent elements.
 #[inline(always)]
-fn block_of<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
+fn plus<T: Zero>(a: T, b: T) -> T {
+    a + b
+}
+
+/// Combines at most [`BLOCK`] adjacent elements. `OPAQUE` is for operations other than addition: see [`block`].
+#[inline(always)]
+fn block_of<T: Clone, const OPAQUE: bool>(x: Block<'_, T, true>, identity: &T, op: &impl Fn(T, T) -> T) -> T {
     match const { sums::<T>() } {
-        32 => block::<T, 32>(x),
-        16 => block::<T, 16>(x),
-        _ => block::<T, 8>(x),
+        64 => block::<T, 64, OPAQUE>(x, identity, op),
+        32 => block::<T, 32, OPAQUE>(x, identity, op),
+        16 => block::<T, 16, OPAQUE>(x, identity, op),
+        _ => block::<T, 8, OPAQUE>(x, identity, op),
     }
 }
 
-/// The sum of at most [`BLOCK`] adjacent elements, by `L` accumulators.
+/// Combines at most [`BLOCK`] adjacent elements, by `L` accumulators. If `OPAQUE`, these go through memory after each step:
+/// without it, the compiler vectorises some operations across rows, with a load for each element (2x slower).
 #[inline(always)]
-fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
+fn block<T: Clone, const L: usize, const OPAQUE: bool>(
+    x: Block<'_, T, true>,
+    identity: &T,
+    op: &impl Fn(T, T) -> T,
+) -> T {
     let n = x.width();
-    let mut eight: [T; 8] = array::from_fn(|_| T::zero());
+    let mut eight: [T; 8] = array::from_fn(|_| identity.clone());
     if n >= L {
-        let mut sums: [T; L] = array::from_fn(|_| T::zero());
+        let mut sums: [T; L] = array::from_fn(|_| identity.clone());
         let chunks = x.cut(0, n / L, L);
         let mut row = 0;
         while chunks.rows() - row >= 4 {
-            add(&mut sums, &chunks.columns::<4, L>(row, 0, &T::zero(), sum_by_halves));
+            combine(&mut sums, &chunks.columns::<4, L>(row, 0, identity, |four| by_halves(four, op)), op);
+            if OPAQUE {
+                black_box(&mut sums);
+            }
             row += 4;
         }
         while row < chunks.rows() {
-            add(&mut sums, &chunks.columns::<1, L>(row, 0, &T::zero(), sum_by_halves));
+            combine(&mut sums, &chunks.columns::<1, L>(row, 0, identity, |one| by_halves(one, op)), op);
+            if OPAQUE {
+                black_box(&mut sums);
+            }
             row += 1;
         }
-        halve(&mut sums, 8);
+        halve(&mut sums, 8, op);
         eight.clone_from_slice(&sums[..8]);
     }
     let mut i = n / L * L;
     while n - i >= 8 {
-        add(&mut eight, &x.columns::<1, 8>(0, i, &T::zero(), sum_by_halves));
+        combine(&mut eight, &x.columns::<1, 8>(0, i, identity, |one| by_halves(one, op)), op);
         i += 8;
     }
-    halve(&mut eight, 1);
-    let mut rest = T::zero();
+    halve(&mut eight, 1, op);
+    let mut rest = identity.clone();
     while i < n {
-        rest = rest + x.get(0, i).clone();
+        rest = op(rest, x.get(0, i).clone());
         i += 1;
     }
-    eight[0].clone() + rest
+    op(eight[0].clone(), rest)
 }
 
 /// Calls `sink` for each column with its slot and the sum of `R` rows, from `row` on.
@@ -225,7 +249,7 @@ pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T])
     // Opaque, so that the compiler does not order the vectors of the loop above for the additions below (5x slower).
     let mut sums = black_box(sums);
     add(&mut sums, rest);
-    halve(&mut sums, K);
+    halve(&mut sums, K, &plus);
     array::from_fn(|i| sums[i].clone())
 }
 
@@ -243,8 +267,13 @@ pub(super) fn short<T: Clone + Zero, U, const N: usize>(
 
 #[inline(always)]
 pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
+    combine(a, b, &plus);
+}
+
+#[inline(always)]
+fn combine<T: Clone>(a: &mut [T], b: &[T], op: &impl Fn(T, T) -> T) {
     for (a, b) in a.iter_mut().zip(b) {
-        *a = a.clone() + b.clone();
+        *a = op(a.clone(), b.clone());
     }
 }
 
@@ -260,37 +289,49 @@ pub(super) fn fold<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width
     }
 }
 
-/// The sum of adjacent elements, a block at a time: for a few thousand.
+/// Combines adjacent elements, a block at a time: for a few thousand.
 #[inline(always)]
-pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
-    let mut total = T::zero();
+pub(super) fn total<T: Clone, const OPAQUE: bool>(x: &[T], identity: &T, op: &impl Fn(T, T) -> T) -> T {
+    let mut total = identity.clone();
     // not `fold`: its closure might not be inlined, and then is not compiled for the CPU
     for part in x.chunks(BLOCK) {
-        total = total + block_of(part.into());
+        total = op(total, block_of::<T, OPAQUE>(part.into(), identity, op));
     }
     total
 }
 
-/// Adds the second half of the sums to the first until `keep` remain, at the front. Both counts are powers of two.
+/// The sum of adjacent elements, as [`total`].
 #[inline(always)]
-fn halve<T: Clone + Zero>(sums: &mut [T], keep: usize) {
+pub(super) fn total_sum<T: Clone + Zero>(x: &[T]) -> T {
+    total::<T, false>(x, &T::zero(), &plus)
+}
+
+/// Combines the second half of the accumulators with the first until `keep` remain, at the front. Both counts are powers
+/// of two.
+#[inline(always)]
+fn halve<T: Clone>(sums: &mut [T], keep: usize, op: &impl Fn(T, T) -> T) {
     let mut width = sums.len();
     while width > keep {
         width /= 2;
         for j in 0..width {
-            sums[j] = sums[j].clone() + sums[j + width].clone();
+            sums[j] = op(sums[j].clone(), sums[j + width].clone());
         }
     }
 }
 
-/// The sum of `N` terms: the second half is added to the first until one is left.
 #[inline(always)]
-pub(super) fn sum_by_halves<T: Clone + Zero, const N: usize>(mut x: [T; N]) -> T {
+pub(super) fn sum_by_halves<T: Clone + Zero, const N: usize>(x: [T; N]) -> T {
+    by_halves(x, &plus)
+}
+
+/// Combines the second half of `N` terms with the first until one is left.
+#[inline(always)]
+fn by_halves<T: Clone, const N: usize>(mut x: [T; N], op: &impl Fn(T, T) -> T) -> T {
     let mut remaining = N;
     while remaining > 1 {
         let half = remaining / 2;
         for i in 0..half {
-            x[i] = x[i].clone() + x[remaining - half + i].clone();
+            x[i] = op(x[i].clone(), x[remaining - half + i].clone());
         }
         remaining -= half;
     }
