@@ -3,7 +3,7 @@
 
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{Cloning, to_new};
-use crate::kernel::memory::{NoMemory, reserved};
+use crate::kernel::memory::{NoMemory, in_standard_layout, reserved};
 use crate::kernel::nest::Inputs;
 use crate::kernel::store::{Fresh, Overwrite, Store};
 use crate::kernel::sum::{Sums, sum_into, sum_to_new};
@@ -79,7 +79,7 @@ pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
         if let Some(slice) = array.as_slice() {
             let mut elements = reserved(&shape)?;
             elements.extend_from_slice(slice);
-            return Ok(Array::from_shape_vec(shape, elements).expect("as many elements as the shape has"));
+            return Ok(in_standard_layout(shape, elements));
         }
         if !const { needs_drop::<A>() } {
             return to_new(shape, &Inputs::from((array,)), Cloning);

@@ -34,11 +34,18 @@ impl NoMemory {
     }
 }
 
+/// The bytes of a result that is allocated without an error for want of memory: the error itself would need as much.
+const ASSUMED: usize = 4 << 10;
+
 /// Memory for the elements of an array of shape `shape`, whose non-zero sizes multiply to at most `isize::MAX`.
 #[inline]
 pub(crate) fn reserved<A, D: Dimension>(shape: &D) -> Result<Vec<A>, NoMemory> {
+    let len = shape.size();
+    if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
+        return Ok(Vec::with_capacity(len));
+    }
     let mut elements = Vec::new();
-    match elements.try_reserve_exact(shape.size()) {
+    match elements.try_reserve_exact(len) {
         Ok(()) => Ok(elements),
         Err(_) => Err(NoMemory::of::<A, D>(shape)),
     }
@@ -57,9 +64,18 @@ pub(super) fn filled_in_order<A, D: Dimension>(
 ) -> Result<Array<A, D>, NoMemory> {
     let mut elements = reserved(&shape)?;
     elements.resize_with(shape.size(), make);
-    Ok(ordered(shape, is_inside, |shape| {
-        Array::from_shape_vec(shape, elements).expect("as many elements as the shape has")
-    }))
+    Ok(ordered(shape, is_inside, |shape| in_standard_layout(shape, elements)))
+}
+
+/// An array in standard layout, of elements for whose shape memory was [`reserved`].
+///
+/// # Panics
+/// If there are not as many elements as the shape has.
+#[inline]
+pub(crate) fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D> {
+    assert_eq!(elements.len(), shape.size(), "as many elements as the shape has");
+    // SAFETY: There is one element for each index, checked above, and the layout is standard.
+    unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
 /// A new array of zeros in standard layout. For plain numbers, the system provides zeroed pages on first use.
@@ -75,7 +91,7 @@ pub(super) fn zeros<A: Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMe
     // SAFETY: The global allocator returned memory with the layout of `len` elements. All its bits are zero, and these are
     // the zero of every plain number.
     let elements = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(zeroed, len)) };
-    Ok(Array::from_shape_vec(shape, elements.into_vec()).expect("as many elements as the shape has"))
+    Ok(in_standard_layout(shape, elements.into_vec()))
 }
 
 /// Bytes of a buffer on the stack for partial results and copies, small enough for any thread.
@@ -287,11 +303,7 @@ pub(super) fn fresh<A, D: Dimension>(
     let (mut elements, len) = (reserved::<MaybeUninit<A>, D>(&shape)?, shape.size());
     // SAFETY: The vector has room for `len` elements, and a `MaybeUninit` needs no value.
     unsafe { elements.set_len(len) };
-    let mut array = ordered(shape, is_inside, |shape| {
-        // SAFETY: The vector has one element for each index of the shape, in any order of its axes, and the layout is
-        // standard.
-        unsafe { Array::from_shape_vec_unchecked(shape, elements) }
-    });
+    let mut array = ordered(shape, is_inside, |shape| in_standard_layout(shape, elements));
     fill(&mut array);
     // SAFETY: `fill` is a pass, and a pass writes every element.
     Ok(unsafe { array.assume_init() })

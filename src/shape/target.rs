@@ -144,6 +144,7 @@ macro_rules! integers {
         }
         impl TargetShape for $int {
             type Dim = Dim<[Ix; 1]>;
+            const PLAIN: bool = <$int as Size>::PLAIN;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
                 Dim([self.size_bits().cast_unsigned()])
@@ -174,6 +175,7 @@ macro_rules! fixed {
     ($n:literal: $($T:ident $axis:tt)*) => {
         impl<T: Size> TargetShape for [T; $n] {
             type Dim = Dim<[Ix; $n]>;
+            const PLAIN: bool = T::PLAIN;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
                 Dim(self.map(|size| size.size_bits().cast_unsigned()))
@@ -185,6 +187,7 @@ macro_rules! fixed {
         impl<$($T),*> Sealed for ($($T,)*) {}
         impl<$($T: Size),*> TargetShape for ($($T,)*) {
             type Dim = Dim<[Ix; $n]>;
+            const PLAIN: bool = true $(&& $T::PLAIN)*;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
                 Dim([$(self.$axis.size_bits().cast_unsigned()),*])
@@ -336,9 +339,9 @@ pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, B
 #[inline(always)]
 pub(crate) fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> bool {
     let Some(new) = target.len().checked_sub(shape.len()) else { return false };
-    let (leading, aligned) = target.split_at_mut(new);
-    let owned = shape.iter().map(|&own| Some(own));
-    for (size, own) in leading.iter_mut().map(|size| (size, None)).chain(aligned.iter_mut().zip(owned)) {
+    // by index, which the compiler unrolls for a fixed number of axes
+    for (axis, size) in target.iter_mut().enumerate() {
+        let own = axis.checked_sub(new).map(|axis| shape[axis]);
         match resolve_axis(own, *size, placeholder) {
             Ok(resolved) => *size = resolved,
             Err(_) => return false,
