@@ -7,7 +7,7 @@
 
 use super::lane;
 use super::levels::take_or;
-use super::nest::Run;
+use super::nest::{Block, Run};
 use super::simd::{self, Cpu, Work};
 use num_traits::Zero;
 
@@ -25,10 +25,14 @@ pub(crate) trait Combine<T> {
     fn lanes(&self, elements: &mut [T], width: usize);
 }
 
-/// A [`Combine`] for lanes that are read where they are.
-pub(crate) trait CombineLanes<T>: Combine<T> {
+/// A [`Combine`] for elements that are read where they are.
+pub(crate) trait CombineInPlace<T>: Combine<T> {
     /// Combines the elements of each block of the run into its slot.
     fn lanes_to(&self, run: Run<'_, T, T>);
+
+    /// Combines each column of the block into the element of `into` at the same index, from row `rows[0]` on and before row
+    /// `rows[1]`.
+    fn rows_to(&self, into: &mut [T], block: Block<'_, T>, rows: [usize; 2]);
 }
 
 /// Addition.
@@ -96,9 +100,13 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
     }
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> CombineLanes<T> for ClosureOp<'_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> CombineInPlace<T> for ClosureOp<'_, T, F> {
     fn lanes_to(&self, run: Run<'_, T, T>) {
         simd::dispatch(LanesTo { by: *self, run });
+    }
+
+    fn rows_to(&self, into: &mut [T], block: Block<'_, T>, rows: [usize; 2]) {
+        simd::dispatch(RowsTo { by: *self, into, block, rows });
     }
 }
 
@@ -149,6 +157,26 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for LanesTo<'_, '_, T, F> {
         let Self { by, mut run } = self;
         while let Some((lane, slot)) = run.next() {
             *slot.only() = lane::total::<T, true>(lane.slice(), by.identity, by.op);
+        }
+    }
+}
+
+struct RowsTo<'a, 'f, T, F> {
+    by: ClosureOp<'f, T, F>,
+    into: &'a mut [T],
+    block: Block<'a, T>,
+    rows: [usize; 2],
+}
+
+impl<T: Clone, F: Fn(T, T) -> T> Work for RowsTo<'_, '_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let Self { by, into, block, rows: [mut row, end] } = self;
+        let tile = &mut into[..block.width()];
+        while row < end {
+            row += lane::combine_rows::<C, T>(block, [row, end], tile, (by.identity, by.op));
         }
     }
 }

@@ -13,11 +13,11 @@
 //!
 //! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
 //! L1 and write to adjacent partial results: `buffer` and `tile`. Sums and reductions differ only in their [`Combine`].
-//! Reductions of one array read adjacent lanes in place, without a buffer.
+//! Reductions of one array read lanes and rows in place, without a buffer, by the loops of sums.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{ClosureOp, Combine, CombineLanes};
+use super::combine::{ClosureOp, Combine, CombineInPlace};
 use super::each::{Make, VisitBlock, drive};
 use super::lane;
 use super::levels::{Levels, take};
@@ -89,18 +89,22 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
     array: &ArrayRef<A, D>,
     shape: D,
     visit: &mut VisitBlock<'_, A, (A,)>,
-    combine: &dyn CombineLanes<A>,
+    combine: &dyn CombineInPlace<A>,
 ) -> Result<Array<A, D>, NoMemory> {
     let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
     let inputs = Inputs::from((array,));
     if let Some(nest) = Nest::over(&mut plan, Some(array.shape()), &mut out, &inputs, Outside::AllRead) {
-        if !are_lanes(nest.loops()) {
+        if are_lanes(nest.loops()) {
+            let mut runs = nest.blocks(1, false);
+            while let Some(run) = runs.next() {
+                combine.lanes_to(run);
+            }
+        } else if const { forgettable::<A>() } && are_rows(nest.loops()) {
+            let limits = FusedStrategy::limits::<A>();
+            let tiling = Tiling::of(nest.loops(), Limits { even: true, ..limits });
+            in_tiles(nest, tiling, combine, &mut CombineRows { combine });
+        } else {
             reduce_nest(nest, visit, combine);
-            return Ok(out);
-        }
-        let mut runs = nest.blocks(1, false);
-        while let Some(run) = runs.next() {
-            combine.lanes_to(run);
         }
     }
     Ok(out)
@@ -113,6 +117,11 @@ fn are_lanes(loops: &[Loop]) -> bool {
         && lane.strides[1] == 1
         && (SHORT..=BLOCK).contains(&lane.len)
         && outer.iter().all(|l| !l.is_reduced())
+}
+
+/// Whether a loop inside a reduced one moves along rows.
+fn are_rows(loops: &[Loop]) -> bool {
+    loops.iter().rev().skip(1).any(Loop::is_reduced)
 }
 
 fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
@@ -137,14 +146,23 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         }
         FusedStrategy::Tiles(tiling) => {
             let mut add = AddVisitedRows { visit, room: Loops::new(), dense: Loops::new() };
-            tiles::parts(nest, tiling, |nest, tiling| {
-                let mut scratch = Scratch::new();
-                let room = tiling.cascade.levels * tiling.width(nest.loops());
-                let room = scratch.filled(room, &combine.identity());
-                tiles::run(combine, nest, tiling, room, &mut add, |slot, sum| *slot = sum);
-            });
+            in_tiles(nest, tiling, combine, &mut add);
         }
     }
+}
+
+fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+    nest: Nest<'_, R, E>,
+    tiling: Tiling,
+    combine: &C,
+    add: &mut impl AddRows<R, E, C>,
+) {
+    tiles::parts(nest, tiling, |nest, tiling| {
+        let mut scratch = Scratch::new();
+        let room = tiling.cascade.levels * tiling.width(nest.loops());
+        let room = scratch.filled(room, &combine.identity());
+        tiles::run(combine, nest, tiling, room, add, |slot, sum| *slot = sum);
+    });
 }
 
 /// The strategy for a reduced nest of [`forgettable`] results, chosen by its loops.
@@ -159,16 +177,21 @@ enum FusedStrategy {
 impl FusedStrategy {
     fn of<R>(loops: &[Loop]) -> Self {
         let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
-        let room = ROOM.min(Scratch::capacity::<R>());
+        let limits = Self::limits::<R>();
         let reduced = steps(&loops[first..]);
         if first > 0 && first + 1 == loops.len() && reduced <= SHORT {
             Self::Lanes
-        } else if reduced <= room.min(BLOCK) {
-            Self::Blocks(Tiling::of_blocks(loops, first, room.min(BLOCK)))
+        } else if reduced <= limits.room.min(BLOCK) {
+            Self::Blocks(Tiling::of_blocks(loops, first, limits.room.min(BLOCK)))
         } else {
-            let limits = Limits { room, even: false, rows_at_once: ROWS, carry_every: 1 };
             Self::Tiles(Tiling::of(loops, limits))
         }
+    }
+
+    /// The limits of tiles.
+    fn limits<R>() -> Limits {
+        let room = ROOM.min(Scratch::capacity::<R>());
+        Limits { room, even: false, rows_at_once: ROWS, carry_every: 1 }
     }
 }
 
@@ -247,6 +270,26 @@ impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisi
             let part =
                 if in_rows { rows.part(0, from, ROWS.min(count - from), &mut self.room) } else { rows };
             drive(part.onto(levels.first(), inner, &mut self.dense), self.visit);
+            levels.carry();
+        }
+    }
+}
+
+/// Combines the rows of one array where they are, [`ROWS`] at a time.
+struct CombineRows<'c, A> {
+    combine: &'c dyn CombineInPlace<A>,
+}
+
+impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for CombineRows<'c, A> {
+    fn add(
+        &mut self,
+        levels: &mut Levels<'_, A, dyn CombineInPlace<A> + 'c>,
+        rows: Nest<'_, (), (A,)>,
+        in_rows: bool,
+    ) {
+        let block = rows.block(in_rows);
+        for from in (0..block.rows()).step_by(ROWS) {
+            self.combine.rows_to(levels.first(), block, [from, block.rows().min(from + ROWS)]);
             levels.carry();
         }
     }

@@ -116,7 +116,7 @@ fn adjacent<'a, T: Clone>(x: Block<'a, T>, room: &'a mut [T]) -> Block<'a, T, tr
 }
 
 #[inline(always)]
-fn plus<T: Zero>(a: T, b: T) -> T {
+pub(super) fn plus<T: Zero>(a: T, b: T) -> T {
     a + b
 }
 
@@ -176,22 +176,23 @@ fn block<T: Clone, const L: usize, const OPAQUE: bool>(
     op(eight[0].clone(), rest)
 }
 
-/// Calls `sink` for each column with its slot and the sum of `R` rows, from `row` on.
+/// Calls `sink` for each column with its slot and the combined elements of `R` rows, from `row` on.
 #[inline(always)]
-pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
+pub(super) fn across<C: Cpu, T: Clone, U, const R: usize>(
     x: Block<'_, T>,
     row: usize,
     slots: &mut [U],
+    (identity, op): (&T, &impl Fn(T, T) -> T),
     mut sink: impl FnMut(&mut U, T),
 ) {
     let mut i = 0;
     if let (true, Some(x)) = (C::WIDE, x.dense()) {
-        i = across_by::<T, U, R, 16>(x, row, 0, slots, &mut sink);
-        i = across_by::<T, U, R, 8>(x, row, i, slots, &mut sink);
+        i = across_by::<T, U, R, 16>(x, row, 0, slots, (identity, op), &mut sink);
+        i = across_by::<T, U, R, 8>(x, row, i, slots, (identity, op), &mut sink);
     }
     for slot in &mut slots[i..] {
         // Opaque, so that the compiler adds no second loop for adjacent elements: the loops above have taken these.
-        let [sum] = x.columns::<R, 1>(row, black_box(i), &T::zero(), sum_by_halves);
+        let [sum] = x.columns::<R, 1>(row, black_box(i), identity, |rows| by_halves(rows, op));
         sink(slot, sum);
         i += 1;
     }
@@ -199,16 +200,17 @@ pub(super) fn across<C: Cpu, T: Clone + Zero, U, const R: usize>(
 
 /// [`across`] for `K` columns at a time, from column `i` on. Returns the first column that is left.
 #[inline(always)]
-fn across_by<T: Clone + Zero, U, const R: usize, const K: usize>(
+fn across_by<T: Clone, U, const R: usize, const K: usize>(
     x: Block<'_, T, true>,
     row: usize,
     mut i: usize,
     slots: &mut [U],
+    (identity, op): (&T, &impl Fn(T, T) -> T),
     sink: &mut impl FnMut(&mut U, T),
 ) -> usize {
     for part in slots[i..].chunks_exact_mut(K) {
         // all sums before any store, so that the compiler need not know whether the slots alias the rows
-        let sums = x.columns::<R, K>(row, i, &T::zero(), sum_by_halves);
+        let sums = x.columns::<R, K>(row, i, identity, |rows| by_halves(rows, op));
         // by reference: the compiler does not optimise an array's own iterator away
         part.iter_mut().zip(&sums).for_each(|(slot, sum)| sink(slot, sum.clone()));
         i += K;
@@ -216,21 +218,27 @@ fn across_by<T: Clone + Zero, U, const R: usize, const K: usize>(
     i
 }
 
-/// Adds eight, four or one of a block's rows to a tile, from `row` on. Returns the number of rows.
+/// Combines eight, four or one of a block's rows into a tile, from `row` on and before row `end`. Returns the number of
+/// rows.
 #[inline(always)]
-pub(super) fn add_rows<C: Cpu, T: Clone + Zero>(x: Block<'_, T>, row: usize, tile: &mut [T]) -> usize {
-    let add = |a: &mut T, s| *a = a.clone() + s;
-    match x.rows() - row {
+pub(super) fn combine_rows<C: Cpu, T: Clone>(
+    x: Block<'_, T>,
+    [row, end]: [usize; 2],
+    tile: &mut [T],
+    (identity, op): (&T, &impl Fn(T, T) -> T),
+) -> usize {
+    let add = |a: &mut T, s| *a = op(a.clone(), s);
+    match end - row {
         8.. => {
-            across::<C, T, _, 8>(x, row, tile, add);
+            across::<C, T, _, 8>(x, row, tile, (identity, op), add);
             8
         }
         4.. => {
-            across::<C, T, _, 4>(x, row, tile, add);
+            across::<C, T, _, 4>(x, row, tile, (identity, op), add);
             4
         }
         _ => {
-            across::<C, T, _, 1>(x, row, tile, add);
+            across::<C, T, _, 1>(x, row, tile, (identity, op), add);
             1
         }
     }

@@ -141,7 +141,8 @@ impl<T: Clone + Zero> Work for AddToLevels<'_, '_, '_, T> {
         let Self { levels, rows } = self;
         let mut row = 0;
         while row < rows.rows() {
-            row += lane::add_rows::<C, T>(rows, row, &mut levels.first()[..rows.width()]);
+            let (tile, plus) = (&mut levels.first()[..rows.width()], (&T::zero(), &lane::plus));
+            row += lane::combine_rows::<C, T>(rows, [row, rows.rows()], tile, plus);
             levels.carry();
         }
     }

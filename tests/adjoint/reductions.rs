@@ -146,7 +146,6 @@ fn of_many_elements() {
     assert_eq!(one.len(), 130);
 }
 
-/// The count of a mask with as many terms as an element type holds no longer, and an order that is always the same.
 /// Around every length at which lanes are reduced in another way, adjacent and not.
 #[test]
 fn of_lanes() {
@@ -163,6 +162,29 @@ fn of_lanes() {
     }
 }
 
+/// Around every number of rows and of columns that are combined at once, and more rows than a tile holds.
+#[test]
+fn of_rows() {
+    for (rows, columns) in [1, 7, 8, 9, 15, 16, 17, 25, 41, 70]
+        .into_iter()
+        .flat_map(|columns| [3, 29, 31, 32, 33, 37, 40, 300, 2100].map(move |rows| (rows, columns)))
+    {
+        let x = Array::from_shape_fn((rows, columns), |(i, j)| ((i * columns + j) * 7919 % 10_007) as i64);
+        for x in [x.view(), x.slice(s![..;-1, ..;2]), x.t().as_standard_layout().t()] {
+            let top = x.reduce_axes(0, i64::MIN, i64::max).unwrap();
+            let expected = x.map_axis(Axis(0), |lane| *lane.iter().max().unwrap());
+            assert_eq!(top, expected, "({rows}, {columns})");
+            let bits = x.reduce_axes(0, 0, |a, b| a ^ b).unwrap();
+            assert_eq!(bits, x.fold_axis(Axis(0), 0, |a, b| a ^ b), "({rows}, {columns})");
+            assert_eq!(
+                x.reduce_axes([0, 1], 0, |a, b| a ^ b).unwrap().into_scalar(),
+                bits.iter().fold(0, |a, b| a ^ b)
+            );
+        }
+    }
+}
+
+/// The order is always the same, and a count takes more terms than the element type of the mask holds.
 #[test]
 fn the_same_to_the_last_bit() {
     let x = Array2::from_shape_fn((700, 300), |(i, j)| 1.0 / (1 + i * 300 + j) as f32);

@@ -123,7 +123,8 @@ impl Lanes {
 #[inline(always)]
 fn rows<C: Cpu, T: Element, S: Store<T>, const N: usize>(mut run: Run<'_, S::Slot, T>, store: &S) {
     while let Some((x, slots)) = run.next() {
-        lane::across::<C, T, _, N>(x, 0, slots.slice(), |slot, total| store.store(slot, total));
+        let plus = (&T::zero(), &lane::plus);
+        lane::across::<C, T, _, N>(x, 0, slots.slice(), plus, |slot, total| store.store(slot, total));
     }
 }
 
