@@ -1,7 +1,7 @@
 //! Operations that combine partial results: addition, or a closure of the caller.
 //!
 //! All strategies of [`fused`](super::fused) sums take either. A closure is passed as a trait object, so that it is
-//! compiled into two short loops and not into every strategy.
+//! compiled into four short loops and not into every strategy.
 
 #![forbid(unsafe_code)]
 
@@ -78,12 +78,6 @@ impl<T: Clone, F: Fn(T, T) -> T> ClosureOp<'_, T, F> {
         let before = take_or(into, || self.identity.clone());
         *into = (self.op)(before, value);
     }
-
-    /// Combines each value into the partial result at the same index.
-    #[inline(always)]
-    fn add_all(self, into: &mut [T], values: &[T]) {
-        into.iter_mut().zip(values).for_each(|(into, value)| self.add(into, value.clone()));
-    }
 }
 
 impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
@@ -96,17 +90,17 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
     }
 
     fn lanes(&self, elements: &mut [T], width: usize) {
-        simd::dispatch(Lanes { by: *self, elements, width });
+        simd::dispatch(CombineLanes { by: *self, elements, width });
     }
 }
 
 impl<T: Clone, F: Fn(T, T) -> T> CombineInPlace<T> for ClosureOp<'_, T, F> {
     fn lanes_to(&self, run: Run<'_, T, T>) {
-        simd::dispatch(LanesTo { by: *self, run });
+        simd::dispatch(CombineLanesTo { by: *self, run });
     }
 
     fn rows_to(&self, into: &mut [T], block: Block<'_, T>, rows: [usize; 2]) {
-        simd::dispatch(RowsTo { by: *self, into, block, rows });
+        simd::dispatch(CombineRowsTo { by: *self, into, block, rows });
     }
 }
 
@@ -122,17 +116,17 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRows<'_, '_, T, F> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { by, into, from } = self;
-        by.add_all(into, from);
+        lane::combine(into, from, by.op);
     }
 }
 
-struct Lanes<'a, 'f, T, F> {
+struct CombineLanes<'a, 'f, T, F> {
     by: ClosureOp<'f, T, F>,
     elements: &'a mut [T],
     width: usize,
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for Lanes<'_, '_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanes<'_, '_, T, F> {
     type Output = ();
 
     #[inline(always)]
@@ -144,12 +138,12 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for Lanes<'_, '_, T, F> {
     }
 }
 
-struct LanesTo<'a, 'f, T, F> {
+struct CombineLanesTo<'a, 'f, T, F> {
     by: ClosureOp<'f, T, F>,
     run: Run<'a, T, T>,
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for LanesTo<'_, '_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanesTo<'_, '_, T, F> {
     type Output = ();
 
     #[inline(always)]
@@ -161,14 +155,14 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for LanesTo<'_, '_, T, F> {
     }
 }
 
-struct RowsTo<'a, 'f, T, F> {
+struct CombineRowsTo<'a, 'f, T, F> {
     by: ClosureOp<'f, T, F>,
     into: &'a mut [T],
     block: Block<'a, T>,
     rows: [usize; 2],
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for RowsTo<'_, '_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRowsTo<'_, '_, T, F> {
     type Output = ();
 
     #[inline(always)]

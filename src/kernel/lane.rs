@@ -278,8 +278,9 @@ pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
     combine(a, b, &plus);
 }
 
+/// Combines each element of `b` into the element of `a` at the same index.
 #[inline(always)]
-fn combine<T: Clone>(a: &mut [T], b: &[T], op: &impl Fn(T, T) -> T) {
+pub(super) fn combine<T: Clone>(a: &mut [T], b: &[T], op: &impl Fn(T, T) -> T) {
     for (a, b) in a.iter_mut().zip(b) {
         *a = op(a.clone(), b.clone());
     }
