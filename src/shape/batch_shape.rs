@@ -3,8 +3,8 @@
 use super::onto::first_clash;
 use super::target::target_error_of;
 use super::{
-    Placeholder, TargetShape, all_stretch_onto, checked_len, fits, join, joint_dim, joint_error_of, resolve,
-    sizes, sizes_mut,
+    Placeholder, TargetShape, all_stretch_onto, checked_len, fits, join, joint_dim, joint_error_of,
+    resolved_dim, sizes, sizes_mut,
 };
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
 use alloc::{format, string::ToString, vec::Vec};
@@ -222,10 +222,9 @@ pub(crate) fn expanded_batch<W: Dimension, T: TargetShape>(
     target: &T,
 ) -> Result<W, BroadcastError> {
     let request = || Request::new(&operation::BATCH_TO_TARGET, &[shape]).to(target.for_message());
-    let mut batch = target.target_dim();
-    if !resolve(shape.batch(), sizes_mut(&mut batch), Placeholder::Keeps) {
+    let Some(batch) = resolved_dim(shape.batch(), target, Placeholder::Keeps) else {
         return Err(target_error_of(request(), shape.batch(), &target.for_message(), Placeholder::Keeps));
-    }
+    };
     stretched_batch(sizes(&batch), shape, request)
 }
 

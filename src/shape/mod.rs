@@ -32,7 +32,7 @@ pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{repeats, target_along_axes, target_in_dim};
 pub(crate) use placed_sum::{placed_sum, placed_sum_target};
 pub(crate) use reduce::{fits, keeping_axes, over_axes, sum_target, sums_to, without_axes};
-pub(crate) use target::{Placeholder, ShapeOf, resolve, sizes_only, target_error};
+pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_error};
 
 use ndarray::Dimension;
 

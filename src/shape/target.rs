@@ -334,12 +334,25 @@ pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, B
     }
 }
 
+/// The sizes that `target` gives an array of shape `shape`, or `None` if it does not stretch to them.
+#[inline(always)]
+pub(crate) fn resolved_dim<T: TargetShape>(
+    shape: &[usize],
+    target: &T,
+    placeholder: Placeholder,
+) -> Option<T::Dim> {
+    let mut dim = target.target_dim();
+    // in a plain target, `usize::MAX` is a size
+    let placeholder = if T::PLAIN { Placeholder::Refused } else { placeholder };
+    resolve(shape, sizes_mut(&mut dim), placeholder).then_some(dim)
+}
+
 /// Resolves the sizes of [`TargetShape::target_dim`] in place, like [`resolve_target`] without the check for overflow.
 /// Returns whether the target is valid; [`target_error`] is the error of both checks.
 #[inline(always)]
-pub(crate) fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> bool {
+fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> bool {
     let Some(new) = target.len().checked_sub(shape.len()) else { return false };
-    // by index, which the compiler unrolls for a fixed number of axes
+    // one plain loop, which the compiler unrolls for a fixed number of axes
     for (axis, size) in target.iter_mut().enumerate() {
         let own = axis.checked_sub(new).map(|axis| shape[axis]);
         match resolve_axis(own, *size, placeholder) {

@@ -2,7 +2,7 @@
 
 use super::{AsArrayRef, stretch};
 use crate::error::BroadcastError;
-use crate::shape::{Placeholder, TargetShape, checked_len, resolve, sizes_mut};
+use crate::shape::{Placeholder, TargetShape, checked_len, resolved_dim, sizes};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting to a target shape with -1 placeholders, on every kind of array.
@@ -113,9 +113,8 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     #[must_use]
     #[inline]
     fn can_broadcast_to<T: TargetShape>(&self, target: T) -> bool {
-        let mut dim = target.target_dim();
-        let resolved = sizes_mut(&mut dim);
-        resolve(self.as_array_ref().shape(), resolved, Placeholder::Keeps) && checked_len(resolved).is_some()
+        let resolved = resolved_dim(self.as_array_ref().shape(), &target, Placeholder::Keeps);
+        resolved.is_some_and(|dim| checked_len(sizes(&dim)).is_some())
     }
 }
 

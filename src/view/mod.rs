@@ -19,7 +19,7 @@ pub(crate) use raw::{Bases, broadcast_data, for_each_base, par_for_each_base, pl
 
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{Placeholder, TargetShape, resolve, sizes_mut, target_error};
+use crate::shape::{Placeholder, TargetShape, resolved_dim, target_error};
 use ndarray::{ArrayBase, ArrayRef, Data};
 
 /// Every kind of array. The extension traits are implemented for it.
@@ -75,11 +75,6 @@ fn stretch<V, T: TargetShape>(
     placeholder: Placeholder,
     broadcast: impl FnOnce(T::Dim) -> Option<V>,
 ) -> Result<V, BroadcastError> {
-    let mut dim = target.target_dim();
-    if T::PLAIN || resolve(shape, sizes_mut(&mut dim), placeholder) {
-        if let Some(view) = broadcast(dim) {
-            return Ok(view);
-        }
-    }
-    Err(target_error(shape, target, placeholder))
+    let dim = if T::PLAIN { Some(target.target_dim()) } else { resolved_dim(shape, target, placeholder) };
+    dim.and_then(broadcast).ok_or_else(|| target_error(shape, target, placeholder))
 }

@@ -43,3 +43,16 @@ fn a_stride_that_cannot_be_negated() {
     assert_eq!(sums, Ok(array![[14]]));
     assert_eq!(base.matvec(&rows), Ok(array![[14]]));
 }
+
+/// In slices and dimensions of `usize`, the largest number was taken for -1 by the test, though not by the call.
+#[test]
+fn the_largest_size_is_not_a_placeholder() {
+    let x = array![[1.0, 2.0]];
+    for target in [[2, usize::MAX], [0, usize::MAX]] {
+        assert!(!x.can_broadcast_to(target) && !x.can_broadcast_to(&target[..]));
+        assert!(!x.can_broadcast_to(target.to_vec()) && !x.can_broadcast_to(Ix2(target[0], target[1])));
+        assert!(x.broadcast_to(&target[..]).is_err() && x.broadcast_to(target).is_err());
+        let batch = x.batch::<Ix0>().expect("a base");
+        assert!(batch.expand_batch(&target[..]).is_err() && batch.expand_batch(target).is_err());
+    }
+}
