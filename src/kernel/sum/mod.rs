@@ -64,7 +64,7 @@ pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
         return small(nest, store);
     }
     if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
-        // constant, so that a type's builds have only what it runs
+        // a constant condition: only the strategies that the type can run are compiled for it
         if const { forgettable::<A>() } { run(nest, store, executor) } else { plain(nest, store) }
     }
 }
