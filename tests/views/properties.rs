@@ -192,6 +192,10 @@ proptest! {
         }
         let sizes: Vec<isize> = target.iter().map(|&size| isize::try_from(size).expect("small")).collect();
         prop_assert_eq!(resolve_target(&shape, &sizes).map_err(|e| variant(&e)), model.map_err(str::to_owned));
+        prop_assert_eq!(source.can_broadcast_to(&target), result.is_ok());
+        // -1 as a `usize` is a size that no array has
+        let plain: Vec<usize> = sizes.iter().map(|size| size.cast_unsigned()).collect();
+        prop_assert_eq!(source.can_broadcast_to(&plain), source.broadcast_to(&plain).is_ok());
         prop_assert_eq!(in_place(source.clone(), |view| view.broadcast_in_place(&target)), looks.clone());
         if source.ndim() <= 6 {
             let all = view_of_rank!(source.clone(), array => looks_toward(&array, &target));
