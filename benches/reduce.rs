@@ -72,12 +72,7 @@ plain!(distance_rows(out: &mut [f32], x: &[f32], row: &[f32]) {
 type Group<'a> = BenchmarkGroup<'a, WallTime>;
 
 fn group<'a>(c: &'a mut Criterion, name: &str) -> Group<'a> {
-    let mut group = c.benchmark_group(format!("reduce/{name}"));
-    group
-        .warm_up_time(Duration::from_millis(100))
-        .measurement_time(Duration::from_millis(400))
-        .sample_size(10);
-    group
+    c.benchmark_group(format!("reduce/{name}"))
 }
 
 /// Small numbers, not all the same.
@@ -191,8 +186,9 @@ fn own_shape(c: &mut Criterion) {
 }
 
 fn main() {
+    let config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(100));
     progress::run(
-        Criterion::default(),
+        config.measurement_time(Duration::from_millis(400)),
         &[("largest", largest), ("means", means), ("distances", distances), ("own shape", own_shape)],
     );
 }

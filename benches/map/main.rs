@@ -75,17 +75,13 @@ fn forget<T: Number, D: Dimension>(out: &mut Array<T, D>, expected: &Array<T, D>
 }
 
 fn group<'a>(c: &'a mut Criterion, name: &str) -> Group<'a> {
-    let mut group = c.benchmark_group(format!("map/{name}"));
-    group
-        .warm_up_time(Duration::from_millis(100))
-        .measurement_time(Duration::from_millis(400))
-        .sample_size(10);
-    group
+    c.benchmark_group(format!("map/{name}"))
 }
 
 fn main() {
+    let config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(100));
     progress::run(
-        Criterion::default(),
+        config.measurement_time(Duration::from_millis(400)),
         &[
             ("evaluation", evaluation::all),
             ("copies", copies::all),

@@ -51,9 +51,7 @@ impl<T: Clone + Zero> Combine<T> for Plus {
 
     #[inline(always)]
     fn lanes(&self, elements: &mut [T], width: usize) {
-        for lane in 0..elements.len() / width {
-            elements[lane] = lane::total_sum(&elements[lane * width..][..width]);
-        }
+        lane::totals::<T, false>(elements, width, &T::zero(), &lane::plus);
     }
 }
 
@@ -132,9 +130,7 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanes<'_, '_, T, F> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { by, elements, width } = self;
-        for lane in 0..elements.len() / width {
-            elements[lane] = lane::total::<T, true>(&elements[lane * width..][..width], by.identity, by.op);
-        }
+        lane::totals::<T, true>(elements, width, by.identity, by.op);
     }
 }
 

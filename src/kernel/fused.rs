@@ -102,7 +102,7 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
         } else if const { forgettable::<A>() } && are_rows(nest.loops()) {
             let limits = FusedStrategy::limits::<A>();
             let tiling = Tiling::of(nest.loops(), Limits { even: true, ..limits });
-            in_tiles(nest, tiling, combine, &mut CombineRows { combine });
+            in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine });
         } else {
             reduce_nest(nest, visit, combine);
         }
@@ -112,14 +112,11 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
 
 /// Whether the only reduced loop runs along lanes of adjacent elements, which need not be copied to blocks.
 fn are_lanes(loops: &[Loop]) -> bool {
-    let Some((lane, outer)) = loops.split_last() else { return false };
-    lane.is_reduced()
-        && lane.strides[1] == 1
-        && (SHORT..=BLOCK).contains(&lane.len)
-        && outer.iter().all(|l| !l.is_reduced())
+    let Some(lane) = loops.last() else { return false };
+    lane.is_reduced() && lane.strides[1] == 1 && (SHORT..=BLOCK).contains(&lane.len) && !are_rows(loops)
 }
 
-/// Whether a loop inside a reduced one moves along rows.
+/// Whether a reduced loop is around another loop, whose elements are rows to combine.
 fn are_rows(loops: &[Loop]) -> bool {
     loops.iter().rev().skip(1).any(Loop::is_reduced)
 }
@@ -276,11 +273,11 @@ impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisi
 }
 
 /// Combines the rows of one array where they are, [`ROWS`] at a time.
-struct CombineRows<'c, A> {
+struct AddRowsInPlace<'c, A> {
     combine: &'c dyn CombineInPlace<A>,
 }
 
-impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for CombineRows<'c, A> {
+impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for AddRowsInPlace<'c, A> {
     fn add(
         &mut self,
         levels: &mut Levels<'_, A, dyn CombineInPlace<A> + 'c>,

@@ -309,10 +309,17 @@ pub(super) fn total<T: Clone, const OPAQUE: bool>(x: &[T], identity: &T, op: &im
     total
 }
 
-/// The sum of adjacent elements, as [`total`].
+/// Combines each `width` adjacent elements by [`total`]. The results are at the front, in order.
 #[inline(always)]
-pub(super) fn total_sum<T: Clone + Zero>(x: &[T]) -> T {
-    total::<T, false>(x, &T::zero(), &plus)
+pub(super) fn totals<T: Clone, const OPAQUE: bool>(
+    elements: &mut [T],
+    width: usize,
+    identity: &T,
+    op: &impl Fn(T, T) -> T,
+) {
+    for lane in 0..elements.len() / width {
+        elements[lane] = total::<T, OPAQUE>(&elements[lane * width..][..width], identity, op);
+    }
 }
 
 /// Combines the second half of the accumulators with the first until `keep` remain, at the front. Both counts are powers
