@@ -47,6 +47,13 @@ impl Loop {
         self.strides.iter().zip(inner.strides).all(|(&outer, inner)| outer == inner.wrapping_mul(turn))
     }
 
+    /// Whether operand `k` has no gaps along this loop and `inner`, the next one.
+    #[inline]
+    pub(crate) fn is_packed(&self, inner: &Self, k: usize) -> bool {
+        let follows = |l: &Self, stride: usize| l.len == 1 || l.strides[k] == stride.cast_signed();
+        follows(inner, 1) && follows(self, inner.len)
+    }
+
     /// The offsets of the operands after `steps` steps.
     #[inline]
     pub(crate) fn after(&self, steps: usize) -> Offsets {
@@ -334,14 +341,15 @@ pub(crate) fn join(loops: &mut [Loop; 2], count: usize) -> &[Loop] {
 
 /// The offsets of the operands at index number `turn` of the loops, innermost fastest.
 pub(crate) fn offsets(loops: &[Loop], mut turn: usize) -> Offsets {
+    let Some((outermost, inner)) = loops.split_first() else { return [0; OPERANDS] };
     let mut at = [0; OPERANDS];
-    for l in loops.iter().rev() {
-        let index = (turn % l.len).cast_signed();
+    let mut add = |by: Offsets| at.iter_mut().zip(by).for_each(|(at, by)| *at += by);
+    for l in inner.iter().rev() {
+        add(l.after(turn % l.len));
         turn /= l.len;
-        for (at, stride) in at.iter_mut().zip(l.strides) {
-            *at += stride * index;
-        }
     }
+    // without a division, which is slow
+    add(outermost.after(turn));
     at
 }
 
@@ -474,6 +482,8 @@ mod tests {
         let seen: Vec<_> = (0..6).map(|turn| offsets(&loops, turn)).map(|by| [by[0], by[1]]).collect();
         assert_eq!(seen, [[0, 0], [1, 0], [2, 0], [10, -1], [11, -1], [12, -1]]);
         assert_eq!(offsets_of(&loops, 0), [0, 1, 2, 10, 11, 12]);
+        let three = all(&[(5, [100, 7]), (2, [10, -1]), (3, [1, 0])]);
+        assert_eq!([5, 6, 28].map(|turn| offsets(&three, turn)[0]), [12, 100, 411]);
         let stays = all(&[(2, [0, 4]), (2, [0, 1])]);
         assert_eq!(offsets_of(&stays, 0), [0; 4]);
         assert_eq!(offsets_of(&stays, 1), [0, 1, 4, 5]);

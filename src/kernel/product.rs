@@ -186,12 +186,10 @@ impl ProductStrategy {
     /// The fastest strategy for three loops: rows, terms and columns. Operand 0 is the result.
     fn of(loops: &[Loop]) -> Self {
         let [rows, terms, columns] = loops else { unreachable!("three loops") };
-        let follows = |l: &Loop, k: usize, stride: usize| l.len == 1 || l.strides[k] == stride.cast_signed();
-        let packed = |rows: &Loop, row: &Loop, k| follows(row, k, 1) && follows(rows, k, row.len);
         let sizes = [rows.len, terms.len, columns.len];
         let known = matches!(sizes, [m, n, p] if m == n && (p == 1 || p == n) && matches!(n, 2 | 3 | 4 | 6))
             || matches!(sizes, [1, 3 | 6, 1]);
-        if known && packed(rows, terms, 1) && packed(terms, columns, 2) && packed(rows, columns, 0) {
+        if known && rows.is_packed(terms, 1) && terms.is_packed(columns, 2) && rows.is_packed(columns, 0) {
             return Self::Fixed(sizes);
         }
         if columns.strides[2] == 1 && columns.strides[0] == 1 && columns.len > 1 {
@@ -243,13 +241,8 @@ fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: 
     nest: Nest<'_, S::Slot, (T, T)>,
     store: &S,
 ) {
-    let mut products = nest.walk(3);
-    while let Some(product) = products.next() {
-        let [Some(a), Some(b)] = product.read().matrices(false).map(Block::dense) else {
-            unreachable!("packed matrices")
-        };
-        let (a, b) = (a.packed::<M, N>(), b.packed::<N, P>());
-        let out = product.grid(false).packed::<M, P>();
+    let mut products = nest.packed::<M, N, P>();
+    while let Some((a, b, out)) = products.next() {
         if P == 1 {
             // all sums side by side, stored at the end: their chains of additions overlap
             let mut sums: [T; M] = core::array::from_fn(|i| a[i][0] * b[0][0]);

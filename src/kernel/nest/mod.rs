@@ -505,9 +505,20 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline(always)]
     pub(crate) fn walk(self, inner: usize) -> Steps<'a, T, E> {
         let (outer, inner) = self.loops.split_at(self.loops.len() - inner);
-        let (last, outer) = outer.split_last().map_or((Loop::ONE, outer), |(&l, rest)| (l, rest));
+        let (last, outer) = innermost(outer);
+        let (second, outer) = innermost(outer);
         let start = Self { loops: inner, ..self };
-        Steps { start, by: [0; OPERANDS], outer, last, remaining: 0, turn: 0, turns: steps(outer) }
+        Steps {
+            start,
+            by: [0; OPERANDS],
+            outer,
+            second,
+            last,
+            runs: 0,
+            remaining: 0,
+            turn: 0,
+            turns: steps(outer),
+        }
     }
 
     /// The pointers at index zero, of the output and of the inputs.
@@ -784,12 +795,16 @@ pub(crate) struct Steps<'a, T, E: Elements> {
     /// might point to local variables.
     by: Offsets,
     outer: &'a [Loop],
+    /// The loop around the last one.
+    second: Loop,
     last: Loop,
+    /// The remaining runs of the last loop before an index of `outer` changes.
+    runs: usize,
     /// The remaining steps of the last loop.
     remaining: usize,
-    /// The number of runs of the last loop that have begun.
+    /// The number of indices of `outer` that have begun.
     turn: usize,
-    /// The number of runs of the last loop: the indices of `outer`.
+    /// The number of indices of `outer`.
     turns: usize,
 }
 
@@ -798,20 +813,36 @@ impl<T, E: Elements> Steps<'_, T, E> {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Nest<'_, T, E>> {
         if self.remaining > 0 {
+            self.remaining -= 1;
             for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + E::COUNT) {
                 *by = by.wrapping_add(stride);
             }
         } else {
-            if self.turn == self.turns {
-                return None;
+            let back = self.last.len - 1;
+            if self.runs > 0 {
+                self.runs -= 1;
+                for k in 0..=E::COUNT {
+                    let back = self.last.strides[k].wrapping_mul(back.cast_signed());
+                    self.by[k] = self.by[k].wrapping_add(self.second.strides[k]).wrapping_sub(back);
+                }
+            } else {
+                if self.turn == self.turns {
+                    return None;
+                }
+                self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
+                self.turn += 1;
+                self.runs = self.second.len - 1;
             }
-            self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
-            self.turn += 1;
-            self.remaining = self.last.len;
+            self.remaining = back;
         }
-        self.remaining -= 1;
         Some(self.start.moved_by(&self.by))
     }
+}
+
+/// The innermost loop, and those around it. Without loops, one that does not move.
+#[inline(always)]
+fn innermost(loops: &[Loop]) -> (Loop, &[Loop]) {
+    loops.split_last().map_or((Loop::ONE, loops), |(&last, outer)| (last, outer))
 }
 
 impl<'a, E: Elements> Nest<'a, (), E> {
@@ -881,7 +912,9 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// If the elements of a row, or of the output, are not evenly spaced.
     #[inline(always)]
     pub(crate) fn blocks(self, inner: usize, in_rows: bool) -> Runs<'a, T, A> {
-        let Steps { start, outer, last, turns, .. } = self.walk(inner);
+        let (outer, inner) = self.loops.split_at(self.loops.len() - inner);
+        let (last, outer) = innermost(outer);
+        let start = Self { loops: inner, ..self };
         let (mut slots, mut step) = (1, 1);
         for l in start.loops.iter().rev().filter(|l| !l.is_reduced()) {
             if slots == 1 {
@@ -893,7 +926,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         let slots = Slots { at: start.out, len: slots.cast_unsigned(), step, array: PhantomData };
         let by = [last.strides[0], last.strides[1]];
         let first = Run { block: start.read().block(in_rows), slots, by, at: [0; 2], blocks_left: last.len };
-        Runs { first, outer, turn: 0, turns }
+        Runs { first, outer, turn: 0, turns: steps(outer) }
     }
 }
 
@@ -1076,6 +1109,38 @@ impl<T, A> Nest<'_, T, (A, A)> {
     }
 }
 
+impl<'a, T, A> Nest<'a, T, (A, A)> {
+    /// Walks the batches: at each of their indices, two matrices without gaps and their product.
+    ///
+    /// # Panics
+    /// If there are gaps, or not `M` rows, `N` terms and `P` columns.
+    #[inline(always)]
+    pub(crate) fn packed<const M: usize, const N: usize, const P: usize>(self) -> Packed<'a, T, A, M, N, P> {
+        let [.., rows, terms, columns] = self.loops else { unreachable!("three loops") };
+        assert!([rows.len, terms.len, columns.len] == [M, N, P], "the sizes of the matrices");
+        let packed = rows.is_packed(columns, 0) && rows.is_packed(terms, 1) && terms.is_packed(columns, 2);
+        assert!(packed, "matrices without gaps");
+        Packed { products: self.walk(3) }
+    }
+}
+
+/// The steps of [`Nest::packed`], which has checked the last three loops.
+pub(crate) struct Packed<'a, T, A, const M: usize, const N: usize, const P: usize> {
+    products: Steps<'a, T, (A, A)>,
+}
+
+impl<'a, T, A, const M: usize, const N: usize, const P: usize> Packed<'a, T, A, M, N, P> {
+    /// The next two matrices, and their product.
+    #[inline(always)]
+    #[expect(clippy::type_complexity, reason = "three matrices")]
+    pub(crate) fn next(&mut self) -> Option<(&'a [[A; N]; M], &'a [[A; P]; N], &mut [[T; P]; M])> {
+        let Nest { out, read: (a, b), .. } = self.products.next()?;
+        // SAFETY: The elements are at indices of the nest and adjacent, and there is no other reference to those of the
+        // product until the next call; an array is aligned as its elements.
+        Some(unsafe { (&*a.cast(), &*b.cast(), &mut *out.cast()) })
+    }
+}
+
 impl<'a, A> Nest<'a, (), (A, A)> {
     /// The two matrices: the first input along the first two of three loops, and the second input along the last two. If
     /// `transposed`, both are transposed and exchanged.
@@ -1120,19 +1185,6 @@ impl<'a, T> Grid<'a, T> {
         let shape = shape_of(self.sizes, self.strides);
         // SAFETY: The elements are at indices of the grid's nest and different from each other; the grid is used up.
         unsafe { ArrayViewMut2::from_shape_ptr(shape, self.at) }
-    }
-
-    /// The elements as an array, of rows without gaps within and between them.
-    ///
-    /// # Panics
-    /// If there are gaps, or not `R` rows of `C` elements.
-    #[inline(always)]
-    pub(crate) fn packed<const R: usize, const C: usize>(self) -> &'a mut [[T; C]; R] {
-        assert!(self.sizes == [R, C], "rows and columns of the grid");
-        assert!(C == 1 || self.strides[1] == 1, "adjacent elements");
-        assert!(R == 1 || self.strides[0] == C.cast_signed(), "rows without gaps");
-        // SAFETY: The elements are at indices of the grid's nest and adjacent; the grid is used up.
-        unsafe { &mut *self.at.cast() }
     }
 
     /// `C` elements of row `row`, from `column` on.
@@ -1262,21 +1314,6 @@ impl<'a, T> Block<'a, T, true> {
         let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
         // SAFETY: The elements of the row, which are adjacent and borrowed.
         unsafe { slice::from_raw_parts(at, self.width) }
-    }
-
-    /// The elements as an array, of rows without gaps between them.
-    ///
-    /// # Panics
-    /// If there are gaps, or not `R` rows of `C` elements.
-    #[inline(always)]
-    pub(crate) fn packed<const R: usize, const C: usize>(self) -> &'a [[T; C]; R] {
-        assert!(self.rows == R && self.width == C, "rows and columns of the block");
-        assert!(
-            (C == 1 || self.step == 1) && (R == 1 || self.stride == C.cast_signed()),
-            "rows without gaps"
-        );
-        // SAFETY: The elements are adjacent and borrowed; an array is aligned as its elements.
-        unsafe { &*self.at.cast() }
     }
 }
 

@@ -389,7 +389,6 @@ fn a_block_of_several_loops() {
     let rows: [[u32; 24]; 2] = [0, 24].map(|i| core::array::from_fn(|j| i + number(j)));
     assert_eq!(items(nest.block(false)), [rows.concat()]);
     assert_eq!(items(nest.block(true)), rows);
-    assert_eq!(*nest.block(true).dense().expect("adjacent elements").packed::<2, 24>(), rows);
     let gap = array.slice(s![.., ..3, ..]);
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
     let nest = Nest::sum(&mut plan, &gap, &mut out, &|_| false).expect("an index").read();
@@ -470,9 +469,11 @@ fn matrices_of_vectors() {
     assert_eq!(nest.loops().iter().map(|l| l.len).collect::<Vec<_>>(), [1, 3, 2]);
     let [row, matrix] = nest.read().matrices(false);
     assert_eq!((items(row), items(matrix)), (vec![vec![0, 1, 2]], vec![vec![1; 2]; 3]));
-    let (row, matrix) = (row.dense().expect("adjacent"), matrix.dense().expect("adjacent"));
-    assert_eq!((row.packed::<1, 3>(), matrix.packed::<3, 2>()), (&[[0, 1, 2]], &[[1; 2]; 3]));
-    *nest.grid(false).packed::<1, 2>() = [[7, 8]];
+    let mut products = nest.packed::<1, 3, 2>();
+    let (row, matrix, product) = products.next().expect("a product");
+    assert_eq!((row, matrix), (&[[0, 1, 2]], &[[1; 2]; 3]));
+    *product = [[7, 8]];
+    assert!(products.next().is_none());
     assert_eq!(out.to_vec(), [7, 8]);
     // the caller handles sums of no terms
     let (a, b) = (Array1::from_elem(0, 0_u32), Array2::from_elem((0, 2), 1_u32));
@@ -610,9 +611,41 @@ fn parts_of_blocks_that_do_not_exist() {
     let column = Block::from(rows.columns_from(0, 1)).transposed();
     assert_eq!(panics(|| column.slice().len()), "one row of adjacent elements");
     assert_eq!(rows.columns_from(1, 1).row(2), [9]);
-    let packed = [panics(|| rows.packed::<4, 3>().len()), panics(|| rows.packed::<2, 4>().len())];
-    assert_eq!(packed, ["rows and columns of the block"; 2]);
-    assert_eq!(panics(|| rows.columns_from(1, 2).packed::<3, 2>().len()), "rows without gaps");
+}
+
+#[test]
+fn packed_matrices() {
+    // (batches of `a`, of `b` and of the result), with a gap between the matrices of `a`
+    let a = Array::from_shape_fn((4, 1, 2, 3), |(i, _, j, k)| number(100 * i + 10 * j + k));
+    let a = a.slice(s![..;2, .., .., ..]);
+    let b = Array::from_shape_fn((3, 3, 2), |(i, j, k)| number(7 * i + 3 * j + k));
+    for reversed in [false, true] {
+        let (mut out, mut plan) = (Array::from_elem((2, 3, 2, 2), 0), LoopPlan::new());
+        let b = if reversed { b.slice(s![..;-1, .., ..]) } else { b.view() };
+        let nest = Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index");
+        let (mut products, mut count) = (nest.packed::<2, 3, 2>(), 0);
+        while let Some((a, b, out)) = products.next() {
+            for (i, k) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                out[i][k] = (0..3).map(|j| a[i][j] * b[j][k]).sum();
+            }
+            count += 1;
+        }
+        assert_eq!(count, 6);
+        for ((i, j, r, c), &sum) in out.indexed_iter() {
+            let expected: u32 = (0..3).map(|t| a[[i, 0, r, t]] * b[[j, t, c]]).sum();
+            assert_eq!(sum, expected, "product {i}, {j}");
+        }
+    }
+    // a gap in either matrix
+    let (mut out, mut plan) = (Array2::from_elem((2, 2), 0), LoopPlan::new());
+    let wide = Array2::from_elem((2, 4), 1_u32);
+    let narrow = wide.slice(s![.., ..2]);
+    let full = Array2::from_elem((2, 2), 1_u32);
+    for (a, b) in [(narrow, full.view()), (full.view(), narrow), (full.t(), full.view())] {
+        plan.clear();
+        let nest = Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index");
+        assert_eq!(panics(|| assert!(nest.packed::<2, 2, 2>().next().is_none())), "matrices without gaps");
+    }
 }
 
 #[test]
@@ -661,9 +694,11 @@ fn grids_and_matrices_that_do_not_exist() {
     grid(2, 0);
     assert_eq!(panics(|| grid(3, 0)), "a row of the grid");
     assert_eq!([1, usize::MAX].map(|column| panics(|| grid(0, column))), ["columns of the grid"; 2]);
-    let packed = |transposed| panics(|| with(&|nest| nest.grid(transposed).packed::<3, 2>()[0][0] = 1));
-    assert_eq!([packed(true), packed(false)], ["rows and columns of the grid", "rows without gaps"]);
-    assert_eq!(panics(|| with(&|nest| nest.grid(true).packed::<2, 3>()[0][0] = 1)), "adjacent elements");
+    // the result has gaps between its rows
+    let packed = |nest: Nest<'_, u32, Read>| assert!(nest.packed::<3, 4, 2>().next().is_none());
+    assert_eq!(panics(|| with(&packed)), "matrices without gaps");
+    let others = |nest: Nest<'_, u32, Read>| assert!(nest.packed::<2, 4, 3>().next().is_none());
+    assert_eq!(panics(|| with(&others)), "the sizes of the matrices");
     let message = panics(|| with_nest(|nest| nest.read().matrices(false)[0].rows()));
     assert!(message.contains("three loops"));
 }
