@@ -57,7 +57,7 @@ pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
     store: &S,
-    executor: impl Sums<A, S>,
+    executor: impl Sums<A, S> + Sums<A, Fresh>,
 ) -> Result<(), BroadcastError> {
     let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
     sum_into(array, out, &|axis| axis < new, store, executor);

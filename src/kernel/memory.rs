@@ -309,6 +309,18 @@ pub(super) fn fresh<A, D: Dimension>(
     Ok(unsafe { array.assume_init() })
 }
 
+/// Memory that can be written, but not read. It may have an element already, which is then forgotten: one compiled pass
+/// serves new arrays and others.
+#[repr(transparent)]
+pub(crate) struct WriteOnly<T>(MaybeUninit<T>);
+
+impl<T> WriteOnly<T> {
+    #[inline(always)]
+    pub(crate) fn write(&mut self, element: T) {
+        self.0.write(element);
+    }
+}
+
 /// The size of `A` if it is a plain number, whose bits may be copied.
 #[inline]
 pub(crate) fn plain_size<A>() -> Option<usize> {

@@ -21,13 +21,11 @@
 #![forbid(unsafe_code)]
 
 use super::loops::{Loop, LoopPlan, Loops};
-use super::memory::{NoMemory, fresh, zeros};
+use super::memory::{NoMemory, WriteOnly, fresh, zeros};
 use super::nest::{Block, Grid, Nest};
 use super::simd::{self, Cpu, Work};
-use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, Task};
 use core::any::TypeId;
-use core::mem::MaybeUninit;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
 
@@ -60,7 +58,7 @@ pub(crate) fn products_into<T, D, E, O, X>(
     D: Dimension,
     E: Dimension,
     O: Dimension,
-    X: for<'s> Executor<T, (T, T), Products<'s, Overwrite>> + Executor<T, (T, T), Library>,
+    X: Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
 {
     let (mut plan, mut room) = (LoopPlan::new(), Loops::new());
     let Some(mut nest) = Nest::products(&mut plan, out, a, b, axes) else { return out.fill(T::zero()) };
@@ -68,7 +66,7 @@ pub(crate) fn products_into<T, D, E, O, X>(
     if Library::suits::<T>(joined.loops()) {
         return executor.run(joined, &Library);
     }
-    executor.run(nest, &Products { store: &Overwrite });
+    executor.run(nest.overwriting(), &Products);
 }
 
 /// [`products_into`] a new array of shape `shape`.
@@ -84,9 +82,7 @@ where
     D: Dimension,
     E: Dimension,
     O: Dimension,
-    X: for<'s> Executor<MaybeUninit<T>, (T, T), Products<'s, Fresh>>
-        + for<'s> Executor<T, (T, T), Products<'s, Overwrite>>
-        + Executor<T, (T, T), Library>,
+    X: Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
 {
     let terms = if axes[1] > 0 { a.shape().last().map_or(1, |&n| n) } else { 1 };
     if Library::may_suit::<T>(shape.slice(), terms) {
@@ -94,14 +90,12 @@ where
         products_into(&mut out, a, b, axes, executor);
         return Ok(out);
     }
-    fresh(shape, &|_, _| None, |out: &mut ArrayRef<MaybeUninit<T>, O>| {
-        match Nest::products(&mut LoopPlan::new(), out, a, b, axes) {
-            Some(nest) => executor.run(nest, &Products { store: &Fresh }),
-            // every sum has no terms
-            None => out.iter_mut().for_each(|slot| {
-                slot.write(T::zero());
-            }),
-        }
+    fresh(shape, &|_, _| None, |out| match Nest::products(&mut LoopPlan::new(), out, a, b, axes) {
+        Some(nest) => executor.run(nest.write_only(), &Products),
+        // every sum has no terms
+        None => out.iter_mut().for_each(|slot| {
+            slot.write(T::zero());
+        }),
     })
 }
 
@@ -149,11 +143,9 @@ impl<T: LinalgScalar> Task<T, (T, T)> for Library {
 }
 
 /// The products of a nest of batches and three loops.
-pub(crate) struct Products<'s, S> {
-    store: &'s S,
-}
+pub(crate) struct Products;
 
-impl<T: LinalgScalar, S: Store<T>> Task<S::Slot, (T, T)> for Products<'_, S> {
+impl<T: LinalgScalar> Task<WriteOnly<T>, (T, T)> for Products {
     fn grain(&self) -> usize {
         GRAIN
     }
@@ -163,9 +155,9 @@ impl<T: LinalgScalar, S: Store<T>> Task<S::Slot, (T, T)> for Products<'_, S> {
     }
 
     #[inline]
-    fn run(&self, part: Nest<'_, S::Slot, (T, T)>) {
+    fn run(&self, part: Nest<'_, WriteOnly<T>, (T, T)>) {
         let strategy = ProductStrategy::of(&part.loops()[part.loops().len() - 3..]);
-        simd::dispatch(Multiply { strategy, nest: part, store: self.store });
+        simd::dispatch(Multiply { strategy, nest: part });
     }
 }
 
@@ -204,42 +196,40 @@ impl ProductStrategy {
     }
 }
 
-struct Multiply<'a, 's, T, S: Store<T>> {
+struct Multiply<'a, T> {
     strategy: ProductStrategy,
-    nest: Nest<'a, S::Slot, (T, T)>,
-    store: &'s S,
+    nest: Nest<'a, WriteOnly<T>, (T, T)>,
 }
 
-impl<T: LinalgScalar, S: Store<T>> Work for Multiply<'_, '_, T, S> {
+impl<T: LinalgScalar> Work for Multiply<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { strategy, nest, store } = self;
+        let Self { strategy, nest } = self;
         match strategy {
-            ProductStrategy::Fixed([2, 2, 1]) => fixed::<T, S, 2, 2, 1>(nest, store),
-            ProductStrategy::Fixed([3, 3, 1]) => fixed::<T, S, 3, 3, 1>(nest, store),
-            ProductStrategy::Fixed([4, 4, 1]) => fixed::<T, S, 4, 4, 1>(nest, store),
-            ProductStrategy::Fixed([6, 6, 1]) => fixed::<T, S, 6, 6, 1>(nest, store),
-            ProductStrategy::Fixed([2, 2, 2]) => fixed::<T, S, 2, 2, 2>(nest, store),
-            ProductStrategy::Fixed([3, 3, 3]) => fixed::<T, S, 3, 3, 3>(nest, store),
-            ProductStrategy::Fixed([4, 4, 4]) => fixed::<T, S, 4, 4, 4>(nest, store),
-            ProductStrategy::Fixed([6, 6, 6]) => fixed::<T, S, 6, 6, 6>(nest, store),
-            ProductStrategy::Fixed([_, 3, _]) => fixed::<T, S, 1, 3, 1>(nest, store),
-            ProductStrategy::Fixed(_) => fixed::<T, S, 1, 6, 1>(nest, store),
-            ProductStrategy::Tiles { transposed: false } => tiles::<T, S, false>(nest, store, true),
-            ProductStrategy::Tiles { transposed: true } => tiles::<T, S, true>(nest, store, true),
-            ProductStrategy::Dots => dots(nest, store),
-            ProductStrategy::Columns => tiles::<T, S, false>(nest, store, false),
+            ProductStrategy::Fixed([2, 2, 1]) => fixed::<T, 2, 2, 1>(nest),
+            ProductStrategy::Fixed([3, 3, 1]) => fixed::<T, 3, 3, 1>(nest),
+            ProductStrategy::Fixed([4, 4, 1]) => fixed::<T, 4, 4, 1>(nest),
+            ProductStrategy::Fixed([6, 6, 1]) => fixed::<T, 6, 6, 1>(nest),
+            ProductStrategy::Fixed([2, 2, 2]) => fixed::<T, 2, 2, 2>(nest),
+            ProductStrategy::Fixed([3, 3, 3]) => fixed::<T, 3, 3, 3>(nest),
+            ProductStrategy::Fixed([4, 4, 4]) => fixed::<T, 4, 4, 4>(nest),
+            ProductStrategy::Fixed([6, 6, 6]) => fixed::<T, 6, 6, 6>(nest),
+            ProductStrategy::Fixed([_, 3, _]) => fixed::<T, 1, 3, 1>(nest),
+            ProductStrategy::Fixed(_) => fixed::<T, 1, 6, 1>(nest),
+            ProductStrategy::Tiles { transposed: false } => tiles::<T, false>(nest, true),
+            ProductStrategy::Tiles { transposed: true } => tiles::<T, true>(nest, true),
+            ProductStrategy::Dots => dots(nest),
+            ProductStrategy::Columns => tiles::<T, false>(nest, false),
         }
     }
 }
 
 /// Tiny matrices without gaps: `M` rows, sums of `N` terms, `P` columns.
 #[inline(always)]
-fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: usize>(
-    nest: Nest<'_, S::Slot, (T, T)>,
-    store: &S,
+fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(
+    nest: Nest<'_, WriteOnly<T>, (T, T)>,
 ) {
     let mut products = nest.packed::<M, N, P>();
     while let Some((a, b, out)) = products.next() {
@@ -252,7 +242,7 @@ fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: 
                 }
             }
             for i in 0..M {
-                store.store(&mut out[i][0], sums[i]);
+                out[i][0].write(sums[i]);
             }
         } else {
             for i in 0..M {
@@ -263,7 +253,7 @@ fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: 
                     }
                 }
                 for k in 0..P {
-                    store.store(&mut out[i][k], sums[k]);
+                    out[i][k].write(sums[k]);
                 }
             }
         }
@@ -272,7 +262,7 @@ fn fixed<T: LinalgScalar, S: Store<T>, const M: usize, const N: usize, const P: 
 
 /// Long sums whose terms are adjacent in both matrices.
 #[inline(always)]
-fn dots<T: LinalgScalar, S: Store<T>>(nest: Nest<'_, S::Slot, (T, T)>, store: &S) {
+fn dots<T: LinalgScalar>(nest: Nest<'_, WriteOnly<T>, (T, T)>) {
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
         let [a, b] = product.read().matrices(false);
@@ -281,7 +271,7 @@ fn dots<T: LinalgScalar, S: Store<T>>(nest: Nest<'_, S::Slot, (T, T)>, store: &S
         for column in 0..b.rows() {
             for row in 0..a.rows() {
                 let [slot] = out.part(row, column);
-                store.store(slot, dot(a.row(row), b.row(column)));
+                slot.write(dot(a.row(row), b.row(column)));
             }
         }
     }
@@ -312,30 +302,26 @@ fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
 ///
 /// If `TRANSPOSED`, the operands are transposed and exchanged. Elements of the first matrix are still the left factors.
 #[inline(always)]
-fn tiles<T: LinalgScalar, S: Store<T>, const TRANSPOSED: bool>(
-    nest: Nest<'_, S::Slot, (T, T)>,
-    store: &S,
-    adjacent: bool,
-) {
+fn tiles<T: LinalgScalar, const TRANSPOSED: bool>(nest: Nest<'_, WriteOnly<T>, (T, T)>, adjacent: bool) {
     let mut products = nest.walk(3);
     while let Some(product) = products.next() {
         let [a, b] = product.read().matrices(TRANSPOSED);
         let mut out = product.grid(TRANSPOSED);
         let (columns, mut column) = (b.width(), 0);
         while adjacent && column + COLUMNS <= columns {
-            rows::<T, S, COLUMNS, TRANSPOSED>(a, b, &mut out, column, store);
+            rows::<T, COLUMNS, TRANSPOSED>(a, b, &mut out, column);
             column += COLUMNS;
         }
         if adjacent && column + 4 <= columns {
-            rows::<T, S, 4, TRANSPOSED>(a, b, &mut out, column, store);
+            rows::<T, 4, TRANSPOSED>(a, b, &mut out, column);
             column += 4;
         }
         if adjacent && column + 2 <= columns {
-            rows::<T, S, 2, TRANSPOSED>(a, b, &mut out, column, store);
+            rows::<T, 2, TRANSPOSED>(a, b, &mut out, column);
             column += 2;
         }
         while column < columns {
-            rows::<T, S, 1, TRANSPOSED>(a, b, &mut out, column, store);
+            rows::<T, 1, TRANSPOSED>(a, b, &mut out, column);
             column += 1;
         }
     }
@@ -343,32 +329,30 @@ fn tiles<T: LinalgScalar, S: Store<T>, const TRANSPOSED: bool>(
 
 /// Computes `C` columns of the result, from `column` on.
 #[inline(always)]
-fn rows<T: LinalgScalar, S: Store<T>, const C: usize, const TRANSPOSED: bool>(
+fn rows<T: LinalgScalar, const C: usize, const TRANSPOSED: bool>(
     a: Block<'_, T>,
     b: Block<'_, T>,
-    out: &mut Grid<'_, S::Slot>,
+    out: &mut Grid<'_, WriteOnly<T>>,
     column: usize,
-    store: &S,
 ) {
     let mut row = 0;
     while row + ROWS <= a.rows() {
-        tile::<T, S, ROWS, C, TRANSPOSED>(a, b, out, [row, column], store);
+        tile::<T, ROWS, C, TRANSPOSED>(a, b, out, [row, column]);
         row += ROWS;
     }
     while row < a.rows() {
-        tile::<T, S, 1, C, TRANSPOSED>(a, b, out, [row, column], store);
+        tile::<T, 1, C, TRANSPOSED>(a, b, out, [row, column]);
         row += 1;
     }
 }
 
 /// Computes `R` rows and `C` columns of the result, from `row` and `column` on.
 #[inline(always)]
-fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize, const TRANSPOSED: bool>(
+fn tile<T: LinalgScalar, const R: usize, const C: usize, const TRANSPOSED: bool>(
     a: Block<'_, T>,
     b: Block<'_, T>,
-    out: &mut Grid<'_, S::Slot>,
+    out: &mut Grid<'_, WriteOnly<T>>,
     [row, column]: [usize; 2],
-    store: &S,
 ) {
     let mut sums = [[T::zero(); C]; R];
     for (xs, ys) in a.terms::<R, C>(row, b, column) {
@@ -380,7 +364,9 @@ fn tile<T: LinalgScalar, S: Store<T>, const R: usize, const C: usize, const TRAN
     }
     for (r, sums) in sums.into_iter().enumerate() {
         let slots = out.part::<C>(row + r, column);
-        slots.iter_mut().zip(&sums).for_each(|(slot, &sum)| store.store(slot, sum));
+        for (slot, &sum) in slots.iter_mut().zip(&sums) {
+            slot.write(sum);
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernel::levels::take;
-use core::mem::MaybeUninit;
+use super::levels::take;
+use super::memory::WriteOnly;
 use core::ops::Mul;
 use num_traits::Zero;
 
@@ -12,17 +12,20 @@ pub(crate) trait Store<T> {
     /// An element of the output.
     type Slot;
 
+    /// Whether the slot's former value does not matter.
+    const OVERWRITES: bool = false;
+
     fn store(&self, slot: &mut Self::Slot, sum: T);
 }
 
-/// `out = sum` for an uninitialised `out`
+/// `out = sum` for an `out` that is not dropped
 pub(crate) struct Fresh;
 
 impl<T> Store<T> for Fresh {
-    type Slot = MaybeUninit<T>;
+    type Slot = WriteOnly<T>;
 
     #[inline(always)]
-    fn store(&self, slot: &mut MaybeUninit<T>, sum: T) {
+    fn store(&self, slot: &mut WriteOnly<T>, sum: T) {
         slot.write(sum);
     }
 }
@@ -32,6 +35,7 @@ pub(crate) struct Overwrite;
 
 impl<T> Store<T> for Overwrite {
     type Slot = T;
+    const OVERWRITES: bool = true;
 
     #[inline(always)]
     fn store(&self, slot: &mut T, sum: T) {

@@ -13,9 +13,10 @@
 //! or written, so no element is written through two nests at once.
 
 use super::loops::{Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, join, offsets, steps, stride_along};
-use super::memory::{Buffers, plain_size};
+use super::memory::{Buffers, WriteOnly, plain_size};
 use core::hint::black_box;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::slice;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
 
@@ -501,6 +502,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
     }
 
+    /// The same nest, whose former elements in the output are forgotten when they are overwritten.
+    #[inline(always)]
+    pub(crate) fn overwriting(self) -> Nest<'a, WriteOnly<T>, E> {
+        Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
+    }
+
     /// Walks the outer loops: at each of their indices, a nest of the `inner` innermost loops.
     #[inline(always)]
     pub(crate) fn walk(self, inner: usize) -> Steps<'a, T, E> {
@@ -861,6 +868,14 @@ impl<'a, E: Elements> Nest<'a, (), E> {
         'a: 'b,
     {
         self.part_of(place, from, len, room)
+    }
+}
+
+impl<'a, T, E: Elements> Nest<'a, MaybeUninit<T>, E> {
+    /// The same nest, to write a new array.
+    #[inline(always)]
+    pub(crate) fn write_only(self) -> Nest<'a, WriteOnly<T>, E> {
+        Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
     }
 }
 

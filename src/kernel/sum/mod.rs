@@ -50,22 +50,56 @@ const GRAIN: usize = 1 << 16;
 ///
 /// Axis `i` of the input is not in the output if `dropped(i)`. The other axes are the output's, in order. There, the
 /// output has the input's size, or size 1 to sum over the axis.
-pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A>>(
+pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     input: &ArrayRef<A, D>,
-    out: &mut ArrayRef<S::Slot, E>,
+    out: &mut ArrayRef<A, E>,
     dropped: &dyn Fn(usize) -> bool,
     store: &S,
-    executor: impl Sums<A, S>,
+    executor: impl Sums<A, S> + Sums<A, Fresh>,
+) {
+    let zero = |slot: &mut A| store.store(slot, A::zero());
+    with_nest(input, out, dropped, zero, |nest, is_small| {
+        if const { S::OVERWRITES && !needs_drop::<A>() } {
+            sum(nest.overwriting(), is_small, &Fresh, executor);
+        } else {
+            sum(nest, is_small, store, executor);
+        }
+    });
+}
+
+/// Calls `then` with the loops over `input` and `out`, and whether they are few. If `input` has no elements, calls `empty`
+/// for each element of `out`.
+#[inline]
+fn with_nest<A: Element, T, D: Dimension, E: Dimension>(
+    input: &ArrayRef<A, D>,
+    out: &mut ArrayRef<T, E>,
+    dropped: &dyn Fn(usize) -> bool,
+    empty: impl FnMut(&mut T),
+    then: impl FnOnce(Nest<'_, T, (A,)>, bool),
 ) {
     if input.is_empty() {
-        return out.iter_mut().for_each(|slot| store.store(slot, A::zero()));
+        out.iter_mut().for_each(empty);
+    } else if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out, dropped) {
+        then(nest, true);
+    } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
+        then(nest, false);
     }
-    if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out, dropped) {
-        return small(nest, store);
-    }
-    if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
-        // a constant condition: only the strategies that the type can run are compiled for it
-        if const { forgettable::<A>() } { run(nest, store, executor) } else { plain(nest, store) }
+}
+
+/// Sums by the strategies that the type can run: a constant condition, so that no others are compiled for it.
+#[inline]
+fn sum<T: Element, S: Store<T>>(
+    nest: Nest<'_, S::Slot, (T,)>,
+    is_small: bool,
+    store: &S,
+    executor: impl Sums<T, S>,
+) {
+    if is_small {
+        small(nest, store);
+    } else if const { forgettable::<T>() } {
+        run(nest, store, executor);
+    } else {
+        plain(nest, store);
     }
 }
 
@@ -102,8 +136,13 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
         sum_into(input, &mut out, dropped, &Overwrite, executor);
         return Ok(out);
     }
-    fresh(shape, &is_inside, |out: &mut ArrayRef<MaybeUninit<A>, E>| {
-        sum_into(input, out, dropped, &Fresh, executor);
+    fresh(shape, &is_inside, |out| {
+        let zero = |slot: &mut MaybeUninit<A>| {
+            slot.write(A::zero());
+        };
+        with_nest(input, out, dropped, zero, |nest, is_small| {
+            sum(nest.write_only(), is_small, &Fresh, executor);
+        });
     })
 }
 

@@ -1,0 +1,263 @@
+//! Sums of every kind of element: numbers, big numbers, elements that own memory, that count themselves or
+//! that take no memory; and how far rounded sums are off.
+
+use ndarray::{Array, Array1, Array2, ArrayRef, Ix2, array, s};
+use ndarray_broadcast::prelude::*;
+use num_complex::Complex;
+use num_traits::Zero;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::ops::{Add, Mul};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Asserts sums of `[[1, 2, 3], [4, 5, 6]]` in elements made by `of`.
+fn assert_sums<A: Clone + Zero + Mul<Output = A> + PartialEq + std::fmt::Debug>(of: impl Fn(u8) -> A) {
+    let delta = array![[1, 2, 3], [4, 5, 6]].mapv(&of);
+    for delta in
+        [delta.clone(), delta.clone().reversed_axes().as_standard_layout().into_owned().reversed_axes()]
+    {
+        let columns = array![5, 7, 9].mapv(&of);
+        assert_eq!(delta.sum_axes([0]), Ok(columns.clone()));
+        assert_eq!(delta.sum_axes(1), Ok(array![6, 15].mapv(&of)));
+        assert_eq!(delta.sum_axes([1, 0]).map(Array::into_scalar), Ok(of(21)));
+        assert_eq!(delta.sum_axes_keepdims([1]), Ok(array![[6], [15]].mapv(&of)));
+        assert_eq!(delta.sum_to_shape((1, 3)), Ok(array![[5, 7, 9]].mapv(&of)));
+        assert_eq!(delta.sum_to_match(&columns), Ok(columns.clone()));
+        assert_eq!(delta.clone().into_sum_to_shape(3), Ok(columns.clone()));
+        assert_eq!(delta.clone().into_sum_to_shape((2, 3)).as_ref(), Ok(&delta));
+        let mut out = columns.clone();
+        assert_eq!(delta.add_sum_to(&mut out), Ok(()));
+        assert_eq!(out, array![10, 14, 18].mapv(&of));
+        assert_eq!(delta.scaled_add_sum_to(of(3), &mut out), Ok(()));
+        assert_eq!(out, array![25, 35, 45].mapv(&of));
+        assert_eq!(delta.sum_to_shape_into(&mut out), Ok(()));
+        assert_eq!(out, columns);
+        assert_eq!(delta.slice(s![..0, ..]).sum_axes([0]), Ok(array![0, 0, 0].mapv(&of)));
+    }
+}
+
+#[test]
+fn numbers() {
+    macro_rules! each {
+        ($($T:ty)*) => {$( assert_sums(|n| num_traits::cast::<u8, $T>(n).expect("small")); )*};
+    }
+    // the crate tells integers apart by their size, not by their sign
+    each!(f32 f64 i8 u16 i32 u64);
+    assert_sums(|n| Complex::new(f64::from(n), 0.0));
+    let delta = array![[Complex::new(1.0, 2.0), Complex::new(0.5, -1.0)]];
+    assert_eq!(delta.sum_axes(1), Ok(array![Complex::new(1.5, 1.0)]));
+    let mut out = array![[Complex::new(0.0, 1.0)]];
+    assert_eq!(delta.scaled_add_sum_to(Complex::i(), &mut out), Ok(()));
+    assert_eq!(out, array![[Complex::new(-1.0, 2.5)]]);
+}
+
+/// A number of any size: its digits to the base 2^32, the lowest first, without zeros at the end.
+#[derive(Clone, Debug, PartialEq)]
+struct Big(Vec<u32>);
+
+#[allow(clippy::cast_possible_truncation, reason = "digits are the low halves")]
+impl Add for Big {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        let (mut digits, mut carry) = (vec![], 0);
+        for i in 0..self.0.len().max(other.0.len()) {
+            let digit = |digits: &[u32]| u64::from(digits.get(i).copied().unwrap_or(0));
+            carry += digit(&self.0) + digit(&other.0);
+            digits.push(carry as u32);
+            carry >>= 32;
+        }
+        if carry > 0 {
+            digits.push(carry as u32);
+        }
+        Big(digits)
+    }
+}
+
+impl Mul for Big {
+    type Output = Self;
+    /// By adding again and again: factors are small here.
+    fn mul(self, other: Self) -> Self {
+        let times = self.0.first().copied().unwrap_or(0);
+        (0..times).fold(Big::zero(), |product, _| product + other.clone())
+    }
+}
+
+impl Zero for Big {
+    fn zero() -> Self {
+        Big(vec![])
+    }
+    fn is_zero(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[test]
+fn big_numbers() {
+    assert_sums(|n| if n == 0 { Big::zero() } else { Big(vec![n.into()]) });
+    // 10 times 2^64 - 1 carries into a third digit
+    let delta = Array2::from_elem((5, 2), Big(vec![u32::MAX, u32::MAX]));
+    let sum = delta.sum_axes([0, 1]).map(Array::into_scalar);
+    assert_eq!(sum, Ok(Big(vec![u32::MAX - 9, u32::MAX, 9])));
+}
+
+/// A type without size, of which all sums are equal.
+#[derive(Clone, Debug, PartialEq)]
+struct Nothing;
+
+impl Add for Nothing {
+    type Output = Self;
+    fn add(self, _: Self) -> Self {
+        self
+    }
+}
+impl Mul for Nothing {
+    type Output = Self;
+    fn mul(self, _: Self) -> Self {
+        self
+    }
+}
+impl Zero for Nothing {
+    fn zero() -> Self {
+        Nothing
+    }
+    fn is_zero(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn elements_without_size() {
+    assert_sums(|_| Nothing);
+    assert_eq!(Array2::from_elem((300, 70), Nothing).sum_axes(0), Ok(Array1::from_elem(70, Nothing)));
+    // nothing is stored, so as many as there may be can be a result
+    let many = array![Nothing];
+    let many = many.broadcast_to((isize::MAX, 0)).expect("no element");
+    assert_eq!(many.sum_to_shape((1, 0)).map(|sum| sum.len()), Ok(0));
+}
+
+thread_local! {
+    /// The instances of `Counted` that are alive, each by its number.
+    static ALIVE: RefCell<BTreeSet<u64>> = const { RefCell::new(BTreeSet::new()) };
+    static NEXT: Cell<u64> = const { Cell::new(0) };
+    /// Instances that were dropped a second time, or never made.
+    static WRONG: Cell<usize> = const { Cell::new(0) };
+    /// How many operations go well before one panics.
+    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// A number that knows how many of it there are.
+#[derive(Debug)]
+struct Counted {
+    number: u64,
+    value: i64,
+}
+
+impl Counted {
+    fn new(value: i64) -> Self {
+        let number = NEXT.replace(NEXT.get() + 1);
+        ALIVE.with_borrow_mut(|alive| alive.insert(number));
+        Counted { number, value }
+    }
+
+    /// One operation: panics if it is time to.
+    fn operation(value: i64) -> Self {
+        let left = LEFT.get();
+        assert!(left > 0, "as asked for");
+        LEFT.set(left - 1);
+        Counted::new(value)
+    }
+
+    fn alive() -> usize {
+        ALIVE.with_borrow(BTreeSet::len)
+    }
+
+    fn is_alive(&self) -> bool {
+        ALIVE.with_borrow(|alive| alive.contains(&self.number))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if !ALIVE.with_borrow_mut(|alive| alive.remove(&self.number)) {
+            WRONG.set(WRONG.get() + 1);
+        }
+    }
+}
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        Counted::operation(self.value)
+    }
+}
+impl PartialEq for Counted {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+impl Add for Counted {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Counted::operation(self.value + other.value)
+    }
+}
+impl Mul for Counted {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Counted::operation(self.value * other.value)
+    }
+}
+impl Zero for Counted {
+    fn zero() -> Self {
+        Counted::operation(0)
+    }
+    fn is_zero(&self) -> bool {
+        self.value == 0
+    }
+}
+
+#[test]
+fn every_instance_is_dropped_once() {
+    assert_sums(|n| Counted::new(n.into()));
+    assert_eq!((Counted::alive(), WRONG.get()), (0, 0));
+}
+
+/// Runs `sum` on an array of 5 by 3 elements and an output of 3, once to the end and then again and again with a
+/// panic after 0, 1, 2 and so on operations. Afterwards only the two arrays are there, all of their elements alive,
+/// and the array as it was.
+fn assert_survives<T>(sum: impl Fn(&ArrayRef<Counted, Ix2>, &mut Array1<Counted>) -> T) {
+    let number = |(row, column): (usize, usize)| i64::try_from(10 * row + column).expect("small");
+    for limit in 0.. {
+        let delta = Array2::from_shape_fn((5, 3), |index| Counted::new(number(index)));
+        let mut out = Array1::from_shape_fn(3, |_| Counted::new(7));
+        LEFT.set(limit);
+        let result = catch_unwind(AssertUnwindSafe(|| drop(sum(&delta, &mut out))));
+        LEFT.set(usize::MAX);
+        assert!(delta.indexed_iter().all(|(index, x)| x.is_alive() && x.value == number(index)));
+        assert!(out.iter().all(Counted::is_alive));
+        assert_eq!(Counted::alive(), 18, "after {limit} operations: more is lost, fewer is dropped in use");
+        drop((delta, out));
+        assert_eq!((Counted::alive(), WRONG.get()), (0, 0), "after {limit} operations");
+        if result.is_ok() {
+            assert!(limit >= 15, "each element takes an operation");
+            return;
+        }
+    }
+}
+
+#[test]
+fn nothing_is_lost_by_a_panic_into_an_array() {
+    assert_survives(|delta, out| delta.sum_to_shape_into(out));
+    assert_survives(|delta, out| delta.add_sum_to(out));
+    assert_survives(|delta, out| delta.scaled_add_sum_to(Counted::new(2), out));
+    assert_survives(|delta, out| delta.t().sum_axes([0, 1]).map(|sum| sum.add_sum_to(out)));
+}
+
+#[test]
+fn nothing_is_lost_by_a_panic_while_a_new_array_is_made() {
+    assert_survives(|delta, _| delta.sum_axes(0));
+    assert_survives(|delta, _| delta.sum_axes_keepdims([1]));
+    assert_survives(|delta, out| delta.sum_to_match(out));
+    assert_survives(|delta, _| delta.t().sum_to_shape((3, 1)));
+    assert_survives(|delta, _| delta.to_owned().into_sum_to_shape(3));
+    assert_survives(|delta, _| delta.sum_axes([]));
+    assert_survives(|delta, _| delta.t().sum_axes([]));
+}
