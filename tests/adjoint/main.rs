@@ -1,7 +1,6 @@
 //! The sums that undo broadcasts.
 
 mod accuracy;
-mod elements;
 mod errors;
 mod golden;
 mod identity;

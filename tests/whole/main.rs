@@ -1,7 +1,8 @@
-//! The crate as a whole: its types, its agreement with NumPy, results larger than memory, a tape built on the crate, the
-//! bugs that fuzzing found, and what its pages show.
+//! The crate as a whole: its types, elements of every kind, its agreement with NumPy, results larger than memory, a tape
+//! built on the crate, the bugs that fuzzing found, and what its pages show.
 
 mod differential;
+mod elements;
 mod figures;
 #[cfg(target_pointer_width = "64")]
 mod memory;

@@ -252,7 +252,7 @@ fn assert_parallel<A: Clone + PartialEq + Debug + Send + Sync>(of: &(impl Fn(u8)
     assert_eq!(x.par_zip_map(&x, (), first), Ok(array![Some(of(1)), Some(of(3))]));
 }
 
-/// Operations on bases and sums over batches, of numbers. `adjoint/elements.rs` has the other sums.
+/// Operations on bases and sums over batches, of numbers. `elements.rs` has the other sums.
 fn assert_arithmetic<A: LinalgScalar + PartialEq + Debug>(of: &impl Fn(u8) -> A) {
     let (m, v) = (array![[2, 3], [1, 4]].mapv(of), array![[1, 2], [3, 0]].mapv(of));
     let (x, y) = (m.batch::<Ix2>().unwrap(), v.batch::<Ix1>().unwrap());
@@ -295,13 +295,14 @@ macro_rules! assert_all {
 }
 
 #[test]
-fn numbers_of_every_type() {
+fn numbers_of_every_size() {
     macro_rules! each {
         ($($T:ty)*) => {$(
             assert_all!(|n: u8| num_traits::cast::<u8, $T>(n).unwrap(), assert_arithmetic);
         )*};
     }
-    each!(f32 i8 i16 i32 i64 u8 u16 u32 u64);
+    // the crate tells integers apart by their size, not by their sign
+    each!(f32 i8 u16 i32 u64);
     assert_elementwise(&i32::from);
     assert_elementwise(&u8::from);
     assert_all!(f64::from, assert_arithmetic, assert_elementwise, assert_copies, assert_parallel);
