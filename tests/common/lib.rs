@@ -8,6 +8,7 @@
 )]
 
 mod arrays;
+pub mod compiled;
 mod model;
 mod tables;
 

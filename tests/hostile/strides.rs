@@ -151,6 +151,11 @@ impl Case<'_> {
 
 /// Calls `work` with an array whose strides mean harm, and with one in C order: the same comes of both.
 fn both(t: &mut Table, name: &'static str, work: impl Fn(&Case<'_>) -> Outcome) {
+    both_of(t, name, &work);
+}
+
+/// [`both`], compiled once.
+fn both_of(t: &mut Table, name: &'static str, work: &dyn Fn(&Case<'_>) -> Outcome) {
     for shape in SHAPES {
         let [l, m, n] = shape;
         let data: Vec<i64> = (3..).take(l * m * n + 9).collect();

@@ -93,14 +93,23 @@ impl Table {
     }
 
     fn measured<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> Option<T> {
+        let (mut work, mut value) = (Some(work), None);
+        self.measure(name, &mut || value = work.take().map(|work| work()));
+        value
+    }
+
+    /// [`measured`](Self::measured), compiled once.
+    fn measure(&mut self, name: &'static str, work: &mut dyn FnMut()) {
         LARGEST.store(0, Relaxed);
         let start = now();
-        let value = catch_unwind(AssertUnwindSafe(work));
+        let done = catch_unwind(AssertUnwindSafe(work));
         let took = now().saturating_sub(start);
         let largest = LARGEST.load(Relaxed);
         *self.functions.entry(name).or_default() += took;
         self.largest = self.largest.max((largest, name));
-        value.map_err(|panic| self.fault(name, &format!("panicked: {}", words(&*panic)))).ok()
+        if let Err(panic) = done {
+            self.fault(name, &format!("panicked: {}", words(&*panic)));
+        }
     }
 
     fn fault(&mut self, name: &str, what: &str) {
