@@ -9,7 +9,8 @@
 //!
 //! Memory: the output's elements are adjacent along the innermost loop. There, an operand is adjacent too, repeats one
 //! element, or has a stride. With a large stride, an element shares its cache line with elements of the next rows, not
-//! of its own row. Such operands are copied in blocks of several rows, a line at a time.
+//! of its own row. Such operands are copied in blocks of several rows, a line at a time. Where the output stays along a
+//! short innermost loop, that loop first goes outside those along which the output moves.
 //!
 //! A closure is compiled into one loop for each kind of row that [`Elements::row`] has: in these, each operand moves by
 //! one element or stays. Other operands of plain numbers are copied to a buffer in L1, which is kept while they repeat.
@@ -272,7 +273,7 @@ impl PassStrategy {
         {
             return Self::Direct(direct);
         }
-        let largest = (1..=count).filter_map(plain).max().unwrap_or(1);
+        let largest = largest(count, plain);
         if let Some(transposed) = Self::transposed(loops, count, plain, largest) {
             return transposed;
         }
@@ -283,7 +284,7 @@ impl PassStrategy {
                 break;
             }
             first -= 1;
-            take = l.len.div_ceil(l.len.div_ceil((room / width).cast_unsigned()));
+            take = even_part(l.len, (room / width).cast_unsigned());
             width *= take.cast_signed();
             if take < l.len {
                 break;
@@ -323,6 +324,16 @@ impl PassStrategy {
         let is_plain = (1..=count).all(|k| copied >> (k - 1) & 1 == 0 || plain(k).is_some());
         (is_plain && take.iter().all(|&take| take >= 8)).then_some(Self::Transposed { copied, across, take })
     }
+}
+
+/// The size of the largest plain number among the operands.
+fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize {
+    (1..=count).filter_map(plain).max().unwrap_or(1)
+}
+
+/// The length of the longest of the fewest parts of at most `most` steps.
+fn even_part(len: usize, most: usize) -> usize {
+    len.div_ceil(len.div_ceil(most))
 }
 
 /// Calls `visit` for each block of the nest, with the rows of the chosen strategy.
@@ -365,6 +376,66 @@ fn drive_copied<T, E: Elements>(
         [0, count]
     };
     nest.gathered(copied, rows, &mut |block| visit(block, Some((1 << E::COUNT) - 1)));
+}
+
+/// Short lanes, which are reduced side by side: the innermost loop goes outside `take` steps of loop `first` and of those
+/// inside it. The operands in `copied` are copied. Those in `moving` move along the new rows, the others stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SideBySide {
+    copied: u8,
+    moving: u8,
+    first: usize,
+    take: usize,
+}
+
+impl SideBySide {
+    /// `None` if the outputs are few or not adjacent, or operands cannot be copied. The arguments are those of
+    /// [`PassStrategy::of`].
+    fn of(
+        loops: &[Loop],
+        count: usize,
+        plain: fn(usize) -> Option<usize>,
+        has_loop: fn(u8) -> bool,
+    ) -> Option<Self> {
+        let (lane, kept) = loops.split_last()?;
+        if !lane.is_reduced() || lane.len > SHORT_ROW || steps(loops) < SMALL {
+            return None;
+        }
+        let room = LARGEST_COPY / largest(count, plain) / lane.len;
+        let (mut first, mut width, mut take) = (kept.len(), 1, 0);
+        while let Some(l) =
+            kept[..first].last().filter(|l| width < SHORT_ROW && l.strides[0] == width.cast_signed())
+        {
+            first -= 1;
+            take = even_part(l.len, room / width);
+            width *= take;
+            if take < l.len {
+                break;
+            }
+        }
+        let kept = &kept[first..];
+        let moving =
+            Some(bits(count, |k| kept.iter().any(|l| l.strides[k] != 0))).filter(|&moving| has_loop(moving));
+        let moving = moving.unwrap_or(bits(count, |_| true));
+        let copied = bits(count, |k| moving >> (k - 1) & 1 == 1 && !is_adjacent(kept, k));
+        let is_plain = (1..=count).all(|k| copied >> (k - 1) & 1 == 0 || plain(k).is_some());
+        (is_plain && width >= 8).then_some(Self { copied, moving, first, take })
+    }
+}
+
+/// [`drive`] for a nest whose innermost loop may be reduced.
+pub(super) fn drive_lanes<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
+    let Some(lanes) = SideBySide::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) else {
+        return drive(nest, visit);
+    };
+    let inner = nest.loops().len() - 1 - lanes.first;
+    nest.chunked(lanes.first, lanes.take, &mut |nest| {
+        let lane = nest.loops().len() - 1;
+        let class = |at: usize, _: &Loop| if at == lane { 1 } else { 2 * u8::from(at + inner >= lane) };
+        let mut room = Loops::new();
+        let rows = nest.ordered(class, &mut room);
+        rows.gathered(lanes.copied, [1, inner], &mut |block| visit(block, Some(lanes.moving)));
+    });
 }
 
 /// Calls `visit` for blocks of loop `across` and the innermost loop, with copies of the operands in `copied`.
@@ -418,9 +489,12 @@ mod tests {
 
     /// The strategy for loops with the strides of the output and of two inputs. `plain` is the size of their elements.
     fn way_of(loops: &[(usize, [isize; 3])], plain: fn(usize) -> Option<usize>) -> PassStrategy {
+        PassStrategy::of(&all(loops), 2, plain, <(f32, f32)>::has_loop)
+    }
+
+    fn all(loops: &[(usize, [isize; 3])]) -> Vec<Loop> {
         let of = |&(len, [out, a, b]): &(usize, [isize; 3])| Loop { len, strides: [out, a, b, 0, 0, 0, 0] };
-        let loops: Vec<_> = loops.iter().map(of).collect();
-        PassStrategy::of(&loops, 2, plain, <(f32, f32)>::has_loop)
+        loops.iter().map(of).collect()
     }
 
     fn way(loops: &[(usize, [isize; 3])]) -> PassStrategy {
@@ -484,6 +558,34 @@ mod tests {
         assert_eq!(way_of(&square(300), |_| Some(16)), copied(0b01, 1, 100));
         assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 15, 1])]), copied(0b01, 1, 300));
         assert_eq!(way_of(&square(300), |_| None), DIRECT(None));
+    }
+
+    #[test]
+    fn short_lanes_are_reduced_side_by_side() {
+        let lanes = |copied, moving, first, take| Some(SideBySide { copied, moving, first, take });
+        let way_of = |loops: &[_], plain| SideBySide::of(&all(loops), 2, plain, <(f32, f32)>::has_loop);
+        let way = |loops: &[_]| way_of(loops, |_| Some(4));
+        // an operand that stays along the outputs, and one with a stride
+        assert_eq!(way(&[(500, [16, 13, 0]), (16, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b10, 0b10, 1, 16));
+        // several loops of outputs, as many as a copy holds
+        let narrow = [(2000, [3, 13, 0]), (3, [1, 0, 13]), (13, [0, 1, 1])];
+        assert_eq!(way(&narrow), lanes(0b11, 0b11, 0, 52));
+        assert_eq!(way(&[(5000, [1, 13, 0]), (13, [0, 1, 1])]), lanes(0b01, 0b01, 0, 157));
+        // nothing to copy
+        assert_eq!(way_of(&[(600, [1, 1, 0]), (13, [0, 600, 1])], |_| None), lanes(0, 0b01, 0, 600));
+        // no loop for operands that all stay
+        assert_eq!(way(&[(600, [1, 0, 0]), (13, [0, 1, 1])]), lanes(0b11, 0b11, 0, 150));
+        // few elements, long lanes, outputs with gaps, few outputs side by side, elements that are not numbers
+        for loops in [
+            [(39, [1, 13, 0]), (13, [0, 1, 1])],
+            [(5000, [1, 17, 0]), (17, [0, 1, 1])],
+            [(5000, [2, 13, 0]), (13, [0, 1, 1])],
+        ] {
+            assert_eq!(way(&loops), None);
+        }
+        assert_eq!(way(&[(2000, [7, 13, 0]), (7, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b11, 0b11, 0, 22));
+        assert_eq!(way(&[(2000, [8, 13, 0]), (7, [1, 0, 13]), (13, [0, 1, 1])]), None);
+        assert_eq!(way_of(&narrow, |_| None), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Sums and other reductions of a closure's results, without an array of these results.
 //!
 //! ```text
-//! lanes:   for each output:                        the reduced loop is innermost, and short
-//!              for i in lane: sum += make(a[i], b[i], …)
+//! lanes:   for each output, or row of outputs:     the reduced loop is innermost, and short
+//!              for i in lane: out[..] += make(a[i][..], b[i][..], …)
 //! blocks:  for each block of outputs:              all reduced loops fit into L1
 //!              buffer[..] += make(a[..], b[..], …)
 //!              out[..] = the buffer, reduced
@@ -18,7 +18,7 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{ClosureOp, Combine, CombineInPlace};
-use super::each::{Make, VisitBlock, drive};
+use super::each::{Make, VisitBlock, drive, drive_lanes};
 use super::lane;
 use super::levels::{Levels, take};
 use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
@@ -127,17 +127,10 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     combine: &C,
 ) {
     if !const { forgettable::<R>() } {
-        return drive(nest, visit);
+        return drive_lanes(nest, visit);
     }
     match FusedStrategy::of::<R>(nest.loops()) {
-        FusedStrategy::Direct => drive(nest, visit),
-        FusedStrategy::Lanes => {
-            let inner = nest.loops().len().min(2);
-            let mut lanes = nest.walk(inner);
-            while let Some(lanes) = lanes.next() {
-                visit(lanes, None);
-            }
-        }
+        FusedStrategy::Direct => drive_lanes(nest, visit),
         FusedStrategy::Blocks(tiling) => {
             tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit, combine));
         }
@@ -164,9 +157,8 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 
 /// The strategy for a reduced nest of [`forgettable`] results, chosen by its loops.
 enum FusedStrategy {
-    /// No loop is reduced.
+    /// No loop is reduced, or the innermost one alone, which is short.
     Direct,
-    Lanes,
     Blocks(Tiling),
     Tiles(Tiling),
 }
@@ -177,7 +169,7 @@ impl FusedStrategy {
         let limits = Self::limits::<R>();
         let reduced = steps(&loops[first..]);
         if first > 0 && first + 1 == loops.len() && reduced <= SHORT {
-            Self::Lanes
+            Self::Direct
         } else if reduced <= limits.room.min(BLOCK) {
             Self::Blocks(Tiling::of_blocks(loops, first, limits.room.min(BLOCK)))
         } else {
@@ -298,7 +290,7 @@ mod tests {
     use crate::kernel::combine::Plus;
     use crate::kernel::each::block;
     use alloc::{vec, vec::Vec};
-    use ndarray::{ArrayD, ArrayViewD, IxDyn};
+    use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn, s};
 
     struct Product;
 
@@ -335,18 +327,41 @@ mod tests {
         assert_eq!(found.expect("memory"), expected, "{shape:?} over {axes:?}");
     }
 
+    fn array(shape: &[usize]) -> ArrayD<i64> {
+        let mut k = 0;
+        ArrayD::from_shape_simple_fn(IxDyn(shape), || {
+            k += 7;
+            k % 101 - 50
+        })
+    }
+
+    #[test]
+    fn short_lanes() {
+        for n in [1, 2, 3, 8, 13, SHORT, SHORT + 1] {
+            for [l, m] in [[300, 1], [200, 3], [70, 16], [9, 100], [2, 400]] {
+                let (mut points, mut centres) = (array(&[l, 1, n]), array(&[1, m, n]));
+                let (all, weights) = (array(&[l, m, n]), array(&[1, 1, n]));
+                for turn in 0..2 {
+                    test(&points.view(), &centres.view(), &[2]);
+                    test(&all.view(), &points.view(), &[2]);
+                    test(&all.view(), &weights.view(), &[2]);
+                    test(&all.view(), &centres.view(), &[2]);
+                    points.invert_axis(Axis(2 * turn));
+                    centres.invert_axis(Axis(1));
+                }
+                test(
+                    &all.view().permuted_axes(&[1, 0, 2][..]),
+                    &centres.view().permuted_axes(&[1, 0, 2][..]),
+                    &[2],
+                );
+                test(&all.slice(s![.., .., ..;-1]).into_dyn(), &weights.view(), &[2]);
+            }
+        }
+    }
+
     #[test]
     fn lanes_blocks_and_tiles() {
         let sizes = [1, 2, SHORT, SHORT + 1, 45];
-        let array = |shape: &[usize]| {
-            ArrayD::from_shape_simple_fn(IxDyn(shape), {
-                let mut k = 0;
-                move || {
-                    k += 7;
-                    k % 101 - 50
-                }
-            })
-        };
         for (m, n) in sizes.iter().flat_map(|&m| sizes.map(|n| (m, n))) {
             let (whole, row, column) = (array(&[3, m, n]), array(&[1, 1, n]), array(&[3, m, 1]));
             for axes in [&[][..], &[0], &[1], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]] {

@@ -14,6 +14,7 @@
 //! | [`each`]: direct | long rows, in which each operand moves by one element or stays | one or two loops; all are kept |
 //! | [`each`]: copied rows | short rows and strided rows of plain numbers | the same, with operands copied to L1 |
 //! | [`each`]: transposed blocks | operands that are contiguous across the output's rows | the same, of a block of cache lines |
+//! | [`each`]: side by side | sums over one short innermost loop | this loop, and some outputs as the innermost one |
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
 //! | [`sum`]: small | up to two axes and 64 elements | the axes themselves, not planned |
 //! | [`sum`]: lanes | at most one reduced loop, one of the two innermost | kept loops, and a lane or some rows |
@@ -21,7 +22,7 @@
 //! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
 //! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
 //! | [`fused`]: reduced lanes | reductions of one array over adjacent lanes | kept loops, a lane |
-//! | [`fused`]: lanes | sums of a closure's results over one short innermost loop | kept loops, a reduced one |
+//! | [`fused`]: lanes | sums of a closure's results over one short innermost loop | the same: it is the output of [`each`] |
 //! | [`fused`]: blocks | the same, if all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |
 //! | [`fused`]: tiles | every other sum of a closure's results | as rows in tiles; each tile is the output of [`each`] |
 //! | [`product`]: library | large products of `f32` and `f64` | batches, rows, terms, columns; shared matrices make one product |

@@ -106,6 +106,20 @@ fn nothing_is_lost_or_dropped_twice() {
     assert_eq!(alive(), 0);
 }
 
+/// Sums that own memory over lanes of numbers, which are read side by side.
+#[test]
+fn sums_of_short_lanes() {
+    let (points, row) =
+        (Array2::from_shape_fn((300, 3), |(i, j)| i * 3 + j), Array1::from_iter([1, 10, 100]));
+    let make = |x: &usize, y: &usize| Owned::new(i64::try_from(x * y).expect("small"));
+    let sums = broadcast_map_sum_to((&points, &row), (300, 1), make).unwrap();
+    assert_eq!(alive(), 300);
+    let of = |x: usize| i64::try_from(3 * x + 10 * (3 * x + 1) + 100 * (3 * x + 2)).expect("small");
+    assert!(sums.iter().enumerate().all(|(i, sum)| sum.value == of(i)));
+    drop(sums);
+    assert_eq!(alive(), 0);
+}
+
 /// Runs `work` with a clone that panics after `fuse` others. Whether it panicked.
 fn with_fuse(fuse: usize, work: impl FnOnce()) -> bool {
     FUSE.set(fuse);

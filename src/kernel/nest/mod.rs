@@ -730,11 +730,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
 
     /// Calls `visit` with the `outer + inner` innermost loops, at each index of the others. The `inner` loops become one
     /// loop over adjacent elements, for which the inputs in `copied` are copied to a buffer, unless their last copy was made
-    /// from the same place. Bit `k - 1` of `copied` stands for operand `k`.
+    /// from the same place. Bit `k - 1` of `copied` stands for operand `k`. Other inputs may stay along the loop.
     ///
     /// # Panics
-    /// If a copied input has elements that are not plain numbers or do not fit, or if another operand is not contiguous
-    /// along the inner loops.
+    /// If a copied input has elements that are not plain numbers or do not fit, or if another operand neither is contiguous
+    /// nor stays along the inner loops.
     pub(crate) fn gathered(
         self,
         copied: u8,
@@ -744,13 +744,16 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         let is_copied = |k: usize| copied >> (k - 1) & 1 == 1;
         let loops = &self.loops[self.loops.len() - outer - inner..];
         let (outer, row) = loops.split_at(outer);
+        let stays = |k: usize| k > 0 && row.iter().all(|l| l.strides[k] == 0);
         assert!(
-            (0..=E::COUNT).all(|k| k > 0 && is_copied(k) || is_adjacent(row, k)),
+            (0..=E::COUNT).all(|k| k > 0 && is_copied(k) || stays(k) || is_adjacent(row, k)),
             "operands that are used as they lie"
         );
         let moves = |k: usize| outer.iter().any(|l| l.strides[k] != 0);
         let (mut rows, mut all) = (Loops::new(), Loop { len: steps(row), ..Loop::ONE });
-        all.strides[..=E::COUNT].fill(1);
+        for k in (0..=E::COUNT).filter(|&k| !stays(k) || is_copied(k)) {
+            all.strides[k] = 1;
+        }
         rows.clone_from_slice(outer);
         let mut width = all.len.cast_signed();
         for l in rows.iter_mut().rev() {
