@@ -2,6 +2,7 @@
 //! by a pass into an array that is there.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
+// for the code that it has compiled already
 use common as _;
 use ndarray::{
     Array, Array1, ArrayRef, ArrayView, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, Axis, DimMax,

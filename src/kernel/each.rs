@@ -277,23 +277,9 @@ impl PassStrategy {
         if let Some(transposed) = Self::transposed(loops, count, plain, largest) {
             return transposed;
         }
-        let room = (COPY / largest).cast_signed();
-        let (mut first, mut width, mut take) = (loops.len(), 1, 0);
-        while let Some(l) = loops[..first].last() {
-            if l.strides[0] != width || room / width < 2 {
-                break;
-            }
-            first -= 1;
-            take = even_part(l.len, (room / width).cast_unsigned());
-            width *= take.cast_signed();
-            if take < l.len {
-                break;
-            }
-        }
+        let [first, take, _] = adjacent_outputs(loops, COPY / largest, usize::MAX);
         let copied = bits(count, |k| !is_adjacent(&loops[first..], k));
-        if (1..=count).any(|k| copied >> (k - 1) & 1 == 1 && plain(k).is_none())
-            || direct.is_some() && first + 1 == loops.len()
-        {
+        if !are_plain(copied, count, plain) || direct.is_some() && first + 1 == loops.len() {
             return Self::Direct(direct);
         }
         Self::Copied { copied, first, take }
@@ -321,8 +307,11 @@ impl PassStrategy {
         let copied = bits(count, |k| row.strides[k] != 1);
         let line = LINE / largest;
         let take = [outer[across].len.min(line), row.len.min(LARGEST_COPY / largest / line)];
-        let is_plain = (1..=count).all(|k| copied >> (k - 1) & 1 == 0 || plain(k).is_some());
-        (is_plain && take.iter().all(|&take| take >= 8)).then_some(Self::Transposed { copied, across, take })
+        (are_plain(copied, count, plain) && take.iter().all(|&take| take >= 8)).then_some(Self::Transposed {
+            copied,
+            across,
+            take,
+        })
     }
 }
 
@@ -331,9 +320,27 @@ fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize {
     (1..=count).filter_map(plain).max().unwrap_or(1)
 }
 
-/// The length of the longest of the fewest parts of at most `most` steps.
-fn even_part(len: usize, most: usize) -> usize {
-    len.div_ceil(len.div_ceil(most))
+/// Whether all operands in `copied` are plain numbers.
+fn are_plain(copied: u8, count: usize, plain: fn(usize) -> Option<usize>) -> bool {
+    (1..=count).all(|k| copied >> (k - 1) & 1 == 0 || plain(k).is_some())
+}
+
+/// The innermost loops along which the output is contiguous: the first one, how many of its steps to take so that at most
+/// `room` elements are taken in all, and how many these are. No loop is added to `enough` elements.
+fn adjacent_outputs(loops: &[Loop], room: usize, enough: usize) -> [usize; 3] {
+    let (mut first, mut width, mut take) = (loops.len(), 1_usize, 0);
+    while let Some(l) = loops[..first].last() {
+        if l.strides[0] != width.cast_signed() || room / width < 2 || width >= enough {
+            break;
+        }
+        first -= 1;
+        take = l.len.div_ceil(l.len.div_ceil(room / width));
+        width *= take;
+        if take < l.len {
+            break;
+        }
+    }
+    [first, take, width]
 }
 
 /// Calls `visit` for each block of the nest, with the rows of the chosen strategy.
@@ -402,24 +409,12 @@ impl SideBySide {
             return None;
         }
         let room = LARGEST_COPY / largest(count, plain) / lane.len;
-        let (mut first, mut width, mut take) = (kept.len(), 1, 0);
-        while let Some(l) =
-            kept[..first].last().filter(|l| width < SHORT_ROW && l.strides[0] == width.cast_signed())
-        {
-            first -= 1;
-            take = even_part(l.len, room / width);
-            width *= take;
-            if take < l.len {
-                break;
-            }
-        }
+        let [first, take, width] = adjacent_outputs(kept, room, SHORT_ROW);
         let kept = &kept[first..];
-        let moving =
-            Some(bits(count, |k| kept.iter().any(|l| l.strides[k] != 0))).filter(|&moving| has_loop(moving));
-        let moving = moving.unwrap_or(bits(count, |_| true));
+        let own = bits(count, |k| kept.iter().any(|l| l.strides[k] != 0));
+        let moving = if has_loop(own) { own } else { bits(count, |_| true) };
         let copied = bits(count, |k| moving >> (k - 1) & 1 == 1 && !is_adjacent(kept, k));
-        let is_plain = (1..=count).all(|k| copied >> (k - 1) & 1 == 0 || plain(k).is_some());
-        (is_plain && width >= 8).then_some(Self { copied, moving, first, take })
+        (are_plain(copied, count, plain) && width >= 8).then_some(Self { copied, moving, first, take })
     }
 }
 

@@ -3,8 +3,8 @@
 use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, Dimension, s};
 use ndarray_broadcast::prelude::*;
 
-/// 2^24 where the compiler makes loops fast, else 2^18, which takes a debug build as long.
-const LOG: u32 = if cfg!(debug_assertions) { 18 } else { 24 };
+/// 2^24 where the compiler makes loops fast, else 2^20, which takes a debug build as long.
+const LOG: u32 = if cfg!(debug_assertions) { 20 } else { 24 };
 const TERMS: usize = 1 << LOG;
 
 /// Asserts that each sum of 2^LOG terms of 0.1 in `f32` is off by 1e-6 at most, the terms being what they are:

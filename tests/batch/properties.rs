@@ -110,7 +110,7 @@ fn check_op<P, B, B2>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 256 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 400 }))]
 
     #[test]
     fn views_have_the_elements_of_their_operands(

@@ -1,5 +1,5 @@
-//! Calls for the numbers that most programs use. The code of generic functions that is compiled here is not compiled again in
-//! the programs, which saves a quarter of their build.
+//! Calls for the numbers that most programs use. The code of generic functions that is compiled here is not compiled
+//! again in the programs, which saves a quarter of their build.
 
 use ndarray::{Array1, Array2, Array3, Ix1, Ix2, LinalgScalar};
 use ndarray_broadcast::prelude::*;

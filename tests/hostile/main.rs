@@ -17,6 +17,7 @@ mod table;
 mod texts;
 mod views;
 
+// for the code that it has compiled already
 use common as _;
 use ndarray::{Array, ArrayD, ArrayView, ArrayView1, ArrayView2, IxDyn, ShapeBuilder, aview0};
 use ndarray_broadcast::prelude::*;

@@ -41,8 +41,8 @@ fn numbers() {
     macro_rules! each {
         ($($T:ty)*) => {$( assert_sums(|n| num_traits::cast::<u8, $T>(n).expect("small")); )*};
     }
-    // the crate tells integers apart by their size, not by their sign
-    each!(f32 f64 i8 u16 i32 u64);
+    each!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
+    assert_sums(|n| Complex::new(f32::from(n), 0.0));
     assert_sums(|n| Complex::new(f64::from(n), 0.0));
     let delta = array![[Complex::new(1.0, 2.0), Complex::new(0.5, -1.0)]];
     assert_eq!(delta.sum_axes(1), Ok(array![Complex::new(1.5, 1.0)]));

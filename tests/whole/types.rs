@@ -295,14 +295,13 @@ macro_rules! assert_all {
 }
 
 #[test]
-fn numbers_of_every_size() {
+fn numbers_of_every_type() {
     macro_rules! each {
         ($($T:ty)*) => {$(
             assert_all!(|n: u8| num_traits::cast::<u8, $T>(n).unwrap(), assert_arithmetic);
         )*};
     }
-    // the crate tells integers apart by their size, not by their sign
-    each!(f32 i8 u16 i32 u64);
+    each!(f32 i8 i16 i32 i64 u8 u16 u32 u64);
     assert_elementwise(&i32::from);
     assert_elementwise(&u8::from);
     assert_all!(f64::from, assert_arithmetic, assert_elementwise, assert_copies, assert_parallel);

@@ -490,6 +490,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Self { out: self.out.wrapping_offset(by[0]), read: E::moved(self.read, by), ..*self }
     }
 
+    /// The nest with slots of another type, for methods that keep the invariant.
+    #[inline(always)]
+    fn with_slots<U>(&self) -> Nest<'a, U, E> {
+        Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
+    }
+
     /// The loops, outermost first.
     #[inline(always)]
     pub(crate) fn loops(&self) -> &'a [Loop] {
@@ -499,13 +505,13 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// The inputs alone, along the same loops.
     #[inline(always)]
     pub(crate) fn read(&self) -> Nest<'a, (), E> {
-        Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
+        self.with_slots()
     }
 
     /// The same nest, whose former elements in the output are forgotten when they are overwritten.
     #[inline(always)]
     pub(crate) fn overwriting(self) -> Nest<'a, WriteOnly<T>, E> {
-        Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
+        self.with_slots()
     }
 
     /// Walks the outer loops: at each of their indices, a nest of the `inner` innermost loops.
@@ -878,7 +884,7 @@ impl<'a, T, E: Elements> Nest<'a, MaybeUninit<T>, E> {
     /// The same nest, to write a new array.
     #[inline(always)]
     pub(crate) fn write_only(self) -> Nest<'a, WriteOnly<T>, E> {
-        Nest { loops: self.loops, out: self.out.cast(), read: self.read, arrays: PhantomData }
+        self.with_slots()
     }
 }
 
