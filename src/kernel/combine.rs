@@ -6,9 +6,9 @@
 #![forbid(unsafe_code)]
 
 use super::lane;
-use super::levels::take_or;
 use super::nest::{Block, Run};
 use super::simd::{self, Cpu, Work};
+use super::store::take_or;
 use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
@@ -166,7 +166,7 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRowsTo<'_, '_, T, F> {
         let Self { by, into, block, rows: [mut row, end] } = self;
         let tile = &mut into[..block.width()];
         while row < end {
-            row += lane::combine_rows::<C, T>(block, [row, end], tile, (by.identity, by.op));
+            row += lane::combine_rows::<C, T>(block, [row, end], tile, by.op);
         }
     }
 }

@@ -18,9 +18,9 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
+use super::loops::{Loop, LoopPlan, Loops, Outside, bits, has, is_adjacent, operands, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
-use super::nest::{Elements, Inputs, Nest, Visit, is_adjacent};
+use super::nest::{Elements, Inputs, Nest, Visit};
 use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
@@ -235,12 +235,6 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     }
 }
 
-/// The set of the operands for which `is` holds. Bit `k - 1` stands for operand `k`.
-#[inline(always)]
-fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
-    (1..=count).fold(0, |bits, k| bits | u8::from(is(k)) << (k - 1))
-}
-
 /// The operands that move by one element along the innermost loop; `None` if no loop is compiled for such rows.
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
@@ -279,7 +273,7 @@ impl PassStrategy {
         }
         let [first, take, _] = adjacent_outputs(loops, COPY / largest, usize::MAX);
         let copied = bits(count, |k| !is_adjacent(&loops[first..], k));
-        if !are_plain(copied, count, plain) || direct.is_some() && first + 1 == loops.len() {
+        if !are_plain(copied, plain) || direct.is_some() && first + 1 == loops.len() {
             return Self::Direct(direct);
         }
         Self::Copied { copied, first, take }
@@ -307,7 +301,7 @@ impl PassStrategy {
         let copied = bits(count, |k| row.strides[k] != 1);
         let line = LINE / largest;
         let take = [outer[across].len.min(line), row.len.min(LARGEST_COPY / largest / line)];
-        (are_plain(copied, count, plain) && take.iter().all(|&take| take >= 8)).then_some(Self::Transposed {
+        (are_plain(copied, plain) && take.iter().all(|&take| take >= 8)).then_some(Self::Transposed {
             copied,
             across,
             take,
@@ -321,8 +315,8 @@ fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize {
 }
 
 /// Whether all operands in `copied` are plain numbers.
-fn are_plain(copied: u8, count: usize, plain: fn(usize) -> Option<usize>) -> bool {
-    (1..=count).all(|k| copied >> (k - 1) & 1 == 0 || plain(k).is_some())
+fn are_plain(copied: u8, plain: fn(usize) -> Option<usize>) -> bool {
+    operands(copied).all(|k| plain(k).is_some())
 }
 
 /// The innermost loops along which the output is contiguous: the first one, how many of its steps to take so that at most
@@ -370,19 +364,21 @@ fn drive_copied<T, E: Elements>(
     count: usize,
     visit: &mut VisitBlock<'_, T, E>,
 ) {
-    let loops = nest.loops();
+    let rows = rows_of(nest.loops(), count, copied);
+    nest.gathered(copied, rows, &mut |block| visit(block, Some((1 << E::COUNT) - 1)));
+}
+
+/// The loops around a row and in it, if the `count` innermost loops are copied. There are several rows if they share the
+/// copies of all operands, or are long and share one of them.
+fn rows_of(loops: &[Loop], count: usize, copied: u8) -> [usize; 2] {
     let first = loops.len() - count;
-    let stays = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] == 0;
-    let moves = |l: &Loop, k: usize| copied >> (k - 1) & 1 == 1 && l.strides[k] != 0;
-    // several rows, if they share the copies of all operands, or are long and share one of them
-    let rows = if steps(&loops[first + 1..]) >= LONG_ROW && (1..=E::COUNT).any(|k| stays(&loops[first], k)) {
+    if steps(&loops[first + 1..]) >= LONG_ROW && operands(copied).any(|k| loops[first].strides[k] == 0) {
         [1, count - 1]
-    } else if first > 0 && !(1..=E::COUNT).any(|k| moves(&loops[first - 1], k)) {
+    } else if first > 0 && operands(copied).all(|k| loops[first - 1].strides[k] == 0) {
         [1, count]
     } else {
         [0, count]
-    };
-    nest.gathered(copied, rows, &mut |block| visit(block, Some((1 << E::COUNT) - 1)));
+    }
 }
 
 /// Short lanes, which are reduced side by side: the innermost loop goes outside `take` steps of loop `first` and of those
@@ -413,8 +409,8 @@ impl SideBySide {
         let kept = &kept[first..];
         let own = bits(count, |k| kept.iter().any(|l| l.strides[k] != 0));
         let moving = if has_loop(own) { own } else { bits(count, |_| true) };
-        let copied = bits(count, |k| moving >> (k - 1) & 1 == 1 && !is_adjacent(kept, k));
-        (are_plain(copied, count, plain) && width >= 8).then_some(Self { copied, moving, first, take })
+        let copied = bits(count, |k| has(moving, k) && !is_adjacent(kept, k));
+        (are_plain(copied, plain) && width >= 8).then_some(Self { copied, moving, first, take })
     }
 }
 

@@ -20,11 +20,12 @@
 use super::combine::{ClosureOp, Combine, CombineInPlace};
 use super::each::{Make, VisitBlock, drive, drive_lanes};
 use super::lane;
-use super::levels::{Levels, take};
+use super::levels::Levels;
 use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
 use super::memory::{NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Visit};
 use super::simd::{self, Cpu, Work};
+use super::store::take;
 use super::tiles::{self, AddRows, Limits, Tiling};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;

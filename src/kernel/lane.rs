@@ -12,9 +12,10 @@
 #![forbid(unsafe_code)]
 
 use super::combine::Combine;
-use super::nest::Block;
+use super::memory::array;
+use super::nest::{Block, by_halves};
 use super::simd::{self, Cpu, Work};
-use core::array;
+use super::store::Store;
 use core::hint::black_box;
 use num_traits::Zero;
 
@@ -85,11 +86,11 @@ fn stretches<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -
     let mut pending = Pairwise::new();
     let mut from = 0;
     while from < stretch {
-        let mut sums: [T; L] = array::from_fn(|_| T::zero());
+        let mut sums: [T; L] = array(|_| T::zero());
         let turn = adjacent(eight.columns_from(from, TURNS * L), room);
         let mut i = 0;
         while i < turn.width() {
-            add(&mut sums, &turn.columns::<8, L>(0, i, &T::zero(), sum_by_halves));
+            add(&mut sums, &turn.columns::<8, L>(0, i, &plus));
             i += L;
         }
         halve(&mut sums, 1, &plus);
@@ -140,20 +141,20 @@ fn block<T: Clone, const L: usize, const OPAQUE: bool>(
     op: &impl Fn(T, T) -> T,
 ) -> T {
     let n = x.width();
-    let mut eight: [T; 8] = array::from_fn(|_| identity.clone());
+    let mut eight: [T; 8] = array(|_| identity.clone());
     if n >= L {
-        let mut sums: [T; L] = array::from_fn(|_| identity.clone());
+        let mut sums: [T; L] = array(|_| identity.clone());
         let chunks = x.cut(0, n / L, L);
         let mut row = 0;
         while chunks.rows() - row >= 4 {
-            combine(&mut sums, &chunks.columns::<4, L>(row, 0, identity, |four| by_halves(four, op)), op);
+            combine(&mut sums, &chunks.columns::<4, L>(row, 0, op), op);
             if OPAQUE {
                 black_box(&mut sums);
             }
             row += 4;
         }
         while row < chunks.rows() {
-            combine(&mut sums, &chunks.columns::<1, L>(row, 0, identity, |one| by_halves(one, op)), op);
+            combine(&mut sums, &chunks.columns::<1, L>(row, 0, op), op);
             if OPAQUE {
                 black_box(&mut sums);
             }
@@ -164,7 +165,7 @@ fn block<T: Clone, const L: usize, const OPAQUE: bool>(
     }
     let mut i = n / L * L;
     while n - i >= 8 {
-        combine(&mut eight, &x.columns::<1, 8>(0, i, identity, |one| by_halves(one, op)), op);
+        combine(&mut eight, &x.columns::<1, 8>(0, i, op), op);
         i += 8;
     }
     halve(&mut eight, 1, op);
@@ -176,46 +177,61 @@ fn block<T: Clone, const L: usize, const OPAQUE: bool>(
     op(eight[0].clone(), rest)
 }
 
-/// Calls `sink` for each column with its slot and the combined elements of `R` rows, from `row` on.
+/// Stores the combined elements of `R` rows, from `row` on, of each column in its slot.
 #[inline(always)]
-pub(super) fn across<C: Cpu, T: Clone, U, const R: usize>(
+pub(super) fn across<C: Cpu, T: Clone, S: Store<T>, const R: usize>(
     x: Block<'_, T>,
     row: usize,
-    slots: &mut [U],
-    (identity, op): (&T, &impl Fn(T, T) -> T),
-    mut sink: impl FnMut(&mut U, T),
+    slots: &mut [S::Slot],
+    op: &impl Fn(T, T) -> T,
+    store: &S,
 ) {
     let mut i = 0;
     if let (true, Some(x)) = (C::WIDE, x.dense()) {
-        i = across_by::<T, U, R, 16>(x, row, 0, slots, (identity, op), &mut sink);
-        i = across_by::<T, U, R, 8>(x, row, i, slots, (identity, op), &mut sink);
+        i = across_by::<T, S, R, 16>(x, row, 0, slots, op, store);
+        i = across_by::<T, S, R, 8>(x, row, i, slots, op, store);
     }
-    for slot in &mut slots[i..] {
+    while i < slots.len() {
         // Opaque, so that the compiler adds no second loop for adjacent elements: the loops above have taken these.
-        let [sum] = x.columns::<R, 1>(row, black_box(i), identity, |rows| by_halves(rows, op));
-        sink(slot, sum);
+        let [sum] = x.columns::<R, 1>(row, black_box(i), op);
+        store.store(&mut slots[i], sum);
         i += 1;
     }
 }
 
 /// [`across`] for `K` columns at a time, from column `i` on. Returns the first column that is left.
 #[inline(always)]
-fn across_by<T: Clone, U, const R: usize, const K: usize>(
+fn across_by<T: Clone, S: Store<T>, const R: usize, const K: usize>(
     x: Block<'_, T, true>,
     row: usize,
     mut i: usize,
-    slots: &mut [U],
-    (identity, op): (&T, &impl Fn(T, T) -> T),
-    sink: &mut impl FnMut(&mut U, T),
+    slots: &mut [S::Slot],
+    op: &impl Fn(T, T) -> T,
+    store: &S,
 ) -> usize {
-    for part in slots[i..].chunks_exact_mut(K) {
+    while let Some(part) = slots[i..].first_chunk_mut::<K>() {
         // all sums before any store, so that the compiler need not know whether the slots alias the rows
-        let sums = x.columns::<R, K>(row, i, identity, |rows| by_halves(rows, op));
-        // by reference: the compiler does not optimise an array's own iterator away
-        part.iter_mut().zip(&sums).for_each(|(slot, sum)| sink(slot, sum.clone()));
+        let sums = x.columns::<R, K>(row, i, op);
+        let mut k = 0;
+        while k < K {
+            store.store(&mut part[k], sums[k].clone());
+            k += 1;
+        }
         i += K;
     }
     i
+}
+
+/// Combines a value into a partial result, which is a copy: `slot = op(slot, value)`.
+struct Onto<'f, F>(&'f F);
+
+impl<T: Clone, F: Fn(T, T) -> T> Store<T> for Onto<'_, F> {
+    type Slot = T;
+
+    #[inline(always)]
+    fn store(&self, slot: &mut T, value: T) {
+        *slot = (self.0)(slot.clone(), value);
+    }
 }
 
 /// Combines eight, four or one of a block's rows into a tile, from `row` on and before row `end`. Returns the number of
@@ -225,20 +241,19 @@ pub(super) fn combine_rows<C: Cpu, T: Clone>(
     x: Block<'_, T>,
     [row, end]: [usize; 2],
     tile: &mut [T],
-    (identity, op): (&T, &impl Fn(T, T) -> T),
+    op: &impl Fn(T, T) -> T,
 ) -> usize {
-    let add = |a: &mut T, s| *a = op(a.clone(), s);
     match end - row {
         8.. => {
-            across::<C, T, _, 8>(x, row, tile, (identity, op), add);
+            across::<C, T, _, 8>(x, row, tile, op, &Onto(op));
             8
         }
         4.. => {
-            across::<C, T, _, 4>(x, row, tile, (identity, op), add);
+            across::<C, T, _, 4>(x, row, tile, op, &Onto(op));
             4
         }
         _ => {
-            across::<C, T, _, 1>(x, row, tile, (identity, op), add);
+            across::<C, T, _, 1>(x, row, tile, op, &Onto(op));
             1
         }
     }
@@ -248,7 +263,7 @@ pub(super) fn combine_rows<C: Cpu, T: Clone>(
 /// of two.
 #[inline(always)]
 pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T]) -> [T; K] {
-    let mut sums: [T; L] = array::from_fn(|_| T::zero());
+    let mut sums: [T; L] = array(|_| T::zero());
     let chunks = x.chunks_exact(L);
     let rest = chunks.remainder();
     for chunk in chunks {
@@ -258,18 +273,14 @@ pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T])
     let mut sums = black_box(sums);
     add(&mut sums, rest);
     halve(&mut sums, K, &plus);
-    array::from_fn(|i| sums[i].clone())
+    array(|i| sums[i].clone())
 }
 
-/// Calls `sink` for each lane of `N` elements with its slot and its sum.
+/// Stores the sum of each lane of `N` elements in its slot.
 #[inline(always)]
-pub(super) fn short<T: Clone + Zero, U, const N: usize>(
-    x: &[T],
-    slots: &mut [U],
-    mut sink: impl FnMut(&mut U, T),
-) {
+pub(super) fn short<T: Clone + Zero, S: Store<T>, const N: usize>(x: &[T], slots: &mut [S::Slot], store: &S) {
     for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(N)) {
-        sink(slot, sum_by_halves::<T, N>(array::from_fn(|i| lane[i].clone())));
+        store.store(slot, by_halves::<T, N>(array(|i| lane[i].clone()), &plus));
     }
 }
 
@@ -335,25 +346,6 @@ fn halve<T: Clone>(sums: &mut [T], keep: usize, op: &impl Fn(T, T) -> T) {
     }
 }
 
-#[inline(always)]
-pub(super) fn sum_by_halves<T: Clone + Zero, const N: usize>(x: [T; N]) -> T {
-    by_halves(x, &plus)
-}
-
-/// Combines the second half of `N` terms with the first until one is left.
-#[inline(always)]
-fn by_halves<T: Clone, const N: usize>(mut x: [T; N], op: &impl Fn(T, T) -> T) -> T {
-    let mut remaining = N;
-    while remaining > 1 {
-        let half = remaining / 2;
-        for i in 0..half {
-            x[i] = op(x[i].clone(), x[remaining - half + i].clone());
-        }
-        remaining -= half;
-    }
-    x[0].clone()
-}
-
 /// Adds values in pairs, then pairs of pairs, as a binary counter: if bit `i` of `count` is set, `sums[i]` holds the sum
 /// of `2^i` values.
 struct Pairwise<T> {
@@ -364,7 +356,7 @@ struct Pairwise<T> {
 impl<T: Clone + Zero> Pairwise<T> {
     #[inline(always)]
     fn new() -> Self {
-        Self { sums: array::from_fn(|_| T::zero()), count: 0 }
+        Self { sums: array(|_| T::zero()), count: 0 }
     }
 
     #[inline(always)]

@@ -11,7 +11,6 @@ use super::combine::{Combine, Plus};
 use super::lane;
 use super::nest::Block;
 use super::simd::{self, Cpu, Work};
-use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
 /// The number of sums that are added up before a carry to the next level. The error bound is a few times that of
@@ -141,29 +140,17 @@ impl<T: Clone + Zero> Work for AddToLevels<'_, '_, '_, T> {
         let Self { levels, rows } = self;
         let mut row = 0;
         while row < rows.rows() {
-            let (tile, plus) = (&mut levels.first()[..rows.width()], (&T::zero(), &lane::plus));
-            row += lane::combine_rows::<C, T>(rows, [row, rows.rows()], tile, plus);
+            let tile = &mut levels.first()[..rows.width()];
+            row += lane::combine_rows::<C, T>(rows, [row, rows.rows()], tile, &lane::plus);
             levels.carry();
         }
     }
 }
 
-/// Takes the value out of a sum, so that a big number is added to without a copy. Leaves zero if the type needs a drop.
-#[inline(always)]
-pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
-    take_or(sum, T::zero)
-}
-
-/// [`take`] with another value than zero to leave.
-#[inline(always)]
-pub(super) fn take_or<T: Clone>(sum: &mut T, identity: impl FnOnce() -> T) -> T {
-    if const { needs_drop::<T>() } { replace(sum, identity()) } else { sum.clone() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::{vec, vec::Vec};
+    use alloc::vec;
 
     #[test]
     fn rows_are_added_up_once() {
@@ -220,30 +207,5 @@ mod tests {
         assert_eq!(counts(RADIX), [1, 1, 1, 2, 2, 3, 3, 4]);
         assert_eq!(counts(1), [1, 2, 2, 3, 3, 4, 4, 5]);
         assert_eq!(count(usize::MAX, 1), MAX_LEVELS);
-    }
-
-    #[test]
-    fn taking_leaves_nothing_to_copy() {
-        #[derive(Clone, Debug, PartialEq)]
-        struct Big(Vec<i32>);
-        impl core::ops::Add for Big {
-            type Output = Self;
-            fn add(self, other: Self) -> Self {
-                Self(self.0.into_iter().chain(other.0).collect())
-            }
-        }
-        impl Zero for Big {
-            fn zero() -> Self {
-                Self(Vec::new())
-            }
-            fn is_zero(&self) -> bool {
-                self.0.is_empty()
-            }
-        }
-        let mut big = Big(vec![1, 2]);
-        let place = big.0.as_ptr();
-        let taken = take(&mut big);
-        assert!(core::ptr::eq(taken.0.as_ptr(), place) && big.is_zero());
-        assert_eq!(take(&mut 5), 5);
     }
 }

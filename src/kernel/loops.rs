@@ -67,6 +67,42 @@ impl Loop {
     }
 }
 
+/// Whether operand `k` is in a set of inputs, of which bit `k - 1` stands for operand `k`.
+#[inline(always)]
+pub(crate) const fn has(set: u8, k: usize) -> bool {
+    set >> (k - 1) & 1 == 1
+}
+
+/// The operands in a set of inputs.
+#[inline]
+pub(crate) fn operands(set: u8) -> impl Iterator<Item = usize> {
+    (1..OPERANDS).filter(move |&k| has(set, k))
+}
+
+/// The set of the inputs for which `is` holds.
+#[inline(always)]
+pub(crate) fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
+    (1..=count).fold(0, |bits, k| bits | u8::from(is(k)) << (k - 1))
+}
+
+/// Whether the output and the inputs whose bits are set move by one element along a loop, and the other inputs stay. Bit
+/// `k - 1` stands for operand `k`.
+#[inline]
+pub(crate) fn moves_as(row: &Loop, moving: u8, count: usize) -> bool {
+    row.len == 1 || row.strides[0] == 1 && (1..=count).all(|k| row.strides[k] == isize::from(has(moving, k)))
+}
+
+/// Whether operand `k` is contiguous along the loops.
+#[inline]
+pub(crate) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
+    let mut width = 1;
+    loops.iter().rev().all(|l| {
+        let follows = l.strides[k] == width;
+        width *= l.len.cast_signed();
+        follows
+    })
+}
+
 /// The number of indices that these loops visit.
 // Not inline: in a function compiled for AVX2, this product alone takes a kilobyte.
 #[inline(never)]
@@ -165,6 +201,32 @@ impl Loops {
             self[ends[class]..end].rotate_right(1);
             ends[class..].iter_mut().for_each(|end| *end += 1);
         }
+    }
+
+    /// The loops of [`Nest::gathered`](super::nest::Nest::gathered): the loops from `outer` on as one loop over adjacent
+    /// elements, inside the others. Returns the inputs of `copied` that move along the others.
+    ///
+    /// # Panics
+    /// If there are fewer inputs, or another operand neither is contiguous nor stays along the inner loops.
+    pub(crate) fn gather(&mut self, loops: &[Loop], outer: usize, count: usize, copied: u8) -> u8 {
+        assert!(copied >> count == 0, "inputs that there are");
+        let (outer, row) = loops.split_at(outer);
+        let mut all = Loop { len: steps(row), ..Loop::ONE };
+        for k in 0..=count {
+            let is_copied = k > 0 && has(copied, k);
+            let stays = k > 0 && row.iter().all(|l| l.strides[k] == 0);
+            assert!(is_copied || stays || is_adjacent(row, k), "operands that are used as they lie");
+            all.strides[k] = (is_copied || !stays).into();
+        }
+        let moving = copied & bits(count, |k| outer.iter().any(|l| l.strides[k] != 0));
+        self.clone_from_slice(outer);
+        let mut width = all.len.cast_signed();
+        for l in self.iter_mut().rev() {
+            operands(moving).for_each(|k| l.strides[k] = width);
+            width *= l.len.cast_signed();
+        }
+        self.push(all);
+        moving
     }
 
     /// The loops of products: batches, rows, terms and columns. A batch loop is merged into the rows or the columns if it
@@ -351,6 +413,70 @@ pub(crate) fn offsets(loops: &[Loop], mut turn: usize) -> Offsets {
     // without a division, which is slow
     add(outermost.after(turn));
     at
+}
+
+/// A walk over the indices of loops, innermost fastest.
+pub(crate) struct Walk<'a> {
+    /// The offsets at the present index. Not pointers: the compiler would assume that a pointer loaded from here might
+    /// point to local variables.
+    by: Offsets,
+    outer: &'a [Loop],
+    /// The loop around the last one.
+    second: Loop,
+    last: Loop,
+    /// The remaining runs of the last loop before an index of `outer` changes.
+    runs: usize,
+    /// The remaining steps of the last loop.
+    remaining: usize,
+    /// The number of indices of `outer` that have begun.
+    turn: usize,
+    /// The number of indices of `outer`.
+    turns: usize,
+}
+
+impl<'a> Walk<'a> {
+    #[inline(always)]
+    pub(crate) fn over(loops: &'a [Loop]) -> Self {
+        let (last, outer) = innermost(loops);
+        let (second, outer) = innermost(outer);
+        let turns = steps(outer);
+        Self { by: [0; OPERANDS], outer, second, last, runs: 0, remaining: 0, turn: 0, turns }
+    }
+
+    /// The offsets of the output and of `count` inputs at the next index.
+    #[inline]
+    pub(crate) fn next(&mut self, count: usize) -> Option<&Offsets> {
+        if self.remaining > 0 {
+            self.remaining -= 1;
+            for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + count) {
+                *by = by.wrapping_add(stride);
+            }
+            return Some(&self.by);
+        }
+        let back = self.last.len - 1;
+        if self.runs > 0 {
+            self.runs -= 1;
+            for k in 0..=count {
+                let back = self.last.strides[k].wrapping_mul(back.cast_signed());
+                self.by[k] = self.by[k].wrapping_add(self.second.strides[k]).wrapping_sub(back);
+            }
+        } else {
+            if self.turn == self.turns {
+                return None;
+            }
+            self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
+            self.turn += 1;
+            self.runs = self.second.len - 1;
+        }
+        self.remaining = back;
+        Some(&self.by)
+    }
+}
+
+/// The innermost loop, and those around it. Without loops, one that does not move.
+#[inline(always)]
+pub(crate) fn innermost(loops: &[Loop]) -> (Loop, &[Loop]) {
+    loops.split_last().map_or((Loop::ONE, loops), |(&last, outer)| (last, outer))
 }
 
 /// Calls `then` with the offset of operand `k` at every index of the loops, innermost fastest.

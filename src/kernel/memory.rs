@@ -94,6 +94,24 @@ pub(super) fn zeros<A: Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMe
     Ok(in_standard_layout(shape, elements.into_vec()))
 }
 
+/// An array of the results of `make` for each index. Without optimisation, this is a fifth of the code of
+/// [`core::array::from_fn`].
+#[inline(always)]
+pub(super) fn array<T, const N: usize>(mut make: impl FnMut(usize) -> T) -> [T; N] {
+    if const { needs_drop::<T>() } {
+        // which drops the elements if `make` panics
+        return core::array::from_fn(make);
+    }
+    let mut array = [const { MaybeUninit::uninit() }; N];
+    let mut i = 0;
+    while i < N {
+        array[i].write(make(i));
+        i += 1;
+    }
+    // SAFETY: Every element was written just above.
+    unsafe { (&raw const array).cast::<[T; N]>().read() }
+}
+
 /// Bytes of a buffer on the stack for partial results and copies, small enough for any thread.
 pub(crate) const SCRATCH: usize = 48 << 10;
 
@@ -369,12 +387,35 @@ fn type_id<A>() -> TypeId {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
     use crate::kernel::loops::{LoopPlan, Outside};
     use crate::kernel::nest::{Inputs, Nest, Visit};
+    use alloc::rc::Rc;
     use core::cell::Cell;
     use core::fmt::Debug;
     use ndarray::{Array2, Array3, ArrayViewD, Axis, Dim, s};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn arrays_of_results() {
+        assert_eq!(array::<_, 3>(|i| i * i), [0, 1, 4]);
+        assert_eq!(array::<_, 0>(|i| i), []);
+        let (alive, made) = (Rc::new(()), Cell::new(0));
+        let all: [_; 4] = array(|_| alive.clone());
+        assert_eq!((all.len(), Rc::strong_count(&alive)), (4, 5));
+        drop(all);
+        let third = catch_unwind(AssertUnwindSafe(|| {
+            array::<_, 4>(|i| {
+                made.set(i + 1);
+                assert!(i < 2, "the third");
+                alive.clone()
+            })
+        }));
+        assert!(third.is_err());
+        assert_eq!((made.get(), Rc::strong_count(&alive)), (3, 1), "those before it are dropped");
+    }
 
     #[test]
     fn zeros_of_numbers_and_of_other_elements() {

@@ -17,16 +17,23 @@ pub(super) fn ordered<B, D: Dimension>(
     is_inside: &IsInside<'_>,
     make: impl FnOnce(D) -> Array<B, D>,
 ) -> Array<B, D> {
-    let mut places = shape.clone();
-    let standard = order(slice(&mut shape.clone()), slice(&mut places), is_inside);
-    if standard {
-        return make(shape);
+    match permuted(&shape, is_inside) {
+        None => make(shape),
+        Some((permuted, places)) => make(permuted).permuted_axes(places),
     }
-    let mut permuted = shape.clone();
+}
+
+/// The shape in the order in memory, and the place of each axis there. `None` if that is the order of the shape.
+#[inline]
+fn permuted<D: Dimension>(shape: &D, is_inside: &IsInside<'_>) -> Option<(D, D)> {
+    let (mut permuted, mut places) = (shape.clone(), shape.clone());
+    if order(slice(&mut permuted), slice(&mut places), is_inside) {
+        return None;
+    }
     for axis in 0..shape.ndim() {
         permuted[places[axis]] = shape[axis];
     }
-    make(permuted).permuted_axes(places)
+    Some((permuted, places))
 }
 
 fn slice<D: Dimension>(shape: &mut D) -> &mut [usize] {

@@ -21,7 +21,7 @@
 #![forbid(unsafe_code)]
 
 use super::loops::{Loop, LoopPlan, Loops};
-use super::memory::{NoMemory, WriteOnly, fresh, zeros};
+use super::memory::{NoMemory, WriteOnly, array, fresh, zeros};
 use super::nest::{Block, Grid, Nest};
 use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task};
@@ -235,7 +235,7 @@ fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(
     while let Some((a, b, out)) = products.next() {
         if P == 1 {
             // all sums side by side, stored at the end: their chains of additions overlap
-            let mut sums: [T; M] = core::array::from_fn(|i| a[i][0] * b[0][0]);
+            let mut sums: [T; M] = array(|i| a[i][0] * b[0][0]);
             for j in 1..N {
                 for i in 0..M {
                     sums[i] = sums[i] + a[i][j] * b[j][0];
@@ -246,7 +246,7 @@ fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(
             }
         } else {
             for i in 0..M {
-                let mut sums: [T; P] = core::array::from_fn(|k| a[i][0] * b[0][k]);
+                let mut sums: [T; P] = array(|k| a[i][0] * b[0][k]);
                 for j in 1..N {
                     for k in 0..P {
                         sums[k] = sums[k] + a[i][j] * b[j][k];

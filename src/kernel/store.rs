@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::levels::take;
 use super::memory::WriteOnly;
+use core::mem::{needs_drop, replace};
 use core::ops::Mul;
 use num_traits::Zero;
 
@@ -64,5 +64,48 @@ impl<T: Clone + Zero + Mul<Output = T>> Store<T> for Scaled<T> {
     #[inline(always)]
     fn store(&self, slot: &mut T, sum: T) {
         *slot = take(slot) + self.0.clone() * sum;
+    }
+}
+
+/// Takes the value out of a sum, so that a big number is added to without a copy. Leaves zero if the type needs a drop.
+#[inline(always)]
+pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {
+    take_or(sum, T::zero)
+}
+
+/// [`take`] with another value than zero to leave.
+#[inline(always)]
+pub(super) fn take_or<T: Clone>(sum: &mut T, identity: impl FnOnce() -> T) -> T {
+    if const { needs_drop::<T>() } { replace(sum, identity()) } else { sum.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    #[test]
+    fn taking_leaves_nothing_to_copy() {
+        #[derive(Clone, Debug, PartialEq)]
+        struct Big(Vec<i32>);
+        impl core::ops::Add for Big {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0.into_iter().chain(other.0).collect())
+            }
+        }
+        impl Zero for Big {
+            fn zero() -> Self {
+                Self(Vec::new())
+            }
+            fn is_zero(&self) -> bool {
+                self.0.is_empty()
+            }
+        }
+        let mut big = Big(vec![1, 2]);
+        let place = big.0.as_ptr();
+        let taken = take(&mut big);
+        assert!(core::ptr::eq(taken.0.as_ptr(), place) && big.is_zero());
+        assert_eq!(take(&mut 5), 5);
     }
 }

@@ -18,6 +18,7 @@ use super::lane;
 use super::levels::{self, Cascade, Levels};
 use super::loops::{Loop, Loops, each_offset, steps};
 use super::nest::{Elements, Nest, Steps};
+use super::store::take_or;
 
 /// The limits of a tile.
 #[derive(Clone, Copy)]
@@ -282,7 +283,7 @@ pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
     slots: Nest<'_, U, ()>,
     store: &impl Fn(&mut U, T),
 ) {
-    let take = |sum: &mut T| levels::take_or(sum, || combine.identity());
+    let take = |sum: &mut T| take_or(sum, || combine.identity());
     let mut kept = Loops::new();
     for &l in tile {
         if !l.is_reduced() {

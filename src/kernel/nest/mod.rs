@@ -12,8 +12,11 @@
 //! or grouped into other loops. A nest that writes is neither `Copy` nor `Clone`, and elements of type `()` are never read
 //! or written, so no element is written through two nests at once.
 
-use super::loops::{Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, join, offsets, steps, stride_along};
-use super::memory::{Buffers, WriteOnly, plain_size};
+use super::loops::{
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, has, innermost, join, moves_as, offsets,
+    operands, steps, stride_along,
+};
+use super::memory::{Buffers, WriteOnly, array, plain_size};
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -80,11 +83,6 @@ pub trait Visit<T, E: Elements + ?Sized> {
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 
-/// Whether the bit of operand `k` is set.
-const fn moves(moving: u8, k: usize) -> bool {
-    moving >> (k - 1) & 1 == 1
-}
-
 macro_rules! elements {
     ($count:literal: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
         #[allow(unused_variables, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no input")]
@@ -120,9 +118,9 @@ macro_rules! elements {
                 let len = if const { LEN > 0 } { LEN } else { out.len() };
                 let out = &mut out[..len];
                 // SAFETY: The caller promises these elements.
-                $(let $a = unsafe { slice::from_raw_parts($a, if const { moves(MOVING, $k) } { len } else { 1 }) };)*
+                $(let $a = unsafe { slice::from_raw_parts($a, if const { has(MOVING, $k) } { len } else { 1 }) };)*
                 while i < len {
-                    visit.visit(&mut out[i], ($(&$a[if const { moves(MOVING, $k) } { i } else { 0 }],)*));
+                    visit.visit(&mut out[i], ($(&$a[if const { has(MOVING, $k) } { i } else { 0 }],)*));
                     i += 1;
                 }
             }
@@ -518,20 +516,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline(always)]
     pub(crate) fn walk(self, inner: usize) -> Steps<'a, T, E> {
         let (outer, inner) = self.loops.split_at(self.loops.len() - inner);
-        let (last, outer) = innermost(outer);
-        let (second, outer) = innermost(outer);
-        let start = Self { loops: inner, ..self };
-        Steps {
-            start,
-            by: [0; OPERANDS],
-            outer,
-            second,
-            last,
-            runs: 0,
-            remaining: 0,
-            turn: 0,
-            turns: steps(outer),
-        }
+        Steps { start: Self { loops: inner, ..self }, outer: Walk::over(outer) }
     }
 
     /// The pointers at index zero, of the output and of the inputs.
@@ -747,118 +732,41 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         [outer, inner]: [usize; 2],
         visit: &mut dyn FnMut(Nest<'_, T, E>),
     ) {
-        let is_copied = |k: usize| copied >> (k - 1) & 1 == 1;
         let loops = &self.loops[self.loops.len() - outer - inner..];
-        let (outer, row) = loops.split_at(outer);
-        let stays = |k: usize| k > 0 && row.iter().all(|l| l.strides[k] == 0);
-        assert!(
-            (0..=E::COUNT).all(|k| k > 0 && is_copied(k) || stays(k) || is_adjacent(row, k)),
-            "operands that are used as they lie"
-        );
-        let moves = |k: usize| outer.iter().any(|l| l.strides[k] != 0);
-        let (mut rows, mut all) = (Loops::new(), Loop { len: steps(row), ..Loop::ONE });
-        for k in (0..=E::COUNT).filter(|&k| !stays(k) || is_copied(k)) {
-            all.strides[k] = 1;
-        }
-        rows.clone_from_slice(outer);
-        let mut width = all.len.cast_signed();
-        for l in rows.iter_mut().rev() {
-            (1..=E::COUNT).filter(|&k| is_copied(k) && moves(k)).for_each(|k| l.strides[k] = width);
-            width *= l.len.cast_signed();
-        }
-        rows.push(all);
+        let mut rows = Loops::new();
+        let moving = rows.gather(loops, outer, E::COUNT, copied);
         // not moved: it is large
         let mut buffers = Buffers::new::<E>();
         let mut blocks = self.walk(loops.len());
         while let Some(block) = blocks.next() {
-            for k in (1..=E::COUNT).filter(|&k| is_copied(k)) {
-                let (from, along) = (E::pointer(block.read, k), if moves(k) { loops } else { row });
+            for k in operands(copied) {
+                let along = if has(moving, k) { loops } else { &loops[outer..] };
                 // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed. `along` is the
                 // same for every block, and the operand stays along the loops that it leaves out.
-                unsafe { buffers.copy(k, from, along) };
+                unsafe { buffers.copy(k, E::pointer(block.read, k), along) };
             }
-            let read = (1..=E::COUNT)
-                .filter(|&k| is_copied(k))
-                .fold(block.read, |read, k| E::with_pointer(read, k, buffers.pointer(k)));
+            let mut read = block.read;
+            for k in operands(copied) {
+                read = E::with_pointer(read, k, buffers.pointer(k));
+            }
             visit(Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
         }
     }
 }
 
-/// Whether the output and the inputs whose bits are set move by one element along a loop, and the other inputs stay. Bit
-/// `k - 1` stands for operand `k`.
-#[inline]
-fn moves_as(row: &Loop, moving: u8, count: usize) -> bool {
-    row.len == 1
-        || row.strides[0] == 1 && (1..=count).all(|k| row.strides[k] == isize::from(moving >> (k - 1) & 1))
-}
-
-/// Whether operand `k` is contiguous along the loops.
-#[inline]
-pub(super) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
-    let mut width = 1;
-    loops.iter().rev().all(|l| {
-        let follows = l.strides[k] == width;
-        width *= l.len.cast_signed();
-        follows
-    })
-}
-
 /// The steps of [`Nest::walk`].
 pub(crate) struct Steps<'a, T, E: Elements> {
     start: Nest<'a, T, E>,
-    /// The offsets of the pointers. Not the pointers themselves: the compiler would assume that a pointer loaded from here
-    /// might point to local variables.
-    by: Offsets,
-    outer: &'a [Loop],
-    /// The loop around the last one.
-    second: Loop,
-    last: Loop,
-    /// The remaining runs of the last loop before an index of `outer` changes.
-    runs: usize,
-    /// The remaining steps of the last loop.
-    remaining: usize,
-    /// The number of indices of `outer` that have begun.
-    turn: usize,
-    /// The number of indices of `outer`.
-    turns: usize,
+    outer: Walk<'a>,
 }
 
 impl<T, E: Elements> Steps<'_, T, E> {
     /// The nest at the next index. It borrows `self`, because the output may stay and two nests would alias.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Nest<'_, T, E>> {
-        if self.remaining > 0 {
-            self.remaining -= 1;
-            for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + E::COUNT) {
-                *by = by.wrapping_add(stride);
-            }
-        } else {
-            let back = self.last.len - 1;
-            if self.runs > 0 {
-                self.runs -= 1;
-                for k in 0..=E::COUNT {
-                    let back = self.last.strides[k].wrapping_mul(back.cast_signed());
-                    self.by[k] = self.by[k].wrapping_add(self.second.strides[k]).wrapping_sub(back);
-                }
-            } else {
-                if self.turn == self.turns {
-                    return None;
-                }
-                self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
-                self.turn += 1;
-                self.runs = self.second.len - 1;
-            }
-            self.remaining = back;
-        }
-        Some(self.start.moved_by(&self.by))
+        let by = self.outer.next(E::COUNT)?;
+        Some(self.start.moved_by(by))
     }
-}
-
-/// The innermost loop, and those around it. Without loops, one that does not move.
-#[inline(always)]
-fn innermost(loops: &[Loop]) -> (Loop, &[Loop]) {
-    loops.split_last().map_or((Loop::ONE, loops), |(&last, outer)| (last, outer))
 }
 
 impl<'a, E: Elements> Nest<'a, (), E> {
@@ -968,7 +876,7 @@ pub(crate) struct Run<'a, T, A> {
     slots: Slots<'a, T>,
     /// The strides of the output and of the input between blocks.
     by: [isize; 2],
-    /// The offsets of the output and of the input. Not the pointers, as in [`Steps`].
+    /// The offsets of the output and of the input. Not the pointers, as in [`Walk`].
     at: [isize; 2],
     blocks_left: usize,
 }
@@ -1342,7 +1250,7 @@ impl<'a, T> Block<'a, T, true> {
 }
 
 impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
-    /// For each of `C` columns from `column` on, the result of `sum` for the elements of `R` rows from `row` on.
+    /// For each of `C` columns from `column` on, the elements of `R` rows from `row` on, combined by [`by_halves`].
     ///
     /// # Panics
     /// If the block does not have these rows and columns.
@@ -1351,23 +1259,36 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
         self,
         row: usize,
         column: usize,
-        zero: &T,
-        sum: impl Fn([T; R]) -> T,
+        op: &impl Fn(T, T) -> T,
     ) -> [T; C] {
         assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
-        assert!(column.checked_add(C).is_some_and(|end| end <= self.width), "columns of the block");
+        assert!(column <= self.width && C <= self.width - column, "columns of the block");
         const { assert!(DENSE || C == 1, "columns are adjacent") };
         let at =
             self.at.wrapping_offset(row.cast_signed() * self.stride + column.cast_signed() * self.step());
-        let mut sums: [T; C] = core::array::from_fn(|_| zero.clone());
-        for (j, result) in sums.iter_mut().enumerate() {
-            *result = sum(core::array::from_fn(|r| {
+        array(|j| {
+            let column = array::<T, R>(|r| {
                 // SAFETY: Row `row + r` and column `column + j` are in the block, whose elements are borrowed.
                 unsafe { (*at.offset(r.cast_signed() * self.stride + j.cast_signed())).clone() }
-            }));
-        }
-        sums
+            });
+            by_halves(column, op)
+        })
     }
+}
+
+/// Combines the second half of `N` terms with the first until one is left.
+#[inline(always)]
+pub(crate) fn by_halves<T: Clone, const N: usize>(mut x: [T; N], op: &impl Fn(T, T) -> T) -> T {
+    let mut remaining = N;
+    while remaining > 1 {
+        let (half, mut i) = (remaining / 2, 0);
+        while i < half {
+            x[i] = op(x[i].clone(), x[remaining - half + i].clone());
+            i += 1;
+        }
+        remaining -= half;
+    }
+    x[0].clone()
 }
 
 impl<T: Copy> Block<'_, T> {
@@ -1393,12 +1314,7 @@ impl<T: Copy> Block<'_, T> {
             let a = a.wrapping_offset(j * self.step);
             let b = b.wrapping_offset(j * other.stride);
             // SAFETY: Column `j` is in this block and row `j` in the other. The rows and columns were checked above.
-            unsafe {
-                (
-                    core::array::from_fn(|r| *a.wrapping_offset(r.cast_signed() * self.stride)),
-                    *b.cast::<[T; C]>(),
-                )
-            }
+            unsafe { (array(|r| *a.wrapping_offset(r.cast_signed() * self.stride)), *b.cast::<[T; C]>()) }
         })
     }
 }

@@ -3,8 +3,10 @@
 extern crate std;
 
 use super::*;
+use crate::kernel::loops::is_adjacent;
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
+use core::ops::Add;
 use ndarray::{Array, Array1, Array2, Array3, Axis, Ix3, s};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -338,6 +340,7 @@ fn items<const DENSE: bool>(block: Block<'_, u32, DENSE>) -> Vec<Vec<u32>> {
 
 #[test]
 fn blocks_are_the_elements_along_the_loops() {
+    let op = |a: u32, b: u32| 1000 * a + b;
     for array in (0..LAYOUTS).map(|which| layout(which, number)) {
         let mut out = Array3::from_elem(array.raw_dim(), 0_u32);
         let mut plan = LoopPlan::new();
@@ -358,7 +361,7 @@ fn blocks_are_the_elements_along_the_loops() {
             assert_eq!(items(block.columns_from(width + 1, 2)), [[0; 0]]);
             assert_eq!(items(block.cut(1, 2, 1)), [[row[1]], [row[2]]]);
             assert_eq!(items(block.transposed()), row.chunks(1).collect::<Vec<_>>());
-            assert_eq!(block.columns::<1, 1>(0, 2, &0, |[item]| item), [row[2]]);
+            assert_eq!(block.columns::<1, 1>(0, 2, &op), [row[2]]);
             assert_eq!(block.dense().is_some(), block.step == 1);
             if let Some(block) = block.dense() {
                 assert_eq!((block.row(0), items(block)), (row, vec![row.to_vec()]));
@@ -370,14 +373,23 @@ fn blocks_are_the_elements_along_the_loops() {
             let block = block.block(true);
             let rows: Vec<_> = rows.by_ref().take(block.rows()).collect();
             assert_eq!(items(block), rows);
-            let sums = |column: [u32; 2]| 1000 * column[0] + column[1];
-            let expected = [1, 2].map(|j| sums([rows[1][j], rows[2][j]]));
-            assert_eq!(block.columns::<2, 1>(1, 2, &0, sums), expected[1..]);
+            let expected = [1, 2].map(|j| op(rows[1][j], rows[2][j]));
+            assert_eq!(block.columns::<2, 1>(1, 2, &op), expected[1..]);
             if let Some(block) = block.dense() {
-                assert_eq!(block.columns::<2, 2>(1, 1, &0, sums), expected);
+                assert_eq!(block.columns::<2, 2>(1, 1, &op), expected);
             }
         }
     }
+}
+
+#[test]
+fn halves_are_combined() {
+    let numbers: [String; 8] = array(|i| i.to_string());
+    let op = |a: String, b: String| a + "+" + &b + ",";
+    assert_eq!(by_halves(numbers.clone(), &op), "0+4,+2+6,,+1+5,+3+7,,,");
+    let [a, b, c, ..] = numbers;
+    assert_eq!(by_halves([a.clone(), b.clone(), c], &op), "0+2,+1,");
+    assert_eq!([by_halves([a.clone()], &op), by_halves([a, b], &op)], ["0", "0+1,"]);
 }
 
 #[test]
@@ -599,7 +611,7 @@ fn parts_of_blocks_that_do_not_exist() {
     assert_eq!([(1, 3, 4), (0, usize::MAX, 2), (12, 1, 1)].map(cut), ["rows within the row"; 3]);
     let get = |(i, j)| panics(|| *rows.get(i, j));
     assert_eq!([(3, 0), (0, 4), (usize::MAX, 0)].map(get), ["an element of the block"; 3]);
-    let columns = |row, column| rows.columns::<2, 3>(row, column, &0, |column| column.iter().sum());
+    let columns = |row, column| rows.columns::<2, 3>(row, column, &u32::add);
     assert_eq!(columns(1, 1), [14, 16, 18]);
     let without_rows = |row| panics(|| columns(row, 0).len());
     assert_eq!([2, 4, usize::MAX].map(without_rows), ["rows of the block"; 3]);
@@ -658,7 +670,7 @@ fn dense_blocks() {
     // a single column is dense, whatever its stride
     let column = a.columns_from(2, 1).dense().expect("one column");
     assert_eq!(items(column), [[2], [6], [10]]);
-    assert_eq!(column.columns::<3, 1>(0, 0, &0, |column| column.iter().sum()), [18]);
+    assert_eq!(column.columns::<3, 1>(0, 0, &u32::add), [18]);
     assert_eq!([column.row(0), column.row(2)], [[2], [10]]);
     assert_eq!(items(b.columns_from(1, 1).dense().expect("one column")), [[4], [5], [6], [7]]);
 }

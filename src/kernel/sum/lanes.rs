@@ -123,8 +123,7 @@ impl Lanes {
 #[inline(always)]
 fn rows<C: Cpu, T: Element, S: Store<T>, const N: usize>(mut run: Run<'_, S::Slot, T>, store: &S) {
     while let Some((x, slots)) = run.next() {
-        let plus = (&T::zero(), &lane::plus);
-        lane::across::<C, T, _, N>(x, 0, slots.slice(), plus, |slot, total| store.store(slot, total));
+        lane::across::<C, T, S, N>(x, 0, slots.slice(), &lane::plus, store);
     }
 }
 
@@ -144,7 +143,7 @@ fn channels<T: Element, S: Store<T>, const K: usize, const L: usize>(
 #[inline(always)]
 fn short<T: Element, S: Store<T>, const N: usize>(mut run: Run<'_, S::Slot, T>, store: &S) {
     while let Some((x, slots)) = run.next() {
-        lane::short::<T, _, N>(x.slice(), slots.slice(), |slot, sum| store.store(slot, sum));
+        lane::short::<T, S, N>(x.slice(), slots.slice(), store);
     }
 }
 
