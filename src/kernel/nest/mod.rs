@@ -114,13 +114,12 @@ macro_rules! elements {
                 ($($a,)*): Self::Pointers,
                 visit: &mut V,
             ) {
+                let out = if const { LEN > 0 } { &mut out[..LEN] } else { out };
                 let mut i = 0;
-                let len = if const { LEN > 0 } { LEN } else { out.len() };
-                let out = &mut out[..len];
-                // SAFETY: The caller promises these elements.
-                $(let $a = unsafe { slice::from_raw_parts($a, if const { has(MOVING, $k) } { len } else { 1 }) };)*
-                while i < len {
-                    visit.visit(&mut out[i], ($(&$a[if const { has(MOVING, $k) } { i } else { 0 }],)*));
+                while i < out.len() {
+                    // SAFETY: The caller promises these elements.
+                    let items = ($(unsafe { &*if const { has(MOVING, $k) } { $a.add(i) } else { $a } },)*);
+                    visit.visit(&mut out[i], items);
                     i += 1;
                 }
             }
