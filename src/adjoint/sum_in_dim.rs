@@ -2,6 +2,7 @@
 
 use super::sums::new_sum;
 use crate::error::{BroadcastError, Request, operation};
+use crate::kernel::nest::{Input, Output};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
@@ -226,7 +227,8 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes, S: Store<A, Sl
 ) -> Result<(), BroadcastError> {
     let named = placed_sum(array.shape(), out.shape(), axes)?;
     let new = array.ndim() - out.ndim();
-    sum_into(&kept_last(array, axes, &named), out, &|axis| axis < new, store, Serial);
+    let kept = kept_last(array, axes, &named);
+    sum_into(Input::of(&kept), Output::of(out), &|axis| axis < new, store, Serial);
     Ok(())
 }
 

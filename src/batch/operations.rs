@@ -4,7 +4,7 @@ use super::{Batch, Signature};
 use crate::error::BroadcastError;
 use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
 use crate::kernel::memory::NoMemory;
-use crate::kernel::nest::{Inputs, Visit};
+use crate::kernel::nest::{Input, Inputs, Output, Visit};
 use crate::kernel::product::{products_into, products_to_new};
 use crate::kernel::threads::{Serial, Threads};
 use crate::sealed::Sealed;
@@ -245,7 +245,7 @@ macro_rules! in_one_pass {
                 each(out, &Inputs::from((&*a, &*b)), &mut $op)
             }, {
                 let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
-                par_each(out, &Inputs::from((&*a, &*b)), $op)
+                par_each(Output::of(out), &Inputs::from((&*a, &*b)), $op)
             };
         }
     };
@@ -341,11 +341,11 @@ macro_rules! products {
             methods! {
                 T, T;
                 |a, b, shape|
-                    products_to_new(shape, a.whole(), b.whole(), $axes, Serial),
-                    products_to_new(shape, a.whole(), b.whole(), $axes, Threads);
+                    products_to_new(shape, [Input::of(a.whole()), Input::of(b.whole())], $axes, Serial),
+                    products_to_new(shape, [Input::of(a.whole()), Input::of(b.whole())], $axes, Threads);
                 |out|
-                    products_into(out, a.whole(), b.whole(), $axes, Serial),
-                    products_into(out, a.whole(), b.whole(), $axes, Threads);
+                    products_into(Output::of(out), [Input::of(a.whole()), Input::of(b.whole())], $axes, Serial),
+                    products_into(Output::of(out), [Input::of(a.whole()), Input::of(b.whole())], $axes, Threads);
             }
         }
     )*};

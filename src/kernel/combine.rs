@@ -35,6 +35,18 @@ pub(crate) trait CombineInPlace<T>: Combine<T> {
     fn rows_to(&self, into: &mut [T], block: Block<'_, T>, rows: [usize; 2]);
 }
 
+/// Combines adjacent rows of `width` elements by halves. The result is in the first row.
+#[inline(always)]
+pub(super) fn fold_rows<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width: usize) {
+    let mut remaining = rows.len() / width;
+    while remaining > 1 {
+        let half = remaining / 2;
+        let (low, high) = rows[..remaining * width].split_at_mut((remaining - half) * width);
+        combine.rows(&mut low[..half * width], high);
+        remaining -= half;
+    }
+}
+
 /// Addition.
 pub(crate) struct Plus;
 

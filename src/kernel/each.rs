@@ -20,7 +20,7 @@
 
 use super::loops::{Loop, LoopPlan, Loops, Outside, bits, has, is_adjacent, operands, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
-use super::nest::{Elements, Inputs, Nest, Visit};
+use super::nest::{Elements, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
@@ -81,12 +81,18 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, T, E>,
 ) {
-    if let Some(nest) = Nest::small(&mut [Loop::ONE; 2], SMALL, out, inputs) {
+    if let Some(nest) = Nest::small(&mut [Loop::ONE; 2], SMALL, Output::of(out), inputs) {
         let moving = moving(nest.loops(), E::COUNT, E::has_loop);
         if moving.is_some() || steps(nest.loops()) <= TINY {
             return visit(nest, moving);
         }
     }
+    planned(Output::of(out), inputs, visit);
+}
+
+/// [`over_each`] by a plan: compiled once for all numbers of axes.
+#[inline(never)]
+fn planned<T, E: Elements>(out: Output<'_, T>, inputs: &Inputs<'_, E>, visit: &mut VisitBlock<'_, T, E>) {
     if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, out, inputs, Outside::Written) {
         drive(nest, visit);
     }
@@ -150,8 +156,8 @@ impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
 }
 
 /// [`each`] on several threads, if there are many elements.
-pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
-    out: &mut ArrayRef<T, D>,
+pub(crate) fn par_each<T: Send, E: Elements + Sync>(
+    out: Output<'_, T>,
     inputs: &Inputs<'_, E>,
     visit: impl Visit<T, E> + Copy + Sync,
 ) {
@@ -166,7 +172,7 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
     make: impl Make<R, E> + Copy + Sync,
 ) -> Result<Array<R, D>, NoMemory> {
-    fresh_like(shape, inputs, |out| par_each(out, inputs, Write(make)))
+    fresh_like(shape, inputs, |out| par_each(Output::of(out), inputs, Write(make)))
 }
 
 /// Clones the only operand.

@@ -17,13 +17,12 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{ClosureOp, Combine, CombineInPlace};
+use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
 use super::each::{Make, VisitBlock, drive, drive_lanes};
-use super::lane;
 use super::levels::Levels;
 use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
 use super::memory::{NoMemory, Scratch, filled, forgettable};
-use super::nest::{Elements, Inputs, Nest, Visit};
+use super::nest::{Elements, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
 use super::store::take;
 use super::tiles::{self, AddRows, Limits, Tiling};
@@ -79,7 +78,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     combine: &C,
 ) -> Result<Array<R, D>, NoMemory> {
     let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
-    if let Some(nest) = Nest::over(&mut plan, Some(joint), &mut out, inputs, Outside::AllRead) {
+    if let Some(nest) = Nest::over(&mut plan, Some(joint), Output::of(&mut out), inputs, Outside::AllRead) {
         reduce_nest(nest, visit, combine);
     }
     Ok(out)
@@ -94,7 +93,9 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
 ) -> Result<Array<A, D>, NoMemory> {
     let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
     let inputs = Inputs::from((array,));
-    if let Some(nest) = Nest::over(&mut plan, Some(array.shape()), &mut out, &inputs, Outside::AllRead) {
+    if let Some(nest) =
+        Nest::over(&mut plan, Some(array.shape()), Output::of(&mut out), &inputs, Outside::AllRead)
+    {
         if are_lanes(nest.loops()) {
             let mut runs = nest.blocks(1, false);
             while let Some(run) = runs.next() {
@@ -235,7 +236,7 @@ impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
                 continue;
             }
             for (to, from) in (0..remaining).step_by(inside).zip((0..).step_by(inside * l.len)) {
-                lane::fold(combine, &mut buffer[from..][..inside * l.len], inside);
+                fold_rows(combine, &mut buffer[from..][..inside * l.len], inside);
                 if from > to {
                     let (low, high) = buffer.split_at_mut(from);
                     low[to..][..inside].clone_from_slice(&high[..inside]);

@@ -11,7 +11,6 @@
 
 #![forbid(unsafe_code)]
 
-use super::combine::Combine;
 use super::memory::array;
 use super::nest::{Block, by_halves};
 use super::simd::{self, Cpu, Work};
@@ -294,18 +293,6 @@ pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
 pub(super) fn combine<T: Clone>(a: &mut [T], b: &[T], op: &impl Fn(T, T) -> T) {
     for (a, b) in a.iter_mut().zip(b) {
         *a = op(a.clone(), b.clone());
-    }
-}
-
-/// Combines adjacent rows of `width` elements by halves. The result is in the first row.
-#[inline(always)]
-pub(super) fn fold<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width: usize) {
-    let mut remaining = rows.len() / width;
-    while remaining > 1 {
-        let half = remaining / 2;
-        let (low, high) = rows[..remaining * width].split_at_mut((remaining - half) * width);
-        combine.rows(&mut low[..half * width], high);
-        remaining -= half;
     }
 }
 

@@ -4,7 +4,6 @@
 //! Bytes are read as elements only after elements were written there.
 
 use super::loops::{Loop, OPERANDS, steps};
-use super::nest::Elements;
 use super::order::{IsInside, ordered};
 use alloc::alloc::alloc_zeroed;
 use alloc::{boxed::Box, vec::Vec};
@@ -171,12 +170,12 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Empty buffers for operands with elements of types `E`, to be used for the blocks of one nest.
+    /// Empty buffers for the blocks of one nest. `plain_size` is that of its [`Elements`](super::nest::Elements).
     #[inline(always)]
-    pub(crate) fn new<E: Elements>() -> Self {
+    pub(crate) fn new(plain_size: fn(usize) -> Option<usize>) -> Self {
         let mut sizes = [0; OPERANDS];
         for (k, size) in sizes.iter_mut().enumerate() {
-            *size = E::plain_size(k).unwrap_or(0);
+            *size = plain_size(k).unwrap_or(0);
         }
         Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], sizes }
     }
@@ -391,7 +390,7 @@ mod tests {
 
     use super::*;
     use crate::kernel::loops::{LoopPlan, Outside};
-    use crate::kernel::nest::{Inputs, Nest, Visit};
+    use crate::kernel::nest::{Elements, Inputs, Nest, Output, Visit};
     use alloc::rc::Rc;
     use core::cell::Cell;
     use core::fmt::Debug;
@@ -478,7 +477,8 @@ mod tests {
     fn is_copied<T: Copy + PartialEq + Debug + From<bool>>(view: &ArrayViewD<'_, T>, sizes: [usize; 3]) {
         let mut out = Array3::from_elem(sizes, T::from(false));
         let mut plan = LoopPlan::new();
-        let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&**view,)), Outside::Written);
+        let nest =
+            Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&**view,)), Outside::Written);
         let nest = nest.expect("an index");
         let inner = nest.loops().len();
         nest.gathered(1, [0, inner], &mut |block| block.visit_rows::<(), _>(1, &mut Assign));
@@ -526,7 +526,7 @@ mod tests {
         let a = [1_u32, 2, 3];
         let mut row = Loop { len: 2, ..Loop::ONE };
         row.strides[1] = 1;
-        let mut buffers = Buffers::new::<(u32,)>();
+        let mut buffers = Buffers::new(<(u32,)>::plain_size);
         let mut copy = |from: usize| {
             // SAFETY: The array has two elements from `from` on.
             unsafe { buffers.copy(1, a[from..from + 2].as_ptr().cast(), &[row]) };
@@ -552,7 +552,8 @@ mod tests {
         let mut out = Array2::from_elem((5, 20), [0; 2]);
         let (mut plan, at) = (LoopPlan::new(), a.t());
         let inputs = Inputs::from((&*at, &*b));
-        let nest = Nest::over(&mut plan, None, &mut out, &inputs, Outside::Written).expect("an index");
+        let nest =
+            Nest::over(&mut plan, None, Output::of(&mut out), &inputs, Outside::Written).expect("an index");
         nest.gathered(0b11, [0, 2], &mut |block| block.visit_rows::<(), _>(0b11, &mut Both));
         assert!(out.indexed_iter().all(|((i, j), &seen)| seen == [a[[j, i]], b[[i, 0]].into()]));
     }
@@ -560,7 +561,7 @@ mod tests {
     fn copied_row<T: Copy>(value: T, len: usize) {
         let (a, mut out) = (Array2::from_elem((1, 1), value), Array2::from_elem((1, len), value));
         let mut plan = LoopPlan::new();
-        let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
+        let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Written);
         nest.expect("an index").gathered(1, [0, 1], &mut |_| {});
     }
 

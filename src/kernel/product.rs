@@ -22,12 +22,12 @@
 
 use super::loops::{Loop, LoopPlan, Loops};
 use super::memory::{NoMemory, WriteOnly, array, fresh, zeros};
-use super::nest::{Block, Grid, Nest};
+use super::nest::{Block, Grid, Input, Nest, Output};
 use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task};
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
+use ndarray::{Array, Dimension, LinalgScalar};
 
 /// The fewest multiplications that are worth another thread.
 const GRAIN: usize = 1 << 15;
@@ -47,55 +47,45 @@ const COLUMNS: usize = 8;
 ///
 /// # Panics
 /// If the sizes do not go together, or the outer axes do not stretch to those of `out`.
-pub(crate) fn products_into<T, D, E, O, X>(
-    out: &mut ArrayRef<T, O>,
-    a: &ArrayRef<T, D>,
-    b: &ArrayRef<T, E>,
+pub(crate) fn products_into<T: LinalgScalar>(
+    mut out: Output<'_, T>,
+    inputs: [Input<'_, T>; 2],
     axes: [usize; 3],
-    executor: X,
-) where
-    T: LinalgScalar,
-    D: Dimension,
-    E: Dimension,
-    O: Dimension,
-    X: Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
-{
+    executor: impl Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
+) {
     let (mut plan, mut room) = (LoopPlan::new(), Loops::new());
-    let Some(mut nest) = Nest::products(&mut plan, out, a, b, axes) else { return out.fill(T::zero()) };
-    let joined = nest.joined(&mut room);
-    if Library::suits::<T>(joined.loops()) {
-        return executor.run(joined, &Library);
+    if let Some(mut nest) = Nest::products(&mut plan, out.reborrow(), inputs, axes) {
+        let joined = nest.joined(&mut room);
+        if Library::suits::<T>(joined.loops()) {
+            return executor.run(joined, &Library);
+        }
+        return executor.run(nest.overwriting(), &Products);
     }
-    executor.run(nest.overwriting(), &Products);
+    // every sum has no terms
+    out.for_each(|slot| *slot = T::zero());
 }
 
 /// [`products_into`] a new array of shape `shape`.
-pub(crate) fn products_to_new<T, D, E, O, X>(
-    shape: O,
-    a: &ArrayRef<T, D>,
-    b: &ArrayRef<T, E>,
+pub(crate) fn products_to_new<T: LinalgScalar, D: Dimension>(
+    shape: D,
+    inputs: [Input<'_, T>; 2],
     axes: [usize; 3],
-    executor: X,
-) -> Result<Array<T, O>, NoMemory>
-where
-    T: LinalgScalar,
-    D: Dimension,
-    E: Dimension,
-    O: Dimension,
-    X: Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
-{
-    let terms = if axes[1] > 0 { a.shape().last().map_or(1, |&n| n) } else { 1 };
+    executor: impl Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
+) -> Result<Array<T, D>, NoMemory> {
+    let terms = if axes[1] > 0 { inputs[0].axes().sizes.last().map_or(1, |&n| n) } else { 1 };
     if Library::may_suit::<T>(shape.slice(), terms) {
         let mut out = zeros(shape)?;
-        products_into(&mut out, a, b, axes, executor);
+        products_into(Output::of(&mut out), inputs, axes, executor);
         return Ok(out);
     }
-    fresh(shape, &|_, _| None, |out| match Nest::products(&mut LoopPlan::new(), out, a, b, axes) {
-        Some(nest) => executor.run(nest.write_only(), &Products),
-        // every sum has no terms
-        None => out.iter_mut().for_each(|slot| {
+    fresh(shape, &|_, _| None, |out| {
+        let mut out = Output::of(out);
+        if let Some(nest) = Nest::products(&mut LoopPlan::new(), out.reborrow(), inputs, axes) {
+            return executor.run(nest.write_only(), &Products);
+        }
+        out.for_each(|slot| {
             slot.write(T::zero());
-        }),
+        });
     })
 }
 

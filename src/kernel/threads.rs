@@ -153,7 +153,7 @@ mod tests {
     mod parts {
         use super::*;
         use crate::kernel::loops::{LoopPlan, Outside};
-        use crate::kernel::nest::{Inputs, Visit};
+        use crate::kernel::nest::{Inputs, Output, Visit};
         use alloc::vec::Vec;
         use ndarray::{Array2, ArrayRef2, s};
         use std::sync::Mutex;
@@ -218,7 +218,8 @@ mod tests {
         ) {
             let (items, mut plan, mut room) =
                 (Array2::from_elem((1, 1), 0_u8), LoopPlan::new(), Loops::new());
-            let nest = Nest::over(&mut plan, shape, out, &Inputs::from((&*items,)), Outside::Given);
+            let nest =
+                Nest::over(&mut plan, shape, Output::of(out), &Inputs::from((&*items,)), Outside::Given);
             let nest = nest.expect("an index");
             let len = nest.loops()[0].len;
             Threads.run(nest.grouped(0, len, &mut room), task);

@@ -13,8 +13,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{Combine, Plus};
-use super::lane;
+use super::combine::{Combine, Plus, fold_rows};
 use super::levels::{self, Cascade, Levels};
 use super::loops::{Loop, Loops, each_offset, steps};
 use super::nest::{Elements, Nest, Steps};
@@ -291,7 +290,7 @@ pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
             continue;
         }
         let inside = l.strides[1].cast_unsigned();
-        each_offset(&kept, 1, |at| lane::fold(combine, &mut sums[at..][..l.len * inside], inside));
+        each_offset(&kept, 1, |at| fold_rows(combine, &mut sums[at..][..l.len * inside], inside));
     }
     let (row, outer) = kept.split_last().map_or((&Loop::ONE, &kept[..]), |(l, rest)| (l, rest));
     let mut rows = slots.walk(usize::from(!kept.is_empty()));
@@ -313,6 +312,7 @@ mod tests {
     use crate::kernel::levels::RADIX;
     use crate::kernel::loops::LoopPlan;
     use crate::kernel::memory::Scratch;
+    use crate::kernel::nest::{Input, Output};
     use alloc::{vec, vec::Vec};
     use core::cell::Cell;
     use ndarray::{Array, ArrayRef, Dimension, IxDyn, s};
@@ -400,7 +400,9 @@ mod tests {
         }
         let mut add = Add { rows: 0 };
         let (mut plan, stored, mut room) = (LoopPlan::new(), Cell::new(0), vec![-7; limits.room]);
-        let Some(nest) = Nest::sum(&mut plan, array, &mut out, &|_| false) else { unreachable!("not empty") };
+        let Some(nest) = Nest::sum(&mut plan, Input::of(array), Output::of(&mut out), &|_| false) else {
+            unreachable!("not empty")
+        };
         let tiling = Tiling::of(nest.loops(), limits);
         parts(nest, tiling, |nest, tiling| {
             let before = nest.loops()[..tiling.first].iter().skip_while(|l| !l.is_reduced());

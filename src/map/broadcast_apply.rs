@@ -3,6 +3,7 @@
 use super::fused_operands::{ApplyOperands, Applying, FusedOperands, ParApplyOperands, Sharing, check_onto};
 use crate::error::BroadcastError;
 use crate::kernel::each::{VisitBlock, block, over_each, par_each};
+use crate::kernel::nest::Output;
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
@@ -93,7 +94,7 @@ where
 {
     let inputs = operands.inputs();
     check_onto(inputs.shapes(), out.shape())?;
-    par_each(out, &inputs, Sharing::<O, F>(&f, PhantomData));
+    par_each(Output::of(out), &inputs, Sharing::<O, F>(&f, PhantomData));
     Ok(())
 }
 

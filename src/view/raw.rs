@@ -5,7 +5,7 @@
 //! array's borrow.
 
 use crate::kernel::loops::{Loop, LoopPlan, stride_along};
-use crate::kernel::nest::{Elements, Inputs, Nest};
+use crate::kernel::nest::{Elements, Inputs, Nest, Output};
 use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
 use core::{iter::zip, mem, ptr::NonNull};
@@ -276,7 +276,7 @@ pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
     let (mut plan, mut bases) = (LoopPlan::new(), operands.bases());
     bases[0] = base;
     // SAFETY: The pointers serve only for views of the last axes, by their forms; empty views do not use them.
-    if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
+    if let Some(nest) = unsafe { Nest::batches(&mut plan, Output::of(out), &mut operands.inputs(), &bases) } {
         visit_bases(nest, operands, &form, &mut visit);
     }
 }
@@ -313,7 +313,7 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     let (mut plan, mut bases) = (LoopPlan::new(), operands.bases());
     bases[0] = base;
     // SAFETY: As in `for_each_base`.
-    if let Some(nest) = unsafe { Nest::batches(&mut plan, out, &mut operands.inputs(), &bases) } {
+    if let Some(nest) = unsafe { Nest::batches(&mut plan, Output::of(out), &mut operands.inputs(), &bases) } {
         let count = nest.loops().iter().map(|l| l.len).product::<usize>();
         // The cost of a closure is unknown: several pieces a thread balance the load.
         let grain = count.div_ceil(8 * Threads::count());

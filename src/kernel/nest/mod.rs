@@ -193,8 +193,19 @@ pub(crate) struct StridedAxes<'a> {
 
 impl<'a> StridedAxes<'a> {
     #[inline(always)]
-    pub(crate) fn of<T, D: Dimension>(array: &'a ArrayRef<T, D>) -> Self {
+    fn of<T, D: Dimension>(array: &'a ArrayRef<T, D>) -> Self {
         Self { sizes: array.shape(), strides: array.strides() }
+    }
+
+    /// The number of indices, for up to two axes.
+    #[inline(always)]
+    fn small_len(self) -> Option<usize> {
+        match *self.sizes {
+            [] => Some(1),
+            [n] => Some(n),
+            [m, n] => Some(m * n),
+            _ => None,
+        }
     }
 
     /// The last `axes` axes as a matrix: the size and stride of its rows, and of its columns. One axis is a row or a column,
@@ -227,6 +238,70 @@ impl<'a> StridedAxes<'a> {
     }
 }
 
+/// An array that is read.
+pub(crate) struct Input<'a, A> {
+    at: *const A,
+    axes: StridedAxes<'a>,
+    array: PhantomData<&'a A>,
+}
+
+impl<A> Clone for Input<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Input<'_, A> {}
+
+impl<'a, A> Input<'a, A> {
+    #[inline(always)]
+    pub(crate) fn of<D: Dimension>(array: &'a ArrayRef<A, D>) -> Self {
+        Self { at: array.as_ptr(), axes: StridedAxes::of(array), array: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(crate) fn axes(self) -> StridedAxes<'a> {
+        self.axes
+    }
+}
+
+/// An array that is written.
+pub(crate) struct Output<'a, T> {
+    at: *mut T,
+    axes: StridedAxes<'a>,
+    array: PhantomData<&'a mut T>,
+}
+
+impl<'a, T> Output<'a, T> {
+    #[inline(always)]
+    pub(crate) fn of<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> Self {
+        let at = array.as_mut_ptr();
+        Self { at, axes: StridedAxes::of(array), array: PhantomData }
+    }
+
+    /// The same array, borrowed for less time.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> Output<'_, T> {
+        Output { ..*self }
+    }
+
+    /// The pointer to the element at index zero, and the axes.
+    #[inline(always)]
+    fn into_parts(self) -> (*mut T, StridedAxes<'a>) {
+        (self.at, self.axes)
+    }
+
+    /// Calls `visit` for each element.
+    pub(crate) fn for_each(self, mut visit: impl FnMut(&mut T)) {
+        if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, self, &Inputs::NONE, Outside::Written) {
+            let mut slots = nest.walk(0);
+            while let Some(slot) = slots.next() {
+                visit(slot.slot());
+            }
+        }
+    }
+}
+
 /// Arrays that are read together.
 pub struct Inputs<'a, E: Elements> {
     at: E::Pointers,
@@ -256,6 +331,21 @@ inputs!(A DA a 1, B DB b 2, C DC c 3);
 inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4);
 inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5);
 inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5, F DF f 6);
+
+impl<'a, A> From<[Input<'a, A>; 2]> for Inputs<'a, (A, A)> {
+    #[inline(always)]
+    fn from([a, b]: [Input<'a, A>; 2]) -> Self {
+        let (mut sizes, mut strides): ([&[usize]; OPERANDS], [&[isize]; OPERANDS]) =
+            ([&[]; OPERANDS], [&[]; OPERANDS]);
+        sizes[1..3].copy_from_slice(&[a.axes.sizes, b.axes.sizes]);
+        strides[1..3].copy_from_slice(&[a.axes.strides, b.axes.strides]);
+        Self { at: (a.at, b.at), sizes, strides, arrays: PhantomData }
+    }
+}
+
+impl Inputs<'_, ()> {
+    const NONE: Self = Self { at: (), sizes: [&[]; OPERANDS], strides: [&[]; OPERANDS], arrays: PhantomData };
+}
 
 impl<'a, E: Elements> Inputs<'a, E> {
     /// The shapes of the arrays.
@@ -400,16 +490,16 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// # Panics
     /// If an operand does not stretch to the shape.
     #[inline]
-    pub(crate) fn over<D: Dimension>(
+    pub(crate) fn over(
         plan: &'a mut LoopPlan,
         shape: Option<&[usize]>,
-        out: &'a mut ArrayRef<T, D>,
+        out: Output<'a, T>,
         inputs: &Inputs<'a, E>,
         outside: Outside,
     ) -> Option<Self> {
-        let pointer = out.as_mut_ptr();
         let (mut sizes, mut strides) = (inputs.sizes, inputs.strides);
-        (sizes[0], strides[0]) = (out.shape(), out.strides());
+        let (pointer, axes) = out.into_parts();
+        (sizes[0], strides[0]) = (axes.sizes, axes.strides);
         let shape = shape.unwrap_or(sizes[0]);
         plan_aligned(plan, shape, &sizes[..=E::COUNT], &strides[..=E::COUNT], outside);
         Self::planned(plan, pointer, inputs.at)
@@ -420,19 +510,18 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     ///
     /// # Panics
     /// If an operand does not stretch to the shape.
-    #[inline]
-    pub(crate) fn small<D: Dimension>(
+    #[inline(always)]
+    pub(crate) fn small(
         room: &'a mut [Loop; 2],
         most: usize,
-        out: &'a mut ArrayRef<T, D>,
+        out: Output<'a, T>,
         inputs: &Inputs<'a, E>,
     ) -> Option<Self> {
-        let (pointer, len) = (out.as_mut_ptr(), out.len());
-        let axes = StridedAxes::of(out);
-        let ndim = axes.sizes.len();
-        if ndim > room.len() || len == 0 || len > most {
+        let (pointer, axes) = out.into_parts();
+        if !(1..=most).contains(&axes.small_len()?) {
             return None;
         }
+        let ndim = axes.sizes.len();
         let columns_first = matches!((axes.sizes, axes.strides),
             (&[m, n], &[s, t]) if n == 1 || m != 1 && s.unsigned_abs() < t.unsigned_abs());
         for (axis, &size) in axes.sizes.iter().enumerate() {
@@ -460,14 +549,14 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     ///
     /// # Safety
     /// The caller uses the pointers for elements of the bases only, and not at all for a base without elements.
-    pub(crate) unsafe fn batches<D: Dimension>(
+    pub(crate) unsafe fn batches(
         plan: &'a mut LoopPlan,
-        out: &'a mut ArrayRef<T, D>,
+        out: Output<'a, T>,
         inputs: &mut Inputs<'a, E>,
         bases: &[usize],
     ) -> Option<Self> {
-        let pointer = out.as_mut_ptr();
-        inputs.plan_batches(plan, StridedAxes::of(out), bases);
+        let (pointer, axes) = out.into_parts();
+        inputs.plan_batches(plan, axes, bases);
         Self::planned(plan, pointer, inputs.at)
     }
 
@@ -735,7 +824,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         let mut rows = Loops::new();
         let moving = rows.gather(loops, outer, E::COUNT, copied);
         // not moved: it is large
-        let mut buffers = Buffers::new::<E>();
+        let mut buffers = Buffers::new(E::plain_size);
         let mut blocks = self.walk(loops.len());
         while let Some(block) = blocks.next() {
             for k in operands(copied) {
@@ -804,15 +893,15 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// # Panics
     /// If `out` has other axes.
     #[inline]
-    pub(crate) fn sum<D: Dimension, F: Dimension>(
+    pub(crate) fn sum(
         plan: &'a mut LoopPlan,
-        array: &'a ArrayRef<A, D>,
-        out: &'a mut ArrayRef<T, F>,
+        array: Input<'a, A>,
+        out: Output<'a, T>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
-        let pointer = out.as_mut_ptr();
-        plan_sum(plan, StridedAxes::of(out), StridedAxes::of(array), dropped);
-        Self::planned(plan, pointer, (array.as_ptr(),))
+        let (pointer, axes) = out.into_parts();
+        plan_sum(plan, axes, array.axes, dropped);
+        Self::planned(plan, pointer, (array.at,))
     }
 
     /// [`sum`](Self::sum) with the array's axes as the loops: reduced axes inside, otherwise in order, neither merged nor
@@ -821,19 +910,19 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// # Panics
     /// As [`sum`](Self::sum).
     #[inline]
-    pub(crate) fn small_sum<D: Dimension, F: Dimension>(
+    pub(crate) fn small_sum(
         room: &'a mut [Loop; 2],
         most: usize,
-        array: &'a ArrayRef<A, D>,
-        out: &'a mut ArrayRef<T, F>,
+        array: Input<'a, A>,
+        out: Output<'a, T>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
-        if array.ndim() > room.len() || array.is_empty() || array.len() > most {
+        if !(1..=most).contains(&array.axes.small_len()?) {
             return None;
         }
-        let pointer = out.as_mut_ptr();
-        let loops = small_sum(room, StridedAxes::of(out), StridedAxes::of(array), dropped);
-        Some(Self { loops, out: pointer, read: (array.as_ptr(),), arrays: PhantomData })
+        let (pointer, axes) = out.into_parts();
+        let loops = small_sum(room, axes, array.axes, dropped);
+        Some(Self { loops, out: pointer, read: (array.at,), arrays: PhantomData })
     }
 
     /// Walks the outer loops: at each of their indices, the elements along the `inner` innermost loops. Those of the input
@@ -996,16 +1085,16 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     ///
     /// # Panics
     /// If the matrices do not go together, or the batches do not stretch to those of `out`.
-    pub(crate) fn products<D: Dimension, F: Dimension, G: Dimension>(
+    pub(crate) fn products(
         plan: &'a mut LoopPlan,
-        out: &'a mut ArrayRef<T, D>,
-        a: &'a ArrayRef<A, F>,
-        b: &'a ArrayRef<A, G>,
+        out: Output<'a, T>,
+        [a, b]: [Input<'a, A>; 2],
         axes: [usize; 3],
     ) -> Option<Self> {
-        let [out_rows, out_columns] = StridedAxes::of(out).matrix(axes[0], axes[1] == 1);
-        let [rows, terms] = StridedAxes::of(a).matrix(axes[1], true);
-        let [others, columns] = StridedAxes::of(b).matrix(axes[2], false);
+        let (pointer, out) = out.into_parts();
+        let [out_rows, out_columns] = out.matrix(axes[0], axes[1] == 1);
+        let [rows, terms] = a.axes.matrix(axes[1], true);
+        let [others, columns] = b.axes.matrix(axes[2], false);
         assert!(
             out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
             "matrices whose sizes go together"
@@ -1023,9 +1112,8 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         if matrices.iter().any(|l| l.len == 0) {
             return None;
         }
-        let pointer = out.as_mut_ptr();
-        let mut inputs = Inputs::from((a, b));
-        inputs.plan_batches(plan, StridedAxes::of(out), &axes);
+        let mut inputs = Inputs::from([a, b]);
+        inputs.plan_batches(plan, out, &axes);
         plan.loops.extend(&matrices);
         plan.assert_countable();
         Self::planned(plan, pointer, inputs.at)
@@ -1358,7 +1446,9 @@ mod batch_tests {
         };
         let (mut plan, mut seen) = (LoopPlan::new(), Vec::new());
         // SAFETY: The pointers are only compared.
-        let nest = unsafe { Nest::batches(&mut plan, &mut out, &mut Inputs::from((&*a, &*b)), &[1, 1, 1]) };
+        let nest = unsafe {
+            Nest::batches(&mut plan, Output::of(&mut out), &mut Inputs::from((&*a, &*b)), &[1, 1, 1])
+        };
         let mut walk = nest.expect("an index").walk(0);
         while let Some(step) = walk.next() {
             let (out, (a, b)) = step.pointers();
@@ -1368,7 +1458,8 @@ mod batch_tests {
         let nothing = &mut Array2::from_elem((0, 7), 0_u16);
         let none = a.slice(s![0, ..0, ..]);
         // SAFETY: The pointers are not used.
-        let nest = unsafe { Nest::batches(&mut plan, nothing, &mut Inputs::from((&*none,)), &[1, 1]) };
+        let nest =
+            unsafe { Nest::batches(&mut plan, Output::of(nothing), &mut Inputs::from((&*none,)), &[1, 1]) };
         assert!(nest.is_none());
     }
 }

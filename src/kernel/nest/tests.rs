@@ -95,7 +95,7 @@ fn in_all_layouts(outs: usize, visit: impl Fn(Nest<'_, Seen, Read>)) {
         let mut out = layout(which / LAYOUTS / LAYOUTS, |_| Seen::new());
         let mut plan = LoopPlan::new();
         let inputs = Inputs::from((&*a, &*b));
-        visit(Nest::over(&mut plan, Some(&SIZES), &mut out, &inputs, outside).expect("an index"));
+        visit(Nest::over(&mut plan, Some(&SIZES), Output::of(&mut out), &inputs, outside).expect("an index"));
         let mut expected = Array3::from_elem(out.raw_dim(), Seen::new());
         let at = |sizes: Ix3, i: [usize; 3]| [0, 1, 2].map(|axis| if sizes[axis] == 1 { 0 } else { i[axis] });
         for (i, j, k) in ndarray::indices(SIZES) {
@@ -180,7 +180,7 @@ fn groups_and_other_orders_visit_the_same() {
 fn equal_classes_stay_in_order() {
     let (a, mut out) = (Array3::from_elem((2, 3, 5), 0_u8), Array3::from_elem((2, 3, 5), 0_u8));
     let (mut plan, mut rooms) = (LoopPlan::new(), [Loops::new(), Loops::new()]);
-    let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given);
+    let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given);
     let [two, one] = &mut rooms;
     let nest = nest.expect("an index").grouped(0, 15, one).grouped(1, 5, two);
     let mut room = Loops::new();
@@ -288,7 +288,7 @@ fn rows_of_eight_and_others() {
         let mut out = Array2::from_shape_fn((3, len), |(i, j)| i * 100 + j);
         let a = Array2::from_shape_fn((1, len), |(_, j)| 1000 * j);
         let mut plan = LoopPlan::new();
-        let nest = Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Written);
+        let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Written);
         nest.expect("an index").visit_rows::<(), _>(1, &mut Add);
         assert!(out.indexed_iter().all(|((i, j), &sum)| sum == i * 100 + 1001 * j));
     }
@@ -309,7 +309,7 @@ fn nests_of_many_operands() {
     let inputs = Inputs::from((&*small, &*every, &*row, &*column, &*one, &*row));
     assert_eq!(inputs.shapes(), [&[2, 4][..], &[4], &[4], &[2, 1], &[1], &[4]]);
     let (mut out, mut plan) = (Array2::from_elem((2, 4), [0; 6]), LoopPlan::new());
-    let nest = Nest::over(&mut plan, None, &mut out, &inputs, Outside::Written);
+    let nest = Nest::over(&mut plan, None, Output::of(&mut out), &inputs, Outside::Written);
     nest.expect("an index").visit_each(&mut Six);
     for ((i, j), &seen) in out.indexed_iter() {
         let (i, j) = (number(i), number(j));
@@ -344,7 +344,9 @@ fn blocks_are_the_elements_along_the_loops() {
     for array in (0..LAYOUTS).map(|which| layout(which, number)) {
         let mut out = Array3::from_elem(array.raw_dim(), 0_u32);
         let mut plan = LoopPlan::new();
-        let nest = Nest::sum(&mut plan, &array, &mut out, &|_| false).expect("an index").read();
+        let nest = Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false)
+            .expect("an index")
+            .read();
         let mut expected = Vec::new();
         let mut walk = nest.walk(0);
         while let Some(item) = walk.next() {
@@ -396,14 +398,16 @@ fn halves_are_combined() {
 fn a_block_of_several_loops() {
     let array = Array::from_iter((0..48).map(number)).into_shape_with_order((2, 4, 6)).expect("48 elements");
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, &array, &mut out, &|_| false).expect("an index").read();
+    let nest =
+        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false).expect("an index").read();
     assert_eq!(nest.loops().len(), 3);
     let rows: [[u32; 24]; 2] = [0, 24].map(|i| core::array::from_fn(|j| i + number(j)));
     assert_eq!(items(nest.block(false)), [rows.concat()]);
     assert_eq!(items(nest.block(true)), rows);
     let gap = array.slice(s![.., ..3, ..]);
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, &gap, &mut out, &|_| false).expect("an index").read();
+    let nest =
+        Nest::sum(&mut plan, Input::of(&gap), Output::of(&mut out), &|_| false).expect("an index").read();
     assert_eq!(panics(|| nest.block(false).rows()), "elements that are evenly spaced");
     assert_eq!(nest.block(true).width(), 18);
 }
@@ -413,7 +417,8 @@ fn axes_that_are_dropped() {
     let array = layout(5, number);
     let mut out = Array1::from_elem(SIZES[1], 0_u64);
     let mut plan = LoopPlan::new();
-    let nest = Nest::sum(&mut plan, &array, &mut out, &|axis| axis != 1).expect("an index");
+    let nest =
+        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|axis| axis != 1).expect("an index");
     let mut steps = nest.walk(0);
     while let Some(step) = steps.next() {
         let item = *step.read().item();
@@ -424,7 +429,10 @@ fn axes_that_are_dropped() {
     }
     let sum = |shape: &[usize], dropped: usize| {
         let mut out = Array::from_elem(shape, 0_u64);
-        panics(|| Nest::sum(&mut LoopPlan::new(), &array, &mut out, &|axis| axis == dropped).is_some())
+        panics(|| {
+            Nest::sum(&mut LoopPlan::new(), Input::of(&array), Output::of(&mut out), &|axis| axis == dropped)
+                .is_some()
+        })
     };
     assert_eq!(sum(&[4, 2, 5], 3), "an output axis has the input's size or 1");
     assert_eq!(sum(&[4, 3, 5, 1], 3), "every output axis is one of the input's");
@@ -434,7 +442,9 @@ fn axes_that_are_dropped() {
 /// Adds products of matrices, element by element.
 fn product(out: &mut ArrayRef<u32, Ix3>, a: &ArrayRef<u32, Ix3>, b: &ArrayRef<u32, Ix3>, transposed: bool) {
     let mut plan = LoopPlan::new();
-    let mut products = Nest::products(&mut plan, out, a, b, [2; 3]).expect("an index").walk(3);
+    let mut products = Nest::products(&mut plan, Output::of(out), [Input::of(a), Input::of(b)], [2; 3])
+        .expect("an index")
+        .walk(3);
     while let Some(nest) = products.next() {
         let [a, b] = nest.read().matrices(transposed);
         let mut grid = nest.grid(transposed);
@@ -477,7 +487,8 @@ fn matrices_of_vectors() {
     let (a, b, mut out) =
         (Array1::from_iter(0..3_u32), Array2::from_elem((3, 2), 1_u32), Array1::from_elem(2, 0_u32));
     let mut plan = LoopPlan::new();
-    let nest = Nest::products(&mut plan, &mut out, &a, &b, [1, 1, 2]).expect("an index");
+    let nest = Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [1, 1, 2])
+        .expect("an index");
     assert_eq!(nest.loops().iter().map(|l| l.len).collect::<Vec<_>>(), [1, 3, 2]);
     let [row, matrix] = nest.read().matrices(false);
     assert_eq!((items(row), items(matrix)), (vec![vec![0, 1, 2]], vec![vec![1; 2]; 3]));
@@ -489,9 +500,15 @@ fn matrices_of_vectors() {
     assert_eq!(out.to_vec(), [7, 8]);
     // the caller handles sums of no terms
     let (a, b) = (Array1::from_elem(0, 0_u32), Array2::from_elem((0, 2), 1_u32));
-    assert!(Nest::products(&mut LoopPlan::new(), &mut out, &a, &b, [1, 1, 2]).is_none());
+    assert!(
+        Nest::products(&mut LoopPlan::new(), Output::of(&mut out), [Input::of(&a), Input::of(&b)], [1, 1, 2])
+            .is_none()
+    );
     let (a, b) = (Array1::from_elem(3, 0_u32), Array2::from_elem((4, 2), 1_u32));
-    let products = || Nest::products(&mut LoopPlan::new(), &mut out, &a, &b, [1, 1, 2]).is_none();
+    let products = || {
+        Nest::products(&mut LoopPlan::new(), Output::of(&mut out), [Input::of(&a), Input::of(&b)], [1, 1, 2])
+            .is_none()
+    };
     assert_eq!(panics(products), "matrices whose sizes go together");
 }
 
@@ -499,8 +516,14 @@ fn matrices_of_vectors() {
 fn operands_that_do_not_go_to_the_shape() {
     let over = |shape: &[usize], a: &[usize]| {
         let (mut out, a) = (Array2::from_elem((1, 3), 0_u8), Array::from_elem(a, 0_u8));
-        Nest::over(&mut LoopPlan::new(), Some(shape), &mut out, &Inputs::from((&*a,)), Outside::Given)
-            .map(|nest| steps(nest.loops()))
+        Nest::over(
+            &mut LoopPlan::new(),
+            Some(shape),
+            Output::of(&mut out),
+            &Inputs::from((&*a,)),
+            Outside::Given,
+        )
+        .map(|nest| steps(nest.loops()))
     };
     assert_eq!([over(&[4, 3], &[3]), over(&[0, 3], &[3]), over(&[2, 1, 3], &[])], [Some(12), None, Some(6)]);
     assert_eq!(panics(|| over(&[4, 3], &[2])), "an operand has the size of the shape or 1");
@@ -515,7 +538,10 @@ fn with_nest<R>(with: impl FnOnce(Nest<'_, u32, Read>) -> R) -> R {
     let (a, b) = (Array2::from_elem((4, 6), 1), Array2::from_elem((6, 4), 2).reversed_axes());
     let (mut out, mut plan) = (Array1::from_elem(6, 0), LoopPlan::new());
     let inputs = Inputs::from((&*a, &*b));
-    with(Nest::over(&mut plan, Some(&[4, 6]), &mut out, &inputs, Outside::Given).expect("an index"))
+    with(
+        Nest::over(&mut plan, Some(&[4, 6]), Output::of(&mut out), &inputs, Outside::Given)
+            .expect("an index"),
+    )
 }
 
 #[test]
@@ -557,8 +583,8 @@ fn tiles_and_copies_that_do_not_fit() {
     // elements that are not numbers
     let a = Array1::from_elem(3, 'a');
     let (mut out, mut plan) = (a.clone(), LoopPlan::new());
-    let nest =
-        Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
+    let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given)
+        .expect("an index");
     let of_chars = panics(|| nest.gathered(1, [0, 1], &mut |_| {}));
     assert_eq!(of_chars, "plain numbers, of a block that fits");
 }
@@ -573,14 +599,14 @@ fn rows_of_another_kind() {
     // the second input has a stride
     assert_eq!([0b00, 0b01, 0b10, 0b11].map(rows), ["a row of that kind"; 4]);
     let (a, mut out, mut plan) = (Array1::from_elem(6, 1_u32), Array1::from_elem(6, 0_u32), LoopPlan::new());
-    let nest =
-        Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
+    let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given)
+        .expect("an index");
     assert_eq!(panics(|| nest.visit_rows::<(), _>(0, &mut Nothing)), "a row of that kind");
     let mut out = Array1::from_elem(12, 0_u32);
     let mut out = out.slice_mut(s![..;2]);
     let mut plan = LoopPlan::new();
-    let nest =
-        Nest::over(&mut plan, None, &mut out, &Inputs::from((&*a,)), Outside::Given).expect("an index");
+    let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given)
+        .expect("an index");
     assert_eq!(nest.loops()[0].strides[..2], [2, 1]);
     assert_eq!(panics(|| nest.visit_rows::<(), _>(1, &mut Nothing)), "a row of that kind");
     let three = |each: bool| {
@@ -634,7 +660,8 @@ fn packed_matrices() {
     for reversed in [false, true] {
         let (mut out, mut plan) = (Array::from_elem((2, 3, 2, 2), 0), LoopPlan::new());
         let b = if reversed { b.slice(s![..;-1, .., ..]) } else { b.view() };
-        let nest = Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index");
+        let nest = Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [2; 3])
+            .expect("an index");
         let (mut products, mut count) = (nest.packed::<2, 3, 2>(), 0);
         while let Some((a, b, out)) = products.next() {
             for (i, k) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
@@ -655,7 +682,8 @@ fn packed_matrices() {
     let full = Array2::from_elem((2, 2), 1_u32);
     for (a, b) in [(narrow, full.view()), (full.view(), narrow), (full.t(), full.view())] {
         plan.clear();
-        let nest = Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index");
+        let nest = Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [2; 3])
+            .expect("an index");
         assert_eq!(panics(|| assert!(nest.packed::<2, 2, 2>().next().is_none())), "matrices without gaps");
     }
 }
@@ -664,7 +692,9 @@ fn packed_matrices() {
 fn dense_blocks() {
     let a = Array2::from_shape_vec((3, 4), (0..12_u32).collect()).expect("twelve");
     let (b, mut out, mut plan) = (a.t().to_owned(), Array2::from_elem((3, 3), 0), LoopPlan::new());
-    let nest = Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index").read();
+    let nest = Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [2; 3])
+        .expect("an index")
+        .read();
     let [a, b] = nest.matrices(false);
     assert!(b.dense().is_none() && b.transposed().dense().is_some());
     // a single column is dense, whatever its stride
@@ -680,7 +710,8 @@ fn terms_of_blocks() {
     let slice: Vec<_> = (0..12_u32).collect();
     let row = Array1::from(slice);
     let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, &row, &mut out, &|_| false).expect("an index").read();
+    let nest =
+        Nest::sum(&mut plan, Input::of(&row), Output::of(&mut out), &|_| false).expect("an index").read();
     let [a, b] = [(3, 4), (4, 3)].map(|(rows, width)| nest.block(false).cut(0, rows, width));
     let terms = |row, column| a.terms::<2, 2>(row, b, column).collect::<Vec<_>>();
     let expected = [([4, 8], [1, 2]), ([5, 9], [4, 5]), ([6, 10], [7, 8]), ([7, 11], [10, 11])];
@@ -700,7 +731,10 @@ fn grids_and_matrices_that_do_not_exist() {
     let with = |with: &dyn Fn(Nest<'_, u32, Read>)| {
         let (mut out, mut plan) = (Array2::from_elem((3, 4), 0), LoopPlan::new());
         let mut out = out.slice_mut(s![.., ..2]);
-        with(Nest::products(&mut plan, &mut out, &a, &b, [2; 3]).expect("an index"));
+        with(
+            Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [2; 3])
+                .expect("an index"),
+        );
     };
     let grid = |row, column| with(&|nest| nest.grid(false).part::<2>(row, column).fill(0));
     grid(2, 0);
@@ -720,13 +754,13 @@ fn slots_with_values() {
     for step in [1, 2] {
         let (a, mut out) = (Array1::from_elem(5, 0_u8), Array1::from_elem(5 * step, 0_u8));
         let (mut plan, mut every) = (LoopPlan::new(), out.slice_mut(s![..;step]));
-        let nest = Nest::sum(&mut plan, &a, &mut every, &|_| false).expect("an index");
+        let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut every), &|_| false).expect("an index");
         nest.each_slot(1..=5, |slot, value| *slot += value);
         let values: Vec<_> = out.iter().step_by(step).copied().collect();
         assert_eq!((values, out.sum()), (vec![1, 2, 3, 4, 5], 15));
     }
     let (a, mut out, mut plan) = (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, &a, &mut out, &|_| false).expect("an index");
+    let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut out), &|_| false).expect("an index");
     nest.each_slot([7, 8], |slot, value| *slot = value);
     assert_eq!(out[0], 7);
 }
@@ -743,6 +777,6 @@ fn slots_are_adjacent_or_none() {
     let mut plan = LoopPlan::new();
     let at = a.t();
     let inputs = Inputs::from((&*at,));
-    let nest = Nest::over(&mut plan, None, &mut columns, &inputs, Outside::Given);
+    let nest = Nest::over(&mut plan, None, Output::of(&mut columns), &inputs, Outside::Given);
     assert!(nest.expect("an index").slots().is_none());
 }

@@ -11,14 +11,14 @@ mod streams;
 use super::levels::RADIX;
 use super::loops::{Loop, LoopPlan, Loops, steps};
 use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
-use super::nest::Nest;
+use super::nest::{Input, Nest, Output};
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, SliceExecutor, Task};
 use super::tiles::{Limits, Tiling};
 use core::mem::{MaybeUninit, needs_drop};
 use lanes::Lanes;
-use ndarray::{Array, ArrayRef, Dimension};
+use ndarray::{Array, Dimension};
 use num_traits::Zero;
 use rows::Columns;
 use streams::Streams;
@@ -50,9 +50,9 @@ const GRAIN: usize = 1 << 16;
 ///
 /// Axis `i` of the input is not in the output if `dropped(i)`. The other axes are the output's, in order. There, the
 /// output has the input's size, or size 1 to sum over the axis.
-pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
-    input: &ArrayRef<A, D>,
-    out: &mut ArrayRef<A, E>,
+pub(crate) fn sum_into<A: Element, S: Store<A, Slot = A>>(
+    input: Input<'_, A>,
+    out: Output<'_, A>,
     dropped: &dyn Fn(usize) -> bool,
     store: &S,
     executor: impl Sums<A, S> + Sums<A, Fresh>,
@@ -70,16 +70,16 @@ pub(crate) fn sum_into<A: Element, D: Dimension, E: Dimension, S: Store<A, Slot 
 /// Calls `then` with the loops over `input` and `out`, and whether they are few. If `input` has no elements, calls `empty`
 /// for each element of `out`.
 #[inline]
-fn with_nest<A: Element, T, D: Dimension, E: Dimension>(
-    input: &ArrayRef<A, D>,
-    out: &mut ArrayRef<T, E>,
+fn with_nest<A: Element, T>(
+    input: Input<'_, A>,
+    mut out: Output<'_, T>,
     dropped: &dyn Fn(usize) -> bool,
     empty: impl FnMut(&mut T),
     then: impl FnOnce(Nest<'_, T, (A,)>, bool),
 ) {
-    if input.is_empty() {
-        out.iter_mut().for_each(empty);
-    } else if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out, dropped) {
+    if input.axes().sizes.contains(&0) {
+        out.for_each(empty);
+    } else if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out.reborrow(), dropped) {
         then(nest, true);
     } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         then(nest, false);
@@ -115,14 +115,14 @@ fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
 }
 
 /// [`sum_into`] a new array of the given shape. Its axes have the input's order in memory.
-pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
-    input: &ArrayRef<A, D>,
-    shape: E,
+pub(crate) fn sum_to_new<A: Element, D: Dimension>(
+    input: Input<'_, A>,
+    shape: D,
     dropped: &dyn Fn(usize) -> bool,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
-) -> Result<Array<A, E>, NoMemory> {
-    let mut strides = E::zeros(shape.ndim());
-    let kept = input.strides().iter().enumerate().filter(|&(axis, _)| !dropped(axis));
+) -> Result<Array<A, D>, NoMemory> {
+    let mut strides = D::zeros(shape.ndim());
+    let kept = input.axes().strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
     for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
         *stride = own.unsigned_abs();
     }
@@ -133,14 +133,14 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension, E: Dimension>(
     if const { needs_drop::<A>() } {
         // initialised, so that a panic does not leak the sums that were stored before it
         let mut out = filled_in_order(shape, &is_inside, A::zero)?;
-        sum_into(input, &mut out, dropped, &Overwrite, executor);
+        sum_into(input, Output::of(&mut out), dropped, &Overwrite, executor);
         return Ok(out);
     }
     fresh(shape, &is_inside, |out| {
         let zero = |slot: &mut MaybeUninit<A>| {
             slot.write(A::zero());
         };
-        with_nest(input, out, dropped, zero, |nest, is_small| {
+        with_nest(input, Output::of(out), dropped, zero, |nest, is_small| {
             sum(nest.write_only(), is_small, &Fresh, executor);
         });
     })

@@ -12,8 +12,7 @@
 //! [`rows`](super::rows).
 
 use super::{Element, Store};
-use crate::kernel::combine::Plus;
-use crate::kernel::lane;
+use crate::kernel::combine::{Plus, fold_rows};
 use crate::kernel::levels::{Cascade, Levels};
 use crate::kernel::loops::Loop;
 use crate::kernel::memory::Scratch;
@@ -81,7 +80,7 @@ impl Streams {
                 }
                 let sums = levels.finish();
                 // adds up the parts of the tile, one for each merged row
-                lane::fold(&Plus, sums, slots.len());
+                fold_rows(&Plus, sums, slots.len());
                 slots.each(sums, |slot, total| store.store(slot, total));
             }
         }
