@@ -36,13 +36,20 @@ fn inner<D: Dimension, E: Dimension>(a: &ArrayRef<i64, D>, b: &ArrayRef<i64, E>)
 }
 
 /// Asserts the identity where the adjoint is a sum to the shape of `x`, in every form that there is.
-fn assert_sum_to<D, E, F>(bx: &ArrayRef<i64, F>, y: &ArrayView<'_, i64, D>, x: &ArrayView<'_, i64, E>)
+fn assert_sum_to<D: Dimension, E: Dimension, F: Dimension>(
+    bx: &ArrayRef<i64, F>,
+    y: &ArrayView<'_, i64, D>,
+    x: &ArrayView<'_, i64, E>,
+) {
+    assert_sums_with(x, y, inner(bx, y));
+}
+
+/// Asserts that the inner product of `x` and of `y`, summed to the shape of `x`, is `expected`.
+fn assert_sums_with<D, E>(x: &ArrayView<'_, i64, E>, y: &ArrayView<'_, i64, D>, expected: i64)
 where
     D: Dimension,
     E: Dimension,
-    F: Dimension,
 {
-    let expected = inner(bx, y);
     assert_eq!(inner(x, &y.sum_to_match(x).expect("the array's shape")), expected);
     assert_eq!(inner(x, &y.sum_to_shape(x.shape()).expect("the array's shape")), expected);
     assert_eq!(inner(x, &y.to_owned().into_sum_to_shape(x.shape()).expect("the array's shape")), expected);
