@@ -317,13 +317,18 @@ pub(super) fn fresh<A, D: Dimension>(
     is_inside: &IsInside<'_>,
     fill: impl FnOnce(&mut ArrayRef<MaybeUninit<A>, D>),
 ) -> Result<Array<A, D>, NoMemory> {
-    let (mut elements, len) = (reserved::<MaybeUninit<A>, D>(&shape)?, shape.size());
-    // SAFETY: The vector has room for `len` elements, and a `MaybeUninit` needs no value.
-    unsafe { elements.set_len(len) };
-    let mut array = ordered(shape, is_inside, |shape| in_standard_layout(shape, elements));
+    let mut array = uninit(shape, is_inside)?;
     fill(&mut array);
     // SAFETY: `fill` is a pass, and a pass writes every element.
     Ok(unsafe { array.assume_init() })
+}
+
+#[inline]
+fn uninit<A, D: Dimension>(shape: D, is_inside: &IsInside<'_>) -> Result<Array<MaybeUninit<A>, D>, NoMemory> {
+    let (mut elements, len) = (reserved(&shape)?, shape.size());
+    // SAFETY: The vector has room for `len` elements, and a `MaybeUninit` needs no value.
+    unsafe { elements.set_len(len) };
+    Ok(ordered(shape, is_inside, |shape| in_standard_layout(shape, elements)))
 }
 
 /// Memory that can be written, but not read. It may have an element already, which is then forgotten: one compiled pass

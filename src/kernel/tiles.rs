@@ -282,7 +282,6 @@ pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
     slots: Nest<'_, U, ()>,
     store: &impl Fn(&mut U, T),
 ) {
-    let take = |sum: &mut T| take_or(sum, || combine.identity());
     let mut kept = Loops::new();
     for &l in tile {
         if !l.is_reduced() {
@@ -297,12 +296,9 @@ pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
     each_offset(outer, 1, |at| {
         let Some(slots) = rows.next() else { unreachable!("a slot for each sum") };
         let step = row.strides[1].cast_unsigned();
-        match step {
-            1 => slots.each_slot(&mut sums[at..][..row.len], |slot, sum| store(slot, take(sum))),
-            _ => slots.each_slot(sums[at..].iter_mut().step_by(step.max(1)), |slot, sum| {
-                store(slot, take(sum));
-            }),
-        }
+        slots.each_slot(&mut sums[at..], step, |slot, sum| {
+            store(slot, take_or(sum, || combine.identity()));
+        });
     });
 }
 

@@ -620,18 +620,26 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         unsafe { &mut *self.out }
     }
 
-    /// Calls `then` for each element of the output along the only loop, with its value. Without loops, there is one element.
+    /// Calls `then` for each element of the output along the only loop, with its value: every `step`-th of `values`. Without
+    /// loops, there is one element.
+    ///
+    /// # Panics
+    /// If there are more loops, or too few values.
     #[inline(always)]
-    pub(crate) fn each_slot<V>(self, values: impl IntoIterator<Item = V>, mut then: impl FnMut(&mut T, V)) {
+    pub(crate) fn each_slot<V>(self, values: &mut [V], step: usize, mut then: impl FnMut(&mut T, &mut V)) {
         assert!(self.loops.len() <= 1, "one loop");
-        let mut values = values.into_iter();
-        if self.loops.last().is_some_and(|row| row.strides[0] == 1) {
+        let len = steps(self.loops);
+        if step == 1 && self.loops.last().is_some_and(|row| row.strides[0] == 1) {
             let Some(slots) = self.slots() else { unreachable!("adjacent elements") };
-            return slots.iter_mut().zip(values).for_each(|(slot, value)| then(slot, value));
+            for (slot, value) in slots.iter_mut().zip(&mut values[..len]) {
+                then(slot, value);
+            }
+            return;
         }
-        let mut slots = self.walk(0);
-        while let (Some(slot), Some(value)) = (slots.next(), values.next()) {
-            then(slot.slot(), value);
+        let (mut slots, mut at) = (self.walk(0), 0);
+        while let Some(slot) = slots.next() {
+            then(slot.slot(), &mut values[at]);
+            at += step;
         }
     }
 

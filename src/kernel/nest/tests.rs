@@ -751,17 +751,19 @@ fn grids_and_matrices_that_do_not_exist() {
 
 #[test]
 fn slots_with_values() {
-    for step in [1, 2] {
-        let (a, mut out) = (Array1::from_elem(5, 0_u8), Array1::from_elem(5 * step, 0_u8));
+    for (step, of_values) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
+        let (a, mut out) = (Array1::from_elem(5, 0_u16), Array1::from_elem(5 * step, 0_u16));
         let (mut plan, mut every) = (LoopPlan::new(), out.slice_mut(s![..;step]));
         let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut every), &|_| false).expect("an index");
-        nest.each_slot(1..=5, |slot, value| *slot += value);
+        let mut values: Vec<_> = (0..9).map(|i| i / of_values + 1).collect();
+        nest.each_slot(&mut values, of_values.into(), |slot, value| *slot += core::mem::take(value));
+        assert_eq!(values.iter().filter(|&&value| value == 0).count(), 5, "each value is used once");
         let values: Vec<_> = out.iter().step_by(step).copied().collect();
         assert_eq!((values, out.sum()), (vec![1, 2, 3, 4, 5], 15));
     }
     let (a, mut out, mut plan) = (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), LoopPlan::new());
     let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut out), &|_| false).expect("an index");
-    nest.each_slot([7, 8], |slot, value| *slot = value);
+    nest.each_slot(&mut [7, 8], 1, |slot, value| *slot = *value);
     assert_eq!(out[0], 7);
 }
 
