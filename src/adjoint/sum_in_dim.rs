@@ -2,7 +2,7 @@
 
 use super::sums::new_sum;
 use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::nest::{Input, Output};
+use crate::kernel::nest::{Inputs, Output};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
@@ -228,7 +228,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes, S: Store<A, Sl
     let named = placed_sum(array.shape(), out.shape(), axes)?;
     let new = array.ndim() - out.ndim();
     let kept = kept_last(array, axes, &named);
-    sum_into(Input::of(&kept), Output::of(out), &|axis| axis < new, store, Serial);
+    sum_into(&Inputs::from((&*kept,)), Output::of(out), &|axis| axis < new, store, Serial);
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{Cloning, to_new};
 use crate::kernel::memory::{NoMemory, in_standard_layout, reserved};
-use crate::kernel::nest::{Input, Inputs, Output};
+use crate::kernel::nest::{Inputs, Output};
 use crate::kernel::store::{Fresh, Overwrite, Store};
 use crate::kernel::sum::{Sums, sum_into, sum_to_new};
 use crate::shape::{
@@ -60,7 +60,7 @@ pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A
     executor: impl Sums<A, S> + Sums<A, Fresh>,
 ) -> Result<(), BroadcastError> {
     let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
-    sum_into(Input::of(array), Output::of(out), &|axis| axis < new, store, executor);
+    sum_into(&Inputs::from((array,)), Output::of(out), &|axis| axis < new, store, executor);
     Ok(())
 }
 
@@ -85,5 +85,5 @@ pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
             return to_new(shape, &Inputs::from((array,)), Cloning);
         }
     }
-    sum_to_new(Input::of(array), shape, dropped, executor)
+    sum_to_new(&Inputs::from((array,)), shape, dropped, executor)
 }

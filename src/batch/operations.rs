@@ -4,7 +4,7 @@ use super::{Batch, Signature};
 use crate::error::BroadcastError;
 use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
 use crate::kernel::memory::NoMemory;
-use crate::kernel::nest::{Input, Inputs, Output, Visit};
+use crate::kernel::nest::{Inputs, Output, Visit};
 use crate::kernel::product::{products_into, products_to_new};
 use crate::kernel::threads::{Serial, Threads};
 use crate::sealed::Sealed;
@@ -341,11 +341,11 @@ macro_rules! products {
             methods! {
                 T, T;
                 |a, b, shape|
-                    products_to_new(shape, [Input::of(a.whole()), Input::of(b.whole())], $axes, Serial),
-                    products_to_new(shape, [Input::of(a.whole()), Input::of(b.whole())], $axes, Threads);
+                    products_to_new(shape, Inputs::from((&**a.whole(), &**b.whole())), $axes, Serial),
+                    products_to_new(shape, Inputs::from((&**a.whole(), &**b.whole())), $axes, Threads);
                 |out|
-                    products_into(Output::of(out), [Input::of(a.whole()), Input::of(b.whole())], $axes, Serial),
-                    products_into(Output::of(out), [Input::of(a.whole()), Input::of(b.whole())], $axes, Threads);
+                    products_into(Output::of(out), Inputs::from((&**a.whole(), &**b.whole())), $axes, Serial),
+                    products_into(Output::of(out), Inputs::from((&**a.whole(), &**b.whole())), $axes, Threads);
             }
         }
     )*};

@@ -22,7 +22,7 @@
 
 use super::loops::{Loop, LoopPlan, Loops};
 use super::memory::{NoMemory, WriteOnly, array, fresh, zeros};
-use super::nest::{Block, Grid, Input, Nest, Output};
+use super::nest::{Block, Grid, Inputs, Nest, Output};
 use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task};
 use core::any::TypeId;
@@ -49,7 +49,7 @@ const COLUMNS: usize = 8;
 /// If the sizes do not go together, or the outer axes do not stretch to those of `out`.
 pub(crate) fn products_into<T: LinalgScalar>(
     mut out: Output<'_, T>,
-    inputs: [Input<'_, T>; 2],
+    inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
     executor: impl Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
 ) {
@@ -68,11 +68,11 @@ pub(crate) fn products_into<T: LinalgScalar>(
 /// [`products_into`] a new array of shape `shape`.
 pub(crate) fn products_to_new<T: LinalgScalar, D: Dimension>(
     shape: D,
-    inputs: [Input<'_, T>; 2],
+    inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
     executor: impl Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
 ) -> Result<Array<T, D>, NoMemory> {
-    let terms = if axes[1] > 0 { inputs[0].axes().sizes.last().map_or(1, |&n| n) } else { 1 };
+    let terms = if axes[1] > 0 { inputs.axes(1).sizes.last().map_or(1, |&n| n) } else { 1 };
     if Library::may_suit::<T>(shape.slice(), terms) {
         let mut out = zeros(shape)?;
         products_into(Output::of(&mut out), inputs, axes, executor);

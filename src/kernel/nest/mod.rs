@@ -238,33 +238,6 @@ impl<'a> StridedAxes<'a> {
     }
 }
 
-/// An array that is read.
-pub(crate) struct Input<'a, A> {
-    at: *const A,
-    axes: StridedAxes<'a>,
-    array: PhantomData<&'a A>,
-}
-
-impl<A> Clone for Input<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A> Copy for Input<'_, A> {}
-
-impl<'a, A> Input<'a, A> {
-    #[inline(always)]
-    pub(crate) fn of<D: Dimension>(array: &'a ArrayRef<A, D>) -> Self {
-        Self { at: array.as_ptr(), axes: StridedAxes::of(array), array: PhantomData }
-    }
-
-    #[inline(always)]
-    pub(crate) fn axes(self) -> StridedAxes<'a> {
-        self.axes
-    }
-}
-
 /// An array that is written.
 pub(crate) struct Output<'a, T> {
     at: *mut T,
@@ -332,22 +305,17 @@ inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4);
 inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5);
 inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5, F DF f 6);
 
-impl<'a, A> From<[Input<'a, A>; 2]> for Inputs<'a, (A, A)> {
-    #[inline(always)]
-    fn from([a, b]: [Input<'a, A>; 2]) -> Self {
-        let (mut sizes, mut strides): ([&[usize]; OPERANDS], [&[isize]; OPERANDS]) =
-            ([&[]; OPERANDS], [&[]; OPERANDS]);
-        sizes[1..3].copy_from_slice(&[a.axes.sizes, b.axes.sizes]);
-        strides[1..3].copy_from_slice(&[a.axes.strides, b.axes.strides]);
-        Self { at: (a.at, b.at), sizes, strides, arrays: PhantomData }
-    }
-}
-
 impl Inputs<'_, ()> {
     const NONE: Self = Self { at: (), sizes: [&[]; OPERANDS], strides: [&[]; OPERANDS], arrays: PhantomData };
 }
 
 impl<'a, E: Elements> Inputs<'a, E> {
+    /// The axes of operand `k`.
+    #[inline(always)]
+    pub(crate) fn axes(&self, k: usize) -> StridedAxes<'a> {
+        StridedAxes { sizes: self.sizes[k], strides: self.strides[k] }
+    }
+
     /// The shapes of the arrays.
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
@@ -369,8 +337,7 @@ impl<'a, E: Elements> Inputs<'a, E> {
     pub(super) fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
         for k in 1..=E::COUNT {
-            let axes = StridedAxes { sizes: self.sizes[k], strides: self.strides[k] };
-            let stride = |axis| axes.stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
+            let stride = |axis| self.axes(k).stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
             if stride(former) != 0 && stride(latter) != 0 {
                 inside = Some(inside != Some(false) && stride(former) < stride(latter));
             }
@@ -529,7 +496,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             let l = &mut room[if columns_first { from_end } else { 1 - from_end }];
             (l.len, l.strides[0]) = (size, stride_along(size, axes.strides[axis]));
             for k in 1..=E::COUNT {
-                let input = StridedAxes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
+                let input = inputs.axes(k);
                 assert!(input.sizes.len() <= ndim, "no operand has more axes than the shape");
                 l.strides[k] = input.stride(from_end, size);
             }
@@ -893,7 +860,7 @@ impl<'a, T, E: Elements> Nest<'a, MaybeUninit<T>, E> {
 }
 
 impl<'a, T, A> Nest<'a, T, (A,)> {
-    /// Loops over the axes of an array that is summed. `None` if it has no elements.
+    /// Loops over the axes of an array that is summed, the only input. `None` if it has no elements.
     ///
     /// Axis `i` of the array is not in `out` if `dropped(i)`. The other axes are those of `out`, in order. There, `out` has
     /// the array's size, or size 1 to sum over the axis.
@@ -903,13 +870,13 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     #[inline]
     pub(crate) fn sum(
         plan: &'a mut LoopPlan,
-        array: Input<'a, A>,
+        input: &Inputs<'a, (A,)>,
         out: Output<'a, T>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
         let (pointer, axes) = out.into_parts();
-        plan_sum(plan, axes, array.axes, dropped);
-        Self::planned(plan, pointer, (array.at,))
+        plan_sum(plan, axes, input.axes(1), dropped);
+        Self::planned(plan, pointer, input.at)
     }
 
     /// [`sum`](Self::sum) with the array's axes as the loops: reduced axes inside, otherwise in order, neither merged nor
@@ -921,16 +888,16 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     pub(crate) fn small_sum(
         room: &'a mut [Loop; 2],
         most: usize,
-        array: Input<'a, A>,
+        input: &Inputs<'a, (A,)>,
         out: Output<'a, T>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
-        if !(1..=most).contains(&array.axes.small_len()?) {
+        if !(1..=most).contains(&input.axes(1).small_len()?) {
             return None;
         }
         let (pointer, axes) = out.into_parts();
-        let loops = small_sum(room, axes, array.axes, dropped);
-        Some(Self { loops, out: pointer, read: (array.at,), arrays: PhantomData })
+        let loops = small_sum(room, axes, input.axes(1), dropped);
+        Some(Self { loops, out: pointer, read: input.at, arrays: PhantomData })
     }
 
     /// Walks the outer loops: at each of their indices, the elements along the `inner` innermost loops. Those of the input
@@ -1096,13 +1063,13 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     pub(crate) fn products(
         plan: &'a mut LoopPlan,
         out: Output<'a, T>,
-        [a, b]: [Input<'a, A>; 2],
+        mut inputs: Inputs<'a, (A, A)>,
         axes: [usize; 3],
     ) -> Option<Self> {
         let (pointer, out) = out.into_parts();
         let [out_rows, out_columns] = out.matrix(axes[0], axes[1] == 1);
-        let [rows, terms] = a.axes.matrix(axes[1], true);
-        let [others, columns] = b.axes.matrix(axes[2], false);
+        let [rows, terms] = inputs.axes(1).matrix(axes[1], true);
+        let [others, columns] = inputs.axes(2).matrix(axes[2], false);
         assert!(
             out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
             "matrices whose sizes go together"
@@ -1120,7 +1087,6 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         if matrices.iter().any(|l| l.len == 0) {
             return None;
         }
-        let mut inputs = Inputs::from([a, b]);
         inputs.plan_batches(plan, out, &axes);
         plan.loops.extend(&matrices);
         plan.assert_countable();

@@ -344,7 +344,7 @@ fn blocks_are_the_elements_along_the_loops() {
     for array in (0..LAYOUTS).map(|which| layout(which, number)) {
         let mut out = Array3::from_elem(array.raw_dim(), 0_u32);
         let mut plan = LoopPlan::new();
-        let nest = Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false)
+        let nest = Nest::sum(&mut plan, &Inputs::from((&*array,)), Output::of(&mut out), &|_| false)
             .expect("an index")
             .read();
         let mut expected = Vec::new();
@@ -398,16 +398,18 @@ fn halves_are_combined() {
 fn a_block_of_several_loops() {
     let array = Array::from_iter((0..48).map(number)).into_shape_with_order((2, 4, 6)).expect("48 elements");
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
-    let nest =
-        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false).expect("an index").read();
+    let nest = Nest::sum(&mut plan, &Inputs::from((&*array,)), Output::of(&mut out), &|_| false)
+        .expect("an index")
+        .read();
     assert_eq!(nest.loops().len(), 3);
     let rows: [[u32; 24]; 2] = [0, 24].map(|i| core::array::from_fn(|j| i + number(j)));
     assert_eq!(items(nest.block(false)), [rows.concat()]);
     assert_eq!(items(nest.block(true)), rows);
     let gap = array.slice(s![.., ..3, ..]);
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
-    let nest =
-        Nest::sum(&mut plan, Input::of(&gap), Output::of(&mut out), &|_| false).expect("an index").read();
+    let nest = Nest::sum(&mut plan, &Inputs::from((&*gap,)), Output::of(&mut out), &|_| false)
+        .expect("an index")
+        .read();
     assert_eq!(panics(|| nest.block(false).rows()), "elements that are evenly spaced");
     assert_eq!(nest.block(true).width(), 18);
 }
@@ -417,8 +419,8 @@ fn axes_that_are_dropped() {
     let array = layout(5, number);
     let mut out = Array1::from_elem(SIZES[1], 0_u64);
     let mut plan = LoopPlan::new();
-    let nest =
-        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|axis| axis != 1).expect("an index");
+    let nest = Nest::sum(&mut plan, &Inputs::from((&*array,)), Output::of(&mut out), &|axis| axis != 1)
+        .expect("an index");
     let mut steps = nest.walk(0);
     while let Some(step) = steps.next() {
         let item = *step.read().item();
@@ -430,8 +432,10 @@ fn axes_that_are_dropped() {
     let sum = |shape: &[usize], dropped: usize| {
         let mut out = Array::from_elem(shape, 0_u64);
         panics(|| {
-            Nest::sum(&mut LoopPlan::new(), Input::of(&array), Output::of(&mut out), &|axis| axis == dropped)
-                .is_some()
+            Nest::sum(&mut LoopPlan::new(), &Inputs::from((&*array,)), Output::of(&mut out), &|axis| {
+                axis == dropped
+            })
+            .is_some()
         })
     };
     assert_eq!(sum(&[4, 2, 5], 3), "an output axis has the input's size or 1");
@@ -442,9 +446,8 @@ fn axes_that_are_dropped() {
 /// Adds products of matrices, element by element.
 fn product(out: &mut ArrayRef<u32, Ix3>, a: &ArrayRef<u32, Ix3>, b: &ArrayRef<u32, Ix3>, transposed: bool) {
     let mut plan = LoopPlan::new();
-    let mut products = Nest::products(&mut plan, Output::of(out), [Input::of(a), Input::of(b)], [2; 3])
-        .expect("an index")
-        .walk(3);
+    let mut products =
+        Nest::products(&mut plan, Output::of(out), Inputs::from((a, b)), [2; 3]).expect("an index").walk(3);
     while let Some(nest) = products.next() {
         let [a, b] = nest.read().matrices(transposed);
         let mut grid = nest.grid(transposed);
@@ -487,7 +490,7 @@ fn matrices_of_vectors() {
     let (a, b, mut out) =
         (Array1::from_iter(0..3_u32), Array2::from_elem((3, 2), 1_u32), Array1::from_elem(2, 0_u32));
     let mut plan = LoopPlan::new();
-    let nest = Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [1, 1, 2])
+    let nest = Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [1, 1, 2])
         .expect("an index");
     assert_eq!(nest.loops().iter().map(|l| l.len).collect::<Vec<_>>(), [1, 3, 2]);
     let [row, matrix] = nest.read().matrices(false);
@@ -501,12 +504,12 @@ fn matrices_of_vectors() {
     // the caller handles sums of no terms
     let (a, b) = (Array1::from_elem(0, 0_u32), Array2::from_elem((0, 2), 1_u32));
     assert!(
-        Nest::products(&mut LoopPlan::new(), Output::of(&mut out), [Input::of(&a), Input::of(&b)], [1, 1, 2])
+        Nest::products(&mut LoopPlan::new(), Output::of(&mut out), Inputs::from((&*a, &*b)), [1, 1, 2])
             .is_none()
     );
     let (a, b) = (Array1::from_elem(3, 0_u32), Array2::from_elem((4, 2), 1_u32));
     let products = || {
-        Nest::products(&mut LoopPlan::new(), Output::of(&mut out), [Input::of(&a), Input::of(&b)], [1, 1, 2])
+        Nest::products(&mut LoopPlan::new(), Output::of(&mut out), Inputs::from((&*a, &*b)), [1, 1, 2])
             .is_none()
     };
     assert_eq!(panics(products), "matrices whose sizes go together");
@@ -660,7 +663,7 @@ fn packed_matrices() {
     for reversed in [false, true] {
         let (mut out, mut plan) = (Array::from_elem((2, 3, 2, 2), 0), LoopPlan::new());
         let b = if reversed { b.slice(s![..;-1, .., ..]) } else { b.view() };
-        let nest = Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [2; 3])
+        let nest = Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [2; 3])
             .expect("an index");
         let (mut products, mut count) = (nest.packed::<2, 3, 2>(), 0);
         while let Some((a, b, out)) = products.next() {
@@ -682,7 +685,7 @@ fn packed_matrices() {
     let full = Array2::from_elem((2, 2), 1_u32);
     for (a, b) in [(narrow, full.view()), (full.view(), narrow), (full.t(), full.view())] {
         plan.clear();
-        let nest = Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [2; 3])
+        let nest = Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [2; 3])
             .expect("an index");
         assert_eq!(panics(|| assert!(nest.packed::<2, 2, 2>().next().is_none())), "matrices without gaps");
     }
@@ -692,7 +695,7 @@ fn packed_matrices() {
 fn dense_blocks() {
     let a = Array2::from_shape_vec((3, 4), (0..12_u32).collect()).expect("twelve");
     let (b, mut out, mut plan) = (a.t().to_owned(), Array2::from_elem((3, 3), 0), LoopPlan::new());
-    let nest = Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [2; 3])
+    let nest = Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [2; 3])
         .expect("an index")
         .read();
     let [a, b] = nest.matrices(false);
@@ -710,8 +713,9 @@ fn terms_of_blocks() {
     let slice: Vec<_> = (0..12_u32).collect();
     let row = Array1::from(slice);
     let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), LoopPlan::new());
-    let nest =
-        Nest::sum(&mut plan, Input::of(&row), Output::of(&mut out), &|_| false).expect("an index").read();
+    let nest = Nest::sum(&mut plan, &Inputs::from((&*row,)), Output::of(&mut out), &|_| false)
+        .expect("an index")
+        .read();
     let [a, b] = [(3, 4), (4, 3)].map(|(rows, width)| nest.block(false).cut(0, rows, width));
     let terms = |row, column| a.terms::<2, 2>(row, b, column).collect::<Vec<_>>();
     let expected = [([4, 8], [1, 2]), ([5, 9], [4, 5]), ([6, 10], [7, 8]), ([7, 11], [10, 11])];
@@ -732,7 +736,7 @@ fn grids_and_matrices_that_do_not_exist() {
         let (mut out, mut plan) = (Array2::from_elem((3, 4), 0), LoopPlan::new());
         let mut out = out.slice_mut(s![.., ..2]);
         with(
-            Nest::products(&mut plan, Output::of(&mut out), [Input::of(&a), Input::of(&b)], [2; 3])
+            Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [2; 3])
                 .expect("an index"),
         );
     };
@@ -754,7 +758,8 @@ fn slots_with_values() {
     for (step, of_values) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
         let (a, mut out) = (Array1::from_elem(5, 0_u16), Array1::from_elem(5 * step, 0_u16));
         let (mut plan, mut every) = (LoopPlan::new(), out.slice_mut(s![..;step]));
-        let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut every), &|_| false).expect("an index");
+        let nest = Nest::sum(&mut plan, &Inputs::from((&*a,)), Output::of(&mut every), &|_| false)
+            .expect("an index");
         let mut values: Vec<_> = (0..9).map(|i| i / of_values + 1).collect();
         nest.each_slot(&mut values, of_values.into(), |slot, value| *slot += core::mem::take(value));
         assert_eq!(values.iter().filter(|&&value| value == 0).count(), 5, "each value is used once");
@@ -762,7 +767,8 @@ fn slots_with_values() {
         assert_eq!((values, out.sum()), (vec![1, 2, 3, 4, 5], 15));
     }
     let (a, mut out, mut plan) = (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut out), &|_| false).expect("an index");
+    let nest =
+        Nest::sum(&mut plan, &Inputs::from((&*a,)), Output::of(&mut out), &|_| false).expect("an index");
     nest.each_slot(&mut [7, 8], 1, |slot, value| *slot = *value);
     assert_eq!(out[0], 7);
 }

@@ -11,7 +11,7 @@ mod streams;
 use super::levels::RADIX;
 use super::loops::{Loop, LoopPlan, Loops, steps};
 use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
-use super::nest::{Input, Nest, Output};
+use super::nest::{Inputs, Nest, Output};
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, SliceExecutor, Task};
@@ -51,7 +51,7 @@ const GRAIN: usize = 1 << 16;
 /// Axis `i` of the input is not in the output if `dropped(i)`. The other axes are the output's, in order. There, the
 /// output has the input's size, or size 1 to sum over the axis.
 pub(crate) fn sum_into<A: Element, S: Store<A, Slot = A>>(
-    input: Input<'_, A>,
+    input: &Inputs<'_, (A,)>,
     out: Output<'_, A>,
     dropped: &dyn Fn(usize) -> bool,
     store: &S,
@@ -71,13 +71,13 @@ pub(crate) fn sum_into<A: Element, S: Store<A, Slot = A>>(
 /// for each element of `out`.
 #[inline]
 fn with_nest<A: Element, T>(
-    input: Input<'_, A>,
+    input: &Inputs<'_, (A,)>,
     mut out: Output<'_, T>,
     dropped: &dyn Fn(usize) -> bool,
     empty: impl FnMut(&mut T),
     then: impl FnOnce(Nest<'_, T, (A,)>, bool),
 ) {
-    if input.axes().sizes.contains(&0) {
+    if input.axes(1).sizes.contains(&0) {
         out.for_each(empty);
     } else if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out.reborrow(), dropped) {
         then(nest, true);
@@ -116,13 +116,13 @@ fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
 
 /// [`sum_into`] a new array of the given shape. Its axes have the input's order in memory.
 pub(crate) fn sum_to_new<A: Element, D: Dimension>(
-    input: Input<'_, A>,
+    input: &Inputs<'_, (A,)>,
     shape: D,
     dropped: &dyn Fn(usize) -> bool,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
 ) -> Result<Array<A, D>, NoMemory> {
     let mut strides = D::zeros(shape.ndim());
-    let kept = input.axes().strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
+    let kept = input.axes(1).strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
     for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
         *stride = own.unsigned_abs();
     }
