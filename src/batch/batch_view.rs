@@ -6,7 +6,7 @@ use crate::shape::{BatchShape, LessAxes, TargetShape, expanded_batch};
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
-use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, IxDyn, ViewRepr};
+use ndarray::{ArrayBase, ArrayRef, ArrayView, DimAdd, Dimension, IxDyn, ViewRepr};
 
 /// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
 ///
@@ -118,7 +118,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
 
     /// The whole array.
     #[inline]
-    pub(super) fn whole(&self) -> &ArrayView<'a, A, D> {
+    pub(super) fn whole(&self) -> &ArrayRef<A, D> {
         &self.view
     }
 

@@ -341,11 +341,11 @@ macro_rules! products {
             methods! {
                 T, T;
                 |a, b, shape|
-                    products_to_new(shape, Inputs::from((&**a.whole(), &**b.whole())), $axes, Serial),
-                    products_to_new(shape, Inputs::from((&**a.whole(), &**b.whole())), $axes, Threads);
+                    products_to_new(shape, Inputs::from((a.whole(), b.whole())), $axes, Serial),
+                    products_to_new(shape, Inputs::from((a.whole(), b.whole())), $axes, Threads);
                 |out|
-                    products_into(Output::of(out), Inputs::from((&**a.whole(), &**b.whole())), $axes, Serial),
-                    products_into(Output::of(out), Inputs::from((&**a.whole(), &**b.whole())), $axes, Threads);
+                    products_into(Output::of(out), Inputs::from((a.whole(), b.whole())), $axes, Serial),
+                    products_into(Output::of(out), Inputs::from((a.whole(), b.whole())), $axes, Threads);
             }
         }
     )*};

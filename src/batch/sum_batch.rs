@@ -126,7 +126,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base_ndim())?);
         let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
         part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
-        sum_into(&Inputs::from((&**self.whole(),)), Output::of(out), &|axis| axis < new, &Accumulate, Serial);
+        sum_into(&Inputs::from((self.whole(),)), Output::of(out), &|axis| axis < new, &Accumulate, Serial);
         Ok(())
     }
 
@@ -142,7 +142,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
             return Err(request().too_large(sizes(&whole), size_of::<A>()));
         }
         // The bases are equal, so no base axis is summed.
-        sum_to_new(&Inputs::from((&**self.whole(),)), whole, &|axis| axis < new, Serial)
+        sum_to_new(&Inputs::from((self.whole(),)), whole, &|axis| axis < new, Serial)
             .map_err(|no| request().too_large(&no.shape, no.size))
     }
 }

@@ -18,7 +18,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::loops::{Loop, LoopPlan, Loops, Outside, bits, has, is_adjacent, operands, steps};
+use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, is_adjacent, operands, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
@@ -244,7 +244,7 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
 /// The operands that move by one element along the innermost loop; `None` if no loop is compiled for such rows.
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
-    let all = (1 << count) - 1;
+    let all = all_inputs(count);
     let Some(row) = loops.last().filter(|row| row.len > 1) else { return Some(all) };
     let moving = bits(count, |k| row.strides[k] == 1);
     let moves = row.strides[0] == 1 && moving | bits(count, |k| row.strides[k] == 0) == all;
@@ -371,7 +371,7 @@ fn drive_copied<T, E: Elements>(
     visit: &mut VisitBlock<'_, T, E>,
 ) {
     let rows = rows_of(nest.loops(), count, copied);
-    nest.gathered(copied, rows, &mut |block| visit(block, Some((1 << E::COUNT) - 1)));
+    nest.gathered(copied, rows, &mut |block| visit(block, Some(all_inputs(E::COUNT))));
 }
 
 /// The loops around a row and in it, if the `count` innermost loops are copied. There are several rows if they share the
@@ -414,7 +414,7 @@ impl SideBySide {
         let [first, take, width] = adjacent_outputs(kept, room, SHORT_ROW);
         let kept = &kept[first..];
         let own = bits(count, |k| kept.iter().any(|l| l.strides[k] != 0));
-        let moving = if has_loop(own) { own } else { bits(count, |_| true) };
+        let moving = if has_loop(own) { own } else { all_inputs(count) };
         let copied = bits(count, |k| has(moving, k) && !is_adjacent(kept, k));
         (are_plain(copied, plain) && width >= 8).then_some(Self { copied, moving, first, take })
     }
@@ -443,11 +443,10 @@ fn drive_transposed<T, E: Elements>(
     take: [usize; 2],
     visit: &mut VisitBlock<'_, T, E>,
 ) {
-    let all = (1 << E::COUNT) - 1;
     in_blocks(nest, across, [PAGES; 2], &mut |nest| {
         let across = nest.loops().len() - 2;
         in_blocks(nest, across, take, &mut |nest| {
-            nest.gathered(copied, [1, 1], &mut |block| visit(block, Some(all)));
+            nest.gathered(copied, [1, 1], &mut |block| visit(block, Some(all_inputs(E::COUNT))));
         });
     });
 }

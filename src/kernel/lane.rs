@@ -14,7 +14,7 @@
 use super::memory::array;
 use super::nest::{Block, by_halves};
 use super::simd::{self, Cpu, Work};
-use super::store::Store;
+use super::store::{Onto, Store};
 use core::hint::black_box;
 use num_traits::Zero;
 
@@ -221,18 +221,6 @@ fn across_by<T: Clone, S: Store<T>, const R: usize, const K: usize>(
     i
 }
 
-/// Combines a value into a partial result, which is a copy: `slot = op(slot, value)`.
-struct Onto<'f, F>(&'f F);
-
-impl<T: Clone, F: Fn(T, T) -> T> Store<T> for Onto<'_, F> {
-    type Slot = T;
-
-    #[inline(always)]
-    fn store(&self, slot: &mut T, value: T) {
-        *slot = (self.0)(slot.clone(), value);
-    }
-}
-
 /// Combines eight, four or one of a block's rows into a tile, from `row` on and before row `end`. Returns the number of
 /// rows.
 #[inline(always)]
@@ -242,17 +230,18 @@ pub(super) fn combine_rows<C: Cpu, T: Clone>(
     tile: &mut [T],
     op: &impl Fn(T, T) -> T,
 ) -> usize {
+    let store = &Onto(op);
     match end - row {
         8.. => {
-            across::<C, T, _, 8>(x, row, tile, op, &Onto(op));
+            across::<C, T, _, 8>(x, row, tile, op, store);
             8
         }
         4.. => {
-            across::<C, T, _, 4>(x, row, tile, op, &Onto(op));
+            across::<C, T, _, 4>(x, row, tile, op, store);
             4
         }
         _ => {
-            across::<C, T, _, 1>(x, row, tile, op, &Onto(op));
+            across::<C, T, _, 1>(x, row, tile, op, store);
             1
         }
     }

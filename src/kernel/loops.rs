@@ -67,6 +67,12 @@ impl Loop {
     }
 }
 
+/// The set of all `count` inputs.
+#[inline(always)]
+pub(crate) const fn all_inputs(count: usize) -> u8 {
+    (1 << count) - 1
+}
+
 /// Whether operand `k` is in a set of inputs, of which bit `k - 1` stands for operand `k`.
 #[inline(always)]
 pub(crate) const fn has(set: u8, k: usize) -> bool {

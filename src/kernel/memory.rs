@@ -93,8 +93,8 @@ pub(super) fn zeros<A: Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMe
     Ok(in_standard_layout(shape, elements.into_vec()))
 }
 
-/// An array of the results of `make` for each index. Without optimisation, this is a fifth of the code of
-/// [`core::array::from_fn`].
+/// An array of the results of `make` for each index. Without optimisation, this is one function, where
+/// [`core::array::from_fn`] is six.
 #[inline(always)]
 pub(super) fn array<T, const N: usize>(mut make: impl FnMut(usize) -> T) -> [T; N] {
     if const { needs_drop::<T>() } {
@@ -278,7 +278,7 @@ unsafe fn copy_transposed<B: Copy>(from: *const B, step: isize, [rows, width]: [
                 let to = to.add(row * width + first);
                 if width - first >= AT_ONCE {
                     to.cast::<[B; AT_ONCE]>()
-                        .write_unaligned(core::array::from_fn(|i| *from.offset(i.cast_signed() * step)));
+                        .write_unaligned(array(|i| *from.offset(i.cast_signed() * step)));
                 } else {
                     (0..width - first).for_each(|i| to.add(i).write(*from.offset(i.cast_signed() * step)));
                 }
@@ -299,7 +299,7 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: 
             let row = match step {
                 0 => [*from; N],
                 1 => from.cast::<[B; N]>().read(),
-                _ => core::array::from_fn(|j| *from.offset(j.cast_signed() * step)),
+                _ => array(|j| *from.offset(j.cast_signed() * step)),
             };
             to.cast::<[B; N]>().add(i).write(row);
         }

@@ -67,6 +67,18 @@ impl<T: Clone + Zero + Mul<Output = T>> Store<T> for Scaled<T> {
     }
 }
 
+/// `out = op(out, sum)`, where `op` is given a copy of `out`
+pub(crate) struct Onto<'f, F>(pub(crate) &'f F);
+
+impl<T: Clone, F: Fn(T, T) -> T> Store<T> for Onto<'_, F> {
+    type Slot = T;
+
+    #[inline(always)]
+    fn store(&self, slot: &mut T, sum: T) {
+        *slot = (self.0)(slot.clone(), sum);
+    }
+}
+
 /// Takes the value out of a sum, so that a big number is added to without a copy. Leaves zero if the type needs a drop.
 #[inline(always)]
 pub(super) fn take<T: Clone + Zero>(sum: &mut T) -> T {

@@ -13,8 +13,8 @@
 //! or written, so no element is written through two nests at once.
 
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, has, innermost, join, moves_as, offsets,
-    operands, steps, stride_along,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, has, innermost, join, moves_as, operands, steps,
+    stride_along,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
 use core::hint::black_box;
@@ -595,10 +595,10 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline(always)]
     pub(crate) fn each_slot<V>(self, values: &mut [V], step: usize, mut then: impl FnMut(&mut T, &mut V)) {
         assert!(self.loops.len() <= 1, "one loop");
-        let len = steps(self.loops);
         if step == 1 && self.loops.last().is_some_and(|row| row.strides[0] == 1) {
             let Some(slots) = self.slots() else { unreachable!("adjacent elements") };
-            for (slot, value) in slots.iter_mut().zip(&mut values[..len]) {
+            let values = &mut values[..slots.len()];
+            for (slot, value) in slots.iter_mut().zip(values) {
                 then(slot, value);
             }
             return;
@@ -921,16 +921,14 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         let slots = Slots { at: start.out, len: slots.cast_unsigned(), step, array: PhantomData };
         let by = [last.strides[0], last.strides[1]];
         let first = Run { block: start.read().block(in_rows), slots, by, at: [0; 2], blocks_left: last.len };
-        Runs { first, outer, turn: 0, turns: steps(outer) }
+        Runs { first, outer: Walk::over(outer) }
     }
 }
 
 /// The steps of [`Nest::blocks`], grouped into runs along the innermost outer loop.
 pub(crate) struct Runs<'a, T, A> {
     first: Run<'a, T, A>,
-    outer: &'a [Loop],
-    turn: usize,
-    turns: usize,
+    outer: Walk<'a>,
 }
 
 /// Evenly spaced blocks of equal sizes and strides.
@@ -947,11 +945,7 @@ pub(crate) struct Run<'a, T, A> {
 impl<T, A> Runs<'_, T, A> {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Run<'_, T, A>> {
-        if self.turn == self.turns {
-            return None;
-        }
-        let [out, read, ..] = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
-        self.turn += 1;
+        let &[out, read, ..] = self.outer.next(1)?;
         let Run { block, ref slots, by, blocks_left, .. } = self.first;
         // Opaque, so that the compiler does not compute values for every variant of a sum before one is chosen.
         Some(black_box(Run { block, slots: Slots { ..*slots }, by, at: [out, read], blocks_left }))
