@@ -47,7 +47,8 @@ macro_rules! reductions {
         });
     };
 }
-reductions!(largest_columns, largest_rows, f32::NEG_INFINITY, f32::max);
+reductions!(larger_columns, larger_rows, f32::NEG_INFINITY, super::larger);
+reductions!(max_columns, max_rows, f32::NEG_INFINITY, f32::max);
 reductions!(sum_columns, sum_rows, 0.0_f32, |a: f32, b: f32| a + b);
 plain!(distance_columns(out: &mut [f32], x: &[f32], row: &[f32]) {
     out.fill(0.0);
@@ -104,24 +105,34 @@ macro_rules! plain_ways {
 
 const SHAPES: [(usize, usize); 4] = [(8, 8), (256, 256), (4096, 1024), (1024, 4096)];
 
-fn largest(c: &mut Criterion) {
-    for shape in SHAPES {
-        for axis in [0, 1] {
-            let x = numbers(shape);
-            let mut group = group(c, &format!("largest_over_{axis}/{}x{}", shape.0, shape.1));
-            group.bench_function("reduce_axes", |b| {
-                b.iter(|| black_box(&x).reduce_axes(axis, f32::NEG_INFINITY, f32::max));
-            });
-            group.bench_function("sum_axes", |b| b.iter(|| black_box(&x).sum_axes(axis)));
-            group.bench_function("ndarray", |b| {
-                b.iter(|| black_box(&x).fold_axis(Axis(axis), f32::NEG_INFINITY, |a, &b| a.max(b)));
-            });
-            let (len, x) = (x.raw_dim().remove_axis(Axis(axis))[0], x.as_slice().unwrap());
-            plain_ways!(group, axis, len, largest_columns, largest_rows, x);
-            group.finish();
-        }
-    }
+/// The larger number, or `b` if one of them is NaN: one instruction, and three for [`f32::max`], which ignores NaN.
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
 }
+
+macro_rules! maxima {
+    ($name:ident, $op:path, $columns:ident, $rows:ident) => {
+        fn $name(c: &mut Criterion) {
+            for (shape, axis) in SHAPES.into_iter().flat_map(|shape| [(shape, 0), (shape, 1)]) {
+                let x = numbers(shape);
+                let mut group = group(c, &format!("{}_over_{axis}/{}x{}", stringify!($name), shape.0, shape.1));
+                group.bench_function("reduce_axes", |b| {
+                    b.iter(|| black_box(&x).reduce_axes(axis, f32::NEG_INFINITY, $op));
+                });
+                group.bench_function("sum_axes", |b| b.iter(|| black_box(&x).sum_axes(axis)));
+                group.bench_function("ndarray", |b| {
+                    b.iter(|| black_box(&x).fold_axis(Axis(axis), f32::NEG_INFINITY, |&a, &b| $op(a, b)));
+                });
+                let (len, x) = (x.raw_dim().remove_axis(Axis(axis))[0], x.as_slice().unwrap());
+                plain_ways!(group, axis, len, $columns, $rows, x);
+                group.finish();
+            }
+        }
+    };
+}
+maxima!(largest, larger, larger_columns, larger_rows);
+maxima!(f32_max, f32::max, max_columns, max_rows);
 
 #[allow(clippy::cast_precision_loss, reason = "of small sizes")]
 fn means(c: &mut Criterion) {
@@ -189,6 +200,6 @@ fn main() {
     let config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(100));
     progress::run(
         config.measurement_time(Duration::from_millis(400)),
-        &[("largest", largest), ("means", means), ("distances", distances), ("own shape", own_shape)],
+        &[("largest", largest), ("f32::max", f32_max), ("means", means), ("distances", distances), ("own shape", own_shape)],
     );
 }

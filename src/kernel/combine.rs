@@ -8,7 +8,7 @@
 use super::lane;
 use super::nest::{Block, Run};
 use super::simd::{self, Cpu, Work};
-use super::store::take_or;
+use super::store::{Overwrite, take_or};
 use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
@@ -63,7 +63,9 @@ impl<T: Clone + Zero> Combine<T> for Plus {
 
     #[inline(always)]
     fn lanes(&self, elements: &mut [T], width: usize) {
-        lane::totals::<T, false>(elements, width, &T::zero(), &lane::plus);
+        for lane in 0..elements.len() / width {
+            elements[lane] = lane::total(&elements[lane * width..][..width]);
+        }
     }
 }
 
@@ -142,7 +144,9 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanes<'_, '_, T, F> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { by, elements, width } = self;
-        lane::totals::<T, true>(elements, width, by.identity, by.op);
+        for lane in 0..elements.len() / width {
+            elements[lane] = lane::reduce(&elements[lane * width..][..width], by.identity, by.op);
+        }
     }
 }
 
@@ -157,8 +161,20 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanesTo<'_, '_, T, F> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { by, mut run } = self;
-        while let Some((lane, slot)) = run.next() {
-            *slot.only() = lane::total::<T, true>(lane.slice(), by.identity, by.op);
+        while let Some((x, slots)) = run.next() {
+            let width = x.width() / slots.len();
+            let (x, slots) = (x.slice(), slots.slice());
+            match width {
+                2 => lane::short::<T, _, 2>(x, slots, by.op, &Overwrite),
+                3 => lane::short::<T, _, 3>(x, slots, by.op, &Overwrite),
+                4 => lane::short::<T, _, 4>(x, slots, by.op, &Overwrite),
+                8 => lane::short::<T, _, 8>(x, slots, by.op, &Overwrite),
+                _ => {
+                    for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(width)) {
+                        *slot = lane::reduce(lane, by.identity, by.op);
+                    }
+                }
+            }
         }
     }
 }

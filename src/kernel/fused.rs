@@ -31,6 +31,10 @@ use num_traits::Zero;
 
 /// The number of rows that are added to a level before it is carried.
 const ROWS: usize = 32;
+/// The same for rows that are read where they are, eight at a time.
+const ROWS_IN_PLACE: usize = 128;
+/// The longest lane that is read where it is. Longer ones are cut into the rows of tiles.
+const LONGEST: usize = 1 << 16;
 /// The most sums in all levels of a tile.
 const ROOM: usize = 4096;
 /// The most elements of a block, which stays in L1 beside the operands.
@@ -77,7 +81,9 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) -> Result<Array<R, D>, NoMemory> {
-    let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
+    let identity = combine.identity();
+    let mut out = filled(shape, || identity.clone())?;
+    let mut plan = LoopPlan::new();
     if let Some(nest) = Nest::over(&mut plan, Some(joint), Output::of(&mut out), inputs, Outside::AllRead) {
         reduce_nest(nest, visit, combine);
     }
@@ -91,36 +97,76 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn CombineInPlace<A>,
 ) -> Result<Array<A, D>, NoMemory> {
-    let (mut out, mut plan) = (filled(shape, || combine.identity())?, LoopPlan::new());
+    let identity = combine.identity();
+    let mut out = filled(shape, || identity.clone())?;
+    let mut plan = LoopPlan::new();
     let inputs = Inputs::from((array,));
-    if let Some(nest) =
-        Nest::over(&mut plan, Some(array.shape()), Output::of(&mut out), &inputs, Outside::AllRead)
-    {
-        if are_lanes(nest.loops()) {
-            let mut runs = nest.blocks(1, false);
-            while let Some(run) = runs.next() {
-                combine.lanes_to(run);
+    if let Some(nest) = Nest::sum(&mut plan, &inputs, Output::of(&mut out), &|_| false) {
+        match InPlace::of::<A>(nest.loops()) {
+            Some(InPlace::Lanes { inner }) => {
+                let mut runs = nest.blocks(inner, false);
+                while let Some(run) = runs.next() {
+                    combine.lanes_to(run);
+                }
             }
-        } else if const { forgettable::<A>() } && are_rows(nest.loops()) {
-            let limits = FusedStrategy::limits::<A>();
-            let tiling = Tiling::of(nest.loops(), Limits { even: true, ..limits });
-            in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine });
-        } else {
-            reduce_nest(nest, visit, combine);
+            Some(InPlace::Rows) => {
+                let mut runs = nest.blocks(2, true);
+                while let Some(mut run) = runs.next() {
+                    while let Some((block, slots)) = run.next() {
+                        combine.rows_to(slots.slice(), block, [0, block.rows()]);
+                    }
+                }
+            }
+            Some(InPlace::Tiles(tiling)) => in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine }),
+            None => reduce_nest(nest, visit, combine),
         }
     }
     Ok(out)
 }
 
-/// Whether the only reduced loop runs along lanes of adjacent elements, which need not be copied to blocks.
-fn are_lanes(loops: &[Loop]) -> bool {
-    let Some(lane) = loops.last() else { return false };
-    lane.is_reduced() && lane.strides[1] == 1 && (SHORT..=BLOCK).contains(&lane.len) && !are_rows(loops)
+/// The strategy for a reduction of one array that is read where it is, chosen by its loops.
+#[derive(Debug)]
+enum InPlace {
+    /// The only reduced loop runs along lanes of adjacent elements. If there are two `inner` loops, these lanes and their
+    /// outputs are adjacent, too.
+    Lanes { inner: usize },
+    /// The only reduced loop runs over a few rows, each of which is combined into a row of outputs.
+    Rows,
+    /// A reduced loop is around another loop, whose elements are rows to combine.
+    Tiles(Tiling),
 }
 
-/// Whether a reduced loop is around another loop, whose elements are rows to combine.
-fn are_rows(loops: &[Loop]) -> bool {
-    loops.iter().rev().skip(1).any(Loop::is_reduced)
+impl InPlace {
+    fn of<A>(loops: &[Loop]) -> Option<Self> {
+        let all_kept = |loops: &[Loop]| loops.iter().all(|l| !l.is_reduced());
+        match *loops {
+            [ref outer @ .., lane]
+                if lane.is_reduced() && lane.strides[1] == 1 && lane.len <= LONGEST && all_kept(outer) =>
+            {
+                let lanes = outer.last();
+                let are_adjacent =
+                    lanes.is_some_and(|l| l.strides[0] == 1 && l.strides[1] == lane.len.cast_signed());
+                Some(Self::Lanes { inner: 1 + usize::from(are_adjacent) })
+            }
+            _ if !const { forgettable::<A>() } => None,
+            [ref outer @ .., rows, row]
+                if rows.is_reduced()
+                    && rows.len <= ROWS_IN_PLACE
+                    && row.strides[0] == 1
+                    && all_kept(outer) =>
+            {
+                Some(Self::Rows)
+            }
+            [ref outer @ .., _] if !all_kept(outer) => {
+                let limits = FusedStrategy::limits::<A>();
+                Some(Self::Tiles(Tiling::of(
+                    loops,
+                    Limits { even: true, rows_at_once: ROWS_IN_PLACE, ..limits },
+                )))
+            }
+            _ => None,
+        }
+    }
 }
 
 fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
@@ -266,7 +312,7 @@ impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisi
     }
 }
 
-/// Combines the rows of one array where they are, [`ROWS`] at a time.
+/// Combines the rows of one array where they are, [`ROWS_IN_PLACE`] at a time.
 struct AddRowsInPlace<'c, A> {
     combine: &'c dyn CombineInPlace<A>,
 }
@@ -279,8 +325,8 @@ impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for AddRowsInPla
         in_rows: bool,
     ) {
         let block = rows.block(in_rows);
-        for from in (0..block.rows()).step_by(ROWS) {
-            self.combine.rows_to(levels.first(), block, [from, block.rows().min(from + ROWS)]);
+        for from in (0..block.rows()).step_by(ROWS_IN_PLACE) {
+            self.combine.rows_to(levels.first(), block, [from, block.rows().min(from + ROWS_IN_PLACE)]);
             levels.carry();
         }
     }
@@ -379,6 +425,36 @@ mod tests {
                 test(&whole.t(), &column.t(), axes);
             }
         }
+    }
+
+    #[test]
+    fn reductions_in_place() {
+        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
+        let strategy = |loops: &[_]| InPlace::of::<f32>(&loops.iter().map(of).collect::<Vec<_>>());
+        // lanes that follow each other, with gaps, and with outputs that do not follow each other
+        for (loops, inner) in [
+            (&[(50, [1, 7]), (7, [0, 1])][..], 2),
+            (&[(50, [1, 8]), (7, [0, 1])], 1),
+            (&[(50, [2, 7]), (7, [0, 1])], 1),
+            (&[(LONGEST, [0, 1])], 1),
+        ] {
+            assert!(
+                matches!(strategy(loops), Some(InPlace::Lanes { inner: found }) if found == inner),
+                "{loops:?}"
+            );
+        }
+        assert!(matches!(strategy(&[(9, [70, 700]), (128, [0, 70]), (70, [1, 1])]), Some(InPlace::Rows)));
+        // more rows, and several reduced loops
+        for loops in [&[(129, [0, 70]), (70, [1, 1])][..], &[(9, [0, 700]), (9, [0, 70]), (70, [1, 1])]] {
+            assert!(matches!(strategy(loops), Some(InPlace::Tiles(_))), "{loops:?}");
+        }
+        // strided lanes, and lanes that are too long
+        for loops in [&[(9, [1, 1]), (9, [0, 9])][..], &[(LONGEST + 1, [0, 1])], &[(9, [1, 1])], &[]] {
+            assert!(strategy(loops).is_none(), "{loops:?}");
+        }
+        // elements that own memory are not copied to tiles
+        let rows: Vec<_> = [(9, [0, 70]), (70, [1, 1])].iter().map(of).collect();
+        assert!(InPlace::of::<Vec<u8>>(&rows).is_none());
     }
 
     #[test]

@@ -42,11 +42,7 @@ pub(super) const fn room<T>() -> usize {
 /// The sum of adjacent elements, its error bounded as by pairwise summation.
 #[inline(always)]
 pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
-    if x.width() <= BLOCK {
-        block_of::<T, false>(x, &T::zero(), &plus)
-    } else {
-        sum_strided(x.into(), &mut [])
-    }
+    if x.width() <= BLOCK { block_of(x) } else { sum_strided(x.into(), &mut []) }
 }
 
 /// The [`sum`] of the only row of a block, whose elements may be strided. `room` has [`room()`] elements for copies.
@@ -66,7 +62,7 @@ impl<T: Clone + Zero> Work for LaneSum<'_, '_, T> {
     fn run<C: Cpu>(self) -> T {
         let Self { x, room } = self;
         if x.width() <= BLOCK {
-            return block_of::<T, false>(adjacent(x, room), &T::zero(), &plus);
+            return block_of(adjacent(x, room));
         }
         match const { sums::<T>() } {
             64 => stretches::<T, 64>(x, room),
@@ -97,7 +93,7 @@ fn stretches<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -
         from += turn.width();
     }
     let rest = adjacent(x.cut(8 * stretch, 1, x.width() - 8 * stretch), room);
-    pending.total() + block::<T, L, false>(rest, &T::zero(), &plus)
+    pending.total() + block::<T, L>(rest)
 }
 
 /// The block, copied to `room` unless it is dense.
@@ -120,60 +116,106 @@ pub(super) fn plus<T: Zero>(a: T, b: T) -> T {
     a + b
 }
 
-/// Combines at most [`BLOCK`] adjacent elements. `OPAQUE` is for operations other than addition: see [`block`].
+/// The sum of at most [`BLOCK`] adjacent elements.
 #[inline(always)]
-fn block_of<T: Clone, const OPAQUE: bool>(x: Block<'_, T, true>, identity: &T, op: &impl Fn(T, T) -> T) -> T {
+fn block_of<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
     match const { sums::<T>() } {
-        64 => block::<T, 64, OPAQUE>(x, identity, op),
-        32 => block::<T, 32, OPAQUE>(x, identity, op),
-        16 => block::<T, 16, OPAQUE>(x, identity, op),
-        _ => block::<T, 8, OPAQUE>(x, identity, op),
+        64 => block::<T, 64>(x),
+        32 => block::<T, 32>(x),
+        16 => block::<T, 16>(x),
+        _ => block::<T, 8>(x),
     }
 }
 
-/// Combines at most [`BLOCK`] adjacent elements, by `L` accumulators. If `OPAQUE`, these go through memory after each step:
-/// without it, the compiler vectorises some operations across rows, with a load for each element (2x slower).
+/// [`block_of`] by `L` accumulators.
 #[inline(always)]
-fn block<T: Clone, const L: usize, const OPAQUE: bool>(
-    x: Block<'_, T, true>,
-    identity: &T,
-    op: &impl Fn(T, T) -> T,
-) -> T {
+fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
     let n = x.width();
-    let mut eight: [T; 8] = array(|_| identity.clone());
+    let mut eight: [T; 8] = array(|_| T::zero());
     if n >= L {
-        let mut sums: [T; L] = array(|_| identity.clone());
+        let mut sums: [T; L] = array(|_| T::zero());
         let chunks = x.cut(0, n / L, L);
         let mut row = 0;
         while chunks.rows() - row >= 4 {
-            combine(&mut sums, &chunks.columns::<4, L>(row, 0, op), op);
-            if OPAQUE {
-                black_box(&mut sums);
-            }
+            add(&mut sums, &chunks.columns::<4, L>(row, 0, &plus));
             row += 4;
         }
         while row < chunks.rows() {
-            combine(&mut sums, &chunks.columns::<1, L>(row, 0, op), op);
-            if OPAQUE {
-                black_box(&mut sums);
-            }
+            add(&mut sums, &chunks.columns::<1, L>(row, 0, &plus));
             row += 1;
         }
-        halve(&mut sums, 8, op);
+        halve(&mut sums, 8, &plus);
         eight.clone_from_slice(&sums[..8]);
     }
     let mut i = n / L * L;
     while n - i >= 8 {
-        combine(&mut eight, &x.columns::<1, 8>(0, i, op), op);
+        add(&mut eight, &x.columns::<1, 8>(0, i, &plus));
         i += 8;
     }
-    halve(&mut eight, 1, op);
-    let mut rest = identity.clone();
+    halve(&mut eight, 1, &plus);
+    let mut rest = T::zero();
     while i < n {
-        rest = op(rest, x.get(0, i).clone());
+        rest = rest + x.get(0, i).clone();
         i += 1;
     }
-    op(eight[0].clone(), rest)
+    eight[0].clone() + rest
+}
+
+/// The sum of adjacent elements, a block at a time: for a few thousand.
+#[inline(always)]
+pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
+    let mut total = T::zero();
+    // not `fold`: its closure might not be inlined, and then is not compiled for the CPU
+    for part in x.chunks(BLOCK) {
+        total = total + block_of(part.into());
+    }
+    total
+}
+
+/// Combines adjacent elements by any operation, a block at a time.
+#[inline(always)]
+pub(super) fn reduce<T: Clone>(x: &[T], identity: &T, op: &impl Fn(T, T) -> T) -> T {
+    let mut total = identity.clone();
+    if x.len() < 8 {
+        for x in x {
+            total = op(total, x.clone());
+        }
+        return total;
+    }
+    for part in x.chunks(BLOCK) {
+        total = match const { sums::<T>() } {
+            64 => reduce_by::<T, 64>(total, part, identity, op),
+            32 => reduce_by::<T, 32>(total, part, identity, op),
+            16 => reduce_by::<T, 16>(total, part, identity, op),
+            _ => reduce_by::<T, 8>(total, part, identity, op),
+        };
+    }
+    total
+}
+
+/// Combines adjacent elements with `total`, by `L` accumulators. Unlike [`block`], it takes one chunk at a time: the
+/// compiler would vectorise a maximum of four across the chunks, with a load for each element.
+#[inline(always)]
+fn reduce_by<T: Clone, const L: usize>(mut total: T, x: &[T], identity: &T, op: &impl Fn(T, T) -> T) -> T {
+    let chunks = x.chunks_exact(L);
+    let eights = chunks.remainder().chunks_exact(8);
+    for x in eights.remainder() {
+        total = op(total, x.clone());
+    }
+    let mut eight: [T; 8] = array(|_| identity.clone());
+    if x.len() >= L {
+        let mut accumulators: [T; L] = array(|_| identity.clone());
+        for chunk in chunks {
+            combine(&mut accumulators, chunk, op);
+        }
+        halve(&mut accumulators, 8, op);
+        eight.clone_from_slice(&accumulators[..8]);
+    }
+    for chunk in eights {
+        combine(&mut eight, chunk, op);
+    }
+    halve(&mut eight, 1, op);
+    op(eight[0].clone(), total)
 }
 
 /// Stores the combined elements of `R` rows, from `row` on, of each column in its slot.
@@ -264,11 +306,16 @@ pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T])
     array(|i| sums[i].clone())
 }
 
-/// Stores the sum of each lane of `N` elements in its slot.
+/// Stores the combined elements of each lane of `N` in its slot.
 #[inline(always)]
-pub(super) fn short<T: Clone + Zero, S: Store<T>, const N: usize>(x: &[T], slots: &mut [S::Slot], store: &S) {
+pub(super) fn short<T: Clone, S: Store<T>, const N: usize>(
+    x: &[T],
+    slots: &mut [S::Slot],
+    op: &impl Fn(T, T) -> T,
+    store: &S,
+) {
     for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(N)) {
-        store.store(slot, by_halves::<T, N>(array(|i| lane[i].clone()), &plus));
+        store.store(slot, by_halves::<T, N>(array(|i| lane[i].clone()), op));
     }
 }
 
@@ -282,30 +329,6 @@ pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
 pub(super) fn combine<T: Clone>(a: &mut [T], b: &[T], op: &impl Fn(T, T) -> T) {
     for (a, b) in a.iter_mut().zip(b) {
         *a = op(a.clone(), b.clone());
-    }
-}
-
-/// Combines adjacent elements, a block at a time: for a few thousand.
-#[inline(always)]
-pub(super) fn total<T: Clone, const OPAQUE: bool>(x: &[T], identity: &T, op: &impl Fn(T, T) -> T) -> T {
-    let mut total = identity.clone();
-    // not `fold`: its closure might not be inlined, and then is not compiled for the CPU
-    for part in x.chunks(BLOCK) {
-        total = op(total, block_of::<T, OPAQUE>(part.into(), identity, op));
-    }
-    total
-}
-
-/// Combines each `width` adjacent elements by [`total`]. The results are at the front, in order.
-#[inline(always)]
-pub(super) fn totals<T: Clone, const OPAQUE: bool>(
-    elements: &mut [T],
-    width: usize,
-    identity: &T,
-    op: &impl Fn(T, T) -> T,
-) {
-    for lane in 0..elements.len() / width {
-        elements[lane] = total::<T, OPAQUE>(&elements[lane * width..][..width], identity, op);
     }
 }
 

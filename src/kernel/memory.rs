@@ -52,7 +52,8 @@ pub(crate) fn reserved<A, D: Dimension>(shape: &D) -> Result<Vec<A>, NoMemory> {
 
 /// A new array in standard layout. `make` makes each element.
 pub(crate) fn filled<A, D: Dimension>(shape: D, make: impl FnMut() -> A) -> Result<Array<A, D>, NoMemory> {
-    filled_in_order(shape, &|_, _| None, make)
+    let elements = reserved_and_filled(&shape, make)?;
+    Ok(in_standard_layout(shape, elements))
 }
 
 /// [`filled`], with the axes ordered by `is_inside` in memory.
@@ -61,9 +62,15 @@ pub(super) fn filled_in_order<A, D: Dimension>(
     is_inside: &IsInside<'_>,
     make: impl FnMut() -> A,
 ) -> Result<Array<A, D>, NoMemory> {
-    let mut elements = reserved(&shape)?;
-    elements.resize_with(shape.size(), make);
+    let elements = reserved_and_filled(&shape, make)?;
     Ok(ordered(shape, is_inside, |shape| in_standard_layout(shape, elements)))
+}
+
+/// The elements of an array of shape `shape`.
+fn reserved_and_filled<A, D: Dimension>(shape: &D, make: impl FnMut() -> A) -> Result<Vec<A>, NoMemory> {
+    let mut elements = reserved(shape)?;
+    elements.resize_with(shape.size(), make);
+    Ok(elements)
 }
 
 /// An array in standard layout, of elements for whose shape memory was [`reserved`].

@@ -149,7 +149,10 @@ fn of_many_elements() {
 /// Around every length at which lanes are reduced in another way, adjacent and not.
 #[test]
 fn of_lanes() {
-    for len in [1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 2047, 2048, 2049, 5000] {
+    for len in [
+        1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 41, 63, 64, 65, 127, 1024, 1025, 2049, 65_536,
+        65_537,
+    ] {
         let x = Array::from_shape_fn((3, len), |(i, j)| ((i * len + j) * 7919 % 10_007) as i64);
         for x in [x.view(), x.t().as_standard_layout().t()] {
             for x in [x.view(), x.slice(s![.., ..;-1]), x.slice(s![..;2, ..;2])] {
@@ -162,12 +165,13 @@ fn of_lanes() {
     }
 }
 
-/// Around every number of rows and of columns that are combined at once, and more rows than a tile holds.
+/// Around every number of rows and of columns that are combined at once, and more rows than a tile holds; in an array of
+/// one block of rows, and of several.
 #[test]
 fn of_rows() {
     for (rows, columns) in [1, 7, 8, 9, 15, 16, 17, 25, 41, 70]
         .into_iter()
-        .flat_map(|columns| [3, 29, 31, 32, 33, 37, 40, 300, 2100].map(move |rows| (rows, columns)))
+        .flat_map(|columns| [2, 3, 29, 37, 40, 127, 128, 129, 300, 2100].map(move |rows| (rows, columns)))
     {
         let x = Array::from_shape_fn((rows, columns), |(i, j)| ((i * columns + j) * 7919 % 10_007) as i64);
         for x in [x.view(), x.slice(s![..;-1, ..;2]), x.t().as_standard_layout().t()] {
@@ -180,6 +184,8 @@ fn of_rows() {
                 x.reduce_axes([0, 1], 0, |a, b| a ^ b).unwrap().into_scalar(),
                 bits.iter().fold(0, |a, b| a ^ b)
             );
+            let twice = ndarray::stack![Axis(0), x, x.slice(s![..;-1, ..])];
+            assert_eq!(twice.reduce_axes(1, 0, |a, b| a ^ b).unwrap(), ndarray::stack![Axis(0), bits, bits]);
         }
     }
 }

@@ -143,7 +143,7 @@ fn channels<T: Element, S: Store<T>, const K: usize, const L: usize>(
 #[inline(always)]
 fn short<T: Element, S: Store<T>, const N: usize>(mut run: Run<'_, S::Slot, T>, store: &S) {
     while let Some((x, slots)) = run.next() {
-        lane::short::<T, S, N>(x.slice(), slots.slice(), store);
+        lane::short::<T, S, N>(x.slice(), slots.slice(), &lane::plus, store);
     }
 }
 
