@@ -21,7 +21,7 @@
 use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, is_adjacent, operands, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
-use super::simd::{self, Cpu, Work};
+use super::simd::{self, Cpu, OPTIMISED, Work};
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -237,18 +237,28 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        self.nest.visit_rows::<C, V>(self.moving, self.visit);
+        let Self { nest, moving, visit } = self;
+        if const { C::WIDE && V::REDUCES && OPTIMISED } && nest.is_lanes() {
+            nest.visit_lanes::<C, V>(moving, visit);
+        } else {
+            nest.visit_rows::<C, V>(moving, visit);
+        }
     }
 }
 
 /// The operands that move by one element along the innermost loop; `None` if no loop is compiled for such rows.
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
-    let all = all_inputs(count);
-    let Some(row) = loops.last().filter(|row| row.len > 1) else { return Some(all) };
+    let Some(row) = loops.last().filter(|row| row.len > 1) else { return Some(all_inputs(count)) };
+    moving_inputs(row, count, has_loop).filter(|_| row.strides[0] == 1)
+}
+
+/// The inputs that move by one element along the loop; `None` if no loop is compiled for such rows.
+#[inline]
+pub(super) fn moving_inputs(row: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     let moving = bits(count, |k| row.strides[k] == 1);
-    let moves = row.strides[0] == 1 && moving | bits(count, |k| row.strides[k] == 0) == all;
-    (moves && has_loop(moving)).then_some(moving)
+    let others_stay = moving | bits(count, |k| row.strides[k] == 0) == all_inputs(count);
+    (others_stay && has_loop(moving)).then_some(moving)
 }
 
 /// The strategy of a pass, chosen by its loops.

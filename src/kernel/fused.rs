@@ -12,20 +12,21 @@
 //! ```
 //!
 //! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
-//! L1 and write to adjacent partial results: `buffer` and `tile`. Sums and reductions differ only in their [`Combine`].
+//! L1 and write to adjacent partial results: `buffer` and `tile`. In blocks, a long lane is read in rows of [`PART`]
+//! elements, whose partial results stay in registers. Sums and reductions differ only in their [`Combine`].
 //! Reductions of one array read lanes and rows in place, without a buffer, by the loops of sums.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
-use super::each::{Make, VisitBlock, drive, drive_lanes};
+use super::each::{Make, VisitBlock, drive, drive_lanes, moving_inputs};
 use super::levels::Levels;
 use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
 use super::memory::{NoMemory, Scratch, filled, forgettable};
-use super::nest::{Elements, Inputs, Nest, Output, Visit};
-use super::simd::{self, Cpu, Work};
+use super::nest::{Elements, Inputs, Nest, Output, PART, Visit};
+use super::simd::{self, Cpu, OPTIMISED, Work};
 use super::store::take;
-use super::tiles::{self, AddRows, Limits, Tiling};
+use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
@@ -46,6 +47,8 @@ const SHORT: usize = 16;
 pub(crate) struct Add<M>(pub(crate) M);
 
 impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
+    const REDUCES: bool = true;
+
     #[inline(always)]
     fn visit(&mut self, sum: &mut R, items: E::Refs<'_>) {
         let made = self.0.make(items);
@@ -60,6 +63,8 @@ pub(crate) struct Fold<'f, M, R, F> {
 }
 
 impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fold<'_, M, R, F> {
+    const REDUCES: bool = true;
+
     #[inline(always)]
     fn visit(&mut self, into: &mut R, items: E::Refs<'_>) {
         let made = self.make.make(items);
@@ -177,10 +182,10 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     if !const { forgettable::<R>() } {
         return drive_lanes(nest, visit);
     }
-    match FusedStrategy::of::<R>(nest.loops()) {
+    match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::has_loop) {
         FusedStrategy::Direct => drive_lanes(nest, visit),
-        FusedStrategy::Blocks(tiling) => {
-            tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, visit, combine));
+        FusedStrategy::Blocks { tiling, lanes } => {
+            tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, lanes, visit, combine));
         }
         FusedStrategy::Tiles(tiling) => {
             let mut add = AddVisitedRows { visit, room: Loops::new(), dense: Loops::new() };
@@ -207,22 +212,32 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 enum FusedStrategy {
     /// No loop is reduced, or the innermost one alone, which is short.
     Direct,
-    Blocks(Tiling),
+    /// All reduced loops are within a block. If the innermost loop runs along `lanes`, these inputs move along it, and the
+    /// others stay.
+    Blocks {
+        tiling: Tiling,
+        lanes: Option<u8>,
+    },
     Tiles(Tiling),
 }
 
 impl FusedStrategy {
-    fn of<R>(loops: &[Loop]) -> Self {
+    /// `count` is the number of inputs, and `has_loop` is [`Elements::has_loop`].
+    fn of<R>(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Self {
         let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
         let limits = Self::limits::<R>();
-        let reduced = steps(&loops[first..]);
+        let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
         if first > 0 && first + 1 == loops.len() && reduced <= SHORT {
-            Self::Direct
-        } else if reduced <= limits.room.min(BLOCK) {
-            Self::Blocks(Tiling::of_blocks(loops, first, limits.room.min(BLOCK)))
-        } else {
-            Self::Tiles(Tiling::of(loops, limits))
+            return Self::Direct;
         }
+        if reduced > room {
+            return Self::Tiles(Tiling::of(loops, limits));
+        }
+        let lane = &loops[loops.len() - 1];
+        let is_lane = lane.is_reduced() && lane.len > PART;
+        let lanes = if is_lane { moving_inputs(lane, count, has_loop) } else { None };
+        let width = if lanes.is_some() { reduced / lane.len * PART } else { reduced };
+        Self::Blocks { tiling: Tiling::of_blocks(loops, first, room / width), lanes }
     }
 
     /// The limits of tiles.
@@ -232,24 +247,53 @@ impl FusedStrategy {
     }
 }
 
-/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced.
+/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced. If the innermost loop
+/// runs along `lanes`, it is reduced to [`PART`] elements in the buffer.
 fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     nest: Nest<'_, R, E>,
     first: usize,
+    lanes: Option<u8>,
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) {
-    let block = &nest.loops()[first..];
+    let (loops, last) = (nest.loops(), nest.loops().len() - 1);
+    // only what is used takes time to set up
+    let (mut shapes, mut rooms);
+    let (parts, block, rows) = if lanes.is_some() {
+        (shapes, rooms) = ([const { Loops::new() }; 2], [const { Loops::new() }; 3]);
+        let [block, rows] = &mut shapes;
+        let part = Loop { len: PART, ..loops[last] };
+        block.extend(&loops[first..last]);
+        block.push(part);
+        // the rows of a lane have the same place in the buffer
+        rows.extend(&loops[first..last]);
+        rows.extend(&[Loop::ONE, part]);
+        let tiling = Tiling { first: last, take: PART, ..Tiling::ONE };
+        (TileRows::of(nest.read(), tiling, first, &mut rooms), &**block, &**rows)
+    } else {
+        (TileRows::from(nest.read()), &loops[first..], &[][..])
+    };
+    let at_once = if OPTIMISED && simd::is_wide() { 3.min(rows.len()) } else { 2 };
     let (mut scratch, mut dense, mut written) = (Scratch::new(), Loops::new(), Loops::new());
     let buffer = scratch.filled(steps(block), &combine.identity());
     let mut kept = Loops::new();
     kept.written(block);
     let kept = tiles::shape(&kept, kept.first().map_or(1, |l| l.len));
-    let mut reads = nest.read().walk(block.len());
+    let mut reads = parts.walk(first);
     let mut writes = nest.written(&mut written).walk(kept.len());
     while let (Some(items), Some(slots)) = (reads.next(), writes.next()) {
         buffer.fill(combine.identity());
-        drive(items.onto(buffer, block.len(), &mut dense), visit);
+        if lanes.is_some() {
+            let mut blocks = items.main.onto(buffer, rows, &mut dense).walk(at_once);
+            while let Some(block) = blocks.next() {
+                visit(block, lanes);
+            }
+        } else {
+            drive(items.main.onto(buffer, block, &mut dense), visit);
+        }
+        if let Some(narrow) = items.narrow {
+            drive(narrow.onto(buffer, block, &mut dense), visit);
+        }
         simd::dispatch(Reduce { buffer, block, combine });
         tiles::finish(combine, &mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| {
             *slot = sum;
@@ -306,7 +350,8 @@ impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisi
         for from in (0..count).step_by(ROWS) {
             let part =
                 if in_rows { rows.part(0, from, ROWS.min(count - from), &mut self.room) } else { rows };
-            drive(part.onto(levels.first(), inner, &mut self.dense), self.visit);
+            let tile = &part.loops()[part.loops().len() - inner..];
+            drive(part.onto(levels.first(), tile, &mut self.dense), self.visit);
             levels.carry();
         }
     }

@@ -21,7 +21,7 @@
 //! | [`sum`]: streams | many sums of up to 128 rows each | kept loops, a reduced one, a kept one |
 //! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
 //! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
-//! | [`fused`]: reduced lanes | reductions of one array over adjacent lanes | kept loops, a lane |
+//! | [`fused`]: in place | reductions of one array over adjacent lanes, or over rows | kept loops, and a lane or rows; tiles |
 //! | [`fused`]: lanes | sums of a closure's results over one short innermost loop | the same: it is the output of [`each`] |
 //! | [`fused`]: blocks | the same, if all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |
 //! | [`fused`]: tiles | every other sum of a closure's results | as rows in tiles; each tile is the output of [`each`] |

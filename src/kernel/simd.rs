@@ -33,6 +33,24 @@ impl Cpu for Avx2 {
     const WIDE: bool = true;
 }
 
+/// Whether loops are compiled that are faster with optimisation only. Tests compile them too.
+pub(crate) const OPTIMISED: bool = cfg!(any(test, not(debug_assertions)));
+
+/// Whether [`dispatch`] chooses a CPU that is [`WIDE`](Cpu::WIDE).
+#[inline]
+pub(crate) fn is_wide() -> bool {
+    struct IsWide;
+
+    impl Work for IsWide {
+        type Output = bool;
+
+        fn run<C: Cpu>(self) -> bool {
+            C::WIDE
+        }
+    }
+    dispatch(IsWide)
+}
+
 /// Runs `work`, compiled for the best instruction set of the CPU. The results do not depend on the instruction set.
 #[inline]
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {

@@ -47,6 +47,9 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
+    /// One tile of a single element.
+    pub(super) const ONE: Self = Self { first: 0, take: 1, cascade: Cascade { levels: 1, carry_every: 1 } };
+
     /// The tiling of one or more loops.
     pub(super) fn of(loops: &[Loop], limits: Limits) -> Self {
         let mut levels = 1;
@@ -90,15 +93,13 @@ impl Tiling {
         Self { first, take, cascade: Cascade { levels, carry_every: limits.carry_every } }
     }
 
-    /// Blocks of at most `room` elements: all loops from `first` on, and a part of the loop around them.
-    pub(super) fn of_blocks(loops: &[Loop], first: usize, room: usize) -> Self {
-        let cascade = Cascade { levels: 1, carry_every: 1 };
+    /// Blocks of all loops from `first` on, and of at most `most` steps of the loop around them.
+    pub(super) fn of_blocks(loops: &[Loop], first: usize, most: usize) -> Self {
         let Some(outer) = first.checked_sub(1) else {
-            return Self { first, take: loops[first].len, cascade };
+            return Self { first, take: loops[first].len, ..Self::ONE };
         };
-        let limit = room / steps(&loops[first..]);
-        let take = loops[outer].len.div_ceil(loops[outer].len.div_ceil(limit));
-        Self { first: outer, take, cascade }
+        let take = loops[outer].len.div_ceil(loops[outer].len.div_ceil(most));
+        Self { first: outer, take, ..Self::ONE }
     }
 
     /// The number of sums in a tile.
@@ -192,9 +193,9 @@ pub(super) fn shape(loops: &[Loop], take: usize) -> Loops {
 /// The rows of tiles.
 pub(super) struct TileRows<'a, E: Elements> {
     /// The rows as wide as the tile.
-    main: Nest<'a, (), E>,
+    pub(super) main: Nest<'a, (), E>,
     /// The narrower rows that a reduced loop leaves where it is cut.
-    narrow: Option<Nest<'a, (), E>>,
+    pub(super) narrow: Option<Nest<'a, (), E>>,
     /// The number of loops of a row.
     inner: usize,
     /// Whether one call of [`AddRows::add`] adds several rows.
@@ -209,6 +210,13 @@ impl<E: Elements> Clone for TileRows<'_, E> {
 }
 
 impl<E: Elements> Copy for TileRows<'_, E> {}
+
+impl<'a, E: Elements> From<Nest<'a, (), E>> for TileRows<'a, E> {
+    /// Tiles of one row.
+    fn from(rows: Nest<'a, (), E>) -> Self {
+        Self { main: rows, narrow: None, inner: rows.loops().len(), in_rows: false }
+    }
+}
 
 impl<'a, E: Elements> TileRows<'a, E> {
     /// The rows of a nest whose first `outer` loops are outside the tiles.

@@ -203,7 +203,14 @@ fn sums_of_larger_elements() {
 fn sums_of_what_a_closure_makes() {
     check(
         &[
-            ((&[3, 47][..], &[3, 1][..], C), 0xDE03_6F0A_FC03_6C44),
+            // lanes: rows of 32 in registers, and what is left of each lane
+            ((&[3, 32][..], &[3, 1][..], C), 0xF5EF_B8D7_1C7C_CFA2),
+            ((&[3, 47], &[3, 1], C), 0xDD20_460B_0482_80A8),
+            ((&[3, 96], &[3, 1], C), 0xEDCA_579C_82E2_8D57),
+            ((&[70, 300], &[70, 1], C), 0xAEDB_5B6C_064B_252B),
+            ((&[4, 6, 70], &[4, 1, 1], Gap), 0xC8CE_CC16_9D4A_340F),
+            ((&[2, 2_048], &[2, 1], C), 0x6313_5B6A_DC94_A089),
+            // blocks and tiles
             ((&[3, 9_001], &[3, 1], C), 0x343C_3505_53D1_84E6),
             ((&[13, 37], &[37], C), 0xE6BD_7B8C_928C_95D5),
             ((&[700, 40], &[40], C), 0x314D_CDA5_7AF2_6990),

@@ -13,15 +13,19 @@
 //! or written, so no element is written through two nests at once.
 
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, has, innermost, join, moves_as, operands, steps,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, has, innermost, join, moves_as, operands,
     stride_along,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
+use super::simd::OPTIMISED;
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::slice;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
+
+/// The number of partial results of a [lane](Elements::lane_of): enough to fill several vectors.
+pub(crate) const PART: usize = 32;
 
 /// The element types of the inputs: a tuple of up to six.
 ///
@@ -66,6 +70,32 @@ pub unsafe trait Elements {
     /// As [`row_of`](Self::row_of), with `moving` in place of `MOVING`.
     unsafe fn row<T, C, V: Visit<T, Self>>(out: &mut [T], at: Self::Pointers, moving: u8, visit: &mut V);
 
+    /// Visits the rows of a lane, which have the same outputs: these stay in registers. The inputs move by `by` from row to
+    /// row, and along each row as in [`row_of`](Self::row_of).
+    ///
+    /// # Safety
+    /// As [`row_of`](Self::row_of), for each row.
+    unsafe fn lane_of<T, C, V: Visit<T, Self>, const MOVING: u8>(
+        out: &mut [T; PART],
+        at: Self::Pointers,
+        rows: usize,
+        by: &Offsets,
+        visit: &mut V,
+    );
+
+    /// Calls [`lane_of`](Self::lane_of) for `moving`, for which [`has_loop`](Self::has_loop) is true.
+    ///
+    /// # Safety
+    /// As [`lane_of`](Self::lane_of), with `moving` in place of `MOVING`.
+    unsafe fn lane<T, C, V: Visit<T, Self>>(
+        out: &mut [T; PART],
+        at: Self::Pointers,
+        rows: usize,
+        by: &Offsets,
+        moving: u8,
+        visit: &mut V,
+    );
+
     /// Whether a loop is compiled for rows in which these inputs move by one element and the others stay.
     fn has_loop(moving: u8) -> bool;
 
@@ -79,6 +109,10 @@ pub unsafe trait Elements {
 
 /// An operation on an element of the output and the inputs' elements at its index.
 pub trait Visit<T, E: Elements + ?Sized> {
+    /// Whether the operation combines items with an output, so that loops are compiled for [lanes](Elements::lane_of).
+    #[doc(hidden)]
+    const REDUCES: bool = false;
+
     #[doc(hidden)]
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
@@ -134,11 +168,52 @@ macro_rules! elements {
                 // SAFETY: The caller promises this.
                 unsafe {
                     match moving {
-                        // without optimisation, the loops for eight elements are not compiled
-                        $($moving if cfg!(not(debug_assertions)) && out.len() == 8 => {
+                        $($moving if OPTIMISED && const { !V::REDUCES } && out.len() == 8 => {
                             Self::row_of::<T, C, V, $moving, 8>(out, at, visit)
                         }
                         $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
+                        _ => unreachable!("a loop that there is"),
+                    }
+                }
+            }
+
+            // Not `inline(always)`, as `row_of`.
+            #[inline]
+            unsafe fn lane_of<T, C, V: Visit<T, Self>, const MOVING: u8>(
+                out: &mut [T; PART],
+                mut at: Self::Pointers,
+                rows: usize,
+                by: &Offsets,
+                visit: &mut V,
+            ) {
+                let mut row = 0;
+                while row < rows {
+                    let ($($a,)*) = at;
+                    let mut i = 0;
+                    while i < PART {
+                        // SAFETY: The caller promises these elements.
+                        let items = ($(unsafe { &*if const { has(MOVING, $k) } { $a.add(i) } else { $a } },)*);
+                        visit.visit(&mut out[i], items);
+                        i += 1;
+                    }
+                    at = Self::moved(at, by);
+                    row += 1;
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn lane<T, C, V: Visit<T, Self>>(
+                out: &mut [T; PART],
+                at: Self::Pointers,
+                rows: usize,
+                by: &Offsets,
+                moving: u8,
+                visit: &mut V,
+            ) {
+                // SAFETY: The caller promises this.
+                unsafe {
+                    match moving {
+                        $($moving => Self::lane_of::<T, C, V, $moving>(out, at, rows, by, visit),)*
                         _ => unreachable!("a loop that there is"),
                     }
                 }
@@ -695,6 +770,37 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
+    /// Whether the loops are lanes: rows of [`PART`] items that have the same outputs. There may be a loop over lanes around
+    /// these two.
+    #[inline(always)]
+    pub(crate) fn is_lanes(&self) -> bool {
+        matches!(self.loops, [.., rows, row] if rows.is_reduced() && row.len == PART && row.strides[0] == 1)
+    }
+
+    /// [`visit_rows`](Self::visit_rows) for [lanes](Self::is_lanes), whose outputs stay in registers.
+    ///
+    /// # Panics
+    /// If there are other loops, or the operands move in another way.
+    #[inline(always)]
+    pub(crate) fn visit_lanes<C, V: Visit<T, E>>(self, moving: u8, visit: &mut V) {
+        let (lanes, rows, row) = match self.loops {
+            [lanes, rows, row] => (lanes, rows, row),
+            [rows, row] => (&Loop::ONE, rows, row),
+            _ => unreachable!("two or three loops"),
+        };
+        assert!(self.is_lanes() && moves_as(row, moving, E::COUNT), "lanes of that kind");
+        let (mut out, mut read) = (self.out, self.read);
+        let mut i = 0;
+        while i < lanes.len {
+            // SAFETY: These are indices of the loops. Along a row, the operands move as asserted above, and from row to row,
+            // the output stays. This is the only reference to these elements of the output.
+            unsafe { E::lane::<T, C, V>(&mut *out.cast(), read, rows.len, &rows.strides, moving, visit) };
+            out = out.wrapping_offset(lanes.strides[0]);
+            read = E::moved(read, &lanes.strides);
+            i += 1;
+        }
+    }
+
     /// Calls `visit` at every index of up to two loops, along which the operands may have any strides.
     #[inline]
     pub(crate) fn visit_each(self, visit: &mut impl Visit<T, E>) {
@@ -763,22 +869,28 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, out: self.out, read: (), arrays: PhantomData }
     }
 
-    /// The inputs, with `tile` as the output: contiguous along the `inner` innermost loops, and reduced along the others.
+    /// The inputs, with `tile` as the output: an array in standard layout, whose sizes are those of the loops in `shape`. The
+    /// innermost loops run along its axes. A longer loop reduces its axis, which has size 1. So do the other loops.
     ///
     /// # Panics
-    /// If the tile has fewer elements than the inner loops have indices.
-    pub(crate) fn onto<'b, R>(&self, tile: &'b mut [R], inner: usize, room: &'b mut Loops) -> Nest<'b, R, E>
+    /// If the tile has fewer elements than `shape` says, or an axis has another size than 1 and fewer elements than its loop
+    /// has steps.
+    pub(crate) fn onto<'b, R>(&self, tile: &'b mut [R], shape: &[Loop], room: &'b mut Loops) -> Nest<'b, R, E>
     where
         'a: 'b,
     {
-        let outer = self.loops.len() - inner;
-        assert!(steps(&self.loops[outer..]) <= tile.len(), "room for an element of each index");
+        let (outer, mut width) = (self.loops.len() - shape.len(), 1_usize);
         room.clone_from_slice(self.loops);
-        let mut width = 1;
-        for (place, l) in room.iter_mut().enumerate().rev() {
-            l.strides[0] = if place < outer { 0 } else { width };
-            width *= l.len.cast_signed();
+        let (outer, inner) = room.split_at_mut(outer);
+        for l in outer {
+            l.strides[0] = 0;
         }
+        for (l, &Loop { len, .. }) in inner.iter_mut().zip(shape).rev() {
+            assert!(len == 1 || l.len <= len, "an element of the tile for each index");
+            l.strides[0] = if len > 1 { width.cast_signed() } else { 0 };
+            width *= len;
+        }
+        assert!(width <= tile.len(), "room for an element of each index");
         Nest { loops: room, out: tile.as_mut_ptr(), read: self.read, arrays: PhantomData }
     }
 

@@ -3,7 +3,7 @@
 extern crate std;
 
 use super::*;
-use crate::kernel::loops::is_adjacent;
+use crate::kernel::loops::{is_adjacent, steps};
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
 use core::ops::Add;
@@ -210,7 +210,7 @@ fn a_tile_takes_the_place_of_the_output() {
             let inner = inner.min(nest.loops().len());
             let (outer, dense) = nest.loops().split_at(nest.loops().len() - inner);
             let mut tile = vec![Seen::new(); steps(dense) + 1];
-            see(nest.onto(&mut tile, inner, &mut Loops::new()));
+            see(nest.onto(&mut tile, dense, &mut Loops::new()));
             assert!(tile.pop().is_some_and(|unused| unused.is_empty()));
             assert!(tile.iter().all(|seen| seen.len() == steps(outer)));
             let mut rows = nest.read().walk(inner);
@@ -291,6 +291,45 @@ fn rows_of_eight_and_others() {
         let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Written);
         nest.expect("an index").visit_rows::<(), _>(1, &mut Add);
         assert!(out.indexed_iter().all(|((i, j), &sum)| sum == i * 100 + 1001 * j));
+    }
+}
+
+#[test]
+fn lanes_are_reduced_in_parts() {
+    struct Note;
+    impl Visit<Seen, Read> for Note {
+        const REDUCES: bool = true;
+
+        fn visit(&mut self, out: &mut Seen, (&a, &b): (&u32, &u32)) {
+            out.push([a, b]);
+        }
+    }
+    let number = |i: usize, j: usize| u32::try_from(i * 1000 + j).expect("small");
+    for (lanes, rows) in [(1, 1), (1, 3), (4, 1), (4, 3)] {
+        let a = Array2::from_shape_fn((lanes, rows * PART), |(i, j)| number(i, j));
+        let b = Array2::from_shape_fn((1, rows * PART), |(_, j)| number(9, j));
+        let column = Array2::from_shape_fn((lanes, 1), |(i, _)| number(i, 7));
+        for (b, moving) in [(&b, 0b11), (&column, 0b01)] {
+            let (mut plan, mut room, mut dense) = (LoopPlan::new(), Loops::new(), Loops::new());
+            let mut out = Array2::from_elem((lanes, 1), 0_u8);
+            let inputs = Inputs::from((&*a, &**b));
+            let nest =
+                Nest::over(&mut plan, Some(a.shape()), Output::of(&mut out), &inputs, Outside::AllRead);
+            let nest = nest.expect("an index").read();
+            let last = nest.loops().len() - 1;
+            let nest = nest.grouped(last, nest.loops()[last].len.min(PART), &mut room);
+            let mut tile = vec![Seen::new(); lanes * PART];
+            let shape = [lanes, 1, PART].map(|len| Loop { len, ..Loop::ONE });
+            let onto = nest.onto(&mut tile, &shape[3 - nest.loops().len()..], &mut dense);
+            onto.visit_lanes::<(), _>(moving, &mut Note);
+            for (at, seen) in tile.iter().enumerate() {
+                let (i, j) = (at / PART, at % PART);
+                let b = |j| if moving == 0b11 { number(9, j) } else { number(i, 7) };
+                let expected: Seen =
+                    (0..rows).map(|row| row * PART + j).map(|j| [number(i, j), b(j)]).collect();
+                assert_eq!(*seen, expected, "{lanes} lanes of {rows} rows, lane {i}, item {j}");
+            }
+        }
     }
 }
 
@@ -571,11 +610,19 @@ fn parts_that_do_not_exist() {
 
 #[test]
 fn tiles_and_copies_that_do_not_fit() {
+    let onto = |nest: &Nest<'_, u32, Read>, len, tile: &[Loop]| {
+        nest.onto(&mut vec![0_u8; len], tile, &mut Loops::new()).loops().len()
+    };
     let tile = |len, inner| {
-        panics(|| with_nest(|nest| nest.onto(&mut vec![0_u8; len], inner, &mut Loops::new()).loops().len()))
+        panics(|| with_nest(|nest| onto(&nest, len, &nest.loops()[nest.loops().len() - inner..])))
     };
     assert_eq!([tile(5, 1), tile(23, 2), tile(0, 0)], ["room for an element of each index"; 3]);
     tile(100, 3);
+    let sizes = |sizes: [usize; 2]| {
+        let tile = sizes.map(|len| Loop { len, ..Loop::ONE });
+        panics(|| with_nest(|nest| onto(&nest, 100, &tile)))
+    };
+    assert_eq!([sizes([4, 5]), sizes([2, 6])], ["an element of the tile for each index"; 2]);
     let gathered = |copied, inner| {
         let gather = |nest: Nest<'_, u32, Read>| nest.gathered(copied, [0, inner], &mut |_| {});
         panics(|| with_nest(gather))
