@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn lanes_blocks_and_tiles() {
-        let sizes = [1, 2, SHORT, SHORT + 1, 45];
+        let sizes = [1, 2, SHORT + 1, PART, PART + 1, 2 * PART + 5];
         for (m, n) in sizes.iter().flat_map(|&m| sizes.map(|n| (m, n))) {
             let (whole, row, column) = (array(&[3, m, n]), array(&[1, 1, n]), array(&[3, m, 1]));
             for axes in [&[][..], &[0], &[1], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]] {
@@ -470,6 +470,35 @@ mod tests {
                 test(&whole.t(), &column.t(), axes);
             }
         }
+    }
+
+    #[test]
+    fn lanes_within_blocks() {
+        let of = |&(len, strides): &(usize, [isize; 3])| {
+            let mut l = Loop { len, ..Loop::ONE };
+            l.strides[..3].copy_from_slice(&strides);
+            l
+        };
+        let strategy = |loops: &[_]| {
+            let loops: Vec<_> = loops.iter().map(of).collect();
+            match FusedStrategy::of::<f32>(&loops, 2, <(f32, f32)>::has_loop) {
+                FusedStrategy::Blocks { tiling, lanes } => Some((tiling.take, lanes)),
+                FusedStrategy::Direct | FusedStrategy::Tiles(_) => None,
+            }
+        };
+        let lanes = |n: usize, a, b| strategy(&[(640, [1, n.cast_signed(), 0]), (n, [0, a, b])]);
+        // as many lanes as parts of lanes fit into a block; operands may stay
+        for (strides, moving) in [([1, 1], 0b11), ([1, 0], 0b01), ([0, 1], 0b10)] {
+            assert_eq!(lanes(1000, strides[0], strides[1]), Some((BLOCK / PART, Some(moving))));
+        }
+        // short lanes, and operands for which no loop is compiled
+        assert_eq!(lanes(PART, 1, 1), Some((BLOCK / PART, None)));
+        assert_eq!(lanes(100, 1, 2), Some((20, None)));
+        assert_eq!(lanes(BLOCK + 1, 1, 1), None);
+        assert_eq!(
+            strategy(&[(640, [1, 50, 0]), (4, [0, 0, 50]), (50, [0, 1, 1])]),
+            Some((BLOCK / 4 / PART, Some(0b11)))
+        );
     }
 
     #[test]
