@@ -239,7 +239,7 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     fn run<C: Cpu>(self) {
         let Self { nest, moving, visit } = self;
         if const { C::WIDE && V::REDUCES && OPTIMISED } && nest.is_lanes() {
-            nest.visit_lanes::<C, V>(moving, visit);
+            nest.visit_lanes::<C, V>(visit);
         } else {
             nest.visit_rows::<C, V>(moving, visit);
         }
@@ -250,15 +250,9 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     let Some(row) = loops.last().filter(|row| row.len > 1) else { return Some(all_inputs(count)) };
-    moving_inputs(row, count, has_loop).filter(|_| row.strides[0] == 1)
-}
-
-/// The inputs that move by one element along the loop; `None` if no loop is compiled for such rows.
-#[inline]
-pub(super) fn moving_inputs(row: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     let moving = bits(count, |k| row.strides[k] == 1);
-    let others_stay = moving | bits(count, |k| row.strides[k] == 0) == all_inputs(count);
-    (others_stay && has_loop(moving)).then_some(moving)
+    let moves = row.strides[0] == 1 && moving | bits(count, |k| row.strides[k] == 0) == all_inputs(count);
+    (moves && has_loop(moving)).then_some(moving)
 }
 
 /// The strategy of a pass, chosen by its loops.

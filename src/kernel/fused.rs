@@ -19,9 +19,9 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
-use super::each::{Make, VisitBlock, drive, drive_lanes, moving_inputs};
+use super::each::{Make, VisitBlock, drive, drive_lanes};
 use super::levels::Levels;
-use super::loops::{Loop, LoopPlan, Loops, Outside, steps};
+use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, steps};
 use super::memory::{NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Output, PART, Visit};
 use super::simd::{self, Cpu, OPTIMISED, Work};
@@ -182,7 +182,7 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     if !const { forgettable::<R>() } {
         return drive_lanes(nest, visit);
     }
-    match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::has_loop) {
+    match FusedStrategy::of::<R>(nest.loops(), E::COUNT) {
         FusedStrategy::Direct => drive_lanes(nest, visit),
         FusedStrategy::Blocks { tiling, lanes } => {
             tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, lanes, visit, combine));
@@ -212,18 +212,17 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 enum FusedStrategy {
     /// No loop is reduced, or the innermost one alone, which is short.
     Direct,
-    /// All reduced loops are within a block. If the innermost loop runs along `lanes`, these inputs move along it, and the
-    /// others stay.
+    /// All reduced loops are within a block. `lanes` are long, and all inputs are adjacent along them.
     Blocks {
         tiling: Tiling,
-        lanes: Option<u8>,
+        lanes: bool,
     },
     Tiles(Tiling),
 }
 
 impl FusedStrategy {
-    /// `count` is the number of inputs, and `has_loop` is [`Elements::has_loop`].
-    fn of<R>(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Self {
+    /// `count` is the number of inputs.
+    fn of<R>(loops: &[Loop], count: usize) -> Self {
         let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
         let limits = Self::limits::<R>();
         let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
@@ -234,9 +233,9 @@ impl FusedStrategy {
             return Self::Tiles(Tiling::of(loops, limits));
         }
         let lane = &loops[loops.len() - 1];
-        let is_lane = lane.is_reduced() && lane.len > PART;
-        let lanes = if is_lane { moving_inputs(lane, count, has_loop) } else { None };
-        let width = if lanes.is_some() { reduced / lane.len * PART } else { reduced };
+        let are_adjacent = lane.strides[1..=count].iter().all(|&stride| stride == 1);
+        let lanes = lane.is_reduced() && lane.len > PART && are_adjacent;
+        let width = if lanes { reduced / lane.len * PART } else { reduced };
         Self::Blocks { tiling: Tiling::of_blocks(loops, first, room / width), lanes }
     }
 
@@ -247,19 +246,19 @@ impl FusedStrategy {
     }
 }
 
-/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced. If the innermost loop
-/// runs along `lanes`, it is reduced to [`PART`] elements in the buffer.
+/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced. `lanes` along the
+/// innermost loop are reduced to [`PART`] elements in the buffer.
 fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     nest: Nest<'_, R, E>,
     first: usize,
-    lanes: Option<u8>,
+    lanes: bool,
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) {
     let (loops, last) = (nest.loops(), nest.loops().len() - 1);
     // only what is used takes time to set up
     let (mut shapes, mut rooms);
-    let (parts, block, rows) = if lanes.is_some() {
+    let (parts, block, rows) = if lanes {
         (shapes, rooms) = ([const { Loops::new() }; 2], [const { Loops::new() }; 3]);
         let [block, rows] = &mut shapes;
         let part = Loop { len: PART, ..loops[last] };
@@ -283,10 +282,10 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     let mut writes = nest.written(&mut written).walk(kept.len());
     while let (Some(items), Some(slots)) = (reads.next(), writes.next()) {
         buffer.fill(combine.identity());
-        if lanes.is_some() {
+        if lanes {
             let mut blocks = items.main.onto(buffer, rows, &mut dense).walk(at_once);
             while let Some(block) = blocks.next() {
-                visit(block, lanes);
+                visit(block, Some(all_inputs(E::COUNT)));
             }
         } else {
             drive(items.main.onto(buffer, block, &mut dense), visit);
@@ -481,24 +480,20 @@ mod tests {
         };
         let strategy = |loops: &[_]| {
             let loops: Vec<_> = loops.iter().map(of).collect();
-            match FusedStrategy::of::<f32>(&loops, 2, <(f32, f32)>::has_loop) {
+            match FusedStrategy::of::<f32>(&loops, 2) {
                 FusedStrategy::Blocks { tiling, lanes } => Some((tiling.take, lanes)),
                 FusedStrategy::Direct | FusedStrategy::Tiles(_) => None,
             }
         };
-        let lanes = |n: usize, a, b| strategy(&[(640, [1, n.cast_signed(), 0]), (n, [0, a, b])]);
-        // as many lanes as parts of lanes fit into a block; operands may stay
-        for (strides, moving) in [([1, 1], 0b11), ([1, 0], 0b01), ([0, 1], 0b10)] {
-            assert_eq!(lanes(1000, strides[0], strides[1]), Some((BLOCK / PART, Some(moving))));
-        }
-        // short lanes, and operands for which no loop is compiled
-        assert_eq!(lanes(PART, 1, 1), Some((BLOCK / PART, None)));
-        assert_eq!(lanes(100, 1, 2), Some((20, None)));
-        assert_eq!(lanes(BLOCK + 1, 1, 1), None);
-        assert_eq!(
-            strategy(&[(640, [1, 50, 0]), (4, [0, 0, 50]), (50, [0, 1, 1])]),
-            Some((BLOCK / 4 / PART, Some(0b11)))
-        );
+        let lanes = |n: usize, b| strategy(&[(640, [1, n.cast_signed(), 0]), (n, [0, 1, b])]);
+        // as many lanes as parts of lanes fit into a block
+        assert_eq!(lanes(1000, 1), Some((BLOCK / PART, true)));
+        let within = [(640, [1, 50, 0]), (4, [0, 0, 50]), (50, [0, 1, 1])];
+        assert_eq!(strategy(&within), Some((BLOCK / 4 / PART, true)));
+        // short lanes, operands that are strided or stay, and lanes for tiles
+        assert_eq!(lanes(PART, 1), Some((BLOCK / PART, false)));
+        assert_eq!([lanes(100, 2), lanes(100, 0)], [Some((20, false)); 2]);
+        assert_eq!(lanes(BLOCK + 1, 1), None);
     }
 
     #[test]

@@ -13,8 +13,8 @@
 //! or written, so no element is written through two nests at once.
 
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, has, innermost, join, moves_as, operands,
-    stride_along,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, all_inputs, has, innermost, join, moves_as,
+    operands, stride_along,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
 use super::simd::OPTIMISED;
@@ -24,7 +24,7 @@ use core::mem::MaybeUninit;
 use core::slice;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
 
-/// The number of partial results of a [lane](Elements::lane_of): enough to fill several vectors.
+/// The number of partial results of a [lane](Elements::lane): enough to fill several vectors.
 pub(crate) const PART: usize = 32;
 
 /// The element types of the inputs: a tuple of up to six.
@@ -70,29 +70,16 @@ pub unsafe trait Elements {
     /// As [`row_of`](Self::row_of), with `moving` in place of `MOVING`.
     unsafe fn row<T, C, V: Visit<T, Self>>(out: &mut [T], at: Self::Pointers, moving: u8, visit: &mut V);
 
-    /// Visits the rows of a lane, which have the same outputs: these stay in registers. The inputs move by `by` from row to
-    /// row, and along each row as in [`row_of`](Self::row_of).
+    /// Visits the rows of a lane, which have the same outputs: these stay in registers. Along a row, all inputs move by one
+    /// element, and from row to row by `by`.
     ///
     /// # Safety
     /// As [`row_of`](Self::row_of), for each row.
-    unsafe fn lane_of<T, C, V: Visit<T, Self>, const MOVING: u8>(
-        out: &mut [T; PART],
-        at: Self::Pointers,
-        rows: usize,
-        by: &Offsets,
-        visit: &mut V,
-    );
-
-    /// Calls [`lane_of`](Self::lane_of) for `moving`, for which [`has_loop`](Self::has_loop) is true.
-    ///
-    /// # Safety
-    /// As [`lane_of`](Self::lane_of), with `moving` in place of `MOVING`.
     unsafe fn lane<T, C, V: Visit<T, Self>>(
         out: &mut [T; PART],
         at: Self::Pointers,
         rows: usize,
         by: &Offsets,
-        moving: u8,
         visit: &mut V,
     );
 
@@ -109,7 +96,7 @@ pub unsafe trait Elements {
 
 /// An operation on an element of the output and the inputs' elements at its index.
 pub trait Visit<T, E: Elements + ?Sized> {
-    /// Whether the operation combines items with an output, so that loops are compiled for [lanes](Elements::lane_of).
+    /// Whether the operation combines items with an output, so that a loop is compiled for [lanes](Elements::lane).
     #[doc(hidden)]
     const REDUCES: bool = false;
 
@@ -179,7 +166,7 @@ macro_rules! elements {
 
             // Not `inline(always)`, as `row_of`.
             #[inline]
-            unsafe fn lane_of<T, C, V: Visit<T, Self>, const MOVING: u8>(
+            unsafe fn lane<T, C, V: Visit<T, Self>>(
                 out: &mut [T; PART],
                 mut at: Self::Pointers,
                 rows: usize,
@@ -192,30 +179,12 @@ macro_rules! elements {
                     let mut i = 0;
                     while i < PART {
                         // SAFETY: The caller promises these elements.
-                        let items = ($(unsafe { &*if const { has(MOVING, $k) } { $a.add(i) } else { $a } },)*);
+                        let items = ($(unsafe { &*$a.add(i) },)*);
                         visit.visit(&mut out[i], items);
                         i += 1;
                     }
                     at = Self::moved(at, by);
                     row += 1;
-                }
-            }
-
-            #[inline(always)]
-            unsafe fn lane<T, C, V: Visit<T, Self>>(
-                out: &mut [T; PART],
-                at: Self::Pointers,
-                rows: usize,
-                by: &Offsets,
-                moving: u8,
-                visit: &mut V,
-            ) {
-                // SAFETY: The caller promises this.
-                unsafe {
-                    match moving {
-                        $($moving => Self::lane_of::<T, C, V, $moving>(out, at, rows, by, visit),)*
-                        _ => unreachable!("a loop that there is"),
-                    }
                 }
             }
 
@@ -770,31 +739,32 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// Whether the loops are lanes: rows of [`PART`] items that have the same outputs. There may be a loop over lanes around
-    /// these two.
+    /// Whether the loops are lanes: rows of [`PART`] items that have the same outputs, along which all operands move by one
+    /// element. There may be a loop over lanes around these two.
     #[inline(always)]
     pub(crate) fn is_lanes(&self) -> bool {
-        matches!(self.loops, [.., rows, row] if rows.is_reduced() && row.len == PART && row.strides[0] == 1)
+        matches!(self.loops, [.., rows, row] if rows.is_reduced() && row.len == PART
+            && moves_as(row, all_inputs(E::COUNT), E::COUNT))
     }
 
     /// [`visit_rows`](Self::visit_rows) for [lanes](Self::is_lanes), whose outputs stay in registers.
     ///
     /// # Panics
-    /// If there are other loops, or the operands move in another way.
+    /// If there are other loops.
     #[inline(always)]
-    pub(crate) fn visit_lanes<C, V: Visit<T, E>>(self, moving: u8, visit: &mut V) {
-        let (lanes, rows, row) = match self.loops {
-            [lanes, rows, row] => (lanes, rows, row),
-            [rows, row] => (&Loop::ONE, rows, row),
+    pub(crate) fn visit_lanes<C, V: Visit<T, E>>(self, visit: &mut V) {
+        assert!(self.is_lanes(), "lanes");
+        let (lanes, rows) = match self.loops {
+            [lanes, rows, _] => (lanes, rows),
+            [rows, _] => (&Loop::ONE, rows),
             _ => unreachable!("two or three loops"),
         };
-        assert!(self.is_lanes() && moves_as(row, moving, E::COUNT), "lanes of that kind");
         let (mut out, mut read) = (self.out, self.read);
         let mut i = 0;
         while i < lanes.len {
             // SAFETY: These are indices of the loops. Along a row, the operands move as asserted above, and from row to row,
             // the output stays. This is the only reference to these elements of the output.
-            unsafe { E::lane::<T, C, V>(&mut *out.cast(), read, rows.len, &rows.strides, moving, visit) };
+            unsafe { E::lane::<T, C, V>(&mut *out.cast(), read, rows.len, &rows.strides, visit) };
             out = out.wrapping_offset(lanes.strides[0]);
             read = E::moved(read, &lanes.strides);
             i += 1;
