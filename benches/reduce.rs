@@ -106,7 +106,7 @@ macro_rules! plain_ways {
 const SHAPES: [(usize, usize); 4] = [(8, 8), (256, 256), (4096, 1024), (1024, 4096)];
 
 /// The larger number, or `b` if one of them is NaN: one instruction, and three for [`f32::max`], which ignores NaN.
-#[inline(always)]
+#[inline]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
@@ -116,7 +116,8 @@ macro_rules! maxima {
         fn $name(c: &mut Criterion) {
             for (shape, axis) in SHAPES.into_iter().flat_map(|shape| [(shape, 0), (shape, 1)]) {
                 let x = numbers(shape);
-                let mut group = group(c, &format!("{}_over_{axis}/{}x{}", stringify!($name), shape.0, shape.1));
+                let mut group =
+                    group(c, &format!("{}_over_{axis}/{}x{}", stringify!($name), shape.0, shape.1));
                 group.bench_function("reduce_axes", |b| {
                     b.iter(|| black_box(&x).reduce_axes(axis, f32::NEG_INFINITY, $op));
                 });
@@ -200,6 +201,12 @@ fn main() {
     let config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(100));
     progress::run(
         config.measurement_time(Duration::from_millis(400)),
-        &[("largest", largest), ("f32::max", f32_max), ("means", means), ("distances", distances), ("own shape", own_shape)],
+        &[
+            ("largest", largest),
+            ("f32::max", f32_max),
+            ("means", means),
+            ("distances", distances),
+            ("own shape", own_shape),
+        ],
     );
 }
