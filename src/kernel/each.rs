@@ -21,7 +21,7 @@
 use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, is_adjacent, operands, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
-use super::simd::{self, Cpu, OPTIMISED, Work};
+use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -238,7 +238,7 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { nest, moving, visit } = self;
-        if const { C::WIDE && V::REDUCES && OPTIMISED } && nest.is_lanes() {
+        if const { C::LANES && V::REDUCES } && nest.is_lanes() {
             nest.visit_lanes::<C, V>(visit);
         } else {
             nest.visit_rows::<C, V>(moving, visit);

@@ -20,11 +20,12 @@
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
 use super::each::{Make, VisitBlock, drive, drive_lanes};
+use super::lane::LONGEST;
 use super::levels::Levels;
-use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, steps};
+use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, lanes_follow, steps};
 use super::memory::{NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Output, PART, Visit};
-use super::simd::{self, Cpu, OPTIMISED, Work};
+use super::simd::{self, Cpu, Work};
 use super::store::take;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
 use ndarray::{Array, ArrayRef, Dimension};
@@ -34,8 +35,6 @@ use num_traits::Zero;
 const ROWS: usize = 32;
 /// The same for rows that are read where they are, eight at a time.
 const ROWS_IN_PLACE: usize = 128;
-/// The longest lane that is read where it is. Longer ones are cut into the rows of tiles.
-const LONGEST: usize = 1 << 16;
 /// The most sums in all levels of a tile.
 const ROOM: usize = 4096;
 /// The most elements of a block, which stays in L1 beside the operands.
@@ -143,15 +142,11 @@ enum InPlace {
 
 impl InPlace {
     fn of<A>(loops: &[Loop]) -> Option<Self> {
-        let all_kept = |loops: &[Loop]| loops.iter().all(|l| !l.is_reduced());
         match *loops {
             [ref outer @ .., lane]
                 if lane.is_reduced() && lane.strides[1] == 1 && lane.len <= LONGEST && all_kept(outer) =>
             {
-                let lanes = outer.last();
-                let are_adjacent =
-                    lanes.is_some_and(|l| l.strides[0] == 1 && l.strides[1] == lane.len.cast_signed());
-                Some(Self::Lanes { inner: 1 + usize::from(are_adjacent) })
+                Some(Self::Lanes { inner: 1 + usize::from(lanes_follow(outer, &lane)) })
             }
             _ if !const { forgettable::<A>() } => None,
             [ref outer @ .., rows, row]
@@ -272,7 +267,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     } else {
         (TileRows::from(nest.read()), &loops[first..], &[][..])
     };
-    let at_once = if OPTIMISED && simd::is_wide() { 3.min(rows.len()) } else { 2 };
+    let at_once = if simd::has_lanes() { 3.min(rows.len()) } else { 2 };
     let (mut scratch, mut dense, mut written) = (Scratch::new(), Loops::new(), Loops::new());
     let buffer = scratch.filled(steps(block), &combine.identity());
     let mut kept = Loops::new();
@@ -453,7 +448,7 @@ mod tests {
 
     #[test]
     fn lanes_blocks_and_tiles() {
-        let sizes = [1, 2, SHORT + 1, PART, PART + 1, 2 * PART + 5];
+        let sizes = [1, 2, SHORT, SHORT + 1, PART, PART + 1, 45, 2 * PART + 5];
         for (m, n) in sizes.iter().flat_map(|&m| sizes.map(|n| (m, n))) {
             let (whole, row, column) = (array(&[3, m, n]), array(&[1, 1, n]), array(&[3, m, 1]));
             for axes in [&[][..], &[0], &[1], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]] {

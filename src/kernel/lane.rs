@@ -18,6 +18,8 @@ use super::store::{Onto, Store};
 use core::hint::black_box;
 use num_traits::Zero;
 
+/// The longest lane that is reduced as a whole. Longer ones are cut into the rows of tiles.
+pub(super) const LONGEST: usize = 1 << 16;
 /// The longest lane with one set of accumulators.
 const BLOCK: usize = 1024;
 /// The number of times that eight chunks are added to one set of accumulators.

@@ -98,6 +98,19 @@ pub(crate) fn moves_as(row: &Loop, moving: u8, count: usize) -> bool {
     row.len == 1 || row.strides[0] == 1 && (1..=count).all(|k| row.strides[k] == isize::from(has(moving, k)))
 }
 
+/// Whether the output moves along all loops.
+#[inline(always)]
+pub(crate) fn all_kept(loops: &[Loop]) -> bool {
+    loops.iter().all(|l| !l.is_reduced())
+}
+
+/// Whether the lanes along `lane`, one for each step of the innermost of the `outer` loops, follow each other without gaps,
+/// and so do their outputs.
+#[inline(always)]
+pub(crate) fn lanes_follow(outer: &[Loop], lane: &Loop) -> bool {
+    outer.last().is_some_and(|l| l.strides[0] == 1 && l.strides[1] == lane.len.cast_signed())
+}
+
 /// Whether operand `k` is contiguous along the loops.
 #[inline]
 pub(crate) fn is_adjacent(loops: &[Loop], k: usize) -> bool {

@@ -15,6 +15,8 @@ pub(crate) trait Work {
 pub(crate) trait Cpu {
     /// Whether loops are unrolled for vectors. The baseline leaves this to another kind, if there is one.
     const WIDE: bool;
+    /// Whether loops are compiled that keep the partial results of a lane in registers.
+    const LANES: bool = Self::WIDE && OPTIMISED;
 }
 
 /// Any CPU of the target.
@@ -36,19 +38,20 @@ impl Cpu for Avx2 {
 /// Whether loops are compiled that are faster with optimisation only. Tests compile them too.
 pub(crate) const OPTIMISED: bool = cfg!(any(test, not(debug_assertions)));
 
-/// Whether [`dispatch`] chooses a CPU that is [`WIDE`](Cpu::WIDE).
+/// Whether [`dispatch`] chooses a CPU that has the loops for [`LANES`](Cpu::LANES).
 #[inline]
-pub(crate) fn is_wide() -> bool {
-    struct IsWide;
+pub(crate) fn has_lanes() -> bool {
+    struct HasLanes;
 
-    impl Work for IsWide {
+    impl Work for HasLanes {
         type Output = bool;
 
+        #[inline(always)]
         fn run<C: Cpu>(self) -> bool {
-            C::WIDE
+            C::LANES
         }
     }
-    dispatch(IsWide)
+    dispatch(HasLanes)
 }
 
 /// Runs `work`, compiled for the best instruction set of the CPU. The results do not depend on the instruction set.

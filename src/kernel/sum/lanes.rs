@@ -14,13 +14,11 @@
 
 use super::{Element, Store};
 use crate::kernel::lane;
-use crate::kernel::loops::Loop;
+use crate::kernel::lane::LONGEST;
+use crate::kernel::loops::{Loop, all_kept, lanes_follow};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::{Nest, Run};
 use crate::kernel::simd::Cpu;
-
-/// Longer lanes are cut into the rows of tiles.
-const LONGEST: usize = 1 << 16;
 
 /// The numbers of rows for which channels are added up without tiles.
 const CHANNEL_ROWS: core::ops::RangeInclusive<usize> = 8..=1024;
@@ -45,7 +43,6 @@ pub(super) enum Lanes {
 impl Lanes {
     #[inline(always)]
     pub(super) fn of(loops: &[Loop]) -> Option<Self> {
-        let all_kept = |loops: &[Loop]| loops.iter().all(|l| !l.is_reduced());
         let adjacent = |l: &Loop| l.strides[0] == 1 && l.strides[1] == 1;
         match *loops {
             [ref outer @ .., r, k]
@@ -68,9 +65,7 @@ impl Lanes {
                 if r.len > LONGEST || !all_kept(outer) {
                     return None;
                 }
-                let follow =
-                    outer.last().is_some_and(|k| k.strides[0] == 1 && k.strides[1] == r.len.cast_signed());
-                let short = follow && r.strides[1] == 1 && matches!(r.len, 2 | 3 | 4 | 8);
+                let short = lanes_follow(outer, &r) && r.strides[1] == 1 && matches!(r.len, 2 | 3 | 4 | 8);
                 Some(match r.strides[1] {
                     _ if short => Self::Short(r.len),
                     1 => Self::Lane,
