@@ -20,7 +20,7 @@
 
 use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, is_adjacent, operands, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
-use super::nest::{Elements, Inputs, Nest, Output, Visit};
+use super::nest::{Elements, Inputs, Nest, Output, SMALL, Visit};
 use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
@@ -30,8 +30,6 @@ use ndarray::{Array, ArrayRef, Dimension};
 const SHORT_ROW: usize = 16;
 /// Rows of at least this many elements need not be merged.
 const LONG_ROW: usize = 64;
-/// Passes over fewer elements make no copies if there is another way.
-const SMALL: usize = 512;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 /// The most bytes of cache lines that stay in L2 until their other elements are read.
@@ -81,8 +79,8 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, T, E>,
 ) {
-    if let Some(nest) = Nest::small(&mut [Loop::ONE; 2], SMALL, Output::of(out), inputs) {
-        let moving = moving(nest.loops(), E::COUNT, E::has_loop);
+    if let Some(nest) = Nest::small(&mut [Loop::ONE; 2], None, Output::of(out), inputs) {
+        let moving = moving_along(&nest);
         if moving.is_some() || steps(nest.loops()) <= TINY {
             return visit(nest, moving);
         }
@@ -246,7 +244,13 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     }
 }
 
-/// The operands that move by one element along the innermost loop; `None` if no loop is compiled for such rows.
+/// The inputs that move by one element along the innermost loop of a nest; `None` if no loop is compiled for such rows.
+#[inline]
+pub(super) fn moving_along<T, E: Elements>(nest: &Nest<'_, T, E>) -> Option<u8> {
+    moving(nest.loops(), E::COUNT, E::has_loop)
+}
+
+/// [`moving_along`] for loops of `count` inputs.
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     let Some(row) = loops.last().filter(|row| row.len > 1) else { return Some(all_inputs(count)) };

@@ -1,6 +1,7 @@
 //! Sums and other reductions of a closure's results, without an array of these results.
 //!
 //! ```text
+//! small:   out[..] += make(a[..], b[..], …)        up to two axes and few elements, not planned
 //! lanes:   for each output, or row of outputs:     the reduced loop is innermost, and short
 //!              for i in lane: out[..] += make(a[i][..], b[i][..], …)
 //! blocks:  for each block of outputs:              all reduced loops fit into L1
@@ -19,8 +20,8 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
-use super::each::{Make, VisitBlock, drive, drive_lanes};
-use super::lane::LONGEST;
+use super::each::{Make, VisitBlock, drive, drive_lanes, moving_along};
+use super::lane::{IN_ORDER, LONGEST};
 use super::levels::Levels;
 use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, lanes_follow, steps};
 use super::memory::{NoMemory, Scratch, filled, forgettable};
@@ -87,11 +88,47 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
 ) -> Result<Array<R, D>, NoMemory> {
     let identity = combine.identity();
     let mut out = filled(shape, || identity.clone())?;
-    let mut plan = LoopPlan::new();
-    if let Some(nest) = Nest::over(&mut plan, Some(joint), Output::of(&mut out), inputs, Outside::AllRead) {
-        reduce_nest(nest, visit, combine);
+    if !visit_small(joint, Output::of(&mut out), inputs, visit) {
+        planned(joint, Output::of(&mut out), inputs, visit, combine);
     }
     Ok(out)
+}
+
+/// Combines few results in the order of the axes, without a plan. Returns whether they are few.
+#[inline]
+fn visit_small<R, E: Elements>(
+    joint: &[usize],
+    out: Output<'_, R>,
+    inputs: &Inputs<'_, E>,
+    visit: &mut VisitBlock<'_, R, E>,
+) -> bool {
+    let mut room = [Loop::ONE; 2];
+    let Some(nest) = Nest::small(&mut room, Some(joint), out, inputs) else { return false };
+    let (loops, moving) = (nest.loops(), moving_along(&nest));
+    let reduced = loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product::<usize>();
+    let few = match loops.last() {
+        Some(lane) if lane.is_reduced() => SHORT,
+        _ if moving.is_some() => IN_ORDER,
+        _ => 0,
+    };
+    let is_small = reduced <= few || steps(loops) <= IN_ORDER;
+    if is_small {
+        visit(nest, moving);
+    }
+    is_small
+}
+
+/// [`reduce_to`] by a plan: compiled once for all numbers of axes.
+fn planned<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+    joint: &[usize],
+    out: Output<'_, R>,
+    inputs: &Inputs<'_, E>,
+    visit: &mut VisitBlock<'_, R, E>,
+    combine: &C,
+) {
+    if let Some(nest) = Nest::over(&mut LoopPlan::new(), Some(joint), out, inputs, Outside::AllRead) {
+        reduce_nest(nest, visit, combine);
+    }
 }
 
 /// [`reduce_to`] for the elements of one array, which `visit` clones. The shape has as many axes as the array.
@@ -101,31 +138,42 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn CombineInPlace<A>,
 ) -> Result<Array<A, D>, NoMemory> {
+    let inputs = Inputs::from((array,));
     let identity = combine.identity();
     let mut out = filled(shape, || identity.clone())?;
-    let mut plan = LoopPlan::new();
-    let inputs = Inputs::from((array,));
-    if let Some(nest) = Nest::sum(&mut plan, &inputs, Output::of(&mut out), &|_| false) {
-        match InPlace::of::<A>(nest.loops()) {
-            Some(InPlace::Lanes { inner }) => {
-                let mut runs = nest.blocks(inner, false);
-                while let Some(run) = runs.next() {
-                    combine.lanes_to(run);
-                }
-            }
-            Some(InPlace::Rows) => {
-                let mut runs = nest.blocks(2, true);
-                while let Some(mut run) = runs.next() {
-                    while let Some((block, slots)) = run.next() {
-                        combine.rows_to(slots.slice(), block, [0, block.rows()]);
-                    }
-                }
-            }
-            Some(InPlace::Tiles(tiling)) => in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine }),
-            None => reduce_nest(nest, visit, combine),
-        }
+    if !visit_small(array.shape(), Output::of(&mut out), &inputs, visit) {
+        planned_in_place(&inputs, Output::of(&mut out), visit, combine);
     }
     Ok(out)
+}
+
+/// [`reduce`] by a plan: compiled once for all numbers of axes.
+fn planned_in_place<A: Clone>(
+    input: &Inputs<'_, (A,)>,
+    out: Output<'_, A>,
+    visit: &mut VisitBlock<'_, A, (A,)>,
+    combine: &dyn CombineInPlace<A>,
+) {
+    let mut plan = LoopPlan::new();
+    let Some(nest) = Nest::sum(&mut plan, input, out, &|_| false) else { return };
+    match InPlace::of::<A>(nest.loops()) {
+        Some(InPlace::Lanes { inner }) => {
+            let mut runs = nest.blocks(inner, false);
+            while let Some(run) = runs.next() {
+                combine.lanes_to(run);
+            }
+        }
+        Some(InPlace::Rows) => {
+            let mut runs = nest.blocks(2, true);
+            while let Some(mut run) = runs.next() {
+                while let Some((block, slots)) = run.next() {
+                    combine.rows_to(slots.slice(), block, [0, block.rows()]);
+                }
+            }
+        }
+        Some(InPlace::Tiles(tiling)) => in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine }),
+        None => reduce_nest(nest, visit, combine),
+    }
 }
 
 /// The strategy for a reduction of one array that is read where it is, chosen by its loops.
@@ -205,7 +253,7 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 
 /// The strategy for a reduced nest of [`forgettable`] results, chosen by its loops.
 enum FusedStrategy {
-    /// No loop is reduced, or the innermost one alone, which is short.
+    /// No loop is reduced, or the innermost one alone, which is short, or there are few results.
     Direct,
     /// All reduced loops are within a block. `lanes` are long, and all inputs are adjacent along them.
     Blocks {
@@ -221,7 +269,8 @@ impl FusedStrategy {
         let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
         let limits = Self::limits::<R>();
         let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
-        if first > 0 && first + 1 == loops.len() && reduced <= SHORT {
+        let is_short_lane = first > 0 && first + 1 == loops.len() && reduced <= SHORT;
+        if is_short_lane || steps(loops) <= IN_ORDER {
             return Self::Direct;
         }
         if reduced > room {
@@ -462,6 +511,24 @@ mod tests {
             for axes in [&[0][..], &[1], &[0, 1]] {
                 test(&whole.view(), &column.view(), axes);
                 test(&whole.t(), &column.t(), axes);
+            }
+        }
+    }
+
+    #[test]
+    fn few_results() {
+        for [m, n] in
+            [[1, 1], [1, 64], [8, 8], [5, 13], [32, 16], [27, 19], [64, 8], [65, 7], [31, 17], [2, 257]]
+        {
+            let (whole, row, column, one) = (array(&[m, n]), array(&[n]), array(&[m, 1]), array(&[]));
+            let gaps = array(&[2 * m, 3 * n]);
+            for axes in [&[][..], &[0], &[1], &[0, 1]] {
+                for b in [row.view(), column.view(), one.view(), whole.view()] {
+                    let b = b.broadcast(&[m, n][..]).expect("a smaller shape");
+                    test(&whole.view(), &b, axes);
+                    test(&gaps.slice(s![..;2, ..;-3]).into_dyn(), &b, axes);
+                    test(&array(&[n, m]).t(), &b, axes);
+                }
             }
         }
     }

@@ -20,6 +20,8 @@ use num_traits::Zero;
 
 /// The longest lane that is reduced as a whole. Longer ones are cut into the rows of tiles.
 pub(super) const LONGEST: usize = 1 << 16;
+/// The most elements that are added up one after the other.
+pub(super) const IN_ORDER: usize = 64;
 /// The longest lane with one set of accumulators.
 const BLOCK: usize = 1024;
 /// The number of times that eight chunks are added to one set of accumulators.
@@ -259,6 +261,36 @@ fn across_by<T: Clone, S: Store<T>, const R: usize, const K: usize>(
         while k < K {
             store.store(&mut part[k], sums[k].clone());
             k += 1;
+        }
+        i += K;
+    }
+    i
+}
+
+/// Stores the sum of each column in its slot: row after row, eight columns side by side.
+#[inline(always)]
+pub(super) fn columns<T: Clone + Zero, S: Store<T>>(x: Block<'_, T, true>, slots: &mut [S::Slot], store: &S) {
+    let i = columns_by::<T, S, 8>(x, 0, slots, store);
+    columns_by::<T, S, 1>(x, i, slots, store);
+}
+
+/// [`columns`], `K` side by side, from column `i` on. Returns the first column that is left.
+#[inline(always)]
+fn columns_by<T: Clone + Zero, S: Store<T>, const K: usize>(
+    x: Block<'_, T, true>,
+    mut i: usize,
+    slots: &mut [S::Slot],
+    store: &S,
+) -> usize {
+    while let Some(part) = slots[i..].first_chunk_mut::<K>() {
+        let mut sums: [T; K] = array(|_| T::zero());
+        let mut row = 0;
+        while row < x.rows() {
+            add(&mut sums, &x.columns::<1, K>(row, i, &plus));
+            row += 1;
+        }
+        for (slot, sum) in part.iter_mut().zip(sums) {
+            store.store(slot, sum);
         }
         i += K;
     }

@@ -27,6 +27,9 @@ use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder,
 /// The number of partial results of a [lane](Elements::lane): enough to fill several vectors.
 pub(crate) const PART: usize = 32;
 
+/// The most indices of a nest without a plan.
+pub(crate) const SMALL: usize = 512;
+
 /// The element types of the inputs: a tuple of up to six.
 ///
 /// Not exported; public because hidden parts of public traits name it.
@@ -241,17 +244,6 @@ impl<'a> StridedAxes<'a> {
         Self { sizes: array.shape(), strides: array.strides() }
     }
 
-    /// The number of indices, for up to two axes.
-    #[inline(always)]
-    fn small_len(self) -> Option<usize> {
-        match *self.sizes {
-            [] => Some(1),
-            [n] => Some(n),
-            [m, n] => Some(m * n),
-            _ => None,
-        }
-    }
-
     /// The last `axes` axes as a matrix: the size and stride of its rows, and of its columns. One axis is a row or a column,
     /// and without axes the matrix is a single element.
     fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
@@ -279,6 +271,17 @@ impl<'a> StridedAxes<'a> {
         }
         assert!(self.sizes[axis] == 1, "an operand has the size of the shape or 1");
         0
+    }
+}
+
+/// The number of indices of a shape of up to two axes.
+#[inline(always)]
+fn small_len(shape: &[usize]) -> Option<usize> {
+    match *shape {
+        [] => Some(1),
+        [n] => Some(n),
+        [m, n] => Some(m * n),
+        _ => None,
     }
 }
 
@@ -463,10 +466,14 @@ fn small_sum<'a>(
         room[count] = l;
         count += 1;
     });
-    if count == 2 && room[0].is_reduced() && !room[1].is_reduced() {
-        room.swap(0, 1);
+    let loops = &mut room[..count];
+    let is_row = |l: &Loop| l.strides[0] == 1 && l.strides[1] == 1;
+    match loops {
+        [kept, reduced] if !kept.is_reduced() && reduced.is_reduced() && is_row(kept) => loops.swap(0, 1),
+        [reduced, kept] if reduced.is_reduced() && !kept.is_reduced() && !is_row(kept) => loops.swap(0, 1),
+        _ => {}
     }
-    &room[..count]
+    loops
 }
 
 /// Loops, and pointers to the operands: see the invariant of this module.
@@ -516,36 +523,37 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Self::planned(plan, pointer, inputs.at)
     }
 
-    /// [`over`](Self::over) the shape of `out`, with its axes as the loops. `None` unless `out` has at most two axes, and
-    /// from 1 to `most` elements: for these, a plan takes longer than it saves.
+    /// [`over`](Self::over) with the axes of the shape as the loops. `None` unless there are at most two axes, and from 1 to
+    /// [`SMALL`] indices: for these, a plan takes longer than it saves.
     ///
     /// # Panics
     /// If an operand does not stretch to the shape.
     #[inline(always)]
     pub(crate) fn small(
         room: &'a mut [Loop; 2],
-        most: usize,
+        shape: Option<&[usize]>,
         out: Output<'a, T>,
         inputs: &Inputs<'a, E>,
     ) -> Option<Self> {
         let (pointer, axes) = out.into_parts();
-        if !(1..=most).contains(&axes.small_len()?) {
+        let shape = shape.unwrap_or(axes.sizes);
+        if !(1..=SMALL).contains(&small_len(shape)?) {
             return None;
         }
-        let ndim = axes.sizes.len();
-        let columns_first = matches!((axes.sizes, axes.strides),
-            (&[m, n], &[s, t]) if n == 1 || m != 1 && s.unsigned_abs() < t.unsigned_abs());
-        for (axis, &size) in axes.sizes.iter().enumerate() {
-            let from_end = ndim - 1 - axis;
-            let l = &mut room[if columns_first { from_end } else { 1 - from_end }];
-            (l.len, l.strides[0]) = (size, stride_along(size, axes.strides[axis]));
-            for k in 1..=E::COUNT {
-                let input = inputs.axes(k);
-                assert!(input.sizes.len() <= ndim, "no operand has more axes than the shape");
-                l.strides[k] = input.stride(from_end, size);
+        for k in 0..=E::COUNT {
+            let operand = if k == 0 { axes } else { inputs.axes(k) };
+            assert!(operand.sizes.len() <= shape.len(), "no operand has more axes than the shape");
+            for (from_end, &size) in shape.iter().rev().enumerate() {
+                let l = &mut room[1 - from_end];
+                (l.len, l.strides[k]) = (size, operand.stride(from_end, size));
             }
         }
-        let loops = join(room, ndim);
+        let [rows, columns] = &room;
+        let step = |l: &Loop| l.strides[0].unsigned_abs();
+        if columns.len == 1 || !rows.is_reduced() && step(rows) < step(columns) {
+            room.swap(0, 1);
+        }
+        let loops = join(room, shape.len());
         Some(Self { loops, out: pointer, read: inputs.at, arrays: PhantomData })
     }
 
@@ -961,20 +969,22 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         Self::planned(plan, pointer, input.at)
     }
 
-    /// [`sum`](Self::sum) with the array's axes as the loops: reduced axes inside, otherwise in order, neither merged nor
-    /// reversed. `None` unless the array has at most two axes, and from 1 to `most` elements.
+    /// [`sum`](Self::sum) with the array's axes as the loops, neither merged nor reversed. `None` unless the array has at
+    /// most two axes, and from 1 to [`SMALL`] elements.
+    ///
+    /// If one loop is reduced and the elements are adjacent along the other, both in the array and in `out`, the reduced one
+    /// is outside, and otherwise inside.
     ///
     /// # Panics
     /// As [`sum`](Self::sum).
     #[inline]
     pub(crate) fn small_sum(
         room: &'a mut [Loop; 2],
-        most: usize,
         input: &Inputs<'a, (A,)>,
         out: Output<'a, T>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
-        if !(1..=most).contains(&input.axes(1).small_len()?) {
+        if !(1..=SMALL).contains(&small_len(input.axes(1).sizes)?) {
             return None;
         }
         let (pointer, axes) = out.into_parts();

@@ -8,6 +8,7 @@ mod lanes;
 mod rows;
 mod streams;
 
+use super::lane::{self, IN_ORDER};
 use super::levels::RADIX;
 use super::loops::{Loop, LoopPlan, Loops, steps};
 use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
@@ -41,8 +42,6 @@ impl<T, S: Store<T>, X> Sums<T, S> for X where
 
 /// The fewest bytes of input for several threads: a smaller sum takes less time than waking them.
 const PARALLEL_BYTES: usize = 2 << 20;
-/// Up to this many elements are added one after the other: a plan takes longer than the sum.
-const SMALL: usize = 64;
 /// The fewest elements that are worth another thread.
 const GRAIN: usize = 1 << 16;
 
@@ -79,7 +78,11 @@ fn with_nest<A: Element, T>(
 ) {
     if input.axes(1).sizes.contains(&0) {
         out.for_each(empty);
-    } else if let Some(nest) = Nest::small_sum(&mut [Loop::ONE; 2], SMALL, input, out.reborrow(), dropped) {
+        return;
+    }
+    let mut room = [Loop::ONE; 2];
+    let small = Nest::small_sum(&mut room, input, out.reborrow(), dropped);
+    if let Some(nest) = small.filter(|nest| is_small(nest.loops())) {
         then(nest, true);
     } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         then(nest, false);
@@ -103,9 +106,27 @@ fn sum<T: Element, S: Store<T>>(
     }
 }
 
-/// One output after the other, for up to two reduced loops.
+/// Whether the loops of a small sum run over rows that are added up.
+#[inline]
+fn are_rows(loops: &[Loop]) -> bool {
+    matches!(loops, [rows, row] if rows.is_reduced() && !row.is_reduced())
+}
+
+/// Whether there are few elements for each output, or few in all.
+#[inline]
+fn is_small(loops: &[Loop]) -> bool {
+    steps(if are_rows(loops) { &loops[..1] } else { loops }) <= IN_ORDER
+}
+
+/// One output after the other, or adjacent ones side by side. Each adds its elements in order.
 #[inline]
 fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    if are_rows(nest.loops()) {
+        let (Some(x), Some(slots)) = (nest.read().block(true).dense(), nest.slots()) else {
+            unreachable!("rows of adjacent elements")
+        };
+        return lane::columns(x, slots, store);
+    }
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
     let mut outputs = nest.walk(reduced);
     while let Some(output) = outputs.next() {
