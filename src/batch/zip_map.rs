@@ -250,8 +250,7 @@ pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N
 ) -> Result<Array<O, W>, BroadcastError> {
     let base = base.base(parts)?;
     let shape: W = result_shape(parts, sizes(&base), size_of::<O>())?;
-    let default = O::default();
-    filled(shape, || default.clone()).map_err(|no| result_too_large(parts, sizes(&base), &no.shape, no.size))
+    filled(shape, O::default()).map_err(|no| result_too_large(parts, sizes(&base), &no.shape, no.size))
 }
 
 /// The number of base axes of an array of shape `out` into which results with base `R` are written.

@@ -128,7 +128,7 @@ fn fresh_like<R, E: Elements, D: Dimension>(
     fill: impl FnOnce(&mut ArrayRef<MaybeUninit<R>, D>),
 ) -> Result<Array<R, D>, NoMemory> {
     let sizes = shape.clone();
-    fresh(shape, &|former, latter| inputs.is_inside(sizes.slice(), former, latter), fill)
+    fresh(shape, Some(&|former, latter| inputs.is_inside(sizes.slice(), former, latter)), fill)
 }
 
 /// The fewest elements to hand to another thread. Measured with a sum of two `f32` arrays on two threads: up to 2^18
@@ -192,7 +192,7 @@ impl<A: Clone> Make<A, (A,)> for Cloning {
 
 /// A copy in standard layout.
 pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Result<Array<A, D>, NoMemory> {
-    fresh(array.raw_dim(), &|_, _| None, |out| copy_into_uninit(out, array))
+    fresh(array.raw_dim(), None, |out| copy_into_uninit(out, array))
 }
 
 /// Clones the elements of the array into `out`, to whose shape the array stretches.

@@ -7,7 +7,7 @@
 //! blocks:  for each block of outputs:              all reduced loops fit into L1
 //!              buffer[..] += make(a[..], b[..], …)
 //!              out[..] = the buffer, reduced
-//! tiles:   for each tile, for each 32 rows of it:  every other sum: see `tiles`
+//! tiles:   for each tile, for each 64 rows of it:  every other sum: see `tiles`
 //!              for each row: tile[i] += make(a[i], b[i], …)
 //!              carry full levels
 //! ```
@@ -29,11 +29,12 @@ use super::nest::{Elements, Inputs, Nest, Output, PART, Visit};
 use super::simd::{self, Cpu, Work};
 use super::store::take;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
+use core::mem::replace;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
 /// The number of rows that are added to a level before it is carried.
-const ROWS: usize = 32;
+const ROWS: usize = IN_ORDER;
 /// The same for rows that are read where they are, eight at a time.
 const ROWS_IN_PLACE: usize = 128;
 /// The most sums in all levels of a tile.
@@ -86,8 +87,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) -> Result<Array<R, D>, NoMemory> {
-    let identity = combine.identity();
-    let mut out = filled(shape, || identity.clone())?;
+    let mut out = filled(shape, combine.identity())?;
     if !visit_small(joint, Output::of(&mut out), inputs, visit) {
         planned(joint, Output::of(&mut out), inputs, visit, combine);
     }
@@ -139,8 +139,7 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
     combine: &dyn CombineInPlace<A>,
 ) -> Result<Array<A, D>, NoMemory> {
     let inputs = Inputs::from((array,));
-    let identity = combine.identity();
-    let mut out = filled(shape, || identity.clone())?;
+    let mut out = filled(shape, combine.identity())?;
     if !visit_small(array.shape(), Output::of(&mut out), &inputs, visit) {
         planned_in_place(&inputs, Output::of(&mut out), visit, combine);
     }
@@ -225,7 +224,7 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     if !const { forgettable::<R>() } {
         return drive_lanes(nest, visit);
     }
-    match FusedStrategy::of::<R>(nest.loops(), E::COUNT) {
+    match FusedStrategy::of::<R>(nest.loops(), E::COUNT, moving_along(&nest).is_some()) {
         FusedStrategy::Direct => drive_lanes(nest, visit),
         FusedStrategy::Blocks { tiling, lanes } => {
             tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, lanes, visit, combine));
@@ -253,7 +252,8 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 
 /// The strategy for a reduced nest of [`forgettable`] results, chosen by its loops.
 enum FusedStrategy {
-    /// No loop is reduced, or the innermost one alone, which is short, or there are few results.
+    /// Outputs are combined in place: no loop is reduced, or one alone, which is a short lane or runs over few rows, or
+    /// there are few results.
     Direct,
     /// All reduced loops are within a block. `lanes` are long, and all inputs are adjacent along them.
     Blocks {
@@ -264,13 +264,17 @@ enum FusedStrategy {
 }
 
 impl FusedStrategy {
-    /// `count` is the number of inputs.
-    fn of<R>(loops: &[Loop], count: usize) -> Self {
+    /// `count` is the number of inputs. `in_rows` is whether a loop is compiled for the rows along the innermost loop.
+    fn of<R>(loops: &[Loop], count: usize, in_rows: bool) -> Self {
         let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
         let limits = Self::limits::<R>();
         let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
-        let is_short_lane = first > 0 && first + 1 == loops.len() && reduced <= SHORT;
-        if is_short_lane || steps(loops) <= IN_ORDER {
+        let is_direct = match &loops[first..] {
+            [_] => first > 0 && reduced <= SHORT,
+            [rows, row] => in_rows && !row.is_reduced() && rows.len <= IN_ORDER && row.len <= ROOM,
+            _ => false,
+        };
+        if is_direct || steps(loops) <= IN_ORDER {
             return Self::Direct;
         }
         if reduced > room {
@@ -318,14 +322,16 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     };
     let at_once = if simd::has_lanes() { 3.min(rows.len()) } else { 2 };
     let (mut scratch, mut dense, mut written) = (Scratch::new(), Loops::new(), Loops::new());
-    let buffer = scratch.filled(steps(block), &combine.identity());
+    let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
     let mut kept = Loops::new();
     kept.written(block);
     let kept = tiles::shape(&kept, kept.first().map_or(1, |l| l.len));
     let mut reads = parts.walk(first);
     let mut writes = nest.written(&mut written).walk(kept.len());
     while let (Some(items), Some(slots)) = (reads.next(), writes.next()) {
-        buffer.fill(combine.identity());
+        if !replace(&mut is_filled, false) {
+            buffer.fill(combine.identity());
+        }
         if lanes {
             let mut blocks = items.main.onto(buffer, rows, &mut dense).walk(at_once);
             while let Some(block) = blocks.next() {
@@ -542,7 +548,7 @@ mod tests {
         };
         let strategy = |loops: &[_]| {
             let loops: Vec<_> = loops.iter().map(of).collect();
-            match FusedStrategy::of::<f32>(&loops, 2) {
+            match FusedStrategy::of::<f32>(&loops, 2, true) {
                 FusedStrategy::Blocks { tiling, lanes } => Some((tiling.take, lanes)),
                 FusedStrategy::Direct | FusedStrategy::Tiles(_) => None,
             }
@@ -556,6 +562,22 @@ mod tests {
         assert_eq!(lanes(PART, 1), Some((BLOCK / PART, false)));
         assert_eq!([lanes(100, 2), lanes(100, 0)], [Some((20, false)); 2]);
         assert_eq!(lanes(BLOCK + 1, 1), None);
+    }
+
+    #[test]
+    fn rows_are_combined_in_their_outputs() {
+        let is_direct = |loops: &[(usize, [isize; 2])], in_rows| {
+            let of = |&(len, [out, a]): &(usize, [isize; 2])| Loop { len, strides: [out, a, 0, 0, 0, 0, 0] };
+            let loops: Vec<_> = loops.iter().map(of).collect();
+            matches!(FusedStrategy::of::<f32>(&loops, 1, in_rows), FusedStrategy::Direct)
+        };
+        let rows = |rows, columns| [(9, [5000, 1]), (rows, [0, 5000]), (columns, [1, 1])];
+        assert!(is_direct(&rows(IN_ORDER, ROOM), true));
+        // many rows, wide rows, rows without a loop, more reduced loops
+        assert!(!is_direct(&rows(IN_ORDER + 1, 70), true) && !is_direct(&rows(9, ROOM + 1), true));
+        assert!(!is_direct(&rows(9, 70), false));
+        assert!(!is_direct(&[(2, [0, 5000]), (9, [70, 700]), (9, [0, 70]), (70, [1, 1])], true));
+        assert!(!is_direct(&[(9, [0, 70]), (70, [0, 1])], true));
     }
 
     #[test]

@@ -50,26 +50,26 @@ pub(crate) fn reserved<A, D: Dimension>(shape: &D) -> Result<Vec<A>, NoMemory> {
     }
 }
 
-/// A new array in standard layout. `make` makes each element.
-pub(crate) fn filled<A, D: Dimension>(shape: D, make: impl FnMut() -> A) -> Result<Array<A, D>, NoMemory> {
-    let elements = reserved_and_filled(&shape, make)?;
+/// A new array in standard layout, of clones of `element`.
+pub(crate) fn filled<A: Clone, D: Dimension>(shape: D, element: A) -> Result<Array<A, D>, NoMemory> {
+    let elements = reserved_and_filled(&shape, element)?;
     Ok(in_standard_layout(shape, elements))
 }
 
 /// [`filled`], with the axes ordered by `is_inside` in memory.
-pub(super) fn filled_in_order<A, D: Dimension>(
+pub(super) fn filled_in_order<A: Clone, D: Dimension>(
     shape: D,
     is_inside: &IsInside<'_>,
-    make: impl FnMut() -> A,
+    element: A,
 ) -> Result<Array<A, D>, NoMemory> {
-    let elements = reserved_and_filled(&shape, make)?;
-    Ok(ordered(shape, is_inside, |shape| in_standard_layout(shape, elements)))
+    let elements = reserved_and_filled(&shape, element)?;
+    Ok(ordered(shape, Some(is_inside), |shape| in_standard_layout(shape, elements)))
 }
 
 /// The elements of an array of shape `shape`.
-fn reserved_and_filled<A, D: Dimension>(shape: &D, make: impl FnMut() -> A) -> Result<Vec<A>, NoMemory> {
+fn reserved_and_filled<A: Clone, D: Dimension>(shape: &D, element: A) -> Result<Vec<A>, NoMemory> {
     let mut elements = reserved(shape)?;
-    elements.resize_with(shape.size(), make);
+    elements.resize(shape.size(), element);
     Ok(elements)
 }
 
@@ -85,10 +85,10 @@ pub(crate) fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) ->
 }
 
 /// A new array of zeros in standard layout. For plain numbers, the system provides zeroed pages on first use.
-pub(super) fn zeros<A: Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMemory> {
+pub(super) fn zeros<A: Clone + Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMemory> {
     let (len, layout) = (shape.size(), Layout::array::<A>(shape.size()));
     let layout = layout.ok().filter(|layout| plain_size::<A>().is_some() && layout.size() > 0);
-    let Some(layout) = layout else { return filled(shape, A::zero) };
+    let Some(layout) = layout else { return filled(shape, A::zero()) };
     // SAFETY: The size of the layout is not zero.
     let zeroed = unsafe { alloc_zeroed(layout) }.cast::<A>();
     if zeroed.is_null() {
@@ -313,7 +313,7 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: 
     }
 }
 
-/// A new array whose axes are ordered by `is_inside` in memory. `fill` writes its elements.
+/// A new array whose axes are ordered by `is_inside` in memory, or in standard layout. `fill` writes its elements.
 ///
 /// `fill` is a pass of this kernel over the whole array: [`each`](super::each), a [`sum`](super::sum) or a
 /// [`product`](super::product). A pass is trusted to write every element. If it panics, the elements it wrote are
@@ -321,7 +321,7 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: 
 #[inline]
 pub(super) fn fresh<A, D: Dimension>(
     shape: D,
-    is_inside: &IsInside<'_>,
+    is_inside: Option<&IsInside<'_>>,
     fill: impl FnOnce(&mut ArrayRef<MaybeUninit<A>, D>),
 ) -> Result<Array<A, D>, NoMemory> {
     let mut array = uninit(shape, is_inside)?;
@@ -331,7 +331,10 @@ pub(super) fn fresh<A, D: Dimension>(
 }
 
 #[inline]
-fn uninit<A, D: Dimension>(shape: D, is_inside: &IsInside<'_>) -> Result<Array<MaybeUninit<A>, D>, NoMemory> {
+fn uninit<A, D: Dimension>(
+    shape: D,
+    is_inside: Option<&IsInside<'_>>,
+) -> Result<Array<MaybeUninit<A>, D>, NoMemory> {
     let (mut elements, len) = (reserved(&shape)?, shape.size());
     // SAFETY: The vector has room for `len` elements, and a `MaybeUninit` needs no value.
     unsafe { elements.set_len(len) };
@@ -444,10 +447,9 @@ mod tests {
             return;
         }
         let shape = Dim([1 << 30, 1 << 29]);
-        for refused in [
-            zeros::<f64, _>(shape).expect_err("too large"),
-            filled(shape, || 1.0_f64).expect_err("too large"),
-        ] {
+        for refused in
+            [zeros::<f64, _>(shape).expect_err("too large"), filled(shape, 1.0_f64).expect_err("too large")]
+        {
             assert_eq!((refused.shape.as_slice(), refused.size), (&[1 << 30, 1 << 29][..], 8));
         }
         assert!(reserved::<(), _>(&Dim([usize::MAX / 2])).is_ok(), "nothing needs no memory");

@@ -7,17 +7,17 @@ use ndarray::{Array, Dimension};
 /// Whether the first of two axes goes inside the second in memory; `None` if their order does not matter.
 pub(super) type IsInside<'f> = dyn Fn(usize, usize) -> Option<bool> + 'f;
 
-/// A new array of shape `shape`, made by `make`, whose axes are ordered by `is_inside` in memory.
+/// A new array of shape `shape`, made by `make`, whose axes are ordered by `is_inside` in memory, or as in the shape.
 ///
 /// Axes keep the order of the shape where `is_inside` returns `None`. It is called for axes of at least two elements only:
 /// an array with elements has few of these.
 #[inline]
 pub(super) fn ordered<B, D: Dimension>(
     shape: D,
-    is_inside: &IsInside<'_>,
+    is_inside: Option<&IsInside<'_>>,
     make: impl FnOnce(D) -> Array<B, D>,
 ) -> Array<B, D> {
-    match permuted(&shape, is_inside) {
+    match is_inside.and_then(|is_inside| permuted(&shape, is_inside)) {
         None => make(shape),
         Some((permuted, places)) => make(permuted).permuted_axes(places),
     }
@@ -26,6 +26,9 @@ pub(super) fn ordered<B, D: Dimension>(
 /// The shape in the order in memory, and the place of each axis there. `None` if that is the order of the shape.
 #[inline]
 fn permuted<D: Dimension>(shape: &D, is_inside: &IsInside<'_>) -> Option<(D, D)> {
+    if shape.ndim() < 2 {
+        return None;
+    }
     let (mut permuted, mut places) = (shape.clone(), shape.clone());
     if order(slice(&mut permuted), slice(&mut places), is_inside) {
         return None;

@@ -78,7 +78,7 @@ pub(crate) fn products_to_new<T: LinalgScalar, D: Dimension>(
         products_into(Output::of(&mut out), inputs, axes, executor);
         return Ok(out);
     }
-    fresh(shape, &|_, _| None, |out| {
+    fresh(shape, None, |out| {
         let mut out = Output::of(out);
         if let Some(nest) = Nest::products(&mut LoopPlan::new(), out.reborrow(), inputs, axes) {
             return executor.run(nest.write_only(), &Products);

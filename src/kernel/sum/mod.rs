@@ -143,9 +143,11 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension>(
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
 ) -> Result<Array<A, D>, NoMemory> {
     let mut strides = D::zeros(shape.ndim());
-    let kept = input.axes(1).strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
-    for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
-        *stride = own.unsigned_abs();
+    if shape.ndim() > 1 {
+        let kept = input.axes(1).strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
+        for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
+            *stride = own.unsigned_abs();
+        }
     }
     let is_inside = |former: usize, latter: usize| {
         let says_nothing = strides[former] == 0 || strides[latter] == 0;
@@ -153,11 +155,11 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension>(
     };
     if const { needs_drop::<A>() } {
         // initialised, so that a panic does not leak the sums that were stored before it
-        let mut out = filled_in_order(shape, &is_inside, A::zero)?;
+        let mut out = filled_in_order(shape, &is_inside, A::zero())?;
         sum_into(input, Output::of(&mut out), dropped, &Overwrite, executor);
         return Ok(out);
     }
-    fresh(shape, &is_inside, |out| {
+    fresh(shape, Some(&is_inside), |out| {
         let zero = |slot: &mut MaybeUninit<A>| {
             slot.write(A::zero());
         };
