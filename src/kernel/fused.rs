@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! small:   out[..] += make(a[..], b[..], …)        up to two axes and few elements, not planned
-//! lanes:   for each output, or row of outputs:     the reduced loop is innermost, and short
+//! direct:  for each output, or row of outputs:     one reduced loop, short and innermost or around rows
 //!              for i in lane: out[..] += make(a[i][..], b[i][..], …)
 //! blocks:  for each block of outputs:              all reduced loops fit into L1
 //!              buffer[..] += make(a[..], b[..], …)
@@ -88,34 +88,29 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     combine: &C,
 ) -> Result<Array<R, D>, NoMemory> {
     let mut out = filled(shape, combine.identity())?;
-    if !visit_small(joint, Output::of(&mut out), inputs, visit) {
+    let mut room = [Loop::ONE; 2];
+    let small = Nest::small(&mut room, Some(joint), Output::of(&mut out), inputs);
+    if !small.is_some_and(|nest| visit_few(nest, visit)) {
         planned(joint, Output::of(&mut out), inputs, visit, combine);
     }
     Ok(out)
 }
 
-/// Combines few results in the order of the axes, without a plan. Returns whether they are few.
+/// Combines the results along up to two loops in their order, if they are few. Returns whether they are.
 #[inline]
-fn visit_small<R, E: Elements>(
-    joint: &[usize],
-    out: Output<'_, R>,
-    inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, R, E>,
-) -> bool {
-    let mut room = [Loop::ONE; 2];
-    let Some(nest) = Nest::small(&mut room, Some(joint), out, inputs) else { return false };
+fn visit_few<R, E: Elements>(nest: Nest<'_, R, E>, visit: &mut VisitBlock<'_, R, E>) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
     let reduced = loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product::<usize>();
-    let few = match loops.last() {
+    let most = match loops.last() {
         Some(lane) if lane.is_reduced() => SHORT,
         _ if moving.is_some() => IN_ORDER,
         _ => 0,
     };
-    let is_small = reduced <= few || steps(loops) <= IN_ORDER;
-    if is_small {
+    let are_few = reduced <= most || steps(loops) <= IN_ORDER;
+    if are_few {
         visit(nest, moving);
     }
-    is_small
+    are_few
 }
 
 /// [`reduce_to`] by a plan: compiled once for all numbers of axes.
@@ -140,10 +135,31 @@ pub(crate) fn reduce<A: Clone, D: Dimension>(
 ) -> Result<Array<A, D>, NoMemory> {
     let inputs = Inputs::from((array,));
     let mut out = filled(shape, combine.identity())?;
-    if !visit_small(array.shape(), Output::of(&mut out), &inputs, visit) {
+    let mut room = [Loop::ONE; 2];
+    let small = Nest::small(&mut room, Some(array.shape()), Output::of(&mut out), &inputs);
+    if !small.is_some_and(|nest| few_in_place(nest, visit, combine)) {
         planned_in_place(&inputs, Output::of(&mut out), visit, combine);
     }
     Ok(out)
+}
+
+/// [`visit_few`], or the rows of a small array where they are.
+#[inline]
+fn few_in_place<A: Clone>(
+    nest: Nest<'_, A, (A,)>,
+    visit: &mut VisitBlock<'_, A, (A,)>,
+    combine: &dyn CombineInPlace<A>,
+) -> bool {
+    if !const { forgettable::<A>() } {
+        return visit_few(nest, visit);
+    }
+    match nest.rows() {
+        Ok((rows, slots)) => {
+            combine.rows_to(slots, rows, [0, rows.rows()]);
+            true
+        }
+        Err(nest) => visit_few(nest, visit),
+    }
 }
 
 /// [`reduce`] by a plan: compiled once for all numbers of axes.
@@ -153,25 +169,11 @@ fn planned_in_place<A: Clone>(
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn CombineInPlace<A>,
 ) {
-    let mut plan = LoopPlan::new();
-    let Some(nest) = Nest::sum(&mut plan, input, out, &|_| false) else { return };
-    match InPlace::of::<A>(nest.loops()) {
-        Some(InPlace::Lanes { inner }) => {
-            let mut runs = nest.blocks(inner, false);
-            while let Some(run) = runs.next() {
-                combine.lanes_to(run);
-            }
+    if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, &|_| false) {
+        match InPlace::of::<A>(nest.loops()) {
+            Some(strategy) => strategy.run(nest, combine),
+            None => reduce_nest(nest, visit, combine),
         }
-        Some(InPlace::Rows) => {
-            let mut runs = nest.blocks(2, true);
-            while let Some(mut run) = runs.next() {
-                while let Some((block, slots)) = run.next() {
-                    combine.rows_to(slots.slice(), block, [0, block.rows()]);
-                }
-            }
-        }
-        Some(InPlace::Tiles(tiling)) => in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine }),
-        None => reduce_nest(nest, visit, combine),
     }
 }
 
@@ -212,6 +214,26 @@ impl InPlace {
                 )))
             }
             _ => None,
+        }
+    }
+
+    fn run<A: Clone>(self, nest: Nest<'_, A, (A,)>, combine: &dyn CombineInPlace<A>) {
+        match self {
+            Self::Lanes { inner } => {
+                let mut runs = nest.blocks(inner, false);
+                while let Some(run) = runs.next() {
+                    combine.lanes_to(run);
+                }
+            }
+            Self::Rows => {
+                let mut runs = nest.blocks(2, true);
+                while let Some(mut run) = runs.next() {
+                    while let Some((block, slots)) = run.next() {
+                        combine.rows_to(slots.slice(), block, [0, block.rows()]);
+                    }
+                }
+            }
+            Self::Tiles(tiling) => in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine }),
         }
     }
 }

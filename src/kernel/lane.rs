@@ -269,15 +269,18 @@ fn across_by<T: Clone, S: Store<T>, const R: usize, const K: usize>(
 
 /// Stores the sum of each column in its slot: row after row, eight columns side by side.
 #[inline(always)]
-pub(super) fn columns<T: Clone + Zero, S: Store<T>>(x: Block<'_, T, true>, slots: &mut [S::Slot], store: &S) {
-    let i = columns_by::<T, S, 8>(x, 0, slots, store);
-    columns_by::<T, S, 1>(x, i, slots, store);
+pub(super) fn columns<T: Clone + Zero, S: Store<T>>(x: Block<'_, T>, slots: &mut [S::Slot], store: &S) {
+    let i = match x.dense() {
+        Some(x) => columns_by::<T, S, 8, true>(x, 0, slots, store),
+        None => columns_by::<T, S, 8, false>(x, 0, slots, store),
+    };
+    columns_by::<T, S, 1, false>(x, i, slots, store);
 }
 
 /// [`columns`], `K` side by side, from column `i` on. Returns the first column that is left.
 #[inline(always)]
-fn columns_by<T: Clone + Zero, S: Store<T>, const K: usize>(
-    x: Block<'_, T, true>,
+fn columns_by<T: Clone + Zero, S: Store<T>, const K: usize, const DENSE: bool>(
+    x: Block<'_, T, DENSE>,
     mut i: usize,
     slots: &mut [S::Slot],
     store: &S,

@@ -16,14 +16,14 @@
 //! | [`each`]: transposed blocks | operands that are contiguous across the output's rows | the same, of a block of cache lines |
 //! | [`each`]: side by side | sums over one short innermost loop | this loop, and some outputs as the innermost one |
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
-//! | [`sum`]: small | up to two axes, and 64 elements in all or 64 rows of 512 | the axes themselves, not planned |
+//! | [`sum`]: small | up to two axes and 512 elements, 64 of them for one output | the axes themselves, not planned |
 //! | [`sum`]: lanes | at most one reduced loop, one of the two innermost | kept loops, and a lane or some rows |
 //! | [`sum`]: streams | many sums of up to 128 rows each | kept loops, a reduced one, a kept one |
 //! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
 //! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
-//! | [`fused`]: small | the same, and lanes of 16 in up to 512 elements | the axes themselves, not planned |
+//! | [`fused`]: small | the same, but lanes of up to 16, or 64 elements in all | the axes themselves, not planned |
 //! | [`fused`]: in place | reductions of one array over adjacent lanes, or over rows | kept loops, and a lane or rows; tiles |
-//! | [`fused`]: lanes | sums of a closure's results over one short innermost loop | the same: it is the output of [`each`] |
+//! | [`fused`]: direct | sums of a closure's results over a short innermost loop, or up to 64 rows | the same: the output of [`each`] |
 //! | [`fused`]: blocks | the same, if all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |
 //! | [`fused`]: tiles | every other sum of a closure's results | as rows in tiles; each tile is the output of [`each`] |
 //! | [`product`]: library | large products of `f32` and `f64` | batches, rows, terms, columns; shared matrices make one product |

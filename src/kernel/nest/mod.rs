@@ -467,10 +467,9 @@ fn small_sum<'a>(
         count += 1;
     });
     let loops = &mut room[..count];
-    let is_row = |l: &Loop| l.strides[0] == 1 && l.strides[1] == 1;
     match loops {
-        [kept, reduced] if !kept.is_reduced() && reduced.is_reduced() && is_row(kept) => loops.swap(0, 1),
-        [reduced, kept] if reduced.is_reduced() && !kept.is_reduced() && !is_row(kept) => loops.swap(0, 1),
+        [kept, reduced] if kept.strides[0] == 1 && reduced.is_reduced() => loops.swap(0, 1),
+        [reduced, kept] if reduced.is_reduced() && !matches!(kept.strides[0], 0 | 1) => loops.swap(0, 1),
         _ => {}
     }
     loops
@@ -972,8 +971,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// [`sum`](Self::sum) with the array's axes as the loops, neither merged nor reversed. `None` unless the array has at
     /// most two axes, and from 1 to [`SMALL`] elements.
     ///
-    /// If one loop is reduced and the elements are adjacent along the other, both in the array and in `out`, the reduced one
-    /// is outside, and otherwise inside.
+    /// If one loop is reduced, it is outside where the outputs are adjacent along the other, and otherwise inside.
     ///
     /// # Panics
     /// As [`sum`](Self::sum).
@@ -990,6 +988,20 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         let (pointer, axes) = out.into_parts();
         let loops = small_sum(room, axes, input.axes(1), dropped);
         Some(Self { loops, out: pointer, read: input.at, arrays: PhantomData })
+    }
+
+    /// The elements of the input in rows, and the outputs to which these rows are reduced. The nest itself unless it has two
+    /// loops, of which the first one is reduced, and the outputs are adjacent along the second one.
+    #[inline(always)]
+    pub(crate) fn rows(self) -> Result<(Block<'a, A>, &'a mut [T]), Self> {
+        match self.loops {
+            [rows, row] if rows.is_reduced() && row.strides[0] == 1 => {
+                let x = self.read().block(true);
+                let Some(slots) = self.slots() else { unreachable!("adjacent outputs") };
+                Ok((x, slots))
+            }
+            _ => Err(self),
+        }
     }
 
     /// Walks the outer loops: at each of their indices, the elements along the `inner` innermost loops. Those of the input
@@ -1410,13 +1422,12 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
     ) -> [T; C] {
         assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
         assert!(column <= self.width && C <= self.width - column, "columns of the block");
-        const { assert!(DENSE || C == 1, "columns are adjacent") };
         let at =
             self.at.wrapping_offset(row.cast_signed() * self.stride + column.cast_signed() * self.step());
         array(|j| {
             let column = array::<T, R>(|r| {
                 // SAFETY: Row `row + r` and column `column + j` are in the block, whose elements are borrowed.
-                unsafe { (*at.offset(r.cast_signed() * self.stride + j.cast_signed())).clone() }
+                unsafe { (*at.offset(r.cast_signed() * self.stride + j.cast_signed() * self.step())).clone() }
             });
             by_halves(column, op)
         })

@@ -413,6 +413,7 @@ fn blocks_are_the_elements_along_the_loops() {
             assert_eq!(items(block), rows);
             let expected = [1, 2].map(|j| op(rows[1][j], rows[2][j]));
             assert_eq!(block.columns::<2, 1>(1, 2, &op), expected[1..]);
+            assert_eq!(block.columns::<2, 2>(1, 1, &op), expected);
             if let Some(block) = block.dense() {
                 assert_eq!(block.columns::<2, 2>(1, 1, &op), expected);
             }
@@ -815,6 +816,30 @@ fn slots_with_values() {
         Nest::sum(&mut plan, &Inputs::from((&*a,)), Output::of(&mut out), &|_| false).expect("an index");
     nest.each_slot(&mut [7, 8], 1, |slot, value| *slot = *value);
     assert_eq!(out[0], 7);
+}
+
+#[test]
+fn rows_of_small_sums() {
+    let x = Array2::from_shape_fn((3, 4), |(i, j)| 10 * i + j);
+    let mut out = Array2::from_elem((8, 8), 0_u16);
+    // over the first axis and the second, of a matrix and its transpose, to adjacent outputs and others
+    for (x, axis) in [(x.view(), 0), (x.view(), 1), (x.t(), 0), (x.t(), 1)] {
+        let kept = x.len_of(Axis(1 - axis));
+        for step in [1, 2, -1_isize] {
+            let mut room = [Loop::ONE; 2];
+            let mut out = out.row_mut(0);
+            out.slice_collapse(s![..kept.cast_signed() * step.abs(); step]);
+            let inputs = Inputs::from((&*x,));
+            let nest = Nest::small_sum(&mut room, &inputs, Output::of(&mut out), &|i| i == axis);
+            let rows = nest.expect("few elements").rows();
+            assert_eq!(rows.is_ok(), step == 1);
+            let Ok((rows, slots)) = rows else { continue };
+            assert_eq!((rows.rows(), slots.len()), (x.len_of(Axis(axis)), kept));
+            for (i, j) in ndarray::indices((rows.rows(), kept)) {
+                assert_eq!(rows.get(i, j), &x[if axis == 0 { [i, j] } else { [j, i] }]);
+            }
+        }
+    }
 }
 
 #[test]

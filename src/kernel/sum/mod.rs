@@ -97,36 +97,31 @@ fn sum<T: Element, S: Store<T>>(
     store: &S,
     executor: impl Sums<T, S>,
 ) {
-    if is_small {
-        small(nest, store);
-    } else if const { forgettable::<T>() } {
-        run(nest, store, executor);
-    } else {
+    if !const { forgettable::<T>() } {
         plain(nest, store);
+    } else if is_small {
+        small(nest, store);
+    } else {
+        run(nest, store, executor);
     }
 }
 
-/// Whether the loops of a small sum run over rows that are added up.
-#[inline]
-fn are_rows(loops: &[Loop]) -> bool {
-    matches!(loops, [rows, row] if rows.is_reduced() && !row.is_reduced())
-}
-
-/// Whether there are few elements for each output, or few in all.
+/// Whether few elements are added to each of adjacent outputs, or few in all.
 #[inline]
 fn is_small(loops: &[Loop]) -> bool {
-    steps(if are_rows(loops) { &loops[..1] } else { loops }) <= IN_ORDER
+    match loops {
+        [rows, row] if rows.is_reduced() && row.strides[0] == 1 => rows.len <= IN_ORDER,
+        _ => steps(loops) <= IN_ORDER,
+    }
 }
 
 /// One output after the other, or adjacent ones side by side. Each adds its elements in order.
 #[inline]
 fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-    if are_rows(nest.loops()) {
-        let (Some(x), Some(slots)) = (nest.read().block(true).dense(), nest.slots()) else {
-            unreachable!("rows of adjacent elements")
-        };
-        return lane::columns(x, slots, store);
-    }
+    let nest = match nest.rows() {
+        Ok((rows, slots)) => return lane::columns(rows, slots, store),
+        Err(nest) => nest,
+    };
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
     let mut outputs = nest.walk(reduced);
     while let Some(output) = outputs.next() {
