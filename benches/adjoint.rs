@@ -248,22 +248,25 @@ fn all_of_few(c: &mut Criterion) {
     group.finish();
 }
 
-/// Fixed rank, allocation included.
+/// Small squares, allocation included.
 fn small(c: &mut Criterion) {
-    let x = Array2::<f32>::ones((8, 8));
-    let dynamic = x.clone().into_dyn();
-    let mut group = c.benchmark_group("f32/8x8");
-    for axis in 0..2 {
-        group.bench_function(BenchmarkId::new("crate", axis), |b| b.iter(|| black_box(&x).sum_axes(axis)));
-        group.bench_function(BenchmarkId::new("dynamic", axis), |b| {
-            b.iter(|| black_box(&dynamic).sum_axes(axis));
-        });
-        group.bench_function(BenchmarkId::new("ndarray", axis), |b| {
-            b.iter(|| black_box(&x).sum_axis(Axis(axis)));
-        });
+    for n in [8, 16] {
+        let x = Array2::<f32>::ones((n, n));
+        let dynamic = x.clone().into_dyn();
+        let mut group = c.benchmark_group(format!("f32/{n}x{n}"));
+        for axis in 0..2 {
+            group
+                .bench_function(BenchmarkId::new("crate", axis), |b| b.iter(|| black_box(&x).sum_axes(axis)));
+            group.bench_function(BenchmarkId::new("dynamic", axis), |b| {
+                b.iter(|| black_box(&dynamic).sum_axes(axis));
+            });
+            group.bench_function(BenchmarkId::new("ndarray", axis), |b| {
+                b.iter(|| black_box(&x).sum_axis(Axis(axis)));
+            });
+        }
+        group.bench_function("alloc", |b| b.iter(|| Array1::<f32>::zeros(black_box(n))));
+        group.finish();
     }
-    group.bench_function("alloc", |b| b.iter(|| Array1::<f32>::zeros(black_box(8))));
-    group.finish();
 }
 
 fn main() {

@@ -34,6 +34,11 @@ plain!(weighted_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
         *out = sums.iter().fold(rest, |a, &b| a + b);
     }
 });
+plain!(weighted_lanes<T>(out: &mut [T], a: &[T], row: &[T]) {
+    for (out, a) in out.iter_mut().zip(a.chunks_exact(row.len())) {
+        *out = a.iter().zip(row).fold(T::zero(), |sum, (&a, &r)| sum + a * r);
+    }
+});
 plain!(distances<T>(out: &mut [T], x: &[T], centres: &[T], len: usize) {
     let square = |x: T, c: T| (x - c) * (x - c);
     let centres = || centres.chunks_exact(len);
@@ -116,7 +121,34 @@ fn squared_distances<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &s
     }
 }
 
+/// Arrays so small that the work before the first element counts.
+fn small(c: &mut Criterion) {
+    for n in [3, 8, 16, 30] {
+        let (a, row) = (numbers::<f32, _>((n, n)), numbers::<f32, _>(n));
+        let (x, r) = (flat(&a), flat(&row));
+
+        let expected = (&a * &row).sum_axis(Axis(0));
+        let mut over_rows = group(c, &format!("sum_of_products/{n}_{n}"));
+        new_way!(over_rows, "fixed", expected, {
+            broadcast_map_sum_to((&a, black_box(&row)), n, |&a, &r| a * r).unwrap()
+        });
+        new_way!(over_rows, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(0)));
+        new_way!(over_rows, "plain", expected, filled(n, |out| weighted_sum::plain(out, x, black_box(r))));
+        over_rows.finish();
+
+        let expected = (&a * &row).sum_axis(Axis(1));
+        let mut over_lanes = group(c, &format!("sum_of_products/{n}_{n}_to_{n}_1"));
+        new_way!(over_lanes, "fixed", expected, {
+            broadcast_map_sum_to((&a, black_box(&row)), (n, 1), |&a, &r| a * r).unwrap()
+        });
+        new_way!(over_lanes, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(1)));
+        new_way!(over_lanes, "plain", expected, filled(n, |out| weighted_lanes::plain(out, x, black_box(r))));
+        over_lanes.finish();
+    }
+}
+
 pub(crate) fn all(c: &mut Criterion) {
+    small(c);
     weighted::<f32>(c, "");
     weighted::<f64>(c, "_f64");
     weighted::<i32>(c, "_i32");
