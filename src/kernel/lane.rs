@@ -369,6 +369,17 @@ pub(super) fn combine<T: Clone>(a: &mut [T], b: &[T], op: &impl Fn(T, T) -> T) {
     }
 }
 
+/// The accumulators of a lane, combined into one.
+#[inline(always)]
+pub(super) fn halved<T: Clone, const L: usize>(sums: &[T; L], op: &impl Fn(T, T) -> T) -> T {
+    let mut sums = sums.clone();
+    halve(&mut sums, 8, op);
+    // opaque, so that the compiler does not cut the vectors into pairs for the last eight
+    let mut eight: [T; 8] = black_box(array(|i| sums[i].clone()));
+    halve(&mut eight, 1, op);
+    eight[0].clone()
+}
+
 /// Combines the second half of the accumulators with the first until `keep` remain, at the front. Both counts are powers
 /// of two.
 #[inline(always)]

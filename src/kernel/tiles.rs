@@ -93,13 +93,15 @@ impl Tiling {
         Self { first, take, cascade: Cascade { levels, carry_every: limits.carry_every } }
     }
 
-    /// Blocks of all loops from `first` on, and of at most `most` steps of the loop around them.
-    pub(super) fn of_blocks(loops: &[Loop], first: usize, most: usize) -> Self {
-        let Some(outer) = first.checked_sub(1) else {
-            return Self { first, take: loops[first].len, ..Self::ONE };
-        };
-        let take = loops[outer].len.div_ceil(loops[outer].len.div_ceil(most));
-        Self { first: outer, take, ..Self::ONE }
+    /// Blocks of all loops from `first` on, and of at most `most` steps in all of the loops around them.
+    pub(super) fn of_blocks(loops: &[Loop], mut first: usize, mut most: usize) -> Self {
+        let mut take = loops[first].len;
+        while most > 1 && first > 0 && take == loops[first].len {
+            first -= 1;
+            take = loops[first].len.div_ceil(loops[first].len.div_ceil(most));
+            most /= take;
+        }
+        Self { first, take, ..Self::ONE }
     }
 
     /// The number of sums in a tile.
@@ -441,6 +443,18 @@ mod tests {
         let t = Tiling::of(&[Loop { len: 29, strides: [0, 1, 0, 0, 0, 0, 0] }], limits);
         assert_eq!((t.take, 29 % t.take), (3, 2));
         assert_eq!(sum(&array.slice(s![0, ..]).to_owned(), &[0], limits), 10);
+    }
+
+    #[test]
+    fn blocks_of_several_loops() {
+        let of = |&(len, out): &(usize, isize)| Loop { len, strides: [out, 1, 0, 0, 0, 0, 0] };
+        let loops: Vec<_> = [(5000, 16), (16, 1), (64, 0)].iter().map(of).collect();
+        for (most, first, take) in
+            [(1, 2, 64), (10, 1, 8), (16, 1, 16), (31, 1, 16), (64, 0, 4), (1 << 20, 0, 5000)]
+        {
+            let tiling = Tiling::of_blocks(&loops, 2, most);
+            assert_eq!((tiling.first, tiling.take), (first, take), "at most {most}");
+        }
     }
 
     #[test]
