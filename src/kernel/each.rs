@@ -324,12 +324,12 @@ impl PassStrategy {
 }
 
 /// The size of the largest plain number among the operands.
-fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize {
+pub(super) fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize {
     (1..=count).filter_map(plain).max().unwrap_or(1)
 }
 
 /// Whether all operands in `copied` are plain numbers.
-fn are_plain(copied: u8, plain: fn(usize) -> Option<usize>) -> bool {
+pub(super) fn are_plain(copied: u8, plain: fn(usize) -> Option<usize>) -> bool {
     operands(copied).all(|k| plain(k).is_some())
 }
 

@@ -14,17 +14,17 @@
 //!
 //! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
 //! L1 and write to adjacent partial results: `buffer` and `tile`. In blocks, a long lane is read in rows of [`PART`]
-//! elements, whose partial results stay in registers. Sums and reductions differ only in their [`Combine`].
+//! elements, whose partial results stay in registers; an input that stays along it is copied [`PART`] times. Sums and reductions differ only in their [`Combine`].
 //! Reductions of one array read lanes and rows in place, without a buffer, by the loops of sums.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
-use super::each::{Make, VisitBlock, drive, drive_lanes, moving_along};
+use super::each::{Make, VisitBlock, are_plain, drive, drive_lanes, largest, moving_along};
 use super::lane::{IN_ORDER, LONGEST};
 use super::levels::Levels;
-use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, lanes_follow, steps};
-use super::memory::{NoMemory, Scratch, filled, forgettable};
+use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, lanes_follow, steps};
+use super::memory::{LARGEST_COPY, NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Output, PART, Visit};
 use super::simd::{self, Cpu, Work};
 use super::store::take;
@@ -41,6 +41,8 @@ const ROWS_IN_PLACE: usize = 128;
 const ROOM: usize = 4096;
 /// The most elements of a block, which stays in L1 beside the operands.
 const BLOCK: usize = 2048;
+/// Longer lanes are read in parts even if inputs that stay along them have to be copied.
+const COPIED: usize = 4 * PART;
 /// Longer lanes are written to blocks, where they are vectorised.
 const SHORT: usize = 16;
 
@@ -246,7 +248,7 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     if !const { forgettable::<R>() } {
         return drive_lanes(nest, visit);
     }
-    match FusedStrategy::of::<R>(nest.loops(), E::COUNT, moving_along(&nest).is_some()) {
+    match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::plain_size, moving_along(&nest).is_some()) {
         FusedStrategy::Direct => drive_lanes(nest, visit),
         FusedStrategy::Blocks { tiling, lanes } => {
             tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, lanes, visit, combine));
@@ -287,7 +289,7 @@ enum FusedStrategy {
 
 impl FusedStrategy {
     /// `count` is the number of inputs. `in_rows` is whether a loop is compiled for the rows along the innermost loop.
-    fn of<R>(loops: &[Loop], count: usize, in_rows: bool) -> Self {
+    fn of<R>(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, in_rows: bool) -> Self {
         let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
         let limits = Self::limits::<R>();
         let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
@@ -303,8 +305,13 @@ impl FusedStrategy {
             return Self::Tiles(Tiling::of(loops, limits));
         }
         let lane = &loops[loops.len() - 1];
-        let are_adjacent = lane.strides[1..=count].iter().all(|&stride| stride == 1);
-        let lanes = lane.is_reduced() && lane.len > PART && are_adjacent;
+        // inputs that stay along a lane are copied, to move along it
+        let copied = bits(count, |k| lane.strides[k] == 0);
+        let are_adjacent =
+            (1..=count).all(|k| has(copied, k) || lane.strides[k] == 1) && are_plain(copied, plain);
+        let shortest = if copied == 0 { PART } else { COPIED };
+        let lanes = lane.is_reduced() && lane.len > shortest && are_adjacent;
+        let room = if lanes && copied != 0 { room.min(LARGEST_COPY / largest(count, plain)) } else { room };
         let width = if lanes { reduced / lane.len * PART } else { reduced };
         Self::Blocks { tiling: Tiling::of_blocks(loops, first, room / width), lanes }
     }
@@ -342,6 +349,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     } else {
         (TileRows::from(nest.read()), &loops[first..], &[][..])
     };
+    let copied = bits(E::COUNT, |k| loops[last].strides[k] == 0);
     let at_once = if simd::has_lanes() { 3.min(rows.len()) } else { 2 };
     let (mut scratch, mut dense, mut written) = (Scratch::new(), Loops::new(), Loops::new());
     let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
@@ -355,9 +363,15 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
             buffer.fill(combine.identity());
         }
         if lanes {
-            let mut blocks = items.main.onto(buffer, rows, &mut dense).walk(at_once);
-            while let Some(block) = blocks.next() {
-                visit(block, Some(all_inputs(E::COUNT)));
+            let nest = items.main.onto(buffer, rows, &mut dense);
+            let mut visit = |block: Nest<'_, R, E>| visit(block, Some(all_inputs(E::COUNT)));
+            if copied != 0 {
+                nest.gathered(copied, [at_once - 1, 1], &mut visit);
+            } else {
+                let mut blocks = nest.walk(at_once);
+                while let Some(block) = blocks.next() {
+                    visit(block);
+                }
             }
         } else {
             drive(items.main.onto(buffer, block, &mut dense), visit);
@@ -534,6 +548,15 @@ mod tests {
                 test(&whole.view().permuted_axes(&[2, 1, 0][..]), &column.t(), axes);
             }
         }
+        for n in [COPIED, COPIED + 1, 6 * PART, 257] {
+            let whole = array(&[9, 3, n]);
+            for stays in [[9, 3, 1], [9, 1, 1], [1, 3, 1], [1, 1, 1]] {
+                for axes in [&[2][..], &[0, 2], &[1, 2], &[0, 1, 2]] {
+                    test(&whole.view(), &array(&stays).view(), axes);
+                    test(&array(&stays).view(), &whole.view(), axes);
+                }
+            }
+        }
         for n in [BLOCK - 1, BLOCK, BLOCK + 1, 5000] {
             let (whole, column) = (array(&[3, n]), array(&[3, 1]));
             for axes in [&[0][..], &[1], &[0, 1]] {
@@ -570,7 +593,7 @@ mod tests {
         };
         let strategy = |loops: &[_]| {
             let loops: Vec<_> = loops.iter().map(of).collect();
-            match FusedStrategy::of::<f32>(&loops, 2, true) {
+            match FusedStrategy::of::<f32>(&loops, 2, |_| Some(4), true) {
                 FusedStrategy::Blocks { tiling, lanes } => Some((tiling.take, lanes)),
                 FusedStrategy::Direct | FusedStrategy::Tiles(_) => None,
             }
@@ -580,9 +603,12 @@ mod tests {
         assert_eq!(lanes(1000, 1), Some((BLOCK / PART, true)));
         let within = [(640, [1, 50, 0]), (4, [0, 0, 50]), (50, [0, 1, 1])];
         assert_eq!(strategy(&within), Some((BLOCK / 4 / PART, true)));
-        // short lanes, operands that are strided or stay, and lanes for tiles
+        // an operand that stays along longer lanes
+        assert_eq!(lanes(1000, 0), Some((BLOCK / PART, true)));
+        // short lanes, operands that are strided or stay along short lanes, and lanes for tiles
         assert_eq!(lanes(PART, 1), Some((BLOCK / PART, false)));
         assert_eq!([lanes(100, 2), lanes(100, 0)], [Some((20, false)); 2]);
+        assert_eq!(lanes(COPIED, 0), Some((BLOCK / COPIED, false)));
         assert_eq!(lanes(BLOCK + 1, 1), None);
     }
 
@@ -591,7 +617,7 @@ mod tests {
         let is_direct = |loops: &[(usize, [isize; 2])], in_rows| {
             let of = |&(len, [out, a]): &(usize, [isize; 2])| Loop { len, strides: [out, a, 0, 0, 0, 0, 0] };
             let loops: Vec<_> = loops.iter().map(of).collect();
-            matches!(FusedStrategy::of::<f32>(&loops, 1, in_rows), FusedStrategy::Direct)
+            matches!(FusedStrategy::of::<f32>(&loops, 1, |_| Some(4), in_rows), FusedStrategy::Direct)
         };
         let rows = |rows, columns| [(9, [5000, 1]), (rows, [0, 5000]), (columns, [1, 1])];
         assert!(is_direct(&rows(IN_ORDER, ROOM), true));

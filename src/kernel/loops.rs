@@ -223,11 +223,11 @@ impl Loops {
     }
 
     /// The loops of [`Nest::gathered`](super::nest::Nest::gathered): the loops from `outer` on as one loop over adjacent
-    /// elements, inside the others. Returns the inputs of `copied` that move along the others.
+    /// elements, inside the others. Copies of the inputs in `copied` are made [`along`](Self::along) the loops.
     ///
     /// # Panics
     /// If there are fewer inputs, or another operand neither is contiguous nor stays along the inner loops.
-    pub(crate) fn gather(&mut self, loops: &[Loop], outer: usize, count: usize, copied: u8) -> u8 {
+    pub(crate) fn gather(&mut self, loops: &[Loop], outer: usize, count: usize, copied: u8) {
         assert!(copied >> count == 0, "inputs that there are");
         let (outer, row) = loops.split_at(outer);
         let mut all = Loop { len: steps(row), ..Loop::ONE };
@@ -237,15 +237,23 @@ impl Loops {
             assert!(is_copied || stays || is_adjacent(row, k), "operands that are used as they lie");
             all.strides[k] = (is_copied || !stays).into();
         }
-        let moving = copied & bits(count, |k| outer.iter().any(|l| l.strides[k] != 0));
         self.clone_from_slice(outer);
-        let mut width = all.len.cast_signed();
-        for l in self.iter_mut().rev() {
-            operands(moving).for_each(|k| l.strides[k] = width);
-            width *= l.len.cast_signed();
+        for k in operands(copied) {
+            let mut width = all.len.cast_signed();
+            for l in self.iter_mut().rev().filter(|l| l.strides[k] != 0) {
+                l.strides[k] = width;
+                width *= l.len.cast_signed();
+            }
         }
         self.push(all);
-        moving
+    }
+
+    /// The loops along which operand `k` is copied: the first `outer` ones without those along which it stays, and all
+    /// others.
+    pub(crate) fn along(&mut self, loops: &[Loop], outer: usize, k: usize) {
+        self.clone_from_slice(&[]);
+        loops[..outer].iter().filter(|l| l.strides[k] != 0).for_each(|&l| self.push(l));
+        self.extend(&loops[outer..]);
     }
 
     /// The loops of products: batches, rows, terms and columns. A batch loop is merged into the rows or the columns if it

@@ -252,6 +252,8 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
     // elements written before it, to the room after them.
     unsafe {
         match (inner, stride) {
+            ([], 0) => slice::from_raw_parts_mut(to.cast::<MaybeUninit<B>>(), outer.len)
+                .fill(MaybeUninit::new(*from)),
             ([], 1) => to.copy_from_nonoverlapping(from, outer.len),
             ([], _) => (0..outer.len).for_each(|i| to.add(i).write(*from.offset(i.cast_signed() * stride))),
             (_, 0) => {

@@ -885,17 +885,17 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         visit: &mut dyn FnMut(Nest<'_, T, E>),
     ) {
         let loops = &self.loops[self.loops.len() - outer - inner..];
-        let mut rows = Loops::new();
-        let moving = rows.gather(loops, outer, E::COUNT, copied);
+        let (mut rows, mut along) = (Loops::new(), Loops::new());
+        rows.gather(loops, outer, E::COUNT, copied);
         // not moved: it is large
         let mut buffers = Buffers::new(E::plain_size);
         let mut blocks = self.walk(loops.len());
         while let Some(block) = blocks.next() {
             for k in operands(copied) {
-                let along = if has(moving, k) { loops } else { &loops[outer..] };
+                along.along(loops, outer, k);
                 // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed. `along` is the
                 // same for every block, and the operand stays along the loops that it leaves out.
-                unsafe { buffers.copy(k, E::pointer(block.read, k), along) };
+                unsafe { buffers.copy(k, E::pointer(block.read, k), &along) };
             }
             let mut read = block.read;
             for k in operands(copied) {
