@@ -14,8 +14,9 @@
 //!
 //! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
 //! L1 and write to adjacent partial results: `buffer` and `tile`. In blocks, a long lane is read in rows of [`PART`]
-//! elements, whose partial results stay in registers; an input that stays along it is copied [`PART`] times. Sums and reductions differ only in their [`Combine`].
-//! Reductions of one array read lanes and rows in place, without a buffer, by the loops of sums.
+//! elements, whose partial results stay in registers; an input that stays along it is copied [`PART`] times. Sums and
+//! reductions differ only in their [`Combine`]. Reductions of one array read lanes and rows in place, without a buffer,
+//! by the loops of sums.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -43,7 +44,7 @@ const ROOM: usize = 4096;
 const BLOCK: usize = 2048;
 /// Longer lanes are read in parts even if inputs that stay along them have to be copied.
 const COPIED: usize = 4 * PART;
-/// Longer lanes are written to blocks, where they are vectorised.
+/// Longer lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
 const SHORT: usize = 16;
 
 /// Adds the result of a [`Make`] to a sum.
@@ -295,7 +296,9 @@ impl FusedStrategy {
         let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
         let is_direct = match &loops[first..] {
             [_] => first > 0 && reduced <= SHORT,
-            [rows, row] => in_rows && !row.is_reduced() && rows.len <= IN_ORDER && row.len <= ROOM,
+            [rows, row] if in_rows && !row.is_reduced() => {
+                rows.len <= IN_ORDER && (SHORT..=ROOM).contains(&row.len)
+            }
             _ => false,
         };
         if is_direct || steps(loops) <= IN_ORDER {
@@ -621,8 +624,10 @@ mod tests {
         };
         let rows = |rows, columns| [(9, [5000, 1]), (rows, [0, 5000]), (columns, [1, 1])];
         assert!(is_direct(&rows(IN_ORDER, ROOM), true));
-        // many rows, wide rows, rows without a loop, more reduced loops
-        assert!(!is_direct(&rows(IN_ORDER + 1, 70), true) && !is_direct(&rows(9, ROOM + 1), true));
+        assert!(is_direct(&rows(IN_ORDER, SHORT), true));
+        // many rows, narrow and wide rows, rows without a loop, more reduced loops
+        assert!(!is_direct(&rows(IN_ORDER + 1, 70), true));
+        assert!([SHORT - 1, ROOM + 1].iter().all(|&columns| !is_direct(&rows(9, columns), true)));
         assert!(!is_direct(&rows(9, 70), false));
         assert!(!is_direct(&[(2, [0, 5000]), (9, [70, 700]), (9, [0, 70]), (70, [1, 1])], true));
         assert!(!is_direct(&[(9, [0, 70]), (70, [0, 1])], true));
