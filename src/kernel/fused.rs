@@ -280,10 +280,11 @@ enum FusedStrategy {
     /// Outputs are combined in place: no loop is reduced, or one alone, which is a short lane or runs over few rows, or
     /// there are few results.
     Direct,
-    /// All reduced loops are within a block. `lanes` are long, and all inputs are adjacent along them.
+    /// All reduced loops are within a block. Along long `lanes`, all inputs are adjacent except those in this set, which
+    /// stay and are copied.
     Blocks {
         tiling: Tiling,
-        lanes: bool,
+        lanes: Option<u8>,
     },
     Tiles(Tiling),
 }
@@ -308,14 +309,16 @@ impl FusedStrategy {
             return Self::Tiles(Tiling::of(loops, limits));
         }
         let lane = &loops[loops.len() - 1];
-        // inputs that stay along a lane are copied, to move along it
         let copied = bits(count, |k| lane.strides[k] == 0);
         let are_adjacent =
             (1..=count).all(|k| has(copied, k) || lane.strides[k] == 1) && are_plain(copied, plain);
         let shortest = if copied == 0 { PART } else { COPIED };
-        let lanes = lane.is_reduced() && lane.len > shortest && are_adjacent;
-        let room = if lanes && copied != 0 { room.min(LARGEST_COPY / largest(count, plain)) } else { room };
-        let width = if lanes { reduced / lane.len * PART } else { reduced };
+        let lanes = (lane.is_reduced() && lane.len > shortest && are_adjacent).then_some(copied);
+        let (width, room) = match lanes {
+            None => (reduced, room),
+            Some(0) => (reduced / lane.len * PART, room),
+            Some(_) => (reduced / lane.len * PART, room.min(LARGEST_COPY / largest(count, plain))),
+        };
         Self::Blocks { tiling: Tiling::of_blocks(loops, first, room / width), lanes }
     }
 
@@ -326,19 +329,19 @@ impl FusedStrategy {
     }
 }
 
-/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced. `lanes` along the
-/// innermost loop are reduced to [`PART`] elements in the buffer.
+/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced. Long `lanes` along the
+/// innermost loop are reduced to [`PART`] elements in the buffer; the inputs in this set stay along them.
 fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     nest: Nest<'_, R, E>,
     first: usize,
-    lanes: bool,
+    lanes: Option<u8>,
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) {
     let (loops, last) = (nest.loops(), nest.loops().len() - 1);
     // only what is used takes time to set up
     let (mut shapes, mut rooms);
-    let (parts, block, rows) = if lanes {
+    let (parts, block, rows) = if lanes.is_some() {
         (shapes, rooms) = ([const { Loops::new() }; 2], [const { Loops::new() }; 3]);
         let [block, rows] = &mut shapes;
         let part = Loop { len: PART, ..loops[last] };
@@ -352,7 +355,6 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     } else {
         (TileRows::from(nest.read()), &loops[first..], &[][..])
     };
-    let copied = bits(E::COUNT, |k| loops[last].strides[k] == 0);
     let at_once = if simd::has_lanes() { 3.min(rows.len()) } else { 2 };
     let (mut scratch, mut dense, mut written) = (Scratch::new(), Loops::new(), Loops::new());
     let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
@@ -365,19 +367,19 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         if !replace(&mut is_filled, false) {
             buffer.fill(combine.identity());
         }
-        if lanes {
-            let nest = items.main.onto(buffer, rows, &mut dense);
-            let mut visit = |block: Nest<'_, R, E>| visit(block, Some(all_inputs(E::COUNT)));
-            if copied != 0 {
-                nest.gathered(copied, [at_once - 1, 1], &mut visit);
-            } else {
-                let mut blocks = nest.walk(at_once);
+        let mut whole = |block: Nest<'_, R, E>| visit(block, Some(all_inputs(E::COUNT)));
+        match lanes {
+            None => drive(items.main.onto(buffer, block, &mut dense), visit),
+            Some(0) => {
+                let mut blocks = items.main.onto(buffer, rows, &mut dense).walk(at_once);
                 while let Some(block) = blocks.next() {
-                    visit(block);
+                    whole(block);
                 }
             }
-        } else {
-            drive(items.main.onto(buffer, block, &mut dense), visit);
+            Some(copied) => {
+                let lanes = items.main.onto(buffer, rows, &mut dense);
+                lanes.gathered(copied, [at_once - 1, 1], &mut whole);
+            }
         }
         if let Some(narrow) = items.narrow {
             drive(narrow.onto(buffer, block, &mut dense), visit);
@@ -603,15 +605,15 @@ mod tests {
         };
         let lanes = |n: usize, b| strategy(&[(640, [1, n.cast_signed(), 0]), (n, [0, 1, b])]);
         // as many lanes as parts of lanes fit into a block
-        assert_eq!(lanes(1000, 1), Some((BLOCK / PART, true)));
+        assert_eq!(lanes(1000, 1), Some((BLOCK / PART, Some(0))));
         let within = [(640, [1, 50, 0]), (4, [0, 0, 50]), (50, [0, 1, 1])];
-        assert_eq!(strategy(&within), Some((BLOCK / 4 / PART, true)));
+        assert_eq!(strategy(&within), Some((BLOCK / 4 / PART, Some(0))));
         // an operand that stays along longer lanes
-        assert_eq!(lanes(1000, 0), Some((BLOCK / PART, true)));
+        assert_eq!(lanes(1000, 0), Some((BLOCK / PART, Some(0b10))));
         // short lanes, operands that are strided or stay along short lanes, and lanes for tiles
-        assert_eq!(lanes(PART, 1), Some((BLOCK / PART, false)));
-        assert_eq!([lanes(100, 2), lanes(100, 0)], [Some((20, false)); 2]);
-        assert_eq!(lanes(COPIED, 0), Some((BLOCK / COPIED, false)));
+        assert_eq!(lanes(PART, 1), Some((BLOCK / PART, None)));
+        assert_eq!([lanes(100, 2), lanes(100, 0)], [Some((20, None)); 2]);
+        assert_eq!(lanes(COPIED, 0), Some((BLOCK / COPIED, None)));
         assert_eq!(lanes(BLOCK + 1, 1), None);
     }
 
