@@ -239,6 +239,15 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
                 }
             };
         }
+        [rows, row] if const { matches!(size_of::<B>(), 4 | 8) } && row.strides[k] == 0 => {
+            for i in 0..rows.len {
+                // SAFETY: The caller promises the elements and the room.
+                unsafe {
+                    repeat(from.offset(i.cast_signed() * rows.strides[k]), to.add(i * row.len), row.len);
+                };
+            }
+            return;
+        }
         [rows, row]
             if const { matches!(size_of::<B>(), 4 | 8) } && rows.strides[k] == 1 && row.strides[k] > 1 =>
         {
@@ -252,8 +261,7 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
     // elements written before it, to the room after them.
     unsafe {
         match (inner, stride) {
-            ([], 0) => slice::from_raw_parts_mut(to.cast::<MaybeUninit<B>>(), outer.len)
-                .fill(MaybeUninit::new(*from)),
+            ([], 0) => repeat(from, to, outer.len),
             ([], 1) => to.copy_from_nonoverlapping(from, outer.len),
             ([], _) => (0..outer.len).for_each(|i| to.add(i).write(*from.offset(i.cast_signed() * stride))),
             (_, 0) => {
@@ -270,6 +278,16 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
             }),
         }
     }
+}
+
+/// [`copy_block`] for one element.
+///
+/// # Safety
+/// As [`copy_block`].
+#[inline(always)]
+unsafe fn repeat<B: Copy>(from: *const B, to: *mut B, len: usize) {
+    // SAFETY: The caller promises the element and the room; uninitialised bytes are valid `MaybeUninit<B>`.
+    unsafe { slice::from_raw_parts_mut(to.cast(), len).fill(MaybeUninit::new(*from)) };
 }
 
 /// [`copy_block`] for rows with stride `step` and adjacent columns. It copies eight columns of `to` at a time, because
