@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use super::lane;
-use super::nest::{Block, PART, Run};
+use super::nest::{Block, Run};
 use super::simd::{self, Cpu, Work};
 use super::store::{Overwrite, take_or};
 use num_traits::Zero;
@@ -64,12 +64,7 @@ impl<T: Clone + Zero> Combine<T> for Plus {
     #[inline(always)]
     fn lanes(&self, elements: &mut [T], width: usize) {
         for lane in 0..elements.len() / width {
-            let x = &elements[lane * width..][..width];
-            elements[lane] = match x.first_chunk::<PART>() {
-                // the partial results of a lane in registers
-                Some(x) if width == PART => lane::halved(x, &lane::plus),
-                _ => lane::total(x),
-            };
+            elements[lane] = lane::total(&elements[lane * width..][..width]);
         }
     }
 }

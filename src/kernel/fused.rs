@@ -24,7 +24,9 @@ use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
 use super::each::{Make, VisitBlock, are_plain, drive, drive_lanes, largest, moving_along};
 use super::lane::{IN_ORDER, LONGEST};
 use super::levels::Levels;
-use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, lanes_follow, steps};
+use super::loops::{
+    Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps, steps,
+};
 use super::memory::{LARGEST_COPY, NoMemory, Scratch, filled, forgettable};
 use super::nest::{Elements, Inputs, Nest, Output, PART, Visit};
 use super::simd::{self, Cpu, Work};
@@ -103,13 +105,12 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
 #[inline]
 fn visit_few<R, E: Elements>(nest: Nest<'_, R, E>, visit: &mut VisitBlock<'_, R, E>) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
-    let reduced = loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product::<usize>();
     let most = match loops.last() {
         Some(lane) if lane.is_reduced() => SHORT,
         _ if moving.is_some() => IN_ORDER,
         _ => 0,
     };
-    let are_few = reduced <= most || steps(loops) <= IN_ORDER;
+    let are_few = reduced_steps(loops) <= most || steps(loops) <= IN_ORDER;
     if are_few {
         visit(nest, moving);
     }

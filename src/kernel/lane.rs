@@ -12,7 +12,7 @@
 #![forbid(unsafe_code)]
 
 use super::memory::array;
-use super::nest::{Block, by_halves};
+use super::nest::{Block, PART, by_halves};
 use super::simd::{self, Cpu, Work};
 use super::store::{Onto, Store};
 use core::hint::black_box;
@@ -165,9 +165,12 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
     eight[0].clone() + rest
 }
 
-/// The sum of adjacent elements, a block at a time: for a few thousand.
+/// The sum of adjacent elements, a block at a time: for a few thousand, or the [`PART`] partial sums of a lane.
 #[inline(always)]
 pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
+    if let Ok(parts) = x.try_into() {
+        return halved::<T, PART>(parts, &plus);
+    }
     let mut total = T::zero();
     // not `fold`: its closure might not be inlined, and then is not compiled for the CPU
     for part in x.chunks(BLOCK) {

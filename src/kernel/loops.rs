@@ -104,6 +104,18 @@ pub(crate) fn all_kept(loops: &[Loop]) -> bool {
     loops.iter().all(|l| !l.is_reduced())
 }
 
+/// Whether there are two loops, of which the first one is reduced, and the outputs are adjacent along the second one.
+#[inline(always)]
+pub(crate) fn are_rows(loops: &[Loop]) -> bool {
+    matches!(loops, [rows, row] if rows.is_reduced() && row.strides[0] == 1)
+}
+
+/// The number of indices that are reduced to each output.
+#[inline(always)]
+pub(crate) fn reduced_steps(loops: &[Loop]) -> usize {
+    loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product()
+}
+
 /// Whether the lanes along `lane`, one for each step of the innermost of the `outer` loops, follow each other without gaps,
 /// and so do their outputs.
 #[inline(always)]

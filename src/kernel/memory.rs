@@ -187,15 +187,18 @@ impl Buffers {
         Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], sizes }
     }
 
-    /// Copies the elements of operand `k` along these loops, unless the last copy was made from the same place.
+    /// Whether the last copy of operand `k` was made from here.
+    #[inline(always)]
+    pub(crate) fn holds(&self, k: usize, from: *const ()) -> bool {
+        self.copied[k] == from
+    }
+
+    /// Copies the elements of operand `k` along these loops.
     ///
     /// # Safety
     /// `from`, moved along the loops by the operand's strides, points to elements that are borrowed while the buffers are
     /// in use. They have the types that the buffers were made for. The loops are the same in every call for `k`.
     pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) {
-        if self.copied[k] == from {
-            return;
-        }
         let size = self.sizes[k];
         assert!(size > 0 && steps(loops) <= LARGEST_COPY / size, "plain numbers, of a block that fits");
         self.copied[k] = from;
@@ -562,8 +565,11 @@ mod tests {
         row.strides[1] = 1;
         let mut buffers = Buffers::new(<(u32,)>::plain_size);
         let mut copy = |from: usize| {
-            // SAFETY: The array has two elements from `from` on.
-            unsafe { buffers.copy(1, a[from..from + 2].as_ptr().cast(), &[row]) };
+            let from = a[from..from + 2].as_ptr().cast();
+            if !buffers.holds(1, from) {
+                // SAFETY: The array has two elements from `from` on.
+                unsafe { buffers.copy(1, from, &[row]) };
+            }
             // SAFETY: Two elements were copied.
             let copied = unsafe { buffers.pointer(1).cast::<[u32; 2]>().read() };
             // so that a new copy differs from one that was kept

@@ -15,7 +15,7 @@
 
 use super::combine::{Combine, Plus, fold_rows};
 use super::levels::{self, Cascade, Levels};
-use super::loops::{Loop, Loops, each_offset, steps};
+use super::loops::{Loop, Loops, each_offset, reduced_steps, steps};
 use super::nest::{Elements, Nest, Steps};
 use super::store::take_or;
 
@@ -64,7 +64,7 @@ impl Tiling {
     }
 
     fn within(loops: &[Loop], limits: Limits, levels: usize) -> Self {
-        let mut rows = loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product::<usize>();
+        let mut rows = reduced_steps(loops);
         let (mut width, mut first, mut take) = (1_usize, loops.len(), 0);
         let step = loops[first - 1].strides[1];
         while let Some(l) = loops[..first].last() {

@@ -13,8 +13,8 @@
 //! or written, so no element is written through two nests at once.
 
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, all_inputs, has, innermost, join, moves_as,
-    operands, stride_along,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, all_inputs, are_rows, has, innermost, join,
+    moves_as, operands, stride_along,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
 use super::simd::OPTIMISED;
@@ -27,7 +27,7 @@ use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder,
 /// The number of partial results of a [lane](Elements::lane): enough to fill several vectors.
 pub(crate) const PART: usize = 32;
 
-/// The most indices of a nest without a plan.
+/// The most indices of a nest without a plan. Passes over fewer make no copies if there is another way.
 pub(crate) const SMALL: usize = 512;
 
 /// The element types of the inputs: a tuple of up to six.
@@ -892,10 +892,13 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         let mut blocks = self.walk(loops.len());
         while let Some(block) = blocks.next() {
             for k in operands(copied) {
-                along.along(loops, outer, k);
-                // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed. `along` is the
-                // same for every block, and the operand stays along the loops that it leaves out.
-                unsafe { buffers.copy(k, E::pointer(block.read, k), &along) };
+                let from = E::pointer(block.read, k);
+                if !buffers.holds(k, from) {
+                    along.along(loops, outer, k);
+                    // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed. `along` is
+                    // the same for every block, and the operand stays along the loops that it leaves out.
+                    unsafe { buffers.copy(k, from, &along) };
+                }
             }
             let mut read = block.read;
             for k in operands(copied) {
@@ -990,18 +993,16 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         Some(Self { loops, out: pointer, read: input.at, arrays: PhantomData })
     }
 
-    /// The elements of the input in rows, and the outputs to which these rows are reduced. The nest itself unless it has two
-    /// loops, of which the first one is reduced, and the outputs are adjacent along the second one.
+    /// The elements of the input in rows, and the outputs to which these rows are reduced. The nest itself unless its loops
+    /// [`are_rows`].
     #[inline(always)]
     pub(crate) fn rows(self) -> Result<(Block<'a, A>, &'a mut [T]), Self> {
-        match self.loops {
-            [rows, row] if rows.is_reduced() && row.strides[0] == 1 => {
-                let x = self.read().block(true);
-                let Some(slots) = self.slots() else { unreachable!("adjacent outputs") };
-                Ok((x, slots))
-            }
-            _ => Err(self),
+        if !are_rows(self.loops) {
+            return Err(self);
         }
+        let x = self.read().block(true);
+        let Some(slots) = self.slots() else { unreachable!("adjacent outputs") };
+        Ok((x, slots))
     }
 
     /// Walks the outer loops: at each of their indices, the elements along the `inner` innermost loops. Those of the input

@@ -10,7 +10,7 @@ mod streams;
 
 use super::lane::{self, IN_ORDER};
 use super::levels::RADIX;
-use super::loops::{Loop, LoopPlan, Loops, steps};
+use super::loops::{Loop, LoopPlan, Loops, are_rows, steps};
 use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
 use super::nest::{Inputs, Nest, Output};
 use super::simd::{self, Cpu, Work};
@@ -109,10 +109,7 @@ fn sum<T: Element, S: Store<T>>(
 /// Whether few elements are added to each of adjacent outputs, or few in all.
 #[inline]
 fn is_small(loops: &[Loop]) -> bool {
-    match loops {
-        [rows, row] if rows.is_reduced() && row.strides[0] == 1 => rows.len <= IN_ORDER,
-        _ => steps(loops) <= IN_ORDER,
-    }
+    (if are_rows(loops) { loops[0].len } else { steps(loops) }) <= IN_ORDER
 }
 
 /// One output after the other, or adjacent ones side by side. Each adds its elements in order.
@@ -138,6 +135,7 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension>(
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
 ) -> Result<Array<A, D>, NoMemory> {
     let mut strides = D::zeros(shape.ndim());
+    // a single axis has no order
     if shape.ndim() > 1 {
         let kept = input.axes(1).strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
         for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {

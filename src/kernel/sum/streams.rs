@@ -14,7 +14,7 @@
 use super::{Element, Store};
 use crate::kernel::combine::{Plus, fold_rows};
 use crate::kernel::levels::{Cascade, Levels};
-use crate::kernel::loops::Loop;
+use crate::kernel::loops::{Loop, all_kept};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
 
@@ -42,7 +42,7 @@ impl Streams {
     #[inline(always)]
     pub(super) fn of(loops: &[Loop], capacity: usize) -> Option<Self> {
         let [outer @ .., r, k] = loops else { return None };
-        if !r.is_reduced() || k.is_reduced() || k.strides[1] != 1 || outer.iter().any(Loop::is_reduced) {
+        if !r.is_reduced() || k.is_reduced() || k.strides[1] != 1 || !all_kept(outer) {
             return None;
         }
         let mut merged = 1;
