@@ -5,7 +5,8 @@ use crate::kernel::combine::ClosureOp;
 use crate::kernel::each::{Cloning, block};
 use crate::kernel::fused::{Fold, reduce};
 use crate::kernel::memory::NoMemory;
-use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, sizes, without_axes};
+use crate::kernel::nest::Inputs;
+use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -60,12 +61,11 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
         D: LessAxes<X::Count>,
     {
         let (array, size) = (self.as_array_ref(), size_of::<A>());
-        let (left, _): (D::Left, _) = without_axes(&operation::REDUCE_AXES, array.shape(), &axes, size)?;
-        let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size)?;
-        let result = reduced(array, kept, identity, op).map_err(|no| {
-            over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(sizes(&left), no.size)
-        })?;
-        Ok(result.into_shape_with_order(left).expect("as many elements, in standard layout"))
+        let (left, reduced): (D::Left, _) =
+            without_axes(&operation::REDUCE_AXES, array.shape(), &axes, size)?;
+        new_reduction(array, left, &|axis| reduced.contains(axis), identity, op).map_err(|no| {
+            over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(&no.shape, no.size)
+        })
     }
 
     /// [`reduce_axes`](Self::reduce_axes), but `axes` stay in the result with size 1.
@@ -103,7 +103,7 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        reduced(array, kept, identity, op).map_err(|no| {
+        new_reduction(array, kept, &|_| false, identity, op).map_err(|no| {
             over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(&no.shape, no.size)
         })
     }
@@ -111,14 +111,15 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> ReduceAxes<A, D> for T {}
 
-/// Reduces the array to `shape`, which has as many axes.
-fn reduced<A: Clone, D: Dimension, F: Fn(A, A) -> A>(
+/// Reduces the array to `shape`, which does not have its `dropped` axes.
+fn new_reduction<A: Clone, D: Dimension, E: Dimension, F: Fn(A, A) -> A>(
     array: &ArrayRef<A, D>,
-    shape: D,
+    shape: E,
+    dropped: &dyn Fn(usize) -> bool,
     identity: A,
     op: F,
-) -> Result<Array<A, D>, NoMemory> {
+) -> Result<Array<A, E>, NoMemory> {
     let by = ClosureOp { identity: &identity, op: &op };
     let visit = &mut Fold { make: Cloning, by };
-    reduce(array, shape, &mut |nest, moving| block(nest, moving, visit), &by)
+    reduce(&Inputs::from((array,)), shape, dropped, &mut |nest, moving| block(nest, moving, visit), &by)
 }

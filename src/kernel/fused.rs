@@ -33,7 +33,7 @@ use super::simd::{self, Cpu, Work};
 use super::store::take;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
 use core::mem::replace;
-use ndarray::{Array, ArrayRef, Dimension};
+use ndarray::{Array, Dimension};
 use num_traits::Zero;
 
 /// The number of rows that are added to a level before it is carried.
@@ -130,19 +130,21 @@ fn planned<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     }
 }
 
-/// [`reduce_to`] for the elements of one array, which `visit` clones. The shape has as many axes as the array.
-pub(crate) fn reduce<A: Clone, D: Dimension>(
-    array: &ArrayRef<A, D>,
-    shape: D,
+/// [`reduce_to`] for the elements of one array, which `visit` clones.
+///
+/// Axis `i` of the array is not in the result if `dropped(i)`. The other axes are the result's, in order.
+pub(crate) fn reduce<A: Clone, E: Dimension>(
+    input: &Inputs<'_, (A,)>,
+    shape: E,
+    dropped: &dyn Fn(usize) -> bool,
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn CombineInPlace<A>,
-) -> Result<Array<A, D>, NoMemory> {
-    let inputs = Inputs::from((array,));
+) -> Result<Array<A, E>, NoMemory> {
     let mut out = filled(shape, combine.identity())?;
     let mut room = [Loop::ONE; 2];
-    let small = Nest::small(&mut room, Some(array.shape()), Output::of(&mut out), &inputs);
+    let small = Nest::small_sum(&mut room, input, Output::of(&mut out), dropped);
     if !small.is_some_and(|nest| few_in_place(nest, visit, combine)) {
-        planned_in_place(&inputs, Output::of(&mut out), visit, combine);
+        planned_in_place(input, Output::of(&mut out), dropped, visit, combine);
     }
     Ok(out)
 }
@@ -170,10 +172,11 @@ fn few_in_place<A: Clone>(
 fn planned_in_place<A: Clone>(
     input: &Inputs<'_, (A,)>,
     out: Output<'_, A>,
+    dropped: &dyn Fn(usize) -> bool,
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn CombineInPlace<A>,
 ) {
-    if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, &|_| false) {
+    if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         match InPlace::of::<A>(nest.loops()) {
             Some(strategy) => strategy.run(nest, combine),
             None => reduce_nest(nest, visit, combine),
