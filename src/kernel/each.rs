@@ -20,8 +20,9 @@
 
 use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, is_adjacent, operands, steps};
 use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
-use super::nest::{Elements, Inputs, Nest, Output, SMALL, Visit};
+use super::nest::{Elements, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
+use super::strided::SMALL;
 use super::threads::{Executor, Task, Threads};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};

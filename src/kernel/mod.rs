@@ -2,7 +2,8 @@
 //!
 //! The kernel knows shapes, strides and pointers, but no broadcasting rules. A pass goes through these steps:
 //!
-//! 1. [`loops`] plans which loops visit all indices, and in which order. It knows no element types.
+//! 1. [`strided`] turns axes into loops, and [`loops`] plans in which order they visit all indices. They know no element
+//!    types.
 //! 2. [`nest`] joins the loops with a pointer for each operand and keeps them sound. All other modules ask it for nests
 //!    of fewer loops, for rows and for elements.
 //! 3. [`threads`] runs the whole nest, or parts of it.
@@ -52,6 +53,7 @@ mod order;
 pub(crate) mod product;
 mod simd;
 pub(crate) mod store;
+mod strided;
 pub(crate) mod sum;
 pub(crate) mod threads;
 mod tiles;

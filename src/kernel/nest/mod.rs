@@ -13,11 +13,12 @@
 //! or written, so no element is written through two nests at once.
 
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, all_inputs, are_rows, has, innermost, join,
-    moves_as, operands, stride_along,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, all_inputs, are_rows, has, innermost, moves_as,
+    operands,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
 use super::simd::OPTIMISED;
+use super::strided::{StridedAxes, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed};
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -26,9 +27,6 @@ use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder,
 
 /// The number of partial results of a [lane](Elements::lane): enough to fill several vectors.
 pub(crate) const PART: usize = 32;
-
-/// The most indices of a nest without a plan. Passes over fewer make no copies if there is another way.
-pub(crate) const SMALL: usize = 512;
 
 /// The element types of the inputs: a tuple of up to six.
 ///
@@ -231,60 +229,6 @@ elements!(4: A a 1, B b 2, C2 c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110);
 elements!(5: A a 1, B b 2, C2 c 3, D d 4, E e 5; 0b11111);
 elements!(6: A a 1, B b 2, C2 c 3, D d 4, E e 5, F f 6; 0b11_1111);
 
-/// The sizes and strides of an array.
-#[derive(Clone, Copy)]
-pub(crate) struct StridedAxes<'a> {
-    pub(crate) sizes: &'a [usize],
-    pub(crate) strides: &'a [isize],
-}
-
-impl<'a> StridedAxes<'a> {
-    #[inline(always)]
-    fn of<T, D: Dimension>(array: &'a ArrayRef<T, D>) -> Self {
-        Self { sizes: array.shape(), strides: array.strides() }
-    }
-
-    /// The last `axes` axes as a matrix: the size and stride of its rows, and of its columns. One axis is a row or a column,
-    /// and without axes the matrix is a single element.
-    fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
-        let first = self.sizes.len() - axes;
-        let loop_over = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
-        match axes {
-            0 => [(1, 0), (1, 0)],
-            1 if is_row => [(1, 0), loop_over(first)],
-            1 => [loop_over(first), (1, 0)],
-            2 => [loop_over(first), loop_over(first + 1)],
-            _ => panic!("a matrix has up to two axes"),
-        }
-    }
-
-    /// The stride along the axis that is `from_end` axes before the last, stretched to `size`. It is 0 if the operand is
-    /// repeated or `size` is less than 2.
-    ///
-    /// # Panics
-    /// If the axis has another size than `size` and 1.
-    #[inline]
-    pub(crate) fn stride(self, from_end: usize, size: usize) -> isize {
-        let Some(axis) = self.sizes.len().checked_sub(from_end + 1) else { return 0 };
-        if self.sizes[axis] == size {
-            return stride_along(size, self.strides[axis]);
-        }
-        assert!(self.sizes[axis] == 1, "an operand has the size of the shape or 1");
-        0
-    }
-}
-
-/// The number of indices of a shape of up to two axes.
-#[inline(always)]
-fn small_len(shape: &[usize]) -> Option<usize> {
-    match *shape {
-        [] => Some(1),
-        [n] => Some(n),
-        [m, n] => Some(m * n),
-        _ => None,
-    }
-}
-
 /// An array that is written.
 pub(crate) struct Output<'a, T> {
     at: *mut T,
@@ -393,88 +337,6 @@ impl<'a, E: Elements> Inputs<'a, E> {
     }
 }
 
-/// Plans the loops over `shape`. All operands, the output first, are aligned at its right.
-///
-/// # Panics
-/// If an operand does not stretch to the shape.
-fn plan_aligned(
-    plan: &mut LoopPlan,
-    shape: &[usize],
-    sizes: &[&[usize]],
-    strides: &[&[isize]],
-    outside: Outside,
-) {
-    assert!(sizes.iter().all(|own| own.len() <= shape.len()), "no operand has more axes than the shape");
-    plan.clear();
-    for (axis, &len) in shape.iter().enumerate() {
-        let from_end = shape.len() - 1 - axis;
-        let mut l = Loop { len, ..Loop::ONE };
-        for (stride, (&sizes, &strides)) in l.strides.iter_mut().zip(sizes.iter().zip(strides)) {
-            *stride = StridedAxes { sizes, strides }.stride(from_end, len);
-        }
-        plan.add(l);
-    }
-    plan.make(outside);
-}
-
-/// Calls `then` with a loop for each axis of an array that is summed: see [`Nest::sum`].
-#[inline(always)]
-fn each_summed(
-    out: StridedAxes<'_>,
-    array: StridedAxes<'_>,
-    dropped: &dyn Fn(usize) -> bool,
-    mut then: impl FnMut(Loop),
-) {
-    let mut out_axis = 0;
-    for (axis, (&len, &stride)) in array.sizes.iter().zip(array.strides).enumerate() {
-        let mut l = Loop { len, ..Loop::ONE };
-        l.strides[1] = stride;
-        if !dropped(axis) {
-            if out.sizes[out_axis] == len {
-                l.strides[0] = out.strides[out_axis];
-            } else {
-                assert!(out.sizes[out_axis] == 1, "an output axis has the input's size or 1");
-            }
-            out_axis += 1;
-        }
-        then(l);
-    }
-    assert!(out_axis == out.sizes.len(), "every output axis is one of the input's");
-}
-
-/// Plans the loops over the axes of an array that is summed: see [`Nest::sum`].
-fn plan_sum(
-    plan: &mut LoopPlan,
-    out: StridedAxes<'_>,
-    array: StridedAxes<'_>,
-    dropped: &dyn Fn(usize) -> bool,
-) {
-    plan.clear();
-    each_summed(out, array, dropped, |l| plan.add(l));
-    plan.make(Outside::Read);
-}
-
-/// The loops of [`Nest::small_sum`], for up to two axes.
-fn small_sum<'a>(
-    room: &'a mut [Loop; 2],
-    out: StridedAxes<'_>,
-    array: StridedAxes<'_>,
-    dropped: &dyn Fn(usize) -> bool,
-) -> &'a [Loop] {
-    let mut count = 0;
-    each_summed(out, array, dropped, |l| {
-        room[count] = l;
-        count += 1;
-    });
-    let loops = &mut room[..count];
-    match loops {
-        [kept, reduced] if kept.strides[0] == 1 && reduced.is_reduced() => loops.swap(0, 1),
-        [reduced, kept] if reduced.is_reduced() && !matches!(kept.strides[0], 0 | 1) => loops.swap(0, 1),
-        _ => {}
-    }
-    loops
-}
-
 /// Loops, and pointers to the operands: see the invariant of this module.
 pub(crate) struct Nest<'a, T, E: Elements> {
     loops: &'a [Loop],
@@ -522,8 +384,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Self::planned(plan, pointer, inputs.at)
     }
 
-    /// [`over`](Self::over) with the axes of the shape as the loops. `None` unless there are at most two axes, and from 1 to
-    /// [`SMALL`] indices: for these, a plan takes longer than it saves.
+    /// [`over`](Self::over) with the axes of the shape as the loops, if they are few: see [`small_aligned`].
     ///
     /// # Panics
     /// If an operand does not stretch to the shape.
@@ -535,24 +396,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         inputs: &Inputs<'a, E>,
     ) -> Option<Self> {
         let (pointer, axes) = out.into_parts();
-        let shape = shape.unwrap_or(axes.sizes);
-        if !(1..=SMALL).contains(&small_len(shape)?) {
-            return None;
-        }
-        for k in 0..=E::COUNT {
-            let operand = if k == 0 { axes } else { inputs.axes(k) };
-            assert!(operand.sizes.len() <= shape.len(), "no operand has more axes than the shape");
-            for (from_end, &size) in shape.iter().rev().enumerate() {
-                let l = &mut room[1 - from_end];
-                (l.len, l.strides[k]) = (size, operand.stride(from_end, size));
-            }
-        }
-        let [rows, columns] = &room;
-        let step = |l: &Loop| l.strides[0].unsigned_abs();
-        if columns.len == 1 || !rows.is_reduced() && step(rows) < step(columns) {
-            room.swap(0, 1);
-        }
-        let loops = join(room, shape.len());
+        let operand = |k| if k == 0 { axes } else { inputs.axes(k) };
+        let loops = small_aligned(room, shape.unwrap_or(axes.sizes), 1 + E::COUNT, operand)?;
         Some(Self { loops, out: pointer, read: inputs.at, arrays: PhantomData })
     }
 
@@ -967,14 +812,11 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
         let (pointer, axes) = out.into_parts();
-        plan_sum(plan, axes, input.axes(1), dropped);
+        plan_summed(plan, axes, input.axes(1), dropped);
         Self::planned(plan, pointer, input.at)
     }
 
-    /// [`sum`](Self::sum) with the array's axes as the loops, neither merged nor reversed. `None` unless the array has at
-    /// most two axes, and from 1 to [`SMALL`] elements.
-    ///
-    /// If one loop is reduced, it is outside where the outputs are adjacent along the other, and otherwise inside.
+    /// [`sum`](Self::sum) with the array's axes as the loops, if they are few: see [`small_summed`].
     ///
     /// # Panics
     /// As [`sum`](Self::sum).
@@ -985,11 +827,8 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         out: Output<'a, T>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
-        if !(1..=SMALL).contains(&small_len(input.axes(1).sizes)?) {
-            return None;
-        }
         let (pointer, axes) = out.into_parts();
-        let loops = small_sum(room, axes, input.axes(1), dropped);
+        let loops = small_summed(room, axes, input.axes(1), dropped)?;
         Some(Self { loops, out: pointer, read: input.at, arrays: PhantomData })
     }
 
@@ -1166,23 +1005,7 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         axes: [usize; 3],
     ) -> Option<Self> {
         let (pointer, out) = out.into_parts();
-        let [out_rows, out_columns] = out.matrix(axes[0], axes[1] == 1);
-        let [rows, terms] = inputs.axes(1).matrix(axes[1], true);
-        let [others, columns] = inputs.axes(2).matrix(axes[2], false);
-        assert!(
-            out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
-            "matrices whose sizes go together"
-        );
-        let of = |len, strides: [isize; 3]| {
-            let mut l = Loop { len, ..Loop::ONE };
-            l.strides[..3].copy_from_slice(&strides);
-            l
-        };
-        let matrices = [
-            of(rows.0, [out_rows.1, rows.1, 0]),
-            of(terms.0, [0, terms.1, others.1]),
-            of(columns.0, [out_columns.1, 0, columns.1]),
-        ];
+        let matrices = matrix_loops([out, inputs.axes(1), inputs.axes(2)], axes);
         if matrices.iter().any(|l| l.len == 0) {
             return None;
         }

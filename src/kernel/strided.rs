@@ -1,0 +1,303 @@
+//! The axes of arrays, and the loops over them: what the constructors of a [`Nest`](super::nest::Nest) plan.
+//!
+//! - aligned: the loops run along the axes of a shape, to which all operands are aligned at the right. An operand repeats
+//!   along an axis that it does not have or has with size 1.
+//! - summed: the loops run along the axes of one array. The output has the same axes, or stays along some.
+//! - matrices: the rows, terms and columns of a product.
+//!
+//! A nest of up to two axes and few indices is not planned: its loops are the axes, in an order that suits the output.
+
+#![forbid(unsafe_code)]
+
+use super::loops::{Loop, LoopPlan, Outside, join, stride_along};
+use ndarray::{ArrayRef, Dimension};
+
+/// The most indices of a nest without a plan. Passes over fewer make no copies if there is another way.
+pub(crate) const SMALL: usize = 512;
+
+/// The sizes and strides of an array.
+#[derive(Clone, Copy)]
+pub(crate) struct StridedAxes<'a> {
+    pub(crate) sizes: &'a [usize],
+    pub(crate) strides: &'a [isize],
+}
+
+impl<'a> StridedAxes<'a> {
+    #[inline(always)]
+    pub(super) fn of<T, D: Dimension>(array: &'a ArrayRef<T, D>) -> Self {
+        Self { sizes: array.shape(), strides: array.strides() }
+    }
+
+    /// The stride along the axis that is `from_end` axes before the last, stretched to `size`. It is 0 if the operand is
+    /// repeated or `size` is less than 2.
+    ///
+    /// # Panics
+    /// If the axis has another size than `size` and 1.
+    #[inline]
+    pub(crate) fn stride(self, from_end: usize, size: usize) -> isize {
+        let Some(axis) = self.sizes.len().checked_sub(from_end + 1) else { return 0 };
+        if self.sizes[axis] == size {
+            return stride_along(size, self.strides[axis]);
+        }
+        assert!(self.sizes[axis] == 1, "an operand has the size of the shape or 1");
+        0
+    }
+
+    /// The last `axes` axes as a matrix: the size and stride of its rows, and of its columns. One axis is a row or a column,
+    /// and without axes the matrix is a single element.
+    fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
+        let first = self.sizes.len() - axes;
+        let loop_over = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
+        match axes {
+            0 => [(1, 0), (1, 0)],
+            1 if is_row => [(1, 0), loop_over(first)],
+            1 => [loop_over(first), (1, 0)],
+            2 => [loop_over(first), loop_over(first + 1)],
+            _ => panic!("a matrix has up to two axes"),
+        }
+    }
+}
+
+/// Plans the loops over `shape`. All operands, the output first, are aligned at its right.
+///
+/// # Panics
+/// If an operand does not stretch to the shape.
+pub(super) fn plan_aligned(
+    plan: &mut LoopPlan,
+    shape: &[usize],
+    sizes: &[&[usize]],
+    strides: &[&[isize]],
+    outside: Outside,
+) {
+    assert!(sizes.iter().all(|own| own.len() <= shape.len()), "no operand has more axes than the shape");
+    plan.clear();
+    for (axis, &len) in shape.iter().enumerate() {
+        let from_end = shape.len() - 1 - axis;
+        let mut l = Loop { len, ..Loop::ONE };
+        for (stride, (&sizes, &strides)) in l.strides.iter_mut().zip(sizes.iter().zip(strides)) {
+            *stride = StridedAxes { sizes, strides }.stride(from_end, len);
+        }
+        plan.add(l);
+    }
+    plan.make(outside);
+}
+
+/// The loops of [`plan_aligned`] without a plan, for `operand(k)` of the `count` operands. `None` unless the shape has at
+/// most two axes, and from 1 to [`SMALL`] indices: for these, a plan takes longer than it saves.
+///
+/// # Panics
+/// If an operand does not stretch to the shape.
+#[inline(always)]
+pub(super) fn small_aligned<'a, 'o>(
+    room: &'a mut [Loop; 2],
+    shape: &[usize],
+    count: usize,
+    operand: impl Fn(usize) -> StridedAxes<'o>,
+) -> Option<&'a [Loop]> {
+    if !is_small(shape) {
+        return None;
+    }
+    for k in 0..count {
+        let own = operand(k);
+        assert!(own.sizes.len() <= shape.len(), "no operand has more axes than the shape");
+        for (from_end, &size) in shape.iter().rev().enumerate() {
+            let l = &mut room[1 - from_end];
+            (l.len, l.strides[k]) = (size, own.stride(from_end, size));
+        }
+    }
+    let [rows, columns] = &room;
+    let step = |l: &Loop| l.strides[0].unsigned_abs();
+    if columns.len == 1 || !rows.is_reduced() && step(rows) < step(columns) {
+        room.swap(0, 1);
+    }
+    Some(join(room, shape.len()))
+}
+
+/// Whether a shape has at most two axes, and from 1 to [`SMALL`] indices.
+#[inline(always)]
+fn is_small(shape: &[usize]) -> bool {
+    let len = match *shape {
+        [] => 1,
+        [n] => n,
+        [m, n] => m * n,
+        _ => return false,
+    };
+    (1..=SMALL).contains(&len)
+}
+
+/// Calls `then` with a loop for each axis of an array that is summed.
+///
+/// Axis `i` of the array is not in `out` if `dropped(i)`. The other axes are those of `out`, in order. There, `out` has the
+/// array's size, or size 1 to sum over the axis.
+///
+/// # Panics
+/// If `out` has other axes.
+#[inline(always)]
+fn each_summed(
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
+    dropped: &dyn Fn(usize) -> bool,
+    mut then: impl FnMut(Loop),
+) {
+    let mut out_axis = 0;
+    for (axis, (&len, &stride)) in array.sizes.iter().zip(array.strides).enumerate() {
+        let mut l = Loop { len, ..Loop::ONE };
+        l.strides[1] = stride;
+        if !dropped(axis) {
+            if out.sizes[out_axis] == len {
+                l.strides[0] = out.strides[out_axis];
+            } else {
+                assert!(out.sizes[out_axis] == 1, "an output axis has the input's size or 1");
+            }
+            out_axis += 1;
+        }
+        then(l);
+    }
+    assert!(out_axis == out.sizes.len(), "every output axis is one of the input's");
+}
+
+/// Plans the loops over the axes of an array that is summed: see [`each_summed`].
+pub(super) fn plan_summed(
+    plan: &mut LoopPlan,
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
+    dropped: &dyn Fn(usize) -> bool,
+) {
+    plan.clear();
+    each_summed(out, array, dropped, |l| plan.add(l));
+    plan.make(Outside::Read);
+}
+
+/// The loops of [`plan_summed`] without a plan, neither merged nor reversed. `None` unless the array has at most two axes, and
+/// from 1 to [`SMALL`] elements.
+///
+/// If one loop is reduced, it is outside where the outputs are adjacent along the other, and otherwise inside.
+pub(super) fn small_summed<'a>(
+    room: &'a mut [Loop; 2],
+    out: StridedAxes<'_>,
+    array: StridedAxes<'_>,
+    dropped: &dyn Fn(usize) -> bool,
+) -> Option<&'a [Loop]> {
+    if !is_small(array.sizes) {
+        return None;
+    }
+    let mut count = 0;
+    each_summed(out, array, dropped, |l| {
+        room[count] = l;
+        count += 1;
+    });
+    let loops = &mut room[..count];
+    match loops {
+        [kept, reduced] if kept.strides[0] == 1 && reduced.is_reduced() => loops.swap(0, 1),
+        [reduced, kept] if reduced.is_reduced() && !matches!(kept.strides[0], 0 | 1) => loops.swap(0, 1),
+        _ => {}
+    }
+    Some(loops)
+}
+
+/// The loops over one product: rows, terms and columns. `axes` are the numbers of matrix axes of the output and the operands.
+///
+/// # Panics
+/// If the matrices do not go together.
+pub(super) fn matrix_loops([out, a, b]: [StridedAxes<'_>; 3], axes: [usize; 3]) -> [Loop; 3] {
+    let [out_rows, out_columns] = out.matrix(axes[0], axes[1] == 1);
+    let [rows, terms] = a.matrix(axes[1], true);
+    let [others, columns] = b.matrix(axes[2], false);
+    assert!(
+        out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
+        "matrices whose sizes go together"
+    );
+    let of = |len, strides: [isize; 3]| {
+        let mut l = Loop { len, ..Loop::ONE };
+        l.strides[..3].copy_from_slice(&strides);
+        l
+    };
+    [
+        of(rows.0, [out_rows.1, rows.1, 0]),
+        of(terms.0, [0, terms.1, others.1]),
+        of(columns.0, [out_columns.1, 0, columns.1]),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+    use ndarray::{Array2, Ix2, ShapeBuilder};
+
+    fn axes<'a>(sizes: &'a [usize], strides: &'a [isize]) -> StridedAxes<'a> {
+        StridedAxes { sizes, strides }
+    }
+
+    /// The lengths, and the strides of the output and of one input.
+    fn shown(loops: Option<&[Loop]>) -> Option<Vec<(usize, [isize; 2])>> {
+        loops.map(|loops| loops.iter().map(|l| (l.len, [l.strides[0], l.strides[1]])).collect())
+    }
+
+    #[test]
+    fn small_loops_suit_the_output() {
+        let loops = |shape: &[usize], out, a: StridedAxes<'_>| {
+            let mut room = [Loop::ONE; 2];
+            shown(small_aligned(&mut room, shape, 2, |k| if k == 0 { out } else { a }))
+        };
+        let (row, column) = (axes(&[5], &[1]), axes(&[4, 1], &[1, 1]));
+        let two = |loops: [(usize, [isize; 2]); 2]| Some(loops.to_vec());
+        // the output's smaller stride is innermost, whatever the input's strides are
+        let (c, f) = (axes(&[4, 5], &[5, 1]), axes(&[4, 5], &[1, 4]));
+        assert_eq!(loops(&[4, 5], c, row), two([(4, [5, 0]), (5, [1, 1])]));
+        assert_eq!(loops(&[4, 5], f, row), two([(5, [4, 1]), (4, [1, 0])]));
+        assert_eq!(loops(&[4, 5], axes(&[4, 5], &[-1, -4]), column), two([(5, [-4, 0]), (4, [-1, 1])]));
+        // an output that stays along the first axis is innermost along the other
+        assert_eq!(loops(&[4, 5], row, c), two([(4, [0, 5]), (5, [1, 1])]));
+        assert_eq!(loops(&[4, 5], column, c), two([(4, [1, 5]), (5, [0, 1])]));
+        // loops that continue each other, or have one step, are one
+        assert_eq!(loops(&[4, 5], c, c), Some(vec![(20, [1, 1])]));
+        assert_eq!(loops(&[4, 1], column, column), Some(vec![(4, [1, 1])]));
+        assert_eq!(loops(&[1, 5], axes(&[1, 5], &[9, 1]), row), Some(vec![(5, [1, 1])]));
+        assert_eq!(loops(&[5], row, row), Some(vec![(5, [1, 1])]));
+        assert_eq!(loops(&[], axes(&[], &[]), axes(&[], &[])), Some(Vec::new()));
+    }
+
+    #[test]
+    fn small_summed_loops_suit_the_output() {
+        let loops = |out: StridedAxes<'_>, array, axis| {
+            let mut room = [Loop::ONE; 2];
+            shown(small_summed(&mut room, out, array, &|i| i == axis))
+        };
+        let (c, f) = (axes(&[4, 5], &[5, 1]), axes(&[4, 5], &[1, 4]));
+        let two = |loops: [(usize, [isize; 2]); 2]| Some(loops.to_vec());
+        // adjacent outputs are innermost
+        assert_eq!(loops(axes(&[5], &[1]), c, 0), two([(4, [0, 5]), (5, [1, 1])]));
+        assert_eq!(loops(axes(&[4], &[1]), c, 1), two([(5, [0, 1]), (4, [1, 5])]));
+        assert_eq!(loops(axes(&[1, 5], &[5, 1]), f, 9), two([(4, [0, 1]), (5, [1, 4])]));
+        // others are outside
+        assert_eq!(loops(axes(&[5], &[2]), c, 0), two([(5, [2, 1]), (4, [0, 5])]));
+        assert_eq!(loops(axes(&[4], &[-1]), c, 1), two([(4, [-1, 5]), (5, [0, 1])]));
+        // both loops are reduced, or none
+        assert_eq!(loops(axes(&[1, 1], &[1, 1]), c, 9), two([(4, [0, 5]), (5, [0, 1])]));
+        assert_eq!(loops(f, c, 9), two([(4, [1, 5]), (5, [4, 1])]));
+    }
+
+    #[test]
+    fn only_few_indices_are_small() {
+        let is_small = |shape: &[usize]| {
+            let mut room = [Loop::ONE; 2];
+            small_aligned(&mut room, shape, 0, |_| axes(&[], &[])).is_some()
+        };
+        for shape in [&[][..], &[1], &[SMALL], &[1, SMALL], &[16, SMALL / 16]] {
+            assert!(is_small(shape), "{shape:?}");
+        }
+        for shape in [&[0][..], &[SMALL + 1], &[2, SMALL / 2 + 1], &[0, 5], &[5, 0], &[1, 1, 1]] {
+            assert!(!is_small(shape), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn axes_of_size_1_have_no_stride() {
+        let array = Array2::<u8>::zeros((1, 3).f());
+        let own = StridedAxes::of::<_, Ix2>(&array);
+        assert_eq!([own.stride(0, 3), own.stride(1, 4), own.stride(2, 5)], [1, 0, 0]);
+        assert_eq!(axes(&[1, 0], &[isize::MIN, 7]).stride(1, 1), 0);
+        assert_eq!(axes(&[1, 0], &[isize::MIN, 7]).stride(0, 0), 0);
+    }
+}
