@@ -525,6 +525,10 @@ mod tests {
         let rows = |len| [(len, [3, 3, 0]), (3, [1, 1, 0])];
         assert_eq!(way(&rows(1000)), copied(0b10, 0, 167));
         assert_eq!(way(&[(1000, [3, 0, 1]), (3, [1, 1, 0])]), copied(0b11, 0, 167));
+        // not long rows
+        let rows_of = |n: usize| [(1000, [n.cast_signed(), 0, 1]), (n, [1, 1, 0])];
+        assert_eq!(way(&rows_of(SHORT_ROW)), DIRECT(Some(0b01)));
+        assert_eq!(way(&rows_of(SHORT_ROW - 1)), copied(0b11, 0, 34));
         // not fewer rows, nor rows with gaps between them in the output
         assert_eq!(way(&rows(170)), DIRECT(Some(0b01)));
         assert_eq!(way(&rows(171)), copied(0b10, 0, 86));

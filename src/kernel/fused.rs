@@ -631,6 +631,9 @@ mod tests {
         let rows = |rows, columns| [(9, [5000, 1]), (rows, [0, 5000]), (columns, [1, 1])];
         assert!(is_direct(&rows(IN_ORDER, ROOM), true));
         assert!(is_direct(&rows(IN_ORDER, SHORT), true));
+        // short lanes
+        let lanes = |n| [(500, [1, 70]), (n, [0, 1])];
+        assert!(is_direct(&lanes(SHORT), true) && !is_direct(&lanes(SHORT + 1), true));
         // many rows, narrow and wide rows, rows without a loop, more reduced loops
         assert!(!is_direct(&rows(IN_ORDER + 1, 70), true));
         assert!([SHORT - 1, ROOM + 1].iter().all(|&columns| !is_direct(&rows(9, columns), true)));

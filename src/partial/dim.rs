@@ -226,7 +226,7 @@ impl fmt::Display for SizeRange {
 /// # Equivalents
 /// ONNX `dim_param`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(Box<str>);
+pub struct Name(pub(super) Box<str>);
 
 impl Name {
     /// The name as text. There is an example at the [type](Self).

@@ -1,5 +1,6 @@
 //! Shapes and sizes as text: `4x?x3`, `[4, ?, 3]`, `*`, `[]`, `2..5`, `n`.
 
+use super::dim::Name;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, TextFault};
 use alloc::vec::Vec;
@@ -148,8 +149,7 @@ fn dim(text: &str, notation: &Notation) -> Result<Dim, TextFault> {
     match text.as_bytes().first() {
         Some(byte) if byte.is_ascii_digit() => size(text, notation.after_size).map(Dim::Known),
         Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => {
-            word(text)?;
-            Dim::name(text).map_err(|_| (0, A_DIM))
+            word(text).map(|()| Dim::Name(Name(text.into())))
         }
         _ => Err((0, A_DIM)),
     }

@@ -3,6 +3,7 @@
 use super::p;
 use ndarray_broadcast::partial::{Dim, PartialShape};
 use proptest::prelude::*;
+use std::ops::Bound;
 
 #[test]
 fn reads_and_prints() {
@@ -100,6 +101,10 @@ fn ranges() {
     assert_eq!(Dim::range(0..), Ok(Dim::Unknown));
     assert_eq!(Dim::range(..=usize::MAX), Ok(Dim::Unknown));
     assert_eq!(Dim::range(usize::MAX..), Ok(Dim::Known(usize::MAX)));
+    let after = |lo| (Bound::Excluded(lo), Bound::Included(5));
+    assert_eq!(Dim::range(after(1)), Dim::range(2..=5));
+    assert_eq!(Dim::range(after(4)), Ok(Dim::Known(5)));
+    assert!(Dim::range(after(5)).is_err() && Dim::range(after(usize::MAX)).is_err());
     let empty = Dim::range(..0).unwrap_err();
     assert_eq!(empty.to_string(), "cannot read \"..0\": position 0 needs a range that has a size in it");
     let Ok(Dim::Range(range)) = Dim::range(2..) else { panic!("no range") };
