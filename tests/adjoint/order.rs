@@ -3,7 +3,8 @@
 //! Each row has a digest of the bits of all sums of one case. Where the order was changed on purpose, the failing test
 //! prints the new rows.
 
-use ndarray::{ArrayD, ArrayView, ArrayViewD, Axis, IxDyn, LinalgScalar, Slice};
+use common::Lie::{self, C, F, Gap, Second};
+use ndarray::ArrayView;
 use ndarray_broadcast::{broadcast_map_sum_to, prelude::*};
 use std::fmt::Write;
 
@@ -19,48 +20,6 @@ fn scrambled(i: usize) -> f64 {
 /// FNV-1a.
 fn digest(bits: impl Iterator<Item = u64>) -> u64 {
     bits.fold(0xCBF2_9CE4_8422_2325, |digest, bits| (digest ^ bits).wrapping_mul(0x0100_0000_01B3))
-}
-
-/// The ways an array lies in memory.
-#[derive(Clone, Copy, Debug)]
-enum Lie {
-    /// Without gaps, the last axis innermost.
-    C,
-    /// The first axis innermost.
-    F,
-    /// Every second element along the last axis.
-    Second,
-    /// Backwards along the first axis, with a gap after each turn of the last.
-    Gap,
-}
-use Lie::{C, F, Gap, Second};
-
-fn lying<A: LinalgScalar>(shape: &[usize], lie: Lie, of: impl Fn(usize) -> A, f: impl FnOnce(ArrayViewD<A>)) {
-    let mut room = shape.to_vec();
-    let last = room.len() - 1;
-    match lie {
-        C => {}
-        F => room.reverse(),
-        Second => room[last] *= 2,
-        Gap => room[last] += 1,
-    }
-    let mut k = 0;
-    let array = ArrayD::from_shape_simple_fn(IxDyn(&room), || {
-        k += 1;
-        of(k)
-    });
-    let mut view = array.view();
-    match lie {
-        C => {}
-        F => view = view.reversed_axes(),
-        Second => view.slice_axis_inplace(Axis(last), Slice::new(0, None, 2)),
-        Gap => {
-            view.slice_axis_inplace(Axis(last), Slice::new(0, Some(-1), 1));
-            view.invert_axis(Axis(0));
-        }
-    }
-    assert_eq!(view.shape(), shape);
-    f(view);
 }
 
 /// Compares the digests of cases with those that were recorded.
@@ -83,19 +42,13 @@ fn single(i: usize) -> f32 {
 }
 
 fn of_singles(&(shape, axes, lie): &Case) -> u64 {
-    let mut found = 0;
-    lying(shape, lie, single, |x| {
-        found = digest(x.sum_axes(axes).expect("axes").iter().map(|x| u64::from(x.to_bits())));
-    });
-    found
+    let x = lie.array(shape, single);
+    digest(x.sum_axes(axes).expect("axes").iter().map(|x| u64::from(x.to_bits())))
 }
 
 fn of_doubles(&(shape, axes, lie): &Case) -> u64 {
-    let mut found = 0;
-    lying(shape, lie, scrambled, |x| {
-        found = digest(x.sum_axes(axes).expect("axes").iter().map(|x| x.to_bits()));
-    });
-    found
+    let x = lie.array(shape, scrambled);
+    digest(x.sum_axes(axes).expect("axes").iter().map(|x| x.to_bits()))
 }
 
 #[test]
@@ -235,13 +188,9 @@ fn sums_of_what_a_closure_makes() {
         ],
         |&(shape, to, lie): &Case| {
             let row: Vec<f32> = (0..shape[shape.len() - 1]).map(single).collect();
-            let mut found = 0;
-            lying(shape, lie, single, |x| {
-                let row = ArrayView::from(&row);
-                let sums = broadcast_map_sum_to((&x, &row), to, |x, y| x * y).expect("shapes");
-                found = digest(sums.iter().map(|x| u64::from(x.to_bits())));
-            });
-            found
+            let (x, row) = (lie.array(shape, single), ArrayView::from(&row));
+            let sums = broadcast_map_sum_to((&x, &row), to, |x, y| x * y).expect("shapes");
+            digest(sums.iter().map(|x| u64::from(x.to_bits())))
         },
     );
 }
@@ -264,21 +213,9 @@ fn products() {
             (([2, 100, 3], Gap), 0xE676_8C64_4080_E1C1),
         ],
         |&([m, n, p], lie)| {
-            let mut found = 0;
-            lying(&[2, m, n], lie, single, |a| {
-                lying(
-                    &[n, p],
-                    lie,
-                    |i| single(7 * i),
-                    |b| {
-                        let products =
-                            a.batch_dyn(2).expect("a base").matmul(&b.batch_dyn(2).expect("a base"));
-                        found =
-                            digest(products.expect("bases that fit").iter().map(|x| u64::from(x.to_bits())));
-                    },
-                );
-            });
-            found
+            let (a, b) = (lie.array(&[2, m, n], single), lie.array(&[n, p], |i| single(7 * i)));
+            let products = a.batch_dyn(2).expect("a base").matmul(&b.batch_dyn(2).expect("a base"));
+            digest(products.expect("bases that fit").iter().map(|x| u64::from(x.to_bits())))
         },
     );
 }

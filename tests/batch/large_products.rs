@@ -1,50 +1,19 @@
 //! Products that are large enough for `ndarray::linalg` equal loops, in any layout, serial and parallel.
 
+use common::Lie::{self, C, F, Gap, Reversed, Rows, Second};
 use common::{aligned_right, indices, joint, read_at};
-use ndarray::{ArrayD, Axis, Dimension, Ix1, Ix2, IxDyn, LinalgScalar, Slice};
+use ndarray::{ArrayD, Axis, Dimension, Ix1, Ix2, IxDyn, LinalgScalar};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{Batch, base_op, bounds::BaseOp};
 use std::fmt::Debug;
-
-#[derive(Clone, Copy, Debug)]
-enum Lie {
-    C,
-    F,
-    /// Every second element along the last axis.
-    Second,
-    /// Backwards along the first axis.
-    Backwards,
-    /// With a gap after each turn of the last axis.
-    Gap,
-}
-use Lie::{Backwards, C, F, Gap, Second};
 
 /// Numbers from -3 to 3: every sum of products is exact.
 fn number(k: usize) -> i8 {
     [2, -3, 0, 1, -1, 3, -2, 1, 2][k % 9]
 }
 
-fn lying<T: From<i8> + Clone>(shape: &[usize], lie: Lie) -> ArrayD<T> {
-    let mut room = shape.to_vec();
-    let last = room.len() - 1;
-    match lie {
-        C | Backwards => {}
-        F => room.reverse(),
-        Second => room[last] *= 2,
-        Gap => room[last] += 1,
-    }
-    let len = room.iter().product();
-    let numbers = (0..len).map(|k| number(k + k / 7 + shape[0]).into()).collect();
-    let mut array = ArrayD::from_shape_vec(IxDyn(&room), numbers).expect("as many");
-    match lie {
-        C => {}
-        F => array = array.reversed_axes(),
-        Second => array.slice_axis_inplace(Axis(last), Slice::new(0, None, 2)),
-        Backwards => array.invert_axis(Axis(0)),
-        Gap => array.slice_axis_inplace(Axis(last), Slice::new(0, Some(-1), 1)),
-    }
-    assert_eq!(array.shape(), shape);
-    array
+fn lying<T: From<i8>>(shape: &[usize], lie: Lie) -> ArrayD<T> {
+    lie.array(shape, |k| number(k + k / 7 + shape[0]).into())
 }
 
 /// The products of the matrices or vectors at each batch index, one after the other.
@@ -92,7 +61,7 @@ fn check<T, P, B, B2>(
     let found: ArrayD<T> = a.apply(op, b).expect("bases that go together");
     equal(&found);
     equal(&a.par_apply(op, b).expect("bases that go together"));
-    for lie in [C, F, Second, Backwards, Gap] {
+    for lie in [C, F, Rows, Second, Reversed, Gap] {
         let mut out = lying(found.shape(), lie);
         a.apply_into(op, b, &mut out).expect("a result of this shape");
         equal(&out);
@@ -106,7 +75,7 @@ fn matrices<T>(batches: [&[usize]; 2], sizes: [usize; 3])
 where
     T: LinalgScalar + Into<f64> + From<i8> + Send + Sync,
 {
-    for (lie, other) in [(C, C), (C, F), (F, C), (Second, Gap), (Backwards, C), (Gap, Backwards)] {
+    for (lie, other) in [(C, C), (C, F), (F, C), (Second, Rows), (Reversed, C), (Rows, Gap)] {
         let a = lying::<T>(&[batches[0], &sizes[..2]].concat(), lie);
         let b = lying::<T>(&[batches[1], &sizes[1..]].concat(), other);
         let expected = naive([&a, &b], sizes, [2, 2]);
@@ -129,7 +98,7 @@ fn large_products_equal_loops() {
 
 #[test]
 fn one_matrix_times_many_vectors() {
-    for (lie, other) in [(C, C), (F, C), (C, F), (Gap, Second)] {
+    for (lie, other) in [(C, C), (F, C), (C, F), (Rows, Second)] {
         let (matrix, vectors) = (lying::<f32>(&[40, 24], lie), lying(&[90, 24], other));
         let expected = naive([&matrix, &vectors], [40, 24, 1], [2, 1]);
         let (m, v) = (matrix.batch::<Ix2>().expect("a base"), vectors.batch::<Ix1>().expect("a base"));

@@ -9,6 +9,7 @@
 
 mod arrays;
 pub mod compiled;
+mod lie;
 mod model;
 mod tables;
 
@@ -16,6 +17,7 @@ pub use arrays::{
     Layout, Op, array_and_target, family, layout, layout_in, layout_to_write, layout_within, operand_of,
     operands_in, shape, torch_array,
 };
+pub use lie::Lie;
 pub use model::{
     aligned_right, assert_elements, assert_picture, assert_strides, assert_words, element, empty,
     in_dim_places, indices, joint, kind, overflows, read_at, refused, resolved, scrambled, signed, sums,
