@@ -5,7 +5,7 @@
 
 use common::Lie::{self, C, F, Gap, Second};
 use ndarray::ArrayView;
-use ndarray_broadcast::{broadcast_map_sum_to, prelude::*};
+use ndarray_broadcast::{broadcast_map_reduce_to, broadcast_map_sum_to, prelude::*};
 use std::fmt::Write;
 
 /// Numbers of both signs, over many powers of two: whatever order they are added in gives other last bits.
@@ -49,6 +49,18 @@ fn of_singles(&(shape, axes, lie): &Case) -> u64 {
 fn of_doubles(&(shape, axes, lie): &Case) -> u64 {
     let x = lie.array(shape, scrambled);
     digest(x.sum_axes(axes).expect("axes").iter().map(|x| x.to_bits()))
+}
+
+fn of_reductions(&(shape, axes, lie): &Case) -> u64 {
+    let x = lie.array(shape, single);
+    let sums = x.reduce_axes(axes, 0.0, |a, b| a + b).expect("axes");
+    digest(sums.iter().map(|x| u64::from(x.to_bits())))
+}
+
+fn of_fused_reductions(&(shape, to, lie): &Case) -> u64 {
+    let (x, y) = (lie.array(shape, single), lie.array(shape, |i| single(3 * i)));
+    let sums = broadcast_map_reduce_to((&x, &y), to, 0.0, |x, y| x * y, |a, b| a + b).expect("shapes");
+    digest(sums.iter().map(|x| u64::from(x.to_bits())))
 }
 
 #[test]
@@ -217,5 +229,50 @@ fn products() {
             let products = a.batch_dyn(2).expect("a base").matmul(&b.batch_dyn(2).expect("a base"));
             digest(products.expect("bases that fit").iter().map(|x| u64::from(x.to_bits())))
         },
+    );
+}
+
+/// Reductions by a closure.
+#[test]
+fn reductions() {
+    check::<Case>(
+        &[
+            // small arrays
+            ((&[8, 8], &[0], C), 0x6619_79F6_7D38_D551),
+            ((&[8, 8], &[1], C), 0x1163_37D5_0D8B_86FE),
+            ((&[7, 9], &[0, 1], C), 0xBF6F_81C8_AC45_B5EB),
+            // lanes
+            ((&[300, 7], &[1], C), 0xE315_DB8D_4ACF_D0AE),
+            ((&[300, 8], &[1], C), 0xA86F_938D_8AD9_1DF2),
+            ((&[300, 9], &[1], Gap), 0x00B6_2849_7E56_80B3),
+            ((&[100, 33], &[1], C), 0xAB06_5101_0E9A_7DD4),
+            ((&[50, 100], &[1], C), 0x6B6B_D110_0CFA_B6AD),
+            ((&[5, 4_099], &[1], C), 0x488E_D141_4778_2342),
+            ((&[2, 70_001], &[1], C), 0x661C_43A2_D13B_E963),
+            // rows, few and many
+            ((&[100, 70], &[0], C), 0x2E3B_6EEB_FA31_9D84),
+            ((&[130, 70], &[0], C), 0xD2FF_AE4A_94B6_DB77),
+            ((&[9, 20, 70], &[0, 1], Gap), 0xB80A_329E_AEB5_9FDB),
+            ((&[9, 20, 70], &[0, 2], C), 0x5155_047C_1CA5_AE84),
+            // strided lanes
+            ((&[100, 40], &[1], Second), 0x9EDA_0D3D_2A3B_CB5A),
+            ((&[70, 130], &[0], F), 0x6E4B_DE3E_B541_B47E),
+        ],
+        of_reductions,
+    );
+}
+
+/// Reductions of a closure's results.
+#[test]
+fn fused_reductions() {
+    check::<Case>(
+        &[
+            ((&[8, 8], &[8], C), 0x6CC0_9A51_63F3_8462),
+            ((&[50, 100], &[50, 1], C), 0x4B5E_6AD5_2B7F_CBF6),
+            ((&[100, 70], &[70], C), 0x7121_0415_ADD0_F72A),
+            ((&[130, 70], &[70], C), 0xB54A_C1F3_E7C7_85C4),
+            ((&[9, 20, 70], &[20, 1], Gap), 0xFE51_CD8F_2123_0E40),
+        ],
+        of_fused_reductions,
     );
 }
