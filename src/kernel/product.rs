@@ -174,9 +174,9 @@ impl ProductStrategy {
         if known && rows.is_packed(terms, 1) && terms.is_packed(columns, 2) && rows.is_packed(columns, 0) {
             return Self::Fixed(sizes);
         }
-        if columns.strides[2] == 1 && columns.strides[0] == 1 && columns.len > 1 {
+        if columns.strides[2] == 1 && columns.strides[0] == 1 {
             Self::Tiles { transposed: false }
-        } else if rows.strides[1] == 1 && rows.strides[0] == 1 && rows.len > 1 {
+        } else if rows.strides[1] == 1 && rows.strides[0] == 1 {
             Self::Tiles { transposed: true }
         } else if terms.len >= PARTS_FROM && terms.strides[1] == 1 && terms.strides[2] == 1 {
             Self::Dots
@@ -363,10 +363,11 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize, const TRANSPOSED: bool>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::loops::stride_along;
 
     fn of(len: usize, strides: [isize; 3]) -> Loop {
         let mut l = Loop { len, ..Loop::ONE };
-        l.strides[..3].copy_from_slice(&strides);
+        l.strides[..3].copy_from_slice(&strides.map(|stride| stride_along(len, stride)));
         l
     }
 

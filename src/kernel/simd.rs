@@ -75,3 +75,16 @@ fn baseline<W: Work>(work: W) -> W::Output {
 fn avx2<W: Work>(work: W) -> W::Output {
     work.run::<Avx2>()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_instruction_set_is_that_of_the_cpu() {
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        assert_eq!(has_lanes(), std::is_x86_feature_detected!("avx2"));
+        #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+        assert_eq!(has_lanes(), Baseline::LANES);
+    }
+}

@@ -1,4 +1,4 @@
-//! The crate as a whole: its types, elements of every kind, its agreement with NumPy, results larger than memory, a tape
+//! The crate as a whole: its types, elements of every kind, its agreement with NumPy, results larger than memory, threads, a tape
 //! built on the crate, the bugs that fuzzing found, and what its pages show.
 
 mod differential;
@@ -9,5 +9,7 @@ mod memory;
 mod readme;
 mod regressions;
 mod tape;
+#[cfg(feature = "rayon")]
+mod threads;
 mod types;
 mod wine;
