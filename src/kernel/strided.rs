@@ -279,6 +279,17 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_may_be_made_again() {
+        let (mut plan, c) = (LoopPlan::new(), axes(&[4, 5], &[5, 1]));
+        for _ in 0..2 {
+            plan_aligned(&mut plan, &[4, 5], &[c.sizes], &[c.strides], Outside::Written);
+            assert_eq!(plan.loops[..].iter().map(|l| (l.len, l.strides[0])).collect::<Vec<_>>(), [(20, 1)]);
+            plan_summed(&mut plan, axes(&[5], &[1]), c, &|axis| axis == 0);
+            assert_eq!(shown(Some(&plan.loops)), Some(vec![(4, [0, 5]), (5, [1, 1])]));
+        }
+    }
+
+    #[test]
     fn only_few_indices_are_small() {
         let is_small = |shape: &[usize]| {
             let mut room = [Loop::ONE; 2];

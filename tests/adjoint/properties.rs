@@ -327,14 +327,18 @@ proptest! {
 #[test]
 fn new_sums_lie_as_their_array() {
     let delta = Array::<i32, _>::ones((2, 3, 4, 5));
-    for (order, sums_of_the_last) in
-        [([0, 1, 2, 3], [12, 4, 1]), ([3, 2, 1, 0], [1, 4, 12]), ([2, 0, 3, 1], [1, 12, 4])]
-    {
+    for (order, sums_of_the_first, sums_of_the_last) in [
+        ([0, 1, 2, 3], [20, 5, 1], [12, 4, 1]),
+        ([3, 2, 1, 0], [1, 5, 20], [1, 4, 12]),
+        ([2, 0, 3, 1], [5, 1, 20], [1, 12, 4]),
+    ] {
         let turned = delta.view().permuted_axes(order);
-        let last = order.iter().position(|&axis| axis == 3).expect("the axis of size 5");
-        let sums = turned.sum_axes(last).expect("an axis of the array");
-        assert_eq!(sums.strides(), sums_of_the_last, "{order:?}");
-        assert_eq!(sums, Array::from_elem(sums.raw_dim(), 5));
+        for (axis, strides) in [(0, sums_of_the_first), (3, sums_of_the_last)] {
+            let place = order.iter().position(|&own| own == axis).expect("one of the axes");
+            let sums = turned.sum_axes(place).expect("an axis of the array");
+            assert_eq!(sums.strides(), strides, "{order:?} over {place}");
+            assert_eq!(sums, Array::from_elem(sums.raw_dim(), [2, 3, 4, 5][axis]));
+        }
         // an axis of size 1 says nothing about the others, whatever its stride was
         for axis in 0..4 {
             let sums = turned.sum_axes(axis).expect("an axis of the array");
