@@ -576,6 +576,20 @@ mod tests {
     }
 
     #[test]
+    fn few_terms_need_no_plan() {
+        let is_few = |m: usize, n: usize, axis: usize| {
+            let (a, mut out) = (array(&[m, n]), array(&if axis == 0 { [1, n] } else { [m, 1] }));
+            let (mut room, inputs) = ([Loop::ONE; 2], Inputs::from((&*a, &*a)));
+            let nest = Nest::small(&mut room, Some(&[m, n]), Output::of(&mut out), &inputs);
+            visit_few(nest.expect("few indices"), &mut |_, _| {})
+        };
+        // rows, lanes, and few elements in all
+        assert!(is_few(IN_ORDER, 8, 0) && !is_few(IN_ORDER + 1, 7, 0));
+        assert!(is_few(30, SHORT, 1) && !is_few(30, SHORT + 1, 1));
+        assert!(is_few(2, IN_ORDER / 2, 1) && !is_few(2, IN_ORDER / 2 + 1, 1));
+    }
+
+    #[test]
     fn few_results() {
         for [m, n] in
             [[1, 1], [1, 64], [8, 8], [5, 13], [32, 16], [27, 19], [64, 8], [65, 7], [31, 17], [2, 257]]

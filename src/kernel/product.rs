@@ -409,6 +409,8 @@ mod tests {
         };
         assert!(Library::suits::<f32>(&square(41, 1)) && Library::suits::<f64>(&square(41, 1)));
         assert!(!Library::suits::<f32>(&square(40, 1)), "too small");
+        assert!(Library::may_suit::<f32>(&[32, 64], 32), "just enough");
+        assert!(!Library::may_suit::<f32>(&[32, 64], 31) && !Library::may_suit::<f32>(&[512, 512], 7));
         assert!(!Library::suits::<f32>(&square(41, -1)), "backwards");
         assert!(!Library::suits::<i32>(&square(41, 1)), "no loop of its own");
         let thin = [of(1 << 10, [7, 1 << 10, 0]), of(1 << 10, [0, 1, 7]), of(7, [1, 0, 1])];
