@@ -474,7 +474,7 @@ fn in_blocks<T, E: Elements>(
         let from_end = nest.loops().len() - across;
         nest.chunked(across, take[0], &mut |nest| {
             let count = nest.loops().len();
-            let class = |at: usize, _: &Loop| if at + from_end == count || at + 1 == count { 2 } else { 0 };
+            let class = |at: usize, _: &Loop| u8::from(at + from_end == count || at + 1 == count);
             then(nest.ordered(class, &mut Loops::new()));
         });
     });
@@ -512,6 +512,8 @@ mod tests {
         assert_eq!(way(&[(5000, [1, 1, 1])]), DIRECT(Some(0b11)));
         assert_eq!(way(&[(90, [90, 0, 2]), (90, [1, 1, 0])]), DIRECT(Some(0b01)));
         assert_eq!(way(&[(90, [90, 1, 1]), (16, [1, 0, 1])]), DIRECT(Some(0b10)));
+        // a row of one element, whatever its strides are
+        assert_eq!(way(&[(90, [2, 0, 2]), (1, [5, 3, -7])]), DIRECT(Some(0b11)));
         // no loop for two operands that both stay
         assert_eq!(way(&[(5000, [1, 0, 0])]), copied(0b11, 0, 500));
         // nor for five operands if one stays
@@ -539,6 +541,21 @@ mod tests {
     }
 
     #[test]
+    fn copies_that_rows_share_are_made_once() {
+        let rows = |loops: &[_], count, copied| rows_of(&all(loops), count, copied);
+        // long rows that share one of the copies, and shorter ones
+        let long = LONG_ROW.cast_signed();
+        assert_eq!(rows(&[(9, [long, 0, long]), (LONG_ROW, [1, 2, -1])], 2, 0b11), [1, 1]);
+        assert_eq!(rows(&[(9, [long - 1, 0, long]), (LONG_ROW - 1, [1, 2, -1])], 2, 0b11), [0, 2]);
+        assert_eq!(rows(&[(9, [long, 99, long]), (LONG_ROW, [1, 2, -1])], 2, 0b11), [0, 2]);
+        // all copies, for all steps of the loop around them
+        let around = |strides| [(7, strides), (9, [4, 0, 8]), (4, [1, 2, -1])];
+        assert_eq!(rows(&around([36, 0, 0]), 2, 0b11), [1, 2]);
+        assert_eq!(rows(&around([36, 0, 1]), 2, 0b11), [0, 2]);
+        assert_eq!(rows(&around([36, 0, 1]), 2, 0b01), [1, 2]);
+    }
+
+    #[test]
     fn strides_are_copied_away() {
         assert_eq!(way(&[(5000, [1, 2, 1])]), copied(0b01, 0, 500));
         assert_eq!(way(&[(5000, [1, 1, -1])]), copied(0b10, 0, 500));
@@ -558,6 +575,15 @@ mod tests {
         // many lines, which stay in the cache or do not
         assert_eq!(way(&square(700)), copied(0b01, 1, 350));
         assert_eq!([1024, 3000].map(|n| way(&square(n))), [transposed(0b01, 0, [16, 128]); 2]);
+        let lines = |n: usize, bytes: isize| way(&[(90, [3000, 1, 0]), (n, [1, bytes / 4, 1])]);
+        let is_transposed = |way| matches!(way, PassStrategy::Transposed { .. });
+        let in_l2 = CACHED / LINE;
+        for (n, expected) in [(MANY_LINES - 1, true), (MANY_LINES, false), (in_l2, false), (in_l2 + 1, true)]
+        {
+            assert_eq!(is_transposed(lines(n, 360)), expected, "{n} lines");
+        }
+        // lines that evict each other, the shortest distance of lines
+        assert!(is_transposed(lines(MANY_LINES, 1 << 12)) && is_transposed(lines(90, 64)));
         // the other operand, larger elements, a loop between the two
         assert_eq!(way(&[(90, [90, 0, 1]), (300, [1, 0, 90])]), transposed(0b11, 0, [16, 128]));
         assert_eq!(way_of(&square(300), |_| Some(8)), transposed(0b01, 0, [8, 128]));
@@ -594,6 +620,7 @@ mod tests {
         }
         assert_eq!(way(&[(2000, [7, 13, 0]), (7, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b11, 0b11, 0, 22));
         assert_eq!(way(&[(2000, [8, 13, 0]), (7, [1, 0, 13]), (13, [0, 1, 1])]), None);
+        assert_eq!(way(&[(2000, [9, 13, 0]), (8, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b10, 0b10, 1, 8));
         assert_eq!(way_of(&narrow, |_| None), None);
     }
 
@@ -606,6 +633,25 @@ mod tests {
         let rows = [(1000, [3, 3, 0]), (3, [1, 1, 0])];
         assert_eq!(way_of(&rows, |k| (k == 1).then_some(4)), DIRECT(Some(0b01)));
         assert_eq!(way_of(&rows, |k| (k == 2).then_some(4)), copied(0b10, 0, 167));
+    }
+
+    #[test]
+    fn few_elements_are_visited_as_they_lie() {
+        // whether the rows are visited as they lie, the last one in memory first: a plan would reverse them
+        let unplanned = |columns: usize, step: usize| {
+            let mut out = Array2::<u8>::zeros((2, columns));
+            let (a, mut seen) = (Array2::<u8>::zeros((1, step * columns)), None);
+            over_each(
+                &mut out.slice_mut(s![..;-1, ..]),
+                &Inputs::from((&*a.slice(s![.., ..;step]),)),
+                &mut |nest: Nest<'_, u8, (u8,)>, _| {
+                    seen.get_or_insert(nest.loops()[0].strides[0] < 0);
+                },
+            );
+            seen.expect("a visit")
+        };
+        assert!(unplanned(SMALL / 2, 1) && !unplanned(SMALL / 2 + 1, 1));
+        assert!(unplanned(TINY / 2, 2) && !unplanned(TINY / 2 + 1, 2), "an input that would be copied");
     }
 
     /// A number of a type that the kernel does not know as plain.

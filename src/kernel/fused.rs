@@ -23,7 +23,7 @@
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
 use super::each::{Make, VisitBlock, are_plain, drive, drive_lanes, largest, moving_along};
 use super::lane::{IN_ORDER, LONGEST};
-use super::levels::Levels;
+use super::levels::{Cascade, Levels};
 use super::loops::{
     Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps, steps,
 };
@@ -354,7 +354,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         // the rows of a lane have the same place in the buffer
         rows.extend(&loops[first..last]);
         rows.extend(&[Loop::ONE, part]);
-        let tiling = Tiling { first: last, take: PART, ..Tiling::ONE };
+        let tiling = Tiling { first: last, take: PART, cascade: Cascade::ONE };
         (TileRows::of(nest.read(), tiling, first, &mut rooms), &**block, &**rows)
     } else {
         (TileRows::from(nest.read()), &loops[first..], &[][..])

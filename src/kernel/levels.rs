@@ -45,11 +45,16 @@ pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
 }
 
 /// The number of levels of a tile, and when they are carried.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cascade {
     pub(super) levels: usize,
     /// The number of additions after which the first level is carried.
     pub(super) carry_every: usize,
+}
+
+impl Cascade {
+    /// A single level that is not carried.
+    pub(super) const ONE: Self = Self { levels: 1, carry_every: usize::MAX };
 }
 
 impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {

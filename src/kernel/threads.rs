@@ -244,6 +244,18 @@ mod tests {
         }
 
         #[test]
+        fn the_outermost_of_all_loops_is_cut() {
+            let (mut counts, items) = (Array2::from_elem((4, 5), 0), Array2::from_elem((1, 1), 0_u8));
+            let task = Count { grain: 6, may_cut: |_, _: &[Loop]| true, parts: Mutex::default() };
+            let (mut plan, inputs) = (LoopPlan::new(), Inputs::from((&*items,)));
+            let mut out = counts.slice_mut(s![.., ..3]);
+            let nest = Nest::over(&mut plan, None, Output::of(&mut out), &inputs, Outside::Given);
+            Threads.run(nest.expect("an index"), &task);
+            let parts = task.parts.into_inner().expect("no panic");
+            assert!(parts.iter().map(|(_, lens)| &lens[..]).eq([[2, 3], [2, 3]]), "{parts:?}");
+        }
+
+        #[test]
         fn results_are_not_cut_where_the_task_says_so() {
             let mut sums = Array2::from_elem((6, 1), 0);
             let task = Count {

@@ -37,7 +37,7 @@ pub(super) struct Limits {
 const LANES: usize = 256;
 
 /// The division of loops into those outside tiles, those over rows, and those within a tile.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tiling {
     /// The outermost loop of the tile.
     pub(super) first: usize,
@@ -47,9 +47,6 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    /// One tile of a single element.
-    pub(super) const ONE: Self = Self { first: 0, take: 1, cascade: Cascade { levels: 1, carry_every: 1 } };
-
     /// The tiling of one or more loops.
     pub(super) fn of(loops: &[Loop], limits: Limits) -> Self {
         let mut levels = 1;
@@ -101,7 +98,7 @@ impl Tiling {
             take = loops[first].len.div_ceil(loops[first].len.div_ceil(most));
             most /= take;
         }
-        Self { first, take, ..Self::ONE }
+        Self { first, take, cascade: Cascade::ONE }
     }
 
     /// The number of sums in a tile.

@@ -218,6 +218,24 @@ mod tests {
     }
 
     #[test]
+    fn channels_are_summed_side_by_side() {
+        for (channels, step) in [(2, 2), (3, 3), (4, 4)] {
+            let rows = |n| lanes(&[(n, [0, step]), (channels, [1, 1])]);
+            assert_eq!([9, 1024].map(rows), [Some(Lanes::Channels(channels)); 2]);
+            assert_eq!([7, 1025].map(rows), [None; 2]);
+            // strided outputs
+            let eight = [(8, [0, step]), (channels, [2, 1])];
+            assert_eq!(lanes(&eight), Some(Lanes::Channels(channels)));
+            assert_eq!(lanes(&[(5, [9, 99]), eight[0], eight[1]]), Some(Lanes::Channels(channels)));
+            // two reduced loops, gaps between rows and between channels
+            assert_eq!(lanes(&[(5, [0, 99]), eight[0], eight[1]]), None);
+            assert_eq!(lanes(&[(9, [0, step + 1]), (channels, [1, 1])]), None);
+            assert_eq!(lanes(&[(9, [0, step]), (channels, [1, 2])]), None);
+        }
+        assert_eq!(lanes(&[(9, [0, 5]), (5, [1, 1])]), None);
+    }
+
+    #[test]
     fn elements_that_are_not_summed() {
         assert_eq!(lanes(&[]), Some(Lanes::Singles));
         assert_eq!(lanes(&[(9, [1, 1])]), Some(Lanes::Rows(1)));

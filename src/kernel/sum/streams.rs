@@ -27,7 +27,7 @@ const MAX_MERGED: usize = 16;
 /// Wider rows are left to tiles.
 const WIDEST: usize = 4096;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Streams {
     /// The number of rows of `width` elements.
     rows: usize,
@@ -69,7 +69,7 @@ impl Streams {
         let mut runs = nest.blocks(2, merged == 1);
         while let Some(mut blocks) = runs.next() {
             while let Some((block, slots)) = blocks.next() {
-                let mut levels = Levels::new(&Plus, tile, width, Cascade { levels: 1, carry_every: ROWS });
+                let mut levels = Levels::new(&Plus, tile, width, Cascade::ONE);
                 if merged == 1 {
                     levels.add_rows(block);
                 } else {
@@ -84,5 +84,50 @@ impl Streams {
                 slots.each(sums, |slot, total| store.store(slot, total));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// The rows, the elements of a narrower last row, the width and the number of rows that are merged, for loops with
+    /// these strides in the output and in the input.
+    fn streams(loops: &[(usize, [isize; 2])]) -> Option<[usize; 4]> {
+        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
+        let streams = Streams::of(&loops.iter().map(of).collect::<Vec<_>>(), Scratch::capacity::<f32>());
+        streams.map(|Streams { rows, last_len, width, merged }| [rows, last_len, width, merged])
+    }
+
+    fn rows(rows: usize, width: usize) -> Option<[usize; 4]> {
+        streams(&[(rows, [0, width.cast_signed()]), (width, [1, 1])])
+    }
+
+    #[test]
+    fn few_rows_of_moderate_width() {
+        assert_eq!(rows(3, 90), Some([3, 0, 90, 1]));
+        assert_eq!([rows(ROWS, 90), rows(ROWS + 1, 90)], [Some([ROWS, 0, 90, 1]), None]);
+        assert_eq!([rows(9, WIDEST), rows(9, WIDEST + 1)], [Some([9, 0, WIDEST, 1]), None]);
+        // strided outputs, but neither strided elements nor two reduced loops
+        assert_eq!(streams(&[(5, [900, 999]), (9, [0, 90]), (90, [2, 1])]), Some([9, 0, 90, 1]));
+        assert_eq!(streams(&[(9, [0, 180]), (90, [1, 2])]), None);
+        assert_eq!(streams(&[(5, [0, 999]), (9, [0, 90]), (90, [1, 1])]), None);
+        assert_eq!(streams(&[(5, [1, 90]), (90, [0, 1])]), None);
+        assert_eq!(streams(&[(90, [0, 1])]), None);
+    }
+
+    #[test]
+    fn narrow_rows_are_merged() {
+        // until they are wide, 16 of them, or half of all
+        assert_eq!(rows(100, NARROW), Some([100, 0, NARROW, 1]));
+        assert_eq!(rows(101, NARROW - 1), Some([50, NARROW - 1, 2 * (NARROW - 1), 2]));
+        assert_eq!(rows(9 * MAX_MERGED, 1), Some([9, 0, MAX_MERGED, MAX_MERGED]));
+        assert_eq!([rows(3, 5), rows(4, 5)], [Some([3, 0, 5, 1]), Some([2, 0, 10, 2])]);
+        // many rows
+        assert_eq!(rows(8 * ROWS + 5, 5), Some([ROWS, 25, 40, 8]));
+        assert_eq!(rows(8 * ROWS + 8, 5), None);
+        // with gaps between them
+        assert_eq!(streams(&[(100, [0, 33]), (31, [1, 1])]), Some([100, 0, 31, 1]));
     }
 }
