@@ -10,7 +10,7 @@ use crate::kernel::threads::{Serial, Threads};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, joint_base, sizes, sizes_mut};
 use crate::view::place;
-use core::ops::{Mul, Range};
+use core::ops::Mul;
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
 /// Operations on bases, as values for [`Batch::apply`] and its siblings.
@@ -157,20 +157,20 @@ fn stretched<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimen
     shape: &[usize],
 ) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
     let batch = shape.len() - a.base_ndim().max(b.base_ndim());
-    let base = |ndim: usize| shape.len() - ndim..shape.len();
-    (stretch(a, shape, batch, base(a.base_ndim())), stretch(b, shape, batch, base(b.base_ndim())))
+    let ndim = shape.len();
+    (stretch(a, shape, batch, ndim - a.base_ndim()), stretch(b, shape, batch, ndim - b.base_ndim()))
 }
 
-/// The operand stretched to a shape whose first `batch` axes are the batch, with its base axes at `base`.
+/// The operand stretched to a shape whose first `batch` axes are the batch, with its base axes from axis `base` on.
 fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
     operand: &'a Batch<'_, A, D, B>,
     shape: &[usize],
     batch: usize,
-    base: Range<usize>,
+    base: usize,
 ) -> ArrayView<'a, A, E> {
     let mut whole = E::zeros(shape.len());
     sizes_mut(&mut whole).copy_from_slice(shape);
-    let places = (batch - operand.shape().batch().len()..batch).chain(base);
+    let places = (batch - operand.shape().batch().len()..batch).chain(base..);
     place(operand.whole(), whole, places)
 }
 
@@ -364,7 +364,7 @@ fn crossed<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimensi
     shape: &[usize],
 ) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
     let batch = shape.len() - 2;
-    (stretch(a, shape, batch, batch..batch + 1), stretch(b, shape, batch, batch + 1..batch + 2))
+    (stretch(a, shape, batch, batch), stretch(b, shape, batch, batch + 1))
 }
 
 impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<A, A2, B, B2> for base_op::Outer

@@ -589,6 +589,8 @@ mod tests {
         assert_eq!(way_of(&square(300), |_| Some(8)), transposed(0b01, 0, [8, 128]));
         let between = [(90, [9000, 1, 0]), (50, [300, 0, 1]), (300, [1, 90, 0])];
         assert_eq!(way(&between), transposed(0b11, 0, [16, 128]));
+        // rows that are added to the same outputs are not cut
+        assert_eq!(way(&[(90, [0, 1, 0]), (300, [1, 90, 1])]), copied(0b01, 1, 300));
         // few elements in a line, steps within a line, elements that are not numbers
         assert_eq!(way_of(&square(300), |_| Some(16)), copied(0b01, 1, 100));
         assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 15, 1])]), copied(0b01, 1, 300));

@@ -566,6 +566,14 @@ mod tests {
                 }
             }
         }
+        // one array lies across the other, and rows are left over from whole cache lines
+        for (m, n) in [(37, 300), (137, 150), (150, 137)] {
+            let (a, across) = (array(&[m, n]), array(&[n, m]));
+            for axis in [0, 1] {
+                test(&a.view(), &across.t(), &[axis]);
+                test(&across.t(), &a.view(), &[axis]);
+            }
+        }
         for n in [BLOCK - 1, BLOCK, BLOCK + 1, 5000] {
             let (whole, column) = (array(&[3, n]), array(&[3, 1]));
             for axes in [&[0][..], &[1], &[0, 1]] {
@@ -587,6 +595,19 @@ mod tests {
         assert!(is_few(IN_ORDER, 8, 0) && !is_few(IN_ORDER + 1, 7, 0));
         assert!(is_few(30, SHORT, 1) && !is_few(30, SHORT + 1, 1));
         assert!(is_few(2, IN_ORDER / 2, 1) && !is_few(2, IN_ORDER / 2 + 1, 1));
+    }
+
+    #[test]
+    fn few_elements_of_one_array_need_no_plan() {
+        let is_few = |m: usize, n: usize, axis: usize| {
+            let (a, mut out) = (array(&[m, n]), array(&[[n, m][axis]]));
+            let (mut room, inputs) = ([Loop::ONE; 2], Inputs::from((&*a,)));
+            let nest = Nest::small_sum(&mut room, &inputs, Output::of(&mut out), &|i| i == axis);
+            let combine = ClosureOp { identity: &i64::MIN, op: &i64::max };
+            few_in_place(nest.expect("few elements"), &mut |_, _| {}, &combine)
+        };
+        // any number of rows, whichever way they lie in memory
+        assert!(is_few(IN_ORDER + 1, 7, 0) && is_few(2, 200, 1));
     }
 
     #[test]

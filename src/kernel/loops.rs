@@ -396,7 +396,7 @@ impl LoopPlan {
         self.assert_countable();
         let loops = &mut *self.loops;
         for l in loops.iter_mut() {
-            if l.strides.iter().find(|&&s| s != 0).is_some_and(|&s| s < 0) {
+            if l.strides.iter().find(|&&s| s != 0).is_some_and(|s| s.is_negative()) {
                 let last = (l.len - 1).cast_signed();
                 for (start, stride) in self.start.iter_mut().zip(&mut l.strides) {
                     *start += *stride * last;

@@ -415,6 +415,9 @@ mod tests {
         assert!(!Library::suits::<i32>(&square(41, 1)), "no loop of its own");
         let thin = [of(1 << 10, [7, 1 << 10, 0]), of(1 << 10, [0, 1, 7]), of(7, [1, 0, 1])];
         assert!(!Library::suits::<f64>(&thin));
+        let least = Library::MIN_SIZE;
+        let [rows, terms, columns] = [of(1 << 10, [8, 8, 0]), of(least, [0, 1, 8]), of(least, [1, 0, 1])];
+        assert!(Library::suits::<f64>(&[rows, terms, columns]));
     }
 
     #[test]

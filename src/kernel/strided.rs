@@ -46,12 +46,13 @@ impl<'a> StridedAxes<'a> {
     /// The last `axes` axes as a matrix: the size and stride of its rows, and of its columns. One axis is a row or a column,
     /// and without axes the matrix is a single element.
     fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
+        const ONE: (usize, isize) = (1, 0);
         let first = self.sizes.len() - axes;
         let loop_over = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
         match axes {
-            0 => [(1, 0), (1, 0)],
-            1 if is_row => [(1, 0), loop_over(first)],
-            1 => [loop_over(first), (1, 0)],
+            0 => [ONE; 2],
+            1 if is_row => [ONE, loop_over(first)],
+            1 => [loop_over(first), ONE],
             2 => [loop_over(first), loop_over(first + 1)],
             _ => panic!("a matrix has up to two axes"),
         }

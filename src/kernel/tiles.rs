@@ -341,6 +341,8 @@ mod tests {
         let tiling = |loops: &[_]| tiling(loops, limits());
         // ten rows of 40 make a row of the tile, and there are 70 of these: eight times eight, and six
         assert_eq!(tiling(&[(700, [0, 40]), (40, [1, 1])]), [400, 1, 14, 2]);
+        // as few levels as the rows need
+        assert_eq!(tiling(&[(8, [0, 5000]), (5000, [1, 1])]), [5_000, 1, 1, 1]);
         // wide rows are cut into tiles that fit
         assert_eq!(tiling(&[(80, [0, 13_000]), (13_000, [1, 1])]), [4_334, 3, 10, 2]);
         // 65 times 46 narrow rows, and 11
@@ -361,6 +363,8 @@ mod tests {
         assert_eq!([limits(), fused].map(|limits| tiling(&gap, limits)[0]), [40, 240]);
         // at most `LANES` sums for one output
         assert_eq!(tiling(&[(70_000, [0, 1])], fused)[0], 256);
+        // one row, which is not carried
+        assert_eq!(tiling(&[(5000, [1, 10]), (10, [0, 1])], fused), [3850, 13, 1, 1]);
         // all levels fit
         let [width, tiles, _, levels] = tiling(&[(1000, [0, 13_000]), (13_000, [1, 1])], fused);
         assert!(levels > 1 && levels * width <= 4096 && (width * tiles).abs_diff(13_000) < tiles);

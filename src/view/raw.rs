@@ -93,7 +93,7 @@ fn place_reversed<A, D: Dimension, E: Dimension>(
     let mut inverted = E::zeros(shape.ndim());
     for axis in 0..shape.ndim() {
         let stride = strides[axis].cast_signed();
-        if stride >= 0 {
+        if !stride.is_negative() {
             continue;
         }
         if empty {

@@ -1,6 +1,6 @@
 //! How the result of a map lies in memory.
 
-use ndarray::{Array2, Array3, ArrayBase, Data, Dimension, ShapeBuilder, array};
+use ndarray::{Array2, Array3, ArrayBase, ArrayView2, Data, Dimension, ShapeBuilder, array};
 use ndarray_broadcast::broadcast_map;
 use ndarray_broadcast::prelude::*;
 
@@ -43,6 +43,8 @@ fn row_major_where_nothing_or_too_much_is_suggested() {
     assert_eq!(strides(&broadcast_map((&row, &column), |a, b| a + b).unwrap()), [4, 1]);
     let row = row.broadcast_to((3, 4)).unwrap();
     assert_eq!(strides(&broadcast_map(&row, |a| a + 1).unwrap()), [4, 1]);
+    let windows = ArrayView2::from_shape((3, 4).strides((1, 1)), &[1, 2, 3, 4, 5, 6]).unwrap();
+    assert_eq!(strides(&broadcast_map(&windows, |a| a + 1).unwrap()), [4, 1]);
 }
 
 #[test]
