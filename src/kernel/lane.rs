@@ -5,9 +5,8 @@
 //! across:  row0[j] + row1[j] + … for each column j   8, 4, 2 or 1 rows, 16 and 8 columns at a time
 //! ```
 //!
-//! A lane of up to 1024 elements has one set of accumulators. A longer one is read as eight stretches side by side,
-//! because memory serves several streams faster than one; the sums of their blocks are added pairwise. Strided elements
-//! are copied to a buffer first.
+//! Each block of up to 1024 elements of a lane has one set of accumulators, and the sums of blocks are added pairwise.
+//! Strided elements are copied to a buffer first.
 
 #![forbid(unsafe_code)]
 
@@ -22,10 +21,8 @@ use num_traits::Zero;
 pub(super) const LONGEST: usize = 1 << 16;
 /// The most elements that are added up one after the other.
 pub(super) const IN_ORDER: usize = 64;
-/// The longest lane with one set of accumulators.
-const BLOCK: usize = 1024;
-/// The number of times that eight chunks are added to one set of accumulators.
-const TURNS: usize = 16;
+/// The most elements for one set of accumulators.
+pub(super) const BLOCK: usize = 1024;
 
 /// The number of accumulators: enough to fill several vectors.
 const fn sums<T>() -> usize {
@@ -37,19 +34,13 @@ const fn sums<T>() -> usize {
     }
 }
 
-/// The number of elements in a buffer for strided rows, which are copied before they are added up.
-pub(super) const fn room<T>() -> usize {
-    let (eight, block) = (8 * TURNS * sums::<T>(), BLOCK);
-    if eight > block { eight } else { block }
-}
-
 /// The sum of adjacent elements, its error bounded as by pairwise summation.
 #[inline(always)]
 pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
     if x.width() <= BLOCK { block_of(x) } else { sum_strided(x.into(), &mut []) }
 }
 
-/// The [`sum`] of the only row of a block, whose elements may be strided. `room` has [`room()`] elements for copies.
+/// The [`sum`] of the only row of a block, whose elements may be strided. `room` has [`BLOCK`] elements for copies.
 pub(super) fn sum_strided<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
     simd::dispatch(LaneSum { x, room })
 }
@@ -68,36 +59,13 @@ impl<T: Clone + Zero> Work for LaneSum<'_, '_, T> {
         if x.width() <= BLOCK {
             return block_of(adjacent(x, room));
         }
-        match const { sums::<T>() } {
-            64 => stretches::<T, 64>(x, room),
-            32 => stretches::<T, 32>(x, room),
-            16 => stretches::<T, 16>(x, room),
-            _ => stretches::<T, 8>(x, room),
+        let (mut pending, mut from) = (Pairwise::new(), 0);
+        while from < x.width() {
+            pending.push(block_of(adjacent(x.columns_from(from, BLOCK), room)));
+            from += BLOCK;
         }
+        pending.total()
     }
-}
-
-/// The sum of more than [`BLOCK`] elements: eight stretches side by side, which memory serves faster than one.
-#[inline(always)]
-fn stretches<T: Clone + Zero, const L: usize>(x: Block<'_, T>, room: &mut [T]) -> T {
-    let stretch = x.width() / (8 * L) * L;
-    let eight = x.cut(0, 8, stretch);
-    let mut pending = Pairwise::new();
-    let mut from = 0;
-    while from < stretch {
-        let mut sums: [T; L] = array(|_| T::zero());
-        let turn = adjacent(eight.columns_from(from, TURNS * L), room);
-        let mut i = 0;
-        while i < turn.width() {
-            add(&mut sums, &turn.columns::<8, L>(0, i, &plus));
-            i += L;
-        }
-        halve(&mut sums, 1, &plus);
-        pending.push(sums[0].clone());
-        from += turn.width();
-    }
-    let rest = adjacent(x.cut(8 * stretch, 1, x.width() - 8 * stretch), room);
-    pending.total() + block::<T, L>(rest)
 }
 
 /// The block, copied to `room` unless it is dense.
@@ -396,10 +364,13 @@ fn halve<T: Clone>(sums: &mut [T], keep: usize, op: &impl Fn(T, T) -> T) {
     }
 }
 
+/// The binary logarithm of the most blocks of a lane.
+const LEVELS: u32 = (LONGEST / BLOCK).ilog2();
+
 /// Adds values in pairs, then pairs of pairs, as a binary counter: if bit `i` of `count` is set, `sums[i]` holds the sum
 /// of `2^i` values.
 struct Pairwise<T> {
-    sums: [T; usize::BITS as usize],
+    sums: [T; LEVELS as usize + 1],
     count: usize,
 }
 

@@ -156,7 +156,7 @@ fn lanes<T: Element, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
 #[inline(never)]
 pub(super) fn strided_lanes<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let mut scratch = Scratch::new();
-    let room = scratch.filled(lane::room::<T>(), &T::zero());
+    let room = scratch.filled(lane::BLOCK, &T::zero());
     let mut runs = nest.blocks(1, false);
     while let Some(mut run) = runs.next() {
         while let Some((x, slots)) = run.next() {
