@@ -7,6 +7,7 @@
 //! blocks:  for each block of outputs:              all reduced loops fit into L1
 //!              buffer[..] += make(a[..], b[..], …)
 //!              out[..] = the buffer, reduced
+//! chunks:  both, for lanes that are too long: blocks of parts, and then what remains of each lane
 //! tiles:   for each tile, for each 64 rows of it:  every other sum: see `tiles`
 //!              for each row: tile[i] += make(a[i], b[i], …)
 //!              carry full levels
@@ -33,6 +34,7 @@ use super::simd::{self, Cpu, Work};
 use super::store::take;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
 use core::mem::replace;
+use core::slice::{from_mut, from_ref};
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
 
@@ -44,6 +46,8 @@ const ROWS_IN_PLACE: usize = 128;
 const ROOM: usize = 4096;
 /// The most elements of a block, which stays in L1 beside the operands.
 const BLOCK: usize = 2048;
+/// The most elements of a lane that are reduced to [`PART`] partial results in registers. Longer lanes are cut.
+const LANE: usize = IN_ORDER * PART;
 /// Longer lanes are read in parts even if inputs that stay along them have to be copied.
 const COPIED: usize = 4 * PART;
 /// Longer lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
@@ -126,7 +130,7 @@ fn planned<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     combine: &C,
 ) {
     if let Some(nest) = Nest::over(&mut LoopPlan::new(), Some(joint), out, inputs, Outside::AllRead) {
-        reduce_nest(nest, visit, combine);
+        reduce_nest(nest, visit, combine, true);
     }
 }
 
@@ -179,7 +183,7 @@ fn planned_in_place<A: Clone>(
     if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         match InPlace::of::<A>(nest.loops()) {
             Some(strategy) => strategy.run(nest, combine),
-            None => reduce_nest(nest, visit, combine),
+            None => reduce_nest(nest, visit, combine, true),
         }
     }
 }
@@ -240,27 +244,35 @@ impl InPlace {
                     }
                 }
             }
-            Self::Tiles(tiling) => in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine }),
+            Self::Tiles(tiling) => in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine }, true),
         }
     }
 }
 
+/// Reduces a nest to its outputs. What they hold is overwritten if `is_first`, and otherwise combined with the results.
 fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
+    is_first: bool,
 ) {
     if !const { forgettable::<R>() } {
         return drive_lanes(nest, visit);
     }
     match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::plain_size, moving_along(&nest).is_some()) {
         FusedStrategy::Direct => drive_lanes(nest, visit),
-        FusedStrategy::Blocks { tiling, lanes } => {
-            tiles::parts(nest, tiling, |nest, tiling| blocks(nest, tiling.first, lanes, visit, combine));
+        FusedStrategy::Blocks { tiling, lanes } => tiles::parts(nest, tiling, |nest, tiling| {
+            blocks(nest, tiling.first, lanes, visit, combine, is_first);
+        }),
+        FusedStrategy::Chunks(take) => {
+            let (lane, mut is_first) = (nest.loops().len() - 1, is_first);
+            nest.chunked(lane, take, &mut |part| {
+                reduce_nest(part, visit, combine, replace(&mut is_first, false));
+            });
         }
         FusedStrategy::Tiles(tiling) => {
             let mut add = AddVisitedRows { visit, room: Loops::new(), dense: Loops::new() };
-            in_tiles(nest, tiling, combine, &mut add);
+            in_tiles(nest, tiling, combine, &mut add, is_first);
         }
     }
 }
@@ -270,13 +282,24 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     tiling: Tiling,
     combine: &C,
     add: &mut impl AddRows<R, E, C>,
+    is_first: bool,
 ) {
     tiles::parts(nest, tiling, |nest, tiling| {
         let mut scratch = Scratch::new();
         let room = tiling.cascade.levels * tiling.width(nest.loops());
         let room = scratch.filled(room, &combine.identity());
-        tiles::run(combine, nest, tiling, room, add, |slot, sum| *slot = sum);
+        tiles::run(combine, nest, tiling, room, add, |slot, sum| store(combine, slot, sum, is_first));
     });
+}
+
+/// Stores a result, or combines it with the one in `slot` unless it `is_first`.
+#[inline(always)]
+fn store<R, C: Combine<R> + ?Sized>(combine: &C, slot: &mut R, result: R, is_first: bool) {
+    if is_first {
+        *slot = result;
+    } else {
+        combine.rows(from_mut(slot), from_ref(&result));
+    }
 }
 
 /// The strategy for a reduced nest of [`forgettable`] results, chosen by its loops.
@@ -290,6 +313,8 @@ enum FusedStrategy {
         tiling: Tiling,
         lanes: Option<u8>,
     },
+    /// Lanes for blocks that are too long: chunks of this many elements, and then what remains.
+    Chunks(usize),
     Tiles(Tiling),
 }
 
@@ -309,20 +334,26 @@ impl FusedStrategy {
         if is_direct || steps(loops) <= IN_ORDER {
             return Self::Direct;
         }
-        if reduced > room {
-            return Self::Tiles(Tiling::of(loops, limits));
-        }
         let lane = &loops[loops.len() - 1];
         let copied = bits(count, |k| lane.strides[k] == 0);
         let are_adjacent =
             (1..=count).all(|k| has(copied, k) || lane.strides[k] == 1) && are_plain(copied, plain);
         let shortest = if copied == 0 { PART } else { COPIED };
         let lanes = (lane.is_reduced() && lane.len > shortest && are_adjacent).then_some(copied);
+        let chunks = lane.len.div_ceil(LANE);
+        let in_parts = reduced / lane.len * chunks * PART;
         let (width, room) = match lanes {
             None => (reduced, room),
-            Some(0) => (reduced / lane.len * PART, room),
-            Some(_) => (reduced / lane.len * PART, room.min(LARGEST_COPY / largest(count, plain))),
+            Some(0) => (in_parts, room),
+            Some(_) => (in_parts, room.min(LARGEST_COPY / largest(count, plain))),
         };
+        if width > room {
+            return Self::Tiles(Tiling::of(loops, limits));
+        }
+        if lanes.is_some() && chunks > 1 {
+            // whole parts, so that little remains
+            return Self::Chunks(lane.len / chunks / PART * PART);
+        }
         Self::Blocks { tiling: Tiling::of_blocks(loops, first, room / width), lanes }
     }
 
@@ -341,6 +372,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     lanes: Option<u8>,
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
+    is_first: bool,
 ) {
     let (loops, last) = (nest.loops(), nest.loops().len() - 1);
     // only what is used takes time to set up
@@ -390,7 +422,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         }
         simd::dispatch(Reduce { buffer, block, combine });
         tiles::finish(combine, &mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| {
-            *slot = sum;
+            store(combine, slot, sum, is_first);
         });
     }
 }
@@ -574,7 +606,7 @@ mod tests {
                 test(&across.t(), &a.view(), &[axis]);
             }
         }
-        for n in [BLOCK - 1, BLOCK, BLOCK + 1, 5000] {
+        for n in [BLOCK - 1, BLOCK, BLOCK + 1, LANE + 40, 5000] {
             let (whole, column) = (array(&[3, n]), array(&[3, 1]));
             for axes in [&[0][..], &[1], &[0, 1]] {
                 test(&whole.view(), &column.view(), axes);
@@ -639,7 +671,7 @@ mod tests {
             let loops: Vec<_> = loops.iter().map(of).collect();
             match FusedStrategy::of::<f32>(&loops, 2, |_| Some(4), true) {
                 FusedStrategy::Blocks { tiling, lanes } => Some((tiling.take, lanes)),
-                FusedStrategy::Direct | FusedStrategy::Tiles(_) => None,
+                FusedStrategy::Direct | FusedStrategy::Chunks(_) | FusedStrategy::Tiles(_) => None,
             }
         };
         let lanes = |n: usize, b| strategy(&[(640, [1, n.cast_signed(), 0]), (n, [0, 1, b])]);
@@ -653,7 +685,25 @@ mod tests {
         assert_eq!(lanes(PART, 1), Some((BLOCK / PART, None)));
         assert_eq!([lanes(100, 2), lanes(100, 0)], [Some((20, None)); 2]);
         assert_eq!(lanes(COPIED, 0), Some((BLOCK / COPIED, None)));
-        assert_eq!(lanes(BLOCK + 1, 1), None);
+    }
+
+    #[test]
+    fn long_lanes_are_cut() {
+        let chunk = |n: usize, b: isize| {
+            let lane = Loop { len: n, strides: [0, 1, b, 0, 0, 0, 0] };
+            match FusedStrategy::of::<f32>(&[lane], 2, |_| Some(4), true) {
+                FusedStrategy::Chunks(take) => Some(take),
+                _ => None,
+            }
+        };
+        assert_eq!([chunk(LANE, 1), chunk(LANE + 1, 1), chunk(LANE + 1, 0)], [None, Some(1024), Some(1024)]);
+        // equal chunks of whole parts
+        assert_eq!(chunk(10_000, 1), Some(1984));
+        // as many as fit into a block
+        let most = BLOCK / PART * LANE;
+        assert_eq!([chunk(most, 1), chunk(most + 1, 1)], [Some(LANE), None]);
+        // strided lanes
+        assert_eq!(chunk(10_000, 2), None);
     }
 
     #[test]

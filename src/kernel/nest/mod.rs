@@ -551,23 +551,23 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, ..self }
     }
 
-    /// Calls `then` with loop `place` split into chunks of `take` steps, and then with the remaining steps, if any. The loop
-    /// over a chunk is as far from the innermost loop as loop `place` was.
+    /// Calls `then` with loop `place` split into chunks of `take` steps, and after that with the remaining steps, if any. The
+    /// loop over a chunk is as far from the innermost loop as loop `place` was. The output may stay along the loop, because
+    /// the two parts do not exist at the same time.
     ///
     /// # Panics
-    /// If the loop has fewer than `take` steps, or steps remain and the output does not move along the loop.
+    /// If the loop has fewer than `take` steps.
     pub(crate) fn chunked(self, place: usize, take: usize, then: &mut dyn FnMut(Nest<'_, T, E>)) {
         let len = self.loops[place].len;
         if take == len {
             return then(self);
         }
-        let mut rooms = [Loops::new(), Loops::new()];
-        if len.is_multiple_of(take) {
-            return then(self.grouped(place, take, &mut rooms[0]));
-        }
-        let [main, rest] = self.cut(place, len / take * take, &mut rooms);
+        let (rest, mut room) = (len % take, Loops::new());
+        let main = self.part_of(place, 0, len - rest, &mut room);
         then(main.grouped(place, take, &mut Loops::new()));
-        then(rest);
+        if rest > 0 {
+            then(self.part_of(place, len - rest, rest, &mut room));
+        }
     }
 
     /// Calls `visit` at every index of up to two loops, row by row. Along a row, the output and the inputs of `moving` move
