@@ -237,11 +237,12 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { nest, moving, visit } = self;
-        if const { C::LANES && V::REDUCES } && nest.is_lanes() {
-            nest.visit_lanes::<C, V>(visit);
-        } else {
-            nest.visit_rows::<C, V>(moving, visit);
+        let (mut nest, mut room) = (nest, [Loop::ONE; 2]);
+        if const { C::LANES && V::REDUCES } && nest.reduces_rows() {
+            let Some(rest) = nest.visit_parts::<C, V>(&mut room, visit) else { return };
+            nest = rest;
         }
+        nest.visit_rows::<C, V>(moving, visit);
     }
 }
 

@@ -27,6 +27,8 @@ use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder,
 
 /// The number of partial results of a [lane](Elements::lane): enough to fill several vectors.
 pub(crate) const PART: usize = 32;
+/// The number of rows that are added to [`PART`] partial results at once.
+const ROWS: usize = 8;
 
 /// The element types of the inputs: a tuple of up to six.
 ///
@@ -591,36 +593,66 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// Whether the loops are lanes: rows of [`PART`] items that have the same outputs, along which all operands move by one
-    /// element. There may be a loop over lanes around these two.
+    /// Whether the innermost loops are rows of at least [`PART`] items that have the same outputs, along which all operands
+    /// move by one element. Rows of just [`PART`] items may have a loop around them.
     #[inline(always)]
-    pub(crate) fn is_lanes(&self) -> bool {
-        matches!(self.loops, [.., rows, row] if rows.is_reduced() && row.len == PART
+    pub(crate) fn reduces_rows(&self) -> bool {
+        matches!(self.loops, [outer @ .., rows, row] if rows.is_reduced() && row.len >= PART
+            && (outer.is_empty() || row.len == PART)
             && moves_as(row, all_inputs(E::COUNT), E::COUNT))
     }
 
-    /// [`visit_rows`](Self::visit_rows) for [lanes](Self::is_lanes), whose outputs stay in registers.
+    /// [`visit_rows`](Self::visit_rows) where the nest [`reduces_rows`](Self::reduces_rows): [`PART`] outputs at a time stay
+    /// in registers while several rows are visited. Returns the nest of the items that remain at the end of the rows.
     ///
     /// # Panics
-    /// If there are other loops.
+    /// If the loops are others.
     #[inline(always)]
-    pub(crate) fn visit_lanes<C, V: Visit<T, E>>(self, visit: &mut V) {
-        assert!(self.is_lanes(), "lanes");
-        let (lanes, rows) = match self.loops {
-            [lanes, rows, _] => (lanes, rows),
-            [rows, _] => (&Loop::ONE, rows),
+    pub(crate) fn visit_parts<'b, C, V: Visit<T, E>>(
+        self,
+        room: &'b mut [Loop; 2],
+        visit: &mut V,
+    ) -> Option<Nest<'b, T, E>>
+    where
+        'a: 'b,
+    {
+        assert!(self.reduces_rows(), "rows that are reduced");
+        let (lanes, rows, row) = match self.loops {
+            [lanes, rows, row] => (lanes, rows, row),
+            [rows, row] => (&Loop::ONE, rows, row),
             _ => unreachable!("two or three loops"),
         };
-        let (mut out, mut read) = (self.out, self.read);
+        let parts = if row.len == PART { *lanes } else { row.every(PART, row.len / PART) };
+        // the rows of a lane follow each other; others are apart, and memory serves few of them at once
+        let groups = if row.len == PART || rows.len <= ROWS {
+            Loop { len: 1, ..*rows }
+        } else {
+            rows.every(ROWS, rows.len.div_ceil(ROWS))
+        };
+        let at_once = if groups.len == 1 { rows.len } else { ROWS };
+        let (mut group, mut remaining) = (self.read, rows.len);
         let mut i = 0;
-        while i < lanes.len {
-            // SAFETY: These are indices of the loops. Along a row, the operands move as asserted above, and from row to row,
-            // the output stays. This is the only reference to these elements of the output.
-            unsafe { E::lane::<T, C, V>(&mut *out.cast(), read, rows.len, &rows.strides, visit) };
-            out = out.wrapping_offset(lanes.strides[0]);
-            read = E::moved(read, &lanes.strides);
+        while i < groups.len {
+            let (mut out, mut read, count) = (self.out, group, at_once.min(remaining));
+            let mut j = 0;
+            while j < parts.len {
+                // SAFETY: These are indices of the loops. Along a row, the operands move as asserted above, and from row to
+                // row, the output stays. This is the only reference to these elements of the output.
+                unsafe { E::lane::<T, C, V>(&mut *out.cast(), read, count, &rows.strides, visit) };
+                out = out.wrapping_offset(parts.strides[0]);
+                read = E::moved(read, &parts.strides);
+                j += 1;
+            }
+            group = E::moved(group, &groups.strides);
+            remaining -= count;
             i += 1;
         }
+        let end = row.len / PART * PART;
+        if end == row.len {
+            return None;
+        }
+        *room = [*rows, Loop { len: row.len - end, ..*row }];
+        Some(Nest { loops: room, ..self.moved_by(&row.after(end)) })
     }
 
     /// Calls `visit` at every index of up to two loops, along which the operands may have any strides.

@@ -294,16 +294,43 @@ fn rows_of_eight_and_others() {
     }
 }
 
-#[test]
-fn lanes_are_reduced_in_parts() {
-    struct Note;
-    impl Visit<Seen, Read> for Note {
-        const REDUCES: bool = true;
+struct Note;
 
-        fn visit(&mut self, out: &mut Seen, (&a, &b): (&u32, &u32)) {
-            out.push([a, b]);
+impl Visit<Seen, Read> for Note {
+    const REDUCES: bool = true;
+
+    fn visit(&mut self, out: &mut Seen, (&a, &b): (&u32, &u32)) {
+        out.push([a, b]);
+    }
+}
+
+#[test]
+fn rows_are_reduced_in_parts() {
+    for (rows, width) in [(2, PART + 1), (7, 2 * PART), (8, PART + 31), (9, 3 * PART + 1), (64, 100)] {
+        let a = Array2::from_shape_fn((rows, width), |(i, j)| u32::try_from(1000 * i + j).expect("small"));
+        let b = Array1::from_iter((0..width).map(|j| u32::try_from(j).expect("small")));
+        let mut out = vec![Seen::new(); width];
+        let (mut plan, mut empty, mut dense) =
+            (LoopPlan::new(), Array2::from_elem((rows, width), ()), Loops::new());
+        let nest =
+            Nest::over(&mut plan, None, Output::of(&mut empty), &Inputs::from((&*a, &*b)), Outside::Given);
+        let (nest, mut room) = (nest.expect("an index"), [Loop::ONE; 2]);
+        let onto = nest.onto(&mut out, &[Loop { len: width, ..Loop::ONE }], &mut dense);
+        assert!(onto.reduces_rows());
+        let rest = onto.visit_parts::<(), _>(&mut room, &mut Note);
+        assert_eq!(rest.is_some(), width % PART > 0);
+        if let Some(rest) = rest {
+            assert_eq!(rest.loops()[1].len, width % PART);
+            rest.visit_rows::<(), _>(0b11, &mut Note);
+        }
+        for (j, seen) in out.iter().enumerate() {
+            assert!(seen.iter().copied().eq((0..rows).map(|i| [a[[i, j]], b[j]])), "{rows} rows, item {j}");
         }
     }
+}
+
+#[test]
+fn lanes_are_reduced_in_parts() {
     let number = |i: usize, j: usize| u32::try_from(i * 1000 + j).expect("small");
     for (lanes, rows) in [(1, 1), (1, 3), (4, 1), (4, 3)] {
         let a = Array2::from_shape_fn((lanes, rows * PART), |(i, j)| number(i, j));
@@ -318,15 +345,15 @@ fn lanes_are_reduced_in_parts() {
         let mut tile = vec![Seen::new(); lanes * PART];
         let shape = [lanes, 1, PART].map(|len| Loop { len, ..Loop::ONE });
         let onto = nest.onto(&mut tile, &shape[3 - nest.loops().len()..], &mut dense);
-        assert!(onto.is_lanes());
-        onto.visit_lanes::<(), _>(&mut Note);
+        assert!(onto.reduces_rows());
+        assert!(onto.visit_parts::<(), _>(&mut [Loop::ONE; 2], &mut Note).is_none());
         for (at, seen) in tile.iter().enumerate() {
             let (i, j) = (at / PART, at % PART);
             let items = (0..rows).map(|row| row * PART + j).map(|j| [number(i, j), number(9, j)]);
             assert!(seen.iter().copied().eq(items), "{lanes} lanes of {rows} rows, lane {i}, item {j}");
         }
         let mut whole = vec![0_u8; lanes * rows * PART];
-        assert_eq!(nest.onto(&mut whole, nest.loops(), &mut dense).is_lanes(), rows == 1);
+        assert_eq!(nest.onto(&mut whole, nest.loops(), &mut dense).reduces_rows(), rows == 1);
     }
 }
 
