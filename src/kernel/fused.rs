@@ -26,10 +26,10 @@ use super::each::{Make, VisitBlock, are_plain, drive, drive_lanes, largest, movi
 use super::lane::{IN_ORDER, LONGEST};
 use super::levels::{Cascade, Levels};
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps, steps,
+    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps, steps,
 };
 use super::memory::{LARGEST_COPY, NoMemory, Scratch, filled, forgettable};
-use super::nest::{Elements, Inputs, Nest, Output, PART, Visit};
+use super::nest::{Elements, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
 use super::store::take;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};

@@ -10,8 +10,9 @@
 
 #![forbid(unsafe_code)]
 
+use super::loops::PART;
 use super::memory::array;
-use super::nest::{Block, PART, by_halves};
+use super::nest::{Block, by_halves};
 use super::simd::{self, Cpu, Work};
 use super::store::{Onto, Store};
 use core::hint::black_box;

@@ -440,6 +440,32 @@ pub(crate) fn join(loops: &mut [Loop; 2], count: usize) -> &[Loop] {
     loops
 }
 
+/// The number of partial results that stay in registers: enough to fill several vectors.
+pub(crate) const PART: usize = 32;
+/// The number of rows that are added to [`PART`] partial results at once.
+const ROWS: usize = 8;
+
+/// Plans a visit of reduced rows, [`PART`] items at a time: the innermost two loops, whose rows of just [`PART`] items may
+/// have a loop around them. Returns the number of rows to visit at once.
+///
+/// Sets `groups` to the loop over as many rows, and to the one inside it over parts. Sets `rest` to the loops over the items
+/// that remain at the ends of the rows; there may be none.
+// Not inline: it need not be compiled for each closure.
+#[inline(never)]
+pub(crate) fn plan_parts(loops: &[Loop], groups: &mut [Loop; 2], rest: &mut [Loop; 2]) -> usize {
+    let [lanes @ .., rows, row] = loops else { unreachable!("two or three loops") };
+    *rest = [*rows, Loop { len: row.len % PART, ..*row }];
+    if row.len == PART {
+        // the rows of a lane follow each other
+        *groups = [*rows, *lanes.last().unwrap_or(&Loop::ONE)];
+        return rows.len;
+    }
+    // other rows are apart, and memory serves few of them at once
+    let group = if rows.len > ROWS { rows.every(ROWS, rows.len.div_ceil(ROWS)) } else { *rows };
+    *groups = [group, row.every(PART, row.len / PART)];
+    rows.len.min(ROWS)
+}
+
 /// The offsets of the operands at index number `turn` of the loops, innermost fastest.
 pub(crate) fn offsets(loops: &[Loop], mut turn: usize) -> Offsets {
     let Some((outermost, inner)) = loops.split_first() else { return [0; OPERANDS] };
@@ -669,6 +695,21 @@ mod tests {
         // equal keys: `AllRead` compares the output next, the others keep the order of the axes
         let equal = |outside| plan(outside, &[(2, [3, 1, 4]), (3, [7, 1, 4])]).loops[0].len;
         assert_eq!([Outside::AllRead, Outside::Read, Outside::Given].map(equal), [3, 2, 2]);
+    }
+
+    #[test]
+    fn rows_are_visited_in_parts() {
+        let plan = |loops: &[(usize, [isize; 2])]| {
+            let (mut groups, mut rest) = ([Loop::ONE; 2], [Loop::ONE; 2]);
+            let at_once = plan_parts(&all(loops), &mut groups, &mut rest);
+            (at_once, groups.map(|l| (l.len, [l.strides[0], l.strides[1]])), rest.map(|l| l.len))
+        };
+        assert_eq!(plan(&[(20, [0, 100]), (70, [1, 1])]), (8, [(3, [0, 800]), (2, [32, 32])], [20, 6]));
+        assert_eq!(plan(&[(8, [0, 100]), (64, [1, 1])]), (8, [(8, [0, 100]), (2, [32, 32])], [8, 0]));
+        // lanes
+        let lanes = (40, [32, 999]);
+        assert_eq!(plan(&[lanes, (20, [0, 32]), (32, [1, 1])]), (20, [(20, [0, 32]), lanes], [20, 0]));
+        assert_eq!(plan(&[(20, [0, 32]), (32, [1, 1])]), (20, [(20, [0, 32]), (1, [0, 0])], [20, 0]));
     }
 
     #[test]

@@ -13,8 +13,8 @@
 //! or written, so no element is written through two nests at once.
 
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, Walk, all_inputs, are_rows, has, innermost, moves_as,
-    operands,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, Walk, all_inputs, are_rows, has, innermost,
+    moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
 use super::simd::OPTIMISED;
@@ -24,11 +24,6 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::slice;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
-
-/// The number of partial results of a [lane](Elements::lane): enough to fill several vectors.
-pub(crate) const PART: usize = 32;
-/// The number of rows that are added to [`PART`] partial results at once.
-const ROWS: usize = 8;
 
 /// The element types of the inputs: a tuple of up to six.
 ///
@@ -598,7 +593,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline(always)]
     pub(crate) fn reduces_rows(&self) -> bool {
         matches!(self.loops, [outer @ .., rows, row] if rows.is_reduced() && row.len >= PART
-            && (outer.is_empty() || row.len == PART)
+            && outer.len() <= usize::from(row.len == PART)
             && moves_as(row, all_inputs(E::COUNT), E::COUNT))
     }
 
@@ -617,42 +612,32 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         'a: 'b,
     {
         assert!(self.reduces_rows(), "rows that are reduced");
-        let (lanes, rows, row) = match self.loops {
-            [lanes, rows, row] => (lanes, rows, row),
-            [rows, row] => (&Loop::ONE, rows, row),
-            _ => unreachable!("two or three loops"),
-        };
-        let parts = if row.len == PART { *lanes } else { row.every(PART, row.len / PART) };
-        // the rows of a lane follow each other; others are apart, and memory serves few of them at once
-        let groups = if row.len == PART || rows.len <= ROWS {
-            Loop { len: 1, ..*rows }
-        } else {
-            rows.every(ROWS, rows.len.div_ceil(ROWS))
-        };
-        let at_once = if groups.len == 1 { rows.len } else { ROWS };
+        let mut groups = [Loop::ONE; 2];
+        let at_once = plan_parts(self.loops, &mut groups, room);
+        let ([groups, parts], rows) = (&groups, &self.loops[self.loops.len() - 2]);
         let (mut group, mut remaining) = (self.read, rows.len);
-        let mut i = 0;
-        while i < groups.len {
+        while remaining > 0 {
             let (mut out, mut read, count) = (self.out, group, at_once.min(remaining));
-            let mut j = 0;
-            while j < parts.len {
+            let mut i = 0;
+            while i < parts.len {
                 // SAFETY: These are indices of the loops. Along a row, the operands move as asserted above, and from row to
                 // row, the output stays. This is the only reference to these elements of the output.
                 unsafe { E::lane::<T, C, V>(&mut *out.cast(), read, count, &rows.strides, visit) };
                 out = out.wrapping_offset(parts.strides[0]);
                 read = E::moved(read, &parts.strides);
-                j += 1;
+                i += 1;
             }
             group = E::moved(group, &groups.strides);
             remaining -= count;
-            i += 1;
         }
-        let end = row.len / PART * PART;
-        if end == row.len {
-            return None;
-        }
-        *room = [*rows, Loop { len: row.len - end, ..*row }];
-        Some(Nest { loops: room, ..self.moved_by(&row.after(end)) })
+        let [_, rest] = &*room;
+        let done = self.loops[self.loops.len() - 1].len - rest.len;
+        (rest.len > 0).then(|| Nest {
+            out: self.out.wrapping_add(done),
+            read: E::moved(self.read, &rest.after(done)),
+            loops: room,
+            arrays: PhantomData,
+        })
     }
 
     /// Calls `visit` at every index of up to two loops, along which the operands may have any strides.
