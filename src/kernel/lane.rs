@@ -229,11 +229,7 @@ fn across_by<T: Clone, S: Store<T>, const R: usize, const K: usize>(
     while let Some(part) = slots[i..].first_chunk_mut::<K>() {
         // all sums before any store, so that the compiler need not know whether the slots alias the rows
         let sums = x.columns::<R, K>(row, i, op);
-        let mut k = 0;
-        while k < K {
-            store.store(&mut part[k], sums[k].clone());
-            k += 1;
-        }
+        store.store_all(part, sums);
         i += K;
     }
     i
