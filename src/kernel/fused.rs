@@ -74,6 +74,7 @@ pub(crate) struct Fold<'f, M, R, F> {
 
 impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fold<'_, M, R, F> {
     const REDUCES: bool = true;
+    const READS: bool = true;
 
     #[inline(always)]
     fn visit(&mut self, into: &mut R, items: E::Refs<'_>) {

@@ -141,6 +141,8 @@ impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Mapping<O, F> {
 pub(super) struct Applying<O, F>(pub(super) F, pub(super) PhantomData<fn(O)>);
 
 impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Applying<O, F> {
+    const READS: bool = true;
+
     #[inline(always)]
     fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
         O::call(&mut self.0, out, items);
@@ -166,6 +168,8 @@ impl<R, F, O: ParMapOperands<F, R>> Make<R, O::Elems> for Sharing<'_, O, F> {
 }
 
 impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for Sharing<'_, O, F> {
+    const READS: bool = true;
+
     #[inline(always)]
     fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
         O::call(self.0, out, items);

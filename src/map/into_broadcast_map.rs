@@ -175,6 +175,8 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed {
 struct Own<D, O, F>(F, PhantomData<fn(D, O)>);
 
 impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Visit<A, O::Others> for Own<D, O, F> {
+    const READS: bool = true;
+
     #[inline(always)]
     fn visit(&mut self, own: &mut A, others: <O::Others as Elements>::Refs<'_>) {
         *own = O::call(&mut self.0, own, others);

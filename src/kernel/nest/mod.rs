@@ -17,11 +17,11 @@ use super::loops::{
     moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
-use super::simd::OPTIMISED;
+use super::simd::{OPTIMISED, end_of_reads};
 use super::strided::{StridedAxes, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed};
 use core::hint::black_box;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, needs_drop};
 use core::slice;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
 
@@ -98,13 +98,25 @@ pub trait Visit<T, E: Elements + ?Sized> {
     #[doc(hidden)]
     const REDUCES: bool = false;
 
+    /// Whether the operation reads the output, so that rows are visited in copies of a few outputs.
+    #[doc(hidden)]
+    const READS: bool = false;
+
     #[doc(hidden)]
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 
+/// The number of outputs that are visited as copies, and then written back.
+const COPIED: usize = 8;
+
+/// Whether outputs of this type are visited as copies: see [`end_of_reads`].
+const fn is_copied<T>() -> bool {
+    !needs_drop::<T>() && matches!(size_of::<T>(), 4 | 8)
+}
+
 macro_rules! elements {
     ($count:literal: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
-        #[allow(unused_variables, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no input")]
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no input")]
         // SAFETY: Each method treats every element of the tuple alike.
         unsafe impl<$($A),*> Elements for ($($A,)*) {
             type Pointers = ($(*const $A,)*);
@@ -135,9 +147,28 @@ macro_rules! elements {
             ) {
                 let out = if const { LEN > 0 } { &mut out[..LEN] } else { out };
                 let mut i = 0;
+                if const { V::READS && OPTIMISED && is_copied::<T>() } {
+                    while let Some(part) = out[i..].first_chunk_mut::<COPIED>() {
+                        let mut changed = [const { MaybeUninit::<T>::uninit() }; COPIED];
+                        let mut j = 0;
+                        while j < COPIED {
+                            // SAFETY: The caller promises these elements.
+                            let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(i + j) } else { $a },)*) };
+                            // SAFETY: The element is not used before it is overwritten, nor dropped: its type needs no drop.
+                            let mut copy = unsafe { (&raw const part[j]).read() };
+                            visit.visit(&mut copy, items);
+                            changed[j].write(copy);
+                            j += 1;
+                        }
+                        end_of_reads();
+                        // SAFETY: Every element was initialised just above.
+                        *part = unsafe { changed.as_ptr().cast::<[T; COPIED]>().read() };
+                        i += COPIED;
+                    }
+                }
                 while i < out.len() {
                     // SAFETY: The caller promises these elements.
-                    let items = ($(unsafe { &*if const { has(MOVING, $k) } { $a.add(i) } else { $a } },)*);
+                    let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(i) } else { $a },)*) };
                     visit.visit(&mut out[i], items);
                     i += 1;
                 }

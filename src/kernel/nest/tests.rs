@@ -305,6 +305,34 @@ impl Visit<Seen, Read> for Note {
 }
 
 #[test]
+fn rows_that_are_read_are_visited_in_copies() {
+    struct Change;
+    impl Visit<u32, (u8, u16)> for Change {
+        const READS: bool = true;
+
+        fn visit(&mut self, out: &mut u32, (&a, &b): (&u8, &u16)) {
+            if !out.is_multiple_of(3) {
+                *out = 1000 * *out + 10 * u32::from(a) + u32::from(b);
+            }
+        }
+    }
+    for (width, moving) in (2..40).flat_map(|width| [0b11, 0b01, 0b10].map(|moving| (width, moving))) {
+        let (a, b) = (Array1::from_iter(0..40_u8), Array1::from_iter((0..40_u16).map(|i| 3 * i)));
+        let before: Vec<_> = (0..80).take(2 * width).collect();
+        let mut out = Array2::from_shape_vec((2, width), before.clone()).expect("two rows");
+        let part = |k: usize| if moving >> k & 1 == 1 { width } else { 1 };
+        let (a, b) = (a.slice(s![..part(0)]), b.slice(s![..part(1)]));
+        let (mut plan, inputs) = (LoopPlan::new(), Inputs::from((&*a, &*b)));
+        let nest = Nest::over(&mut plan, None, Output::of(&mut out), &inputs, Outside::Written);
+        nest.expect("an index").visit_rows::<(), _>(moving, &mut Change);
+        for (((_, j), &after), mut expected) in out.indexed_iter().zip(before) {
+            Change.visit(&mut expected, (&a[j % a.len()], &b[j % b.len()]));
+            assert_eq!(after, expected, "item {j} of {width}");
+        }
+    }
+}
+
+#[test]
 fn rows_are_reduced_in_parts() {
     for (rows, width) in [(2, PART + 1), (7, 2 * PART), (8, PART + 31), (9, 3 * PART + 1), (64, 100)] {
         let a = Array2::from_shape_fn((rows, width), |(i, j)| u32::try_from(1000 * i + j).expect("small"));
