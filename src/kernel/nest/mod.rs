@@ -111,7 +111,7 @@ const COPIED: usize = 8;
 
 /// Whether outputs of this type are visited as copies: see [`end_of_reads`].
 const fn is_copied<T>() -> bool {
-    !needs_drop::<T>() && matches!(size_of::<T>(), 4 | 8)
+    OPTIMISED && !needs_drop::<T>() && matches!(size_of::<T>(), 4 | 8)
 }
 
 macro_rules! elements {
@@ -147,7 +147,7 @@ macro_rules! elements {
             ) {
                 let out = if const { LEN > 0 } { &mut out[..LEN] } else { out };
                 let mut i = 0;
-                if const { V::READS && OPTIMISED && is_copied::<T>() } {
+                if const { V::READS && is_copied::<T>() } {
                     while let Some(part) = out[i..].first_chunk_mut::<COPIED>() {
                         let mut changed = [const { MaybeUninit::<T>::uninit() }; COPIED];
                         let mut j = 0;
@@ -170,6 +170,10 @@ macro_rules! elements {
                     // SAFETY: The caller promises these elements.
                     let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(i) } else { $a },)*) };
                     visit.visit(&mut out[i], items);
+                    if const { V::READS && is_copied::<T>() } {
+                        // few: not to be vectorised
+                        end_of_reads();
+                    }
                     i += 1;
                 }
             }
@@ -184,8 +188,8 @@ macro_rules! elements {
                 // SAFETY: The caller promises this.
                 unsafe {
                     match moving {
-                        $($moving if OPTIMISED && const { !V::REDUCES } && out.len() == 8 => {
-                            Self::row_of::<T, C, V, $moving, 8>(out, at, visit)
+                        $($moving if OPTIMISED && const { !V::REDUCES && !V::READS } && out.len() == COPIED => {
+                            Self::row_of::<T, C, V, $moving, COPIED>(out, at, visit)
                         }
                         $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
                         _ => unreachable!("a loop that there is"),
