@@ -211,6 +211,43 @@ fn accumulate(c: &mut Criterion) {
     }
 }
 
+plain!(lower_to_row(out: &mut [f32], row: &[f32]) {
+    for out in out.chunks_exact_mut(row.len()) {
+        for (out, r) in out.iter_mut().zip(row) {
+            if *out > *r {
+                *out = *r;
+            }
+        }
+    }
+});
+
+/// `out = min(out, row)` by a comparison: the loops for AVX2 store it through a mask, which some processors are slow at.
+fn lower(c: &mut Criterion) {
+    for n in [8, 30, 256] {
+        let (row, mut group) = (floats::<Ix1>(n), group(c, &format!("lower_to_row/{n}")));
+        let expected = row.broadcast_to((n, n)).unwrap().materialize();
+        let mut out = expected.clone();
+        way!(group, "fixed", out == expected => {
+            broadcast_apply(out, &row, |o, &r| {
+                if *o > r {
+                    *o = r;
+                }
+            })
+        });
+        way!(group, "ndarray", out == expected => {
+            Zip::from(out).and_broadcast(&row).for_each(|o, &r| {
+                if *o > r {
+                    *o = r;
+                }
+            });
+        });
+        let r = flat(&row);
+        way!(group, "plain", out == expected => lower_to_row::plain(out.as_slice_mut().unwrap(), r));
+        way!(group, "plain_avx2", out == expected => lower_to_row::avx2(out.as_slice_mut().unwrap(), r));
+        group.finish();
+    }
+}
+
 plain!(add_to_row(x: &mut [f32], row: &[f32]) {
     for x in x.chunks_exact_mut(row.len()) {
         for (x, r) in x.iter_mut().zip(row) {
@@ -285,6 +322,7 @@ fn small(c: &mut Criterion) {
 pub(crate) fn all(c: &mut Criterion) {
     sums(c);
     accumulate(c);
+    lower(c);
     by_value(c);
     small(c);
 }

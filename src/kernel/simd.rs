@@ -37,8 +37,8 @@ impl Cpu for Avx2 {
     const WIDE: bool = true;
 }
 
-/// Whether loops are compiled that are faster with optimisation only. Tests compile them too.
-pub(crate) const OPTIMISED: bool = cfg!(any(test, not(debug_assertions)));
+/// Whether loops are compiled that are faster with optimisation only. Unit tests and fuzzing compile them too.
+pub(crate) const OPTIMISED: bool = cfg!(any(test, fuzzing, not(debug_assertions)));
 
 /// Whether [`dispatch`] chooses a CPU that has the loops for [`LANES`](Cpu::LANES).
 #[inline]

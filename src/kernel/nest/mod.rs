@@ -561,6 +561,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     ///
     /// # Panics
     /// If a part has no steps, or the output does not move along the loop.
+    #[cfg(any(test, feature = "rayon"))]
     pub(crate) fn cut<'b>(self, place: usize, at: usize, rooms: &'b mut [Loops; 2]) -> [Nest<'b, T, E>; 2]
     where
         'a: 'b,
