@@ -14,10 +14,10 @@
 //! ```
 //!
 //! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
-//! L1 and write to adjacent partial results: `buffer` and `tile`. In blocks, a long lane is read in rows of [`PART`]
-//! elements, whose partial results stay in registers; an input that stays along it is copied [`PART`] times. Sums and
-//! reductions differ only in their [`Combine`]. Reductions of one array read lanes and rows in place, without a buffer,
-//! by the loops of sums.
+//! L1 and write to adjacent partial results: `buffer` and `tile`. Of long rows, [`PART`] partial results at a time stay in
+//! registers. In blocks, a long lane is read in rows of [`PART`] elements; an input that stays along it is copied [`PART`]
+//! times. Sums and reductions differ only in their [`Combine`]. Reductions of one array read lanes and rows in place,
+//! without a buffer, by the loops of sums.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 

@@ -26,6 +26,7 @@
 //! | [`fused`]: in place | reductions of one array over adjacent lanes, or over rows | kept loops, and a lane or rows; tiles |
 //! | [`fused`]: direct | sums of a closure's results over a short innermost loop, or up to 64 rows | the same: the output of [`each`] |
 //! | [`fused`]: blocks | the same, if all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |
+//! | [`fused`]: chunks | the same, for lanes of up to 131,072 elements | the same, for chunks and for what remains of each lane |
 //! | [`fused`]: tiles | every other sum of a closure's results | as rows in tiles; each tile is the output of [`each`] |
 //! | [`product`]: library | large products of `f32` and `f64` | batches, rows, terms, columns; shared matrices make one product |
 //! | [`product`]: the others | many small products | batches, and three loops: rows, terms, columns |

@@ -107,7 +107,7 @@ pub trait Visit<T, E: Elements + ?Sized> {
 }
 
 /// The number of outputs that are visited as copies, and then written back.
-const COPIED: usize = 8;
+const COPIES: usize = 8;
 
 /// Whether outputs of this type are visited as copies: see [`end_of_reads`].
 const fn is_copied<T>() -> bool {
@@ -148,10 +148,10 @@ macro_rules! elements {
                 let out = if const { LEN > 0 } { &mut out[..LEN] } else { out };
                 let mut i = 0;
                 if const { V::READS && is_copied::<T>() } {
-                    while let Some(part) = out[i..].first_chunk_mut::<COPIED>() {
-                        let mut changed = [const { MaybeUninit::<T>::uninit() }; COPIED];
+                    while let Some(part) = out[i..].first_chunk_mut::<COPIES>() {
+                        let mut changed = [const { MaybeUninit::<T>::uninit() }; COPIES];
                         let mut j = 0;
-                        while j < COPIED {
+                        while j < COPIES {
                             // SAFETY: The caller promises these elements.
                             let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(i + j) } else { $a },)*) };
                             // SAFETY: The element is not used before it is overwritten, nor dropped: its type needs no drop.
@@ -162,8 +162,8 @@ macro_rules! elements {
                         }
                         end_of_reads();
                         // SAFETY: Every element was initialised just above.
-                        *part = unsafe { changed.as_ptr().cast::<[T; COPIED]>().read() };
-                        i += COPIED;
+                        *part = unsafe { changed.as_ptr().cast::<[T; COPIES]>().read() };
+                        i += COPIES;
                     }
                 }
                 while i < out.len() {
@@ -188,8 +188,8 @@ macro_rules! elements {
                 // SAFETY: The caller promises this.
                 unsafe {
                     match moving {
-                        $($moving if OPTIMISED && const { !V::REDUCES && !V::READS } && out.len() == COPIED => {
-                            Self::row_of::<T, C, V, $moving, COPIED>(out, at, visit)
+                        $($moving if OPTIMISED && const { !V::REDUCES && !V::READS } && out.len() == COPIES => {
+                            Self::row_of::<T, C, V, $moving, COPIES>(out, at, visit)
                         }
                         $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
                         _ => unreachable!("a loop that there is"),
