@@ -361,13 +361,13 @@ fn halve<T: Clone>(sums: &mut [T], keep: usize, op: &impl Fn(T, T) -> T) {
     }
 }
 
-/// The binary logarithm of the most blocks of a lane.
-const LEVELS: u32 = (LONGEST / BLOCK).ilog2();
+/// The number of sums that add the blocks of a lane in pairs.
+const LEVELS: usize = (LONGEST / BLOCK).ilog2() as usize + 1;
 
 /// Adds values in pairs, then pairs of pairs, as a binary counter: if bit `i` of `count` is set, `sums[i]` holds the sum
 /// of `2^i` values.
 struct Pairwise<T> {
-    sums: [T; LEVELS as usize + 1],
+    sums: [T; LEVELS],
     count: usize,
 }
 

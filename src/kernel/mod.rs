@@ -19,6 +19,7 @@
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
 //! | [`sum`]: small | up to two axes and 512 elements, 64 of them for one output | the axes themselves, not planned |
 //! | [`sum`]: lanes | at most one reduced loop, one of the two innermost | kept loops, and a lane or some rows |
+//! | [`sum`]: nested lanes | long lanes inside other reduced loops, for 16 outputs or more | kept loops, reduced ones, rows of lanes |
 //! | [`sum`]: streams | many sums of up to 128 rows each | kept loops, a reduced one, a kept one |
 //! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
 //! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |

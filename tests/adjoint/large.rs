@@ -172,6 +172,19 @@ fn three_and_four_axes() {
 
 /// One axis, past every number of blocks that are added up pairwise.
 #[test]
+fn lanes_inside_other_reduced_axes() {
+    for shape in [&[3, 16, 192][..], &[70, 2, 9, 200], &[2, 17, 3, 193]] {
+        assert_all::<i64>(shape, &ALL);
+        assert_all::<f32>(shape, &[C, Turned]);
+    }
+    #[allow(clippy::cast_precision_loss, reason = "some digits")]
+    let x = Array1::from_iter((0..16 * 64 * 600).map(|i| 1.0 / (1.0 + i as f32)));
+    let x = x.into_shape_with_order((16, 64, 600)).expect("as many elements");
+    let serial = x.sum_axes([0, 2]).expect("axes");
+    assert_eq!(x.par_sum_axes([0, 2]).expect("axes"), serial);
+}
+
+#[test]
 fn long_runs() {
     for length in
         [1023, 1024, 1025, 4095, 4097, 8193, 12_289, 20_000, 32_768, 65_535, 65_536, 65_537, 140_001]

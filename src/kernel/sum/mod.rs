@@ -18,7 +18,7 @@ use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, SliceExecutor, Task};
 use super::tiles::{Limits, Tiling};
 use core::mem::{MaybeUninit, needs_drop};
-use lanes::Lanes;
+use lanes::{Lanes, NestedLanes};
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
 use rows::Columns;
@@ -166,16 +166,20 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension>(
 #[derive(Clone, Copy, Debug)]
 enum SumStrategy {
     Lanes(Lanes),
+    NestedLanes(NestedLanes),
     Streams(Streams),
     Tiles(Tiling),
 }
 
 impl SumStrategy {
+    /// `is_nested` is whether the sum of which these loops are a part has nested lanes: that depends on loops that are cut.
     #[inline]
-    fn of<T>(loops: &[Loop]) -> Self {
+    fn of<T>(loops: &[Loop], is_nested: Option<bool>) -> Self {
         let capacity = Scratch::capacity::<T>();
         if let Some(lanes) = Lanes::of(loops) {
             Self::Lanes(lanes)
+        } else if let Some(lanes) = NestedLanes::of(loops, capacity, is_nested) {
+            Self::NestedLanes(lanes)
         } else if let Some(streams) = Streams::of(loops, capacity) {
             Self::Streams(streams)
         } else {
@@ -195,20 +199,24 @@ pub(crate) struct SumTask<'s, S, X> {
     is_large: bool,
     /// The first loop that must not be cut. Neither may those inside it.
     first_uncut: usize,
+    /// Whether the whole sum has nested lanes, if it is large.
+    is_nested: Option<bool>,
 }
 
 fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, executor: X) {
     let loops = nest.loops();
     let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= PARALLEL_BYTES;
     // each part chooses its strategy when it runs: this choice only serves to cut
-    let first_uncut = match is_large.then(|| SumStrategy::of::<T>(loops)) {
+    let strategy = is_large.then(|| SumStrategy::of::<T>(loops, None));
+    let is_nested = strategy.map(|strategy| matches!(strategy, SumStrategy::NestedLanes(_)));
+    let first_uncut = match strategy {
         None => 0,
         // their order of summation depends on the two innermost loops
         Some(SumStrategy::Streams(_) | SumStrategy::Lanes(Lanes::Channels(_))) => loops.len() - 2,
-        Some(SumStrategy::Lanes(_)) => loops.len(),
+        Some(SumStrategy::Lanes(_) | SumStrategy::NestedLanes(_)) => loops.len(),
         Some(SumStrategy::Tiles(tiling)) => tiling.first,
     };
-    executor.run(nest, &SumTask { store, executor, is_large, first_uncut });
+    executor.run(nest, &SumTask { store, executor, is_large, first_uncut, is_nested });
 }
 
 impl<T, S, X> Task<S::Slot, (T,)> for SumTask<'_, S, X>
@@ -228,9 +236,10 @@ where
     /// A part has the strategy of the whole nest: it differs in the lengths of kept loops only.
     #[inline]
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
-        match SumStrategy::of::<T>(part.loops()) {
+        match SumStrategy::of::<T>(part.loops(), self.is_nested) {
             SumStrategy::Lanes(Lanes::Strided) => lanes::strided_lanes(part, self.store),
             SumStrategy::Lanes(lanes) => simd::dispatch(SumLanes { lanes, nest: part, store: self.store }),
+            SumStrategy::NestedLanes(lanes) => lanes.run(part, self.store),
             SumStrategy::Streams(streams) => streams.run(part, self.store),
             SumStrategy::Tiles(tiling) => rows::run(part, tiling, self),
         }
