@@ -45,7 +45,7 @@ pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
 }
 
 /// The number of levels of a tile, and when they are carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Cascade {
     pub(super) levels: usize,
     /// The number of additions after which the first level is carried.

@@ -37,7 +37,7 @@ pub(super) struct Limits {
 const LANES: usize = 256;
 
 /// The division of loops into those outside tiles, those over rows, and those within a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Tiling {
     /// The outermost loop of the tile.
     pub(super) first: usize,

@@ -188,8 +188,8 @@ macro_rules! elements {
                 // SAFETY: The caller promises this.
                 unsafe {
                     match moving {
-                        $($moving if OPTIMISED && const { !V::REDUCES && !V::READS } && out.len() == COPIES => {
-                            Self::row_of::<T, C, V, $moving, COPIES>(out, at, visit)
+                        $($moving if OPTIMISED && const { !V::REDUCES && !V::READS } && out.len() == 8 => {
+                            Self::row_of::<T, C, V, $moving, 8>(out, at, visit)
                         }
                         $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
                         _ => unreachable!("a loop that there is"),
@@ -596,11 +596,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             return then(self);
         }
         let (rest, mut room) = (len % take, Loops::new());
-        let main = self.part_of(place, 0, len - rest, &mut room);
-        then(main.grouped(place, take, &mut Loops::new()));
-        if rest > 0 {
-            then(self.part_of(place, len - rest, rest, &mut room));
+        if rest == 0 {
+            return then(self.grouped(place, take, &mut room));
         }
+        then(self.part_of(place, 0, len - rest, &mut room).grouped(place, take, &mut Loops::new()));
+        then(self.part_of(place, len - rest, rest, &mut room));
     }
 
     /// Calls `visit` at every index of up to two loops, row by row. Along a row, the output and the inputs of `moving` move

@@ -1,5 +1,4 @@
-//! Sums that need no tile: at most one loop is reduced, and it is one of the two innermost ones. If the lanes are long, there
-//! may be more: see [`NestedLanes`].
+//! Sums that need no tile: at most one loop is reduced, and it is one of the two innermost ones.
 //!
 //! ```text
 //! rows      a a a a a …      out[j] = sum of column j          1, 2, 4 or 8 rows of any length; 1 is a copy
@@ -14,15 +13,12 @@
 //! One walk over the outer loops serves all of these. Each takes a [`Run`]: equal blocks along the innermost outer loop.
 
 use super::{Element, Store};
-use crate::kernel::combine::Plus;
 use crate::kernel::lane;
 use crate::kernel::lane::LONGEST;
-use crate::kernel::levels::{self, Cascade, Levels, RADIX};
-use crate::kernel::loops::{Loop, Loops, all_kept, lanes_follow, reduced_steps, steps};
+use crate::kernel::loops::{Loop, all_kept, lanes_follow};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::{Nest, Run};
 use crate::kernel::simd::Cpu;
-use crate::kernel::tiles;
 
 /// The numbers of rows for which channels are added up without tiles.
 const CHANNEL_ROWS: core::ops::RangeInclusive<usize> = 8..=1024;
@@ -169,72 +165,6 @@ pub(super) fn strided_lanes<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,
     }
 }
 
-/// Lanes of adjacent elements inside other reduced loops, long enough to be summed one at a time. The sums of the lanes of
-/// each output are added up in levels. The loops around lanes run in memory's order, as far as there is room for outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NestedLanes {
-    /// The outermost reduced loop.
-    first: usize,
-    /// The number of outputs along the loops inside it.
-    width: usize,
-    cascade: Cascade,
-}
-
-impl NestedLanes {
-    /// Shorter lanes are added up as rows of tiles.
-    const SHORTEST: usize = 192;
-    /// The fewest outputs: for fewer, several threads share the rows of tiles.
-    const FEWEST: usize = 16;
-
-    /// `is_nested` is the choice for the whole of which these loops are a part.
-    pub(super) fn of(loops: &[Loop], capacity: usize, is_nested: Option<bool>) -> Option<Self> {
-        let (lane, outer) = loops.split_last()?;
-        let first = outer.iter().position(Loop::is_reduced)?;
-        let outputs = |loops: &[Loop]| steps(loops) / reduced_steps(loops);
-        let (width, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
-        let cascade = Cascade { levels: levels::count(rows, RADIX), carry_every: RADIX };
-        let are_long =
-            lane.is_reduced() && lane.strides[1] == 1 && (Self::SHORTEST..=LONGEST).contains(&lane.len);
-        let are_many = || outputs(outer) >= Self::FEWEST && cascade.levels * width <= capacity;
-        (are_long && is_nested.unwrap_or_else(are_many)).then_some(Self { first, width, cascade })
-    }
-
-    // Not inline: a function with a large stack frame takes time to enter.
-    #[inline(never)]
-    pub(super) fn run<T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-        let Self { first, width, cascade } = self;
-        let lane = nest.loops().len() - 1;
-        let class = |place, l: &Loop| match place {
-            _ if place < first => 0,
-            _ if place < lane && l.is_reduced() => 1,
-            _ => 2,
-        };
-        let (mut room, mut written, mut scratch) = (Loops::new(), Loops::new(), Scratch::new());
-        let nest = nest.ordered(class, &mut room);
-        let inner = nest.loops()[first..lane].iter().filter(|l| !l.is_reduced()).count();
-        let kept = &nest.loops()[lane - inner..lane];
-        let shape = tiles::shape(kept, kept.first().map_or(1, |l| l.len));
-        let sums = scratch.filled(cascade.levels * width, &T::zero());
-        let mut tiles = nest.read().walk(lane + 1 - first);
-        let mut slots = nest.written(&mut written).walk(inner);
-        while let (Some(tile), Some(slots)) = (tiles.next(), slots.next()) {
-            let mut levels = Levels::new(&Plus, sums, width, cascade);
-            let mut rows = tile.walk(inner + 1);
-            while let Some(row) = rows.next() {
-                let mut lanes = row.walk(1);
-                for sum in levels.first() {
-                    let Some(lane) = lanes.next() else { unreachable!("a lane for each output") };
-                    *sum = sum.clone() + lane::sum_strided(lane.block(false), &mut []);
-                }
-                levels.carry();
-            }
-            tiles::finish(&Plus, levels.finish(), &shape, slots, &|slot: &mut S::Slot, sum| {
-                store.store(slot, sum);
-            });
-        }
-    }
-}
-
 #[inline(always)]
 fn singles<T: Element, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
     while let Some((x, slots)) = run.next() {
@@ -303,29 +233,6 @@ mod tests {
             assert_eq!(lanes(&[(9, [0, step]), (channels, [1, 2])]), None);
         }
         assert_eq!(lanes(&[(9, [0, 5]), (5, [1, 1])]), None);
-    }
-
-    #[test]
-    fn lanes_are_nested_in_other_reduced_loops() {
-        let nested = |loops: &[(usize, [isize; 2])], capacity| {
-            let of =
-                |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-            NestedLanes::of(&loops.iter().map(of).collect::<alloc::vec::Vec<_>>(), capacity, None)
-                .map(|lanes| [lanes.first, lanes.width, lanes.cascade.levels])
-        };
-        let images = |channels: usize, lane: usize| {
-            nested(&[(32, [0, 9000]), (channels, [1, 900]), (lane, [0, 1])], 128)
-        };
-        // 32 rows in two levels of 64 outputs each
-        assert_eq!([images(64, 192), images(64, 191)], [Some([0, 64, 2]), None]);
-        assert_eq!([images(16, 192), images(15, 192), images(65, 192)], [Some([0, 16, 2]), None, None]);
-        assert_eq!([images(64, LONGEST), images(64, LONGEST + 1)], [Some([0, 64, 2]), None]);
-        // the outer loops are kept
-        let outer = [(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])];
-        assert_eq!(nested(&outer, 128), Some([1, 3, 1]));
-        // strided lanes, and rows
-        assert_eq!(nested(&[(32, [0, 9000]), (64, [1, 900]), (200, [0, 2])], 128), None);
-        assert_eq!(nested(&[(32, [0, 9000]), (2, [0, 900]), (200, [1, 1])], 128), None);
     }
 
     #[test]

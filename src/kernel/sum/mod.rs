@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod lanes;
+mod nested;
 mod rows;
 mod streams;
 
@@ -18,8 +19,9 @@ use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, SliceExecutor, Task};
 use super::tiles::{Limits, Tiling};
 use core::mem::{MaybeUninit, needs_drop};
-use lanes::{Lanes, NestedLanes};
+use lanes::Lanes;
 use ndarray::{Array, Dimension};
+use nested::NestedLanes;
 use num_traits::Zero;
 use rows::Columns;
 use streams::Streams;

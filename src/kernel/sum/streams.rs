@@ -27,7 +27,7 @@ const MAX_MERGED: usize = 16;
 /// Wider rows are left to tiles.
 const WIDEST: usize = 4096;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Streams {
     /// The number of rows of `width` elements.
     rows: usize,
