@@ -1,9 +1,9 @@
 //! Sums of arrays by value.
 
 use super::SumTo;
-use crate::error::{BroadcastError, operation};
+use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{ShapeOf, TargetShape, sizes, sum_target};
+use crate::shape::{ShapeOf, TargetShape, sizes};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
@@ -87,8 +87,7 @@ impl<A, D: Dimension> IntoSumTo<A, D> for Array<A, D> {
     where
         A: Clone + Zero,
     {
-        let target = sum_target(self.shape(), &shape, size_of::<A>(), &operation::SUM_TO, &[self.shape()])?;
-        if sizes(&target) == self.shape() {
+        if sizes(&shape.target_dim()) == self.shape() {
             return Ok(self.into_dimensionality().expect("the shape has as many axes as the array"));
         }
         self.sum_to_shape(shape)

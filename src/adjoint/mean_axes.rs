@@ -54,12 +54,11 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Div<Output = A> + NumCast,
         D: LessAxes<X::Count>,
     {
-        let (array, size) = (self.as_array_ref(), size_of::<A>());
-        let (left, summed): (D::Left, _) = without_axes(&operation::MEAN_AXES, array.shape(), &axes, size)?;
+        let array = self.as_array_ref();
+        let (left, summed) = without_axes(&operation::MEAN_AXES, array.shape(), &axes)?;
         let request = || over_axes(&operation::MEAN_AXES, array.shape(), &axes);
-        let count = count(array.len(), left.size(), request)?;
-        let sums = new_sum(array, left, &|axis| summed.contains(axis), Serial);
-        Ok(divided(sums.map_err(|no| request().too_large(&no.shape, no.size))?, count))
+        let count = count(array.len(), left.len(), request)?;
+        Ok(divided(new_sum(array, left, &|axis| summed.contains(axis), Serial), count))
     }
 
     /// The mean over `axes`, which stay in the result with size 1.
@@ -89,11 +88,10 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero + Div<Output = A> + NumCast,
     {
         let array = self.as_array_ref();
-        let kept = keeping_axes(&operation::MEAN_AXES, array.raw_dim(), &axes, size_of::<A>())?;
+        let kept = keeping_axes(&operation::MEAN_AXES, &array.raw_dim(), &axes)?;
         let request = || over_axes(&operation::MEAN_AXES, array.shape(), &axes);
-        let count = count(array.len(), kept.size(), request)?;
-        let sums = new_sum(array, kept, &|_| false, Serial);
-        Ok(divided(sums.map_err(|no| request().too_large(&no.shape, no.size))?, count))
+        let count = count(array.len(), kept.len(), request)?;
+        Ok(divided(new_sum(array, kept, &|_| false, Serial), count))
     }
 }
 

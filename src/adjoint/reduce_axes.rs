@@ -4,9 +4,9 @@ use crate::error::{BroadcastError, operation};
 use crate::kernel::combine::ClosureOp;
 use crate::kernel::each::{Cloning, block};
 use crate::kernel::fused::{Fold, reduce};
-use crate::kernel::memory::NoMemory;
-use crate::kernel::nest::Inputs;
-use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::Input;
+use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -60,12 +60,9 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
         D: LessAxes<X::Count>,
     {
-        let (array, size) = (self.as_array_ref(), size_of::<A>());
-        let (left, reduced): (D::Left, _) =
-            without_axes(&operation::REDUCE_AXES, array.shape(), &axes, size)?;
-        new_reduction(array, left, &|axis| reduced.contains(axis), identity, op).map_err(|no| {
-            over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(&no.shape, no.size)
-        })
+        let array = self.as_array_ref();
+        let (left, reduced) = without_axes(&operation::REDUCE_AXES, array.shape(), &axes)?;
+        Ok(new_reduction(array, left, &|axis| reduced.contains(axis), identity, op))
     }
 
     /// [`reduce_axes`](Self::reduce_axes), but `axes` stay in the result with size 1.
@@ -102,24 +99,23 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
     {
         let array = self.as_array_ref();
-        let kept = keeping_axes(&operation::REDUCE_AXES, array.raw_dim(), &axes, size_of::<A>())?;
-        new_reduction(array, kept, &|_| false, identity, op).map_err(|no| {
-            over_axes(&operation::REDUCE_AXES, array.shape(), &axes).too_large(&no.shape, no.size)
-        })
+        let kept = keeping_axes(&operation::REDUCE_AXES, &array.raw_dim(), &axes)?;
+        Ok(new_reduction(array, kept, &|_| false, identity, op))
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> ReduceAxes<A, D> for T {}
 
-/// Reduces the array to `shape`, which does not have its `dropped` axes.
+/// Reduces the array to a new one, which does not have its `dropped` axes.
+#[inline(always)]
 fn new_reduction<A: Clone, D: Dimension, E: Dimension, F: Fn(A, A) -> A>(
     array: &ArrayRef<A, D>,
-    shape: E,
+    reserved: Reserved<A, E>,
     dropped: &dyn Fn(usize) -> bool,
     identity: A,
     op: F,
-) -> Result<Array<A, E>, NoMemory> {
+) -> Array<A, E> {
     let by = ClosureOp { identity: &identity, op: &op };
     let visit = &mut Fold { make: Cloning, by };
-    reduce(&Inputs::from((array,)), shape, dropped, &mut |nest, moving| block(nest, moving, visit), &by)
+    reduce(Input::of(array), reserved, dropped, &mut |nest, moving| block(nest, moving, visit), &by)
 }

@@ -1,12 +1,12 @@
 //! The adjoint of placed axes: the sum over all other axes.
 
 use super::sums::new_sum;
-use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::nest::{Inputs, Output};
+use crate::error::BroadcastError;
+use crate::kernel::nest::{Input, Output};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target, positions};
+use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension};
@@ -69,12 +69,9 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone + Zero,
     {
         let array = self.as_array_ref();
-        let (target, named) = placed_sum_target(array.shape(), &shape, &axes, size_of::<A>())?;
-        let new = array.ndim() - target.ndim();
-        new_sum(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial).map_err(|no| {
-            let request = Request::new(&operation::SUM_IN_DIM, &[array.shape()]).to(shape.for_message());
-            request.axes(&positions(&axes)).too_large(&no.shape, no.size)
-        })
+        let (target, named) = placed_sum_target(array.shape(), &shape, &axes)?;
+        let new = array.ndim() - target.shape().len();
+        Ok(new_sum(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial))
     }
 
     /// [`sum_in_dim`](Self::sum_in_dim) to the shape of `like`, whose elements do not matter.
@@ -228,7 +225,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes, S: Store<A, Sl
     let named = placed_sum(array.shape(), out.shape(), axes)?;
     let new = array.ndim() - out.ndim();
     let kept = kept_last(array, axes, &named);
-    sum_into(&Inputs::from((&*kept,)), Output::of(out), &|axis| axis < new, store, Serial);
+    sum_into(Input::of(&kept), Output::of(out), &|axis| axis < new, store, Serial);
     Ok(())
 }
 

@@ -3,52 +3,41 @@
 
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{Cloning, to_new};
-use crate::kernel::memory::{NoMemory, in_standard_layout, reserved};
-use crate::kernel::nest::{Inputs, Output};
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Input, Inputs, Output};
 use crate::kernel::store::{Fresh, Overwrite, Store};
 use crate::kernel::sum::{Sums, sum_into, sum_to_new};
-use crate::shape::{
-    Axes, LessAxes, TargetShape, keeping_axes, over_axes, sizes, sum_target, sums_to, without_axes,
-};
+use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, sum_target, sums_to, without_axes};
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-#[inline]
 pub(super) fn sum_axes<A: Clone + Zero, D: LessAxes<X::Count>, X: Axes>(
     array: &ArrayRef<A, D>,
     axes: &X,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
 ) -> Result<Array<A, D::Left>, BroadcastError> {
-    let (left, summed): (D::Left, _) =
-        without_axes(&operation::SUM_AXES, array.shape(), axes, size_of::<A>())?;
-    new_sum(array, left, &|axis| summed.contains(axis), executor)
-        .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), axes).too_large(&no.shape, no.size))
+    let (left, summed) = without_axes(&operation::SUM_AXES, array.shape(), axes)?;
+    Ok(new_sum(array, left, &|axis| summed.contains(axis), executor))
 }
 
-#[inline]
 pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
     array: &ArrayRef<A, D>,
     axes: &X,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
 ) -> Result<Array<A, D>, BroadcastError> {
-    let kept = keeping_axes(&operation::SUM_AXES, array.raw_dim(), axes, size_of::<A>())?;
-    new_sum(array, kept, &|_| false, executor)
-        .map_err(|no| over_axes(&operation::SUM_AXES, array.shape(), axes).too_large(&no.shape, no.size))
+    let kept = keeping_axes(&operation::SUM_AXES, &array.raw_dim(), axes)?;
+    Ok(new_sum(array, kept, &|_| false, executor))
 }
 
-#[inline]
 pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
     array: &ArrayRef<A, D>,
     shape: &T,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
 ) -> Result<Array<A, T::Dim>, BroadcastError> {
-    let target = sum_target(array.shape(), shape, size_of::<A>(), &operation::SUM_TO, &[array.shape()])?;
-    let new = array.ndim() - target.ndim();
-    new_sum(array, target, &|axis| axis < new, executor).map_err(|no| {
-        let request = Request::new(&operation::SUM_TO, &[array.shape()]).to(shape.for_message());
-        request.too_large(&no.shape, no.size)
-    })
+    let target = sum_target(array.shape(), shape, &operation::SUM_TO, &[array.shape()])?;
+    let new = array.ndim() - target.shape().len();
+    Ok(new_sum(array, target, &|axis| axis < new, executor))
 }
 
 /// The sum to the shape of `out`, stored there by `store`.
@@ -60,7 +49,7 @@ pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A
     executor: impl Sums<A, S> + Sums<A, Fresh>,
 ) -> Result<(), BroadcastError> {
     let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
-    sum_into(&Inputs::from((array,)), Output::of(out), &|axis| axis < new, store, executor);
+    sum_into(Input::of(array), Output::of(out), &|axis| axis < new, store, executor);
     Ok(())
 }
 
@@ -68,22 +57,20 @@ pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A
 ///
 /// In other layouts than the standard one, elements that own memory are added to zero even then, because a copy would
 /// leak them if a `clone` panics.
-#[inline]
+#[inline(always)]
 pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
-    shape: E,
+    reserved: Reserved<A, E>,
     dropped: &dyn Fn(usize) -> bool,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
-) -> Result<Array<A, E>, NoMemory> {
-    if array.shape() == sizes(&shape) {
+) -> Array<A, E> {
+    if array.shape() == reserved.shape() {
         if let Some(slice) = array.as_slice() {
-            let mut elements = reserved(&shape)?;
-            elements.extend_from_slice(slice);
-            return Ok(in_standard_layout(shape, elements));
+            return reserved.cloned(slice);
         }
         if !const { needs_drop::<A>() } {
-            return to_new(shape, &Inputs::from((array,)), Cloning);
+            return to_new(reserved, &Inputs::from((array,)), Cloning);
         }
     }
-    sum_to_new(&Inputs::from((array,)), shape, dropped, executor)
+    sum_to_new(Input::of(array), reserved, dropped, executor)
 }

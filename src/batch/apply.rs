@@ -2,7 +2,7 @@
 
 use super::{BaseOp, Batch, JointBatch, WithBase, base_op};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{BatchShape, LessAxes, check_batches_into, result_shape, result_too_large, sizes};
+use crate::shape::{BatchShape, LessAxes, check_batches_into, result_of, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// The result of an operation `P` on two batches.
@@ -56,9 +56,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     {
         let shapes = [self.shape(), other.shape()];
         let base = op.base(&shapes)?;
-        let shape = result_shape(&shapes, sizes(&base), size_of::<P::Output>())?;
-        op.to_new(self, other, shape)
-            .map_err(|no| result_too_large(&shapes, sizes(&base), &no.shape, no.size))
+        Ok(op.to_new(self, other, result_of(&shapes, sizes(&base))?))
     }
 
     /// [`apply`](Self::apply) into an existing array, whose elements are overwritten.

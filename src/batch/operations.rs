@@ -3,12 +3,12 @@
 use super::{Batch, Signature};
 use crate::error::BroadcastError;
 use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
-use crate::kernel::memory::NoMemory;
+use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Inputs, Output, Visit};
 use crate::kernel::product::{products_into, products_to_new};
 use crate::kernel::threads::{Serial, Threads};
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, joint_base, sizes, sizes_mut};
+use crate::shape::{BatchShape, joint_base, sizes_mut};
 use crate::view::place;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
@@ -112,8 +112,8 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
         self,
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
-        shape: E,
-    ) -> Result<Array<Self::Output, E>, NoMemory>;
+        result: Reserved<Self::Output, E>,
+    ) -> Array<Self::Output, E>;
 
     /// Writes the results; the shapes were checked.
     #[doc(hidden)]
@@ -130,8 +130,8 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
         self,
         a: &Batch<'_, A, D, B>,
         b: &Batch<'_, A2, D2, B2>,
-        shape: E,
-    ) -> Result<Array<Self::Output, E>, NoMemory>
+        result: Reserved<Self::Output, E>,
+    ) -> Array<Self::Output, E>
     where
         A: Send + Sync,
         A2: Sync,
@@ -178,15 +178,15 @@ fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
 macro_rules! methods {
     (
         $A:ty, $A2:ty;
-        |$a:ident, $b:ident, $shape:ident| $to_new:expr, $par_to_new:expr;
+        |$a:ident, $b:ident, $result:ident| $to_new:expr, $par_to_new:expr;
         |$out:ident| $into:expr, $par_into:expr;
     ) => {
         fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
             self,
             $a: &Batch<'_, $A, D, B>,
             $b: &Batch<'_, $A2, D2, B2>,
-            $shape: E,
-        ) -> Result<Array<Self::Output, E>, NoMemory> {
+            $result: Reserved<Self::Output, E>,
+        ) -> Array<Self::Output, E> {
             $to_new
         }
 
@@ -203,8 +203,8 @@ macro_rules! methods {
             self,
             $a: &Batch<'_, $A, D, B>,
             $b: &Batch<'_, $A2, D2, B2>,
-            $shape: E,
-        ) -> Result<Array<Self::Output, E>, NoMemory>
+            $result: Reserved<Self::Output, E>,
+        ) -> Array<Self::Output, E>
         where
             $A: Send + Sync,
             $A2: Sync,
@@ -233,12 +233,12 @@ macro_rules! in_one_pass {
     ($stretched:ident, $op:expr) => {
         methods! {
             A, A2;
-            |a, b, shape| {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
-                to_new(shape, &Inputs::from((&*a, &*b)), $op)
+            |a, b, result| {
+                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, result.shape());
+                to_new(result, &Inputs::from((&*a, &*b)), $op)
             }, {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, sizes(&shape));
-                par_to_new(shape, &Inputs::from((&*a, &*b)), $op)
+                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, result.shape());
+                par_to_new(result, &Inputs::from((&*a, &*b)), $op)
             };
             |out| {
                 let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
@@ -340,9 +340,9 @@ macro_rules! products {
 
             methods! {
                 T, T;
-                |a, b, shape|
-                    products_to_new(shape, Inputs::from((a.whole(), b.whole())), $axes, Serial),
-                    products_to_new(shape, Inputs::from((a.whole(), b.whole())), $axes, Threads);
+                |a, b, result|
+                    products_to_new(result, Inputs::from((a.whole(), b.whole())), $axes, Serial),
+                    products_to_new(result, Inputs::from((a.whole(), b.whole())), $axes, Threads);
                 |out|
                     products_into(Output::of(out), Inputs::from((a.whole(), b.whole())), $axes, Serial),
                     products_into(Output::of(out), Inputs::from((a.whole(), b.whole())), $axes, Threads);

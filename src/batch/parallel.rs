@@ -5,7 +5,7 @@ use super::apply::check_out;
 use super::zip_map::{base_of_out, new_result};
 use super::{BaseOp, Batch, JointBatch, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, batch_ndim, result_shape, result_too_large, sizes};
+use crate::shape::{LessAxes, batch_ndim, result_of, sizes};
 use crate::view::par_for_each_base;
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -140,9 +140,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     {
         let shapes = [self.shape(), other.shape()];
         let base = op.base(&shapes)?;
-        let shape = result_shape(&shapes, sizes(&base), size_of::<P::Output>())?;
-        op.par_to_new(self, other, shape)
-            .map_err(|no| result_too_large(&shapes, sizes(&base), &no.shape, no.size))
+        Ok(op.par_to_new(self, other, result_of(&shapes, sizes(&base))?))
     }
 
     /// [`apply_into`](Self::apply_into) on several threads, which share the batch elements.

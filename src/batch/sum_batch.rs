@@ -2,11 +2,11 @@
 
 use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::nest::{Inputs, Output};
+use crate::kernel::nest::{Input, Output};
 use crate::kernel::store::Accumulate;
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{BatchShape, LessAxes, TargetShape, fits, sizes, sizes_only, sums_to, with_base};
+use crate::shape::{BatchShape, LessAxes, TargetShape, reserved, sizes, sizes_only, sums_to, with_base};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -126,7 +126,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base_ndim())?);
         let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
         part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
-        sum_into(&Inputs::from((self.whole(),)), Output::of(out), &|axis| axis < new, &Accumulate, Serial);
+        sum_into(Input::of(self.whole()), Output::of(out), &|axis| axis < new, &Accumulate, Serial);
         Ok(())
     }
 
@@ -138,11 +138,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
         let whole: W = with_base(batch, part.base());
         let request = || Request::new(&operation::BATCH_SUM, &[part]).to(batch);
-        if !fits(sizes(&whole), size_of::<A>()) {
-            return Err(request().too_large(sizes(&whole), size_of::<A>()));
-        }
         // The bases are equal, so no base axis is summed.
-        sum_to_new(&Inputs::from((self.whole(),)), whole, &|axis| axis < new, Serial)
-            .map_err(|no| request().too_large(&no.shape, no.size))
+        Ok(sum_to_new(Input::of(self.whole()), reserved(whole, request)?, &|axis| axis < new, Serial))
     }
 }

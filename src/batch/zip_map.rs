@@ -2,10 +2,7 @@
 
 use super::{Batch, BatchOf, JointBatch, JointBatch3, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::kernel::memory::filled;
-use crate::shape::{
-    BatchShape, LessAxes, batch_ndim, check_batches_into, result_shape, result_too_large, sizes,
-};
+use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_of, sizes};
 use crate::view::{Bases, for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -249,8 +246,7 @@ pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N
     base: &impl ResultBase<R>,
 ) -> Result<Array<O, W>, BroadcastError> {
     let base = base.base(parts)?;
-    let shape: W = result_shape(parts, sizes(&base), size_of::<O>())?;
-    filled(shape, O::default()).map_err(|no| result_too_large(parts, sizes(&base), &no.shape, no.size))
+    Ok(result_of(parts, sizes(&base))?.filled(O::default()))
 }
 
 /// The number of base axes of an array of shape `out` into which results with base `R` are written.

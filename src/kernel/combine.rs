@@ -30,9 +30,9 @@ pub(crate) trait CombineInPlace<T>: Combine<T> {
     /// Combines the elements of each block of the run into its slot.
     fn lanes_to(&self, run: Run<'_, T, T>);
 
-    /// Combines each column of the block into the element of `into` at the same index, from row `rows[0]` on and before row
-    /// `rows[1]`.
-    fn rows_to(&self, into: &mut [T], block: Block<'_, T>, rows: [usize; 2]);
+    /// Combines each column of the block into the element of `into` at the same index, from row `from` on and before row
+    /// `end`.
+    fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, from: usize, end: usize);
 }
 
 /// Combines adjacent rows of `width` elements by halves. The result is in the first row.
@@ -111,8 +111,8 @@ impl<T: Clone, F: Fn(T, T) -> T> CombineInPlace<T> for ClosureOp<'_, T, F> {
         simd::dispatch(CombineLanesTo { by: *self, run });
     }
 
-    fn rows_to(&self, into: &mut [T], block: Block<'_, T>, rows: [usize; 2]) {
-        simd::dispatch(CombineRowsTo { by: *self, into, block, rows });
+    fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, from: usize, end: usize) {
+        simd::dispatch(CombineRowsTo { by: *self, into, block, from, end });
     }
 }
 
@@ -182,8 +182,9 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanesTo<'_, '_, T, F> {
 struct CombineRowsTo<'a, 'f, T, F> {
     by: ClosureOp<'f, T, F>,
     into: &'a mut [T],
-    block: Block<'a, T>,
-    rows: [usize; 2],
+    block: &'a Block<'a, T>,
+    from: usize,
+    end: usize,
 }
 
 impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRowsTo<'_, '_, T, F> {
@@ -191,10 +192,10 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRowsTo<'_, '_, T, F> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { by, into, block, rows: [mut row, end] } = self;
+        let Self { by, into, block, from: mut row, end } = self;
         let tile = &mut into[..block.width()];
         while row < end {
-            row += lane::combine_rows::<C, T>(block, [row, end], tile, by.op);
+            row += lane::combine_rows::<C, T>(*block, [row, end], tile, by.op);
         }
     }
 }

@@ -19,7 +19,7 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, is_adjacent, operands, steps};
-use super::memory::{COPY, LARGEST_COPY, NoMemory, fresh};
+use super::memory::{COPY, LARGEST_COPY, Reserved};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
 use super::strided::SMALL;
@@ -97,39 +97,37 @@ fn planned<T, E: Elements>(out: Output<'_, T>, inputs: &Inputs<'_, E>, visit: &m
     }
 }
 
-/// A new array of shape `shape` with the results of `make` for the inputs' elements. Its axes have the inputs' order in
-/// memory.
+/// A new array of the results of `make` for the inputs' elements. Its axes have the inputs' order in memory.
 ///
 /// # Panics
 /// If an input does not stretch to the shape.
 #[inline]
 pub(crate) fn to_new<R, E: Elements, D: Dimension>(
-    shape: D,
+    reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
     make: impl Make<R, E>,
-) -> Result<Array<R, D>, NoMemory> {
+) -> Array<R, D> {
     let visit = &mut Write(make);
-    to_new_by(shape, inputs, &mut |nest, moving| block(nest, moving, visit))
+    to_new_by(reserved, inputs, &mut |nest, moving| block(nest, moving, visit))
 }
 
 #[inline(never)]
 fn to_new_by<R, E: Elements, D: Dimension>(
-    shape: D,
+    reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
-) -> Result<Array<R, D>, NoMemory> {
-    fresh_like(shape, inputs, |out| over_each(out, inputs, visit))
+) -> Array<R, D> {
+    written_like(reserved, inputs, |out| over_each(out, inputs, visit))
 }
 
 /// A new array whose axes have the inputs' order in memory. `fill` writes it and is a pass over all of it.
 #[inline]
-fn fresh_like<R, E: Elements, D: Dimension>(
-    shape: D,
+fn written_like<R, E: Elements, D: Dimension>(
+    reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
     fill: impl FnOnce(&mut ArrayRef<MaybeUninit<R>, D>),
-) -> Result<Array<R, D>, NoMemory> {
-    let sizes = shape.clone();
-    fresh(shape, Some(&|former, latter| inputs.is_inside(sizes.slice(), former, latter)), fill)
+) -> Array<R, D> {
+    reserved.written(Some(&|shape, former, latter| inputs.is_inside(shape, former, latter)), fill)
 }
 
 /// The fewest elements to hand to another thread. Measured with a sum of two `f32` arrays on two threads: up to 2^18
@@ -167,11 +165,11 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync>(
 
 /// [`to_new`] on several threads, if there are many elements.
 pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
-    shape: D,
+    reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
     make: impl Make<R, E> + Copy + Sync,
-) -> Result<Array<R, D>, NoMemory> {
-    fresh_like(shape, inputs, |out| par_each(Output::of(out), inputs, Write(make)))
+) -> Array<R, D> {
+    written_like(reserved, inputs, |out| par_each(Output::of(out), inputs, Write(make)))
 }
 
 /// Clones the only operand.
@@ -192,8 +190,8 @@ impl<A: Clone> Make<A, (A,)> for Cloning {
 }
 
 /// A copy in standard layout.
-pub(crate) fn copy<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Result<Array<A, D>, NoMemory> {
-    fresh(array.raw_dim(), None, |out| copy_into_uninit(out, array))
+pub(crate) fn copy<A: Clone, D: Dimension>(reserved: Reserved<A, D>, array: &ArrayRef<A, D>) -> Array<A, D> {
+    reserved.written(None, |out| copy_into_uninit(out, array))
 }
 
 /// Clones the elements of the array into `out`, to whose shape the array stretches.

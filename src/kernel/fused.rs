@@ -28,8 +28,8 @@ use super::levels::{Cascade, Levels};
 use super::loops::{
     Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps, steps,
 };
-use super::memory::{LARGEST_COPY, NoMemory, Scratch, filled, forgettable};
-use super::nest::{Elements, Inputs, Nest, Output, Visit};
+use super::memory::{LARGEST_COPY, Reserved, Scratch, forgettable};
+use super::nest::{Elements, Input, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
 use super::store::take;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
@@ -83,27 +83,27 @@ impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fol
     }
 }
 
-/// Reduces a closure's results to a new array of shape `shape`, in standard layout.
+/// Reduces a closure's results to a new array in standard layout.
 ///
 /// The inputs are stretched to `joint`. `visit` is an [`Add`] or a [`Fold`] with the operation of `combine`. The reduced
-/// axes are those of `joint` that `shape` does not have or has with size 1; shapes are aligned at the right.
+/// axes are those of `joint` that the new array does not have or has with size 1; shapes are aligned at the right.
 ///
 /// # Panics
-/// If `shape` or the shape of an input does not stretch to `joint`.
+/// If the shape of the new array or of an input does not stretch to `joint`.
 pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Sized>(
     joint: &[usize],
-    shape: D,
+    reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
-) -> Result<Array<R, D>, NoMemory> {
-    let mut out = filled(shape, combine.identity())?;
+) -> Array<R, D> {
+    let mut out = reserved.filled(combine.identity());
     let mut room = [Loop::ONE; 2];
     let small = Nest::small(&mut room, Some(joint), Output::of(&mut out), inputs);
     if !small.is_some_and(|nest| visit_few(nest, visit)) {
         planned(joint, Output::of(&mut out), inputs, visit, combine);
     }
-    Ok(out)
+    out
 }
 
 /// Combines the results along up to two loops in their order, if they are few. Returns whether they are.
@@ -138,20 +138,32 @@ fn planned<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 /// [`reduce_to`] for the elements of one array, which `visit` clones.
 ///
 /// Axis `i` of the array is not in the result if `dropped(i)`. The other axes are the result's, in order.
+#[inline(always)]
 pub(crate) fn reduce<A: Clone, E: Dimension>(
-    input: &Inputs<'_, (A,)>,
-    shape: E,
+    input: Input<'_, A>,
+    reserved: Reserved<A, E>,
     dropped: &dyn Fn(usize) -> bool,
     visit: &mut VisitBlock<'_, A, (A,)>,
     combine: &dyn CombineInPlace<A>,
-) -> Result<Array<A, E>, NoMemory> {
-    let mut out = filled(shape, combine.identity())?;
+) -> Array<A, E> {
+    let mut out = reserved.filled(combine.identity());
+    reduce_into(input, Output::of(&mut out), dropped, visit, combine);
+    out
+}
+
+#[inline(never)]
+fn reduce_into<A: Clone>(
+    input: Input<'_, A>,
+    mut out: Output<'_, A>,
+    dropped: &dyn Fn(usize) -> bool,
+    visit: &mut VisitBlock<'_, A, (A,)>,
+    combine: &dyn CombineInPlace<A>,
+) {
     let mut room = [Loop::ONE; 2];
-    let small = Nest::small_sum(&mut room, input, Output::of(&mut out), dropped);
+    let small = Nest::small_sum(&mut room, &input, &mut out, dropped);
     if !small.is_some_and(|nest| few_in_place(nest, visit, combine)) {
-        planned_in_place(input, Output::of(&mut out), dropped, visit, combine);
+        planned_in_place(input, out, dropped, visit, combine);
     }
-    Ok(out)
 }
 
 /// [`visit_few`], or the rows of a small array where they are.
@@ -166,7 +178,7 @@ fn few_in_place<A: Clone>(
     }
     match nest.rows() {
         Ok((rows, slots)) => {
-            combine.rows_to(slots, rows, [0, rows.rows()]);
+            combine.rows_to(slots, &rows, 0, rows.rows());
             true
         }
         Err(nest) => visit_few(nest, visit),
@@ -175,7 +187,7 @@ fn few_in_place<A: Clone>(
 
 /// [`reduce`] by a plan: compiled once for all numbers of axes.
 fn planned_in_place<A: Clone>(
-    input: &Inputs<'_, (A,)>,
+    input: Input<'_, A>,
     out: Output<'_, A>,
     dropped: &dyn Fn(usize) -> bool,
     visit: &mut VisitBlock<'_, A, (A,)>,
@@ -241,7 +253,7 @@ impl InPlace {
                 let mut runs = nest.blocks(2, true);
                 while let Some(mut run) = runs.next() {
                     while let Some((block, slots)) = run.next() {
-                        combine.rows_to(slots.slice(), block, [0, block.rows()]);
+                        combine.rows_to(slots.slice(), &block, 0, block.rows());
                     }
                 }
             }
@@ -498,7 +510,7 @@ impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for AddRowsInPla
     ) {
         let block = rows.block(in_rows);
         for from in (0..block.rows()).step_by(ROWS_IN_PLACE) {
-            self.combine.rows_to(levels.first(), block, [from, block.rows().min(from + ROWS_IN_PLACE)]);
+            self.combine.rows_to(levels.first(), &block, from, block.rows().min(from + ROWS_IN_PLACE));
             levels.carry();
         }
     }
@@ -539,12 +551,12 @@ mod tests {
         let (a, b) = (&**a, &**b);
         let found = reduce_to(
             &shape,
-            to,
+            Reserved::new(to).expect("memory"),
             &Inputs::from((a, b)),
             &mut |nest, moving| block(nest, moving, &mut add),
             &Plus,
         );
-        assert_eq!(found.expect("memory"), expected, "{shape:?} over {axes:?}");
+        assert_eq!(found, expected, "{shape:?} over {axes:?}");
     }
 
     fn array(shape: &[usize]) -> ArrayD<i64> {
@@ -634,8 +646,9 @@ mod tests {
     fn few_elements_of_one_array_need_no_plan() {
         let is_few = |m: usize, n: usize, axis: usize| {
             let (a, mut out) = (array(&[m, n]), array(&[[n, m][axis]]));
-            let (mut room, inputs) = ([Loop::ONE; 2], Inputs::from((&*a,)));
-            let nest = Nest::small_sum(&mut room, &inputs, Output::of(&mut out), &|i| i == axis);
+            let mut room = [Loop::ONE; 2];
+            let mut out = Output::of(&mut out);
+            let nest = Nest::small_sum(&mut room, &Input::of(&a), &mut out, &|i| i == axis);
             let combine = ClosureOp { identity: &i64::MIN, op: &i64::max };
             few_in_place(nest.expect("few elements"), &mut |_, _| {}, &combine)
         };

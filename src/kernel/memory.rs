@@ -5,99 +5,113 @@
 
 use super::loops::{Loop, OPERANDS, steps};
 use super::order::{IsInside, ordered};
-use alloc::alloc::alloc_zeroed;
-use alloc::{boxed::Box, vec::Vec};
-use core::alloc::Layout;
+use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, needs_drop, transmute};
-use core::{ptr, slice};
+use core::mem::{ManuallyDrop, MaybeUninit, needs_drop, transmute};
+use core::slice;
 use ndarray::{Array, ArrayRef, Dimension};
-use num_traits::Zero;
-
-/// A result for which memory cannot be allocated.
-///
-/// Not exported; public because hidden methods of public traits return it.
-#[derive(Debug)]
-pub struct NoMemory {
-    /// The shape of the result.
-    pub(crate) shape: Vec<usize>,
-    /// The bytes of one element.
-    pub(crate) size: usize,
-}
-
-impl NoMemory {
-    #[cold]
-    fn of<A, D: Dimension>(shape: &D) -> Self {
-        Self { shape: shape.slice().to_vec(), size: size_of::<A>() }
-    }
-}
 
 /// The bytes of a result that is allocated without an error for want of memory: the error itself would need as much.
 const ASSUMED: usize = 4 << 10;
 
-/// Memory for the elements of an array of shape `shape`, whose non-zero sizes multiply to at most `isize::MAX`.
-#[inline]
-pub(crate) fn reserved<A, D: Dimension>(shape: &D) -> Result<Vec<A>, NoMemory> {
-    let len = shape.size();
-    if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
-        return Ok(Vec::with_capacity(len));
-    }
-    let mut elements = Vec::new();
-    match elements.try_reserve_exact(len) {
-        Ok(()) => Ok(elements),
-        Err(_) => Err(NoMemory::of::<A, D>(shape)),
-    }
-}
-
-/// A new array in standard layout, of clones of `element`.
-pub(crate) fn filled<A: Clone, D: Dimension>(shape: D, element: A) -> Result<Array<A, D>, NoMemory> {
-    let elements = reserved_and_filled(&shape, element)?;
-    Ok(in_standard_layout(shape, elements))
-}
-
-/// [`filled`], with the axes ordered by `is_inside` in memory.
-pub(super) fn filled_in_order<A: Clone, D: Dimension>(
+/// Memory for a new array. It is reserved before a pass runs, so that a pass does not fail for want of memory.
+///
+/// Not exported; public because hidden methods of public traits take it.
+pub struct Reserved<A, D> {
     shape: D,
-    is_inside: &IsInside<'_>,
-    element: A,
-) -> Result<Array<A, D>, NoMemory> {
-    let elements = reserved_and_filled(&shape, element)?;
-    Ok(ordered(shape, Some(is_inside), |shape| in_standard_layout(shape, elements)))
+    /// No elements yet, with capacity for as many as the shape has.
+    elements: Vec<A>,
 }
 
-/// The elements of an array of shape `shape`.
-fn reserved_and_filled<A: Clone, D: Dimension>(shape: &D, element: A) -> Result<Vec<A>, NoMemory> {
-    let mut elements = reserved(shape)?;
-    elements.resize(shape.size(), element);
-    Ok(elements)
+impl<A, D: Dimension> Reserved<A, D> {
+    /// Memory for a shape whose non-zero sizes multiply to at most `isize::MAX`, or the shape if there is not enough.
+    #[inline(always)]
+    pub(crate) fn new(shape: D) -> Result<Self, D> {
+        let len = shape.size();
+        if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
+            return Ok(Self { shape, elements: Vec::with_capacity(len) });
+        }
+        let mut elements = Vec::new();
+        match elements.try_reserve_exact(len) {
+            Ok(()) => Ok(Self { shape, elements }),
+            Err(_) => Err(shape),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.shape.slice()
+    }
+
+    /// The number of elements of the new array.
+    pub(crate) fn len(&self) -> usize {
+        self.shape.size()
+    }
+
+    /// An array in standard layout, of clones of these elements.
+    ///
+    /// # Panics
+    /// If there are not as many elements as the shape has.
+    #[inline(always)]
+    pub(crate) fn cloned(mut self, elements: &[A]) -> Array<A, D>
+    where
+        A: Clone,
+    {
+        self.elements.extend_from_slice(elements);
+        in_standard_layout(self.shape, self.elements)
+    }
+
+    /// An array in standard layout, of clones of `element`.
+    #[inline(always)]
+    pub(crate) fn filled(mut self, element: A) -> Array<A, D>
+    where
+        A: Clone,
+    {
+        self.elements.resize(self.shape.size(), element);
+        in_standard_layout(self.shape, self.elements)
+    }
+
+    /// [`filled`](Self::filled), with the axes ordered by `is_inside` in memory.
+    pub(super) fn filled_in_order(mut self, is_inside: &IsInside<'_>, element: A) -> Array<A, D>
+    where
+        A: Clone,
+    {
+        self.elements.resize(self.shape.size(), element);
+        ordered(self.shape, Some(is_inside), |shape| in_standard_layout(shape, self.elements))
+    }
+
+    /// An array whose axes are ordered by `is_inside` in memory, or in standard layout. `fill` writes its elements.
+    ///
+    /// `fill` is a pass of this kernel over the whole array: [`each`](super::each), a [`sum`](super::sum) or a
+    /// [`product`](super::product). A pass is trusted to write every element. If it panics, the elements it wrote are
+    /// forgotten, not dropped.
+    #[inline(always)]
+    pub(super) fn written(
+        self,
+        is_inside: Option<&IsInside<'_>>,
+        fill: impl FnOnce(&mut ArrayRef<MaybeUninit<A>, D>),
+    ) -> Array<A, D> {
+        let (len, mut elements) = (self.shape.size(), ManuallyDrop::new(self.elements));
+        // SAFETY: The vector has room for `len` elements, with the layout of `MaybeUninit`, which needs no value. It is not
+        // used again.
+        let elements = unsafe { Vec::from_raw_parts(elements.as_mut_ptr().cast(), len, elements.capacity()) };
+        let mut array = ordered(self.shape, is_inside, |shape| in_standard_layout(shape, elements));
+        fill(&mut array);
+        // SAFETY: `fill` is a pass, and a pass writes every element.
+        unsafe { array.assume_init() }
+    }
 }
 
-/// An array in standard layout, of elements for whose shape memory was [`reserved`].
+/// An array in standard layout.
 ///
 /// # Panics
 /// If there are not as many elements as the shape has.
-#[inline]
-pub(crate) fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D> {
+#[inline(always)]
+fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D> {
     assert_eq!(elements.len(), shape.size(), "as many elements as the shape has");
     // SAFETY: There is one element for each index, checked above, and the layout is standard.
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
-}
-
-/// A new array of zeros in standard layout. For plain numbers, the system provides zeroed pages on first use.
-pub(super) fn zeros<A: Clone + Zero, D: Dimension>(shape: D) -> Result<Array<A, D>, NoMemory> {
-    let (len, layout) = (shape.size(), Layout::array::<A>(shape.size()));
-    let layout = layout.ok().filter(|layout| plain_size::<A>().is_some() && layout.size() > 0);
-    let Some(layout) = layout else { return filled(shape, A::zero()) };
-    // SAFETY: The size of the layout is not zero.
-    let zeroed = unsafe { alloc_zeroed(layout) }.cast::<A>();
-    if zeroed.is_null() {
-        return Err(NoMemory::of::<A, D>(&shape));
-    }
-    // SAFETY: The global allocator returned memory with the layout of `len` elements. All its bits are zero, and these are
-    // the zero of every plain number.
-    let elements = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(zeroed, len)) };
-    Ok(in_standard_layout(shape, elements.into_vec()))
 }
 
 /// An array of the results of `make` for each index. Without optimisation, this is one function, where
@@ -336,34 +350,6 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: 
     }
 }
 
-/// A new array whose axes are ordered by `is_inside` in memory, or in standard layout. `fill` writes its elements.
-///
-/// `fill` is a pass of this kernel over the whole array: [`each`](super::each), a [`sum`](super::sum) or a
-/// [`product`](super::product). A pass is trusted to write every element. If it panics, the elements it wrote are
-/// forgotten, not dropped.
-#[inline]
-pub(super) fn fresh<A, D: Dimension>(
-    shape: D,
-    is_inside: Option<&IsInside<'_>>,
-    fill: impl FnOnce(&mut ArrayRef<MaybeUninit<A>, D>),
-) -> Result<Array<A, D>, NoMemory> {
-    let mut array = uninit(shape, is_inside)?;
-    fill(&mut array);
-    // SAFETY: `fill` is a pass, and a pass writes every element.
-    Ok(unsafe { array.assume_init() })
-}
-
-#[inline]
-fn uninit<A, D: Dimension>(
-    shape: D,
-    is_inside: Option<&IsInside<'_>>,
-) -> Result<Array<MaybeUninit<A>, D>, NoMemory> {
-    let (mut elements, len) = (reserved(&shape)?, shape.size());
-    // SAFETY: The vector has room for `len` elements, and a `MaybeUninit` needs no value.
-    unsafe { elements.set_len(len) };
-    Ok(ordered(shape, is_inside, |shape| in_standard_layout(shape, elements)))
-}
-
 /// Memory that can be written, but not read. It may have an element already, which is then forgotten: one compiled pass
 /// serves new arrays and others.
 #[repr(transparent)]
@@ -429,10 +415,10 @@ mod tests {
     use super::*;
     use crate::kernel::loops::{LoopPlan, Outside};
     use crate::kernel::nest::{Elements, Inputs, Nest, Output, Visit};
-    use alloc::rc::Rc;
+    use alloc::{rc::Rc, vec};
     use core::cell::Cell;
     use core::fmt::Debug;
-    use ndarray::{Array2, Array3, ArrayViewD, Axis, Dim, s};
+    use ndarray::{Array2, Array3, ArrayViewD, Axis, Dim, array, s};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
@@ -455,12 +441,22 @@ mod tests {
     }
 
     #[test]
-    fn zeros_of_numbers_and_of_other_elements() {
-        assert_eq!(zeros::<f64, _>(Dim([2, 3])).expect("memory"), Array2::zeros((2, 3)));
-        assert_eq!(zeros::<u128, _>(Dim([1, 1])).expect("memory")[[0, 0]], 0);
-        assert_eq!(zeros::<i8, _>(Dim([0, 3])).expect("no memory is needed").dim(), (0, 3));
-        let wrapped = zeros::<core::num::Wrapping<u8>, _>(Dim([300])).expect("memory");
-        assert!(wrapped.len() == 300 && wrapped.iter().all(Zero::is_zero));
+    fn new_arrays() {
+        let reserved = || Reserved::<u8, _>::new(Dim([2, 3])).expect("memory");
+        assert_eq!((reserved().shape(), reserved().len()), (&[2, 3][..], 6));
+        assert_eq!(reserved().filled(7), Array2::from_elem((2, 3), 7));
+        assert_eq!(reserved().cloned(&[1, 2, 3, 4, 5, 6]), array![[1, 2, 3], [4, 5, 6]]);
+        let columns =
+            reserved().filled_in_order(&|sizes, former, latter| Some(sizes[former] < sizes[latter]), 7);
+        assert_eq!((columns.sum(), columns.strides()), (42, &[1, 2][..]));
+        let rows = reserved().written(Some(&|_, _, _| None), |out| {
+            for (i, slot) in (0..).zip(out) {
+                slot.write(i);
+            }
+        });
+        assert_eq!(rows, array![[0, 1, 2], [3, 4, 5]]);
+        assert_eq!(Reserved::new(Dim([0, 3])).expect("no memory is needed").filled(1).dim(), (0, 3));
+        assert!(catch_unwind(AssertUnwindSafe(|| reserved().cloned(&[1, 2, 3]))).is_err());
     }
 
     #[cfg(all(target_pointer_width = "64", not(miri)))]
@@ -470,12 +466,8 @@ mod tests {
             return;
         }
         let shape = Dim([1 << 30, 1 << 29]);
-        for refused in
-            [zeros::<f64, _>(shape).expect_err("too large"), filled(shape, 1.0_f64).expect_err("too large")]
-        {
-            assert_eq!((refused.shape.as_slice(), refused.size), (&[1 << 30, 1 << 29][..], 8));
-        }
-        assert!(reserved::<(), _>(&Dim([usize::MAX / 2])).is_ok(), "nothing needs no memory");
+        assert_eq!(Reserved::<f64, _>::new(shape).err(), Some(shape));
+        assert!(Reserved::<(), _>::new(Dim([usize::MAX / 2])).is_ok(), "nothing needs no memory");
     }
 
     #[test]

@@ -4,14 +4,14 @@
 
 use ndarray::{Array, Dimension};
 
-/// Whether the first of two axes goes inside the second in memory; `None` if their order does not matter.
-pub(super) type IsInside<'f> = dyn Fn(usize, usize) -> Option<bool> + 'f;
+/// Whether the first of two axes of a shape goes inside the second in memory; `None` if their order does not matter.
+pub(super) type IsInside<'f> = dyn Fn(&[usize], usize, usize) -> Option<bool> + 'f;
 
 /// A new array of shape `shape`, made by `make`, whose axes are ordered by `is_inside` in memory, or as in the shape.
 ///
 /// Axes keep the order of the shape where `is_inside` returns `None`. It is called for axes of at least two elements only:
 /// an array with elements has few of these.
-#[inline]
+#[inline(always)]
 pub(super) fn ordered<B, D: Dimension>(
     shape: D,
     is_inside: Option<&IsInside<'_>>,
@@ -56,7 +56,7 @@ fn order(sizes: &mut [usize], places: &mut [usize], is_inside: &IsInside<'_>) ->
     for axis in (0..ndim).filter(|&axis| sizes[axis] > 1) {
         let mut place = axis;
         for at in (0..axis).rev().filter(|&at| sizes[places[at]] > 1) {
-            match is_inside(places[at], axis) {
+            match is_inside(sizes, places[at], axis) {
                 Some(true) => place = at,
                 Some(false) => break,
                 None => {}

@@ -21,7 +21,7 @@
 #![forbid(unsafe_code)]
 
 use super::loops::{Loop, LoopPlan, Loops};
-use super::memory::{NoMemory, WriteOnly, array, fresh, zeros};
+use super::memory::{Reserved, WriteOnly, array};
 use super::nest::{Block, Grid, Inputs, Nest, Output};
 use super::simd::{self, Cpu, Work};
 use super::threads::{Executor, Task};
@@ -65,20 +65,20 @@ pub(crate) fn products_into<T: LinalgScalar>(
     out.for_each(|slot| *slot = T::zero());
 }
 
-/// [`products_into`] a new array of shape `shape`.
+/// [`products_into`] a new array.
 pub(crate) fn products_to_new<T: LinalgScalar, D: Dimension>(
-    shape: D,
+    reserved: Reserved<T, D>,
     inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
     executor: impl Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
-) -> Result<Array<T, D>, NoMemory> {
+) -> Array<T, D> {
     let terms = if axes[1] > 0 { inputs.axes(1).sizes.last().map_or(1, |&n| n) } else { 1 };
-    if Library::may_suit::<T>(shape.slice(), terms) {
-        let mut out = zeros(shape)?;
+    if Library::may_suit::<T>(reserved.shape(), terms) {
+        let mut out = reserved.filled(T::zero());
         products_into(Output::of(&mut out), inputs, axes, executor);
-        return Ok(out);
+        return out;
     }
-    fresh(shape, None, |out| {
+    reserved.written(None, |out| {
         let mut out = Output::of(out);
         if let Some(nest) = Nest::products(&mut LoopPlan::new(), out.reborrow(), inputs, axes) {
             return executor.run(nest.write_only(), &Products);

@@ -135,8 +135,8 @@ fn is_small(shape: &[usize]) -> bool {
 /// If `out` has other axes.
 #[inline(always)]
 fn each_summed(
-    out: StridedAxes<'_>,
-    array: StridedAxes<'_>,
+    out: &StridedAxes<'_>,
+    array: &StridedAxes<'_>,
     dropped: &dyn Fn(usize) -> bool,
     mut then: impl FnMut(Loop),
 ) {
@@ -160,8 +160,8 @@ fn each_summed(
 /// Plans the loops over the axes of an array that is summed: see [`each_summed`].
 pub(super) fn plan_summed(
     plan: &mut LoopPlan,
-    out: StridedAxes<'_>,
-    array: StridedAxes<'_>,
+    out: &StridedAxes<'_>,
+    array: &StridedAxes<'_>,
     dropped: &dyn Fn(usize) -> bool,
 ) {
     plan.clear();
@@ -175,8 +175,8 @@ pub(super) fn plan_summed(
 /// If one loop is reduced, it is outside where the outputs are adjacent along the other, and otherwise inside.
 pub(super) fn small_summed<'a>(
     room: &'a mut [Loop; 2],
-    out: StridedAxes<'_>,
-    array: StridedAxes<'_>,
+    out: &StridedAxes<'_>,
+    array: &StridedAxes<'_>,
     dropped: &dyn Fn(usize) -> bool,
 ) -> Option<&'a [Loop]> {
     if !is_small(array.sizes) {
@@ -263,7 +263,7 @@ mod tests {
     fn small_summed_loops_suit_the_output() {
         let loops = |out: StridedAxes<'_>, array, axis| {
             let mut room = [Loop::ONE; 2];
-            shown(small_summed(&mut room, out, array, &|i| i == axis))
+            shown(small_summed(&mut room, &out, &array, &|i| i == axis))
         };
         let (c, f) = (axes(&[4, 5], &[5, 1]), axes(&[4, 5], &[1, 4]));
         let two = |loops: [(usize, [isize; 2]); 2]| Some(loops.to_vec());
@@ -285,7 +285,7 @@ mod tests {
         for _ in 0..2 {
             plan_aligned(&mut plan, &[4, 5], &[c.sizes], &[c.strides], Outside::Written);
             assert_eq!(plan.loops[..].iter().map(|l| (l.len, l.strides[0])).collect::<Vec<_>>(), [(20, 1)]);
-            plan_summed(&mut plan, axes(&[5], &[1]), c, &|axis| axis == 0);
+            plan_summed(&mut plan, &axes(&[5], &[1]), &c, &|axis| axis == 0);
             assert_eq!(shown(Some(&plan.loops)), Some(vec![(4, [0, 5]), (5, [1, 1])]));
         }
     }

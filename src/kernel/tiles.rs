@@ -315,7 +315,7 @@ mod tests {
     use crate::kernel::levels::RADIX;
     use crate::kernel::loops::LoopPlan;
     use crate::kernel::memory::Scratch;
-    use crate::kernel::nest::{Inputs, Output};
+    use crate::kernel::nest::{Input, Output};
     use alloc::{vec, vec::Vec};
     use core::cell::Cell;
     use ndarray::{Array, ArrayRef, Dimension, IxDyn, s};
@@ -407,8 +407,7 @@ mod tests {
         }
         let mut add = Add { rows: 0 };
         let (mut plan, stored, mut room) = (LoopPlan::new(), Cell::new(0), vec![-7; limits.room]);
-        let Some(nest) = Nest::sum(&mut plan, &Inputs::from((array,)), Output::of(&mut out), &|_| false)
-        else {
+        let Some(nest) = Nest::sum(&mut plan, Input::of(array), Output::of(&mut out), &|_| false) else {
             unreachable!("not empty")
         };
         let tiling = Tiling::of(nest.loops(), limits);

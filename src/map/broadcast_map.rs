@@ -3,8 +3,8 @@
 use super::fused_operands::{MapOperands, Mapping, ParMapOperands, Sharing, joint};
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{par_to_new, to_new};
-use crate::kernel::memory::NoMemory;
-use crate::shape::{fits, sizes};
+use crate::kernel::memory::Reserved;
+use crate::shape::reserved;
 use core::marker::PhantomData;
 use ndarray::{Array, Dimension};
 
@@ -65,8 +65,7 @@ where
     O: MapOperands<F, R>,
 {
     let inputs = operands.inputs();
-    let shape = shape_of_result(inputs.shapes(), size_of::<R>())?;
-    to_new(shape, &inputs, Mapping::<O, F>(f, PhantomData)).map_err(|no| too_large(inputs.shapes(), &no))
+    Ok(to_new(result_of(inputs.shapes())?, &inputs, Mapping::<O, F>(f, PhantomData)))
 }
 
 /// [`broadcast_map`] on rayon's threads, if there are enough elements to gain by it.
@@ -101,21 +100,10 @@ where
     R: Send,
 {
     let inputs = operands.inputs();
-    let shape = shape_of_result(inputs.shapes(), size_of::<R>())?;
-    par_to_new(shape, &inputs, Sharing::<O, F>(&f, PhantomData)).map_err(|no| too_large(inputs.shapes(), &no))
+    Ok(par_to_new(result_of(inputs.shapes())?, &inputs, Sharing::<O, F>(&f, PhantomData)))
 }
 
-/// The joint shape, for a result whose elements have `size` bytes.
-pub(super) fn shape_of_result<D: Dimension>(shapes: &[&[usize]], size: usize) -> Result<D, BroadcastError> {
-    let shape = joint(shapes)?;
-    if !fits(sizes(&shape), size) {
-        return Err(Request::new(&operation::TOGETHER, shapes).too_large(sizes(&shape), size));
-    }
-    Ok(shape)
-}
-
-/// The error of a result that cannot be allocated.
-#[cold]
-pub(super) fn too_large(shapes: &[&[usize]], no: &NoMemory) -> BroadcastError {
-    Request::new(&operation::TOGETHER, shapes).too_large(&no.shape, no.size)
+/// A result of the joint shape.
+pub(super) fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>, BroadcastError> {
+    reserved(joint(shapes)?, || Request::new(&operation::TOGETHER, shapes))
 }

@@ -1,8 +1,8 @@
 //! Operands evaluated and reduced in one pass, by any operation.
 
 use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
+use crate::error::BroadcastError;
 use crate::error::operation::{self, Operation};
-use crate::error::{BroadcastError, Request};
 use crate::kernel::combine::{ClosureOp, Combine};
 use crate::kernel::each::{VisitBlock, block};
 use crate::kernel::fused::{Fold, reduce_to};
@@ -94,8 +94,6 @@ where
 {
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
-    let target = sum_target(sizes(&joint), shape, size_of::<R>(), operation, inputs.shapes())?;
-    reduce_to(sizes(&joint), target, &inputs, visit, combine).map_err(|no| {
-        Request::new(operation, inputs.shapes()).to(shape.for_message()).too_large(&no.shape, no.size)
-    })
+    let target = sum_target(sizes(&joint), shape, operation, inputs.shapes())?;
+    Ok(reduce_to(sizes(&joint), target, &inputs, visit, combine))
 }

@@ -1,6 +1,6 @@
 //! Arrays by value, evaluated with operands into their own memory where possible.
 
-use super::broadcast_map::{shape_of_result, too_large};
+use super::broadcast_map::result_of;
 use crate::error::{BroadcastError, Returned};
 use crate::kernel::each::{Make, VisitBlock, block, over_each, to_new};
 use crate::kernel::nest::{Elements, Inputs, Visit};
@@ -135,8 +135,7 @@ where
     O: FurtherOperands<A, D, F>,
 {
     let inputs = operands.all(array);
-    let shape = shape_of_result(inputs.shapes(), size_of::<A>())?;
-    to_new(shape, &inputs, own).map_err(|no| too_large(inputs.shapes(), &no))
+    Ok(to_new(result_of(inputs.shapes())?, &inputs, own))
 }
 
 /// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple. The closure

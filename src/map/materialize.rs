@@ -2,7 +2,7 @@
 
 use crate::error::{BroadcastError, Line, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
-use crate::shape::{all_stretch_onto, fits, output_error};
+use crate::shape::{all_stretch_onto, output_error, reserved};
 use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -94,11 +94,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
     {
         let array = self.as_array_ref();
-        let (shape, size) = (array.shape(), size_of::<A>());
-        if !fits(shape, size) {
-            return Err(too_large(shape, size));
-        }
-        copy(array).map_err(|_| too_large(shape, size))
+        let result = reserved(array.raw_dim(), || Request::new(&operation::MATERIALIZE, &[array.shape()]))?;
+        Ok(copy(result, array))
     }
 
     /// Copies the array, stretched to the shape of `out`, into `out`.
@@ -188,11 +185,6 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
 
 /// The error of a copy that memory cannot hold.
-#[cold]
-fn too_large(shape: &[usize], size: usize) -> BroadcastError {
-    Request::new(&operation::MATERIALIZE, &[shape]).too_large(shape, size)
-}
-
 /// An error unless the array goes to the shape of the output.
 #[inline(always)]
 fn check<A, B, D: Dimension, E: Dimension>(

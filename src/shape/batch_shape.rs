@@ -3,10 +3,11 @@
 use super::onto::first_clash;
 use super::target::target_error_of;
 use super::{
-    Placeholder, TargetShape, all_stretch_onto, checked_len, fits, join, joint_dim, joint_error_of,
+    Placeholder, TargetShape, all_stretch_onto, checked_len, join, joint_dim, joint_error_of, reserved,
     resolved_dim, sizes, sizes_mut,
 };
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
+use crate::kernel::memory::Reserved;
 use alloc::{format, string::ToString, vec::Vec};
 use ndarray::{Dimension, IxDyn};
 
@@ -180,36 +181,21 @@ pub(crate) fn stretched_batch<W: Dimension>(
     if checked_len(sizes(&whole)).is_some() { Ok(whole) } else { Err(request().overflow(sizes(&whole))) }
 }
 
-/// The shape of a result: the joint batch shape, then `base`. Its elements have `size` bytes.
+/// A result of the joint batch shape, then `base`.
 ///
 /// # Errors
 /// In this order: `Incompatible` as [`join_batches`]; `TooLarge`.
 #[inline]
-pub(crate) fn result_shape<W: Dimension>(
+pub(crate) fn result_of<A, W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],
-    size: usize,
-) -> Result<W, BroadcastError> {
+) -> Result<Reserved<A, W>, BroadcastError> {
     let batch = batch_ndim(shapes);
     let mut whole = W::zeros(batch + base.len());
     let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
     last.copy_from_slice(base);
     join_batches(shapes, joint)?;
-    if !fits(sizes(&whole), size) {
-        return Err(result_too_large(shapes, base, sizes(&whole), size));
-    }
-    Ok(whole)
-}
-
-/// The error of a result that is too large for memory: see [`result_shape`].
-#[cold]
-pub(crate) fn result_too_large(
-    shapes: &[BatchShape<'_>],
-    base: &[usize],
-    whole: &[usize],
-    size: usize,
-) -> BroadcastError {
-    Request::new(&operation::EACH_BATCH, shapes).to(base).too_large(whole, size)
+    reserved(whole, || Request::new(&operation::EACH_BATCH, shapes).to(base))
 }
 
 /// The shape of an operand whose batch is stretched to `target`, where -1 keeps a size.

@@ -1,4 +1,4 @@
-//! Shape algebra: sizes in, sizes out, no arrays.
+//! Shape algebra: sizes in, sizes out, no arrays. Memory for a result is reserved where its shape is found.
 
 mod axes;
 mod batch_shape;
@@ -9,6 +9,7 @@ mod onto;
 mod place;
 mod placed_sum;
 mod reduce;
+mod result;
 mod target;
 
 pub use axes::{Axes, AxisIndex, AxisSet};
@@ -22,7 +23,7 @@ pub use target::{Size, TargetShape, resolve_target};
 pub(crate) use axes::{AxisMask, positions};
 pub(crate) use batch_shape::{
     BatchShape, base_axes, base_size, batch_ndim, check_batches_into, expanded_batch, joint_base,
-    joint_batch, result_shape, result_too_large, stretched_batch, with_base,
+    joint_batch, result_of, stretched_batch, with_base,
 };
 pub(crate) use by_name::{ByName, insert_sorted};
 pub(crate) use joint_shape::{
@@ -31,7 +32,8 @@ pub(crate) use joint_shape::{
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{repeats, target_along_axes, target_in_dim};
 pub(crate) use placed_sum::{placed_sum, placed_sum_target};
-pub(crate) use reduce::{fits, keeping_axes, over_axes, sum_target, sums_to, without_axes};
+pub(crate) use reduce::{keeping_axes, over_axes, sum_target, sums_to, without_axes};
+pub(crate) use result::reserved;
 pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_error};
 
 use ndarray::Dimension;

@@ -2,29 +2,26 @@
 
 use super::axes::positions;
 use super::target::sizes_only;
-use super::{Axes, AxisMask, TargetShape, fits, sizes, stretches};
+use super::{Axes, AxisMask, TargetShape, reserved, sizes, stretches};
 use crate::error::{BroadcastError, Request, operation};
+use crate::kernel::memory::Reserved;
 
-/// The sizes of a target for the sum of an array of shape `shape`, and the array's axes that are kept. Axis `i` of the
-/// target comes from axis `axes[i]` of the array.
+/// A result of the shape of a target for the sum of an array of shape `shape`, and the array's axes that are kept. Axis `i`
+/// of the target comes from axis `axes[i]` of the array.
 ///
 /// # Errors
-/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`placed_sum`]; `TooLarge` where
-/// the target is too large for elements of `size` bytes.
+/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`placed_sum`]; `TooLarge`.
 #[inline]
-pub(crate) fn placed_sum_target<T: TargetShape, X: Axes>(
+pub(crate) fn placed_sum_target<A, T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
-    size: usize,
-) -> Result<(T::Dim, AxisMask), BroadcastError> {
-    let request = || Request::new(&operation::SUM_IN_DIM, &[shape]).to(target.for_message());
-    let resolved = sizes_only(target, || request().axes(&positions(axes)))?;
+) -> Result<(Reserved<A, T::Dim>, AxisMask), BroadcastError> {
+    let request =
+        || Request::new(&operation::SUM_IN_DIM, &[shape]).to(target.for_message()).axes(&positions(axes));
+    let resolved = sizes_only(target, request)?;
     let named = placed_sum(shape, sizes(&resolved), axes)?;
-    if !fits(sizes(&resolved), size) {
-        return Err(request().axes(&positions(axes)).too_large(sizes(&resolved), size));
-    }
-    Ok((resolved, named))
+    Ok((reserved(resolved, request)?, named))
 }
 
 /// The axes of an array of shape `shape` that a sum to `target` keeps.

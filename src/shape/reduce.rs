@@ -2,9 +2,11 @@
 
 use super::axes::positions;
 use super::onto::{all_stretch_onto, first_clash};
+use super::result::{reserved, try_reserved};
 use super::target::first_invalid;
-use super::{Axes, AxisMask, TargetShape, checked_len, sizes, sizes_mut};
+use super::{Axes, AxisMask, TargetShape, sizes, sizes_mut};
 use crate::error::{BroadcastError, ErrorKind, Request, count, operation};
+use crate::kernel::memory::Reserved;
 use alloc::{format, vec::Vec};
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
@@ -84,50 +86,42 @@ fn axis_mask<X: Axes>(
     AxisMask::new(axes, shape.len(), || over_axes(operation, shape, axes))
 }
 
-/// The shape without the summed axes, and those axes.
+/// A result without the summed axes, and those axes.
 ///
 /// # Errors
-/// As [`axis_mask`], then `TooLarge` where the result is too large for elements of `size` bytes.
-#[inline]
-pub(crate) fn without_axes<X: Axes, E: Dimension>(
+/// As [`axis_mask`], then `TooLarge`.
+#[inline(always)]
+pub(crate) fn without_axes<A, X: Axes, E: Dimension>(
     operation: &'static operation::Operation,
     shape: &[usize],
     axes: &X,
-    size: usize,
-) -> Result<(E, AxisMask), BroadcastError> {
+) -> Result<(Reserved<A, E>, AxisMask), BroadcastError> {
     let summed = axis_mask(operation, shape, axes)?;
     let mut result = E::zeros(summed.unnamed().count());
     for (size, axis) in sizes_mut(&mut result).iter_mut().zip(summed.unnamed()) {
         *size = shape[axis];
     }
-    if !fits(sizes(&result), size) {
-        return Err(over_axes(operation, shape, axes).too_large(sizes(&result), size));
-    }
-    Ok((result, summed))
+    Ok((reserved(result, || over_axes(operation, shape, axes))?, summed))
 }
 
-/// The shape with size 1 at the summed axes.
+/// A result with size 1 at the summed axes.
 ///
 /// # Errors
 /// As [`without_axes`].
-#[inline]
-pub(crate) fn keeping_axes<X: Axes, E: Dimension>(
+#[inline(always)]
+pub(crate) fn keeping_axes<A, X: Axes, E: Dimension>(
     operation: &'static operation::Operation,
-    mut shape: E,
+    shape: &E,
     axes: &X,
-    size: usize,
-) -> Result<E, BroadcastError> {
-    let summed = axis_mask(operation, sizes(&shape), axes)?;
-    let unsummed = shape.clone();
-    for (axis, size) in sizes_mut(&mut shape).iter_mut().enumerate() {
+) -> Result<Reserved<A, E>, BroadcastError> {
+    let summed = axis_mask(operation, sizes(shape), axes)?;
+    let mut result = shape.clone();
+    for (axis, size) in sizes_mut(&mut result).iter_mut().enumerate() {
         if summed.contains(axis) {
             *size = 1;
         }
     }
-    if !fits(sizes(&shape), size) {
-        return Err(over_axes(operation, sizes(&unsummed), axes).too_large(sizes(&shape), size));
-    }
-    Ok(shape)
+    reserved(result, || over_axes(operation, sizes(shape), axes))
 }
 
 #[cold]
@@ -140,23 +134,26 @@ pub(crate) fn over_axes<X: Axes>(
     Request::new(operation, &[shape]).axes(&positions(axes))
 }
 
-/// The sizes of a target, if an array of shape `shape` can be summed to it. `operands` are those of the operation.
+/// A result of the shape of a target, if an array of shape `shape` can be summed to it. `operands` are those of the
+/// operation.
 ///
 /// # Errors
-/// As [`sum_error`], for elements of `size` bytes.
-#[inline]
-pub(crate) fn sum_target<T: TargetShape>(
+/// As [`sum_error`].
+#[inline(always)]
+pub(crate) fn sum_target<A, T: TargetShape>(
     shape: &[usize],
     target: &T,
-    size: usize,
     operation: &'static operation::Operation,
     operands: &[&[usize]],
-) -> Result<T::Dim, BroadcastError> {
+) -> Result<Reserved<A, T::Dim>, BroadcastError> {
     let dim = target.target_dim();
-    if leading_axes(sizes(&dim), shape).is_some() && fits(sizes(&dim), size) {
-        return Ok(dim);
+    if leading_axes(sizes(&dim), shape).is_some()
+        && let Ok(reserved) = try_reserved(dim)
+    {
+        return Ok(reserved);
     }
-    Err(sum_error(Request::new(operation, operands), operands, shape, target.for_message(), size))
+    let request = Request::new(operation, operands);
+    Err(sum_error(request, operands, shape, target.for_message(), size_of::<A>()))
 }
 
 /// The number of leading axes that a sum of `shape` to `target` drops.
@@ -211,11 +208,4 @@ fn sum_error(
         }
         None => request.too_large(&sizes, size),
     }
-}
-
-/// Whether memory can hold a `result` with elements of `size` bytes.
-#[inline(always)]
-pub(crate) fn fits(result: &[usize], size: usize) -> bool {
-    let bytes = checked_len(result).and_then(|len| len.checked_mul(size));
-    bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok())
 }

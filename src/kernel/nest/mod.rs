@@ -298,6 +298,33 @@ impl<'a, T> Output<'a, T> {
     }
 }
 
+/// An array that is summed.
+pub(crate) struct Input<'a, A> {
+    at: *const A,
+    axes: StridedAxes<'a>,
+    array: PhantomData<&'a A>,
+}
+
+impl<A> Clone for Input<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Input<'_, A> {}
+
+impl<'a, A> Input<'a, A> {
+    #[inline(always)]
+    pub(crate) fn of<D: Dimension>(array: &'a ArrayRef<A, D>) -> Self {
+        Self { at: array.as_ptr(), axes: StridedAxes::of(array), array: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(crate) fn axes(&self) -> StridedAxes<'a> {
+        self.axes
+    }
+}
+
 /// Arrays that are read together.
 pub struct Inputs<'a, E: Elements> {
     at: E::Pointers,
@@ -860,13 +887,13 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     #[inline]
     pub(crate) fn sum(
         plan: &'a mut LoopPlan,
-        input: &Inputs<'a, (A,)>,
+        input: Input<'a, A>,
         out: Output<'a, T>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
         let (pointer, axes) = out.into_parts();
-        plan_summed(plan, axes, input.axes(1), dropped);
-        Self::planned(plan, pointer, input.at)
+        plan_summed(plan, &axes, &input.axes, dropped);
+        Self::planned(plan, pointer, (input.at,))
     }
 
     /// [`sum`](Self::sum) with the array's axes as the loops, if they are few: see [`small_summed`].
@@ -876,13 +903,12 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     #[inline]
     pub(crate) fn small_sum(
         room: &'a mut [Loop; 2],
-        input: &Inputs<'a, (A,)>,
-        out: Output<'a, T>,
+        input: &Input<'a, A>,
+        out: &'a mut Output<'_, T>,
         dropped: &dyn Fn(usize) -> bool,
     ) -> Option<Self> {
-        let (pointer, axes) = out.into_parts();
-        let loops = small_summed(room, axes, input.axes(1), dropped)?;
-        Some(Self { loops, out: pointer, read: input.at, arrays: PhantomData })
+        let loops = small_summed(room, &out.axes, &input.axes, dropped)?;
+        Some(Self { loops, out: out.at, read: (input.at,), arrays: PhantomData })
     }
 
     /// The elements of the input in rows, and the outputs to which these rows are reduced. The nest itself unless its loops

@@ -435,7 +435,7 @@ fn blocks_are_the_elements_along_the_loops() {
     for array in (0..LAYOUTS).map(|which| layout(which, number)) {
         let mut out = Array3::from_elem(array.raw_dim(), 0_u32);
         let mut plan = LoopPlan::new();
-        let nest = Nest::sum(&mut plan, &Inputs::from((&*array,)), Output::of(&mut out), &|_| false)
+        let nest = Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false)
             .expect("an index")
             .read();
         let mut expected = Vec::new();
@@ -490,18 +490,16 @@ fn halves_are_combined() {
 fn a_block_of_several_loops() {
     let array = Array::from_iter((0..48).map(number)).into_shape_with_order((2, 4, 6)).expect("48 elements");
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, &Inputs::from((&*array,)), Output::of(&mut out), &|_| false)
-        .expect("an index")
-        .read();
+    let nest =
+        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false).expect("an index").read();
     assert_eq!(nest.loops().len(), 3);
     let rows: [[u32; 24]; 2] = [0, 24].map(|i| core::array::from_fn(|j| i + number(j)));
     assert_eq!(items(nest.block(false)), [rows.concat()]);
     assert_eq!(items(nest.block(true)), rows);
     let gap = array.slice(s![.., ..3, ..]);
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, &Inputs::from((&*gap,)), Output::of(&mut out), &|_| false)
-        .expect("an index")
-        .read();
+    let nest =
+        Nest::sum(&mut plan, Input::of(&gap), Output::of(&mut out), &|_| false).expect("an index").read();
     assert_eq!(panics(|| nest.block(false).rows()), "elements that are evenly spaced");
     assert_eq!(nest.block(true).width(), 18);
 }
@@ -511,8 +509,8 @@ fn axes_that_are_dropped() {
     let array = layout(5, number);
     let mut out = Array1::from_elem(SIZES[1], 0_u64);
     let mut plan = LoopPlan::new();
-    let nest = Nest::sum(&mut plan, &Inputs::from((&*array,)), Output::of(&mut out), &|axis| axis != 1)
-        .expect("an index");
+    let nest =
+        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|axis| axis != 1).expect("an index");
     let mut steps = nest.walk(0);
     while let Some(step) = steps.next() {
         let item = *step.read().item();
@@ -524,10 +522,8 @@ fn axes_that_are_dropped() {
     let sum = |shape: &[usize], dropped: usize| {
         let mut out = Array::from_elem(shape, 0_u64);
         panics(|| {
-            Nest::sum(&mut LoopPlan::new(), &Inputs::from((&*array,)), Output::of(&mut out), &|axis| {
-                axis == dropped
-            })
-            .is_some()
+            Nest::sum(&mut LoopPlan::new(), Input::of(&array), Output::of(&mut out), &|axis| axis == dropped)
+                .is_some()
         })
     };
     assert_eq!(sum(&[4, 2, 5], 3), "an output axis has the input's size or 1");
@@ -813,9 +809,8 @@ fn terms_of_blocks() {
     let slice: Vec<_> = (0..12_u32).collect();
     let row = Array1::from(slice);
     let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, &Inputs::from((&*row,)), Output::of(&mut out), &|_| false)
-        .expect("an index")
-        .read();
+    let nest =
+        Nest::sum(&mut plan, Input::of(&row), Output::of(&mut out), &|_| false).expect("an index").read();
     let [a, b] = [(3, 4), (4, 3)].map(|(rows, width)| nest.block(false).cut(0, rows, width));
     let terms = |row, column| a.terms::<2, 2>(row, b, column).collect::<Vec<_>>();
     let expected = [([4, 8], [1, 2]), ([5, 9], [4, 5]), ([6, 10], [7, 8]), ([7, 11], [10, 11])];
@@ -858,8 +853,7 @@ fn slots_with_values() {
     for (step, of_values) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
         let (a, mut out) = (Array1::from_elem(5, 0_u16), Array1::from_elem(5 * step, 0_u16));
         let (mut plan, mut every) = (LoopPlan::new(), out.slice_mut(s![..;step]));
-        let nest = Nest::sum(&mut plan, &Inputs::from((&*a,)), Output::of(&mut every), &|_| false)
-            .expect("an index");
+        let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut every), &|_| false).expect("an index");
         let mut values: Vec<_> = (0..9).map(|i| i / of_values + 1).collect();
         nest.each_slot(&mut values, of_values.into(), |slot, value| *slot += core::mem::take(value));
         assert_eq!(values.iter().filter(|&&value| value == 0).count(), 5, "each value is used once");
@@ -867,8 +861,7 @@ fn slots_with_values() {
         assert_eq!((values, out.sum()), (vec![1, 2, 3, 4, 5], 15));
     }
     let (a, mut out, mut plan) = (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), LoopPlan::new());
-    let nest =
-        Nest::sum(&mut plan, &Inputs::from((&*a,)), Output::of(&mut out), &|_| false).expect("an index");
+    let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut out), &|_| false).expect("an index");
     nest.each_slot(&mut [7, 8], 1, |slot, value| *slot = *value);
     assert_eq!(out[0], 7);
 }
@@ -884,8 +877,8 @@ fn rows_of_small_sums() {
             let mut room = [Loop::ONE; 2];
             let mut out = out.row_mut(0);
             out.slice_collapse(s![..kept.cast_signed() * step.abs(); step]);
-            let inputs = Inputs::from((&*x,));
-            let nest = Nest::small_sum(&mut room, &inputs, Output::of(&mut out), &|i| i == axis);
+            let mut out = Output::of(&mut out);
+            let nest = Nest::small_sum(&mut room, &Input::of(&x), &mut out, &|i| i == axis);
             let rows = nest.expect("few elements").rows();
             assert_eq!(rows.is_ok(), step == 1);
             let Ok((rows, slots)) = rows else { continue };

@@ -12,8 +12,8 @@ mod streams;
 use super::lane::{self, IN_ORDER};
 use super::levels::RADIX;
 use super::loops::{Loop, LoopPlan, Loops, are_rows, steps};
-use super::memory::{NoMemory, Scratch, filled_in_order, forgettable, fresh};
-use super::nest::{Inputs, Nest, Output};
+use super::memory::{Reserved, Scratch, forgettable};
+use super::nest::{Input, Nest, Output};
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, SliceExecutor, Task};
@@ -52,7 +52,7 @@ const GRAIN: usize = 1 << 16;
 /// Axis `i` of the input is not in the output if `dropped(i)`. The other axes are the output's, in order. There, the
 /// output has the input's size, or size 1 to sum over the axis.
 pub(crate) fn sum_into<A: Element, S: Store<A, Slot = A>>(
-    input: &Inputs<'_, (A,)>,
+    input: Input<'_, A>,
     out: Output<'_, A>,
     dropped: &dyn Fn(usize) -> bool,
     store: &S,
@@ -72,18 +72,18 @@ pub(crate) fn sum_into<A: Element, S: Store<A, Slot = A>>(
 /// for each element of `out`.
 #[inline]
 fn with_nest<A: Element, T>(
-    input: &Inputs<'_, (A,)>,
+    input: Input<'_, A>,
     mut out: Output<'_, T>,
     dropped: &dyn Fn(usize) -> bool,
     empty: impl FnMut(&mut T),
     then: impl FnOnce(Nest<'_, T, (A,)>, bool),
 ) {
-    if input.axes(1).sizes.contains(&0) {
+    if input.axes().sizes.contains(&0) {
         out.for_each(empty);
         return;
     }
     let mut room = [Loop::ONE; 2];
-    let small = Nest::small_sum(&mut room, input, out.reborrow(), dropped);
+    let small = Nest::small_sum(&mut room, &input, &mut out, dropped);
     if let Some(nest) = small.filter(|nest| is_small(nest.loops())) {
         then(nest, true);
     } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
@@ -129,39 +129,48 @@ fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     }
 }
 
-/// [`sum_into`] a new array of the given shape. Its axes have the input's order in memory.
+/// [`sum_into`] a new array. Its axes have the input's order in memory.
+#[inline(always)]
 pub(crate) fn sum_to_new<A: Element, D: Dimension>(
-    input: &Inputs<'_, (A,)>,
-    shape: D,
+    input: Input<'_, A>,
+    reserved: Reserved<A, D>,
     dropped: &dyn Fn(usize) -> bool,
     executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
-) -> Result<Array<A, D>, NoMemory> {
-    let mut strides = D::zeros(shape.ndim());
+) -> Array<A, D> {
+    let mut strides = D::zeros(reserved.shape().len());
     // a single axis has no order
-    if shape.ndim() > 1 {
-        let kept = input.axes(1).strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
+    if strides.ndim() > 1 {
+        let kept = input.axes().strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
         for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
             *stride = own.unsigned_abs();
         }
     }
-    let is_inside = |former: usize, latter: usize| {
+    let is_inside = |_: &[usize], former: usize, latter: usize| {
         let says_nothing = strides[former] == 0 || strides[latter] == 0;
         (!says_nothing).then(|| strides[former] < strides[latter])
     };
     if const { needs_drop::<A>() } {
         // initialised, so that a panic does not leak the sums that were stored before it
-        let mut out = filled_in_order(shape, &is_inside, A::zero())?;
+        let mut out = reserved.filled_in_order(&is_inside, A::zero());
         sum_into(input, Output::of(&mut out), dropped, &Overwrite, executor);
-        return Ok(out);
+        return out;
     }
-    fresh(shape, Some(&is_inside), |out| {
-        let zero = |slot: &mut MaybeUninit<A>| {
-            slot.write(A::zero());
-        };
-        with_nest(input, Output::of(out), dropped, zero, |nest, is_small| {
-            sum(nest.write_only(), is_small, &Fresh, executor);
-        });
-    })
+    reserved.written(Some(&is_inside), |out| sum_into_uninit(input, Output::of(out), dropped, executor))
+}
+
+#[inline(never)]
+fn sum_into_uninit<A: Element>(
+    input: Input<'_, A>,
+    out: Output<'_, MaybeUninit<A>>,
+    dropped: &dyn Fn(usize) -> bool,
+    executor: impl Sums<A, Fresh>,
+) {
+    let zero = |slot: &mut MaybeUninit<A>| {
+        slot.write(A::zero());
+    };
+    with_nest(input, out, dropped, zero, |nest, is_small| {
+        sum(nest.write_only(), is_small, &Fresh, executor);
+    });
 }
 
 /// The strategy of a sum of [`forgettable`] elements, chosen by its loops.
