@@ -51,7 +51,7 @@ pub(crate) trait Make<R, E: Elements> {
 
 /// Writes the result of a [`Make`] to a new element.
 #[derive(Clone, Copy)]
-struct Write<M>(M);
+pub(crate) struct Write<M>(pub(crate) M);
 
 impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
     #[inline(always)]
@@ -80,10 +80,10 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, T, E>,
 ) {
-    if let Some(nest) = Nest::small(&mut [Loop::ONE; 2], None, Output::of(out), inputs) {
+    if let Some(mut nest) = Nest::small(&mut [Loop::ONE; 2], None, Output::of(out), inputs) {
         let moving = moving_along(&nest);
         if moving.is_some() || steps(nest.loops()) <= TINY {
-            return visit(nest, moving);
+            return visit(&mut nest, moving);
         }
     }
     planned(Output::of(out), inputs, visit);
@@ -111,8 +111,9 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     to_new_by(reserved, inputs, &mut |nest, moving| block(nest, moving, visit))
 }
 
-#[inline(never)]
-fn to_new_by<R, E: Elements, D: Dimension>(
+/// [`to_new`] with the closure behind a trait object.
+#[inline(always)]
+pub(crate) fn to_new_by<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
@@ -190,7 +191,11 @@ impl<A: Clone> Make<A, (A,)> for Cloning {
 }
 
 /// A copy in standard layout.
+#[inline]
 pub(crate) fn copy<A: Clone, D: Dimension>(reserved: Reserved<A, D>, array: &ArrayRef<A, D>) -> Array<A, D> {
+    if let Some(elements) = array.as_slice() {
+        return reserved.cloned(elements);
+    }
     reserved.written(None, |out| copy_into_uninit(out, array))
 }
 
@@ -212,35 +217,43 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
 
 /// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops, and the operands that move by one element
 /// along its rows, or `None` if no loop is compiled for such rows.
-pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(Nest<'_, T, E>, Option<u8>) + 'f;
+///
+/// By reference, because a copy of what was just written takes longer than a short row.
+pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(&mut Nest<'_, T, E>, Option<u8>) + 'f;
 
 /// Visits every index of a block of [`drive`].
 #[inline]
-pub(crate) fn block<T, E: Elements, V: Visit<T, E>>(nest: Nest<'_, T, E>, moving: Option<u8>, visit: &mut V) {
+pub(crate) fn block<T, E: Elements, V: Visit<T, E>>(
+    nest: &mut Nest<'_, T, E>,
+    moving: Option<u8>,
+    visit: &mut V,
+) {
     match moving {
         Some(moving) => simd::dispatch(VisitRows { nest, moving, visit }),
         None => nest.visit_each(visit),
     }
 }
 
-struct VisitRows<'a, 'v, T, E: Elements, V> {
-    nest: Nest<'a, T, E>,
+struct VisitRows<'n, 'a, 'v, T, E: Elements, V> {
+    nest: &'n mut Nest<'a, T, E>,
     moving: u8,
     visit: &'v mut V,
 }
 
-impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
+impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, '_, T, E, V> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { nest, moving, visit } = self;
-        let (mut nest, mut room) = (nest, [Loop::ONE; 2]);
+        let mut from = 0;
         if const { C::LANES && V::REDUCES } && nest.reduces_rows() {
-            let Some(rest) = nest.visit_parts::<C, V>(&mut room, visit) else { return };
-            nest = rest;
+            from = nest.visit_parts::<C, V>(visit);
+            if nest.loops().last().is_some_and(|row| row.len == from) {
+                return;
+            }
         }
-        nest.visit_rows::<C, V>(moving, visit);
+        nest.visit_rows::<C, V>(from, moving, visit);
     }
 }
 
@@ -357,8 +370,8 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock
         PassStrategy::Direct(moving) => {
             let inner = nest.loops().len().min(2);
             let mut blocks = nest.walk(inner);
-            while let Some(block) = blocks.next() {
-                visit(block, moving);
+            while let Some(mut block) = blocks.next() {
+                visit(&mut block, moving);
             }
         }
         PassStrategy::Copied { copied, first, take } => {
@@ -379,7 +392,7 @@ fn drive_copied<T, E: Elements>(
     visit: &mut VisitBlock<'_, T, E>,
 ) {
     let rows = rows_of(nest.loops(), count, copied);
-    nest.gathered(copied, rows, &mut |block| visit(block, Some(all_inputs(E::COUNT))));
+    nest.gathered(copied, rows, &mut |mut block| visit(&mut block, Some(all_inputs(E::COUNT))));
 }
 
 /// The loops around a row and in it, if the `count` innermost loops are copied. There are several rows if they share the
@@ -439,7 +452,7 @@ pub(super) fn drive_lanes<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut Visi
         let class = |at: usize, _: &Loop| if at == lane { 1 } else { 2 * u8::from(at + inner >= lane) };
         let mut room = Loops::new();
         let rows = nest.ordered(class, &mut room);
-        rows.gathered(lanes.copied, [1, inner], &mut |block| visit(block, Some(lanes.moving)));
+        rows.gathered(lanes.copied, [1, inner], &mut |mut block| visit(&mut block, Some(lanes.moving)));
     });
 }
 
@@ -454,7 +467,7 @@ fn drive_transposed<T, E: Elements>(
     in_blocks(nest, across, [PAGES; 2], &mut |nest| {
         let across = nest.loops().len() - 2;
         in_blocks(nest, across, take, &mut |nest| {
-            nest.gathered(copied, [1, 1], &mut |block| visit(block, Some(all_inputs(E::COUNT))));
+            nest.gathered(copied, [1, 1], &mut |mut block| visit(&mut block, Some(all_inputs(E::COUNT))));
         });
     });
 }
@@ -645,7 +658,7 @@ mod tests {
             over_each(
                 &mut out.slice_mut(s![..;-1, ..]),
                 &Inputs::from((&*a.slice(s![.., ..;step]),)),
-                &mut |nest: Nest<'_, u8, (u8,)>, _| {
+                &mut |nest: &mut Nest<'_, u8, (u8,)>, _| {
                     seen.get_or_insert(nest.loops()[0].strides[0] < 0);
                 },
             );

@@ -90,6 +90,7 @@ impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fol
 ///
 /// # Panics
 /// If the shape of the new array or of an input does not stretch to `joint`.
+#[inline(always)]
 pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Sized>(
     joint: &[usize],
     reserved: Reserved<R, D>,
@@ -108,7 +109,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
 
 /// Combines the results along up to two loops in their order, if they are few. Returns whether they are.
 #[inline]
-fn visit_few<R, E: Elements>(nest: Nest<'_, R, E>, visit: &mut VisitBlock<'_, R, E>) -> bool {
+fn visit_few<R, E: Elements>(mut nest: Nest<'_, R, E>, visit: &mut VisitBlock<'_, R, E>) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
     let most = match loops.last() {
         Some(lane) if lane.is_reduced() => SHORT,
@@ -117,7 +118,7 @@ fn visit_few<R, E: Elements>(nest: Nest<'_, R, E>, visit: &mut VisitBlock<'_, R,
     };
     let are_few = reduced_steps(loops) <= most || steps(loops) <= IN_ORDER;
     if are_few {
-        visit(nest, moving);
+        visit(&mut nest, moving);
     }
     are_few
 }
@@ -416,7 +417,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         if !replace(&mut is_filled, false) {
             buffer.fill(combine.identity());
         }
-        let mut whole = |block: Nest<'_, R, E>| visit(block, Some(all_inputs(E::COUNT)));
+        let mut whole = |mut block: Nest<'_, R, E>| visit(&mut block, Some(all_inputs(E::COUNT)));
         match lanes {
             None => drive(items.main.onto(buffer, block, &mut dense), visit),
             Some(0) => {

@@ -448,13 +448,11 @@ const ROWS: usize = 8;
 /// Plans a visit of reduced rows, [`PART`] items at a time: the innermost two loops, whose rows of just [`PART`] items may
 /// have a loop around them. Returns the number of rows to visit at once.
 ///
-/// Sets `groups` to the loop over as many rows, and to the one inside it over parts. Sets `rest` to the loops over the items
-/// that remain at the ends of the rows; there may be none.
+/// Sets `groups` to the loop over as many rows, and to the one inside it over parts.
 // Not inline: it need not be compiled for each closure.
 #[inline(never)]
-pub(crate) fn plan_parts(loops: &[Loop], groups: &mut [Loop; 2], rest: &mut [Loop; 2]) -> usize {
+pub(crate) fn plan_parts(loops: &[Loop], groups: &mut [Loop; 2]) -> usize {
     let [lanes @ .., rows, row] = loops else { unreachable!("two or three loops") };
-    *rest = [*rows, Loop { len: row.len % PART, ..*row }];
     if row.len == PART {
         // the rows of a lane follow each other
         *groups = [*rows, *lanes.last().unwrap_or(&Loop::ONE)];
@@ -700,16 +698,16 @@ mod tests {
     #[test]
     fn rows_are_visited_in_parts() {
         let plan = |loops: &[(usize, [isize; 2])]| {
-            let (mut groups, mut rest) = ([Loop::ONE; 2], [Loop::ONE; 2]);
-            let at_once = plan_parts(&all(loops), &mut groups, &mut rest);
-            (at_once, groups.map(|l| (l.len, [l.strides[0], l.strides[1]])), rest.map(|l| l.len))
+            let mut groups = [Loop::ONE; 2];
+            let at_once = plan_parts(&all(loops), &mut groups);
+            (at_once, groups.map(|l| (l.len, [l.strides[0], l.strides[1]])))
         };
-        assert_eq!(plan(&[(20, [0, 100]), (70, [1, 1])]), (8, [(3, [0, 800]), (2, [32, 32])], [20, 6]));
-        assert_eq!(plan(&[(8, [0, 100]), (64, [1, 1])]), (8, [(8, [0, 100]), (2, [32, 32])], [8, 0]));
+        assert_eq!(plan(&[(20, [0, 100]), (70, [1, 1])]), (8, [(3, [0, 800]), (2, [32, 32])]));
+        assert_eq!(plan(&[(8, [0, 100]), (64, [1, 1])]), (8, [(8, [0, 100]), (2, [32, 32])]));
         // lanes
         let lanes = (40, [32, 999]);
-        assert_eq!(plan(&[lanes, (20, [0, 32]), (32, [1, 1])]), (20, [(20, [0, 32]), lanes], [20, 0]));
-        assert_eq!(plan(&[(20, [0, 32]), (32, [1, 1])]), (20, [(20, [0, 32]), (1, [0, 0])], [20, 0]));
+        assert_eq!(plan(&[lanes, (20, [0, 32]), (32, [1, 1])]), (20, [(20, [0, 32]), lanes]));
+        assert_eq!(plan(&[(20, [0, 32]), (32, [1, 1])]), (20, [(20, [0, 32]), (1, [0, 0])]));
     }
 
     #[test]

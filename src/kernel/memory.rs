@@ -510,7 +510,7 @@ mod tests {
             Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&**view,)), Outside::Written);
         let nest = nest.expect("an index");
         let inner = nest.loops().len();
-        nest.gathered(1, [0, inner], &mut |block| block.visit_rows::<(), _>(1, &mut Assign));
+        nest.gathered(1, [0, inner], &mut |mut block| block.visit_rows::<(), _>(0, 1, &mut Assign));
         assert_eq!(out, view.broadcast(sizes).expect("it goes there"), "strides {:?}", view.strides());
     }
 
@@ -586,7 +586,7 @@ mod tests {
         let inputs = Inputs::from((&*at, &*b));
         let nest =
             Nest::over(&mut plan, None, Output::of(&mut out), &inputs, Outside::Written).expect("an index");
-        nest.gathered(0b11, [0, 2], &mut |block| block.visit_rows::<(), _>(0b11, &mut Both));
+        nest.gathered(0b11, [0, 2], &mut |mut block| block.visit_rows::<(), _>(0, 0b11, &mut Both));
         assert!(out.indexed_iter().all(|((i, j), &seen)| seen == [a[[j, i]], b[[i, 0]].into()]));
     }
 

@@ -26,8 +26,13 @@ pub(super) fn ordered<B, D: Dimension>(
 /// The shape in the order in memory, and the place of each axis there. `None` if that is the order of the shape.
 #[inline]
 fn permuted<D: Dimension>(shape: &D, is_inside: &IsInside<'_>) -> Option<(D, D)> {
-    if shape.ndim() < 2 {
-        return None;
+    match *shape.slice() {
+        [] | [_] => return None,
+        // a shape with an axis of fewer elements has no other order
+        [rows, columns] if rows < 2 || columns < 2 || is_inside(shape.slice(), 0, 1) != Some(true) => {
+            return None;
+        }
+        _ => {}
     }
     let (mut permuted, mut places) = (shape.clone(), shape.clone());
     if order(slice(&mut permuted), slice(&mut places), is_inside) {

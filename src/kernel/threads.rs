@@ -188,7 +188,7 @@ mod tests {
                 self.parts.lock().expect("no panic").push((part.pointers().0.addr(), lens));
                 let inner = part.loops().len().min(2);
                 let mut blocks = part.walk(inner);
-                while let Some(block) = blocks.next() {
+                while let Some(mut block) = blocks.next() {
                     block.visit_each(&mut Increment);
                 }
             }

@@ -2,10 +2,12 @@
 
 use super::fused_operands::{MapOperands, Mapping, ParMapOperands, Sharing, joint};
 use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::each::{par_to_new, to_new};
+use crate::kernel::each::{Make, VisitBlock, Write, block, par_to_new, to_new_by};
 use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Elements, Inputs};
 use crate::shape::reserved;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use ndarray::{Array, Dimension};
 
 /// Applies a closure to the elements of 1 to 6 operands, stretched to their joint shape, and returns a new array.
@@ -64,8 +66,7 @@ pub fn broadcast_map<O, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>, Bro
 where
     O: MapOperands<F, R>,
 {
-    let inputs = operands.inputs();
-    Ok(to_new(result_of(inputs.shapes())?, &inputs, Mapping::<O, F>(f, PhantomData)))
+    mapped(&operands.inputs(), Mapping::<O, F>(f, PhantomData))
 }
 
 /// [`broadcast_map`] on rayon's threads, if there are enough elements to gain by it.
@@ -103,7 +104,27 @@ where
     Ok(par_to_new(result_of(inputs.shapes())?, &inputs, Sharing::<O, F>(&f, PhantomData)))
 }
 
+/// A new array of the results of `make`.
+#[inline]
+pub(super) fn mapped<R, E: Elements, D: Dimension>(
+    inputs: &Inputs<'_, E>,
+    make: impl Make<R, E>,
+) -> Result<Array<R, D>, BroadcastError> {
+    let visit = &mut Write(make);
+    mapped_by(inputs, &mut |nest, moving| block(nest, moving, visit))
+}
+
+/// The part that is not generic over the closure: compiled once for operands of these types.
+#[inline(never)]
+fn mapped_by<R, E: Elements, D: Dimension>(
+    inputs: &Inputs<'_, E>,
+    visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
+) -> Result<Array<R, D>, BroadcastError> {
+    Ok(to_new_by(result_of(inputs.shapes())?, inputs, visit))
+}
+
 /// A result of the joint shape.
-pub(super) fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>, BroadcastError> {
+#[inline(always)]
+fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>, BroadcastError> {
     reserved(joint(shapes)?, || Request::new(&operation::TOGETHER, shapes))
 }

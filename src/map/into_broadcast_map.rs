@@ -1,8 +1,8 @@
 //! Arrays by value, evaluated with operands into their own memory where possible.
 
-use super::broadcast_map::result_of;
+use super::broadcast_map::mapped;
 use crate::error::{BroadcastError, Returned};
-use crate::kernel::each::{Make, VisitBlock, block, over_each, to_new};
+use crate::kernel::each::{Make, VisitBlock, block, over_each};
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, all_stretch_onto};
@@ -134,8 +134,7 @@ where
     D: Dimension,
     O: FurtherOperands<A, D, F>,
 {
-    let inputs = operands.all(array);
-    Ok(to_new(result_of(inputs.shapes())?, &inputs, own))
+    mapped(&operands.all(array), own)
 }
 
 /// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple. The closure

@@ -630,21 +630,24 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         then(self.part_of(place, len - rest, rest, &mut room));
     }
 
-    /// Calls `visit` at every index of up to two loops, row by row. Along a row, the output and the inputs of `moving` move
-    /// by one element, and the other inputs stay; see [`Elements::row`].
+    /// Calls `visit` at every index of up to two loops, row by row, from item `from` of each row on. Along a row, the output
+    /// and the inputs of `moving` move by one element, and the other inputs stay; see [`Elements::row`].
     ///
     /// # Panics
-    /// If there are more loops, or the operands move in another way.
+    /// If there are more loops, the operands move in another way, or the rows have fewer items than `from`.
     #[inline(always)]
-    pub(crate) fn visit_rows<C, V: Visit<T, E>>(self, moving: u8, visit: &mut V) {
+    pub(crate) fn visit_rows<C, V: Visit<T, E>>(&mut self, from: usize, moving: u8, visit: &mut V) {
         let [rows, row] = self.last_two();
-        assert!(moves_as(row, moving, E::COUNT), "a row of that kind");
-        let (mut out, mut read) = (self.out, self.read);
+        assert!(moves_as(row, moving, E::COUNT) && from <= row.len, "a row of that kind");
+        let (mut out, mut read, len) = (self.out, self.read, row.len - from);
+        if from > 0 {
+            (out, read) = (out.wrapping_add(from), E::moved(read, &row.after(from)));
+        }
         let mut i = 0;
         while i < rows.len {
             // SAFETY: These are indices of the loops, along a row in which the operands move as asserted above. This is
             // the only reference to these elements of the output.
-            unsafe { E::row::<T, C, V>(slice::from_raw_parts_mut(out, row.len), read, moving, visit) };
+            unsafe { E::row::<T, C, V>(slice::from_raw_parts_mut(out, len), read, moving, visit) };
             out = out.wrapping_offset(rows.strides[0]);
             read = E::moved(read, &rows.strides);
             i += 1;
@@ -661,22 +664,15 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     }
 
     /// [`visit_rows`](Self::visit_rows) where the nest [`reduces_rows`](Self::reduces_rows): [`PART`] outputs at a time stay
-    /// in registers while several rows are visited. Returns the nest of the items that remain at the end of the rows.
+    /// in registers while several rows are visited. Returns the number of items that were visited in each row.
     ///
     /// # Panics
     /// If the loops are others.
     #[inline(always)]
-    pub(crate) fn visit_parts<'b, C, V: Visit<T, E>>(
-        self,
-        room: &'b mut [Loop; 2],
-        visit: &mut V,
-    ) -> Option<Nest<'b, T, E>>
-    where
-        'a: 'b,
-    {
+    pub(crate) fn visit_parts<C, V: Visit<T, E>>(&mut self, visit: &mut V) -> usize {
         assert!(self.reduces_rows(), "rows that are reduced");
         let mut groups = [Loop::ONE; 2];
-        let at_once = plan_parts(self.loops, &mut groups, room);
+        let at_once = plan_parts(self.loops, &mut groups);
         let ([groups, parts], rows) = (&groups, &self.loops[self.loops.len() - 2]);
         let (mut group, mut remaining) = (self.read, rows.len);
         while remaining > 0 {
@@ -693,19 +689,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             group = E::moved(group, &groups.strides);
             remaining -= count;
         }
-        let [_, rest] = &*room;
-        let done = self.loops[self.loops.len() - 1].len - rest.len;
-        (rest.len > 0).then(|| Nest {
-            out: self.out.wrapping_add(done),
-            read: E::moved(self.read, &rest.after(done)),
-            loops: room,
-            arrays: PhantomData,
-        })
+        self.loops[self.loops.len() - 1].len / PART * PART
     }
 
     /// Calls `visit` at every index of up to two loops, along which the operands may have any strides.
     #[inline]
-    pub(crate) fn visit_each(self, visit: &mut impl Visit<T, E>) {
+    pub(crate) fn visit_each(&mut self, visit: &mut impl Visit<T, E>) {
         let [rows, row] = self.last_two();
         let mut i = 0;
         while i < rows.len {

@@ -41,7 +41,7 @@ impl Visit<(), Read> for Collect<'_> {
 fn see(nest: Nest<'_, Seen, Read>) {
     let inner = nest.loops().len().min(2);
     let mut blocks = nest.walk(inner);
-    while let Some(block) = blocks.next() {
+    while let Some(mut block) = blocks.next() {
         block.visit_each(&mut See);
     }
 }
@@ -50,7 +50,7 @@ fn see(nest: Nest<'_, Seen, Read>) {
 fn all(nest: Nest<'_, (), Read>) -> Seen {
     let (mut seen, inner) = (Vec::new(), nest.loops().len().min(2));
     let mut blocks = nest.walk(inner);
-    while let Some(block) = blocks.next() {
+    while let Some(mut block) = blocks.next() {
         block.visit_each(&mut Collect(&mut seen));
     }
     seen
@@ -245,8 +245,8 @@ fn rows_are_read_from_copies() {
                 nest.gathered(copied, [inner - row, row], &mut |block| {
                     assert_eq!(block.loops().len(), inner - row + 1);
                     let mut rows = block.walk(1);
-                    while let Some(row) = rows.next() {
-                        row.visit_rows::<(), _>(0b11, &mut See);
+                    while let Some(mut row) = rows.next() {
+                        row.visit_rows::<(), _>(0, 0b11, &mut See);
                     }
                 });
             });
@@ -260,14 +260,14 @@ fn rows_are_visited() {
     in_all_layouts(LAYOUTS, |nest| {
         let inner = nest.loops().len().min(2);
         let mut blocks = nest.walk(inner);
-        while let Some(block) = blocks.next() {
+        while let Some(mut block) = blocks.next() {
             let row = block.loops().last().copied().unwrap_or(Loop::ONE);
             match (0..4).find(|&moving| <Read>::has_loop(moving) && moves_as(&row, moving, 2)) {
                 Some(moving) => {
                     let mut counts = found.get();
                     counts[usize::from(moving)] += 1;
                     found.set(counts);
-                    block.visit_rows::<(), _>(moving, &mut See);
+                    block.visit_rows::<(), _>(0, moving, &mut See);
                 }
                 None => block.visit_each(&mut See),
             }
@@ -289,7 +289,7 @@ fn rows_of_eight_and_others() {
         let a = Array2::from_shape_fn((1, len), |(_, j)| 1000 * j);
         let mut plan = LoopPlan::new();
         let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Written);
-        nest.expect("an index").visit_rows::<(), _>(1, &mut Add);
+        nest.expect("an index").visit_rows::<(), _>(0, 1, &mut Add);
         assert!(out.indexed_iter().all(|((i, j), &sum)| sum == i * 100 + 1001 * j));
     }
 }
@@ -324,7 +324,7 @@ fn rows_that_are_read_are_visited_in_copies() {
         let (a, b) = (a.slice(s![..part(0)]), b.slice(s![..part(1)]));
         let (mut plan, inputs) = (LoopPlan::new(), Inputs::from((&*a, &*b)));
         let nest = Nest::over(&mut plan, None, Output::of(&mut out), &inputs, Outside::Written);
-        nest.expect("an index").visit_rows::<(), _>(moving, &mut Change);
+        nest.expect("an index").visit_rows::<(), _>(0, moving, &mut Change);
         for (((_, j), &after), mut expected) in out.indexed_iter().zip(before) {
             Change.visit(&mut expected, (&a[j % a.len()], &b[j % b.len()]));
             assert_eq!(after, expected, "item {j} of {width}");
@@ -342,15 +342,12 @@ fn rows_are_reduced_in_parts() {
             (LoopPlan::new(), Array2::from_elem((rows, width), ()), Loops::new());
         let nest =
             Nest::over(&mut plan, None, Output::of(&mut empty), &Inputs::from((&*a, &*b)), Outside::Given);
-        let (nest, mut room) = (nest.expect("an index"), [Loop::ONE; 2]);
-        let onto = nest.onto(&mut out, &[Loop { len: width, ..Loop::ONE }], &mut dense);
+        let shape = [Loop { len: width, ..Loop::ONE }];
+        let mut onto = nest.expect("an index").onto(&mut out, &shape, &mut dense);
         assert!(onto.reduces_rows());
-        let rest = onto.visit_parts::<(), _>(&mut room, &mut Note);
-        assert_eq!(rest.is_some(), width % PART > 0);
-        if let Some(rest) = rest {
-            assert_eq!(rest.loops()[1].len, width % PART);
-            rest.visit_rows::<(), _>(0b11, &mut Note);
-        }
+        let visited = onto.visit_parts::<(), _>(&mut Note);
+        assert_eq!(visited, width - width % PART);
+        onto.visit_rows::<(), _>(visited, 0b11, &mut Note);
         for (j, seen) in out.iter().enumerate() {
             assert!(seen.iter().copied().eq((0..rows).map(|i| [a[[i, j]], b[j]])), "{rows} rows, item {j}");
         }
@@ -372,9 +369,9 @@ fn lanes_are_reduced_in_parts() {
         let nest = nest.grouped(last, PART, &mut room);
         let mut tile = vec![Seen::new(); lanes * PART];
         let shape = [lanes, 1, PART].map(|len| Loop { len, ..Loop::ONE });
-        let onto = nest.onto(&mut tile, &shape[3 - nest.loops().len()..], &mut dense);
+        let mut onto = nest.onto(&mut tile, &shape[3 - nest.loops().len()..], &mut dense);
         assert!(onto.reduces_rows());
-        assert!(onto.visit_parts::<(), _>(&mut [Loop::ONE; 2], &mut Note).is_none());
+        assert_eq!(onto.visit_parts::<(), _>(&mut Note), PART);
         for (at, seen) in tile.iter().enumerate() {
             let (i, j) = (at / PART, at % PART);
             let items = (0..rows).map(|row| row * PART + j).map(|j| [number(i, j), number(9, j)]);
@@ -694,28 +691,28 @@ fn rows_of_another_kind() {
     impl<E: Elements> Visit<u32, E> for Nothing {
         fn visit(&mut self, _: &mut u32, _: E::Refs<'_>) {}
     }
-    let rows = |moving| panics(|| with_nest(|nest| nest.visit_rows::<(), _>(moving, &mut Nothing)));
+    let rows = |moving| panics(|| with_nest(|mut nest| nest.visit_rows::<(), _>(0, moving, &mut Nothing)));
     // the second input has a stride
     assert_eq!([0b00, 0b01, 0b10, 0b11].map(rows), ["a row of that kind"; 4]);
     let (a, mut out, mut plan) = (Array1::from_elem(6, 1_u32), Array1::from_elem(6, 0_u32), LoopPlan::new());
-    let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given)
+    let mut nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given)
         .expect("an index");
-    assert_eq!(panics(|| nest.visit_rows::<(), _>(0, &mut Nothing)), "a row of that kind");
+    assert_eq!(panics(|| nest.visit_rows::<(), _>(0, 0, &mut Nothing)), "a row of that kind");
     let mut out = Array1::from_elem(12, 0_u32);
     let mut out = out.slice_mut(s![..;2]);
     let mut plan = LoopPlan::new();
-    let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given)
+    let mut nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given)
         .expect("an index");
     assert_eq!(nest.loops()[0].strides[..2], [2, 1]);
-    assert_eq!(panics(|| nest.visit_rows::<(), _>(1, &mut Nothing)), "a row of that kind");
+    assert_eq!(panics(|| nest.visit_rows::<(), _>(0, 1, &mut Nothing)), "a row of that kind");
     let three = |each: bool| {
         let mut room = Loops::new();
         with_nest(|nest| {
-            let nest = nest.grouped(0, 2, &mut room);
+            let mut nest = nest.grouped(0, 2, &mut room);
             if each {
                 nest.visit_each(&mut Nothing);
             } else {
-                nest.visit_rows::<(), _>(0b11, &mut Nothing);
+                nest.visit_rows::<(), _>(0, 0b11, &mut Nothing);
             }
         });
     };
