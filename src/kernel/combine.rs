@@ -3,12 +3,12 @@
 //! All strategies of [`fused`](super::fused) sums take either. A closure is passed as a trait object, so that it is
 //! compiled into four short loops and not into every strategy.
 
-#![forbid(unsafe_code)]
+#![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::lane;
 use super::nest::{Block, Run};
 use super::simd::{self, Cpu, Work};
-use super::store::{Overwrite, take_or};
+use super::store::{Overwrite, Store, take_or};
 use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
@@ -28,7 +28,7 @@ pub(crate) trait Combine<T> {
 /// A [`Combine`] for elements that are read where they are.
 pub(crate) trait CombineInPlace<T>: Combine<T> {
     /// Combines the elements of each block of the run into its slot.
-    fn lanes_to(&self, run: Run<'_, T, T>);
+    fn lanes_to(&self, run: &mut Run<'_, T, T>);
 
     /// Combines each column of the block into the element of `into` at the same index, from row `from` on and before row
     /// `end`.
@@ -107,8 +107,8 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
 }
 
 impl<T: Clone, F: Fn(T, T) -> T> CombineInPlace<T> for ClosureOp<'_, T, F> {
-    fn lanes_to(&self, run: Run<'_, T, T>) {
-        simd::dispatch(CombineLanesTo { by: *self, run });
+    fn lanes_to(&self, run: &mut Run<'_, T, T>) {
+        simd::dispatch(CombineLanesTo { by: *self, run, store: &Overwrite });
     }
 
     fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, from: usize, end: usize) {
@@ -150,29 +150,35 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanes<'_, '_, T, F> {
     }
 }
 
-struct CombineLanesTo<'a, 'f, T, F> {
-    by: ClosureOp<'f, T, F>,
-    run: Run<'a, T, T>,
+/// Stores the combined elements of each block of the run in its slot.
+pub(super) struct CombineLanesTo<'r, 'a, 'f, T, F, S: Store<T>> {
+    pub(super) by: ClosureOp<'f, T, F>,
+    pub(super) run: &'r mut Run<'a, S::Slot, T>,
+    pub(super) store: &'r S,
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanesTo<'_, '_, T, F> {
+impl<T: Clone, F: Fn(T, T) -> T, S: Store<T>> Work for CombineLanesTo<'_, '_, '_, T, F, S> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { by, mut run } = self;
-        while let Some((x, slots)) = run.next() {
-            let width = x.width() / slots.len();
-            let (x, slots) = (x.slice(), slots.slice());
-            match width {
-                2 => lane::short::<T, _, 2>(x, slots, by.op, &Overwrite),
-                3 => lane::short::<T, _, 3>(x, slots, by.op, &Overwrite),
-                4 => lane::short::<T, _, 4>(x, slots, by.op, &Overwrite),
-                8 => lane::short::<T, _, 8>(x, slots, by.op, &Overwrite),
-                _ => {
-                    for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(width)) {
-                        *slot = lane::reduce(lane, by.identity, by.op);
-                    }
+        let Self { by: ClosureOp { identity, op }, run, store } = self;
+        // matched once: a loop for each
+        match run.lanes() {
+            [1, _] => {
+                // a local run, whose parts stay in registers
+                let mut run = run.reborrow();
+                while let Some((x, slots)) = run.next() {
+                    store.store(slots.only(), lane::reduce(x.slice(), identity, op));
+                }
+            }
+            [_, 2] => lane::short_lanes::<T, S, 2>(run, op, store),
+            [_, 3] => lane::short_lanes::<T, S, 3>(run, op, store),
+            [_, 4] => lane::short_lanes::<T, S, 4>(run, op, store),
+            [_, 8] => lane::short_lanes::<T, S, 8>(run, op, store),
+            [_, width] => {
+                while let Some((x, slots)) = run.next() {
+                    lane::reduce_eights(x.slice(), width, slots.slice(), identity, op, store);
                 }
             }
         }
@@ -203,7 +209,12 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRowsTo<'_, '_, T, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::lane::are_together;
+    use crate::kernel::loops::Loop;
+    use crate::kernel::nest::{Input, Nest, Output};
+    use crate::kernel::strided::SMALL;
     use alloc::vec::Vec;
+    use ndarray::{Array1, Array2, Axis, s};
 
     /// Combines the lane, as the second of three.
     fn total(by: &dyn Combine<usize>, lane: &[usize]) -> usize {
@@ -226,5 +237,34 @@ mod tests {
             assert_eq!(sum, lane.iter().sum());
             assert_eq!(sum, total(&Plus, &lane));
         }
+    }
+
+    #[test]
+    fn lanes_that_follow_each_other_or_not() {
+        let shapes = (1..=20).flat_map(|count| (2..=40).map(move |width| [count, width]));
+        for [count, width] in shapes.filter(|[count, width]| count * width <= SMALL) {
+            for gap in [0, 1] {
+                let number = |(i, j)| u32::try_from((7 * i + 5 * j) % 23).expect("small");
+                let x = Array2::from_shape_fn((count, width + gap), number);
+                let lanes = x.slice(s![.., ..width]);
+                let mut out = Array1::from_elem(count, 0);
+                let (mut room, mut output) = ([Loop::ONE; 2], Output::of(&mut out));
+                let nest = Nest::small_sum(&mut room, &Input::of(&lanes), &mut output, &|axis| axis == 1);
+                let Ok(mut run) = nest.expect("few elements").lanes(are_together::<u32>) else {
+                    panic!("lanes of adjacent elements")
+                };
+                ClosureOp { identity: &0, op: &|a, b| a + b }.lanes_to(&mut run);
+                assert_eq!(out, lanes.sum_axis(Axis(1)), "{count} lanes of {width}, gap {gap}");
+            }
+        }
+    }
+
+    #[test]
+    fn widths_of_lanes_that_are_reduced_together() {
+        let widths =
+            |are_together: fn(usize) -> bool| (0..200).filter(|&n| are_together(n)).collect::<Vec<_>>();
+        assert_eq!(widths(are_together::<u64>), [2, 3, 4, 8]);
+        assert_eq!(widths(are_together::<f32>), [2, 3, 4, 8, 16, 24]);
+        assert_eq!(widths(are_together::<u8>), [2, 3, 4, 8, 16, 24, 32, 40, 48, 56]);
     }
 }

@@ -23,7 +23,7 @@
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
 use super::each::{Make, VisitBlock, are_plain, drive, drive_lanes, largest, moving_along};
-use super::lane::{IN_ORDER, LONGEST};
+use super::lane::{IN_ORDER, LONGEST, are_together};
 use super::levels::{Cascade, Levels};
 use super::loops::{
     Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps, steps,
@@ -182,7 +182,13 @@ fn few_in_place<A: Clone>(
             combine.rows_to(slots, &rows, 0, rows.rows());
             true
         }
-        Err(nest) => visit_few(nest, visit),
+        Err(nest) => match nest.lanes(are_together::<A>) {
+            Ok(mut run) => {
+                combine.lanes_to(&mut run);
+                true
+            }
+            Err(nest) => visit_few(nest, visit),
+        },
     }
 }
 
@@ -206,7 +212,7 @@ fn planned_in_place<A: Clone>(
 #[derive(Debug)]
 enum InPlace {
     /// The only reduced loop runs along lanes of adjacent elements. If there are two `inner` loops, these lanes and their
-    /// outputs are adjacent, too.
+    /// outputs are adjacent, too, and are reduced together.
     Lanes { inner: usize },
     /// The only reduced loop runs over a few rows, each of which is combined into a row of outputs.
     Rows,
@@ -220,7 +226,8 @@ impl InPlace {
             [ref outer @ .., lane]
                 if lane.is_reduced() && lane.strides[1] == 1 && lane.len <= LONGEST && all_kept(outer) =>
             {
-                Some(Self::Lanes { inner: 1 + usize::from(lanes_follow(outer, &lane)) })
+                let together = lanes_follow(outer, &lane) && are_together::<A>(lane.len);
+                Some(Self::Lanes { inner: 1 + usize::from(together) })
             }
             _ if !const { forgettable::<A>() } => None,
             [ref outer @ .., rows, row]
@@ -246,8 +253,8 @@ impl InPlace {
         match self {
             Self::Lanes { inner } => {
                 let mut runs = nest.blocks(inner, false);
-                while let Some(run) = runs.next() {
-                    combine.lanes_to(run);
+                while let Some(mut run) = runs.next() {
+                    combine.lanes_to(&mut run);
                 }
             }
             Self::Rows => {
@@ -746,11 +753,14 @@ mod tests {
     fn reductions_in_place() {
         let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
         let strategy = |loops: &[_]| InPlace::of::<f32>(&loops.iter().map(of).collect::<Vec<_>>());
-        // lanes that follow each other, with gaps, and with outputs that do not follow each other
+        // lanes that follow each other, of a width for this or not, with gaps, and with outputs that do not follow each other
         for (loops, inner) in [
-            (&[(50, [1, 7]), (7, [0, 1])][..], 2),
-            (&[(50, [1, 8]), (7, [0, 1])], 1),
-            (&[(50, [2, 7]), (7, [0, 1])], 1),
+            (&[(50, [1, 3]), (3, [0, 1])][..], 2),
+            (&[(50, [1, 24]), (24, [0, 1])], 2),
+            (&[(50, [1, 7]), (7, [0, 1])], 1),
+            (&[(50, [1, 32]), (32, [0, 1])], 1),
+            (&[(50, [1, 4]), (3, [0, 1])], 1),
+            (&[(50, [2, 3]), (3, [0, 1])], 1),
             (&[(LONGEST, [0, 1])], 1),
         ] {
             assert!(

@@ -12,7 +12,7 @@
 
 use super::loops::PART;
 use super::memory::array;
-use super::nest::{Block, by_halves};
+use super::nest::{Block, Run, by_halves};
 use super::simd::{self, Cpu, Work};
 use super::store::{Onto, Store};
 use core::hint::black_box;
@@ -26,7 +26,7 @@ pub(super) const IN_ORDER: usize = 64;
 pub(super) const BLOCK: usize = 1024;
 
 /// The number of accumulators: enough to fill several vectors.
-const fn sums<T>() -> usize {
+const fn accumulators<T>() -> usize {
     match size_of::<T>() {
         0..=1 => 64,
         2..=4 => 32,
@@ -38,7 +38,13 @@ const fn sums<T>() -> usize {
 /// The sum of adjacent elements, its error bounded as by pairwise summation.
 #[inline(always)]
 pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
-    if x.width() <= BLOCK { block_of(x) } else { sum_strided(x.into(), &mut []) }
+    if x.width() < 8 {
+        in_order(x)
+    } else if x.width() <= BLOCK {
+        block_of(x)
+    } else {
+        sum_strided(x.into(), &mut [])
+    }
 }
 
 /// The [`sum`] of the only row of a block, whose elements may be strided. `room` has [`BLOCK`] elements for copies.
@@ -85,6 +91,16 @@ fn adjacent<'a, T: Clone>(x: Block<'a, T>, room: &'a mut [T]) -> Block<'a, T, tr
 }
 
 #[inline(always)]
+fn in_order<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
+    let (mut total, mut i) = (T::zero(), 0);
+    while i < x.width() {
+        total = total + x.get(0, i).clone();
+        i += 1;
+    }
+    total
+}
+
+#[inline(always)]
 pub(super) fn plus<T: Zero>(a: T, b: T) -> T {
     a + b
 }
@@ -92,7 +108,7 @@ pub(super) fn plus<T: Zero>(a: T, b: T) -> T {
 /// The sum of at most [`BLOCK`] adjacent elements.
 #[inline(always)]
 fn block_of<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
-    match const { sums::<T>() } {
+    match const { accumulators::<T>() } {
         64 => block::<T, 64>(x),
         32 => block::<T, 32>(x),
         16 => block::<T, 16>(x),
@@ -159,7 +175,7 @@ pub(super) fn reduce<T: Clone>(x: &[T], identity: &T, op: &impl Fn(T, T) -> T) -
         return total;
     }
     for part in x.chunks(BLOCK) {
-        total = match const { sums::<T>() } {
+        total = match const { accumulators::<T>() } {
             64 => reduce_by::<T, 64>(total, part, identity, op),
             32 => reduce_by::<T, 32>(total, part, identity, op),
             16 => reduce_by::<T, 16>(total, part, identity, op),
@@ -192,6 +208,43 @@ fn reduce_by<T: Clone, const L: usize>(mut total: T, x: &[T], identity: &T, op: 
     }
     halve(&mut eight, 1, op);
     op(eight[0].clone(), total)
+}
+
+/// [`reduce`] for each lane of `width` elements: a few chunks of eight, but too few for more accumulators. The last four
+/// results of several lanes are combined side by side.
+///
+/// # Panics
+/// If `width` is 0.
+#[inline(always)]
+pub(super) fn reduce_eights<T: Clone, S: Store<T>>(
+    x: &[T],
+    width: usize,
+    slots: &mut [S::Slot],
+    identity: &T,
+    op: &impl Fn(T, T) -> T,
+    store: &S,
+) {
+    const LANES: usize = 16;
+    let mut fours: [[T; 4]; LANES] = array(|_| array(|_| identity.clone()));
+    let mut i = 0;
+    for slots in slots.chunks_mut(LANES) {
+        for four in &mut fours[..slots.len()] {
+            let mut eight: [T; 8] = array(|_| identity.clone());
+            // not chunks of `width` elements: these are counted by a division, which takes longer than a lane
+            for chunk in x[i * width..][..width].chunks_exact(8) {
+                combine(&mut eight, chunk, op);
+            }
+            halve(&mut eight, 4, op);
+            *four = array(|j| eight[j].clone());
+            i += 1;
+        }
+        short::<T, S, 4>(fours.as_flattened(), slots, op, store);
+    }
+}
+
+/// Whether adjacent lanes of `width` elements are reduced together: by [`short`] or by [`reduce_eights`].
+pub(super) const fn are_together<T>(width: usize) -> bool {
+    matches!(width, 2 | 3 | 4 | 8) || width > 0 && width.is_multiple_of(8) && width < accumulators::<T>()
 }
 
 /// Stores the combined elements of `R` rows, from `row` on, of each column in its slot.
@@ -311,9 +364,21 @@ pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T])
     array(|i| sums[i].clone())
 }
 
+/// [`short`] for each block of a run.
+#[inline(always)]
+pub(super) fn short_lanes<T: Clone, S: Store<T>, const N: usize>(
+    run: &mut Run<'_, S::Slot, T>,
+    op: &impl Fn(T, T) -> T,
+    store: &S,
+) {
+    while let Some((x, slots)) = run.next() {
+        short::<T, S, N>(x.slice(), slots.slice(), op, store);
+    }
+}
+
 /// Stores the combined elements of each lane of `N` in its slot.
 #[inline(always)]
-pub(super) fn short<T: Clone, S: Store<T>, const N: usize>(
+fn short<T: Clone, S: Store<T>, const N: usize>(
     x: &[T],
     slots: &mut [S::Slot],
     op: &impl Fn(T, T) -> T,

@@ -42,7 +42,7 @@ impl Loop {
 
     /// Whether one step of `self` moves every operand as far as all steps of `inner`.
     #[inline]
-    fn continues(&self, inner: &Self) -> bool {
+    pub(super) fn continues(&self, inner: &Self) -> bool {
         let turn = inner.len.cast_signed();
         self.strides.iter().zip(inner.strides).all(|(&outer, inner)| outer == inner.wrapping_mul(turn))
     }
@@ -108,6 +108,12 @@ pub(crate) fn all_kept(loops: &[Loop]) -> bool {
 #[inline(always)]
 pub(crate) fn are_rows(loops: &[Loop]) -> bool {
     matches!(loops, [rows, row] if rows.is_reduced() && row.strides[0] == 1)
+}
+
+/// Whether the innermost loop runs along a lane of adjacent elements.
+#[inline(always)]
+pub(crate) fn are_lanes(loops: &[Loop]) -> bool {
+    loops.last().is_some_and(|lane| lane.is_reduced() && lane.strides[1] == 1)
 }
 
 /// The number of indices that are reduced to each output.

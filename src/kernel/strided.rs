@@ -169,10 +169,10 @@ pub(super) fn plan_summed(
     plan.make(Outside::Read);
 }
 
-/// The loops of [`plan_summed`] without a plan, neither merged nor reversed. `None` unless the array has at most two axes, and
-/// from 1 to [`SMALL`] elements.
+/// The loops of [`plan_summed`] without a plan, not reversed. `None` unless the array has at most two axes, and from 1 to
+/// [`SMALL`] elements.
 ///
-/// If one loop is reduced, it is outside where the outputs are adjacent along the other, and otherwise inside.
+/// If one loop is reduced, it is inside where its elements are adjacent or the outputs are not, and otherwise outside.
 pub(super) fn small_summed<'a>(
     room: &'a mut [Loop; 2],
     out: &StridedAxes<'_>,
@@ -188,10 +188,18 @@ pub(super) fn small_summed<'a>(
         count += 1;
     });
     let loops = &mut room[..count];
-    match loops {
-        [kept, reduced] if kept.strides[0] == 1 && reduced.is_reduced() => loops.swap(0, 1),
-        [reduced, kept] if reduced.is_reduced() && !matches!(kept.strides[0], 0 | 1) => loops.swap(0, 1),
-        _ => {}
+    let is_lane = |l: &Loop| l.len > 1 && l.strides[1] == 1;
+    let is_swapped = match loops {
+        [outer, inner] if outer.continues(inner) => {
+            inner.len *= outer.len;
+            return Some(&loops[1..]);
+        }
+        [kept, reduced] if reduced.is_reduced() => kept.strides[0] == 1 && !is_lane(reduced),
+        [reduced, kept] if reduced.is_reduced() => kept.strides[0] != 1 || is_lane(reduced),
+        _ => false,
+    };
+    if is_swapped {
+        loops.swap(0, 1);
     }
     Some(loops)
 }
@@ -269,14 +277,20 @@ mod tests {
         let two = |loops: [(usize, [isize; 2]); 2]| Some(loops.to_vec());
         // adjacent outputs are innermost
         assert_eq!(loops(axes(&[5], &[1]), c, 0), two([(4, [0, 5]), (5, [1, 1])]));
-        assert_eq!(loops(axes(&[4], &[1]), c, 1), two([(5, [0, 1]), (4, [1, 5])]));
-        assert_eq!(loops(axes(&[1, 5], &[5, 1]), f, 9), two([(4, [0, 1]), (5, [1, 4])]));
+        assert_eq!(loops(axes(&[4], &[1]), f, 1), two([(5, [0, 4]), (4, [1, 1])]));
+        let column = axes(&[4, 1], &[1, 1]);
+        assert_eq!(loops(axes(&[4], &[1]), column, 1), two([(1, [0, 1]), (4, [1, 1])]));
+        // so are lanes of adjacent elements
+        assert_eq!(loops(axes(&[4], &[1]), c, 1), two([(4, [1, 5]), (5, [0, 1])]));
+        assert_eq!(loops(axes(&[1, 5], &[5, 1]), f, 9), two([(5, [1, 4]), (4, [0, 1])]));
         // others are outside
         assert_eq!(loops(axes(&[5], &[2]), c, 0), two([(5, [2, 1]), (4, [0, 5])]));
         assert_eq!(loops(axes(&[4], &[-1]), c, 1), two([(4, [-1, 5]), (5, [0, 1])]));
-        // both loops are reduced, or none
-        assert_eq!(loops(axes(&[1, 1], &[1, 1]), c, 9), two([(4, [0, 5]), (5, [0, 1])]));
+        // both loops are reduced, or none: they are one if they continue each other
+        assert_eq!(loops(axes(&[1, 1], &[1, 1]), c, 9), Some(vec![(20, [0, 1])]));
+        assert_eq!(loops(axes(&[1, 1], &[1, 1]), f, 9), two([(4, [0, 1]), (5, [0, 4])]));
         assert_eq!(loops(f, c, 9), two([(4, [1, 5]), (5, [4, 1])]));
+        assert_eq!(loops(c, c, 9), Some(vec![(20, [1, 1])]));
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn sums_along_one_axis() {
         &[
             // rows of one lane: eight chunks, four, single elements, and runs longer than a block
             ((&[3, 7][..], &[1][..], C), 0xB222_B3B3_5BA4_BF50),
-            ((&[3, 47], &[1], C), 0xFBE6_CF01_BB6C_FD56),
+            ((&[3, 47], &[1], C), 0xFBE0_4101_BB67_A05E),
             ((&[3, 247], &[1], C), 0xD08F_5C62_28E4_518F),
             ((&[2, 139], &[1], C), 0xCDA9_E1D8_41FE_76F9),
             ((&[2, 1024], &[1], C), 0x778A_8814_9531_597D),
@@ -81,14 +81,14 @@ fn sums_along_one_axis() {
             ((&[3, 301], &[1], Gap), 0x57A1_A051_AAA2_97B8),
             // short lanes, side by side
             ((&[40, 2], &[1], C), 0xE441_2BF3_16A9_6748),
-            ((&[40, 3], &[1], C), 0xC9D5_9B20_E853_A8B6),
+            ((&[40, 3], &[1], C), 0xB0D2_FEE8_DB45_44EE),
             ((&[240, 3], &[1], C), 0x0B77_D10F_CFC6_3860),
-            ((&[40, 4], &[1], C), 0x237F_722A_4DEF_8683),
+            ((&[40, 4], &[1], C), 0xA3AC_3B05_5E3F_F127),
             ((&[240, 4], &[1], C), 0x5758_E005_ED02_5020),
             ((&[40, 5], &[1], C), 0xECBA_A914_A8CD_58CD),
-            ((&[40, 8], &[1], C), 0xDE4B_C7F7_2724_CC4D),
+            ((&[40, 8], &[1], C), 0x2E23_9F1C_0B52_47BF),
             ((&[140, 8], &[1], C), 0xA3A8_B3E5_8B8C_5622),
-            ((&[40, 8], &[1], Gap), 0x7613_ACAE_CADF_E43A),
+            ((&[40, 8], &[1], Gap), 0xC3F1_7C8D_6888_DED1),
             ((&[140, 8], &[1], Gap), 0x06CF_04B6_FDE4_1384),
             // rows that are added up: few, many, narrow, wide
             ((&[2, 37], &[0], C), 0xE839_E2AB_15D1_061D),
@@ -160,7 +160,7 @@ fn sums_along_several_axes() {
 fn sums_of_larger_elements() {
     check(
         &[
-            ((&[2, 139][..], &[1][..], C), 0xB0A8_ED08_55C9_D4D4),
+            ((&[2, 139][..], &[1][..], C), 0xB096_8608_55B3_394A),
             ((&[2, 3_001], &[1], C), 0x129B_86A7_C1DF_953F),
             ((&[13, 37], &[0], C), 0x9DF9_9778_00BE_EF4E),
             ((&[13, 137], &[0], C), 0xAEF2_64DE_51F8_CCE1),

@@ -14,7 +14,7 @@
 
 use super::loops::{
     Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, Walk, all_inputs, are_rows, has, innermost,
-    moves_as, operands, plan_parts,
+    lanes_follow, moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
@@ -912,6 +912,36 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         Ok((x, slots))
     }
 
+    /// The lanes of the input along the innermost of up to two loops, and the outputs to which they are reduced. The nest
+    /// itself unless the elements of a lane are adjacent, and the output moves along the other loop. Lanes without gaps are one
+    /// block if lanes of their width `are_together`.
+    #[inline(always)]
+    pub(crate) fn lanes(self, are_together: fn(usize) -> bool) -> Result<Run<'a, T, A>, Self> {
+        let (outer, lane) = match self.loops {
+            [lane] => (&Loop::ONE, lane),
+            [outer, lane] if !outer.is_reduced() => (outer, lane),
+            _ => return Err(self),
+        };
+        if !lane.is_reduced() || lane.strides[1] != 1 {
+            return Err(self);
+        }
+        let (count, blocks_left) = if lanes_follow(slice::from_ref(outer), lane) && are_together(lane.len) {
+            (outer.len, 1)
+        } else {
+            (1, outer.len)
+        };
+        let block = Block {
+            at: self.read.0,
+            rows: 1,
+            stride: 0,
+            width: count * lane.len,
+            step: 1,
+            array: PhantomData,
+        };
+        let slots = Slots { at: self.out, len: count, step: 1, array: PhantomData };
+        Ok(Run { block, slots, by: [outer.strides[0], outer.strides[1]], at: [0; 2], blocks_left })
+    }
+
     /// Walks the outer loops: at each of their indices, the elements along the `inner` innermost loops. Those of the input
     /// are a [`block`](Nest::block), and those of the output are [`Slots`].
     ///
@@ -965,6 +995,20 @@ impl<T, A> Runs<'_, T, A> {
 }
 
 impl<T, A> Run<'_, T, A> {
+    /// The same blocks, borrowed for less time.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> Run<'_, T, A> {
+        Run { slots: Slots { ..self.slots }, ..*self }
+    }
+
+    /// The number of lanes of a block, one for each slot, and their width.
+    #[inline(always)]
+    pub(crate) fn lanes(&self) -> [usize; 2] {
+        let (count, len) = (self.slots.len, self.block.width);
+        // a division takes longer than a short lane
+        [count, if count == 1 { len } else { len / count }]
+    }
+
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, Slots<'_, T>)> {
         self.blocks_left = self.blocks_left.checked_sub(1)?;

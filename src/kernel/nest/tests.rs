@@ -7,7 +7,7 @@ use crate::kernel::loops::{is_adjacent, steps};
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
 use core::ops::Add;
-use ndarray::{Array, Array1, Array2, Array3, Axis, Ix3, s};
+use ndarray::{Array, Array1, Array2, Array3, ArrayViewMut1, Axis, Ix3, s};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The message of the panic.
@@ -867,8 +867,8 @@ fn slots_with_values() {
 fn rows_of_small_sums() {
     let x = Array2::from_shape_fn((3, 4), |(i, j)| 10 * i + j);
     let mut out = Array2::from_elem((8, 8), 0_u16);
-    // over the first axis and the second, of a matrix and its transpose, to adjacent outputs and others
-    for (x, axis) in [(x.view(), 0), (x.view(), 1), (x.t(), 0), (x.t(), 1)] {
+    // rows of a matrix, and columns that are not adjacent, to adjacent outputs and others
+    for (x, axis) in [(x.view(), 0), (x.t(), 1), (x.slice(s![.., ..;2]), 0), (x.slice(s![.., ..;2]), 1)] {
         let kept = x.len_of(Axis(1 - axis));
         for step in [1, 2, -1_isize] {
             let mut room = [Loop::ONE; 2];
@@ -885,6 +885,51 @@ fn rows_of_small_sums() {
             }
         }
     }
+}
+
+#[test]
+fn lanes_of_small_sums() {
+    let x = Array2::from_shape_fn((3, 4), |(i, j)| 10 * i + j);
+    // without gaps between lanes and between outputs, and with either
+    for (width, step) in [(4, 1), (3, 1), (4, 2), (4, -1_isize), (3, -2), (1, 1)] {
+        for is_transposed in [false, true] {
+            let lanes = x.slice(s![.., ..width]);
+            let mut room = [Loop::ONE; 2];
+            let mut out = [9_u16; 6];
+            let mut slots = ArrayViewMut1::from(&mut out[..3 * step.unsigned_abs()]);
+            slots.slice_collapse(s![..;step]);
+            let (view, axis) = if is_transposed { (lanes.t(), 0) } else { (lanes.view(), 1) };
+            let mut slots = Output::of(&mut slots);
+            let nest = Nest::small_sum(&mut room, &Input::of(&view), &mut slots, &|i| i == axis);
+            let lanes_and_slots = nest.expect("few elements").lanes(|width| width == 4);
+            // lanes of one element are rows
+            assert_eq!(lanes_and_slots.is_ok(), width > 1);
+            let Ok(mut run) = lanes_and_slots else { continue };
+            assert_eq!(run.lanes(), [if (width, step) == (4, 1) { 3 } else { 1 }, width]);
+            let mut seen = Vec::new();
+            while let Some((block, slots)) = run.next() {
+                let width = block.width() / slots.len();
+                slots.each(&[7; 3], |slot, value| *slot = value);
+                seen.extend(block.slice().chunks(width).map(<[usize]>::to_vec));
+            }
+            assert!(
+                seen.iter().eq(lanes.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>().iter())
+            );
+            assert_eq!(out.iter().filter(|&&slot| slot == 7).count(), 3);
+        }
+    }
+    // two reduced loops, and lanes of strided elements
+    let mut out = Array1::from_elem(4, 0_u8);
+    let (columns, total) = (&mut out.view_mut(), &mut Array2::from_elem((1, 1), 0_u8));
+    let is_lanes = |out: Output<'_, u8>, x: &ArrayView2<'_, usize>, axis| {
+        let (mut room, mut out) = ([Loop::ONE; 2], out);
+        let nest = Nest::small_sum(&mut room, &Input::of(x), &mut out, &|i| i == axis);
+        nest.expect("few elements").lanes(|_| true).is_ok()
+    };
+    assert!(!is_lanes(Output::of(columns), &x.view(), 0));
+    assert!(is_lanes(Output::of(total), &x.view(), 9));
+    assert!(!is_lanes(Output::of(total), &x.slice(s![.., ..3]), 9));
+    assert!(!is_lanes(Output::of(total), &x.slice(s![..1, ..;2]), 9));
 }
 
 #[test]

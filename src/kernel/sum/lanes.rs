@@ -93,7 +93,7 @@ impl Lanes {
         let (inner, in_rows) = self.block();
         let mut runs = nest.blocks(inner, in_rows);
         // matched per run, so that there is one loop over the runs and not one for each variant
-        while let Some(run) = runs.next() {
+        while let Some(mut run) = runs.next() {
             match self {
                 Self::Rows(1) => rows::<C, T, S, 1>(run, store),
                 Self::Rows(2) => rows::<C, T, S, 2>(run, store),
@@ -102,10 +102,10 @@ impl Lanes {
                 Self::Channels(2) => channels::<T, S, 2, 16>(run, store),
                 Self::Channels(3) => channels::<T, S, 3, 24>(run, store),
                 Self::Channels(_) => channels::<T, S, 4, 32>(run, store),
-                Self::Short(2) => short::<T, S, 2>(run, store),
-                Self::Short(3) => short::<T, S, 3>(run, store),
-                Self::Short(4) => short::<T, S, 4>(run, store),
-                Self::Short(_) => short::<T, S, 8>(run, store),
+                Self::Short(2) => lane::short_lanes::<T, S, 2>(&mut run, &lane::plus, store),
+                Self::Short(3) => lane::short_lanes::<T, S, 3>(&mut run, &lane::plus, store),
+                Self::Short(4) => lane::short_lanes::<T, S, 4>(&mut run, &lane::plus, store),
+                Self::Short(_) => lane::short_lanes::<T, S, 8>(&mut run, &lane::plus, store),
                 Self::Lane => lanes(run, store),
                 Self::Strided => unreachable!("see `strided_lanes`"),
                 Self::Singles => singles(run, store),
@@ -131,14 +131,6 @@ fn channels<T: Element, S: Store<T>, const K: usize, const L: usize>(
     while let Some((x, slots)) = run.next() {
         let sums = lane::periodic::<T, K, L>(x.slice());
         slots.each(&sums, |slot, sum| store.store(slot, sum));
-    }
-}
-
-/// Adjacent lanes of `N` elements.
-#[inline(always)]
-fn short<T: Element, S: Store<T>, const N: usize>(mut run: Run<'_, S::Slot, T>, store: &S) {
-    while let Some((x, slots)) = run.next() {
-        lane::short::<T, S, N>(x.slice(), slots.slice(), &lane::plus, store);
     }
 }
 

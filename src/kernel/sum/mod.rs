@@ -9,9 +9,10 @@ mod nested;
 mod rows;
 mod streams;
 
+use super::combine::{ClosureOp, CombineLanesTo};
 use super::lane::{self, IN_ORDER};
 use super::levels::RADIX;
-use super::loops::{Loop, LoopPlan, Loops, are_rows, steps};
+use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, steps};
 use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::simd::{self, Cpu, Work};
@@ -108,17 +109,25 @@ fn sum<T: Element, S: Store<T>>(
     }
 }
 
-/// Whether few elements are added to each of adjacent outputs, or few in all.
+/// Whether few elements of a small array are added to each of adjacent outputs, or lie side by side, or are few in all.
 #[inline]
 fn is_small(loops: &[Loop]) -> bool {
-    (if are_rows(loops) { loops[0].len } else { steps(loops) }) <= IN_ORDER
+    are_lanes(loops) || (if are_rows(loops) { loops[0].len } else { steps(loops) }) <= IN_ORDER
 }
 
-/// One output after the other, or adjacent ones side by side. Each adds its elements in order.
+/// Rows side by side, or lanes of adjacent elements by the loops of reductions. Otherwise, one output after the other adds
+/// its elements in order.
 #[inline]
 fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
     let nest = match nest.rows() {
         Ok((rows, slots)) => return lane::columns(rows, slots, store),
+        Err(nest) => nest,
+    };
+    let nest = match nest.lanes(lane::are_together::<T>) {
+        Ok(mut run) => {
+            let by = ClosureOp { identity: &T::zero(), op: &lane::plus };
+            return simd::dispatch(CombineLanesTo { by, run: &mut run, store });
+        }
         Err(nest) => nest,
     };
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
