@@ -9,6 +9,7 @@ use super::lane;
 use super::nest::{Block, Run};
 use super::simd::{self, Cpu, Work};
 use super::store::{Overwrite, Store, take_or};
+use core::ops::Range;
 use num_traits::Zero;
 
 /// An associative and commutative operation with its identity.
@@ -30,9 +31,9 @@ pub(crate) trait CombineInPlace<T>: Combine<T> {
     /// Combines the elements of each block of the run into its slot.
     fn lanes_to(&self, run: &mut Run<'_, T, T>);
 
-    /// Combines each column of the block into the element of `into` at the same index, from row `from` on and before row
-    /// `end`.
-    fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, from: usize, end: usize);
+    /// Combines each column of the block into the element of `into` at the same index, for these rows, up to `at_once` at a
+    /// time.
+    fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, rows: &Range<usize>, at_once: usize);
 }
 
 /// Combines adjacent rows of `width` elements by halves. The result is in the first row.
@@ -111,8 +112,8 @@ impl<T: Clone, F: Fn(T, T) -> T> CombineInPlace<T> for ClosureOp<'_, T, F> {
         simd::dispatch(CombineLanesTo { by: *self, run, store: &Overwrite });
     }
 
-    fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, from: usize, end: usize) {
-        simd::dispatch(CombineRowsTo { by: *self, into, block, from, end });
+    fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, rows: &Range<usize>, at_once: usize) {
+        simd::dispatch(CombineRowsTo { by: *self, into, block, rows, at_once });
     }
 }
 
@@ -189,8 +190,8 @@ struct CombineRowsTo<'a, 'f, T, F> {
     by: ClosureOp<'f, T, F>,
     into: &'a mut [T],
     block: &'a Block<'a, T>,
-    from: usize,
-    end: usize,
+    rows: &'a Range<usize>,
+    at_once: usize,
 }
 
 impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRowsTo<'_, '_, T, F> {
@@ -198,10 +199,11 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRowsTo<'_, '_, T, F> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { by, into, block, from: mut row, end } = self;
+        let Self { by, into, block, rows, at_once } = self;
+        let mut row = rows.start;
         let tile = &mut into[..block.width()];
-        while row < end {
-            row += lane::combine_rows::<C, T>(*block, [row, end], tile, by.op);
+        while row < rows.end {
+            row += lane::combine_rows::<C, T>(*block, [row, rows.end.min(row + at_once)], tile, by.op);
         }
     }
 }

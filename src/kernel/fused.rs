@@ -26,7 +26,8 @@ use super::each::{Make, VisitBlock, are_plain, drive, drive_lanes, largest, movi
 use super::lane::{IN_ORDER, LONGEST, are_together};
 use super::levels::{Cascade, Levels};
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps, steps,
+    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps,
+    rows_at_once, steps,
 };
 use super::memory::{LARGEST_COPY, Reserved, Scratch, forgettable};
 use super::nest::{Elements, Input, Inputs, Nest, Output, Visit};
@@ -179,7 +180,7 @@ fn few_in_place<A: Clone>(
     }
     match nest.rows() {
         Ok((rows, slots)) => {
-            combine.rows_to(slots, &rows, 0, rows.rows());
+            combine.rows_to(slots, &rows, &(0..rows.rows()), rows.rows());
             true
         }
         Err(nest) => match nest.lanes(are_together::<A>) {
@@ -250,6 +251,7 @@ impl InPlace {
     }
 
     fn run<A: Clone>(self, nest: Nest<'_, A, (A,)>, combine: &dyn CombineInPlace<A>) {
+        let at_once = rows_at_once::<A>(nest.loops());
         match self {
             Self::Lanes { inner } => {
                 let mut runs = nest.blocks(inner, false);
@@ -261,11 +263,13 @@ impl InPlace {
                 let mut runs = nest.blocks(2, true);
                 while let Some(mut run) = runs.next() {
                     while let Some((block, slots)) = run.next() {
-                        combine.rows_to(slots.slice(), &block, 0, block.rows());
+                        combine.rows_to(slots.slice(), &block, &(0..block.rows()), at_once);
                     }
                 }
             }
-            Self::Tiles(tiling) => in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine }, true),
+            Self::Tiles(tiling) => {
+                in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine, at_once }, true);
+            }
         }
     }
 }
@@ -507,6 +511,7 @@ impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisi
 /// Combines the rows of one array where they are, [`ROWS_IN_PLACE`] at a time.
 struct AddRowsInPlace<'c, A> {
     combine: &'c dyn CombineInPlace<A>,
+    at_once: usize,
 }
 
 impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for AddRowsInPlace<'c, A> {
@@ -518,7 +523,8 @@ impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for AddRowsInPla
     ) {
         let block = rows.block(in_rows);
         for from in (0..block.rows()).step_by(ROWS_IN_PLACE) {
-            self.combine.rows_to(levels.first(), &block, from, block.rows().min(from + ROWS_IN_PLACE));
+            let rows = from..block.rows().min(from + ROWS_IN_PLACE);
+            self.combine.rows_to(levels.first(), &block, &rows, self.at_once);
             levels.carry();
         }
     }

@@ -125,16 +125,17 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
 }
 
 impl<T: Clone + Zero> Levels<'_, T> {
-    /// Adds all rows, up to eight at a time, with a carry after each addition.
+    /// Adds all rows, up to `at_once` at a time, with a carry after each addition.
     #[inline(always)]
-    pub(super) fn add_rows(&mut self, rows: Block<'_, T>) {
-        simd::dispatch(AddToLevels { levels: self, rows });
+    pub(super) fn add_rows(&mut self, rows: Block<'_, T>, at_once: usize) {
+        simd::dispatch(AddToLevels { levels: self, rows, at_once });
     }
 }
 
 struct AddToLevels<'l, 'a, 'r, T> {
     levels: &'l mut Levels<'a, T>,
     rows: Block<'r, T>,
+    at_once: usize,
 }
 
 impl<T: Clone + Zero> Work for AddToLevels<'_, '_, '_, T> {
@@ -142,11 +143,12 @@ impl<T: Clone + Zero> Work for AddToLevels<'_, '_, '_, T> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { levels, rows } = self;
+        let Self { levels, rows, at_once } = self;
         let mut row = 0;
         while row < rows.rows() {
             let tile = &mut levels.first()[..rows.width()];
-            row += lane::combine_rows::<C, T>(rows, [row, rows.rows()], tile, &lane::plus);
+            let end = rows.rows().min(row + at_once);
+            row += lane::combine_rows::<C, T>(rows, [row, end], tile, &lane::plus);
             levels.carry();
         }
     }

@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
-use core::ops::{Deref, DerefMut};
+use core::ops::{Deref, DerefMut, Range};
 
 /// The most operands of one nest: the output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
@@ -114,6 +114,27 @@ pub(crate) fn are_rows(loops: &[Loop]) -> bool {
 #[inline(always)]
 pub(crate) fn are_lanes(loops: &[Loop]) -> bool {
     loops.last().is_some_and(|lane| lane.is_reduced() && lane.strides[1] == 1)
+}
+
+/// The bytes of an array that does not stay in the cache.
+const UNCACHED: usize = 16 << 20;
+/// The bytes of rows that are read one after the other.
+const SHORT_ROWS: Range<usize> = 192..4 << 10;
+/// The same if there are no more than eight rows for each output.
+const FEW_SHORT_ROWS: Range<usize> = 512..4 << 10;
+/// For at least this many rows, tiles merge several rows into one.
+const MERGED_ROWS: usize = 64;
+
+/// The number of rows of an array to read at once. Where memory is the limit, and not the loop, short rows are read one
+/// after the other: memory serves several such rows up to 3 times slower.
+pub(crate) fn rows_at_once<T>(loops: &[Loop]) -> usize {
+    let bytes = |len: usize| len.saturating_mul(size_of::<T>());
+    let Some(row) = loops.last().filter(|row| !row.is_reduced()) else { return ROWS };
+    let rows = reduced_steps(loops);
+    let short = if rows > ROWS { SHORT_ROWS } else { FEW_SHORT_ROWS };
+    let merged = row.len.saturating_mul((rows / MERGED_ROWS).max(1));
+    let are_short = short.contains(&bytes(row.len)) && bytes(merged) < short.end;
+    if are_short && bytes(steps(loops)) >= UNCACHED { 1 } else { ROWS }
 }
 
 /// The number of indices that are reduced to each output.
@@ -699,6 +720,24 @@ mod tests {
         // equal keys: `AllRead` compares the output next, the others keep the order of the axes
         let equal = |outside| plan(outside, &[(2, [3, 1, 4]), (3, [7, 1, 4])]).loops[0].len;
         assert_eq!([Outside::AllRead, Outside::Read, Outside::Given].map(equal), [3, 2, 2]);
+    }
+
+    #[test]
+    fn short_rows_of_large_arrays_are_read_alone() {
+        let at_once = |images: usize, rows: usize, row: usize| {
+            let step = row.cast_signed();
+            let image = step * rows.cast_signed();
+            rows_at_once::<f64>(&all(&[(images, [step, image]), (rows, [0, step]), (row, [1, 1])]))
+        };
+        // 16 MiB
+        assert_eq!([at_once(512, 64, 64), at_once(511, 64, 64)], [1, ROWS]);
+        // rows of 192 bytes to 4 KiB, and of 512 bytes where there are few
+        assert_eq!([at_once(4000, 40, 24), at_once(4000, 40, 23)], [1, ROWS]);
+        assert_eq!([at_once(400, 40, 511), at_once(400, 40, 512)], [1, ROWS]);
+        assert_eq!([at_once(8000, 8, 64), at_once(8000, 8, 63), at_once(8000, 9, 63)], [1, ROWS, 1]);
+        // so many that tiles merge them
+        assert_eq!([at_once(100, 511, 64), at_once(100, 512, 64)], [1, ROWS]);
+        assert_eq!(rows_at_once::<f64>(&all(&[(100_000, [1, 100]), (100, [0, 1])])), ROWS);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use common::Lie::{self, C, F, Repeated, Reversed, Rows, Second, ThirdReversed, Turned};
 use common::{indices, scrambled, sums, without_axes};
-use ndarray::{Array1, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Slice};
+use ndarray::{Array1, Array3, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Slice, s};
 use ndarray_broadcast::AxisSet;
 use ndarray_broadcast::prelude::*;
 use num_traits::Zero;
@@ -182,6 +182,24 @@ fn lanes_inside_other_reduced_axes() {
     let x = x.into_shape_with_order((16, 64, 600)).expect("as many elements");
     let serial = x.sum_axes([0, 2]).expect("axes");
     assert_eq!(x.par_sum_axes([0, 2]).expect("axes"), serial);
+}
+
+/// Arrays of at least 16 MiB, most of which are repeated, so that they need little memory.
+#[test]
+fn short_rows_beyond_the_cache() {
+    #[allow(clippy::cast_precision_loss, reason = "some digits")]
+    let number = |(i, j, k): (usize, usize, usize)| 1.0 / (1.0 + (i + 3 * j + 7 * k) as f64);
+    for (images, rows, width) in [(1100, 60, 40), (4200, 8, 64), (600, 9, 400)] {
+        let base = Array3::from_shape_fn((1, rows, width), number);
+        let x = base.broadcast((images, rows, width)).expect("a shape that the array stretches to");
+        let (sums, expected) = (x.sum_axes(1).expect("axes"), base.sum_axis(Axis(1)));
+        for (sum, expected) in sums.iter().zip(expected.iter().cycle()) {
+            assert!((sum - expected).abs() < 1e-12 * expected, "{images} {rows} {width}");
+        }
+        assert_eq!(x.par_sum_axes(1).expect("axes"), sums, "{images} {rows} {width}");
+        let largest = x.reduce_axes(1, 0.0, |a, b| if a > b { a } else { b }).expect("axes");
+        assert!(largest.iter().eq(base.slice(s![0, 0, ..]).iter().cycle().take(images * width)));
+    }
 }
 
 #[test]

@@ -42,11 +42,14 @@ pub(super) enum Lanes {
 
 impl Lanes {
     #[inline(always)]
-    pub(super) fn of(loops: &[Loop]) -> Option<Self> {
+    pub(super) fn of(loops: &[Loop], at_once: usize) -> Option<Self> {
         let adjacent = |l: &Loop| l.strides[0] == 1 && l.strides[1] == 1;
         match *loops {
             [ref outer @ .., r, k]
-                if r.is_reduced() && matches!(r.len, 2 | 4 | 8) && adjacent(&k) && all_kept(outer) =>
+                if r.is_reduced()
+                    && (r.len == 2 || matches!(r.len, 4 | 8) && at_once > 1)
+                    && adjacent(&k)
+                    && all_kept(outer) =>
             {
                 Some(Self::Rows(r.len))
             }
@@ -171,7 +174,7 @@ mod tests {
     /// The choice for loops with these strides in the output and in the input.
     fn lanes(loops: &[(usize, [isize; 2])]) -> Option<Lanes> {
         let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-        Lanes::of(&loops.iter().map(of).collect::<alloc::vec::Vec<_>>())
+        Lanes::of(&loops.iter().map(of).collect::<alloc::vec::Vec<_>>(), 8)
     }
 
     #[test]
@@ -200,6 +203,13 @@ mod tests {
             assert_eq!(lanes(&[(n, [0, 50]), (50, [1, 1])]), Some(Lanes::Rows(n)));
         }
         assert_eq!(lanes(&[(7, [50, 100]), (2, [0, 50]), (50, [1, 1])]), Some(Lanes::Rows(2)));
+        // one at a time
+        let one = |n| {
+            let [r, k] = [(n, [0, 50]), (50, [1, 1])]
+                .map(|(len, [to, from])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] });
+            Lanes::of(&[r, k], 1)
+        };
+        assert_eq!([2, 4, 8].map(one), [Some(Lanes::Rows(2)), None, None]);
         // another number of rows, more reduced loops, gaps in the input or in the output
         for n in [3, 5, 16] {
             assert_eq!(lanes(&[(n, [0, 50]), (50, [1, 1])]), None);

@@ -12,7 +12,7 @@ mod streams;
 use super::combine::{ClosureOp, CombineLanesTo};
 use super::lane::{self, IN_ORDER};
 use super::levels::RADIX;
-use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, steps};
+use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, rows_at_once, steps};
 use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::simd::{self, Cpu, Work};
@@ -193,19 +193,20 @@ enum SumStrategy {
 
 impl SumStrategy {
     /// `is_nested` is whether the sum of which these loops are a part has nested lanes: that depends on loops that are cut.
+    /// `at_once` is the number of rows that are read at once.
     #[inline]
-    fn of<T>(loops: &[Loop], is_nested: Option<bool>) -> Self {
+    fn of<T>(loops: &[Loop], is_nested: Option<bool>, at_once: usize) -> Self {
         let capacity = Scratch::capacity::<T>();
-        if let Some(lanes) = Lanes::of(loops) {
+        if let Some(lanes) = Lanes::of(loops, at_once) {
             Self::Lanes(lanes)
         } else if let Some(lanes) = NestedLanes::of(loops, capacity, is_nested) {
             Self::NestedLanes(lanes)
-        } else if let Some(streams) = Streams::of(loops, capacity) {
+        } else if let Some(streams) = Streams::of(loops, capacity).filter(|_| at_once > 1) {
             Self::Streams(streams)
         } else {
             Self::Tiles(Tiling::of(
                 loops,
-                Limits { room: capacity, even: true, rows_at_once: 8, carry_every: RADIX },
+                Limits { room: capacity, even: true, rows_at_once: at_once, carry_every: RADIX },
             ))
         }
     }
@@ -221,13 +222,16 @@ pub(crate) struct SumTask<'s, S, X> {
     first_uncut: usize,
     /// Whether the whole sum has nested lanes, if it is large.
     is_nested: Option<bool>,
+    /// The number of rows that are read at once.
+    at_once: usize,
 }
 
 fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, executor: X) {
     let loops = nest.loops();
     let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= PARALLEL_BYTES;
     // each part chooses its strategy when it runs: this choice only serves to cut
-    let strategy = is_large.then(|| SumStrategy::of::<T>(loops, None));
+    let at_once = rows_at_once::<T>(loops);
+    let strategy = is_large.then(|| SumStrategy::of::<T>(loops, None, at_once));
     let is_nested = strategy.map(|strategy| matches!(strategy, SumStrategy::NestedLanes(_)));
     let first_uncut = match strategy {
         None => 0,
@@ -236,7 +240,7 @@ fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, st
         Some(SumStrategy::Lanes(_) | SumStrategy::NestedLanes(_)) => loops.len(),
         Some(SumStrategy::Tiles(tiling)) => tiling.first,
     };
-    executor.run(nest, &SumTask { store, executor, is_large, first_uncut, is_nested });
+    executor.run(nest, &SumTask { store, executor, is_large, first_uncut, is_nested, at_once });
 }
 
 impl<T, S, X> Task<S::Slot, (T,)> for SumTask<'_, S, X>
@@ -256,7 +260,7 @@ where
     /// A part has the strategy of the whole nest: it differs in the lengths of kept loops only.
     #[inline]
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
-        match SumStrategy::of::<T>(part.loops(), self.is_nested) {
+        match SumStrategy::of::<T>(part.loops(), self.is_nested, self.at_once) {
             SumStrategy::Lanes(Lanes::Strided) => lanes::strided_lanes(part, self.store),
             SumStrategy::Lanes(lanes) => simd::dispatch(SumLanes { lanes, nest: part, store: self.store }),
             SumStrategy::NestedLanes(lanes) => lanes.run(part, self.store),

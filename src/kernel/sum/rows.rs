@@ -5,7 +5,8 @@
 //! for each eight rows: tile[j] += row0[j] + … + row7[j]
 //! ```
 //!
-//! Eight rows are added up before the tile is read and written once. Several threads share the columns of a large tile.
+//! Eight rows are added up before the tile is read and written once, or one where memory is the limit: see
+//! [`rows_at_once`](crate::kernel::loops::rows_at_once). Several threads share the columns of a large tile.
 
 use super::{Element, Store, SumTask};
 use crate::kernel::combine::Plus;
@@ -17,15 +18,16 @@ use crate::kernel::threads::{SliceExecutor, SliceTask};
 use crate::kernel::tiles::{self, AddRows, TileRows, Tiling};
 use alloc::vec;
 
-/// Adds the rows of a tile, restricted to the columns from `column` on that the levels have.
+/// Adds the rows of a tile, restricted to the columns from `column` on that the levels have, `at_once` at a time.
 struct AddRowsFrom {
     column: usize,
+    at_once: usize,
 }
 
 impl<T: Element> AddRows<T, (T,)> for AddRowsFrom {
     fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), (T,)>, in_rows: bool) {
         let width = levels.first().len();
-        levels.add_rows(rows.block(in_rows).columns_from(self.column, width));
+        levels.add_rows(rows.block(in_rows).columns_from(self.column, width), self.at_once);
     }
 }
 
@@ -46,7 +48,14 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
             let mut scratch = Scratch::new();
             let room = scratch.filled(tiling.cascade.levels * tiling.width(loops), &T::zero());
             let store = |slot: &mut S::Slot, total| sum.store.store(slot, total);
-            tiles::run(&Plus, nest, tiling, room, &mut AddRowsFrom { column: 0 }, store);
+            tiles::run(
+                &Plus,
+                nest,
+                tiling,
+                room,
+                &mut AddRowsFrom { column: 0, at_once: sum.at_once },
+                store,
+            );
         }
     });
 }
@@ -55,6 +64,7 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
 pub(crate) struct Columns<'a, T> {
     rows: TileRows<'a, (T,)>,
     cascade: Cascade,
+    at_once: usize,
 }
 
 /// Sums large tiles one after the other, the columns of each on several threads.
@@ -72,7 +82,7 @@ fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>
     let mut tiles = TileRows::of(nest.read(), tiling, outer, &mut rooms).walk(outer);
     let mut slots = nest.written(&mut written).walk(kept);
     while let (Some(rows), Some(slots)) = (tiles.next(), slots.next()) {
-        sum.executor.run_slice(&mut tile, &Columns { rows, cascade: tiling.cascade });
+        sum.executor.run_slice(&mut tile, &Columns { rows, cascade: tiling.cascade, at_once: sum.at_once });
         tiles::finish(&Plus, &mut tile, &shape, slots, &|slot: &mut S::Slot, total| {
             sum.store.store(slot, total);
         });
@@ -84,11 +94,11 @@ impl<T: Element> SliceTask<T> for Columns<'_, T> {
         if part.is_empty() {
             return;
         }
-        let &Self { rows, cascade } = self;
+        let &Self { rows, cascade, at_once } = self;
         let mut scratch = Scratch::new();
         let room = scratch.filled(cascade.levels * part.len(), &T::zero());
         let mut levels = Levels::new(&Plus, room, part.len(), cascade);
-        rows.add_to(&mut levels, &mut AddRowsFrom { column: from });
+        rows.add_to(&mut levels, &mut AddRowsFrom { column: from, at_once });
         part.clone_from_slice(levels.finish());
     }
 }

@@ -20,6 +20,8 @@ use crate::kernel::nest::Nest;
 
 /// The most rows, which are added without a carry.
 const ROWS: usize = 128;
+/// The number of rows that are read at once.
+const AT_ONCE: usize = 8;
 /// Narrower rows are merged.
 const NARROW: usize = 32;
 /// The most rows that are merged into one.
@@ -71,11 +73,11 @@ impl Streams {
             while let Some((block, slots)) = blocks.next() {
                 let mut levels = Levels::new(&Plus, tile, width, Cascade::ONE);
                 if merged == 1 {
-                    levels.add_rows(block);
+                    levels.add_rows(block, AT_ONCE);
                 } else {
-                    levels.add_rows(block.cut(0, rows, width));
+                    levels.add_rows(block.cut(0, rows, width), AT_ONCE);
                     if last_len > 0 {
-                        levels.add_rows(block.cut(rows * width, 1, last_len));
+                        levels.add_rows(block.cut(rows * width, 1, last_len), AT_ONCE);
                     }
                 }
                 let sums = levels.finish();
