@@ -122,17 +122,25 @@ const UNCACHED: usize = 16 << 20;
 const SHORT_ROWS: Range<usize> = 192..4 << 10;
 /// The same if there are no more than eight rows for each output.
 const FEW_SHORT_ROWS: Range<usize> = 512..4 << 10;
-/// For at least this many rows, tiles merge several rows into one.
-const MERGED_ROWS: usize = 64;
+
+/// The number of rows, one after the other along `l`, that tiles merge into one if there are `rows` in all: all of them, or
+/// so few that at least eight of the longer rows remain.
+pub(crate) fn merged_rows(rows: usize, l: &Loop) -> usize {
+    let most = rows / 64;
+    if most < l.len { most.min(l.len / ROWS) } else { most }
+}
 
 /// The number of rows of an array to read at once. Where memory is the limit, and not the loop, short rows are read one
 /// after the other: memory serves several such rows up to 3 times slower.
 pub(crate) fn rows_at_once<T>(loops: &[Loop]) -> usize {
     let bytes = |len: usize| len.saturating_mul(size_of::<T>());
-    let Some(row) = loops.last().filter(|row| !row.is_reduced()) else { return ROWS };
+    let [.., outer, row] = loops else { return ROWS };
+    if row.is_reduced() {
+        return ROWS;
+    }
     let rows = reduced_steps(loops);
     let short = if rows > ROWS { SHORT_ROWS } else { FEW_SHORT_ROWS };
-    let merged = row.len.saturating_mul((rows / MERGED_ROWS).max(1));
+    let merged = row.len.saturating_mul(merged_rows(rows, outer).max(1));
     let are_short = short.contains(&bytes(row.len)) && bytes(merged) < short.end;
     if are_short && bytes(steps(loops)) >= UNCACHED { 1 } else { ROWS }
 }
@@ -737,6 +745,11 @@ mod tests {
         assert_eq!([at_once(8000, 8, 64), at_once(8000, 8, 63), at_once(8000, 9, 63)], [1, ROWS, 1]);
         // so many that tiles merge them
         assert_eq!([at_once(100, 511, 64), at_once(100, 512, 64)], [1, ROWS]);
+        assert_eq!(
+            [[6400, 100], [6400, 800], [640, 8], [639, 10]]
+                .map(|[rows, len]| { merged_rows(rows, &of((len, [0, 1]))) }),
+            [100, 100, 10, 1]
+        );
         assert_eq!(rows_at_once::<f64>(&all(&[(100_000, [1, 100]), (100, [0, 1])])), ROWS);
     }
 

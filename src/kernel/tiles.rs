@@ -15,7 +15,7 @@
 
 use super::combine::{Combine, Plus, fold_rows};
 use super::levels::{self, Cascade, Levels};
-use super::loops::{Loop, Loops, each_offset, reduced_steps, steps};
+use super::loops::{Loop, Loops, each_offset, merged_rows, reduced_steps, steps};
 use super::nest::{Elements, Nest, Steps};
 use super::store::take_or;
 
@@ -69,7 +69,8 @@ impl Tiling {
             let even = l.strides[1] == step.wrapping_mul(width.cast_signed());
             let mut limit = limits.room / levels / width;
             if l.is_reduced() && limits.even {
-                let enough = if width < 32 { (rows / 8).min(64 / width) } else { 0 }.max(rows / 64);
+                let narrow = if width < 32 { (rows / 8).min(64 / width) } else { 0 };
+                let enough = narrow.max(if innermost { rows / 64 } else { merged_rows(rows, l) });
                 limit = limit.min(if innermost { enough.max(1) } else { enough });
             } else if l.is_reduced() {
                 limit = limit.min(LANES / width);
@@ -349,6 +350,9 @@ mod tests {
         assert_eq!(tiling(&[(3_001, [0, 7]), (7, [1, 1])]), [322, 1, 10, 2]);
         // one long row, cut into 64 and a shorter one
         assert_eq!(tiling(&[(70_000, [0, 1])]), [1_077, 1, 9, 2]);
+        // eight rows remain of 56, for each of 32 images and 64 channels
+        let images = [(32, [0, 200_704]), (64, [56, 3136]), (56, [0, 56]), (56, [1, 1])];
+        assert_eq!(tiling(&images), [392, 64, 32, 2]);
         // kept and reduced loops in turn
         assert_eq!(tiling(&[(300, [0, 350]), (5, [1, 70]), (70, [0, 1])]), [1_400, 1, 12, 2]);
         assert_eq!(tiling(&[(9, [1, 5_200]), (130, [0, 40]), (40, [9, 1])]), [80, 9, 9, 2]);
