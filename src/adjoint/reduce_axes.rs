@@ -117,5 +117,5 @@ fn new_reduction<A: Clone, D: Dimension, E: Dimension, F: Fn(A, A) -> A>(
 ) -> Array<A, E> {
     let by = ClosureOp { identity: &identity, op: &op };
     let visit = &mut Fold { make: Cloning, by };
-    reduce(Input::of(array), reserved, dropped, &mut |nest, moving| block(nest, moving, visit), &by)
+    reduce(Input::of(array), reserved, dropped, &mut |nest, rows| block(nest, rows, visit), &by)
 }

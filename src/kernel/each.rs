@@ -70,7 +70,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut impl Visit<T, E>,
 ) {
-    over_each(out, inputs, &mut |nest, moving| block(nest, moving, visit));
+    over_each(out, inputs, &mut |nest, rows| block(nest, rows, visit));
 }
 
 /// [`each`] with the closure behind a trait object: compiled once for each tuple of element types.
@@ -83,7 +83,7 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     if let Some(mut nest) = Nest::small(&mut [Loop::ONE; 2], None, Output::of(out), inputs) {
         let moving = moving_along(&nest);
         if moving.is_some() || steps(nest.loops()) <= TINY {
-            return visit(&mut nest, moving);
+            return visit(&mut nest, moving.map(Rows::of));
         }
     }
     planned(Output::of(out), inputs, visit);
@@ -108,7 +108,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     make: impl Make<R, E>,
 ) -> Array<R, D> {
     let visit = &mut Write(make);
-    to_new_by(reserved, inputs, &mut |nest, moving| block(nest, moving, visit))
+    to_new_by(reserved, inputs, &mut |nest, rows| block(nest, rows, visit))
 }
 
 /// [`to_new`] with the closure behind a trait object.
@@ -149,7 +149,7 @@ impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
 
     fn run(&self, part: Nest<'_, T, E>) {
         let mut visit = self.0;
-        drive(part, &mut |nest, moving| block(nest, moving, &mut visit));
+        drive(part, &mut |nest, rows| block(nest, rows, &mut visit));
     }
 }
 
@@ -215,28 +215,47 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &mut Write(Cloning));
 }
 
-/// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops, and the operands that move by one element
-/// along its rows, or `None` if no loop is compiled for such rows.
+/// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops with its rows, or `None` if no loop is compiled for
+/// such rows.
 ///
 /// By reference, because a copy of what was just written takes longer than a short row.
-pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(&mut Nest<'_, T, E>, Option<u8>) + 'f;
+pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(&mut Nest<'_, T, E>, Option<Rows>) + 'f;
+
+/// The rows of a block.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    /// The inputs that move by one element along a row. The others stay.
+    moving: u8,
+    /// Whether rows with the same outputs are visited one after the other.
+    alone: bool,
+}
+
+impl Rows {
+    pub(super) fn of(moving: u8) -> Self {
+        Self { moving, alone: false }
+    }
+
+    pub(super) fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+}
 
 /// Visits every index of a block of [`drive`].
 #[inline]
 pub(crate) fn block<T, E: Elements, V: Visit<T, E>>(
     nest: &mut Nest<'_, T, E>,
-    moving: Option<u8>,
+    rows: Option<Rows>,
     visit: &mut V,
 ) {
-    match moving {
-        Some(moving) => simd::dispatch(VisitRows { nest, moving, visit }),
+    match rows {
+        Some(rows) => simd::dispatch(VisitRows { nest, rows, visit }),
         None => nest.visit_each(visit),
     }
 }
 
 struct VisitRows<'n, 'a, 'v, T, E: Elements, V> {
     nest: &'n mut Nest<'a, T, E>,
-    moving: u8,
+    rows: Rows,
     visit: &'v mut V,
 }
 
@@ -245,9 +264,9 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, '_, T, E, V> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { nest, moving, visit } = self;
+        let Self { nest, rows: Rows { moving, alone }, visit } = self;
         let mut from = 0;
-        if const { C::LANES && V::REDUCES } && nest.reduces_rows() {
+        if const { C::LANES && V::REDUCES } && !alone && nest.reduces_rows() {
             from = nest.visit_parts::<C, V>(visit);
             if nest.loops().last().is_some_and(|row| row.len == from) {
                 return;
@@ -371,7 +390,7 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock
             let inner = nest.loops().len().min(2);
             let mut blocks = nest.walk(inner);
             while let Some(mut block) = blocks.next() {
-                visit(&mut block, moving);
+                visit(&mut block, moving.map(Rows::of));
             }
         }
         PassStrategy::Copied { copied, first, take } => {
@@ -392,7 +411,7 @@ fn drive_copied<T, E: Elements>(
     visit: &mut VisitBlock<'_, T, E>,
 ) {
     let rows = rows_of(nest.loops(), count, copied);
-    nest.gathered(copied, rows, &mut |mut block| visit(&mut block, Some(all_inputs(E::COUNT))));
+    nest.gathered(copied, rows, &mut |mut block| visit(&mut block, Some(Rows::of(all_inputs(E::COUNT)))));
 }
 
 /// The loops around a row and in it, if the `count` innermost loops are copied. There are several rows if they share the
@@ -452,7 +471,9 @@ pub(super) fn drive_lanes<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut Visi
         let class = |at: usize, _: &Loop| if at == lane { 1 } else { 2 * u8::from(at + inner >= lane) };
         let mut room = Loops::new();
         let rows = nest.ordered(class, &mut room);
-        rows.gathered(lanes.copied, [1, inner], &mut |mut block| visit(&mut block, Some(lanes.moving)));
+        rows.gathered(lanes.copied, [1, inner], &mut |mut block| {
+            visit(&mut block, Some(Rows::of(lanes.moving)));
+        });
     });
 }
 
@@ -467,7 +488,9 @@ fn drive_transposed<T, E: Elements>(
     in_blocks(nest, across, [PAGES; 2], &mut |nest| {
         let across = nest.loops().len() - 2;
         in_blocks(nest, across, take, &mut |nest| {
-            nest.gathered(copied, [1, 1], &mut |mut block| visit(&mut block, Some(all_inputs(E::COUNT))));
+            nest.gathered(copied, [1, 1], &mut |mut block| {
+                visit(&mut block, Some(Rows::of(all_inputs(E::COUNT))));
+            });
         });
     });
 }

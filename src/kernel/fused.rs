@@ -22,12 +22,12 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
-use super::each::{Make, VisitBlock, are_plain, drive, drive_lanes, largest, moving_along};
+use super::each::{Make, Rows, VisitBlock, are_plain, drive, drive_lanes, largest, moving_along};
 use super::lane::{IN_ORDER, LONGEST, are_together};
 use super::levels::{Cascade, Levels};
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, bits, has, lanes_follow, reduced_steps,
-    rows_at_once, steps,
+    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, are_uncached_rows, bits, has, lanes_follow,
+    reduced_steps, rows_at_once, steps,
 };
 use super::memory::{LARGEST_COPY, Reserved, Scratch, forgettable};
 use super::nest::{Elements, Input, Inputs, Nest, Output, Visit};
@@ -119,7 +119,7 @@ fn visit_few<R, E: Elements>(mut nest: Nest<'_, R, E>, visit: &mut VisitBlock<'_
     };
     let are_few = reduced_steps(loops) <= most || steps(loops) <= IN_ORDER;
     if are_few {
-        visit(&mut nest, moving);
+        visit(&mut nest, moving.map(Rows::of));
     }
     are_few
 }
@@ -133,6 +133,11 @@ fn planned<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     combine: &C,
 ) {
     if let Some(nest) = Nest::over(&mut LoopPlan::new(), Some(joint), out, inputs, Outside::AllRead) {
+        if are_uncached_rows(nest.loops(), largest(E::COUNT, E::plain_size)) {
+            let alone =
+                &mut |nest: &mut Nest<'_, R, E>, rows: Option<Rows>| visit(nest, rows.map(Rows::alone));
+            return reduce_nest(nest, alone, combine, true);
+        }
         reduce_nest(nest, visit, combine, true);
     }
 }
@@ -428,7 +433,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         if !replace(&mut is_filled, false) {
             buffer.fill(combine.identity());
         }
-        let mut whole = |mut block: Nest<'_, R, E>| visit(&mut block, Some(all_inputs(E::COUNT)));
+        let mut whole = |mut block: Nest<'_, R, E>| visit(&mut block, Some(Rows::of(all_inputs(E::COUNT))));
         match lanes {
             None => drive(items.main.onto(buffer, block, &mut dense), visit),
             Some(0) => {
@@ -567,7 +572,7 @@ mod tests {
             &shape,
             Reserved::new(to).expect("memory"),
             &Inputs::from((a, b)),
-            &mut |nest, moving| block(nest, moving, &mut add),
+            &mut |nest, rows| block(nest, rows, &mut add),
             &Plus,
         );
         assert_eq!(found, expected, "{shape:?} over {axes:?}");

@@ -130,19 +130,20 @@ pub(crate) fn merged_rows(rows: usize, l: &Loop) -> usize {
     if most < l.len { most.min(l.len / ROWS) } else { most }
 }
 
-/// The number of rows of an array to read at once. Where memory is the limit, and not the loop, short rows are read one
-/// after the other: memory serves several such rows up to 3 times slower.
+/// Whether the innermost loop runs along short rows of an array that does not stay in the cache, whose elements have `size`
+/// bytes. Memory serves several such rows at once up to 3 times slower than one after the other.
+pub(crate) fn are_uncached_rows(loops: &[Loop], size: usize) -> bool {
+    let Some(row) = loops.last().filter(|row| !row.is_reduced()) else { return false };
+    let short = if reduced_steps(loops) > ROWS { SHORT_ROWS } else { FEW_SHORT_ROWS };
+    short.contains(&row.len.saturating_mul(size)) && steps(loops).saturating_mul(size) >= UNCACHED
+}
+
+/// The number of rows of a summed array to read at once: one if these [`are_uncached_rows`], even where tiles merge them.
 pub(crate) fn rows_at_once<T>(loops: &[Loop]) -> usize {
-    let bytes = |len: usize| len.saturating_mul(size_of::<T>());
     let [.., outer, row] = loops else { return ROWS };
-    if row.is_reduced() {
-        return ROWS;
-    }
-    let rows = reduced_steps(loops);
-    let short = if rows > ROWS { SHORT_ROWS } else { FEW_SHORT_ROWS };
-    let merged = row.len.saturating_mul(merged_rows(rows, outer).max(1));
-    let are_short = short.contains(&bytes(row.len)) && bytes(merged) < short.end;
-    if are_short && bytes(steps(loops)) >= UNCACHED { 1 } else { ROWS }
+    let merged = row.len.saturating_mul(merged_rows(reduced_steps(loops), outer).max(1));
+    let are_short = merged.saturating_mul(size_of::<T>()) < SHORT_ROWS.end;
+    if are_short && are_uncached_rows(loops, size_of::<T>()) { 1 } else { ROWS }
 }
 
 /// The number of indices that are reduced to each output.
@@ -745,6 +746,9 @@ mod tests {
         assert_eq!([at_once(8000, 8, 64), at_once(8000, 8, 63), at_once(8000, 9, 63)], [1, ROWS, 1]);
         // so many that tiles merge them
         assert_eq!([at_once(100, 511, 64), at_once(100, 512, 64)], [1, ROWS]);
+        let many = all(&[(51_200, [0, 64]), (64, [1, 1])]);
+        assert!(are_uncached_rows(&many, 8) && !are_uncached_rows(&many, 2));
+        assert!(!are_uncached_rows(&all(&[(51_200, [1, 64]), (64, [0, 1])]), 8));
         assert_eq!(
             [[6400, 100], [6400, 800], [640, 8], [639, 10]]
                 .map(|[rows, len]| { merged_rows(rows, &of((len, [0, 1]))) }),

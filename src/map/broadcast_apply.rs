@@ -53,7 +53,7 @@ where
     O: ApplyOperands<T, F>,
 {
     let visit = &mut Applying::<O, F>(f, PhantomData);
-    onto(out, &operands, &mut |nest, moving| block(nest, moving, visit))
+    onto(out, &operands, &mut |nest, rows| block(nest, rows, visit))
 }
 
 /// [`broadcast_apply`] on rayon's threads, if there are enough elements to gain by it.

@@ -111,7 +111,7 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
     make: impl Make<R, E>,
 ) -> Result<Array<R, D>, BroadcastError> {
     let visit = &mut Write(make);
-    mapped_by(inputs, &mut |nest, moving| block(nest, moving, visit))
+    mapped_by(inputs, &mut |nest, rows| block(nest, rows, visit))
 }
 
 /// The part that is not generic over the closure: compiled once for operands of these types.

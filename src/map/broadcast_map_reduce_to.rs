@@ -74,7 +74,7 @@ where
     let by = ClosureOp { identity: &identity, op: &op };
     let visit = &mut Fold { make: Mapping::<O, F>(map, PhantomData), by };
     let (visit, by): (&mut VisitBlock<'_, R, O::Elems>, &dyn Combine<R>) =
-        (&mut |nest, moving| block(nest, moving, visit), &by);
+        (&mut |nest, rows| block(nest, rows, visit), &by);
     reduced(&operands, &shape, visit, by, &operation::MAP_REDUCE_TO)
 }
 

@@ -66,7 +66,7 @@ where
     R: Clone + Zero,
 {
     let visit = &mut Add(Mapping::<O, F>(f, PhantomData));
-    reduced(&operands, &shape, &mut |nest, moving| block(nest, moving, visit), &Plus, &operation::MAP_SUM_TO)
+    reduced(&operands, &shape, &mut |nest, rows| block(nest, rows, visit), &Plus, &operation::MAP_SUM_TO)
 }
 
 /// [`broadcast_map_sum_to`] to the shape of `like`, whose elements do not matter.

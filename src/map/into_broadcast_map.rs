@@ -80,7 +80,7 @@ impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
         O: FurtherOperands<A, D, F>,
     {
         let mut own = Own::<D, O, F>(f, PhantomData);
-        if in_place(&mut self, &operands.others(), &mut |nest, moving| block(nest, moving, &mut own)) {
+        if in_place(&mut self, &operands.others(), &mut |nest, rows| block(nest, rows, &mut own)) {
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
         match in_new(&self, &operands, own) {
@@ -100,7 +100,7 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     {
         let mut own = Own::<D, O, F>(f, PhantomData);
         if self.is_unique()
-            && in_place(&mut self, &operands.others(), &mut |nest, moving| block(nest, moving, &mut own))
+            && in_place(&mut self, &operands.others(), &mut |nest, rows| block(nest, rows, &mut own))
         {
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }

@@ -3,8 +3,7 @@
 use common::Lie::{self, C, F, Repeated, Reversed, Rows, Second, ThirdReversed, Turned};
 use common::{indices, scrambled, sums, without_axes};
 use ndarray::{Array1, Array3, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Slice, s};
-use ndarray_broadcast::AxisSet;
-use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{AxisSet, broadcast_map, broadcast_map_sum_to, prelude::*};
 use num_traits::Zero;
 use std::fmt::Debug;
 use std::num::Wrapping;
@@ -197,6 +196,12 @@ fn short_rows_beyond_the_cache() {
             assert!((sum - expected).abs() < 1e-12 * expected, "{images} {rows} {width}");
         }
         assert_eq!(x.par_sum_axes(1).expect("axes"), sums, "{images} {rows} {width}");
+        let weights = Array1::from_shape_fn(width, |k| number((0, 0, k)));
+        let fused = broadcast_map_sum_to((&x, &weights), (images, 1, width), |x, w| x * w).expect("shapes");
+        let expected = broadcast_map((&expected, &weights), |sum, w| sum * w).expect("shapes");
+        for (sum, expected) in fused.iter().zip(expected.iter().cycle()) {
+            assert!((sum - expected).abs() < 1e-12 * expected, "{images} {rows} {width}");
+        }
         let largest = x.reduce_axes(1, 0.0, |a, b| if a > b { a } else { b }).expect("axes");
         assert!(largest.iter().eq(base.slice(s![0, 0, ..]).iter().cycle().take(images * width)));
     }
