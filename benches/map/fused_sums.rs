@@ -98,6 +98,27 @@ fn weighted<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     of_rows.finish();
 }
 
+/// The rows of images that do not stay in the cache, with a weight for each column.
+fn images<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
+    let (a, row) = (numbers::<T, _>((64, 256, 256)), numbers::<T, _>(256));
+    let expected = (&a * &row).sum_axis(Axis(1)).insert_axis(Axis(1));
+    let mut group = group(c, &format!("sum_of_products{kind}/64_256_256_to_64_1_256"));
+    new_way!(group, "fixed", expected, {
+        broadcast_map_sum_to((&a, black_box(&row)), (64, 1, 256), |&a, &r| a * r).unwrap()
+    });
+    new_way!(group, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(1)));
+    let (x, r) = (flat(&a), flat(&row));
+    let each = |out: &mut [T], plain: fn(&mut [T], &[T], &[T])| {
+        for (out, a) in out.chunks_exact_mut(256).zip(x.chunks_exact(256 * 256)) {
+            plain(out, a, black_box(r));
+        }
+    };
+    new_way!(group, "plain", expected, filled(64 * 256, |out| each(out, weighted_sum::plain)));
+    new_way!(group, "plain_avx2", expected, filled(64 * 256, |out| each(out, weighted_sum::avx2)));
+    group.bench_function("limit", |b| b.iter(|| limit::read(black_box(x))));
+    group.finish();
+}
+
 /// Squared distances of points from centres.
 fn squared_distances<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     for (points, centres, len) in [(178, 3, 13), (5000, 16, 13), (5000, 16, 64)] {
@@ -152,6 +173,8 @@ pub(crate) fn all(c: &mut Criterion) {
     weighted::<f32>(c, "");
     weighted::<f64>(c, "_f64");
     weighted::<i32>(c, "_i32");
+    images::<f32>(c, "");
+    images::<f64>(c, "_f64");
     squared_distances::<f32>(c, "");
     squared_distances::<f64>(c, "_f64");
     squared_distances::<i32>(c, "_i32");
