@@ -215,8 +215,8 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &mut Write(Cloning));
 }
 
-/// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops with its rows, or `None` if no loop is compiled for
-/// such rows.
+/// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops with its rows, or `None` if no loop is
+/// compiled for such rows.
 ///
 /// By reference, because a copy of what was just written takes longer than a short row.
 pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(&mut Nest<'_, T, E>, Option<Rows>) + 'f;
@@ -231,10 +231,12 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    #[inline]
     pub(super) fn of(moving: u8) -> Self {
         Self { moving, alone: false }
     }
 
+    #[inline]
     pub(super) fn alone(self) -> Self {
         Self { alone: true, ..self }
     }

@@ -764,7 +764,8 @@ mod tests {
     fn reductions_in_place() {
         let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
         let strategy = |loops: &[_]| InPlace::of::<f32>(&loops.iter().map(of).collect::<Vec<_>>());
-        // lanes that follow each other, of a width for this or not, with gaps, and with outputs that do not follow each other
+        // lanes that follow each other, of a width for this or not, with gaps, and with outputs that do not follow each
+        // other
         for (loops, inner) in [
             (&[(50, [1, 3]), (3, [0, 1])][..], 2),
             (&[(50, [1, 24]), (24, [0, 1])], 2),

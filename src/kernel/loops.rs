@@ -110,10 +110,10 @@ pub(crate) fn are_rows(loops: &[Loop]) -> bool {
     matches!(loops, [rows, row] if rows.is_reduced() && row.strides[0] == 1)
 }
 
-/// Whether the innermost loop runs along a lane of adjacent elements.
+/// Whether there are one or two loops, of which only the innermost one is reduced, along adjacent elements.
 #[inline(always)]
 pub(crate) fn are_lanes(loops: &[Loop]) -> bool {
-    loops.last().is_some_and(|lane| lane.is_reduced() && lane.strides[1] == 1)
+    matches!(loops, [outer @ .., lane] if lane.is_reduced() && lane.strides[1] == 1 && outer.len() < 2 && all_kept(outer))
 }
 
 /// The bytes of an array that does not stay in the cache.
@@ -729,6 +729,20 @@ mod tests {
         // equal keys: `AllRead` compares the output next, the others keep the order of the axes
         let equal = |outside| plan(outside, &[(2, [3, 1, 4]), (3, [7, 1, 4])]).loops[0].len;
         assert_eq!([Outside::AllRead, Outside::Read, Outside::Given].map(equal), [3, 2, 2]);
+    }
+
+    #[test]
+    fn rows_and_lanes() {
+        let (lane, kept) = ((9, [0, 1]), (5, [3, 9]));
+        let (rows, row) = ((9, [0, 50]), (5, [1, 1]));
+        for loops in [&[lane][..], &[kept, lane]] {
+            assert!(are_lanes(&all(loops)) && !are_rows(&all(loops)), "{loops:?}");
+        }
+        assert!(are_rows(&all(&[rows, row])) && !are_lanes(&all(&[rows, row])));
+        // strided lanes, more loops, and two reduced ones
+        for loops in [&[kept, rows][..], &[kept, kept, lane], &[rows, lane], &[row], &[]] {
+            assert!(!are_lanes(&all(loops)) && !are_rows(&all(loops)), "{loops:?}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //! | [`each`]: transposed blocks | operands that are contiguous across the output's rows | the same, of a block of cache lines |
 //! | [`each`]: side by side | sums over one short innermost loop | this loop, and some outputs as the innermost one |
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
-//! | [`sum`]: small | up to two axes and 512 elements, 64 of them for one output | the axes themselves, not planned |
+//! | [`sum`]: small | up to two axes and 512 elements: adjacent lanes, up to 64 rows, or 64 elements | the axes themselves, not planned |
 //! | [`sum`]: lanes | at most one reduced loop, one of the two innermost | kept loops, and a lane or some rows |
 //! | [`sum`]: nested lanes | long lanes inside other reduced loops, for 16 outputs or more | kept loops, reduced ones, rows of lanes |
 //! | [`sum`]: streams | many sums of up to 128 rows each | kept loops, a reduced one, a kept one |

@@ -13,8 +13,8 @@
 //! or written, so no element is written through two nests at once.
 
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, Walk, all_inputs, are_rows, has, innermost,
-    lanes_follow, moves_as, operands, plan_parts,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, Walk, all_inputs, are_lanes, are_rows, has,
+    innermost, lanes_follow, moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
@@ -630,8 +630,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         then(self.part_of(place, len - rest, rest, &mut room));
     }
 
-    /// Calls `visit` at every index of up to two loops, row by row, from item `from` of each row on. Along a row, the output
-    /// and the inputs of `moving` move by one element, and the other inputs stay; see [`Elements::row`].
+    /// Calls `visit` at every index of up to two loops, row by row, from item `from` of each row on. Along a row, the
+    /// output and the inputs of `moving` move by one element, and the other inputs stay; see [`Elements::row`].
     ///
     /// # Panics
     /// If there are more loops, the operands move in another way, or the rows have fewer items than `from`.
@@ -913,18 +913,13 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     }
 
     /// The lanes of the input along the innermost of up to two loops, and the outputs to which they are reduced. The nest
-    /// itself unless the elements of a lane are adjacent, and the output moves along the other loop. Lanes without gaps are one
-    /// block if lanes of their width `are_together`.
+    /// itself unless its loops [`are_lanes`]. Lanes without gaps are one block if lanes of their width `are_together`.
     #[inline(always)]
     pub(crate) fn lanes(self, are_together: fn(usize) -> bool) -> Result<Run<'a, T, A>, Self> {
-        let (outer, lane) = match self.loops {
-            [lane] => (&Loop::ONE, lane),
-            [outer, lane] if !outer.is_reduced() => (outer, lane),
-            _ => return Err(self),
-        };
-        if !lane.is_reduced() || lane.strides[1] != 1 {
+        if !are_lanes(self.loops) {
             return Err(self);
         }
+        let [outer, lane] = self.last_two();
         let (count, blocks_left) = if lanes_follow(slice::from_ref(outer), lane) && are_together(lane.len) {
             (outer.len, 1)
         } else {
