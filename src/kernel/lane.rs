@@ -39,7 +39,7 @@ const fn accumulators<T>() -> usize {
 #[inline(always)]
 pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
     if x.width() < 8 {
-        in_order(x)
+        in_order(x, 0)
     } else if x.width() <= BLOCK {
         block_of(x)
     } else {
@@ -90,9 +90,10 @@ fn adjacent<'a, T: Clone>(x: Block<'a, T>, room: &'a mut [T]) -> Block<'a, T, tr
     Block::from(&room[..len]).cut(0, x.rows(), x.width())
 }
 
+/// The sum of the elements from element `i` on, one after the other.
 #[inline(always)]
-fn in_order<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
-    let (mut total, mut i) = (T::zero(), 0);
+fn in_order<T: Clone + Zero>(x: Block<'_, T, true>, mut i: usize) -> T {
+    let mut total = T::zero();
     while i < x.width() {
         total = total + x.get(0, i).clone();
         i += 1;
@@ -142,12 +143,7 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
         i += 8;
     }
     halve(&mut eight, 1, &plus);
-    let mut rest = T::zero();
-    while i < n {
-        rest = rest + x.get(0, i).clone();
-        i += 1;
-    }
-    eight[0].clone() + rest
+    eight[0].clone() + in_order(x, i)
 }
 
 /// The sum of adjacent elements, a block at a time: for a few thousand, or the [`PART`] partial sums of a lane.
@@ -214,7 +210,7 @@ fn reduce_by<T: Clone, const L: usize>(mut total: T, x: &[T], identity: &T, op: 
 /// results of several lanes are combined side by side.
 ///
 /// # Panics
-/// If `width` is 0.
+/// If `width` is not a multiple of eight.
 #[inline(always)]
 pub(super) fn reduce_eights<T: Clone, S: Store<T>>(
     x: &[T],
@@ -225,6 +221,7 @@ pub(super) fn reduce_eights<T: Clone, S: Store<T>>(
     store: &S,
 ) {
     const LANES: usize = 16;
+    assert!(width.is_multiple_of(8), "chunks of eight");
     let mut fours: [[T; 4]; LANES] = array(|_| array(|_| identity.clone()));
     let mut i = 0;
     for slots in slots.chunks_mut(LANES) {

@@ -127,23 +127,23 @@ const FEW_SHORT_ROWS: Range<usize> = 512..4 << 10;
 /// so few that at least eight of the longer rows remain.
 pub(crate) fn merged_rows(rows: usize, l: &Loop) -> usize {
     let most = rows / 64;
-    if most < l.len { most.min(l.len / ROWS) } else { most }
+    if most < l.len { most.min(l.len / AT_ONCE) } else { most }
 }
 
 /// Whether the innermost loop runs along short rows of an array that does not stay in the cache, whose elements have `size`
 /// bytes. Memory serves several such rows at once up to 3 times slower than one after the other.
 pub(crate) fn are_uncached_rows(loops: &[Loop], size: usize) -> bool {
     let Some(row) = loops.last().filter(|row| !row.is_reduced()) else { return false };
-    let short = if reduced_steps(loops) > ROWS { SHORT_ROWS } else { FEW_SHORT_ROWS };
+    let short = if reduced_steps(loops) > AT_ONCE { SHORT_ROWS } else { FEW_SHORT_ROWS };
     short.contains(&row.len.saturating_mul(size)) && steps(loops).saturating_mul(size) >= UNCACHED
 }
 
 /// The number of rows of a summed array to read at once: one if these [`are_uncached_rows`], even where tiles merge them.
 pub(crate) fn rows_at_once<T>(loops: &[Loop]) -> usize {
-    let [.., outer, row] = loops else { return ROWS };
+    let [.., outer, row] = loops else { return AT_ONCE };
     let merged = row.len.saturating_mul(merged_rows(reduced_steps(loops), outer).max(1));
     let are_short = merged.saturating_mul(size_of::<T>()) < SHORT_ROWS.end;
-    if are_short && are_uncached_rows(loops, size_of::<T>()) { 1 } else { ROWS }
+    if are_short && are_uncached_rows(loops, size_of::<T>()) { 1 } else { AT_ONCE }
 }
 
 /// The number of indices that are reduced to each output.
@@ -478,8 +478,8 @@ pub(crate) fn join(loops: &mut [Loop; 2], count: usize) -> &[Loop] {
 
 /// The number of partial results that stay in registers: enough to fill several vectors.
 pub(crate) const PART: usize = 32;
-/// The number of rows that are added to [`PART`] partial results at once.
-const ROWS: usize = 8;
+/// The number of rows that are read at once, where it is not one.
+pub(crate) const AT_ONCE: usize = 8;
 
 /// Plans a visit of reduced rows, [`PART`] items at a time: the innermost two loops, whose rows of just [`PART`] items may
 /// have a loop around them. Returns the number of rows to visit at once.
@@ -495,9 +495,9 @@ pub(crate) fn plan_parts(loops: &[Loop], groups: &mut [Loop; 2]) -> usize {
         return rows.len;
     }
     // other rows are apart, and memory serves few of them at once
-    let group = if rows.len > ROWS { rows.every(ROWS, rows.len.div_ceil(ROWS)) } else { *rows };
+    let group = if rows.len > AT_ONCE { rows.every(AT_ONCE, rows.len.div_ceil(AT_ONCE)) } else { *rows };
     *groups = [group, row.every(PART, row.len / PART)];
-    rows.len.min(ROWS)
+    rows.len.min(AT_ONCE)
 }
 
 /// The offsets of the operands at index number `turn` of the loops, innermost fastest.
@@ -753,13 +753,13 @@ mod tests {
             rows_at_once::<f64>(&all(&[(images, [step, image]), (rows, [0, step]), (row, [1, 1])]))
         };
         // 16 MiB
-        assert_eq!([at_once(512, 64, 64), at_once(511, 64, 64)], [1, ROWS]);
+        assert_eq!([at_once(512, 64, 64), at_once(511, 64, 64)], [1, AT_ONCE]);
         // rows of 192 bytes to 4 KiB, and of 512 bytes where there are few
-        assert_eq!([at_once(4000, 40, 24), at_once(4000, 40, 23)], [1, ROWS]);
-        assert_eq!([at_once(400, 40, 511), at_once(400, 40, 512)], [1, ROWS]);
-        assert_eq!([at_once(8000, 8, 64), at_once(8000, 8, 63), at_once(8000, 9, 63)], [1, ROWS, 1]);
+        assert_eq!([at_once(4000, 40, 24), at_once(4000, 40, 23)], [1, AT_ONCE]);
+        assert_eq!([at_once(400, 40, 511), at_once(400, 40, 512)], [1, AT_ONCE]);
+        assert_eq!([at_once(8000, 8, 64), at_once(8000, 8, 63), at_once(8000, 9, 63)], [1, AT_ONCE, 1]);
         // so many that tiles merge them
-        assert_eq!([at_once(100, 511, 64), at_once(100, 512, 64)], [1, ROWS]);
+        assert_eq!([at_once(100, 511, 64), at_once(100, 512, 64)], [1, AT_ONCE]);
         let many = all(&[(51_200, [0, 64]), (64, [1, 1])]);
         assert!(are_uncached_rows(&many, 8) && !are_uncached_rows(&many, 2));
         assert!(!are_uncached_rows(&all(&[(51_200, [1, 64]), (64, [0, 1])]), 8));
@@ -768,7 +768,7 @@ mod tests {
                 .map(|[rows, len]| { merged_rows(rows, &of((len, [0, 1]))) }),
             [100, 100, 10, 1]
         );
-        assert_eq!(rows_at_once::<f64>(&all(&[(100_000, [1, 100]), (100, [0, 1])])), ROWS);
+        assert_eq!(rows_at_once::<f64>(&all(&[(100_000, [1, 100]), (100, [0, 1])])), AT_ONCE);
     }
 
     #[test]

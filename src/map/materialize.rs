@@ -184,7 +184,6 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
 
-/// The error of a copy that memory cannot hold.
 /// An error unless the array goes to the shape of the output.
 #[inline(always)]
 fn check<A, B, D: Dimension, E: Dimension>(

@@ -14,14 +14,12 @@
 use super::{Element, Store};
 use crate::kernel::combine::{Plus, fold_rows};
 use crate::kernel::levels::{Cascade, Levels};
-use crate::kernel::loops::{Loop, all_kept};
+use crate::kernel::loops::{AT_ONCE, Loop, all_kept};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
 
 /// The most rows, which are added without a carry.
 const ROWS: usize = 128;
-/// The number of rows that are read at once.
-const AT_ONCE: usize = 8;
 /// Narrower rows are merged.
 const NARROW: usize = 32;
 /// The most rows that are merged into one.
