@@ -315,10 +315,9 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     is_first: bool,
 ) {
     tiles::parts(nest, tiling, |nest, tiling| {
-        let mut scratch = Scratch::new();
-        let room = tiling.cascade.levels * tiling.width(nest.loops());
-        let room = scratch.filled(room, &combine.identity());
-        tiles::run(combine, nest, tiling, room, add, |slot, sum| store(combine, slot, sum, is_first));
+        let (tile, mut scratch) = (tiling.tile(nest.loops()), Scratch::new());
+        let room = scratch.filled(tiling.cascade.levels * steps(&tile), &combine.identity());
+        tiles::run(combine, nest, tiling, &tile, room, add, |slot, sum| store(combine, slot, sum, is_first));
     });
 }
 
@@ -419,17 +418,15 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         let tiling = Tiling { first: last, take: PART, cascade: Cascade::ONE };
         (TileRows::of(nest.read(), tiling, first, &mut rooms), &**block, &**rows)
     } else {
-        (TileRows::from(nest.read()), &loops[first..], &[][..])
+        (TileRows::single(nest.read(), first), &loops[first..], &[][..])
     };
     let at_once = if simd::has_lanes() { 3.min(rows.len()) } else { 2 };
-    let (mut scratch, mut dense, mut written) = (Scratch::new(), Loops::new(), Loops::new());
-    let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
-    let mut kept = Loops::new();
+    let (mut scratch, mut dense, mut kept) = (Scratch::new(), Loops::new(), Loops::new());
     kept.written(block);
-    let kept = tiles::shape(&kept, kept.first().map_or(1, |l| l.len));
-    let mut reads = parts.walk(first);
-    let mut writes = nest.written(&mut written).walk(kept.len());
-    while let (Some(items), Some(slots)) = (reads.next(), writes.next()) {
+    let kept = tiles::packed(kept);
+    let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
+    let store = |slot: &mut R, result| store(combine, slot, result, is_first);
+    parts.each(combine, nest, &kept, buffer, store, |items, buffer| {
         if !replace(&mut is_filled, false) {
             buffer.fill(combine.identity());
         }
@@ -451,10 +448,7 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
             drive(narrow.onto(buffer, block, &mut dense), visit);
         }
         simd::dispatch(Reduce { buffer, block, combine });
-        tiles::finish(combine, &mut buffer[..steps(&kept)], &kept, slots, &|slot: &mut R, sum| {
-            store(combine, slot, sum, is_first);
-        });
-    }
+    });
 }
 
 /// Reduces the reduced loops of a block in place, which leaves the sums at the front of the buffer.

@@ -102,9 +102,17 @@ impl Tiling {
         Self { first, take, cascade: Cascade::ONE }
     }
 
-    /// The number of sums in a tile.
-    pub(super) fn width(&self, loops: &[Loop]) -> usize {
-        self.take * steps(&loops[self.first + 1..])
+    /// The number of kept loops around the tiles, if the loops are those of [`parts`].
+    pub(super) fn outer(&self, loops: &[Loop]) -> usize {
+        loops[..self.first].iter().take_while(|l| !l.is_reduced()).count()
+    }
+
+    /// The loops over the sums of a tile: see [`packed`].
+    pub(super) fn tile(&self, loops: &[Loop]) -> Loops {
+        let mut tile = Loops::new();
+        tile.extend(&loops[self.first..]);
+        tile.iter_mut().take(1).for_each(|l| l.len = self.take);
+        packed(tile)
     }
 
     /// The most additions to a tile: calls of [`Levels::carry`].
@@ -151,7 +159,7 @@ pub(super) trait AddRows<T, E: Elements, C: ?Sized = Plus> {
     fn add(&mut self, levels: &mut Levels<'_, T, C>, rows: Nest<'_, (), E>, in_rows: bool);
 }
 
-/// Runs a sum tile by tile.
+/// Runs a sum tile by tile, each of them with the loops of `tile`.
 ///
 /// The nest comes from [`parts`]. `room` has an element for each sum in the levels of one tile.
 #[inline(always)]
@@ -159,35 +167,29 @@ pub(super) fn run<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
     combine: &C,
     nest: Nest<'_, U, E>,
     tiling: Tiling,
+    tile: &[Loop],
     room: &mut [T],
     add: &mut impl AddRows<T, E, C>,
     store: impl Fn(&mut U, T),
 ) {
-    let loops = nest.loops();
-    let outer = loops[..tiling.first].iter().take_while(|l| !l.is_reduced()).count();
-    let tile = shape(&loops[tiling.first..], tiling.take);
-    let (width, kept) = (steps(&tile), tile.iter().filter(|l| !l.is_reduced()).count());
-    let (mut rooms, mut written) = ([const { Loops::new() }; 3], Loops::new());
-    let mut tiles = TileRows::of(nest.read(), tiling, outer, &mut rooms).walk(outer);
-    let mut writes = nest.written(&mut written).walk(kept);
-    while let (Some(rows), Some(slots)) = (tiles.next(), writes.next()) {
+    let mut rooms = [const { Loops::new() }; 3];
+    let (outer, width) = (tiling.outer(nest.loops()), steps(tile));
+    let rows = TileRows::of(nest.read(), tiling, outer, &mut rooms);
+    rows.each(combine, nest, tile, room, store, |rows, room| {
         let mut levels = Levels::new(combine, room, width, tiling.cascade);
         rows.add_to(&mut levels, add);
-        finish(combine, levels.finish(), &tile, slots, &store);
-    }
+        levels.finish();
+    });
 }
 
-/// The loops of a tile, the outermost cut to `take` steps. Operand 0 is the output, and operand 1 is the tile.
-pub(super) fn shape(loops: &[Loop], take: usize) -> Loops {
-    let mut tile = Loops::new();
-    tile.extend(loops);
-    tile.iter_mut().take(1).for_each(|l| l.len = take);
+/// The loops over adjacent sums, outermost first: operand 0 is the output, and operand 1 is the sums.
+pub(super) fn packed(mut loops: Loops) -> Loops {
     let mut width = 1;
-    for l in tile.iter_mut().rev() {
+    for l in loops.iter_mut().rev() {
         l.strides[1] = width;
         width *= l.len.cast_signed();
     }
-    tile
+    loops
 }
 
 /// The rows of tiles.
@@ -196,6 +198,8 @@ pub(super) struct TileRows<'a, E: Elements> {
     pub(super) main: Nest<'a, (), E>,
     /// The narrower rows that a reduced loop leaves where it is cut.
     pub(super) narrow: Option<Nest<'a, (), E>>,
+    /// The number of loops around the tiles.
+    outer: usize,
     /// The number of loops of a row.
     inner: usize,
     /// Whether one call of [`AddRows::add`] adds several rows.
@@ -211,14 +215,12 @@ impl<E: Elements> Clone for TileRows<'_, E> {
 
 impl<E: Elements> Copy for TileRows<'_, E> {}
 
-impl<'a, E: Elements> From<Nest<'a, (), E>> for TileRows<'a, E> {
-    /// Tiles of one row.
-    fn from(rows: Nest<'a, (), E>) -> Self {
-        Self { main: rows, narrow: None, inner: rows.loops().len(), in_rows: false }
-    }
-}
-
 impl<'a, E: Elements> TileRows<'a, E> {
+    /// Tiles of one row each, inside the first `outer` loops.
+    pub(super) fn single(rows: Nest<'a, (), E>, outer: usize) -> Self {
+        Self { main: rows, narrow: None, outer, inner: rows.loops().len() - outer, in_rows: false }
+    }
+
     /// The rows of a nest whose first `outer` loops are outside the tiles.
     #[inline]
     pub(super) fn of(
@@ -231,18 +233,35 @@ impl<'a, E: Elements> TileRows<'a, E> {
         let (cut, inner) = (rows.loops()[first], rows.loops().len() - first);
         let at = cut.len / take * take;
         if take == cut.len {
-            return Self { main: rows, narrow: None, inner, in_rows: first > outer };
+            return Self { main: rows, narrow: None, outer, inner, in_rows: first > outer };
         }
         let narrow = (at < cut.len).then(|| rows.part(first, at, cut.len - at, high));
         let main = rows.part(first, 0, at, low).grouped(first, take, room);
-        Self { main, narrow, inner, in_rows: true }
+        Self { main, narrow, outer, inner, in_rows: true }
     }
 
-    /// Walks the tiles, with the rows of each.
+    /// For each tile, adds its rows by `add` to the front of `room`, reduces the reduced loops of `tile` there, and stores the
+    /// sums in the outputs of `nest`.
     #[inline(always)]
-    pub(super) fn walk(self, outer: usize) -> TileSteps<'a, E> {
-        let walk = |nest: Nest<'a, (), E>| nest.walk(nest.loops().len() - outer);
-        TileSteps { all: self, main: walk(self.main), narrow: self.narrow.map(walk) }
+    pub(super) fn each<U, T: Clone, C: Combine<T> + ?Sized>(
+        self,
+        combine: &C,
+        nest: Nest<'_, U, E>,
+        tile: &[Loop],
+        room: &mut [T],
+        store: impl Fn(&mut U, T),
+        mut add: impl FnMut(TileRows<'_, E>, &mut [T]),
+    ) {
+        let kept = tile.iter().filter(|l| !l.is_reduced()).count();
+        let walk = |nest: Nest<'a, (), E>| nest.walk(nest.loops().len() - self.outer);
+        let (mut main, mut narrow) = (walk(self.main), self.narrow.map(walk));
+        let mut written = Loops::new();
+        let mut slots = nest.written(&mut written).walk(kept);
+        while let (Some(main), Some(slots)) = (main.next(), slots.next()) {
+            let narrow = narrow.as_mut().and_then(Steps::next);
+            add(TileRows { main, narrow, outer: 0, ..self }, room);
+            finish(combine, room, tile, slots, &store);
+        }
     }
 
     /// Adds all rows of the only tile.
@@ -265,25 +284,10 @@ impl<'a, E: Elements> TileRows<'a, E> {
     }
 }
 
-/// The steps of [`TileRows::walk`].
-pub(super) struct TileSteps<'a, E: Elements> {
-    all: TileRows<'a, E>,
-    main: Steps<'a, (), E>,
-    narrow: Option<Steps<'a, (), E>>,
-}
-
-impl<E: Elements> TileSteps<'_, E> {
-    #[inline(always)]
-    pub(super) fn next(&mut self) -> Option<TileRows<'_, E>> {
-        let narrow = self.narrow.as_mut().and_then(Steps::next);
-        Some(TileRows { main: self.main.next()?, narrow, ..self.all })
-    }
-}
-
 /// Reduces the tile's reduced loops in place, by halves, and stores the sums. It begins with the outermost loop, so that
 /// the rows of each loop are adjacent.
 #[inline(always)]
-pub(super) fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
+fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
     combine: &C,
     sums: &mut [T],
     tile: &[Loop],
@@ -334,7 +338,7 @@ mod tests {
         let kept = |l: &&Loop| !l.is_reduced();
         let cut = Some(loops[t.first]).filter(|l| !l.is_reduced()).map_or(1, |l| l.len.div_ceil(t.take));
         let tiles = cut * loops[..t.first].iter().filter(kept).map(|l| l.len).product::<usize>();
-        [t.width(&loops), tiles, t.rows(&loops, limits.rows_at_once), t.cascade.levels]
+        [steps(&t.tile(&loops)), tiles, t.rows(&loops, limits.rows_at_once), t.cascade.levels]
     }
 
     #[test]
@@ -418,8 +422,9 @@ mod tests {
         parts(nest, tiling, |nest, tiling| {
             let before = nest.loops()[..tiling.first].iter().skip_while(|l| !l.is_reduced());
             assert!(before.copied().all(|l| l.is_reduced()), "kept loops outside reduced ones");
-            assert!(tiling.cascade.levels * tiling.width(nest.loops()) <= limits.room);
-            run(&Plus, nest, tiling, &mut room, &mut add, |slot, sum| {
+            assert!(tiling.cascade.levels * steps(&tiling.tile(nest.loops())) <= limits.room);
+            let tile = tiling.tile(nest.loops());
+            run(&Plus, nest, tiling, &tile, &mut room, &mut add, |slot, sum| {
                 *slot += sum;
                 stored.set(stored.get() + 1);
             });

@@ -19,7 +19,7 @@ use crate::kernel::levels::{self, Cascade, Levels, RADIX};
 use crate::kernel::loops::{Loop, Loops, reduced_steps, steps};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
-use crate::kernel::tiles;
+use crate::kernel::tiles::{self, AddRows, Tiling};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NestedLanes {
@@ -60,28 +60,32 @@ impl NestedLanes {
             _ if place < lane && l.is_reduced() => 1,
             _ => 2,
         };
-        let (mut room, mut written, mut scratch) = (Loops::new(), Loops::new(), Scratch::new());
+        let (mut room, mut scratch) = (Loops::new(), Scratch::new());
         let nest = nest.ordered(class, &mut room);
-        let inner = nest.loops()[first..lane].iter().filter(|l| !l.is_reduced()).count();
-        let kept = &nest.loops()[lane - inner..lane];
-        let shape = tiles::shape(kept, kept.first().map_or(1, |l| l.len));
-        let sums = scratch.filled(cascade.levels * width, &T::zero());
-        let mut tiles = nest.read().walk(lane + 1 - first);
-        let mut slots = nest.written(&mut written).walk(inner);
-        while let (Some(tile), Some(slots)) = (tiles.next(), slots.next()) {
-            let mut levels = Levels::new(&Plus, sums, width, cascade);
-            let mut rows = tile.walk(inner + 1);
-            while let Some(row) = rows.next() {
-                let mut lanes = row.walk(1);
-                for sum in levels.first() {
-                    let Some(lane) = lanes.next() else { unreachable!("a lane for each output") };
-                    *sum = sum.clone() + lane::sum_strided(lane.block(false), &mut []);
-                }
-                levels.carry();
+        let loops = nest.loops();
+        let kept = loops[first..lane].iter().filter(|l| !l.is_reduced()).count();
+        let tiling = Tiling { first: lane - kept, take: loops[lane - kept].len, cascade };
+        let tile = tiling.tile(&loops[..lane]);
+        let room = scratch.filled(cascade.levels * width, &T::zero());
+        tiles::run(&Plus, nest, tiling, &tile, room, &mut AddLanes, |slot: &mut S::Slot, sum| {
+            store.store(slot, sum);
+        });
+    }
+}
+
+/// Adds the sum of each lane of a row to its output.
+struct AddLanes;
+
+impl<T: Element> AddRows<T, (T,)> for AddLanes {
+    fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), (T,)>, in_rows: bool) {
+        let mut rows = rows.walk(rows.loops().len() - usize::from(in_rows));
+        while let Some(row) = rows.next() {
+            let mut lanes = row.walk(1);
+            for sum in levels.first() {
+                let Some(lane) = lanes.next() else { unreachable!("a lane for each output") };
+                *sum = sum.clone() + lane::sum_strided(lane.block(false), &mut []);
             }
-            tiles::finish(&Plus, levels.finish(), &shape, slots, &|slot: &mut S::Slot, sum| {
-                store.store(slot, sum);
-            });
+            levels.carry();
         }
     }
 }

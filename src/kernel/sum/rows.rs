@@ -11,7 +11,7 @@
 use super::{Element, Store, SumTask};
 use crate::kernel::combine::Plus;
 use crate::kernel::levels::{Cascade, Levels};
-use crate::kernel::loops::{Loops, steps};
+use crate::kernel::loops::{Loop, Loops, steps};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
 use crate::kernel::threads::{SliceExecutor, SliceTask};
@@ -41,21 +41,15 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
 ) {
     tiles::parts(nest, tiling, |nest, tiling| {
         let loops = nest.loops();
-        let outer = loops[..tiling.first].iter().take_while(|l| !l.is_reduced()).count();
-        if X::SPLITS && sum.is_large && steps(&loops[outer..]) / 2 >= super::GRAIN {
-            columns(nest, tiling, outer, sum);
+        let tile = tiling.tile(loops);
+        let store = |slot: &mut S::Slot, total| sum.store.store(slot, total);
+        if X::SPLITS && sum.is_large && steps(&loops[tiling.outer(loops)..]) / 2 >= super::GRAIN {
+            columns(nest, tiling, &tile, sum, store);
         } else {
             let mut scratch = Scratch::new();
-            let room = scratch.filled(tiling.cascade.levels * tiling.width(loops), &T::zero());
-            let store = |slot: &mut S::Slot, total| sum.store.store(slot, total);
-            tiles::run(
-                &Plus,
-                nest,
-                tiling,
-                room,
-                &mut AddRowsFrom { column: 0, at_once: sum.at_once },
-                store,
-            );
+            let room = scratch.filled(tiling.cascade.levels * steps(&tile), &T::zero());
+            let add = &mut AddRowsFrom { column: 0, at_once: sum.at_once };
+            tiles::run(&Plus, nest, tiling, &tile, room, add, store);
         }
     });
 }
@@ -71,22 +65,16 @@ pub(crate) struct Columns<'a, T> {
 fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>(
     nest: Nest<'_, S::Slot, (T,)>,
     tiling: Tiling,
-    outer: usize,
+    tile: &[Loop],
     sum: &SumTask<'_, S, X>,
+    store: impl Fn(&mut S::Slot, T),
 ) {
-    let loops = nest.loops();
-    let shape = tiles::shape(&loops[tiling.first..], tiling.take);
-    let kept = shape.iter().filter(|l| !l.is_reduced()).count();
-    let mut tile = vec![T::zero(); steps(&shape)];
-    let (mut rooms, mut written) = ([const { Loops::new() }; 3], Loops::new());
-    let mut tiles = TileRows::of(nest.read(), tiling, outer, &mut rooms).walk(outer);
-    let mut slots = nest.written(&mut written).walk(kept);
-    while let (Some(rows), Some(slots)) = (tiles.next(), slots.next()) {
-        sum.executor.run_slice(&mut tile, &Columns { rows, cascade: tiling.cascade, at_once: sum.at_once });
-        tiles::finish(&Plus, &mut tile, &shape, slots, &|slot: &mut S::Slot, total| {
-            sum.store.store(slot, total);
-        });
-    }
+    let Tiling { cascade, .. } = tiling;
+    let (mut sums, mut rooms) = (vec![T::zero(); steps(tile)], [const { Loops::new() }; 3]);
+    let rows = TileRows::of(nest.read(), tiling, tiling.outer(nest.loops()), &mut rooms);
+    rows.each(&Plus, nest, tile, &mut sums, store, |rows, sums| {
+        sum.executor.run_slice(sums, &Columns { rows, cascade, at_once: sum.at_once });
+    });
 }
 
 impl<T: Element> SliceTask<T> for Columns<'_, T> {
