@@ -169,7 +169,7 @@ pub(super) fn run<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
     tiling: Tiling,
     tile: &[Loop],
     room: &mut [T],
-    add: &mut impl AddRows<T, E, C>,
+    add: &mut dyn AddRows<T, E, C>,
     store: impl Fn(&mut U, T),
 ) {
     let mut rooms = [const { Loops::new() }; 3];
@@ -269,7 +269,7 @@ impl<'a, E: Elements> TileRows<'a, E> {
     pub(super) fn add_to<T: Clone, C: Combine<T> + ?Sized>(
         self,
         levels: &mut Levels<'_, T, C>,
-        add: &mut impl AddRows<T, E, C>,
+        add: &mut dyn AddRows<T, E, C>,
     ) {
         let mut main = self.main.walk(self.inner + usize::from(self.in_rows));
         let mut narrow = self.narrow.map(|rows| rows.walk(self.inner));

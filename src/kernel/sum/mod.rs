@@ -192,14 +192,13 @@ enum SumStrategy {
 }
 
 impl SumStrategy {
-    /// `is_nested` is whether the sum of which these loops are a part has nested lanes: that depends on loops that are cut.
     /// `at_once` is the number of rows that are read at once.
     #[inline]
-    fn of<T>(loops: &[Loop], is_nested: Option<bool>, at_once: usize) -> Self {
+    fn of<T>(loops: &[Loop], at_once: usize) -> Self {
         let capacity = Scratch::capacity::<T>();
         if let Some(lanes) = Lanes::of(loops, at_once) {
             Self::Lanes(lanes)
-        } else if let Some(lanes) = NestedLanes::of(loops, capacity, is_nested) {
+        } else if let Some(lanes) = NestedLanes::of(loops, capacity) {
             Self::NestedLanes(lanes)
         } else if let Some(streams) = Streams::of(loops, capacity).filter(|_| at_once > 1) {
             Self::Streams(streams)
@@ -210,37 +209,35 @@ impl SumStrategy {
             ))
         }
     }
+
+    /// The first loop that must not be cut, because the order of summation depends on it. Neither may those inside it.
+    fn first_uncut(&self, loops: &[Loop]) -> usize {
+        match self {
+            Self::Streams(_) | Self::Lanes(Lanes::Channels(_)) => loops.len() - 2,
+            Self::Lanes(_) | Self::NestedLanes(_) => loops.len(),
+            Self::Tiles(tiling) => tiling.first,
+        }
+    }
 }
 
 /// A sum, with the executor for its parts.
 pub(crate) struct SumTask<'s, S, X> {
     store: &'s S,
     executor: X,
+    /// That of the whole sum. It serves each part, which differs in the lengths of kept loops only.
+    strategy: SumStrategy,
     /// Whether the sum is large enough for several threads.
     is_large: bool,
-    /// The first loop that must not be cut. Neither may those inside it.
-    first_uncut: usize,
-    /// Whether the whole sum has nested lanes, if it is large.
-    is_nested: Option<bool>,
     /// The number of rows that are read at once.
     at_once: usize,
 }
 
 fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, executor: X) {
     let loops = nest.loops();
-    let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= PARALLEL_BYTES;
-    // each part chooses its strategy when it runs: this choice only serves to cut
     let at_once = rows_at_once::<T>(loops);
-    let strategy = is_large.then(|| SumStrategy::of::<T>(loops, None, at_once));
-    let is_nested = strategy.map(|strategy| matches!(strategy, SumStrategy::NestedLanes(_)));
-    let first_uncut = match strategy {
-        None => 0,
-        // their order of summation depends on the two innermost loops
-        Some(SumStrategy::Streams(_) | SumStrategy::Lanes(Lanes::Channels(_))) => loops.len() - 2,
-        Some(SumStrategy::Lanes(_) | SumStrategy::NestedLanes(_)) => loops.len(),
-        Some(SumStrategy::Tiles(tiling)) => tiling.first,
-    };
-    executor.run(nest, &SumTask { store, executor, is_large, first_uncut, is_nested, at_once });
+    let strategy = SumStrategy::of::<T>(loops, at_once);
+    let is_large = X::SPLITS && steps(loops).saturating_mul(size_of::<T>()) >= PARALLEL_BYTES;
+    executor.run(nest, &SumTask { store, executor, strategy, is_large, at_once });
 }
 
 impl<T, S, X> Task<S::Slot, (T,)> for SumTask<'_, S, X>
@@ -254,18 +251,17 @@ where
     }
 
     fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
-        place < self.first_uncut && !loops[place].is_reduced()
+        self.is_large && place < self.strategy.first_uncut(loops) && !loops[place].is_reduced()
     }
 
-    /// A part has the strategy of the whole nest: it differs in the lengths of kept loops only.
     #[inline]
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
-        match SumStrategy::of::<T>(part.loops(), self.is_nested, self.at_once) {
+        match &self.strategy {
             SumStrategy::Lanes(Lanes::Strided) => lanes::strided_lanes(part, self.store),
-            SumStrategy::Lanes(lanes) => simd::dispatch(SumLanes { lanes, nest: part, store: self.store }),
+            &SumStrategy::Lanes(lanes) => simd::dispatch(SumLanes { lanes, nest: part, store: self.store }),
             SumStrategy::NestedLanes(lanes) => lanes.run(part, self.store),
             SumStrategy::Streams(streams) => streams.run(part, self.store),
-            SumStrategy::Tiles(tiling) => rows::run(part, tiling, self),
+            &SumStrategy::Tiles(tiling) => rows::run(part, tiling, self),
         }
     }
 }

@@ -12,21 +12,18 @@
 //! Lanes are read one at a time, as far as possible in memory's order: as rows of tiles, several would be read side by
 //! side, which memory serves slower.
 
+use super::rows::in_tiles;
 use super::{Element, Store};
-use crate::kernel::combine::Plus;
 use crate::kernel::lane::{self, LONGEST};
 use crate::kernel::levels::{self, Cascade, Levels, RADIX};
 use crate::kernel::loops::{Loop, Loops, reduced_steps, steps};
-use crate::kernel::memory::Scratch;
 use crate::kernel::nest::Nest;
-use crate::kernel::tiles::{self, AddRows, Tiling};
+use crate::kernel::tiles::{AddRows, Tiling};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NestedLanes {
     /// The outermost reduced loop.
     first: usize,
-    /// The number of outputs along the loops inside it.
-    width: usize,
     cascade: Cascade,
 }
 
@@ -36,8 +33,7 @@ impl NestedLanes {
     /// The fewest outputs: for fewer, several threads share the rows of tiles.
     const FEWEST: usize = 16;
 
-    /// `is_nested` is the choice for the whole of which these loops are a part.
-    pub(super) fn of(loops: &[Loop], capacity: usize, is_nested: Option<bool>) -> Option<Self> {
+    pub(super) fn of(loops: &[Loop], capacity: usize) -> Option<Self> {
         let (lane, outer) = loops.split_last()?;
         if !lane.is_reduced() || lane.strides[1] != 1 || !(Self::SHORTEST..=LONGEST).contains(&lane.len) {
             return None;
@@ -46,30 +42,24 @@ impl NestedLanes {
         let outputs = |loops: &[Loop]| steps(loops) / reduced_steps(loops);
         let (width, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
         let cascade = Cascade { levels: levels::count(rows, RADIX), carry_every: RADIX };
-        let are_many = || outputs(outer) >= Self::FEWEST && cascade.levels * width <= capacity;
-        is_nested.unwrap_or_else(are_many).then_some(Self { first, width, cascade })
+        let are_many = outputs(outer) >= Self::FEWEST && cascade.levels * width <= capacity;
+        are_many.then_some(Self { first, cascade })
     }
 
-    // Not inline: a function with a large stack frame takes time to enter.
-    #[inline(never)]
-    pub(super) fn run<T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-        let Self { first, width, cascade } = self;
+    pub(super) fn run<T: Element, S: Store<T>>(&self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+        let &Self { first, cascade } = self;
         let lane = nest.loops().len() - 1;
         let class = |place, l: &Loop| match place {
             _ if place < first => 0,
             _ if place < lane && l.is_reduced() => 1,
             _ => 2,
         };
-        let (mut room, mut scratch) = (Loops::new(), Scratch::new());
+        let mut room = Loops::new();
         let nest = nest.ordered(class, &mut room);
         let loops = nest.loops();
         let kept = loops[first..lane].iter().filter(|l| !l.is_reduced()).count();
         let tiling = Tiling { first: lane - kept, take: loops[lane - kept].len, cascade };
-        let tile = tiling.tile(&loops[..lane]);
-        let room = scratch.filled(cascade.levels * width, &T::zero());
-        tiles::run(&Plus, nest, tiling, &tile, room, &mut AddLanes, |slot: &mut S::Slot, sum| {
-            store.store(slot, sum);
-        });
+        in_tiles(nest, tiling, &tiling.tile(&loops[..lane]), &mut AddLanes, store);
     }
 }
 
@@ -100,19 +90,19 @@ mod tests {
         let nested = |loops: &[(usize, [isize; 2])], capacity| {
             let of =
                 |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-            NestedLanes::of(&loops.iter().map(of).collect::<Vec<_>>(), capacity, None)
-                .map(|lanes| [lanes.first, lanes.width, lanes.cascade.levels])
+            NestedLanes::of(&loops.iter().map(of).collect::<Vec<_>>(), capacity)
+                .map(|lanes| [lanes.first, lanes.cascade.levels])
         };
         let images = |channels: usize, lane: usize| {
             nested(&[(32, [0, 9000]), (channels, [1, 900]), (lane, [0, 1])], 128)
         };
         // 32 rows in two levels of 64 outputs each
-        assert_eq!([images(64, 192), images(64, 191)], [Some([0, 64, 2]), None]);
-        assert_eq!([images(16, 192), images(15, 192), images(65, 192)], [Some([0, 16, 2]), None, None]);
-        assert_eq!([images(64, LONGEST), images(64, LONGEST + 1)], [Some([0, 64, 2]), None]);
+        assert_eq!([images(64, 192), images(64, 191)], [Some([0, 2]), None]);
+        assert_eq!([images(16, 192), images(15, 192), images(65, 192)], [Some([0, 2]), None, None]);
+        assert_eq!([images(64, LONGEST), images(64, LONGEST + 1)], [Some([0, 2]), None]);
         // the outer loops are kept
         let outer = [(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])];
-        assert_eq!(nested(&outer, 128), Some([1, 3, 1]));
+        assert_eq!(nested(&outer, 128), Some([1, 1]));
         // strided lanes, and rows
         assert_eq!(nested(&[(32, [0, 9000]), (64, [1, 900]), (200, [0, 2])], 128), None);
         assert_eq!(nested(&[(32, [0, 9000]), (2, [0, 900]), (200, [1, 1])], 128), None);

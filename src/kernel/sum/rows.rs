@@ -31,9 +31,6 @@ impl<T: Element> AddRows<T, (T,)> for AddRowsFrom {
     }
 }
 
-/// Sums a nest tile by tile.
-// Not inline: a function with a large stack frame takes time to enter.
-#[inline(never)]
 pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>(
     nest: Nest<'_, S::Slot, (T,)>,
     tiling: Tiling,
@@ -42,16 +39,27 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
     tiles::parts(nest, tiling, |nest, tiling| {
         let loops = nest.loops();
         let tile = tiling.tile(loops);
-        let store = |slot: &mut S::Slot, total| sum.store.store(slot, total);
         if X::SPLITS && sum.is_large && steps(&loops[tiling.outer(loops)..]) / 2 >= super::GRAIN {
-            columns(nest, tiling, &tile, sum, store);
+            columns(nest, tiling, &tile, sum);
         } else {
-            let mut scratch = Scratch::new();
-            let room = scratch.filled(tiling.cascade.levels * steps(&tile), &T::zero());
-            let add = &mut AddRowsFrom { column: 0, at_once: sum.at_once };
-            tiles::run(&Plus, nest, tiling, &tile, room, add, store);
+            in_tiles(nest, tiling, &tile, &mut AddRowsFrom { column: 0, at_once: sum.at_once }, sum.store);
         }
     });
+}
+
+/// Sums a nest tile by tile.
+// Not inline: a function with a large stack frame takes time to enter.
+#[inline(never)]
+pub(super) fn in_tiles<T: Element, S: Store<T>>(
+    nest: Nest<'_, S::Slot, (T,)>,
+    tiling: Tiling,
+    tile: &[Loop],
+    add: &mut dyn AddRows<T, (T,)>,
+    store: &S,
+) {
+    let mut scratch = Scratch::new();
+    let room = scratch.filled(tiling.cascade.levels * steps(tile), &T::zero());
+    tiles::run(&Plus, nest, tiling, tile, room, add, |slot, sum| store.store(slot, sum));
 }
 
 /// Some columns of a large tile.
@@ -67,10 +75,10 @@ fn columns<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'c, T>>>
     tiling: Tiling,
     tile: &[Loop],
     sum: &SumTask<'_, S, X>,
-    store: impl Fn(&mut S::Slot, T),
 ) {
     let Tiling { cascade, .. } = tiling;
     let (mut sums, mut rooms) = (vec![T::zero(); steps(tile)], [const { Loops::new() }; 3]);
+    let store = |slot: &mut S::Slot, total| sum.store.store(slot, total);
     let rows = TileRows::of(nest.read(), tiling, tiling.outer(nest.loops()), &mut rooms);
     rows.each(&Plus, nest, tile, &mut sums, store, |rows, sums| {
         sum.executor.run_slice(sums, &Columns { rows, cascade, at_once: sum.at_once });

@@ -62,8 +62,8 @@ impl Streams {
 
     // Not inline: a function with a large stack frame takes time to enter.
     #[inline(never)]
-    pub(super) fn run<T: Element, S: Store<T>>(self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-        let Self { rows, last_len, width, merged } = self;
+    pub(super) fn run<T: Element, S: Store<T>>(&self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+        let &Self { rows, last_len, width, merged } = self;
         let mut scratch = Scratch::new();
         let tile = scratch.filled(width, &T::zero());
         let mut runs = nest.blocks(2, merged == 1);
