@@ -13,7 +13,7 @@
 use super::loops::PART;
 use super::memory::array;
 use super::nest::{Block, Run, by_halves};
-use super::simd::{self, Cpu, Work};
+use super::simd::{self, Cpu, Work, end_of_reads};
 use super::store::{Onto, Store};
 use core::hint::black_box;
 use num_traits::Zero;
@@ -167,6 +167,8 @@ pub(super) fn reduce<T: Clone>(x: &[T], identity: &T, op: &impl Fn(T, T) -> T) -
     if x.len() < 8 {
         for x in x {
             total = op(total, x.clone());
+            // few: not to be vectorised
+            end_of_reads();
         }
         return total;
     }
