@@ -2,9 +2,9 @@
 //! that they hand in.
 
 use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::each::{Cloning, to_new};
+use crate::kernel::each::copy_like;
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Input, Inputs, Output};
+use crate::kernel::nest::{Input, Output};
 use crate::kernel::store::{Fresh, Overwrite, Store};
 use crate::kernel::sum::{Sums, sum_into, sum_to_new};
 use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, sum_target, sums_to, without_axes};
@@ -69,7 +69,7 @@ pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
             return reserved.cloned(slice);
         }
         if !const { needs_drop::<A>() } {
-            return to_new(reserved, &Inputs::from((array,)), Cloning);
+            return copy_like(reserved, array);
         }
     }
     sum_to_new(Input::of(array), reserved, dropped, executor)

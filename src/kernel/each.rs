@@ -14,33 +14,31 @@
 //!
 //! A closure is compiled into one loop for each kind of row that [`Elements::row`] has: in these, each operand moves by
 //! one element or stays. Other operands of plain numbers are copied to a buffer in L1, which is kept while they repeat.
-//! Elements of other types are visited one by one. Small arrays are visited without a plan.
+//! Elements of other types are visited one by one. Small arrays are visited without a plan. A pass that only copies plain
+//! numbers needs no buffer: where they are adjacent across the rows, tiles of them are transposed in registers.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::loops::{Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, is_adjacent, operands, steps};
-use super::memory::{COPY, LARGEST_COPY, Reserved};
+use super::loops::{
+    Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, innermost, is_adjacent, operands, steps,
+};
+use super::memory::{COPY, LARGEST_COPY, LINE, Reserved, WriteOnly, plain_size};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
-use super::simd::{self, Cpu, Work};
+use super::order::IsInside;
+use super::simd::{self, Cpu, TILE, Work};
 use super::strided::SMALL;
 use super::threads::{Executor, Task, Threads};
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, needs_drop};
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Shorter rows are merged into longer ones.
 const SHORT_ROW: usize = 16;
 /// Rows of at least this many elements need not be merged.
 const LONG_ROW: usize = 64;
-/// Bytes of a cache line.
-const LINE: usize = 64;
-/// The most bytes of cache lines that stay in L2 until their other elements are read.
-const CACHED: usize = 128 << 10;
-/// Lines at multiples of this distance, in bytes, evict each other: they share a set of the cache.
-const CONFLICT_STRIDE: usize = 2 << 10;
-/// From this many lines on, reading one after the other is faster than reading in blocks, if the lines stay in L2.
-const MANY_LINES: usize = 512;
 /// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
 const PAGES: usize = 128;
+/// The rows and columns of a block that is copied in tiles.
+const BLOCK: usize = 64;
 /// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 64;
 
@@ -53,9 +51,9 @@ pub(crate) trait Make<R, E: Elements> {
 #[derive(Clone, Copy)]
 pub(crate) struct Write<M>(pub(crate) M);
 
-impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
+impl<R, E: Elements, M: Make<R, E>> Visit<WriteOnly<R>, E> for Write<M> {
     #[inline(always)]
-    fn visit(&mut self, out: &mut MaybeUninit<R>, items: E::Refs<'_>) {
+    fn visit(&mut self, out: &mut WriteOnly<R>, items: E::Refs<'_>) {
         out.write(self.0.make(items));
     }
 }
@@ -70,28 +68,42 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut impl Visit<T, E>,
 ) {
-    over_each(out, inputs, &mut |nest, rows| block(nest, rows, visit));
+    over_each(Output::of(out), inputs, &mut |nest, rows| block(nest, rows, visit));
 }
 
 /// [`each`] with the closure behind a trait object: compiled once for each tuple of element types.
 #[inline(never)]
-pub(crate) fn over_each<T, E: Elements, D: Dimension>(
-    out: &mut ArrayRef<T, D>,
+pub(crate) fn over_each<T, E: Elements>(
+    mut out: Output<'_, T>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, T, E>,
 ) {
-    if let Some(mut nest) = Nest::small(&mut [Loop::ONE; 2], None, Output::of(out), inputs) {
-        let moving = moving_along(&nest);
-        if moving.is_some() || steps(nest.loops()) <= TINY {
-            return visit(&mut nest, moving.map(Rows::of));
-        }
+    let mut room = [Loop::ONE; 2];
+    let small = Nest::small(&mut room, None, out.reborrow(), inputs);
+    if !small.is_some_and(|nest| visit_small(nest, visit)) {
+        planned(out, inputs, visit, drive);
     }
-    planned(Output::of(out), inputs, visit);
 }
 
-/// [`over_each`] by a plan: compiled once for all numbers of axes.
+/// Visits a small nest without a plan, if that is faster. Returns whether it is.
+#[inline(always)]
+fn visit_small<T, E: Elements>(mut nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) -> bool {
+    let moving = moving_along(&nest);
+    let is_faster = moving.is_some() || steps(nest.loops()) <= TINY;
+    if is_faster {
+        visit(&mut nest, moving.map(Rows::of));
+    }
+    is_faster
+}
+
+/// [`over_each`] by a plan.
 #[inline(never)]
-fn planned<T, E: Elements>(out: Output<'_, T>, inputs: &Inputs<'_, E>, visit: &mut VisitBlock<'_, T, E>) {
+fn planned<T, E: Elements>(
+    out: Output<'_, T>,
+    inputs: &Inputs<'_, E>,
+    visit: &mut VisitBlock<'_, T, E>,
+    drive: fn(Nest<'_, T, E>, &mut VisitBlock<'_, T, E>),
+) {
     if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, out, inputs, Outside::Written) {
         drive(nest, visit);
     }
@@ -116,7 +128,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
 pub(crate) fn to_new_by<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
+    visit: &mut VisitBlock<'_, WriteOnly<R>, E>,
 ) -> Array<R, D> {
     written_like(reserved, inputs, |out| over_each(out, inputs, visit))
 }
@@ -126,9 +138,10 @@ pub(crate) fn to_new_by<R, E: Elements, D: Dimension>(
 fn written_like<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
-    fill: impl FnOnce(&mut ArrayRef<MaybeUninit<R>, D>),
+    fill: impl FnOnce(Output<'_, WriteOnly<R>>),
 ) -> Array<R, D> {
-    reserved.written(Some(&|shape, former, latter| inputs.is_inside(shape, former, latter)), fill)
+    let is_inside: &IsInside<'_> = &|shape, former, latter| inputs.is_inside(shape, former, latter);
+    reserved.written(Some(is_inside), |out| fill(Output::of(out).write_only()))
 }
 
 /// The fewest elements to hand to another thread. Measured with a sum of two `f32` arrays on two threads: up to 2^18
@@ -170,7 +183,7 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
     make: impl Make<R, E> + Copy + Sync,
 ) -> Array<R, D> {
-    written_like(reserved, inputs, |out| par_each(Output::of(out), inputs, Write(make)))
+    written_like(reserved, inputs, |out| par_each(out, inputs, Write(make)))
 }
 
 /// Clones the only operand.
@@ -199,12 +212,26 @@ pub(crate) fn copy<A: Clone, D: Dimension>(reserved: Reserved<A, D>, array: &Arr
     reserved.written(None, |out| copy_into_uninit(out, array))
 }
 
+/// [`copy`], with the array's order of axes in memory.
+pub(crate) fn copy_like<A: Clone, D: Dimension, E: Dimension>(
+    reserved: Reserved<A, E>,
+    array: &ArrayRef<A, D>,
+) -> Array<A, E> {
+    let inputs = Inputs::from((array,));
+    written_like(reserved, &inputs, |out| copy_over(out, &inputs))
+}
+
 /// Clones the elements of the array into `out`, to whose shape the array stretches.
 pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<A, E>,
     array: &ArrayRef<A, D>,
 ) {
-    each(out, &Inputs::from((array,)), &mut Cloning);
+    let inputs = Inputs::from((array,));
+    if const { needs_drop::<A>() } {
+        each(out, &inputs, &mut Cloning);
+    } else {
+        copy_over(Output::of(out).overwriting(), &inputs);
+    }
 }
 
 /// [`copy_into`] for an uninitialised array, whose elements are not dropped.
@@ -212,7 +239,49 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<MaybeUninit<A>, E>,
     array: &ArrayRef<A, D>,
 ) {
-    each(out, &Inputs::from((array,)), &mut Write(Cloning));
+    copy_over(Output::of(out).write_only(), &Inputs::from((array,)));
+}
+
+/// Clones the elements of the only input. Plain numbers that are adjacent across rows are copied in [tiles](Nest::copy_across).
+#[inline(never)]
+fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A,)>) {
+    let visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)> = &mut |nest, rows| match rows {
+        None if nest.is_across() => nest.copy_across(),
+        _ => block(nest, rows, &mut Write(Cloning)),
+    };
+    let mut room = [Loop::ONE; 2];
+    let small = Nest::small(&mut room, None, out.reborrow(), inputs);
+    let copied = |mut nest: Nest<'_, WriteOnly<A>, (A,)>| {
+        if nest.is_across() {
+            nest.copy_across();
+            return true;
+        }
+        visit_small(nest, visit)
+    };
+    if !small.is_some_and(copied) {
+        planned(out, inputs, visit, drive_copies);
+    }
+}
+
+/// [`drive`] for copies, of which `visit` makes those with rows of `None` in tiles.
+fn drive_copies<A>(nest: Nest<'_, WriteOnly<A>, (A,)>, visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)>) {
+    match across_rows(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
+        Some(across) => in_blocks(nest, across, [BLOCK; 2], &mut |nest| {
+            let mut blocks = nest.walk(2);
+            while let Some(mut block) = blocks.next() {
+                visit(&mut block, None);
+            }
+        }),
+        None => drive(nest, visit),
+    }
+}
+
+/// The loop across the rows of a copy along which the input is adjacent, unless it is along the rows.
+fn across_rows(loops: &[Loop]) -> Option<usize> {
+    let (row, outer) = innermost(loops);
+    let is_across = |l: &Loop| l.strides[1] == 1 && l.len.min(row.len) >= TILE;
+    let is_strided = row.strides[0] == 1 && !matches!(row.strides[1], 0 | 1);
+    outer.iter().rposition(is_across).filter(|_| is_strided)
 }
 
 /// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops with its rows, or `None` if no loop is
@@ -329,7 +398,7 @@ impl PassStrategy {
 }
 
 impl PassStrategy {
-    /// Blocks of whole cache lines, if lines would be evicted before their other elements are read.
+    /// Blocks of whole cache lines, each of which is read once.
     fn transposed(
         loops: &[Loop],
         count: usize,
@@ -337,14 +406,10 @@ impl PassStrategy {
         largest: usize,
     ) -> Option<Self> {
         let (row, outer) = loops.split_last()?;
-        let evicts = |k: usize| {
-            let step = row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0));
-            let stays =
-                row.len >= MANY_LINES && row.len * LINE <= CACHED && !step.is_multiple_of(CONFLICT_STRIDE);
-            step >= LINE && !stays
-        };
+        let skips_lines =
+            |&k: &usize| row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0)) >= LINE;
         let across = (1..=count)
-            .filter(|&k| evicts(k))
+            .filter(skips_lines)
             .find_map(|k| outer.iter().position(|l| l.strides[k].unsigned_abs() == 1 && l.strides[0] != 0))?;
         let copied = bits(count, |k| row.strides[k] != 1);
         let line = LINE / largest;
@@ -603,24 +668,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_would_be_evicted_are_read_in_blocks() {
+    fn lines_are_read_once() {
         let transposed = |copied, across, take| PassStrategy::Transposed { copied, across, take };
         let square = |n: usize| [(n, [n.cast_signed(), 1, n.cast_signed()]), (n, [1, n.cast_signed(), 1])];
         assert_eq!(way(&square(300)), transposed(0b01, 0, [16, 128]));
         assert_eq!(way(&square(20)), transposed(0b01, 0, [16, 20]));
         assert_eq!(way(&square(7)), copied(0b01, 0, 7));
-        // many lines, which stay in the cache or do not
-        assert_eq!(way(&square(700)), copied(0b01, 1, 350));
-        assert_eq!([1024, 3000].map(|n| way(&square(n))), [transposed(0b01, 0, [16, 128]); 2]);
-        let lines = |n: usize, bytes: isize| way(&[(90, [3000, 1, 0]), (n, [1, bytes / 4, 1])]);
-        let is_transposed = |way| matches!(way, PassStrategy::Transposed { .. });
-        let in_l2 = CACHED / LINE;
-        for (n, expected) in [(MANY_LINES - 1, true), (MANY_LINES, false), (in_l2, false), (in_l2 + 1, true)]
-        {
-            assert_eq!(is_transposed(lines(n, 360)), expected, "{n} lines");
-        }
-        // lines that evict each other, the shortest distance of lines
-        assert!(is_transposed(lines(MANY_LINES, 1 << 12)) && is_transposed(lines(90, 64)));
+        assert_eq!([700, 3000].map(|n| way(&square(n))), [transposed(0b01, 0, [16, 128]); 2]);
+        // the shortest distance of lines
+        assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 16, 1])]), transposed(0b01, 0, [16, 128]));
         // the other operand, larger elements, a loop between the two
         assert_eq!(way(&[(90, [90, 0, 1]), (300, [1, 0, 90])]), transposed(0b11, 0, [16, 128]));
         assert_eq!(way_of(&square(300), |_| Some(8)), transposed(0b01, 0, [8, 128]));
@@ -632,6 +688,25 @@ mod tests {
         assert_eq!(way_of(&square(300), |_| Some(16)), copied(0b01, 1, 100));
         assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 15, 1])]), copied(0b01, 1, 300));
         assert_eq!(way_of(&square(300), |_| None), DIRECT(None));
+    }
+
+    #[test]
+    fn copies_across_rows() {
+        let across = |loops: &[(usize, [isize; 2])]| {
+            let of = |&(len, [out, a]): &(usize, [isize; 2])| Loop { len, strides: [out, a, 0, 0, 0, 0, 0] };
+            across_rows(&loops.iter().map(of).collect::<Vec<_>>())
+        };
+        assert_eq!(across(&[(9, [90, 1]), (90, [1, 9])]), Some(0));
+        assert_eq!(across(&[(9, [900, 1]), (10, [90, 1]), (90, [1, -9])]), Some(1));
+        assert_eq!(across(&[(9, [900, 1]), (10, [90, 0]), (90, [1, 9])]), Some(0));
+        // few rows, short rows
+        assert_eq!([4, 3].map(|n| across(&[(n, [90, 1]), (90, [1, 9])])), [Some(0), None]);
+        assert_eq!([4, 3].map(|n| across(&[(90, [9, 1]), (n, [1, 9])])), [Some(0), None]);
+        // adjacent or repeated along the rows, strided or reversed across them, an output with a stride
+        for [to, from, around] in [[1, 1, 1], [1, 0, 1], [1, 9, 2], [1, 9, -1], [2, 9, 1]] {
+            assert_eq!(across(&[(9, [180, around]), (90, [to, from])]), None);
+        }
+        assert_eq!(across(&[(9, [1, 2])]), None);
     }
 
     #[test]
@@ -681,7 +756,7 @@ mod tests {
             let mut out = Array2::<u8>::zeros((2, columns));
             let (a, mut seen) = (Array2::<u8>::zeros((1, step * columns)), None);
             over_each(
-                &mut out.slice_mut(s![..;-1, ..]),
+                Output::of(&mut out.slice_mut(s![..;-1, ..])),
                 &Inputs::from((&*a.slice(s![.., ..;step]),)),
                 &mut |nest: &mut Nest<'_, u8, (u8,)>, _| {
                     seen.get_or_insert(nest.loops()[0].strides[0] < 0);

@@ -5,6 +5,7 @@
 
 use super::loops::{Loop, OPERANDS, steps};
 use super::order::{IsInside, ordered};
+use super::simd::{Bits, TILE};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -175,6 +176,8 @@ pub(crate) const fn forgettable<T>() -> bool {
     !needs_drop::<T>() && size_of::<T>() > 0 && size_of::<T>() <= 64 && align_of::<T>() <= 64
 }
 
+/// Bytes of a cache line.
+pub(crate) const LINE: usize = 64;
 /// Bytes of one operand's copy, which stays in L1 beside the copies of the others.
 pub(crate) const COPY: usize = 2 << 10;
 /// The most bytes of one copy.
@@ -241,7 +244,7 @@ impl Buffers {
 /// # Safety
 /// `from`, moved along the loops by the strides of operand `k`, points to valid elements, and there is room at `to` for
 /// one element for each index.
-unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut B) {
+unsafe fn copy_block<B: Bits>(from: *const B, k: usize, loops: &[Loop], to: *mut B) {
     let (outer, inner) = match *loops {
         [] => (Loop::ONE, loops),
         // the sizes of most numbers; short rows of other sizes are copied element by element
@@ -268,8 +271,10 @@ unsafe fn copy_block<B: Copy>(from: *const B, k: usize, loops: &[Loop], to: *mut
         [rows, row]
             if const { matches!(size_of::<B>(), 4 | 8) } && rows.strides[k] == 1 && row.strides[k] > 1 =>
         {
+            let stride = row.len.cast_signed();
             // SAFETY: The caller promises the elements and the room.
-            return unsafe { copy_transposed(from, row.strides[k], [rows.len, row.len], to) };
+            unsafe { copy_transposed(from, row.strides[k], [rows.len, row.len], to, stride) };
+            return;
         }
         [outer, ref inner @ ..] => (outer, inner),
     };
@@ -307,26 +312,81 @@ unsafe fn repeat<B: Copy>(from: *const B, to: *mut B, len: usize) {
     unsafe { slice::from_raw_parts_mut(to.cast(), len).fill(MaybeUninit::new(*from)) };
 }
 
-/// [`copy_block`] for rows with stride `step` and adjacent columns. It copies eight columns of `to` at a time, because
-/// cache lines at a distance of a power of two evict each other.
+/// Cache lines at multiples of this distance, in bytes, evict each other: they share a set of the cache.
+const CONFLICT_STRIDE: usize = 2 << 10;
+/// The lines that such a set holds.
+const FEW_LINES: usize = 8;
+
+/// Copies elements to `sizes[0]` rows of `sizes[1]` adjacent elements each, tile by tile. In `from`, elements are adjacent
+/// across the rows, and `step` apart along a row; rows of `to` are `stride` apart.
+///
+/// Where the lines of `from` evict each other, whole lines are read at once; where those of `to` do too, half lines.
 ///
 /// # Safety
-/// As [`copy_block`].
-unsafe fn copy_transposed<B: Copy>(from: *const B, step: isize, [rows, width]: [usize; 2], to: *mut B) {
-    const AT_ONCE: usize = 8;
-    for first in (0..width).step_by(AT_ONCE) {
-        for row in 0..rows {
-            // SAFETY: The caller promises the elements and the room.
-            unsafe {
-                let from = from.add(row).offset(first.cast_signed() * step);
-                let to = to.add(row * width + first);
-                if width - first >= AT_ONCE {
-                    to.cast::<[B; AT_ONCE]>()
-                        .write_unaligned(array(|i| *from.offset(i.cast_signed() * step)));
-                } else {
-                    (0..width - first).for_each(|i| to.add(i).write(*from.offset(i.cast_signed() * step)));
-                }
+/// There are valid elements in `from`, and there is room for them in `to`.
+unsafe fn copy_transposed<B: Bits>(
+    from: *const B,
+    step: isize,
+    sizes: [usize; 2],
+    to: *mut B,
+    stride: isize,
+) {
+    let [rows, width] = sizes.map(|size| size / TILE * TILE);
+    let tile = |row: usize, column: usize| {
+        // SAFETY: The caller promises the elements and the room.
+        unsafe {
+            let from = from.add(row).offset(column.cast_signed() * step);
+            let to = to.offset(row.cast_signed() * stride).add(column);
+            let tile = array(|i| from.offset(i.cast_signed() * step).cast::<[B; TILE]>().read_unaligned());
+            for (i, row) in (0..).zip(B::transposed(tile)) {
+                to.offset(i * stride).cast::<[B; TILE]>().write_unaligned(row);
             }
+        }
+    };
+    let conflicts =
+        |step: isize| step.unsigned_abs().wrapping_mul(size_of::<B>()).is_multiple_of(CONFLICT_STRIDE);
+    let at_once = match [conflicts(step), conflicts(stride)] {
+        [false, _] => TILE,
+        [true, false] => LINE / size_of::<B>(),
+        [true, true] => FEW_LINES,
+    };
+    for first in (0..rows).step_by(at_once) {
+        for column in (0..width).step_by(TILE) {
+            for row in (first..rows.min(first + at_once)).step_by(TILE) {
+                tile(row, column);
+            }
+        }
+    }
+    for row in 0..sizes[0] {
+        for column in if row < rows { width } else { 0 }..sizes[1] {
+            let (row, column) = (row.cast_signed(), column.cast_signed());
+            // SAFETY: The caller promises the elements and the room.
+            unsafe { to.offset(row * stride + column).write(*from.offset(row + column * step)) };
+        }
+    }
+}
+
+/// [`copy_transposed`] for plain numbers.
+///
+/// # Safety
+/// As [`copy_transposed`].
+#[inline(always)]
+pub(super) unsafe fn copy_across<A>(
+    from: *const A,
+    step: isize,
+    sizes: [usize; 2],
+    to: *mut A,
+    stride: isize,
+) {
+    // SAFETY: The caller promises the elements and the room. Numbers of a size have the same layout.
+    unsafe {
+        match plain_size::<A>() {
+            Some(1) => copy_transposed::<u8>(from.cast(), step, sizes, to.cast(), stride),
+            Some(2) => copy_transposed::<u16>(from.cast(), step, sizes, to.cast(), stride),
+            Some(4) => copy_transposed::<u32>(from.cast(), step, sizes, to.cast(), stride),
+            Some(8) => copy_transposed::<u64>(from.cast(), step, sizes, to.cast(), stride),
+            Some(16) => copy_transposed::<u128>(from.cast(), step, sizes, to.cast(), stride),
+            _ => unreachable!("plain numbers"),
         }
     }
 }
@@ -603,7 +663,7 @@ mod tests {
         for (rows, width) in [(1, 1), (3, 7), (16, 8), (5, 39), (20, 40)] {
             let mut out = alloc::vec![0; rows * width];
             // SAFETY: The array has `width` rows and `rows` columns, and `out` has room for their elements.
-            unsafe { copy_transposed(a.as_ptr(), 20, [rows, width], out.as_mut_ptr()) };
+            unsafe { copy_transposed(a.as_ptr(), 20, [rows, width], out.as_mut_ptr(), width.cast_signed()) };
             assert!(
                 (0..rows * width).all(|at| out[at] == a[[at % width, at / width]]),
                 "{rows} rows of {width}"

@@ -79,13 +79,11 @@ pub(crate) fn products_to_new<T: LinalgScalar, D: Dimension>(
         return out;
     }
     reserved.written(None, |out| {
-        let mut out = Output::of(out);
+        let mut out = Output::of(out).write_only();
         if let Some(nest) = Nest::products(&mut LoopPlan::new(), out.reborrow(), inputs, axes) {
-            return executor.run(nest.write_only(), &Products);
+            return executor.run(nest, &Products);
         }
-        out.for_each(|slot| {
-            slot.write(T::zero());
-        });
+        out.for_each(|slot| slot.write(T::zero()));
     })
 }
 

@@ -1,6 +1,6 @@
 //! How the result of a map lies in memory.
 
-use ndarray::{Array2, Array3, ArrayBase, ArrayView2, Data, Dimension, ShapeBuilder, array};
+use ndarray::{Array2, Array3, ArrayBase, ArrayView2, Axis, Data, Dimension, ShapeBuilder, array, s};
 use ndarray_broadcast::broadcast_map;
 use ndarray_broadcast::prelude::*;
 
@@ -52,4 +52,57 @@ fn copies_are_standard() {
     let f = Array2::<f64>::zeros((3, 4).f());
     assert_eq!(strides(&f.materialize()), [4, 1]);
     assert_eq!(strides(&f.t().materialize()), [3, 1]);
+}
+
+/// Compares the view with a copy, and with a copy into an array with gaps.
+fn is_copied<A: Clone + PartialEq + std::fmt::Debug, D: Dimension>(
+    view: &ndarray::ArrayView<'_, A, D>,
+    filler: &A,
+) {
+    let copy = view.materialize();
+    assert!(copy.is_standard_layout() || copy.is_empty());
+    let mut wide = view.raw_dim();
+    wide[view.ndim() - 1] += 3;
+    let mut wide = ndarray::Array::from_elem(wide, filler.clone());
+    let last = Axis(view.ndim() - 1);
+    let (mut out, after) = wide.view_mut().split_at(last, view.len_of(last));
+    view.materialize_into(&mut out).unwrap();
+    assert_eq!(copy, view);
+    assert_eq!(out, view);
+    assert!(after.iter().all(|item| item == filler), "nothing else is written");
+}
+
+fn transposes<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> A) {
+    let sizes = [1, 2, 3, 4, 5, 7, 8, 9, 15, 17, 63, 64, 65, 70, 130];
+    for (rows, columns) in sizes.into_iter().flat_map(|rows| sizes.map(|columns| (rows, columns))) {
+        let a = Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j));
+        is_copied(&a.t(), &number(77));
+        is_copied(&a.slice(s![..;-1, ..]).reversed_axes(), &number(77));
+        is_copied(&a.slice(s![.., ..;-1]).reversed_axes(), &number(77));
+        is_copied(&a.slice(s![..;2, 1..]).reversed_axes(), &number(77));
+    }
+    let a = Array3::from_shape_fn((9, 66, 5), |(i, j, k)| number((i * 66 + j) * 5 + k));
+    for axes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        is_copied(&a.view().permuted_axes(axes), &number(77));
+    }
+    // rows whose distance is a power of two, in the array and in the copy
+    let a = Array2::from_shape_fn((21, 2048), |(i, j)| number(i * 2048 + j));
+    is_copied(&a.t(), &number(77));
+    let mut out = Array2::from_elem((2048, 512), number(77));
+    a.t().materialize_into(&mut out.slice_mut(s![.., ..21])).unwrap();
+    assert_eq!(out.slice(s![.., ..21]), a.t());
+    assert!(out.slice(s![.., 21..]).iter().all(|item| *item == number(77)));
+}
+
+#[test]
+#[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
+fn transposed_copies() {
+    transposes(|i| i as u8);
+    transposes(|i| i as u16);
+    transposes(|i| i as u32);
+    transposes(|i| i as u64);
+    transposes(|i| i as u128);
+    // neither is a plain number
+    transposes(|i| Some(i as u32));
+    transposes(|i| i.to_string());
 }

@@ -16,7 +16,7 @@ use super::loops::{
     Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, Walk, all_inputs, are_lanes, are_rows, has,
     innermost, lanes_follow, moves_as, operands, plan_parts,
 };
-use super::memory::{Buffers, WriteOnly, array, plain_size};
+use super::memory::{Buffers, WriteOnly, array, copy_across, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
 use super::strided::{StridedAxes, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed};
 use core::hint::black_box;
@@ -281,6 +281,12 @@ impl<'a, T> Output<'a, T> {
         Output { ..*self }
     }
 
+    /// The same array, whose former elements are forgotten when they are overwritten.
+    #[inline(always)]
+    pub(crate) fn overwriting(self) -> Output<'a, WriteOnly<T>> {
+        Output { at: self.at.cast(), axes: self.axes, array: PhantomData }
+    }
+
     /// The pointer to the element at index zero, and the axes.
     #[inline(always)]
     fn into_parts(self) -> (*mut T, StridedAxes<'a>) {
@@ -295,6 +301,14 @@ impl<'a, T> Output<'a, T> {
                 visit(slot.slot());
             }
         }
+    }
+}
+
+impl<'a, T> Output<'a, MaybeUninit<T>> {
+    /// The same array, to be written.
+    #[inline(always)]
+    pub(crate) fn write_only(self) -> Output<'a, WriteOnly<T>> {
+        Output { at: self.at.cast(), axes: self.axes, array: PhantomData }
     }
 }
 
@@ -857,11 +871,28 @@ impl<'a, E: Elements> Nest<'a, (), E> {
     }
 }
 
-impl<'a, T, E: Elements> Nest<'a, MaybeUninit<T>, E> {
-    /// The same nest, to write a new array.
+impl<A> Nest<'_, WriteOnly<A>, (A,)> {
+    /// Whether there are two loops and plain numbers, adjacent in the input along the first one and in the output along the
+    /// second one.
     #[inline(always)]
-    pub(crate) fn write_only(self) -> Nest<'a, WriteOnly<T>, E> {
-        self.with_slots()
+    pub(crate) fn is_across(&self) -> bool {
+        plain_size::<A>().is_some()
+            && matches!(self.loops, [rows, row] if rows.strides[1] == 1 && row.strides[0] == 1)
+    }
+
+    /// Copies the input to the output, where it [`is_across`](Self::is_across).
+    ///
+    /// # Panics
+    /// If it is not.
+    #[inline]
+    pub(crate) fn copy_across(&mut self) {
+        assert!(self.is_across(), "plain numbers across rows");
+        let [rows, row] = self.last_two();
+        // SAFETY: These are indices of the loops, along which the operands move as asserted above, and the output's elements
+        // are different and forgotten.
+        unsafe {
+            copy_across(self.read.0, row.strides[1], [rows.len, row.len], self.out.cast(), rows.strides[0]);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, SliceExecutor, Task};
 use super::tiles::{Limits, Tiling};
-use core::mem::{MaybeUninit, needs_drop};
+use core::mem::needs_drop;
 use lanes::Lanes;
 use ndarray::{Array, Dimension};
 use nested::NestedLanes;
@@ -59,36 +59,30 @@ pub(crate) fn sum_into<A: Element, S: Store<A, Slot = A>>(
     store: &S,
     executor: impl Sums<A, S> + Sums<A, Fresh>,
 ) {
-    let zero = |slot: &mut A| store.store(slot, A::zero());
-    with_nest(input, out, dropped, zero, |nest, is_small| {
-        if const { S::OVERWRITES && !needs_drop::<A>() } {
-            sum(nest.overwriting(), is_small, &Fresh, executor);
-        } else {
-            sum(nest, is_small, store, executor);
-        }
-    });
+    if const { S::OVERWRITES && !needs_drop::<A>() } {
+        return sum_over(input, out.overwriting(), dropped, &Fresh, executor);
+    }
+    sum_over(input, out, dropped, store, executor);
 }
 
-/// Calls `then` with the loops over `input` and `out`, and whether they are few. If `input` has no elements, calls `empty`
-/// for each element of `out`.
-#[inline]
-fn with_nest<A: Element, T>(
+/// [`sum_into`], for the slots of the store.
+#[inline(never)]
+fn sum_over<A: Element, S: Store<A>>(
     input: Input<'_, A>,
-    mut out: Output<'_, T>,
+    mut out: Output<'_, S::Slot>,
     dropped: &dyn Fn(usize) -> bool,
-    empty: impl FnMut(&mut T),
-    then: impl FnOnce(Nest<'_, T, (A,)>, bool),
+    store: &S,
+    executor: impl Sums<A, S>,
 ) {
     if input.axes().sizes.contains(&0) {
-        out.for_each(empty);
-        return;
+        return out.for_each(|slot| store.store(slot, A::zero()));
     }
     let mut room = [Loop::ONE; 2];
     let small = Nest::small_sum(&mut room, &input, &mut out, dropped);
     if let Some(nest) = small.filter(|nest| is_small(nest.loops())) {
-        then(nest, true);
+        sum(nest, true, store, executor);
     } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
-        then(nest, false);
+        sum(nest, false, store, executor);
     }
 }
 
@@ -164,22 +158,9 @@ pub(crate) fn sum_to_new<A: Element, D: Dimension>(
         sum_into(input, Output::of(&mut out), dropped, &Overwrite, executor);
         return out;
     }
-    reserved.written(Some(&is_inside), |out| sum_into_uninit(input, Output::of(out), dropped, executor))
-}
-
-#[inline(never)]
-fn sum_into_uninit<A: Element>(
-    input: Input<'_, A>,
-    out: Output<'_, MaybeUninit<A>>,
-    dropped: &dyn Fn(usize) -> bool,
-    executor: impl Sums<A, Fresh>,
-) {
-    let zero = |slot: &mut MaybeUninit<A>| {
-        slot.write(A::zero());
-    };
-    with_nest(input, out, dropped, zero, |nest, is_small| {
-        sum(nest.write_only(), is_small, &Fresh, executor);
-    });
+    reserved.written(Some(&is_inside), |out| {
+        sum_over(input, Output::of(out).write_only(), dropped, &Fresh, executor);
+    })
 }
 
 /// The strategy of a sum of [`forgettable`] elements, chosen by its loops.
