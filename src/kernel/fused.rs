@@ -99,13 +99,13 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) -> Array<R, D> {
-    let mut out = reserved.filled(combine.identity());
-    let mut room = [Loop::ONE; 2];
-    let small = Nest::small(&mut room, Some(joint), Output::of(&mut out), inputs);
+    let mut array = reserved.filled(combine.identity());
+    let (mut out, mut room) = (Output::of(&mut array), [Loop::ONE; 2]);
+    let small = Nest::small(&mut room, Some(joint), &mut out, inputs);
     if !small.is_some_and(|nest| visit_few(nest, visit)) {
-        planned(joint, Output::of(&mut out), inputs, visit, combine);
+        planned(joint, out, inputs, visit, combine);
     }
-    out
+    array
 }
 
 /// Combines the results along up to two loops in their order, if they are few. Returns whether they are.
@@ -646,7 +646,8 @@ mod tests {
         let is_few = |m: usize, n: usize, axis: usize| {
             let (a, mut out) = (array(&[m, n]), array(&if axis == 0 { [1, n] } else { [m, 1] }));
             let (mut room, inputs) = ([Loop::ONE; 2], Inputs::from((&*a, &*a)));
-            let nest = Nest::small(&mut room, Some(&[m, n]), Output::of(&mut out), &inputs);
+            let mut out = Output::of(&mut out);
+            let nest = Nest::small(&mut room, Some(&[m, n]), &mut out, &inputs);
             visit_few(nest.expect("few indices"), &mut |_, _| {})
         };
         // rows, lanes, and few elements in all

@@ -106,6 +106,6 @@ fn onto<T, E: Dimension, O: FusedOperands>(
 ) -> Result<(), BroadcastError> {
     let inputs = operands.inputs();
     check_onto(inputs.shapes(), out.shape())?;
-    over_each(Output::of(out), &inputs, visit);
+    over_each(out, &inputs, visit);
     Ok(())
 }

@@ -3,10 +3,11 @@
 use super::fused_operands::{MapOperands, Mapping, ParMapOperands, Sharing, joint};
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{Make, VisitBlock, Write, block, par_to_new, to_new_by};
-use crate::kernel::memory::{Reserved, WriteOnly};
+use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Inputs};
 use crate::shape::reserved;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use ndarray::{Array, Dimension};
 
 /// Applies a closure to the elements of 1 to 6 operands, stretched to their joint shape, and returns a new array.
@@ -117,7 +118,7 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
 #[inline(never)]
 fn mapped_by<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, WriteOnly<R>, E>,
+    visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
 ) -> Result<Array<R, D>, BroadcastError> {
     Ok(to_new_by(result_of(inputs.shapes())?, inputs, visit))
 }

@@ -3,7 +3,7 @@
 use super::broadcast_map::mapped;
 use crate::error::{BroadcastError, Returned};
 use crate::kernel::each::{Make, VisitBlock, block, over_each};
-use crate::kernel::nest::{Elements, Inputs, Output, Visit};
+use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, all_stretch_onto};
 use crate::view::Operand;
@@ -119,7 +119,7 @@ fn in_place<A, D: Dimension, E: Elements>(
 ) -> bool {
     let goes = all_stretch_onto(others.shapes(), array.shape());
     if goes {
-        over_each(Output::of(array), others, visit);
+        over_each(array, others, visit);
     }
     goes
 }

@@ -465,13 +465,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     pub(crate) fn small(
         room: &'a mut [Loop; 2],
         shape: Option<&[usize]>,
-        out: Output<'a, T>,
+        out: &'a mut Output<'_, T>,
         inputs: &Inputs<'a, E>,
     ) -> Option<Self> {
-        let (pointer, axes) = out.into_parts();
-        let operand = |k| if k == 0 { axes } else { inputs.axes(k) };
-        let loops = small_aligned(room, shape.unwrap_or(axes.sizes), 1 + E::COUNT, operand)?;
-        Some(Self { loops, out: pointer, read: inputs.at, arrays: PhantomData })
+        let operand = |k| if k == 0 { out.axes } else { inputs.axes(k) };
+        let loops = small_aligned(room, shape.unwrap_or(out.axes.sizes), 1 + E::COUNT, operand)?;
+        Some(Self { loops, out: out.at, read: inputs.at, arrays: PhantomData })
     }
 
     /// Loops over the batch axes of `out`. `None` if there is no index.
