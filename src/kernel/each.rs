@@ -249,7 +249,8 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
     copy_over(Output::of(out).write_only(), &Inputs::from((array,)));
 }
 
-/// Clones the elements of the only input. Plain numbers that are adjacent across rows are copied in [tiles](Nest::copy_across).
+/// Clones the elements of the only input. Plain numbers that are adjacent across rows are copied in tiles: see
+/// [`Nest::copy_across`].
 #[inline(always)]
 fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A,)>) {
     let visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)> = &mut |nest, rows| match rows {
