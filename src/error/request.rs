@@ -45,9 +45,9 @@ impl Shape {
 
     /// The sizes of the batch and of the base, or empty slices if they are unknown.
     fn split(&self) -> (&[i128], &[i128]) {
-        match &self.sizes {
-            Sizes::Known(sizes) => sizes.split_at(sizes.len() - self.base.unwrap_or(0)),
-            Sizes::Partial(_) => (&[], &[]),
+        match (&self.sizes, self.base) {
+            (Sizes::Known(sizes), Some(base)) => sizes.split_at(sizes.len() - base),
+            _ => (&[], &[]),
         }
     }
 }

@@ -671,6 +671,8 @@ mod tests {
         assert_eq!(way(&[(5000, [1, 1, -1])]), copied(0b10, 0, 500));
         assert_eq!(way(&[(90, [90, 0, 1]), (90, [1, 90, 0])]), copied(0b11, 0, 5));
         assert_eq!(way(&[(1000, [5, 6, 0]), (3, [1, 2, 1])]), copied(0b01, 1, 3));
+        // rows of which a copy holds one
+        assert_eq!(way(&[(9, [400, 1, 800]), (400, [1, 2, 1])]), copied(0b01, 1, 400));
         // the largest element type decides
         assert_eq!(way_of(&[(5000, [1, 2, 1])], |k| Some([0, 2, 16][k])), copied(0b01, 0, 125));
     }

@@ -269,7 +269,7 @@ unsafe fn copy_block<B: Bits>(from: *const B, k: usize, loops: &[Loop], to: *mut
             return;
         }
         [rows, row]
-            if const { matches!(size_of::<B>(), 4 | 8) } && rows.strides[k] == 1 && row.strides[k] > 1 =>
+            if const { matches!(size_of::<B>(), 4 | 8) } && rows.strides[k] == 1 && row.strides[k] != 1 =>
         {
             let stride = row.len.cast_signed();
             // SAFETY: The caller promises the elements and the room.

@@ -225,6 +225,25 @@ mod tests {
             Threads.run(nest.grouped(0, len, &mut room), task);
         }
 
+        struct Starts(Mutex<Vec<usize>>);
+
+        impl SliceTask<u8> for Starts {
+            fn run(&self, from: usize, _: &mut [u8]) {
+                self.0.lock().expect("no panic").push(from);
+            }
+        }
+
+        #[test]
+        fn a_slice_is_halved_at_a_cache_line() {
+            for (len, middle) in [(0, 0), (63, 63), (65, 64), (128, 64), (130, 128), (1000, 512)] {
+                let task = Starts(Mutex::default());
+                Threads.run_slice(&mut vec![0; len], &task);
+                let mut starts = task.0.into_inner().expect("no panic");
+                starts.sort_unstable();
+                assert_eq!(starts, [0, middle], "{len} elements");
+            }
+        }
+
         #[test]
         fn the_outermost_loop_is_halved_while_halves_are_large_enough() {
             let halves = |grain| parts(grain, |_, _| true);

@@ -15,7 +15,7 @@
 
 use super::combine::{Combine, Plus, fold_rows};
 use super::levels::{self, Cascade, Levels};
-use super::loops::{Loop, Loops, each_offset, merged_rows, reduced_steps, steps};
+use super::loops::{AT_ONCE, Loop, Loops, each_offset, merged_rows, reduced_steps, steps};
 use super::nest::{Elements, Nest, Steps};
 use super::store::take_or;
 
@@ -26,8 +26,8 @@ pub(super) struct Limits {
     pub(super) room: usize,
     /// Whether a tile's elements must be evenly spaced in the first input.
     pub(super) even: bool,
-    /// The number of rows that [`AddRows::add`] adds at once. If it is 8, remaining rows may be added one by one; otherwise,
-    /// they are added at once.
+    /// The number of rows that [`AddRows::add`] adds at once. If it is [`AT_ONCE`], remaining rows may be added one by one;
+    /// otherwise, they are added at once.
     pub(super) rows_at_once: usize,
     /// The number of additions after which the first level is carried.
     pub(super) carry_every: usize,
@@ -125,7 +125,8 @@ impl Tiling {
         } else {
             (lens.next_back().unwrap_or(1), 0)
         };
-        let carried = if at_once == 8 { last / 8 + last % 8 } else { last.div_ceil(at_once) };
+        let carried =
+            if at_once == AT_ONCE { last / AT_ONCE + last % AT_ONCE } else { last.div_ceil(at_once) };
         lens.product::<usize>() * (carried + usize::from(rest > 0))
     }
 }

@@ -280,8 +280,8 @@ fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), Broa
     let mut sorted = positions(axes);
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(request().duplicate_axis(pair[0])),
-        None => Ok(()),
+        Some(&[twice, ..]) => Err(request().duplicate_axis(twice)),
+        _ => Ok(()),
     }
 }
 

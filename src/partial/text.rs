@@ -170,8 +170,7 @@ fn range(lo: &str, hi: &str, notation: &Notation) -> Result<Dim, TextFault> {
 
 /// Reads digits as a number. `next` names the characters that may follow, for the error.
 fn size(digits: &str, next: &'static str) -> Result<usize, TextFault> {
-    let wrong = digits.bytes().position(|byte| !byte.is_ascii_digit());
-    if let Some(at) = wrong.or(digits.is_empty().then_some(0)) {
+    if let Some(at) = digits.bytes().position(|byte| !byte.is_ascii_digit()) {
         return Err((at, if at == 0 { "a size" } else { next }));
     }
     digits.parse().map_err(|_| (0, "a size that is not past usize::MAX"))

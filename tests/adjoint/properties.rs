@@ -348,4 +348,7 @@ fn new_sums_lie_as_their_array() {
         let same = turned.sum_to_match(&turned).expect("its own shape");
         assert_eq!((same.strides(), &same), (turned.strides(), &turned.to_owned()), "{order:?}");
     }
+    // two axes remain
+    let turned = delta.index_axis(Axis(0), 0).reversed_axes();
+    assert_eq!(turned.sum_axes(1).expect("an axis of the array").strides(), [1, 5]);
 }

@@ -118,7 +118,10 @@ fn axes_unranked_and_wrong() {
     let variant = |result: Result<PartialShape, BroadcastError>| {
         format!("{:?}", result.unwrap_err()).split(':').next().unwrap().to_string()
     };
+    assert_eq!(infer_axes(&p("*"), &p("*"), [7, 0]), Ok(p("*")));
     assert_eq!(variant(infer_axes(&p("*"), &p("*"), [7, 7])), "DuplicateAxis");
+    let twice = infer_axes(&p("*"), &p("*"), [7, 0, 3, 7]).unwrap_err();
+    assert_eq!((twice.kind(), twice.axis()), (ErrorKind::DuplicateAxis, Some(7)));
     assert_eq!(variant(infer_axes(&p("3"), &p("*"), [usize::MAX])), "AxisOutOfBounds");
     assert_eq!(variant(infer_axes(&p("3"), &p("2x3"), [2])), "AxisOutOfBounds");
     assert_eq!(variant(infer_axes(&p("3"), &p("2x2x3"), [0, 0])), "DuplicateAxis");
@@ -159,6 +162,7 @@ fn in_dim() {
     assert_eq!(cases, 25 * 25 * 2);
     assert_eq!(infer_in_dim(&p("*"), &p("2x3"), [1]), Ok(p("2x3")));
     assert_eq!(infer_in_dim(&p("4"), &p("*"), [9]), Ok(p("*")));
+    assert_eq!(infer_in_dim(&p("*"), &p("*"), [9, 2]), Ok(p("*")));
     assert!(
         infer_in_dim(&p("4"), &p("*"), [0, 1]).is_err() && infer_in_dim(&p("*"), &p("*"), [1, 1]).is_err()
     );
@@ -198,6 +202,7 @@ fn sum() {
     assert_eq!(infer_sum(&p("2x?xnx0..4"), AxisSet::from([1, 3])), Ok(p("2xn")));
     assert_eq!(infer_sum(&p("2x?"), AxisSet::default()), Ok(p("2x?")));
     assert_eq!(infer_sum(&p("[]"), [0_usize; 0]), Ok(p("[]")));
+    assert_eq!(infer_sum(&p("*"), [3, 0]), Ok(p("*")));
     assert!(infer_sum(&p("2"), [0, 0]).is_err() && infer_sum(&p("*"), [3, 3]).is_err());
     let (array, target) = (p("?x3"), p("4xnx?"));
     let broadcast = infer_axes(&array, &target, [0]).unwrap();

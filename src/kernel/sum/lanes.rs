@@ -15,7 +15,7 @@
 use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::lane::LONGEST;
-use crate::kernel::loops::{Loop, all_kept, lanes_follow};
+use crate::kernel::loops::{AT_ONCE, Loop, all_kept, lanes_follow};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::{Nest, Run};
 use crate::kernel::simd::Cpu;
@@ -47,7 +47,7 @@ impl Lanes {
         match *loops {
             [ref outer @ .., r, k]
                 if r.is_reduced()
-                    && (r.len == 2 || matches!(r.len, 4 | 8) && at_once > 1)
+                    && (r.len == 2 || matches!(r.len, 4 | 8) && at_once == AT_ONCE)
                     && adjacent(&k)
                     && all_kept(outer) =>
             {

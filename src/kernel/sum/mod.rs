@@ -12,7 +12,7 @@ mod streams;
 use super::combine::{ClosureOp, CombineLanesTo};
 use super::lane::{self, IN_ORDER};
 use super::levels::RADIX;
-use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, rows_at_once, steps};
+use super::loops::{AT_ONCE, Loop, LoopPlan, Loops, are_lanes, are_rows, rows_at_once, steps};
 use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::simd::{self, Cpu, Work};
@@ -181,7 +181,7 @@ impl SumStrategy {
             Self::Lanes(lanes)
         } else if let Some(lanes) = NestedLanes::of(loops, capacity) {
             Self::NestedLanes(lanes)
-        } else if let Some(streams) = Streams::of(loops, capacity).filter(|_| at_once > 1) {
+        } else if let Some(streams) = Streams::of(loops, capacity).filter(|_| at_once == AT_ONCE) {
             Self::Streams(streams)
         } else {
             Self::Tiles(Tiling::of(
