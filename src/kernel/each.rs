@@ -271,7 +271,8 @@ fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A
     }
 }
 
-/// [`drive`] for copies, of which `visit` makes those with rows of `None` in tiles.
+/// [`drive`] for copies. Plain numbers that are adjacent across rows are visited in blocks without rows, for which `visit`
+/// copies tiles.
 fn drive_copies<A>(nest: Nest<'_, WriteOnly<A>, (A,)>, visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)>) {
     match across_rows(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
         Some(across) => in_blocks(nest, across, [BLOCK; 2], &mut |nest| {

@@ -183,7 +183,7 @@ pub(super) fn run<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
     });
 }
 
-/// The loops over adjacent sums, outermost first: operand 0 is the output, and operand 1 is the sums.
+/// The loops with their sums next to each other as operand 1. Operand 0 is the output.
 pub(super) fn packed(mut loops: Loops) -> Loops {
     let mut width = 1;
     for l in loops.iter_mut().rev() {

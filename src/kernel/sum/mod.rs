@@ -205,7 +205,7 @@ impl SumStrategy {
 pub(crate) struct SumTask<'s, S, X> {
     store: &'s S,
     executor: X,
-    /// That of the whole sum. It serves each part, which differs in the lengths of kept loops only.
+    /// The strategy of the whole sum. It serves each part too, which differs in the lengths of kept loops only.
     strategy: SumStrategy,
     /// Whether the sum is large enough for several threads.
     is_large: bool,
