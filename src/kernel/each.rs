@@ -253,10 +253,7 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
 /// [`Nest::copy_across`].
 #[inline(always)]
 fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A,)>) {
-    let visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)> = &mut |nest, rows| match rows {
-        None if nest.is_across() => nest.copy_across(),
-        _ => block(nest, rows, &mut Cloning),
-    };
+    let visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)> = &mut |nest, rows| block(nest, rows, &mut Cloning);
     let mut room = [Loop::ONE; 2];
     let small = Nest::small(&mut room, None, &mut out, inputs);
     let copied = |mut nest: Nest<'_, WriteOnly<A>, (A,)>| {
@@ -271,14 +268,13 @@ fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A
     }
 }
 
-/// [`drive`] for copies. Plain numbers that are adjacent across rows are visited in blocks without rows, for which `visit`
-/// copies tiles.
+/// [`drive`] for copies: plain numbers that are adjacent across rows are not visited, but copied in tiles.
 fn drive_copies<A>(nest: Nest<'_, WriteOnly<A>, (A,)>, visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)>) {
     match across_rows(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
         Some(across) => in_blocks(nest, across, [BLOCK; 2], &mut |nest| {
             let mut blocks = nest.walk(2);
             while let Some(mut block) = blocks.next() {
-                visit(&mut block, None);
+                block.copy_across();
             }
         }),
         None => drive(nest, visit),

@@ -423,8 +423,8 @@ mod tests {
         parts(nest, tiling, |nest, tiling| {
             let before = nest.loops()[..tiling.first].iter().skip_while(|l| !l.is_reduced());
             assert!(before.copied().all(|l| l.is_reduced()), "kept loops outside reduced ones");
-            assert!(tiling.cascade.levels * steps(&tiling.tile(nest.loops())) <= limits.room);
             let tile = tiling.tile(nest.loops());
+            assert!(tiling.cascade.levels * steps(&tile) <= limits.room);
             run(&Plus, nest, tiling, &tile, &mut room, &mut add, |slot, sum| {
                 *slot += sum;
                 stored.set(stored.get() + 1);
