@@ -312,15 +312,25 @@ unsafe fn repeat<B: Copy>(from: *const B, to: *mut B, len: usize) {
     unsafe { slice::from_raw_parts_mut(to.cast(), len).fill(MaybeUninit::new(*from)) };
 }
 
-/// Cache lines at multiples of this distance, in bytes, evict each other: they share a set of the cache.
-const CONFLICT_STRIDE: usize = 2 << 10;
-/// The lines that such a set holds.
-const FEW_LINES: usize = 8;
+/// The bytes of the L1 cache, and the distance in bytes at which all lines share one of its sets.
+const L1: usize = 32 << 10;
+const L1_SETS: usize = 4 << 10;
+
+/// The number of rows of `to` in each strip of [`copy_transposed`]; none if there are no strips, and the rows are written
+/// one after the other.
+///
+/// The cache holds few lines whose distance is a multiple of a large power of two. The side of which it holds fewer is read
+/// or written line by line. Strips are so narrow that the other side's lines stay.
+fn strip<B>(step: isize, stride: isize) -> Option<usize> {
+    let [from, to] = [step, stride].map(|distance| {
+        let bytes = distance.unsigned_abs().wrapping_mul(size_of::<B>());
+        L1 >> (bytes | L1_SETS).trailing_zeros()
+    });
+    (from <= to).then(|| (to / 2).max(8))
+}
 
 /// Copies elements to `sizes[0]` rows of `sizes[1]` adjacent elements each, tile by tile. In `from`, elements are adjacent
 /// across the rows, and `step` apart along a row; rows of `to` are `stride` apart.
-///
-/// Where the lines of `from` evict each other, whole lines are read at once; where those of `to` do too, half lines.
 ///
 /// # Safety
 /// There are valid elements in `from`, and there is room for them in `to`.
@@ -332,28 +342,22 @@ unsafe fn copy_transposed<B: Bits>(
     stride: isize,
 ) {
     let [rows, width] = sizes.map(|size| size / TILE * TILE);
-    let tile = |row: usize, column: usize| {
-        // SAFETY: The caller promises the elements and the room.
-        unsafe {
-            let from = from.add(row).offset(column.cast_signed() * step);
-            let to = to.offset(row.cast_signed() * stride).add(column);
-            let tile = array(|i| from.offset(i.cast_signed() * step).cast::<[B; TILE]>().read_unaligned());
-            for (i, row) in (0..).zip(B::transposed(tile)) {
-                to.offset(i * stride).cast::<[B; TILE]>().write_unaligned(row);
+    // SAFETY: The caller promises the elements and the room; these tiles are in them.
+    unsafe {
+        if let Some(at_once) = strip::<B>(step, stride) {
+            for first in (0..rows).step_by(at_once) {
+                for column in (0..width).step_by(TILE) {
+                    for row in (first..rows.min(first + at_once)).step_by(TILE) {
+                        copy_tile(from, step, [row, column], to, stride);
+                    }
+                }
             }
-        }
-    };
-    let conflicts =
-        |step: isize| step.unsigned_abs().wrapping_mul(size_of::<B>()).is_multiple_of(CONFLICT_STRIDE);
-    let at_once = match [conflicts(step), conflicts(stride)] {
-        [false, _] => TILE,
-        [true, false] => LINE / size_of::<B>(),
-        [true, true] => FEW_LINES,
-    };
-    for first in (0..rows).step_by(at_once) {
-        for column in (0..width).step_by(TILE) {
-            for row in (first..rows.min(first + at_once)).step_by(TILE) {
-                tile(row, column);
+        } else {
+            // the same in strips of one tile takes 1.5 times as long
+            for row in (0..rows).step_by(TILE) {
+                for column in (0..width).step_by(TILE) {
+                    copy_tile(from, step, [row, column], to, stride);
+                }
             }
         }
     }
@@ -362,6 +366,29 @@ unsafe fn copy_transposed<B: Bits>(
             let (row, column) = (row.cast_signed(), column.cast_signed());
             // SAFETY: The caller promises the elements and the room.
             unsafe { to.offset(row * stride + column).write(*from.offset(row + column * step)) };
+        }
+    }
+}
+
+/// Copies the tile of [`copy_transposed`] at a row and a column of `to`.
+///
+/// # Safety
+/// As [`copy_transposed`].
+#[inline(always)]
+unsafe fn copy_tile<B: Bits>(
+    from: *const B,
+    step: isize,
+    [row, column]: [usize; 2],
+    to: *mut B,
+    stride: isize,
+) {
+    // SAFETY: The caller promises the elements and the room.
+    unsafe {
+        let from = from.add(row).offset(column.cast_signed() * step);
+        let to = to.offset(row.cast_signed() * stride).add(column);
+        let tile = array(|i| from.offset(i.cast_signed() * step).cast::<[B; TILE]>().read_unaligned());
+        for (i, row) in (0..).zip(B::transposed(tile)) {
+            to.offset(i * stride).cast::<[B; TILE]>().write_unaligned(row);
         }
     }
 }
@@ -480,6 +507,19 @@ mod tests {
     use core::fmt::Debug;
     use ndarray::{Array2, Array3, ArrayViewD, Axis, Dim, array, s};
     use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn transposed_copies_go_along_the_side_that_the_cache_holds_less_of() {
+        let strips = |steps: [isize; 2]| strip::<f32>(steps[0], steps[1]);
+        // fewer lines of one side, as many, fewer of the other
+        assert_eq!([[1000, 999], [1000, -1000], [999, 1000]].map(strips), [Some(4096), Some(512), None]);
+        // few sets for both sides, or for one
+        assert_eq!([[512, 512], [256, 256], [128, 128]].map(strips), [Some(8), Some(16), Some(32)]);
+        assert_eq!([[-2048, 2048], [4096, 512], [1000, 1024]].map(strips), [Some(8), Some(8), None]);
+        assert_eq!([[1024, 1000], [1024, 0]].map(strips), [Some(512), Some(8)]);
+        assert_eq!(strip::<u8>(256, 512), None);
+        assert_eq!(strip::<u64>(256, 128), Some(16));
+    }
 
     #[test]
     fn arrays_of_results() {
