@@ -776,8 +776,12 @@ mod tests {
             );
         }
         assert!(matches!(strategy(&[(9, [70, 700]), (128, [0, 70]), (70, [1, 1])]), Some(InPlace::Rows)));
-        // more rows, and several reduced loops
-        for loops in [&[(129, [0, 70]), (70, [1, 1])][..], &[(9, [0, 700]), (9, [0, 70]), (70, [1, 1])]] {
+        // more rows, several reduced loops, and outputs with gaps
+        for loops in [
+            &[(129, [0, 70]), (70, [1, 1])][..],
+            &[(9, [0, 700]), (9, [0, 70]), (70, [1, 1])],
+            &[(9, [0, 70]), (70, [2, 1])],
+        ] {
             assert!(matches!(strategy(loops), Some(InPlace::Tiles(_))), "{loops:?}");
         }
         // strided lanes, and lanes that are too long

@@ -621,6 +621,12 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "operands that are used as they lie")]
+    fn outputs_are_not_gathered_where_they_stay() {
+        Loops::new().gather(&all(&[(3, [4, 4]), (4, [0, 1])]), 1, 1, 0);
+    }
+
+    #[test]
     fn indices_are_as_many_as_isize_counts() {
         let half = 1_usize << (usize::BITS / 2);
         for (len, fits) in [(half / 4, true), (half / 2, false), (half, false)] {

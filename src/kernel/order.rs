@@ -50,7 +50,6 @@ fn slice<D: Dimension>(shape: &mut D) -> &mut [usize] {
 
 /// Finds the place of each axis in memory, outermost first. Returns whether that is the order of the shape.
 fn order(sizes: &mut [usize], places: &mut [usize], is_inside: &IsInside<'_>) -> bool {
-    let (ndim, mut standard) = (sizes.len(), true);
     for (axis, place) in places.iter_mut().enumerate() {
         *place = axis;
     }
@@ -58,7 +57,7 @@ fn order(sizes: &mut [usize], places: &mut [usize], is_inside: &IsInside<'_>) ->
         return true;
     }
     // `places` holds the axes in order until all have been placed
-    for axis in (0..ndim).filter(|&axis| sizes[axis] > 1) {
+    for axis in (1..sizes.len()).filter(|&axis| sizes[axis] > 1) {
         let mut place = axis;
         for at in (0..axis).rev().filter(|&at| sizes[places[at]] > 1) {
             match is_inside(sizes, places[at], axis) {
@@ -67,9 +66,9 @@ fn order(sizes: &mut [usize], places: &mut [usize], is_inside: &IsInside<'_>) ->
                 None => {}
             }
         }
-        standard &= place == axis;
         places[place..=axis].rotate_right(1);
     }
+    let standard = places.is_sorted();
     if !standard {
         for (place, &axis) in places.iter().enumerate() {
             sizes[axis] = place;
@@ -77,4 +76,42 @@ fn order(sizes: &mut [usize], places: &mut [usize], is_inside: &IsInside<'_>) ->
         places.copy_from_slice(sizes);
     }
     standard
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use ndarray::IxDyn;
+
+    /// The sizes in memory, and the place of each axis there, if axes are ordered by these strides.
+    fn places(sizes: &[usize], strides: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
+        let is_inside = |shape: &[usize], former: usize, latter: usize| {
+            assert!(shape[former] > 1 && shape[latter] > 1, "axes whose order matters");
+            (strides[former] != strides[latter]).then(|| strides[former] < strides[latter])
+        };
+        let (sizes, places) = permuted(&IxDyn(sizes), &is_inside)?;
+        Some((sizes.slice().to_vec(), places.slice().to_vec()))
+    }
+
+    #[test]
+    fn axes_are_ordered_in_memory() {
+        assert_eq!(places(&[2, 3, 4], &[12, 4, 1]), None);
+        assert_eq!(places(&[2, 3, 4], &[1, 2, 6]), Some(([4, 3, 2].into(), [2, 1, 0].into())));
+        assert_eq!(places(&[2, 3, 4], &[4, 8, 1]), Some(([3, 2, 4].into(), [1, 0, 2].into())));
+        assert_eq!(places(&[2, 3, 4, 5], &[1, 40, 2, 8]), Some(([3, 5, 4, 2].into(), [3, 0, 2, 1].into())));
+        // equal strides, no elements, fewer than two axes
+        assert_eq!(places(&[2, 3, 4], &[1, 1, 1]), None);
+        assert_eq!(places(&[2, 0, 4], &[1, 2, 6]), None);
+        assert_eq!([places(&[], &[]), places(&[3], &[1])], [None, None]);
+        assert_eq!(places(&[2, 3], &[1, 2]), Some(([3, 2].into(), [1, 0].into())));
+        assert_eq!([places(&[2, 3], &[3, 1]), places(&[1, 3], &[1, 2])], [None, None]);
+    }
+
+    #[test]
+    fn axes_of_one_element_are_placed_too() {
+        assert_eq!(places(&[1, 2, 3], &[9, 1, 2]), Some(([1, 3, 2].into(), [0, 2, 1].into())));
+        assert_eq!(places(&[2, 1, 3], &[1, 9, 2]), Some(([3, 2, 1].into(), [1, 2, 0].into())));
+        assert_eq!(places(&[1, 2, 3], &[0, 3, 1]), None);
+    }
 }

@@ -362,6 +362,7 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize, const TRANSPOSED: bool>
 mod tests {
     use super::*;
     use crate::kernel::loops::stride_along;
+    use alloc::{vec, vec::Vec};
 
     fn of(len: usize, strides: [isize; 3]) -> Loop {
         let mut l = Loop { len, ..Loop::ONE };
@@ -416,6 +417,19 @@ mod tests {
         let least = Library::MIN_SIZE;
         let [rows, terms, columns] = [of(1 << 10, [8, 8, 0]), of(least, [0, 1, 8]), of(least, [1, 0, 1])];
         assert!(Library::suits::<f64>(&[rows, terms, columns]));
+    }
+
+    #[test]
+    fn threads_share_batches_and_rows_of_the_library() {
+        let loops: Vec<_> = [2, 3, 4, 5, 6].map(|len| of(len, [1, 1, 1])).into();
+        let cuts = |may_cut: &dyn Fn(usize, &[Loop]) -> bool| {
+            (0..loops.len()).filter(|&place| may_cut(place, &loops)).collect::<Vec<_>>()
+        };
+        let products = |place, loops: &_| Task::<WriteOnly<f32>, _>::may_cut(&Products, place, loops);
+        let library = |place, loops: &_| Task::<f32, _>::may_cut(&Library, place, loops);
+        assert_eq!([cuts(&products), cuts(&library)], [vec![0, 1], vec![0, 1, 2]]);
+        let grains = [Task::<WriteOnly<f32>, _>::grain(&Products), Task::<f32, _>::grain(&Library)];
+        assert_eq!(grains, [GRAIN; 2]);
     }
 
     #[test]

@@ -186,6 +186,9 @@ fn sizes_of_bases() {
         "BaseSymbol",
         "cannot apply (n),(n)->() to (7; 4) and (; 3): n is 4 at base axis 0 of operand 0 and 3 at base axis 0 of operand 1",
     );
+    let (rows, columns) = (zeros(&[2, 3]), zeros(&[2, 5]));
+    let error = dynamic(&rows, 2).matmul(&dynamic(&columns, 2)).expect_err("3 terms and 2");
+    assert_eq!((error.axis(), variant(&error)), (Some(1), "BaseSymbol".into()));
     wrong(
         x.zip_map(&y, Signature::literal("(m),(n)->(p)"), ignore).map(drop),
         "UnknownSymbol",
@@ -195,6 +198,11 @@ fn sizes_of_bases() {
         x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])),
         "BaseSize",
         "cannot write what comes of (7; 4) and (; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
+    );
+    wrong(
+        dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])),
+        "BaseSize",
+        "cannot write what comes of (; 2, 3) and (; 2, 3) into (7; 2, 5): base axis 1 of the result has size 5, expected 3",
     );
     wrong(
         x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])),

@@ -40,6 +40,10 @@ fn inferring() {
         "AxisCount: cannot merge shapes 2x3 and 3: the second shape has 1 axis, expected 2",
     );
     assert_eq!(
+        message(p("[]").merge(&p("3"))),
+        "AxisCount: cannot merge shapes [] and 3: the second shape has 1 axis, expected 0",
+    );
+    assert_eq!(
         message(p("2x3").merge(&p("2x4"))),
         "Incompatible: cannot merge shapes 2x3 and 2x4: axis 1 has sizes 3 and 4, expected equal sizes",
     );

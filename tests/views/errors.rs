@@ -9,7 +9,7 @@ use ndarray_broadcast::partial::PartialShape;
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, BroadcastError, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
-    broadcast_to_match3_in_place, broadcast_views, reduction_axes, resolve_target,
+    broadcast_to_match3_in_place, broadcast_views, explain, reduction_axes, resolve_target,
 };
 
 const HUGE: isize = 1 << 40;
@@ -315,4 +315,18 @@ fn the_order_of_the_checks() {
     assert_eq!(in_dim(&[HUGE, HUGE, 2, 3], &[2, 3]), "Overflow");
 
     assert_eq!(kind(broadcast_shapes(&[&[1 << 40, 1 << 40, 2][..], &[3]])), "Incompatible");
+}
+
+#[test]
+fn shapes_that_fit_are_explained() {
+    let lines = |shapes: &[&[usize]]| explain(shapes).to_string();
+    assert_eq!(
+        lines(&[&[8, 1, 6], &[7, 1], &[]]),
+        "broadcast shapes [8, 1, 6], [7, 1] and [] together\n  \
+         [8, 1, 6]\n  \
+         [   7, 1]\n  \
+         [       ]\n  \
+         ---------\n  \
+         [8, 7, 6]",
+    );
 }

@@ -278,3 +278,26 @@ fn plain<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
         store.store(output.slot(), total);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn loops_around_the_outputs_of_a_strategy_are_cut() {
+        let first = |loops: &[(usize, [isize; 2])]| {
+            let of =
+                |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
+            let loops: Vec<_> = loops.iter().map(of).collect();
+            SumStrategy::of::<f32>(&loops, AT_ONCE).first_uncut(&loops)
+        };
+        let (batch, lane) = ((5, [700, 70_000]), (100, [0, 1]));
+        assert_eq!(first(&[batch, (700, [1, 100]), lane]), 3, "lanes");
+        assert_eq!(first(&[batch, (9, [0, 3]), (3, [1, 1])]), 1, "channels");
+        assert_eq!(first(&[batch, (9, [0, 90]), (90, [1, 1])]), 1, "streams");
+        assert_eq!(first(&[(300, [2, 2000]), (10, [0, 200]), (200, [0, 1])]), 3, "nested lanes");
+        // outputs of tiles
+        assert_eq!(first(&[batch, (9, [0, 70_000]), (9, [0, 7000]), (70, [1, 1])]), 3);
+    }
+}
