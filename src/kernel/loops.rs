@@ -364,11 +364,12 @@ impl Outside {
     #[inline]
     fn key(self, l: &Loop) -> (usize, usize) {
         let stride = |k: usize| l.strides[k].unsigned_abs();
+        let only = |stride: usize| (stride, 0);
         match self {
-            Self::Written => (stride(0), 0),
-            Self::Read => (stride(usize::from(l.strides[1] != 0)), 0),
+            Self::Written => only(stride(0)),
+            Self::Read => only(stride(usize::from(l.strides[1] != 0))),
             #[cfg(test)]
-            Self::Given => (0, 0),
+            Self::Given => only(0),
             Self::AllRead => ((1..OPERANDS).map(stride).fold(0, usize::saturating_add), stride(0)),
         }
     }

@@ -208,3 +208,10 @@ fn sum() {
     let broadcast = infer_axes(&array, &target, [0]).unwrap();
     assert_eq!(infer_sum(&broadcast, [0]), Ok(p("nx3")));
 }
+
+#[test]
+fn names_relax_themselves_only() {
+    let relaxes = |own: &str, other: &str| p(own).relaxes(&p(other));
+    assert!(relaxes("nx2", "nx2") && relaxes("?x2", "nx2"));
+    assert!(!relaxes("n", "m") && !relaxes("n", "?") && !relaxes("n", "3"));
+}

@@ -94,6 +94,11 @@ fn verifying() {
 #[test]
 fn families() {
     assert_eq!(
+        message(infer_target(&p("nx3x2..5"), [7, 3, 6])),
+        "Incompatible: cannot broadcast shape nx3x2..5 to [7, 3, 6]: \
+         axis 2 has sizes 2..5 and 6, expected equal sizes or 1 in the array",
+    );
+    assert_eq!(
         message(infer_target(&p("?x3"), [-1, 2, 3])),
         "PlaceholderOnNewAxis: cannot resolve -1 at axis 0 of target [-1, 2, 3]: shape ?x3 has no such axis",
     );
