@@ -312,15 +312,16 @@ unsafe fn repeat<B: Copy>(from: *const B, to: *mut B, len: usize) {
     unsafe { slice::from_raw_parts_mut(to.cast(), len).fill(MaybeUninit::new(*from)) };
 }
 
-/// The bytes of the L1 cache, and the distance in bytes at which all lines share one of its sets.
+/// The bytes of an L1 cache.
 const L1: usize = 32 << 10;
+/// Lines at multiples of this distance, in bytes, all share one set of that cache.
 const L1_SETS: usize = 4 << 10;
 
 /// The number of rows of `to` in each strip of [`copy_transposed`]; none if there are no strips, and the rows are written
 /// one after the other.
 ///
-/// The cache holds few lines whose distance is a multiple of a large power of two. The side of which it holds fewer is read
-/// or written line by line. Strips are so narrow that the other side's lines stay.
+/// The cache holds few lines whose distance is a multiple of a large power of two. Of the two sides, the one of which it
+/// holds fewer lines is taken line by line, in strips so narrow that the lines of the other side stay.
 fn strip<B>(step: isize, stride: isize) -> Option<usize> {
     let [from, to] = [step, stride].map(|distance| {
         let bytes = distance.unsigned_abs().wrapping_mul(size_of::<B>());
