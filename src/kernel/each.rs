@@ -590,7 +590,6 @@ fn in_blocks<T, E: Elements>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
     use ndarray::{Array2, ArrayView2, s};
 
     const DIRECT: fn(Option<u8>) -> PassStrategy = PassStrategy::Direct;
@@ -601,12 +600,7 @@ mod tests {
 
     /// The strategy for loops with the strides of the output and of two inputs. `plain` is the size of their elements.
     fn way_of(loops: &[(usize, [isize; 3])], plain: fn(usize) -> Option<usize>) -> PassStrategy {
-        PassStrategy::of(&all(loops), 2, plain, <(f32, f32)>::has_loop)
-    }
-
-    fn all(loops: &[(usize, [isize; 3])]) -> Vec<Loop> {
-        let of = |&(len, [out, a, b]): &(usize, [isize; 3])| Loop { len, strides: [out, a, b, 0, 0, 0, 0] };
-        loops.iter().map(of).collect()
+        PassStrategy::of(&Loop::all(loops), 2, plain, <(f32, f32)>::has_loop)
     }
 
     fn way(loops: &[(usize, [isize; 3])]) -> PassStrategy {
@@ -649,7 +643,7 @@ mod tests {
 
     #[test]
     fn copies_that_rows_share_are_made_once() {
-        let rows = |loops: &[_], count, copied| rows_of(&all(loops), count, copied);
+        let rows = |loops: &[_], count, copied| rows_of(&Loop::all(loops), count, copied);
         // long rows that share one of the copies, and shorter ones
         let long = LONG_ROW.cast_signed();
         assert_eq!(rows(&[(9, [long, 0, long]), (LONG_ROW, [1, 2, -1])], 2, 0b11), [1, 1]);
@@ -699,10 +693,7 @@ mod tests {
 
     #[test]
     fn copies_across_rows() {
-        let across = |loops: &[(usize, [isize; 2])]| {
-            let of = |&(len, [out, a]): &(usize, [isize; 2])| Loop { len, strides: [out, a, 0, 0, 0, 0, 0] };
-            across_rows(&loops.iter().map(of).collect::<Vec<_>>())
-        };
+        let across = |loops: &[(usize, [isize; 2])]| across_rows(&Loop::all(loops));
         assert_eq!(across(&[(9, [90, 1]), (90, [1, 9])]), Some(0));
         assert_eq!(across(&[(9, [900, 1]), (10, [90, 1]), (90, [1, -9])]), Some(1));
         assert_eq!(across(&[(9, [900, 1]), (10, [90, 0]), (90, [1, 9])]), Some(0));
@@ -719,7 +710,7 @@ mod tests {
     #[test]
     fn short_lanes_are_reduced_side_by_side() {
         let lanes = |copied, moving, first, take| Some(SideBySide { copied, moving, first, take });
-        let way_of = |loops: &[_], plain| SideBySide::of(&all(loops), 2, plain, <(f32, f32)>::has_loop);
+        let way_of = |loops: &[_], plain| SideBySide::of(&Loop::all(loops), 2, plain, <(f32, f32)>::has_loop);
         let way = |loops: &[_]| way_of(loops, |_| Some(4));
         // an operand that stays along the outputs, and one with a stride
         assert_eq!(way(&[(500, [16, 13, 0]), (16, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b10, 0b10, 1, 16));

@@ -690,13 +690,8 @@ mod tests {
 
     #[test]
     fn lanes_within_blocks() {
-        let of = |&(len, strides): &(usize, [isize; 3])| {
-            let mut l = Loop { len, ..Loop::ONE };
-            l.strides[..3].copy_from_slice(&strides);
-            l
-        };
-        let strategy = |loops: &[_]| {
-            let loops: Vec<_> = loops.iter().map(of).collect();
+        let strategy = |loops: &[(usize, [isize; 3])]| {
+            let loops = Loop::all(loops);
             match FusedStrategy::of::<f32>(&loops, 2, |_| Some(4), true) {
                 FusedStrategy::Blocks { tiling, lanes } => Some((tiling.take, lanes)),
                 FusedStrategy::Direct | FusedStrategy::Chunks(_) | FusedStrategy::Tiles(_) => None,
@@ -718,7 +713,7 @@ mod tests {
     #[test]
     fn long_lanes_are_cut() {
         let chunk = |n: usize, b: isize| {
-            let lane = Loop { len: n, strides: [0, 1, b, 0, 0, 0, 0] };
+            let lane = Loop::new(n, [0, 1, b]);
             match FusedStrategy::of::<f32>(&[lane], 2, |_| Some(4), true) {
                 FusedStrategy::Chunks(take) => Some(take),
                 _ => None,
@@ -737,8 +732,7 @@ mod tests {
     #[test]
     fn rows_are_combined_in_their_outputs() {
         let is_direct = |loops: &[(usize, [isize; 2])], in_rows| {
-            let of = |&(len, [out, a]): &(usize, [isize; 2])| Loop { len, strides: [out, a, 0, 0, 0, 0, 0] };
-            let loops: Vec<_> = loops.iter().map(of).collect();
+            let loops = Loop::all(loops);
             matches!(FusedStrategy::of::<f32>(&loops, 1, |_| Some(4), in_rows), FusedStrategy::Direct)
         };
         let rows = |rows, columns| [(9, [5000, 1]), (rows, [0, 5000]), (columns, [1, 1])];
@@ -757,8 +751,7 @@ mod tests {
 
     #[test]
     fn reductions_in_place() {
-        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-        let strategy = |loops: &[_]| InPlace::of::<f32>(&loops.iter().map(of).collect::<Vec<_>>());
+        let strategy = |loops: &[(usize, [isize; 2])]| InPlace::of::<f32>(&Loop::all(loops));
         // lanes that follow each other, of a width for this or not, with gaps, and with outputs that do not follow each
         // other
         for (loops, inner) in [
@@ -789,15 +782,13 @@ mod tests {
             assert!(strategy(loops).is_none(), "{loops:?}");
         }
         // elements that own memory are not copied to tiles
-        let rows: Vec<_> = [(9, [0, 70]), (70, [1, 1])].iter().map(of).collect();
-        assert!(InPlace::of::<Vec<u8>>(&rows).is_none());
+        assert!(InPlace::of::<Vec<u8>>(&Loop::all(&[(9, [0, 70]), (70, [1, 1])])).is_none());
     }
 
     #[test]
     fn blocks_are_reduced_in_place() {
-        let of = |&(len, moves): &(usize, isize)| Loop { len, strides: [moves, 0, 0, 0, 0, 0, 0] };
         let reduced = |loops: &[(usize, isize)]| {
-            let block: Vec<_> = loops.iter().map(of).collect();
+            let block: Vec<_> = loops.iter().map(|&(len, moves)| Loop::new(len, [moves])).collect();
             let mut buffer: Vec<_> = (0..steps(&block)).collect();
             simd::dispatch(Reduce { buffer: &mut buffer, block: &block, combine: &Plus });
             buffer.truncate(block.iter().filter(|l| !l.is_reduced()).map(|l| l.len).product());

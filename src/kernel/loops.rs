@@ -34,6 +34,20 @@ impl Loop {
     /// A loop that does not move.
     pub(crate) const ONE: Self = Self { len: 1, strides: [0; OPERANDS] };
 
+    /// A loop along which the first operands move by these strides, and the others stay.
+    #[inline(always)]
+    pub(crate) fn new<const N: usize>(len: usize, strides: [isize; N]) -> Self {
+        let mut l = Self { len, ..Self::ONE };
+        l.strides[..N].copy_from_slice(&strides);
+        l
+    }
+
+    /// Loops of these lengths and strides.
+    #[cfg(test)]
+    pub(crate) fn all<const N: usize>(loops: &[(usize, [isize; N])]) -> Vec<Self> {
+        loops.iter().map(|&(len, strides)| Self::new(len, strides)).collect()
+    }
+
     /// Whether the output stays where it is.
     #[inline(always)]
     pub(crate) fn is_reduced(&self) -> bool {
@@ -596,16 +610,6 @@ mod tests {
     use super::*;
     use std::panic::catch_unwind;
 
-    fn of<const N: usize>((len, strides): (usize, [isize; N])) -> Loop {
-        let mut l = Loop { len, ..Loop::ONE };
-        l.strides[..N].copy_from_slice(&strides);
-        l
-    }
-
-    fn all<const N: usize>(loops: &[(usize, [isize; N])]) -> Vec<Loop> {
-        loops.iter().map(|&l| of(l)).collect()
-    }
-
     fn offsets_of(loops: &[Loop], k: usize) -> Vec<usize> {
         let mut seen = Vec::new();
         each_offset(loops, k, |at| seen.push(at));
@@ -614,8 +618,8 @@ mod tests {
 
     fn plan<const N: usize>(outside: Outside, axes: &[(usize, [isize; N])]) -> LoopPlan {
         let mut plan = LoopPlan::new();
-        for &axis in axes {
-            plan.add(of(axis));
+        for &(len, strides) in axes {
+            plan.add(Loop::new(len, strides));
         }
         plan.make(outside);
         plan
@@ -624,7 +628,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "operands that are used as they lie")]
     fn outputs_are_not_gathered_where_they_stay() {
-        Loops::new().gather(&all(&[(3, [4, 4]), (4, [0, 1])]), 1, 1, 0);
+        Loops::new().gather(&Loop::all(&[(3, [4, 4]), (4, [0, 1])]), 1, 1, 0);
     }
 
     #[test]
@@ -632,7 +636,7 @@ mod tests {
         let half = 1_usize << (usize::BITS / 2);
         for (len, fits) in [(half / 4, true), (half / 2, false), (half, false)] {
             let mut plan = LoopPlan::new();
-            plan.loops.extend(&all(&[(half, [1, 0]), (len, [0, 1])]));
+            plan.loops.extend(&Loop::all(&[(half, [1, 0]), (len, [0, 1])]));
             assert_eq!(catch_unwind(|| plan.assert_countable()).is_ok(), fits, "{half} times {len}");
         }
     }
@@ -640,34 +644,34 @@ mod tests {
     #[test]
     fn contiguous_axes_become_one() {
         let p = plan(Outside::Written, &[(2, [12, 12]), (3, [4, 4]), (1, [77, 5]), (4, [1, 1])]);
-        assert_eq!(*p.loops, all(&[(24, [1, 1])]));
+        assert_eq!(*p.loops, Loop::all(&[(24, [1, 1])]));
         assert!(!p.is_empty);
         // a gap in one operand keeps two loops
         let gap = [(3, [4, 5]), (4, [1, 1])];
-        assert_eq!(*plan(Outside::Written, &gap).loops, all(&gap));
+        assert_eq!(*plan(Outside::Written, &gap).loops, Loop::all(&gap));
     }
 
     #[test]
     fn reduced_axes_are_not_merged_with_kept_ones() {
         let axes = [(2, [0, 12]), (3, [4, 4]), (4, [1, 1])];
-        assert_eq!(*plan(Outside::Read, &axes).loops, all(&[(2, [0, 12]), (12, [1, 1])]));
-        assert_eq!(*plan(Outside::Written, &axes).loops, all(&[(12, [1, 1]), (2, [0, 12])]));
+        assert_eq!(*plan(Outside::Read, &axes).loops, Loop::all(&[(2, [0, 12]), (12, [1, 1])]));
+        assert_eq!(*plan(Outside::Written, &axes).loops, Loop::all(&[(12, [1, 1]), (2, [0, 12])]));
         // neighbouring reduced axes are merged, and so are axes along which an input is repeated
-        assert_eq!(*plan(Outside::Read, &[(2, [0, 12]), (12, [0, 1])]).loops, all(&[(24, [0, 1])]));
-        assert_eq!(*plan(Outside::Written, &[(2, [12, 0]), (12, [1, 0])]).loops, all(&[(24, [1, 0])]));
+        assert_eq!(*plan(Outside::Read, &[(2, [0, 12]), (12, [0, 1])]).loops, Loop::all(&[(24, [0, 1])]));
+        assert_eq!(*plan(Outside::Written, &[(2, [12, 0]), (12, [1, 0])]).loops, Loop::all(&[(24, [1, 0])]));
     }
 
     #[test]
     fn permuted_and_reversed_axes_are_straightened() {
         let p = plan(Outside::Written, &[(4, [-1, 1]), (3, [4, 4])]);
-        assert_eq!(*p.loops, all(&[(3, [4, 4]), (4, [1, -1])]));
+        assert_eq!(*p.loops, Loop::all(&[(3, [4, 4]), (4, [1, -1])]));
         assert_eq!(p.start[..2], [-3, 3]);
         let p = plan(Outside::Written, &[(4, [1, 3]), (3, [-4, -1])]);
-        assert_eq!(*p.loops, all(&[(3, [4, 1]), (4, [1, 3])]));
+        assert_eq!(*p.loops, Loop::all(&[(3, [4, 1]), (4, [1, 3])]));
         assert_eq!(p.start[..2], [-8, -2]);
         // the output stays: the first operand that moves decides
         let p = plan(Outside::Read, &[(5, [0, 0, -2, 1])]);
-        assert_eq!((&*p.loops, &p.start[..4]), (&all(&[(5, [0, 0, 2, -1])])[..], &[0, 0, -8, 4][..]));
+        assert_eq!((&*p.loops, &p.start[..4]), (&Loop::all(&[(5, [0, 0, 2, -1])])[..], &[0, 0, -8, 4][..]));
     }
 
     #[test]
@@ -684,16 +688,16 @@ mod tests {
     fn more_axes_than_fit_inline() {
         let axes: Vec<_> = (0..12).map(|i| (2, [3_isize.pow(11 - i), 1])).collect();
         let p = plan(Outside::Written, &axes);
-        assert_eq!(*p.loops, all(&axes));
+        assert_eq!(*p.loops, Loop::all(&axes));
         let seen = offsets_of(&p.loops, 0);
         assert_eq!((seen.len(), seen[1], seen[2], seen[4095]), (4096, 1, 3, (3_usize.pow(12) - 1) / 2));
         let merged: Vec<_> = (0..12).map(|i| (2, [2_isize.pow(11 - i), 0])).collect();
-        assert_eq!(*plan(Outside::Written, &merged).loops, all(&[(4096, [1, 0])]));
+        assert_eq!(*plan(Outside::Written, &merged).loops, Loop::all(&[(4096, [1, 0])]));
     }
 
     #[test]
     fn a_list_grows_to_the_heap_and_back() {
-        let loops_of = |n| (1..=n).map(|len| of((len, [1]))).collect::<Vec<_>>();
+        let loops_of = |n| (1..=n).map(|len| Loop::new(len, [1])).collect::<Vec<_>>();
         let mut list = Loops::new();
         for n in [0, 5, 6, 7, 12, 7, 6, 9, 1, 0, 8] {
             list.clone_from_slice(&loops_of(n));
@@ -710,13 +714,13 @@ mod tests {
 
     #[test]
     fn loops_are_walked_in_order() {
-        let loops = all(&[(2, [10, -1]), (3, [1, 0])]);
+        let loops = Loop::all(&[(2, [10, -1]), (3, [1, 0])]);
         let seen: Vec<_> = (0..6).map(|turn| offsets(&loops, turn)).map(|by| [by[0], by[1]]).collect();
         assert_eq!(seen, [[0, 0], [1, 0], [2, 0], [10, -1], [11, -1], [12, -1]]);
         assert_eq!(offsets_of(&loops, 0), [0, 1, 2, 10, 11, 12]);
-        let three = all(&[(5, [100, 7]), (2, [10, -1]), (3, [1, 0])]);
+        let three = Loop::all(&[(5, [100, 7]), (2, [10, -1]), (3, [1, 0])]);
         assert_eq!([5, 6, 28].map(|turn| offsets(&three, turn)[0]), [12, 100, 411]);
-        let stays = all(&[(2, [0, 4]), (2, [0, 1])]);
+        let stays = Loop::all(&[(2, [0, 4]), (2, [0, 1])]);
         assert_eq!(offsets_of(&stays, 0), [0; 4]);
         assert_eq!(offsets_of(&stays, 1), [0, 1, 4, 5]);
         assert_eq!(steps(&loops), 6);
@@ -743,12 +747,12 @@ mod tests {
         let (lane, kept) = ((9, [0, 1]), (5, [3, 9]));
         let (rows, row) = ((9, [0, 50]), (5, [1, 1]));
         for loops in [&[lane][..], &[kept, lane]] {
-            assert!(are_lanes(&all(loops)) && !are_rows(&all(loops)), "{loops:?}");
+            assert!(are_lanes(&Loop::all(loops)) && !are_rows(&Loop::all(loops)), "{loops:?}");
         }
-        assert!(are_rows(&all(&[rows, row])) && !are_lanes(&all(&[rows, row])));
+        assert!(are_rows(&Loop::all(&[rows, row])) && !are_lanes(&Loop::all(&[rows, row])));
         // strided lanes, more loops, and two reduced ones
         for loops in [&[kept, rows][..], &[kept, kept, lane], &[rows, lane], &[row], &[]] {
-            assert!(!are_lanes(&all(loops)) && !are_rows(&all(loops)), "{loops:?}");
+            assert!(!are_lanes(&Loop::all(loops)) && !are_rows(&Loop::all(loops)), "{loops:?}");
         }
     }
 
@@ -757,7 +761,7 @@ mod tests {
         let at_once = |images: usize, rows: usize, row: usize| {
             let step = row.cast_signed();
             let image = step * rows.cast_signed();
-            rows_at_once::<f64>(&all(&[(images, [step, image]), (rows, [0, step]), (row, [1, 1])]))
+            rows_at_once::<f64>(&Loop::all(&[(images, [step, image]), (rows, [0, step]), (row, [1, 1])]))
         };
         // 16 MiB
         assert_eq!([at_once(512, 64, 64), at_once(511, 64, 64)], [1, AT_ONCE]);
@@ -767,22 +771,22 @@ mod tests {
         assert_eq!([at_once(8000, 8, 64), at_once(8000, 8, 63), at_once(8000, 9, 63)], [1, AT_ONCE, 1]);
         // so many that tiles merge them
         assert_eq!([at_once(100, 511, 64), at_once(100, 512, 64)], [1, AT_ONCE]);
-        let many = all(&[(51_200, [0, 64]), (64, [1, 1])]);
+        let many = Loop::all(&[(51_200, [0, 64]), (64, [1, 1])]);
         assert!(are_uncached_rows(&many, 8) && !are_uncached_rows(&many, 2));
-        assert!(!are_uncached_rows(&all(&[(51_200, [1, 64]), (64, [0, 1])]), 8));
+        assert!(!are_uncached_rows(&Loop::all(&[(51_200, [1, 64]), (64, [0, 1])]), 8));
         assert_eq!(
             [[6400, 100], [6400, 800], [640, 8], [639, 10]]
-                .map(|[rows, len]| { merged_rows(rows, &of((len, [0, 1]))) }),
+                .map(|[rows, len]| { merged_rows(rows, &Loop::new(len, [0, 1])) }),
             [100, 100, 10, 1]
         );
-        assert_eq!(rows_at_once::<f64>(&all(&[(100_000, [1, 100]), (100, [0, 1])])), AT_ONCE);
+        assert_eq!(rows_at_once::<f64>(&Loop::all(&[(100_000, [1, 100]), (100, [0, 1])])), AT_ONCE);
     }
 
     #[test]
     fn rows_are_visited_in_parts() {
         let plan = |loops: &[(usize, [isize; 2])]| {
             let mut groups = [Loop::ONE; 2];
-            let at_once = plan_parts(&all(loops), &mut groups);
+            let at_once = plan_parts(&Loop::all(loops), &mut groups);
             (at_once, groups.map(|l| (l.len, [l.strides[0], l.strides[1]])))
         };
         assert_eq!(plan(&[(20, [0, 100]), (70, [1, 1])]), (8, [(3, [0, 800]), (2, [32, 32])]));
@@ -795,9 +799,9 @@ mod tests {
 
     #[test]
     fn steps_of_a_loop() {
-        let l = of((6, [5, -2]));
+        let l = Loop::new(6, [5, -2]);
         assert_eq!(l.after(4)[..2], [20, -8]);
-        assert_eq!(l.every(3, 2), of((2, [15, -6])));
-        assert!(of((6, [0, 1])).is_reduced() && !l.is_reduced());
+        assert_eq!(l.every(3, 2), Loop::new(2, [15, -6]));
+        assert!(Loop::new(6, [0, 1]).is_reduced() && !l.is_reduced());
     }
 }

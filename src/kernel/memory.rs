@@ -374,7 +374,7 @@ unsafe fn copy_transposed<B: Bits>(
 /// Copies the tile of [`copy_transposed`] at a row and a column of `to`.
 ///
 /// # Safety
-/// As [`copy_transposed`].
+/// As [`copy_transposed`], which has [`TILE`] rows and columns from there on.
 #[inline(always)]
 unsafe fn copy_tile<B: Bits>(
     from: *const B,

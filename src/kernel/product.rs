@@ -365,9 +365,7 @@ mod tests {
     use alloc::{vec, vec::Vec};
 
     fn of(len: usize, strides: [isize; 3]) -> Loop {
-        let mut l = Loop { len, ..Loop::ONE };
-        l.strides[..3].copy_from_slice(&strides.map(|stride| stride_along(len, stride)));
-        l
+        Loop::new(len, strides.map(|stride| stride_along(len, stride)))
     }
 
     /// The strategy for matrices of these sizes and strides, and a dense result.

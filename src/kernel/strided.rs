@@ -216,15 +216,10 @@ pub(super) fn matrix_loops([out, a, b]: [StridedAxes<'_>; 3], axes: [usize; 3]) 
         out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
         "matrices whose sizes go together"
     );
-    let of = |len, strides: [isize; 3]| {
-        let mut l = Loop { len, ..Loop::ONE };
-        l.strides[..3].copy_from_slice(&strides);
-        l
-    };
     [
-        of(rows.0, [out_rows.1, rows.1, 0]),
-        of(terms.0, [0, terms.1, others.1]),
-        of(columns.0, [out_columns.1, 0, columns.1]),
+        Loop::new(rows.0, [out_rows.1, rows.1, 0]),
+        Loop::new(terms.0, [0, terms.1, others.1]),
+        Loop::new(columns.0, [out_columns.1, 0, columns.1]),
     ]
 }
 

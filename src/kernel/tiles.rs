@@ -333,8 +333,7 @@ mod tests {
     /// The width of a tile, the number of tiles, and the rows and levels of one, for loops with strides in the output and
     /// in the input.
     fn tiling(loops: &[(usize, [isize; 2])], limits: Limits) -> [usize; 4] {
-        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-        let loops: Vec<_> = loops.iter().map(of).collect();
+        let loops = Loop::all(loops);
         let t = Tiling::of(&loops, limits);
         let kept = |l: &&Loop| !l.is_reduced();
         let cut = Some(loops[t.first]).filter(|l| !l.is_reduced()).map_or(1, |l| l.len.div_ceil(t.take));
@@ -450,15 +449,14 @@ mod tests {
         assert_eq!(tiling(&[(23, [0, 29]), (29, [1, 1])]), [15, 2, 23, 3]);
         assert_eq!(sum(&array, &[0], limits), 46);
         // reduced: rows of three elements, and a shorter last one
-        let t = Tiling::of(&[Loop { len: 29, strides: [0, 1, 0, 0, 0, 0, 0] }], limits);
+        let t = Tiling::of(&[Loop::new(29, [0, 1])], limits);
         assert_eq!((t.take, 29 % t.take), (3, 2));
         assert_eq!(sum(&array.slice(s![0, ..]).to_owned(), &[0], limits), 10);
     }
 
     #[test]
     fn blocks_of_several_loops() {
-        let of = |&(len, out): &(usize, isize)| Loop { len, strides: [out, 1, 0, 0, 0, 0, 0] };
-        let loops: Vec<_> = [(5000, 16), (16, 1), (64, 0)].iter().map(of).collect();
+        let loops = Loop::all(&[(5000, [16, 1]), (16, [1, 1]), (64, [0, 1])]);
         for (most, first, take) in
             [(1, 2, 64), (10, 1, 8), (16, 1, 16), (31, 1, 16), (64, 0, 4), (1 << 20, 0, 5000)]
         {

@@ -173,8 +173,7 @@ mod tests {
 
     /// The choice for loops with these strides in the output and in the input.
     fn lanes(loops: &[(usize, [isize; 2])]) -> Option<Lanes> {
-        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-        Lanes::of(&loops.iter().map(of).collect::<alloc::vec::Vec<_>>(), 8)
+        Lanes::of(&Loop::all(loops), 8)
     }
 
     #[test]
@@ -204,11 +203,7 @@ mod tests {
         }
         assert_eq!(lanes(&[(7, [50, 100]), (2, [0, 50]), (50, [1, 1])]), Some(Lanes::Rows(2)));
         // one at a time
-        let one = |n| {
-            let [r, k] = [(n, [0, 50]), (50, [1, 1])]
-                .map(|(len, [to, from])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] });
-            Lanes::of(&[r, k], 1)
-        };
+        let one = |n| Lanes::of(&Loop::all(&[(n, [0, 50]), (50, [1, 1])]), 1);
         assert_eq!([2, 4, 8].map(one), [Some(Lanes::Rows(2)), None, None]);
         // another number of rows, more reduced loops, gaps in the input or in the output
         for n in [3, 5, 16] {

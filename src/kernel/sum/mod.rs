@@ -282,14 +282,11 @@ fn plain<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     #[test]
     fn loops_around_the_outputs_of_a_strategy_are_cut() {
         let first = |loops: &[(usize, [isize; 2])]| {
-            let of =
-                |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-            let loops: Vec<_> = loops.iter().map(of).collect();
+            let loops = Loop::all(loops);
             SumStrategy::of::<f32>(&loops, AT_ONCE).first_uncut(&loops)
         };
         let (batch, lane) = ((5, [700, 70_000]), (100, [0, 1]));

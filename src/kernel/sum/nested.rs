@@ -83,15 +83,11 @@ impl<T: Element> AddRows<T, (T,)> for AddLanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     #[test]
     fn lanes_are_nested_in_other_reduced_loops() {
         let nested = |loops: &[(usize, [isize; 2])], capacity| {
-            let of =
-                |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-            NestedLanes::of(&loops.iter().map(of).collect::<Vec<_>>(), capacity)
-                .map(|lanes| [lanes.first, lanes.cascade.levels])
+            NestedLanes::of(&Loop::all(loops), capacity).map(|lanes| [lanes.first, lanes.cascade.levels])
         };
         let images = |channels: usize, lane: usize| {
             nested(&[(32, [0, 9000]), (channels, [1, 900]), (lane, [0, 1])], 128)

@@ -90,13 +90,11 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     /// The rows, the elements of a narrower last row, the width and the number of rows that are merged, for loops with
     /// these strides in the output and in the input.
     fn streams(loops: &[(usize, [isize; 2])]) -> Option<[usize; 4]> {
-        let of = |&(len, [to, from]): &(usize, [isize; 2])| Loop { len, strides: [to, from, 0, 0, 0, 0, 0] };
-        let streams = Streams::of(&loops.iter().map(of).collect::<Vec<_>>(), Scratch::capacity::<f32>());
+        let streams = Streams::of(&Loop::all(loops), Scratch::capacity::<f32>());
         streams.map(|Streams { rows, last_len, width, merged }| [rows, last_len, width, merged])
     }
 
