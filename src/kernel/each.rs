@@ -635,6 +635,8 @@ mod tests {
         // not fewer rows, nor rows with gaps between them in the output
         assert_eq!(way(&rows(170)), DIRECT(Some(0b01)));
         assert_eq!(way(&rows(171)), copied(0b10, 0, 86));
+        let rows_of_four = |len| way(&[(len, [4, 4, 0]), (4, [1, 1, 0])]);
+        assert_eq!([SMALL / 4 - 1, SMALL / 4].map(rows_of_four), [DIRECT(Some(0b01)), copied(0b10, 0, 128)]);
         assert_eq!(way(&[(1000, [5, 3, 0]), (3, [1, 1, 0])]), DIRECT(Some(0b01)));
         // whole loops, and a part of the loop around them that is too long for a copy
         assert_eq!(way(&[(50, [90, 0, 9]), (30, [3, 3, 0]), (3, [1, 1, 3])]), copied(0b11, 0, 5));
@@ -664,6 +666,9 @@ mod tests {
         assert_eq!(way(&[(1000, [5, 6, 0]), (3, [1, 2, 1])]), copied(0b01, 1, 3));
         // rows of which a copy holds one
         assert_eq!(way(&[(9, [400, 1, 800]), (400, [1, 2, 1])]), copied(0b01, 1, 400));
+        assert_eq!(way(&[(9, [257, 1, 800]), (257, [1, 2, 1])]), copied(0b01, 1, 257));
+        // and of which it holds two
+        assert_eq!(way(&[(9, [256, 1, 800]), (256, [1, 2, 1])]), copied(0b11, 0, 2));
         // the largest element type decides
         assert_eq!(way_of(&[(5000, [1, 2, 1])], |k| Some([0, 2, 16][k])), copied(0b01, 0, 125));
     }
@@ -723,6 +728,7 @@ mod tests {
         // no loop for operands that all stay
         assert_eq!(way(&[(600, [1, 0, 0]), (13, [0, 1, 1])]), lanes(0b11, 0b11, 0, 150));
         // few elements, long lanes, outputs with gaps, few outputs side by side, elements that are not numbers
+        assert_eq!(way(&[(SMALL / 8, [1, 8, 0]), (8, [0, 1, 1])]), lanes(0b01, 0b01, 0, SMALL / 8));
         for loops in [
             [(39, [1, 13, 0]), (13, [0, 1, 1])],
             [(5000, [1, 17, 0]), (17, [0, 1, 1])],

@@ -72,7 +72,8 @@ pub(crate) fn products_to_new<T: LinalgScalar, D: Dimension>(
     axes: [usize; 3],
     executor: impl Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
 ) -> Array<T, D> {
-    let terms = inputs.axes(1).sizes.last().filter(|_| axes[1] > 0);
+    // the last axis of the first operand, a matrix or a vector
+    let terms = inputs.axes(1).sizes.last();
     if terms.is_some_and(|&terms| Library::may_suit::<T>(reserved.shape(), terms)) {
         let mut out = reserved.filled(T::zero());
         products_into(Output::of(&mut out), inputs, axes, executor);

@@ -289,6 +289,31 @@ mod tests {
     }
 
     #[test]
+    fn matrices_are_rows_terms_and_columns() {
+        let (matrix, row) = (axes(&[9, 2, 3], &[99, 7, 2]), axes(&[9, 3], &[50, 5]));
+        let (wide, column) = (axes(&[3, 4], &[8, -1]), axes(&[9, 2], &[40, 6]));
+        assert_eq!(
+            matrix_loops([axes(&[2, 4], &[4, 1]), matrix, wide], [2; 3]),
+            [Loop::new(2, [4, 7, 0]), Loop::new(3, [0, 2, 8]), Loop::new(4, [1, 0, -1])]
+        );
+        // a vector is a row on the left, and a column on the right and as the result
+        assert_eq!(
+            matrix_loops([column, matrix, row], [1, 2, 1]),
+            [Loop::new(2, [6, 7, 0]), Loop::new(3, [0, 2, 5]), Loop::ONE]
+        );
+        assert_eq!(
+            matrix_loops([axes(&[4], &[3]), row, wide], [1, 1, 2]),
+            [Loop::ONE, Loop::new(3, [0, 5, 8]), Loop::new(4, [3, 0, -1])]
+        );
+        // two vectors
+        let number = axes(&[9], &[1]);
+        assert_eq!(
+            matrix_loops([number, row, row], [0, 1, 1]),
+            [Loop::ONE, Loop::new(3, [0, 5, 5]), Loop::ONE]
+        );
+    }
+
+    #[test]
     fn a_plan_may_be_made_again() {
         let (mut plan, c) = (LoopPlan::new(), axes(&[4, 5], &[5, 1]));
         for _ in 0..2 {

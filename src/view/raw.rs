@@ -4,7 +4,7 @@
 //! Every index into a view made here is the position of an element of its array, and the view does not outlive the
 //! array's borrow.
 
-use crate::kernel::loops::{Loop, LoopPlan, stride_along};
+use crate::kernel::loops::{Loop, LoopPlan, steps, stride_along};
 use crate::kernel::nest::{Elements, Inputs, Nest, Output};
 use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
@@ -314,11 +314,15 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     bases[0] = base;
     // SAFETY: As in `for_each_base`.
     if let Some(nest) = unsafe { Nest::batches(&mut plan, Output::of(out), &mut operands.inputs(), &bases) } {
-        let count = nest.loops().iter().map(|l| l.len).product::<usize>();
-        // The cost of a closure is unknown: several pieces a thread balance the load.
-        let grain = count.div_ceil(8 * Threads::count());
+        let grain = grain(steps(nest.loops()));
         Threads.run(nest, &EachBase { operands, form: &form, visit: &visit, grain });
     }
+}
+
+/// The fewest of `count` bases that a thread visits. The cost of a closure is unknown: several pieces a thread balance the
+/// load.
+fn grain(count: usize) -> usize {
+    count.div_ceil(8 * Threads::count())
 }
 
 struct EachBase<'f, I, B: Dimension, F> {
@@ -343,5 +347,16 @@ where
 
     fn run(&self, part: Nest<'_, T, I::Elems>) {
         visit_bases(part, self.operands, self.form, &mut |views, out| (self.visit)(views, out));
+    }
+}
+
+#[cfg(all(test, feature = "rayon"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_takes_eight_pieces() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        assert_eq!(pool.install(|| [0, 1, 24, 25, 2400].map(grain)), [0, 1, 1, 2, 100]);
     }
 }

@@ -169,7 +169,6 @@ fn three_and_four_axes() {
     assert_all::<f32>(&[2, 3, 4, 5, 9], &[C, Turned, Second]);
 }
 
-/// One axis, past every number of blocks that are added up pairwise.
 #[test]
 fn lanes_inside_other_reduced_axes() {
     for shape in [&[3, 16, 192][..], &[70, 2, 9, 200], &[2, 17, 3, 193]] {
@@ -207,6 +206,7 @@ fn short_rows_beyond_the_cache() {
     }
 }
 
+/// One axis, past every number of blocks that are added up pairwise.
 #[test]
 fn long_runs() {
     for length in

@@ -1118,7 +1118,7 @@ impl<'a, A> Nest<'a, (), (A,)> {
     pub(crate) fn block(self, in_rows: bool) -> Block<'a, A> {
         let (rows, row) = self.loops.split_at(usize::from(in_rows));
         let (rows, stride) = rows.first().map_or((1, 0), |l| (l.len, l.strides[1]));
-        let (mut width, step) = (1, row.last().map_or(1, |l| l.strides[1]));
+        let (mut width, step) = (1, innermost(row).0.strides[1]);
         for l in row.iter().rev() {
             assert!(l.strides[1] == step * width, "elements that are evenly spaced");
             width *= l.len.cast_signed();

@@ -282,6 +282,9 @@ fn plain<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::memory::WriteOnly;
+    use crate::kernel::threads::Serial;
+    use alloc::{vec, vec::Vec};
 
     #[test]
     fn loops_around_the_outputs_of_a_strategy_are_cut() {
@@ -296,5 +299,18 @@ mod tests {
         assert_eq!(first(&[(300, [2, 2000]), (10, [0, 200]), (200, [0, 1])]), 3, "nested lanes");
         // outputs of tiles
         assert_eq!(first(&[batch, (9, [0, 70_000]), (9, [0, 7000]), (70, [1, 1])]), 3);
+    }
+
+    #[test]
+    fn threads_share_kept_loops_of_large_sums() {
+        // streams: the last two loops are theirs
+        let loops = Loop::all(&[(5, [9000, 90_000]), (7, [90, 9000]), (9, [0, 900]), (90, [1, 1])]);
+        let cuts = |is_large| {
+            let strategy = SumStrategy::of::<f32>(&loops, AT_ONCE);
+            let task = SumTask { store: &Fresh, executor: Serial, strategy, is_large, at_once: AT_ONCE };
+            let may_cut = |&place: &usize| Task::<WriteOnly<f32>, (f32,)>::may_cut(&task, place, &loops);
+            (0..loops.len()).filter(may_cut).collect::<Vec<_>>()
+        };
+        assert_eq!([cuts(true), cuts(false)], [vec![0, 1], vec![]]);
     }
 }

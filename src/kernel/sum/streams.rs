@@ -111,6 +111,7 @@ mod tests {
         assert_eq!(streams(&[(5, [900, 999]), (9, [0, 90]), (90, [2, 1])]), Some([9, 0, 90, 1]));
         assert_eq!(streams(&[(9, [0, 180]), (90, [1, 2])]), None);
         assert_eq!(streams(&[(5, [0, 999]), (9, [0, 90]), (90, [1, 1])]), None);
+        assert_eq!(streams(&[(9, [0, 91]), (90, [0, 1])]), None);
         assert_eq!(streams(&[(5, [1, 90]), (90, [0, 1])]), None);
         assert_eq!(streams(&[(90, [0, 1])]), None);
     }
