@@ -219,8 +219,9 @@ impl Request {
         let Some(mut lines) = Drawing::new(&self.to(result)).lines() else {
             return format!("{words}: the result is {result:?}");
         };
-        let width = lines.last().map_or(0, String::len).saturating_sub(2);
-        lines.insert(lines.len() - 1, format!("  {}", "-".repeat(width)));
+        if let Some(sizes) = lines.pop() {
+            lines.extend([format!("  {}", "-".repeat(sizes.len().saturating_sub(2))), sizes]);
+        }
         lines.insert(0, words);
         lines.join("\n")
     }

@@ -105,7 +105,8 @@ mod tests {
         assert_eq!(places(&[2, 0, 4], &[1, 2, 6]), None);
         assert_eq!([places(&[], &[]), places(&[3], &[1])], [None, None]);
         assert_eq!(places(&[2, 3], &[1, 2]), Some(([3, 2].into(), [1, 0].into())));
-        assert_eq!([places(&[2, 3], &[3, 1]), places(&[1, 3], &[1, 2])], [None, None]);
+        assert_eq!(places(&[3, 2], &[1, 3]), Some(([2, 3].into(), [1, 0].into())));
+        assert_eq!([[2, 3], [1, 3], [3, 1]].map(|sizes| places(&sizes, &[3, 1])), [None, None, None]);
     }
 
     #[test]

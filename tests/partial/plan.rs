@@ -230,6 +230,12 @@ fn unranked() {
             "axis 1 of the result is 3",
         ],
     );
+    // a result of fewer axes has no size there
+    let hold =
+        |shapes: &[&[usize]]| plan.checks().iter().map(|check| check.holds(shapes)).collect::<Vec<_>>();
+    assert_eq!(hold(&[&[3], &[2, 1]]), [true; 4]);
+    assert_eq!(hold(&[&[2], &[1]]), [true, false, true, false]);
+    assert_eq!(hold(&[&[], &[]]), [true, false, false, false]);
     assert!(Plan::new([p("*"), p("2x3")]).unwrap().with_result(p("3")).is_err());
     assert!(Plan::new([p("*"), p("2x3")]).unwrap().with_result(p("2x4")).is_err());
     assert_eq!(decide(&[p("*")]), Decision::Always);
