@@ -36,8 +36,10 @@ const SHORT_ROW: usize = 16;
 const LONG_ROW: usize = 64;
 /// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
 const PAGES: usize = 128;
-/// The rows and columns of a block that is copied in tiles.
+/// The rows and columns of a block that is copied in tiles, if both are long.
 const BLOCK: usize = 64;
+/// The most bytes of such a block if one side is short: half of an L1 cache, so that lines of both operands stay there.
+const BLOCK_BYTES: usize = 16 << 10;
 /// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 64;
 
@@ -271,20 +273,30 @@ fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A
 /// [`drive`] for copies: plain numbers that are adjacent across rows are not visited, but copied in tiles.
 fn drive_copies<A>(nest: Nest<'_, WriteOnly<A>, (A,)>, visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)>) {
     match across_rows(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
-        Some(across) => in_blocks(nest, across, [BLOCK; 2], &mut |nest| {
-            let mut blocks = nest.walk(2);
-            while let Some(mut block) = blocks.next() {
-                block.copy_across();
-            }
-        }),
+        Some(across) => {
+            let take = block_sizes(nest.loops(), across, size_of::<A>());
+            in_blocks(nest, across, take, &mut |nest| {
+                let mut blocks = nest.walk(2);
+                while let Some(mut block) = blocks.next() {
+                    block.copy_across();
+                }
+            });
+        }
         None => drive(nest, visit),
     }
+}
+
+/// The steps of loop `across` and of the innermost loop in a block that is copied in tiles, of elements of `size` bytes. A
+/// short side makes the other one longer.
+fn block_sizes(loops: &[Loop], across: usize, size: usize) -> [usize; 2] {
+    [loops.len() - 1, across].map(|other| (BLOCK_BYTES / size / loops[other].len).max(BLOCK))
 }
 
 /// The loop across the rows of a copy along which the input is adjacent, unless it is along the rows.
 fn across_rows(loops: &[Loop]) -> Option<usize> {
     let (row, outer) = innermost(loops);
-    let is_across = |l: &Loop| l.strides[1] == 1 && l.len.min(row.len) >= TILE;
+    let is_large = |l: &Loop| l.len.min(row.len) >= TILE || l.len.max(row.len) >= SHORT_ROW;
+    let is_across = |l: &Loop| l.strides[1] == 1 && is_large(l);
     let is_strided = row.strides[0] == 1 && !matches!(row.strides[1], 0 | 1);
     outer.iter().rposition(is_across).filter(|_| is_strided)
 }
@@ -702,14 +714,26 @@ mod tests {
         assert_eq!(across(&[(9, [90, 1]), (90, [1, 9])]), Some(0));
         assert_eq!(across(&[(9, [900, 1]), (10, [90, 1]), (90, [1, -9])]), Some(1));
         assert_eq!(across(&[(9, [900, 1]), (10, [90, 0]), (90, [1, 9])]), Some(0));
-        // few rows, short rows
-        assert_eq!([4, 3].map(|n| across(&[(n, [90, 1]), (90, [1, 9])])), [Some(0), None]);
-        assert_eq!([4, 3].map(|n| across(&[(90, [9, 1]), (n, [1, 9])])), [Some(0), None]);
+        // both sides of a tile, or a long one
+        assert_eq!([4, 3].map(|n| across(&[(n, [90, 1]), (15, [1, 9])])), [Some(0), None]);
+        assert_eq!([4, 3].map(|n| across(&[(15, [9, 1]), (n, [1, 9])])), [Some(0), None]);
+        assert_eq!([16, 15].map(|n| across(&[(2, [90, 1]), (n, [1, 9])])), [Some(0), None]);
+        assert_eq!([16, 15].map(|n| across(&[(n, [9, 1]), (2, [1, 9])])), [Some(0), None]);
         // adjacent or repeated along the rows, strided or reversed across them, an output with a stride
         for [to, from, around] in [[1, 1, 1], [1, 0, 1], [1, 9, 2], [1, 9, -1], [2, 9, 1]] {
             assert_eq!(across(&[(9, [180, around]), (90, [to, from])]), None);
         }
         assert_eq!(across(&[(9, [1, 2])]), None);
+    }
+
+    #[test]
+    fn a_short_side_makes_a_block_longer() {
+        let sizes = |rows: usize, row: usize, size| {
+            block_sizes(&Loop::all(&[(rows, [1, 1]), (9, [1, 1]), (row, [1, 9])]), 0, size)
+        };
+        assert_eq!([sizes(90, 64, 4), sizes(64, 5000, 8)], [[64, 64]; 2]);
+        assert_eq!([sizes(5000, 3, 4), sizes(3, 5000, 8)], [[1365, 64], [64, 682]]);
+        assert_eq!([sizes(5000, 3, 16), sizes(5000, 63, 4)], [[341, 64], [65, 64]]);
     }
 
     #[test]

@@ -362,11 +362,19 @@ unsafe fn copy_transposed<B: Bits>(
             }
         }
     }
-    for row in 0..sizes[0] {
-        for column in if row < rows { width } else { 0 }..sizes[1] {
-            let (row, column) = (row.cast_signed(), column.cast_signed());
-            // SAFETY: The caller promises the elements and the room.
-            unsafe { to.offset(row * stride + column).write(*from.offset(row + column * step)) };
+    let copy = |row: usize, column: usize| {
+        let (row, column) = (row.cast_signed(), column.cast_signed());
+        // SAFETY: The caller promises the elements and the room.
+        unsafe { to.offset(row * stride + column).write(*from.offset(row + column * step)) };
+    };
+    for column in width..sizes[1] {
+        for row in 0..rows {
+            copy(row, column);
+        }
+    }
+    for row in rows..sizes[0] {
+        for column in 0..sizes[1] {
+            copy(row, column);
         }
     }
 }

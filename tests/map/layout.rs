@@ -85,6 +85,11 @@ fn transposes<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> 
     for axes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         is_copied(&a.view().permuted_axes(axes), &number(77));
     }
+    // one short side
+    for (rows, columns) in [(1500, 3), (2, 3000), (5, 900)] {
+        let a = Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j));
+        is_copied(&a.t(), &number(77));
+    }
     // rows whose distance is a power of two, in the array and in the copy
     let a = Array2::from_shape_fn((21, 2048), |(i, j)| number(i * 2048 + j));
     is_copied(&a.t(), &number(77));
