@@ -134,16 +134,15 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
             add(&mut sums, &chunks.columns::<1, L>(row, 0, &plus));
             row += 1;
         }
-        halve(&mut sums, 8, &plus);
-        eight.clone_from_slice(&sums[..8]);
+        eight = halve(&mut sums, &plus);
     }
     let mut i = n / L * L;
     while n - i >= 8 {
         add(&mut eight, &x.columns::<1, 8>(0, i, &plus));
         i += 8;
     }
-    halve(&mut eight, 1, &plus);
-    eight[0].clone() + in_order(x, i)
+    let [sum] = halve(&mut eight, &plus);
+    sum + in_order(x, i)
 }
 
 /// The sum of adjacent elements, a block at a time: for a few thousand, or the [`PART`] partial sums of a lane.
@@ -198,14 +197,13 @@ fn reduce_by<T: Clone, const L: usize>(mut total: T, x: &[T], identity: &T, op: 
         for chunk in chunks {
             combine(&mut accumulators, chunk, op);
         }
-        halve(&mut accumulators, 8, op);
-        eight.clone_from_slice(&accumulators[..8]);
+        eight = halve(&mut accumulators, op);
     }
     for chunk in eights {
         combine(&mut eight, chunk, op);
     }
-    halve(&mut eight, 1, op);
-    op(eight[0].clone(), total)
+    let [result] = halve(&mut eight, op);
+    op(result, total)
 }
 
 /// [`reduce`] for each lane of `width` elements: a few chunks of eight, but too few for more accumulators. The last four
@@ -233,8 +231,7 @@ pub(super) fn reduce_eights<T: Clone, S: Store<T>>(
             for chunk in x[i * width..][..width].chunks_exact(8) {
                 combine(&mut eight, chunk, op);
             }
-            halve(&mut eight, 4, op);
-            *four = array(|j| eight[j].clone());
+            *four = halve(&mut eight, op);
             i += 1;
         }
         short::<T, S, 4>(fours.as_flattened(), slots, op, store);
@@ -359,8 +356,7 @@ pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T])
     // Opaque, so that the compiler does not order the vectors of the loop above for the additions below (5x slower).
     let mut sums = black_box(sums);
     add(&mut sums, rest);
-    halve(&mut sums, K, &plus);
-    array(|i| sums[i].clone())
+    halve(&mut sums, &plus)
 }
 
 /// [`short`] for each block of a run.
@@ -404,25 +400,23 @@ pub(super) fn combine<T: Clone>(a: &mut [T], b: &[T], op: &impl Fn(T, T) -> T) {
 /// The accumulators of a lane, combined into one.
 #[inline(always)]
 pub(super) fn halved<T: Clone, const L: usize>(sums: &[T; L], op: &impl Fn(T, T) -> T) -> T {
-    let mut sums = sums.clone();
-    halve(&mut sums, 8, op);
     // opaque, so that the compiler does not cut the vectors into pairs for the last eight
-    let mut eight: [T; 8] = black_box(array(|i| sums[i].clone()));
-    halve(&mut eight, 1, op);
-    eight[0].clone()
+    let mut eight: [T; 8] = black_box(halve(&mut sums.clone(), op));
+    let [result] = halve(&mut eight, op);
+    result
 }
 
-/// Combines the second half of the accumulators with the first until `keep` remain, at the front. Both counts are powers
-/// of two.
+/// Combines the second half of the accumulators with the first until `KEEP` remain. Both counts are powers of two.
 #[inline(always)]
-fn halve<T: Clone>(sums: &mut [T], keep: usize, op: &impl Fn(T, T) -> T) {
+fn halve<T: Clone, const KEEP: usize>(sums: &mut [T], op: &impl Fn(T, T) -> T) -> [T; KEEP] {
     let mut width = sums.len();
-    while width > keep {
+    while width > KEEP {
         width /= 2;
         for j in 0..width {
             sums[j] = op(sums[j].clone(), sums[j + width].clone());
         }
     }
+    array(|j| sums[j].clone())
 }
 
 /// The number of sums that add the blocks of a lane in pairs.

@@ -352,6 +352,9 @@ mod tests {
         assert_eq!(tiling(&[(80, [0, 13_000]), (13_000, [1, 1])]), [4_334, 3, 10, 2]);
         // 65 times 46 narrow rows, and 11
         assert_eq!(tiling(&[(3_001, [0, 7]), (7, [1, 1])]), [322, 1, 10, 2]);
+        // few narrow rows, merged up to 64 elements or until eight remain
+        let width = |rows: usize, row: usize| tiling(&[(rows, [0, row.cast_signed()]), (row, [1, 1])])[0];
+        assert_eq!([width(16, 32), width(16, 31), width(40, 13), width(24, 21)], [32, 62, 52, 63]);
         // one long row, cut into 64 and a shorter one
         assert_eq!(tiling(&[(70_000, [0, 1])]), [1_077, 1, 9, 2]);
         // eight rows remain of 56, for each of 32 images and 64 channels

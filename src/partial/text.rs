@@ -161,10 +161,10 @@ fn range(lo: &str, hi: &str, notation: &Notation) -> Result<Dim, TextFault> {
         return Err((end, "a size at one end of the range at least"));
     }
     let from = if lo.is_empty() { 0 } else { size(lo, notation.after_size)? };
-    if hi.is_empty() {
-        return Dim::range(from..).map_err(|_| (0, A_DIM));
-    }
-    let to = size(hi, notation.after_range).map_err(|(at, expected)| (end + at, expected))?;
+    let to = match hi {
+        "" => usize::MAX,
+        _ => size(hi, notation.after_range).map_err(|(at, expected)| (end + at, expected))?,
+    };
     Dim::range(from..=to).map_err(|_| (end, "an end of the range that is not below its start"))
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
         if size == to[axis] {
             let stride = stride_along(size, stride);
             steps[axis] = stride.cast_unsigned();
-            reversed |= stride < 0;
+            reversed |= stride.is_negative();
         } else {
             assert!(repeats(size, to[axis]), "the sizes were checked");
         }
@@ -145,7 +145,7 @@ impl<B: Dimension> Form<B> {
             }
             let stride = stride_along(size, stride);
             steps[axis] = stride.unsigned_abs();
-            if stride < 0 {
+            if stride.is_negative() {
                 inverted[axis] = 1;
                 start += stride * (size - 1).cast_signed();
             }

@@ -6,7 +6,7 @@ use common::{
 };
 use ndarray::{
     Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6,
-    IxDyn,
+    IxDyn, ShapeBuilder, s,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -351,4 +351,15 @@ fn new_sums_lie_as_their_array() {
     // two axes remain
     let turned = delta.index_axis(Axis(0), 0).reversed_axes();
     assert_eq!(turned.sum_axes(1).expect("an axis of the array").strides(), [1, 5]);
+    // an axis that repeats says nothing about the others, and equal strides neither
+    let matrix = delta.slice(s![0, 0, .., ..]);
+    let repeated = matrix.broadcast((3, 4, 5)).expect("a shape that it stretches to");
+    assert_eq!(repeated.sum_axes(2).expect("an axis of the array").strides(), [4, 1]);
+    assert_eq!(
+        repeated.permuted_axes([2, 1, 0]).sum_axes(0).expect("an axis of the array").strides(),
+        [3, 1]
+    );
+    let windows = ArrayView::from_shape((2, 3, 4).strides((1, 1, 5)), delta.as_slice().expect("in order"));
+    let windows = windows.expect("elements of the slice");
+    assert_eq!(windows.sum_axes(2).expect("an axis of the array").strides(), [3, 1]);
 }

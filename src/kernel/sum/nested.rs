@@ -47,19 +47,28 @@ impl NestedLanes {
     }
 
     pub(super) fn run<T: Element, S: Store<T>>(&self, nest: Nest<'_, S::Slot, (T,)>, store: &S) {
-        let &Self { first, cascade } = self;
         let lane = nest.loops().len() - 1;
-        let class = |place, l: &Loop| match place {
+        let mut room = Loops::new();
+        let nest = nest.ordered(self.class(lane), &mut room);
+        let (loops, tiling) = (nest.loops(), self.tiling(nest.loops()));
+        in_tiles(nest, tiling, &tiling.tile(&loops[..lane]), &mut AddLanes, store);
+    }
+
+    /// The order of the loops: outer kept ones, reduced ones, and then the outputs of a tile around the `lane`.
+    fn class(&self, lane: usize) -> impl Fn(usize, &Loop) -> u8 {
+        let first = self.first;
+        move |place, l| match place {
             _ if place < first => 0,
             _ if place < lane && l.is_reduced() => 1,
             _ => 2,
-        };
-        let mut room = Loops::new();
-        let nest = nest.ordered(class, &mut room);
-        let loops = nest.loops();
-        let kept = loops[first..lane].iter().filter(|l| !l.is_reduced()).count();
-        let tiling = Tiling { first: lane - kept, take: loops[lane - kept].len, cascade };
-        in_tiles(nest, tiling, &tiling.tile(&loops[..lane]), &mut AddLanes, store);
+        }
+    }
+
+    /// The tiles of these loops, in the order of [`class`](Self::class).
+    fn tiling(&self, loops: &[Loop]) -> Tiling {
+        let outputs = loops[self.first..].iter().filter(|l| !l.is_reduced()).count();
+        let first = loops.len() - 1 - outputs;
+        Tiling { first, take: loops[first].len, cascade: self.cascade }
     }
 }
 
@@ -83,6 +92,7 @@ impl<T: Element> AddRows<T, (T,)> for AddLanes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::{vec, vec::Vec};
 
     #[test]
     fn lanes_are_nested_in_other_reduced_loops() {
@@ -99,6 +109,20 @@ mod tests {
         // the outer loops are kept
         let outer = [(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])];
         assert_eq!(nested(&outer, 128), Some([1, 1]));
+        // the order of the loops, and the outputs of a tile
+        let ordered = |loops: &[(usize, [isize; 2])]| {
+            let (loops, mut room) = (Loop::all(loops), Loops::new());
+            let lanes = NestedLanes::of(&loops, 128).expect("nested lanes");
+            room.order(&loops, &lanes.class(loops.len() - 1));
+            let Tiling { first, take, .. } = lanes.tiling(&room);
+            (room.iter().map(|l| l.len).collect::<Vec<_>>(), first, take)
+        };
+        assert_eq!(ordered(&outer), (vec![20, 8, 3, 200], 2, 3));
+        let in_turn =
+            [(20, [9, 90_000]), (2, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (4, [0, 0]), (200, [0, 1])];
+        assert_eq!(ordered(&in_turn), (vec![20, 2, 8, 4, 3, 200], 4, 3));
+        let none_inside = [(20, [1, 90_000]), (8, [0, 900]), (200, [0, 1])];
+        assert_eq!(ordered(&none_inside), (vec![20, 8, 200], 2, 200));
         // strided lanes, and rows
         assert_eq!(nested(&[(32, [0, 9000]), (64, [1, 900]), (200, [0, 2])], 128), None);
         assert_eq!(nested(&[(32, [0, 9000]), (2, [0, 900]), (200, [1, 1])], 128), None);
