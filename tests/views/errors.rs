@@ -330,3 +330,17 @@ fn shapes_that_fit_are_explained() {
          [8, 7, 6]",
     );
 }
+
+/// A picture has at most 800 characters more than eight times those of its sizes, with two for each separator.
+#[test]
+fn pictures_of_mostly_spaces_are_left_out() {
+    let is_pictured = |shapes: usize, axes: usize| {
+        let (long, short) = (vec![2; axes], [3]);
+        let mut operands = vec![&short[..]; shapes];
+        operands[0] = &long;
+        format!("{:#}", broadcast_shapes(&operands).expect_err("sizes 2 and 3")).contains('\n')
+    };
+    // 14 rows of 184 for 74 sizes, and 9 rows of 982 for 335
+    assert_eq!([is_pictured(14, 61), is_pictured(14, 62)], [true, false]);
+    assert_eq!([is_pictured(9, 327), is_pictured(9, 328)], [true, false]);
+}
