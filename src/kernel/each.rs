@@ -743,6 +743,8 @@ mod tests {
         let way = |loops: &[_]| way_of(loops, |_| Some(4));
         // an operand that stays along the outputs, and one with a stride
         assert_eq!(way(&[(500, [16, 13, 0]), (16, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b10, 0b10, 1, 16));
+        let longest = [(60, [1, 16, 0]), (SHORT_ROW, [0, 1, 1])];
+        assert_eq!(way(&longest), lanes(0b01, 0b01, 0, 60));
         // several loops of outputs, as many as a copy holds
         let narrow = [(2000, [3, 13, 0]), (3, [1, 0, 13]), (13, [0, 1, 1])];
         assert_eq!(way(&narrow), lanes(0b11, 0b11, 0, 52));

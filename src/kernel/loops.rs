@@ -703,9 +703,12 @@ mod tests {
             list.clone_from_slice(&loops_of(n));
             assert_eq!(*list, loops_of(n));
         }
+        // with what was written on the heap
+        list[0].len = 50;
+        let written = list.to_vec();
         for n in [8, 7, 6, 3, 0] {
             list.truncate(n);
-            assert_eq!(*list, loops_of(n));
+            assert_eq!(*list, written[..n]);
         }
         list.extend(&loops_of(7));
         list[6].len = 50;

@@ -461,7 +461,7 @@ mod tests {
     fn blocks_of_several_loops() {
         let loops = Loop::all(&[(5000, [16, 1]), (16, [1, 1]), (64, [0, 1])]);
         for (most, first, take) in
-            [(1, 2, 64), (10, 1, 8), (16, 1, 16), (31, 1, 16), (64, 0, 4), (1 << 20, 0, 5000)]
+            [(1, 2, 64), (2, 1, 2), (10, 1, 8), (16, 1, 16), (31, 1, 16), (64, 0, 4), (1 << 20, 0, 5000)]
         {
             let tiling = Tiling::of_blocks(&loops, 2, most);
             assert_eq!((tiling.first, tiling.take), (first, take), "at most {most}");
