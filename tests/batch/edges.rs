@@ -10,7 +10,7 @@ use ndarray::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
+    Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     can_batch_broadcast,
 };
 
@@ -188,7 +188,7 @@ fn sizes_of_bases() {
     );
     let (rows, columns) = (zeros(&[2, 3]), zeros(&[2, 5]));
     let result = dynamic(&rows, 2).matmul(&dynamic(&columns, 2)).map(drop);
-    assert_eq!(result.as_ref().map_err(|error| error.axis()), Err(Some(1)));
+    assert_eq!(result.as_ref().map_err(BroadcastError::axis), Err(Some(1)));
     wrong(
         result,
         "BaseSymbol",
