@@ -1,6 +1,6 @@
 //! Arrays of any shape in any layout, with a model that knows where each element is.
 
-use crate::input::Input;
+use crate::input::{Input, names};
 use crate::model::{element, indices};
 use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Axis, IxDyn, RawData, ShapeBuilder};
 
@@ -28,7 +28,7 @@ impl Layout {
             4 => {
                 let repeated = input.byte();
                 for (axis, step) in layout.steps.iter_mut().enumerate() {
-                    if repeated >> axis & 1 == 1 {
+                    if names(repeated, axis) {
                         step.0 = 0;
                     }
                 }
@@ -64,7 +64,7 @@ impl Layout {
             &order,
             |axis| {
                 let (step, pad) = if gaps && small { (1 + input.below(3), input.below(3)) } else { (1, 0) };
-                (step, pad, reversed >> axis & 1 == 1)
+                (step, pad, names(reversed, axis))
             },
             lead,
         )
@@ -76,7 +76,7 @@ impl Layout {
         let [spaced, padded] = [input.below(10), input.below(10)];
         let reversed = if input.one_in(6) { input.byte() } else { 0 };
         let gaps =
-            |axis| (1 + usize::from(axis == spaced), usize::from(axis == padded), reversed >> axis & 1 == 1);
+            |axis| (1 + usize::from(axis == spaced), usize::from(axis == padded), names(reversed, axis));
         Self::nested(shape, &order, gaps, 0)
     }
 

@@ -91,7 +91,7 @@ impl<'a> Input<'a> {
     /// Up to `most` numbers of axes: mostly some of `ndim`, each once.
     pub fn axes(&mut self, ndim: usize) -> Vec<usize> {
         let chosen = self.byte();
-        let mut axes: Vec<usize> = (0..ndim).filter(|axis| chosen >> axis & 1 == 1).collect();
+        let mut axes: Vec<usize> = (0..ndim).filter(|&axis| names(chosen, axis)).collect();
         if self.one_in(3) {
             self.shuffle(&mut axes);
         }
@@ -113,4 +113,9 @@ impl<'a> Input<'a> {
         self.shuffle(&mut order);
         order
     }
+}
+
+/// Whether the bits of a [`byte`](Input::byte) name this axis. The ninth axis has the bit of the first one.
+pub fn names(bits: u8, axis: usize) -> bool {
+    bits >> (axis % 8) & 1 == 1
 }

@@ -1,7 +1,7 @@
 //! The functions on shapes alone, with sizes up to the largest there are.
 
 use crate::check::{agreed, panics};
-use crate::input::Input;
+use crate::input::{Input, names};
 use crate::model::{joint, resolved};
 use ndarray_broadcast::{AxisSet, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target};
 
@@ -74,7 +74,7 @@ fn target(input: &mut Input<'_>) {
     let kept = input.byte();
     let mut target: Vec<isize> = whole.iter().map(|&size| size as isize).collect();
     for (axis, size) in target.iter_mut().enumerate() {
-        if kept >> (axis % 8) & 1 == 1 {
+        if names(kept, axis) {
             *size = -1;
         }
     }
@@ -98,9 +98,9 @@ fn target(input: &mut Input<'_>) {
 fn in_constants(input: &mut Input<'_>) {
     let whole: [usize; 3] = std::array::from_fn(|_| size(input));
     let kept = input.byte();
-    let a: [usize; 3] = std::array::from_fn(|axis| if kept >> axis & 1 == 1 { 1 } else { whole[axis] });
+    let a: [usize; 3] = std::array::from_fn(|axis| if names(kept, axis) { 1 } else { whole[axis] });
     let mut b: [usize; 2] =
-        std::array::from_fn(|axis| if kept >> (axis + 3) & 1 == 1 { 1 } else { whole[axis + 1] });
+        std::array::from_fn(|axis| if names(kept, axis + 3) { 1 } else { whole[axis + 1] });
     if input.one_in(4) {
         b[input.below(2)] = size(input);
     }

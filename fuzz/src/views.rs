@@ -2,7 +2,7 @@
 
 use crate::arrays::{Laid, Layout};
 use crate::check::{Verdict, agreed, assert_view};
-use crate::input::Input;
+use crate::input::{Input, names};
 use crate::model::{aligned_right, in_dim_places, joint, overflows, resolved, without_axes};
 use crate::ranks::{axes_given, ranked, targeted};
 use ndarray::{ArrayD, ArrayView, ArrayViewD, Axis, DimMax, Dimension, IxDyn};
@@ -38,7 +38,7 @@ fn target_of(input: &mut Input<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64
     let kept = if input.one_in(2) { input.byte() } else { 0 };
     let new = target.len().saturating_sub(shape.len());
     for (axis, size) in target.iter_mut().enumerate().skip(new) {
-        if kept >> axis & 1 == 1 {
+        if names(kept, axis) {
             *size = -1;
         }
     }
