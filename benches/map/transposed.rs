@@ -112,9 +112,10 @@ fn channels_last(c: &mut Criterion) {
 /// An image with its channels last, as one with its channels first, and back.
 fn pixels<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     const SIDE: usize = 224;
-    for (case, shape, order) in
-        [("hwc_to_chw", (SIDE, SIDE, 3), [2, 0, 1]), ("chw_to_hwc", (3, SIDE, SIDE), [1, 2, 0])]
-    {
+    for (case, shape, order, [rows, columns]) in [
+        ("hwc_to_chw", (SIDE, SIDE, 3), [2, 0, 1], [SIDE * SIDE, 3]),
+        ("chw_to_hwc", (3, SIDE, SIDE), [1, 2, 0], [3, SIDE * SIDE]),
+    ] {
         let a = numbers::<T, _>(shape);
         let turned = a.view().permuted_axes(order);
         let mut out = Array::<T, _>::zeros(turned.raw_dim());
@@ -122,8 +123,7 @@ fn pixels<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
         let mut group = group(c, &format!("copy_{case}{kind}/3_{SIDE}_{SIDE}"));
         way!(group, "fixed", out == expected => turned.materialize_into(out));
         way!(group, "ndarray", out == expected => out.assign(&turned));
-        let (x, columns) = (flat(&a), if order[0] == 2 { 3 } else { SIDE * SIDE });
-        let rows = x.len() / columns;
+        let x = flat(&a);
         way!(group, "plain", out == expected => transpose::plain(out.as_slice_mut().unwrap(), x, rows, columns));
         way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
         group.finish();

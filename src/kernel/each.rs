@@ -22,7 +22,7 @@
 use super::loops::{
     Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, innermost, is_adjacent, operands, steps,
 };
-use super::memory::{COPY, LARGEST_COPY, LINE, Reserved, WriteOnly, plain_size};
+use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, WriteOnly, plain_size};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, TILE, Work};
 use super::strided::SMALL;
@@ -39,7 +39,7 @@ const PAGES: usize = 128;
 /// The rows and columns of a block that is copied in tiles, if both are long.
 const BLOCK: usize = 64;
 /// The most bytes of such a block if one side is short: half of an L1 cache, so that lines of both operands stay there.
-const BLOCK_BYTES: usize = 16 << 10;
+const BLOCK_BYTES: usize = L1 / 2;
 /// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 64;
 
@@ -743,8 +743,9 @@ mod tests {
         let way = |loops: &[_]| way_of(loops, |_| Some(4));
         // an operand that stays along the outputs, and one with a stride
         assert_eq!(way(&[(500, [16, 13, 0]), (16, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b10, 0b10, 1, 16));
-        let longest = [(60, [1, 16, 0]), (SHORT_ROW, [0, 1, 1])];
-        assert_eq!(way(&longest), lanes(0b01, 0b01, 0, 60));
+        // the longest lanes, and the fewest elements
+        assert_eq!(way(&[(60, [1, 16, 0]), (SHORT_ROW, [0, 1, 1])]), lanes(0b01, 0b01, 0, 60));
+        assert_eq!(way(&[(SMALL / 8, [1, 8, 0]), (8, [0, 1, 1])]), lanes(0b01, 0b01, 0, SMALL / 8));
         // several loops of outputs, as many as a copy holds
         let narrow = [(2000, [3, 13, 0]), (3, [1, 0, 13]), (13, [0, 1, 1])];
         assert_eq!(way(&narrow), lanes(0b11, 0b11, 0, 52));
@@ -754,7 +755,6 @@ mod tests {
         // no loop for operands that all stay
         assert_eq!(way(&[(600, [1, 0, 0]), (13, [0, 1, 1])]), lanes(0b11, 0b11, 0, 150));
         // few elements, long lanes, outputs with gaps, few outputs side by side, elements that are not numbers
-        assert_eq!(way(&[(SMALL / 8, [1, 8, 0]), (8, [0, 1, 1])]), lanes(0b01, 0b01, 0, SMALL / 8));
         for loops in [
             [(39, [1, 13, 0]), (13, [0, 1, 1])],
             [(5000, [1, 17, 0]), (17, [0, 1, 1])],

@@ -313,7 +313,7 @@ unsafe fn repeat<B: Copy>(from: *const B, to: *mut B, len: usize) {
 }
 
 /// The bytes of an L1 cache.
-const L1: usize = 32 << 10;
+pub(super) const L1: usize = 32 << 10;
 /// Lines at multiples of this distance, in bytes, all share one set of that cache.
 const L1_SETS: usize = 4 << 10;
 

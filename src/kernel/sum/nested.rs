@@ -50,7 +50,8 @@ impl NestedLanes {
         let lane = nest.loops().len() - 1;
         let mut room = Loops::new();
         let nest = nest.ordered(self.class(lane), &mut room);
-        let (loops, tiling) = (nest.loops(), self.tiling(nest.loops()));
+        let loops = nest.loops();
+        let tiling = self.tiling(loops);
         in_tiles(nest, tiling, &tiling.tile(&loops[..lane]), &mut AddLanes, store);
     }
 
