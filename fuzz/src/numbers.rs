@@ -10,12 +10,18 @@ use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 /// A number type that the model's small whole numbers can be turned into.
 pub trait Number: Clone + Zero + Mul<Output = Self> + PartialEq + Debug + Send + Sync + 'static {
     fn of(number: i64) -> Self;
+
+    fn number(&self) -> i64;
 }
 
 macro_rules! numbers {
     ($($T:ty)*) => { $(impl Number for $T {
         fn of(number: i64) -> Self {
             number as $T
+        }
+
+        fn number(&self) -> i64 {
+            *self as i64
         }
     })* };
 }
@@ -35,18 +41,15 @@ pub struct Counted {
     here: u64,
 }
 
-impl Counted {
-    /// The number.
-    pub fn number(&self) -> i64 {
-        assert_eq!(self.here, HERE, "an element that is not there");
-        self.number
-    }
-}
-
 impl Number for Counted {
     fn of(number: i64) -> Self {
         ALIVE.fetch_add(1, SeqCst);
         Self { number, here: HERE }
+    }
+
+    fn number(&self) -> i64 {
+        assert_eq!(self.here, HERE, "an element that is not there");
+        self.number
     }
 }
 

@@ -13,16 +13,18 @@ use ndarray_broadcast::prelude::*;
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let input = &mut input;
-    match input.below(12) {
+    match input.below(14) {
         0 => long_sums::<f32>(input, 40_000),
         1 => long_sums::<f64>(input, 20_000),
         2 => long_sums::<i128>(input, 20_000),
         3 => balanced(|| long_sums::<Counted>(input, 3000)),
-        4 => reductions(input),
+        4 => reductions::<i64>(input, 8000),
         5 | 6 => several(input),
         7 | 8 => copied(input),
         9 | 10 => products(input),
-        _ => on_threads(input),
+        11 => on_threads(input),
+        12 => reductions::<i32>(input, 8000),
+        _ => balanced(|| reductions::<Counted>(input, 3000)),
     }
 }
 
@@ -74,21 +76,24 @@ fn products(input: &mut Input<'_>) {
 }
 
 /// Other reductions than sums, of an array and of what a closure makes of two.
-fn reductions(input: &mut Input<'_>) {
-    let shape = input.long_shape(8000);
-    let number = |place: usize| scrambled(place as i64);
+fn reductions<A: Number>(input: &mut Input<'_>, room: usize) {
+    let least = || A::of(i64::from(i32::MIN));
+    let difference = |a: &A, b: &A| A::of(a.number() - b.number());
+    let larger = |a: A, b: A| if a.number() < b.number() { b } else { a };
+    let shape = input.long_shape(room);
+    let number = |place: usize| A::of(scrambled(place as i64));
     let a = Laid::new(Layout::long(input, &shape), number);
     let b = input.operand_of(&shape);
     let b = Laid::new(Layout::long(input, &b), number);
     let axes: Vec<usize> = (0..shape.len()).filter(|_| input.one_in(2)).collect();
     let places = without_axes(shape.len(), &axes);
     let left: Vec<usize> = places.iter().map(|&axis| shape[axis]).collect();
-    let mut largest = vec![i64::MIN; left.iter().product()];
-    for (index, &number) in indices(&shape).iter().zip(a.elements()) {
+    let mut largest = vec![least(); left.iter().product()];
+    for (index, number) in indices(&shape).iter().zip(a.elements()) {
         let largest = &mut largest[element(&read_at(index, &left, &places), &left)];
-        *largest = number.max(*largest);
+        *largest = larger(largest.clone(), number.clone());
     }
-    let result = a.view().reduce_axes(&axes, i64::MIN, i64::max).expect("axes of the array");
+    let result = a.view().reduce_axes(&axes, least(), larger).expect("axes of the array");
     assert_array(&result, &left, &largest);
     if b.shape()
         .iter()
@@ -102,13 +107,13 @@ fn reductions(input: &mut Input<'_>) {
     if target.iter().zip(&places).any(|(&size, &axis)| size != 1 && size != shape[axis]) {
         return;
     }
-    let mut largest = vec![i64::MIN; target.iter().product()];
-    for (index, &number) in indices(&shape).iter().zip(a.elements()) {
+    let mut largest = vec![least(); target.iter().product()];
+    for (index, number) in indices(&shape).iter().zip(a.elements()) {
         let other = b.at(&read_at(index, b.shape(), &aligned_right(b.ndim(), shape.len())));
         let largest = &mut largest[element(&read_at(index, &target, &places), &target)];
-        *largest = (number - other).max(*largest);
+        *largest = larger(largest.clone(), difference(number, other));
     }
-    let result = broadcast_map_reduce_to((a.view(), b.view()), &target, i64::MIN, |a, b| a - b, i64::max)
+    let result = broadcast_map_reduce_to((a.view(), b.view()), &target, least(), difference, larger)
         .expect("a target");
     assert_array(&result, &target, &largest);
 }

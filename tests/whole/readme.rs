@@ -1,8 +1,9 @@
-//! README's first example prints what README says.
+//! README's first example prints what README says, and the documents name files that exist.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use ndarray::array;
 use ndarray_broadcast::prelude::*;
+use std::path::Path;
 
 #[test]
 fn the_first_example_prints_what_is_below_it() {
@@ -13,4 +14,27 @@ fn the_first_example_prints_what_is_below_it() {
     let error = x.broadcast_to_match(&array![[1, 2], [3, 4]]).unwrap_err();
     let printed = format!("prints\n\n```text\n{product}\n{sum}\n{error:#}\n```\n");
     assert!(include_str!("../../README.md").contains(&printed), "README lacks:\n{printed}");
+}
+
+/// A script that is not committed is missing in a fresh clone.
+#[test]
+fn the_files_that_documents_name_exist() {
+    const FOLDERS: [&str; 7] = [".cargo/", ".ci/", "benches/", "examples/", "fuzz/", "src/", "tests/"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let documents = [
+        include_str!("../../README.md"),
+        include_str!("../../CONTRIBUTING.md"),
+        include_str!("../../fuzz/README.md"),
+    ];
+    let words =
+        documents.iter().flat_map(|text| text.split(|c: char| c.is_whitespace() || "`()[],;".contains(c)));
+    let mut found = 0;
+    // a word in capitals stands for any name
+    for path in words.filter(|word| !word.contains("NAME") && !word.contains("TARGET")) {
+        if FOLDERS.iter().any(|folder| path.starts_with(folder)) {
+            assert!(root.join(path.trim_end_matches(['.', ':'])).exists(), "{path} does not exist");
+            found += 1;
+        }
+    }
+    assert!(found > 20, "{found} paths");
 }
