@@ -24,8 +24,10 @@ pub mod strategies;
 pub mod sums;
 pub mod views;
 
-/// The targets by name.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// A name, and what runs the bytes of one case.
+pub type Target = (&'static str, fn(&[u8]));
+
+pub const TARGETS: &[Target] = &[
     ("views", views::run),
     ("shapes", shapes::run),
     ("sums", sums::run),

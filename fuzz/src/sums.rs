@@ -241,11 +241,11 @@ fn large(input: &mut Input<'_>) {
     let axes = if input.one_in(2) { vec![at] } else { input.axes(whole.len()) };
     let (one, several) = (view.sum_axes(&axes), view.par_sum_axes(&axes));
     assert_eq!(one, several);
-    if let (Ok(sum), &[axis]) = (&one, &axes[..]) {
-        if axis == at {
-            let expected: Vec<i64> = values.iter().map(|&value| value * times as i64).collect();
-            assert_array(sum, &shape, &expected);
-        }
+    if let (Ok(sum), &[axis]) = (&one, &axes[..])
+        && axis == at
+    {
+        let expected: Vec<i64> = values.iter().map(|&value| value * times as i64).collect();
+        assert_array(sum, &shape, &expected);
     }
     let mut total = ndarray::arr0(1);
     view.par_add_sum_to(&mut total).expect("a sum of all");

@@ -183,7 +183,7 @@ fn assert_same_views<const N: usize>(views: [(&ArrayViewD<'_, u32>, &ArrayViewD<
 /// The views; the shorter one sometimes has leading axes, as for views of a fixed number of axes.
 fn same_ndim<'a>(a: &'a Laid<u32>, b: &'a Laid<u32>) -> (ArrayViewD<'a, u32>, ArrayViewD<'a, u32>) {
     let (x, y) = (a.view(), b.view());
-    if (a.cells.len() + b.cells.len()) % 2 == 0 {
+    if (a.cells.len() + b.cells.len()).is_multiple_of(2) {
         return (x, y);
     }
     let ndim = a.ndim().max(b.ndim());

@@ -1,13 +1,11 @@
 //! Runs every target over its corpus, and then over changes of it, with a stable toolchain: `replay [SECONDS] [TARGET…]`.
 //! Files given with `replay FILE TARGET` are run once. The changes are the same in every run.
 
-use ndarray_broadcast_fuzz::TARGETS;
+use ndarray_broadcast_fuzz::{TARGETS, Target};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{env, fs};
-
-type Target = (&'static str, fn(&[u8]));
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();

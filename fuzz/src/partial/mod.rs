@@ -56,8 +56,11 @@ fn few(input: &mut Input<'_>) -> Vec<PartialShape> {
     axes.iter().map(|&axes| shape(input, axes)).collect()
 }
 
-/// All operands with all sizes, what the names are then, and the joint shape.
-fn outcomes(operands: &[PartialShape]) -> Vec<(Names, Vec<Vec<usize>>, Option<Vec<usize>>)> {
+/// Sizes of the names, the shapes of all operands with these sizes, and the joint shape.
+type Outcome = (Names, Vec<Vec<usize>>, Option<Vec<usize>>);
+
+/// The outcomes of all sizes.
+fn outcomes(operands: &[PartialShape]) -> Vec<Outcome> {
     worlds(operands, TOP)
         .into_iter()
         .map(|(names, shapes)| {
@@ -138,11 +141,7 @@ fn together(input: &mut Input<'_>) {
 }
 
 /// No size that is inferred is one that does not come out; of names a `Dim` cannot say more.
-fn tight(
-    operands: &[PartialShape],
-    inferred: &PartialShape,
-    outcomes: &[(Names, Vec<Vec<usize>>, Option<Vec<usize>>)],
-) {
+fn tight(operands: &[PartialShape], inferred: &PartialShape, outcomes: &[Outcome]) {
     let names = operands
         .iter()
         .flat_map(|shape| shape.dims().unwrap_or_default())
@@ -336,10 +335,10 @@ fn any(input: &mut Input<'_>) {
         (infer_shapes(&operands), decide(&operands), Plan::new(operands.clone()));
     assert_eq!(inferred.is_ok(), plan.is_ok());
     let shape = infer_result_shape(&operands);
-    if let Ok(Some(shape)) = &shape {
-        if operands.iter().all(|operand| operand.dims().is_some()) {
-            assert_eq!(Ok(shape), inferred.as_ref());
-        }
+    if let Ok(Some(shape)) = &shape
+        && operands.iter().all(|operand| operand.dims().is_some())
+    {
+        assert_eq!(Ok(shape), inferred.as_ref());
     }
     match (&decision, &joint) {
         (Decision::Always, _) => assert!(joint.is_ok(), "{operands:?} of {shapes:?}"),
