@@ -88,7 +88,7 @@ impl<'a> Input<'a> {
         shape
     }
 
-    /// Up to `most` numbers of axes: mostly some of `ndim`, each once.
+    /// Some of `ndim` axes, each once. Sometimes one more, which may be named twice or out of bounds.
     pub fn axes(&mut self, ndim: usize) -> Vec<usize> {
         let chosen = self.byte();
         let mut axes: Vec<usize> = (0..ndim).filter(|&axis| names(chosen, axis)).collect();

@@ -7,7 +7,7 @@ use std::ops::{Add, Mul};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
-/// A number type that the model's small whole numbers can be turned into.
+/// A number type that the model's small whole numbers can be turned into, and back.
 pub trait Number: Clone + Zero + Mul<Output = Self> + PartialEq + Debug + Send + Sync + 'static {
     fn of(number: i64) -> Self;
 
