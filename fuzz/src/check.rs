@@ -76,6 +76,11 @@ where
     assert!(array.iter().eq(expected), "{:?}, expected {expected:?}", array.iter().collect::<Vec<_>>());
 }
 
+/// Whether each of these sizes is 1 or that of its place in `shape`.
+pub fn stretches(sizes: &[usize], places: &[usize], shape: &[usize]) -> bool {
+    sizes.iter().zip(places).all(|(&size, &axis)| size == 1 || size == shape[axis])
+}
+
 /// Whether `f` panics. The message is not printed, and a fuzzer does not take it for a crash.
 pub fn panics(f: impl FnOnce()) -> bool {
     use std::cell::Cell;

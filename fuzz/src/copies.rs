@@ -1,7 +1,7 @@
 //! Copies of views in any layout, of elements of several sizes.
 
 use crate::arrays::{Laid, Layout};
-use crate::check::{Verdict, agreed, assert_array, panics};
+use crate::check::{Verdict, agreed, assert_array, panics, stretches};
 use crate::input::Input;
 use crate::model::{aligned_right, read_at};
 use crate::numbers::{Counted, Number, balanced, change, unwinding};
@@ -66,7 +66,7 @@ fn onto<A: Clone>(source: &Laid<A>, out: &[usize]) -> Verdict<Vec<A>> {
         return Err("TooFewAxes");
     }
     let places = aligned_right(source.ndim(), out.len());
-    if source.shape().iter().zip(&places).any(|(&own, &axis)| own != 1 && own != out[axis]) {
+    if !stretches(source.shape(), &places, out) {
         return Err("Incompatible");
     }
     let read = |index: Vec<usize>| source.at(&read_at(&index, source.shape(), &places)).clone();

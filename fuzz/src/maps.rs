@@ -1,7 +1,7 @@
 //! The fused passes: each closure is called once for each element, with the right elements.
 
 use crate::arrays::{Laid, Layout, spread};
-use crate::check::{Verdict, agreed, assert_array};
+use crate::check::{Verdict, agreed, assert_array, stretches};
 use crate::input::Input;
 use crate::model::{aligned_right, joint, scrambled, sums};
 use crate::numbers::{Counted, Number, balanced, change, tick, unwinding};
@@ -75,7 +75,7 @@ fn summed(map: &Verdict<(Vec<usize>, Vec<i64>)>, target: &[i64]) -> Verdict<(Vec
         return Err("TooManyAxes");
     }
     let places = aligned_right(sizes.len(), joint.len());
-    if sizes.iter().zip(&places).any(|(&size, &axis)| size != 1 && size != joint[axis]) {
+    if !stretches(&sizes, &places, joint) {
         return Err("Incompatible");
     }
     let sums = sums(joint, made.iter().copied(), &sizes, &places);

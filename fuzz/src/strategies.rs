@@ -1,7 +1,7 @@
 //! Arrays that are large enough, and laid out so, that every strategy of the kernel is taken.
 
 use crate::arrays::{Laid, Layout};
-use crate::check::assert_array;
+use crate::check::{assert_array, stretches};
 use crate::input::Input;
 use crate::model::{aligned_right, element, indices, read_at, scrambled, without_axes};
 use crate::numbers::{Counted, Number, balanced};
@@ -95,21 +95,18 @@ fn reductions<A: Number>(input: &mut Input<'_>, room: usize) {
     }
     let result = a.view().reduce_axes(&axes, least(), larger).expect("axes of the array");
     assert_array(&result, &left, &largest);
-    if b.shape()
-        .iter()
-        .zip(aligned_right(b.ndim(), shape.len()))
-        .any(|(&own, axis)| own != 1 && own != shape[axis])
-    {
+    let of_b = aligned_right(b.ndim(), shape.len());
+    if !stretches(b.shape(), &of_b, &shape) {
         return;
     }
     let target: Vec<usize> = input.operand_of(&shape);
     let places = aligned_right(target.len(), shape.len());
-    if target.iter().zip(&places).any(|(&size, &axis)| size != 1 && size != shape[axis]) {
+    if !stretches(&target, &places, &shape) {
         return;
     }
     let mut largest = vec![least(); target.iter().product()];
     for (index, number) in indices(&shape).iter().zip(a.elements()) {
-        let other = b.at(&read_at(index, b.shape(), &aligned_right(b.ndim(), shape.len())));
+        let other = b.at(&read_at(index, b.shape(), &of_b));
         let largest = &mut largest[element(&read_at(index, &target, &places), &target)];
         *largest = larger(largest.clone(), difference(number, other));
     }

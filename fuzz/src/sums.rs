@@ -1,7 +1,7 @@
 //! The sums, on one thread and several, with exact numbers.
 
 use crate::arrays::{Laid, Layout};
-use crate::check::{Verdict, agreed, assert_array};
+use crate::check::{Verdict, agreed, assert_array, stretches};
 use crate::input::Input;
 use crate::model::{aligned_right, scrambled, sums, without_axes};
 use crate::numbers::{Counted, Number, balanced};
@@ -136,7 +136,7 @@ fn to_target<A: Number>(shape: &[usize], values: &[i64], target: &[i64]) -> Verd
         return Err("TooManyAxes");
     }
     let places = aligned_right(sizes.len(), shape.len());
-    if sizes.iter().zip(&places).any(|(&size, &axis)| size != 1 && size != shape[axis]) {
+    if !stretches(&sizes, &places, shape) {
         return Err("Incompatible");
     }
     let sums = expected(shape, values, &sizes, &places);
