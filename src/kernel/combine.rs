@@ -109,7 +109,11 @@ impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
 
 impl<T: Clone, F: Fn(T, T) -> T> CombineInPlace<T> for ClosureOp<'_, T, F> {
     fn lanes_to(&self, run: &mut Run<'_, T, T>) {
-        simd::dispatch(CombineLanesTo { by: *self, run, store: &Overwrite });
+        if run.rows() > 1 {
+            simd::dispatch(CombineTogether { by: *self, run });
+        } else {
+            simd::dispatch(CombineLanesTo { by: *self, run, store: &Overwrite });
+        }
     }
 
     fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, rows: &Range<usize>, at_once: usize) {
@@ -164,25 +168,26 @@ impl<T: Clone, F: Fn(T, T) -> T, S: Store<T>> Work for CombineLanesTo<'_, '_, '_
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { by: ClosureOp { identity, op }, run, store } = self;
-        // matched once: a loop for each
-        match run.lanes() {
-            [1, _] => {
-                // a local run, whose parts stay in registers
-                let mut run = run.reborrow();
-                while let Some((x, slots)) = run.next() {
-                    store.store(slots.only(), lane::reduce(x.slice(), identity, op));
-                }
-            }
-            [_, 2] => lane::short_lanes::<T, S, 2>(run, op, store),
-            [_, 3] => lane::short_lanes::<T, S, 3>(run, op, store),
-            [_, 4] => lane::short_lanes::<T, S, 4>(run, op, store),
-            [_, 8] => lane::short_lanes::<T, S, 8>(run, op, store),
-            [_, width] => {
-                while let Some((x, slots)) = run.next() {
-                    lane::reduce_eights(x.slice(), width, slots.slice(), identity, op, store);
-                }
-            }
+        // a local run, whose parts stay in registers
+        let mut run = run.reborrow();
+        while let Some((x, slots)) = run.next() {
+            store.store(slots.only(), lane::reduce(x.slice(), identity, op));
         }
+    }
+}
+
+/// Stores the combined elements of each row of the run's blocks in its slot: of lanes that are reduced together.
+struct CombineTogether<'r, 'a, 'f, T, F> {
+    by: ClosureOp<'f, T, F>,
+    run: &'r mut Run<'a, T, T>,
+}
+
+impl<T: Clone, F: Fn(T, T) -> T> Work for CombineTogether<'_, '_, '_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        lane::together(self.run.reborrow(), self.by.identity, self.by.op, &Overwrite);
     }
 }
 
@@ -265,8 +270,8 @@ mod tests {
     fn widths_of_lanes_that_are_reduced_together() {
         let widths =
             |are_together: fn(usize) -> bool| (0..200).filter(|&n| are_together(n)).collect::<Vec<_>>();
-        assert_eq!(widths(are_together::<u64>), [2, 3, 4, 8]);
-        assert_eq!(widths(are_together::<f32>), [2, 3, 4, 8, 16, 24]);
+        assert!(widths(are_together::<u64>).into_iter().eq((2..16).chain(17..24)));
+        assert!(widths(are_together::<f32>).into_iter().eq(2..=24));
         assert_eq!(widths(are_together::<u8>), [2, 3, 4, 8, 16, 24, 32, 40, 48, 56]);
     }
 }

@@ -259,7 +259,7 @@ impl InPlace {
         let at_once = rows_at_once::<A>(nest.loops());
         match self {
             Self::Lanes { inner } => {
-                let mut runs = nest.blocks(inner, false);
+                let mut runs = nest.blocks(inner, inner == 2);
                 while let Some(mut run) = runs.next() {
                     combine.lanes_to(&mut run);
                 }
@@ -757,7 +757,8 @@ mod tests {
         for (loops, inner) in [
             (&[(50, [1, 3]), (3, [0, 1])][..], 2),
             (&[(50, [1, 24]), (24, [0, 1])], 2),
-            (&[(50, [1, 7]), (7, [0, 1])], 1),
+            (&[(50, [1, 7]), (7, [0, 1])], 2),
+            (&[(50, [1, 25]), (25, [0, 1])], 1),
             (&[(50, [1, 32]), (32, [0, 1])], 1),
             (&[(50, [1, 4]), (3, [0, 1])], 1),
             (&[(50, [2, 3]), (3, [0, 1])], 1),

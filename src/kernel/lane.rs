@@ -35,19 +35,30 @@ const fn accumulators<T>() -> usize {
     }
 }
 
-/// The sum of adjacent elements, its error bounded as by pairwise summation.
+/// Stores the sum of each block of adjacent elements in its slot. The error is bounded as by pairwise summation.
 #[inline(always)]
-pub(super) fn sum<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
-    if x.width() < 8 {
-        in_order(x, 0)
-    } else if x.width() <= BLOCK {
-        block_of(x)
-    } else {
-        sum_strided(x.into(), &mut [])
+pub(super) fn sums<T: Clone + Zero, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
+    // matched once: a loop for each
+    match run.width() {
+        ..8 => {
+            while let Some((x, slots)) = run.next_dense() {
+                store.store(slots.only(), in_order(x, 0));
+            }
+        }
+        8..=BLOCK => {
+            while let Some((x, slots)) = run.next_dense() {
+                store.store(slots.only(), block_of(x));
+            }
+        }
+        _ => {
+            while let Some((x, slots)) = run.next() {
+                store.store(slots.only(), sum_strided(x, &mut []));
+            }
+        }
     }
 }
 
-/// The [`sum`] of the only row of a block, whose elements may be strided. `room` has [`BLOCK`] elements for copies.
+/// The sum of the only row of a block, whose elements may be strided. `room` has [`BLOCK`] elements for copies.
 pub(super) fn sum_strided<T: Clone + Zero>(x: Block<'_, T>, room: &mut [T]) -> T {
     simd::dispatch(LaneSum { x, room })
 }
@@ -212,7 +223,7 @@ fn reduce_by<T: Clone, const L: usize>(mut total: T, x: &[T], identity: &T, op: 
 /// # Panics
 /// If `width` is not a multiple of eight.
 #[inline(always)]
-pub(super) fn reduce_eights<T: Clone, S: Store<T>>(
+fn reduce_eights<T: Clone, S: Store<T>>(
     x: &[T],
     width: usize,
     slots: &mut [S::Slot],
@@ -238,9 +249,42 @@ pub(super) fn reduce_eights<T: Clone, S: Store<T>>(
     }
 }
 
-/// Whether adjacent lanes of `width` elements are reduced together: by [`short`] or by [`reduce_eights`].
+/// Whether adjacent lanes of `width` elements are reduced [`together`].
 pub(super) const fn are_together<T>(width: usize) -> bool {
-    matches!(width, 2 | 3 | 4 | 8) || width > 0 && width.is_multiple_of(8) && width < accumulators::<T>()
+    if width.is_multiple_of(8) {
+        width == 8 || width > 0 && width < accumulators::<T>()
+    } else {
+        // of smaller elements, eight lanes side by side take longer than one after the other
+        matches!(width, 2..=4) || matches!(width, 5..=23) && size_of::<T>() >= 4
+    }
+}
+
+/// Stores the combined elements of each row of the run's blocks in its slot, several rows at a time. They have a width of
+/// which lanes [`are_together`].
+#[inline(always)]
+pub(super) fn together<T: Clone, S: Store<T>>(
+    mut run: Run<'_, S::Slot, T>,
+    identity: &T,
+    op: &impl Fn(T, T) -> T,
+    store: &S,
+) {
+    // matched once: a loop for each
+    match run.width() {
+        2 => short_lanes::<T, S, 2>(run, op, store),
+        3 => short_lanes::<T, S, 3>(run, op, store),
+        4 => short_lanes::<T, S, 4>(run, op, store),
+        8 => short_lanes::<T, S, 8>(run, op, store),
+        width if width.is_multiple_of(8) => {
+            while let Some((x, slots)) = run.next() {
+                reduce_eights(x.slice(), width, slots.slice(), identity, op, store);
+            }
+        }
+        _ => {
+            while let Some((x, slots)) = run.next() {
+                columns(x.transposed(), slots.slice(), identity, op, store);
+            }
+        }
+    }
 }
 
 /// Stores the combined elements of `R` rows, from `row` on, of each column in its slot.
@@ -284,33 +328,43 @@ fn across_by<T: Clone, S: Store<T>, const R: usize, const K: usize>(
     i
 }
 
-/// Stores the sum of each column in its slot: row after row, eight columns side by side.
+/// Stores the combined elements of each column in its slot: row after row, eight columns side by side.
 #[inline(always)]
-pub(super) fn columns<T: Clone + Zero, S: Store<T>>(x: Block<'_, T>, slots: &mut [S::Slot], store: &S) {
+pub(super) fn columns<T: Clone, S: Store<T>>(
+    x: Block<'_, T>,
+    slots: &mut [S::Slot],
+    identity: &T,
+    op: &impl Fn(T, T) -> T,
+    store: &S,
+) {
     let i = match x.dense() {
-        Some(x) => columns_by::<T, S, 8, true>(x, 0, slots, store),
-        None => columns_by::<T, S, 8, false>(x, 0, slots, store),
+        Some(x) => columns_by::<T, S, 8, true>(x, 0, slots, identity, op, store),
+        None => columns_by::<T, S, 8, false>(x, 0, slots, identity, op, store),
     };
-    columns_by::<T, S, 1, false>(x, i, slots, store);
+    columns_by::<T, S, 1, false>(x, i, slots, identity, op, store);
 }
 
 /// [`columns`], `K` side by side, from column `i` on. Returns the first column that is left.
 #[inline(always)]
-fn columns_by<T: Clone + Zero, S: Store<T>, const K: usize, const DENSE: bool>(
+fn columns_by<T: Clone, S: Store<T>, const K: usize, const DENSE: bool>(
     x: Block<'_, T, DENSE>,
     mut i: usize,
     slots: &mut [S::Slot],
+    identity: &T,
+    op: &impl Fn(T, T) -> T,
     store: &S,
 ) -> usize {
     while let Some(part) = slots[i..].first_chunk_mut::<K>() {
-        let mut sums: [T; K] = array(|_| T::zero());
+        let mut results: [T; K] = array(|_| identity.clone());
         let mut row = 0;
         while row < x.rows() {
-            add(&mut sums, &x.columns::<1, K>(row, i, &plus));
+            combine(&mut results, &x.columns::<1, K>(row, i, op), op);
             row += 1;
+            // vectorised across the columns, not across the rows
+            end_of_reads();
         }
-        for (slot, sum) in part.iter_mut().zip(sums) {
-            store.store(slot, sum);
+        for (slot, result) in part.iter_mut().zip(results) {
+            store.store(slot, result);
         }
         i += K;
     }
@@ -361,8 +415,8 @@ pub(super) fn periodic<T: Clone + Zero, const K: usize, const L: usize>(x: &[T])
 
 /// [`short`] for each block of a run.
 #[inline(always)]
-pub(super) fn short_lanes<T: Clone, S: Store<T>, const N: usize>(
-    run: &mut Run<'_, S::Slot, T>,
+fn short_lanes<T: Clone, S: Store<T>, const N: usize>(
+    mut run: Run<'_, S::Slot, T>,
     op: &impl Fn(T, T) -> T,
     store: &S,
 ) {

@@ -950,20 +950,14 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
             return Err(self);
         }
         let [outer, lane] = self.last_two();
-        let (count, blocks_left) = if lanes_follow(slice::from_ref(outer), lane) && are_together(lane.len) {
+        let (rows, blocks_left) = if lanes_follow(slice::from_ref(outer), lane) && are_together(lane.len) {
             (outer.len, 1)
         } else {
             (1, outer.len)
         };
-        let block = Block {
-            at: self.read.0,
-            rows: 1,
-            stride: 0,
-            width: count * lane.len,
-            step: 1,
-            array: PhantomData,
-        };
-        let slots = Slots { at: self.out, len: count, step: 1, array: PhantomData };
+        let (width, stride) = (lane.len, lane.len.cast_signed());
+        let block = Block { at: self.read.0, rows, stride, width, step: 1, array: PhantomData };
+        let slots = Slots { at: self.out, len: rows, step: 1, array: PhantomData };
         Ok(Run { block, slots, by: [outer.strides[0], outer.strides[1]], at: [0; 2], blocks_left })
     }
 
@@ -1026,12 +1020,16 @@ impl<T, A> Run<'_, T, A> {
         Run { slots: Slots { ..self.slots }, ..*self }
     }
 
-    /// The number of lanes of a block, one for each slot, and their width.
+    /// The number of rows of a block.
     #[inline(always)]
-    pub(crate) fn lanes(&self) -> [usize; 2] {
-        let (count, len) = (self.slots.len, self.block.width);
-        // a division takes longer than a short lane
-        [count, if count == 1 { len } else { len / count }]
+    pub(crate) fn rows(&self) -> usize {
+        self.block.rows
+    }
+
+    /// The width of these rows.
+    #[inline(always)]
+    pub(crate) fn width(&self) -> usize {
+        self.block.width
     }
 
     #[inline(always)]
@@ -1041,6 +1039,14 @@ impl<T, A> Run<'_, T, A> {
         self.at = [out.wrapping_add(self.by[0]), read.wrapping_add(self.by[1])];
         let slots = Slots { at: self.slots.at.wrapping_offset(out), ..self.slots };
         Some((Block { at: self.block.at.wrapping_offset(read), ..self.block }, slots))
+    }
+
+    /// The next block, of rows of adjacent elements.
+    #[inline(always)]
+    pub(crate) fn next_dense(&mut self) -> Option<(Block<'_, A, true>, Slots<'_, T>)> {
+        let (block, slots) = self.next()?;
+        let Some(block) = block.dense() else { unreachable!("adjacent elements") };
+        Some((block, slots))
     }
 }
 
@@ -1290,15 +1296,16 @@ impl<'a, T> Block<'a, T> {
         unsafe { ArrayView2::from_shape_ptr(shape, self.at) }
     }
 
-    /// The only row, as a slice.
+    /// The rows as a slice.
     ///
     /// # Panics
-    /// If there are more rows, or the elements are not adjacent.
+    /// If there are gaps within a row or between rows.
     #[inline(always)]
     pub(crate) fn slice(self) -> &'a [T] {
-        assert!(self.rows == 1 && (self.step == 1 || self.width <= 1), "one row of adjacent elements");
-        // SAFETY: The elements of the row, which are adjacent and borrowed.
-        unsafe { slice::from_raw_parts(self.at, self.width) }
+        assert!(self.rows == 1 || self.stride == self.width.cast_signed(), "rows that follow each other");
+        assert!(self.step == 1 || self.width <= 1, "adjacent elements");
+        // SAFETY: The elements of the block, which are adjacent and borrowed.
+        unsafe { slice::from_raw_parts(self.at, self.rows * self.width) }
     }
 
     /// The block with rows and columns exchanged.

@@ -4,7 +4,7 @@
 //! rows      a a a a a …      out[j] = sum of column j          1, 2, 4 or 8 rows of any length; 1 is a copy
 //!           b b b b b …
 //! channels  r g b r g b …    out[k] = sum of every third        2, 3 or 4 columns without gaps
-//! short     a a a|b b b|…    out[i] = a[i] + a[i + 1] + …       lanes of 2, 3, 4 or 8 elements without gaps
+//! together  a a a|b b b|…    out[i] = a[i] + a[i + 1] + …       lanes of a few elements without gaps
 //! lane      a a a a a a …    out[i] = sum of lane i             adjacent elements
 //! strided   a . a . a . …    the same, after a copy             elements at a stride
 //! singles   a . . b . . …    out[i] = a                         nothing is reduced, elements at a stride
@@ -18,7 +18,7 @@ use crate::kernel::lane::LONGEST;
 use crate::kernel::loops::{AT_ONCE, Loop, all_kept, lanes_follow};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::{Nest, Run};
-use crate::kernel::simd::Cpu;
+use crate::kernel::simd::{Cpu, Work};
 
 /// The numbers of rows for which channels are added up without tiles.
 const CHANNEL_ROWS: core::ops::RangeInclusive<usize> = 8..=1024;
@@ -30,8 +30,8 @@ pub(super) enum Lanes {
     Rows(usize),
     /// Adds up rows of this many elements, without gaps within and between rows.
     Channels(usize),
-    /// Adds up each of many lanes of this many elements, without gaps within and between lanes.
-    Short(usize),
+    /// Adds up several lanes of a few adjacent elements at a time, without gaps between lanes: see [`LanesTogether`].
+    Together,
     /// Adds up one lane of adjacent elements at a time.
     Lane,
     /// Adds up one lane of strided elements at a time: see [`strided_lanes`].
@@ -42,7 +42,7 @@ pub(super) enum Lanes {
 
 impl Lanes {
     #[inline(always)]
-    pub(super) fn of(loops: &[Loop], at_once: usize) -> Option<Self> {
+    pub(super) fn of<T>(loops: &[Loop], at_once: usize) -> Option<Self> {
         let adjacent = |l: &Loop| l.strides[0] == 1 && l.strides[1] == 1;
         match *loops {
             [ref outer @ .., r, k]
@@ -68,9 +68,9 @@ impl Lanes {
                 if r.len > LONGEST || !all_kept(outer) {
                     return None;
                 }
-                let short = lanes_follow(outer, &r) && r.strides[1] == 1 && matches!(r.len, 2 | 3 | 4 | 8);
+                let together = lanes_follow(outer, &r) && r.strides[1] == 1 && lane::are_together::<T>(r.len);
                 Some(match r.strides[1] {
-                    _ if short => Self::Short(r.len),
+                    _ if together => Self::Together,
                     1 => Self::Lane,
                     _ => Self::Strided,
                 })
@@ -86,8 +86,8 @@ impl Lanes {
         match self {
             Self::Singles => (0, false),
             Self::Rows(1) | Self::Lane | Self::Strided => (1, false),
-            Self::Rows(_) => (2, true),
-            Self::Channels(_) | Self::Short(_) => (2, false),
+            Self::Rows(_) | Self::Together => (2, true),
+            Self::Channels(_) => (2, false),
         }
     }
 
@@ -96,7 +96,7 @@ impl Lanes {
         let (inner, in_rows) = self.block();
         let mut runs = nest.blocks(inner, in_rows);
         // matched per run, so that there is one loop over the runs and not one for each variant
-        while let Some(mut run) = runs.next() {
+        while let Some(run) = runs.next() {
             match self {
                 Self::Rows(1) => rows::<C, T, S, 1>(run, store),
                 Self::Rows(2) => rows::<C, T, S, 2>(run, store),
@@ -105,12 +105,8 @@ impl Lanes {
                 Self::Channels(2) => channels::<T, S, 2, 16>(run, store),
                 Self::Channels(3) => channels::<T, S, 3, 24>(run, store),
                 Self::Channels(_) => channels::<T, S, 4, 32>(run, store),
-                Self::Short(2) => lane::short_lanes::<T, S, 2>(&mut run, &lane::plus, store),
-                Self::Short(3) => lane::short_lanes::<T, S, 3>(&mut run, &lane::plus, store),
-                Self::Short(4) => lane::short_lanes::<T, S, 4>(&mut run, &lane::plus, store),
-                Self::Short(_) => lane::short_lanes::<T, S, 8>(&mut run, &lane::plus, store),
-                Self::Lane => lanes(run, store),
-                Self::Strided => unreachable!("see `strided_lanes`"),
+                Self::Lane => lane::sums(run, store),
+                Self::Together | Self::Strided => unreachable!("functions of their own"),
                 Self::Singles => singles(run, store),
             }
         }
@@ -137,12 +133,22 @@ fn channels<T: Element, S: Store<T>, const K: usize, const L: usize>(
     }
 }
 
-/// Lanes of any length.
-#[inline(always)]
-fn lanes<T: Element, S: Store<T>>(mut run: Run<'_, S::Slot, T>, store: &S) {
-    while let Some((x, slots)) = run.next() {
-        let Some(x) = x.dense() else { unreachable!("adjacent elements") };
-        store.store(slots.only(), lane::sum(x));
+/// [`Lanes::Together`].
+// Compiled by itself: the other lanes then take fewer instructions.
+pub(super) struct LanesTogether<'a, 's, T, S: Store<T>> {
+    pub(super) nest: Nest<'a, S::Slot, (T,)>,
+    pub(super) store: &'s S,
+}
+
+impl<T: Element, S: Store<T>> Work for LanesTogether<'_, '_, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let mut runs = self.nest.blocks(2, true);
+        while let Some(run) = runs.next() {
+            lane::together(run, &T::zero(), &lane::plus, self.store);
+        }
     }
 }
 
@@ -173,15 +179,15 @@ mod tests {
 
     /// The choice for loops with these strides in the output and in the input.
     fn lanes(loops: &[(usize, [isize; 2])]) -> Option<Lanes> {
-        Lanes::of(&Loop::all(loops), 8)
+        Lanes::of::<f32>(&Loop::all(loops), 8)
     }
 
     #[test]
     fn lanes_are_short_or_long() {
-        for n in [2_usize, 3, 4, 8] {
-            assert_eq!(lanes(&[(50, [1, n.cast_signed()]), (n, [0, 1])]), Some(Lanes::Short(n)));
+        for n in [2_usize, 5, 8, 23, 24] {
+            assert_eq!(lanes(&[(50, [1, n.cast_signed()]), (n, [0, 1])]), Some(Lanes::Together));
         }
-        assert_eq!(lanes(&[(50, [1, 5]), (5, [0, 1])]), Some(Lanes::Lane));
+        assert_eq!(lanes(&[(50, [1, 25]), (25, [0, 1])]), Some(Lanes::Lane));
         // with gaps between the lanes, within them, and in the output
         assert_eq!(lanes(&[(50, [1, 4]), (3, [0, 1])]), Some(Lanes::Lane));
         assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Strided));
@@ -203,7 +209,7 @@ mod tests {
         }
         assert_eq!(lanes(&[(7, [50, 100]), (2, [0, 50]), (50, [1, 1])]), Some(Lanes::Rows(2)));
         // one at a time
-        let one = |n| Lanes::of(&Loop::all(&[(n, [0, 50]), (50, [1, 1])]), 1);
+        let one = |n| Lanes::of::<f32>(&Loop::all(&[(n, [0, 50]), (50, [1, 1])]), 1);
         assert_eq!([2, 4, 8].map(one), [Some(Lanes::Rows(2)), None, None]);
         // another number of rows, more reduced loops, gaps in the input or in the output
         for n in [3, 5, 16] {

@@ -20,7 +20,7 @@ use super::store::{Fresh, Overwrite, Store};
 use super::threads::{Executor, SliceExecutor, Task};
 use super::tiles::{Limits, Tiling};
 use core::mem::needs_drop;
-use lanes::Lanes;
+use lanes::{Lanes, LanesTogether};
 use ndarray::{Array, Dimension};
 use nested::NestedLanes;
 use num_traits::Zero;
@@ -78,27 +78,10 @@ fn sum_over<A: Element, S: Store<A>>(
         return out.for_each(|slot| store.store(slot, A::zero()));
     }
     let mut room = [Loop::ONE; 2];
-    let small = Nest::small_sum(&mut room, &input, &mut out, dropped);
-    if let Some(nest) = small.filter(|nest| is_small(nest.loops())) {
-        sum(nest, true, store, executor);
-    } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
-        sum(nest, false, store, executor);
-    }
-}
-
-/// Sums by the strategies that the type can run: a constant condition, so that no others are compiled for it.
-#[inline]
-fn sum<T: Element, S: Store<T>>(
-    nest: Nest<'_, S::Slot, (T,)>,
-    is_small: bool,
-    store: &S,
-    executor: impl Sums<T, S>,
-) {
-    if !const { forgettable::<T>() } {
-        plain(nest, store);
-    } else if is_small {
+    let planned = Nest::small_sum(&mut room, &input, &mut out, dropped);
+    if let Some(nest) = planned.filter(|nest| is_small(nest.loops())) {
         small(nest, store);
-    } else {
+    } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         run(nest, store, executor);
     }
 }
@@ -113,11 +96,15 @@ fn is_small(loops: &[Loop]) -> bool {
 /// its elements in order.
 #[inline]
 fn small<T: Element, S: Store<T>>(nest: Nest<'_, S::Slot, (T,)>, store: &S) {
+    if !const { forgettable::<T>() } {
+        return plain(nest, store);
+    }
     let nest = match nest.rows() {
-        Ok((rows, slots)) => return lane::columns(rows, slots, store),
+        Ok((rows, slots)) => return lane::columns(rows, slots, &T::zero(), &lane::plus, store),
         Err(nest) => nest,
     };
     let nest = match nest.lanes(lane::are_together::<T>) {
+        Ok(run) if run.rows() > 1 => return lane::together(run, &T::zero(), &lane::plus, store),
         Ok(mut run) => {
             let by = ClosureOp { identity: &T::zero(), op: &lane::plus };
             return simd::dispatch(CombineLanesTo { by, run: &mut run, store });
@@ -177,7 +164,7 @@ impl SumStrategy {
     #[inline]
     fn of<T>(loops: &[Loop], at_once: usize) -> Self {
         let capacity = Scratch::capacity::<T>();
-        if let Some(lanes) = Lanes::of(loops, at_once) {
+        if let Some(lanes) = Lanes::of::<T>(loops, at_once) {
             Self::Lanes(lanes)
         } else if let Some(lanes) = NestedLanes::of(loops, capacity) {
             Self::NestedLanes(lanes)
@@ -214,6 +201,9 @@ pub(crate) struct SumTask<'s, S, X> {
 }
 
 fn run<T: Element, S: Store<T>, X: Sums<T, S>>(nest: Nest<'_, S::Slot, (T,)>, store: &S, executor: X) {
+    if !const { forgettable::<T>() } {
+        return plain(nest, store);
+    }
     let loops = nest.loops();
     let at_once = rows_at_once::<T>(loops);
     let strategy = SumStrategy::of::<T>(loops, at_once);
@@ -239,6 +229,9 @@ where
     fn run(&self, part: Nest<'_, S::Slot, (T,)>) {
         match &self.strategy {
             SumStrategy::Lanes(Lanes::Strided) => lanes::strided_lanes(part, self.store),
+            SumStrategy::Lanes(Lanes::Together) => {
+                simd::dispatch(LanesTogether { nest: part, store: self.store });
+            }
             &SumStrategy::Lanes(lanes) => simd::dispatch(SumLanes { lanes, nest: part, store: self.store }),
             SumStrategy::NestedLanes(lanes) => lanes.run(part, self.store),
             SumStrategy::Streams(streams) => streams.run(part, self.store),
