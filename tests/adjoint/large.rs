@@ -1,6 +1,6 @@
 //! Sums long and wide enough to reach every inner loop of the kernel, its blocks' edges and its remainders.
 
-use common::Lie::{self, C, F, Repeated, Reversed, Rows, Second, ThirdReversed, Turned};
+use common::Lie::{self, C, F, Gap, Repeated, Reversed, Rows, Second, ThirdReversed, Turned};
 use common::{indices, scrambled, sums, without_axes};
 use ndarray::{Array1, Array3, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Slice, s};
 use ndarray_broadcast::{AxisSet, broadcast_map, broadcast_map_sum_to, prelude::*};
@@ -144,6 +144,20 @@ fn rows_that_end_with_a_block() {
         assert_all::<Wrapping<u8>>(&[length, width], &[C, F]);
         assert_all::<i128>(&[length, width], &[C, Second]);
         assert_all::<Large>(&[length, width], &[ThirdReversed]);
+    }
+}
+
+#[test]
+fn lanes_of_few_elements() {
+    // several lanes are added up at a time, unless there are gaps between them
+    for width in 2..=40 {
+        for count in [1, 7, 8, 9, 20, 100] {
+            assert_all::<f32>(&[count, width], &[C, Gap]);
+            assert_all::<i64>(&[3, count, width], &[C, Reversed]);
+        }
+        assert_all::<Wrapping<u8>>(&[70, width], &[C]);
+        assert_all::<i128>(&[70, width], &[C]);
+        assert_all::<Large>(&[9, width], &[C]);
     }
 }
 

@@ -330,3 +330,17 @@ fn no_axes() {
     assert_eq!(dynamic.sum_axes([]).unwrap(), dynamic);
     assert_eq!(arr0(7).sum_axes([]), Ok(arr0(7)));
 }
+
+#[test]
+fn largest_of_lanes_of_few_elements() {
+    for (width, count) in (2..=40).flat_map(|width| [3, 8, 9, 70, 300].map(|count| (width, count))) {
+        let x = Array2::from_shape_fn((count, width), |(i, j)| scrambled((i * width + j) as i64));
+        // without gaps between lanes, and with them
+        for x in [x.view(), x.slice(s![.., ..width - 1])] {
+            let largest: Array1<i64> = x.rows().into_iter().map(|row| *row.iter().max().unwrap()).collect();
+            assert_eq!(x.reduce_axes(1, i64::MIN, i64::max).unwrap(), largest, "{count} lanes of {width}");
+            let floats = x.mapv(|x| x as f32).reduce_axes(1, f32::NEG_INFINITY, f32::max).unwrap();
+            assert_eq!(floats, largest.mapv(|x| x as f32), "{count} lanes of {width}");
+        }
+    }
+}
