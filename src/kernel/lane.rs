@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 use super::loops::PART;
-use super::memory::array;
+use super::memory::{array, forgettable};
 use super::nest::{Block, Run, by_halves};
 use super::simd::{self, Cpu, Work, end_of_reads};
 use super::store::{Onto, Store};
@@ -254,8 +254,9 @@ pub(super) const fn are_together<T>(width: usize) -> bool {
     if width.is_multiple_of(8) {
         width == 8 || width > 0 && width < accumulators::<T>()
     } else {
-        // of smaller elements, eight lanes side by side take longer than one after the other
-        matches!(width, 2..=4) || matches!(width, 5..=23) && size_of::<T>() >= 4
+        // Eight lanes side by side take longer than one after the other where elements are smaller. Elements that own
+        // memory would be cloned more often.
+        matches!(width, 2..=4) || matches!(width, 5..=23) && size_of::<T>() >= 4 && forgettable::<T>()
     }
 }
 
