@@ -1,8 +1,9 @@
 //! The innermost loops of all sums: along one lane, and across rows.
 //!
 //! ```text
-//! along:   a a a a a a a a | a a a a a a a a | …    up to 32 accumulators, which are then added up by halves
-//! across:  row0[j] + row1[j] + … for each column j   8, 4, 2 or 1 rows, 16 and 8 columns at a time
+//! along:    a a a a a a a a | a a a a a a a a | …    up to 32 accumulators, which are then added up by halves
+//! across:   row0[j] + row1[j] + … for each column j   8, 4, 2 or 1 rows, 16 and 8 columns at a time
+//! together: a a a | b b b | c c c | …                lanes of a few elements, each by halves or eight side by side
 //! ```
 //!
 //! Each block of up to 1024 elements of a lane has one set of accumulators, and the sums of blocks are added pairwise.
