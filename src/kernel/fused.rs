@@ -26,7 +26,7 @@ use super::each::{Make, Rows, VisitBlock, are_plain, drive, drive_lanes, largest
 use super::lane::{IN_ORDER, LONGEST, are_together};
 use super::levels::{Cascade, Levels};
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, are_uncached_rows, bits, has, lanes_follow,
+    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, are_uncached_rows, bits, has, lanes_together,
     reduced_steps, rows_at_once, steps,
 };
 use super::memory::{LARGEST_COPY, Reserved, Scratch, forgettable};
@@ -232,7 +232,7 @@ impl InPlace {
             [ref outer @ .., lane]
                 if lane.is_reduced() && lane.strides[1] == 1 && lane.len <= LONGEST && all_kept(outer) =>
             {
-                let together = lanes_follow(outer, &lane) && are_together::<A>(lane.len);
+                let together = lanes_together(outer, &lane, are_together::<A>);
                 Some(Self::Lanes { inner: 1 + usize::from(together) })
             }
             _ if !const { forgettable::<A>() } => None,

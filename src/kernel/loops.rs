@@ -166,11 +166,12 @@ pub(crate) fn reduced_steps(loops: &[Loop]) -> usize {
     loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product()
 }
 
-/// Whether the lanes along `lane`, one for each step of the innermost of the `outer` loops, follow each other without gaps,
-/// and so do their outputs.
+/// Whether lanes are reduced together, one for each step of the innermost of the `outer` loops: lanes of their width
+/// `are_together`, their elements are adjacent, and they follow each other without gaps, as do their outputs.
 #[inline(always)]
-pub(crate) fn lanes_follow(outer: &[Loop], lane: &Loop) -> bool {
-    outer.last().is_some_and(|l| l.strides[0] == 1 && l.strides[1] == lane.len.cast_signed())
+pub(crate) fn lanes_together(outer: &[Loop], lane: &Loop, are_together: fn(usize) -> bool) -> bool {
+    let follow = |l: &Loop| l.strides[0] == 1 && l.strides[1] == lane.len.cast_signed();
+    lane.strides[1] == 1 && outer.last().is_some_and(follow) && are_together(lane.len)
 }
 
 /// Whether operand `k` is contiguous along the loops.

@@ -14,7 +14,7 @@
 
 use super::loops::{
     Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, Walk, all_inputs, are_lanes, are_rows, has,
-    innermost, lanes_follow, moves_as, operands, plan_parts,
+    innermost, lanes_together, moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, copy_across, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
@@ -943,14 +943,14 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     }
 
     /// The lanes of the input along the innermost of up to two loops, and the outputs to which they are reduced. The nest
-    /// itself unless its loops [`are_lanes`]. Lanes without gaps are one block if lanes of their width `are_together`.
+    /// itself unless its loops [`are_lanes`]. Lanes that are reduced together are one block: see [`lanes_together`].
     #[inline(always)]
     pub(crate) fn lanes(self, are_together: fn(usize) -> bool) -> Result<Run<'a, T, A>, Self> {
         if !are_lanes(self.loops) {
             return Err(self);
         }
         let [outer, lane] = self.last_two();
-        let (rows, blocks_left) = if lanes_follow(slice::from_ref(outer), lane) && are_together(lane.len) {
+        let (rows, blocks_left) = if lanes_together(slice::from_ref(outer), lane, are_together) {
             (outer.len, 1)
         } else {
             (1, outer.len)

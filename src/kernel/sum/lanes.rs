@@ -15,7 +15,7 @@
 use super::{Element, Store};
 use crate::kernel::lane;
 use crate::kernel::lane::LONGEST;
-use crate::kernel::loops::{AT_ONCE, Loop, all_kept, lanes_follow};
+use crate::kernel::loops::{AT_ONCE, Loop, all_kept, lanes_together};
 use crate::kernel::memory::Scratch;
 use crate::kernel::nest::{Nest, Run};
 use crate::kernel::simd::{Cpu, Work};
@@ -68,9 +68,8 @@ impl Lanes {
                 if r.len > LONGEST || !all_kept(outer) {
                     return None;
                 }
-                let together = lanes_follow(outer, &r) && r.strides[1] == 1 && lane::are_together::<T>(r.len);
                 Some(match r.strides[1] {
-                    _ if together => Self::Together,
+                    _ if lanes_together(outer, &r, lane::are_together::<T>) => Self::Together,
                     1 => Self::Lane,
                     _ => Self::Strided,
                 })
@@ -145,7 +144,8 @@ impl<T: Element, S: Store<T>> Work for LanesTogether<'_, '_, T, S> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let mut runs = self.nest.blocks(2, true);
+        let (inner, in_rows) = Lanes::Together.block();
+        let mut runs = self.nest.blocks(inner, in_rows);
         while let Some(run) = runs.next() {
             lane::together(run, &T::zero(), &lane::plus, self.store);
         }

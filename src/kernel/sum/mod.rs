@@ -78,8 +78,8 @@ fn sum_over<A: Element, S: Store<A>>(
         return out.for_each(|slot| store.store(slot, A::zero()));
     }
     let mut room = [Loop::ONE; 2];
-    let planned = Nest::small_sum(&mut room, &input, &mut out, dropped);
-    if let Some(nest) = planned.filter(|nest| is_small(nest.loops())) {
+    let unplanned = Nest::small_sum(&mut room, &input, &mut out, dropped);
+    if let Some(nest) = unplanned.filter(|nest| is_small(nest.loops())) {
         small(nest, store);
     } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         run(nest, store, executor);
