@@ -134,6 +134,7 @@ pub(crate) fn all(c: &mut Criterion) {
     copies::<f32>(c, "", &[64, 256, 1000, 1024, 2048]);
     copies::<f64>(c, "_f64", &[256, 2048]);
     copies::<i32>(c, "_i32", &[256, 2048]);
+    copies::<u8>(c, "_u8", &[256, 1000]);
     sums(c);
     channels_last(c);
     pixels::<f32>(c, "");

@@ -24,7 +24,7 @@ use super::loops::{
 };
 use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, WriteOnly, plain_size};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
-use super::simd::{self, Cpu, TILE, Work};
+use super::simd::{self, Cpu, Work};
 use super::strided::SMALL;
 use super::threads::{Executor, Task, Threads};
 use core::mem::{MaybeUninit, needs_drop};
@@ -36,10 +36,11 @@ const SHORT_ROW: usize = 16;
 const LONG_ROW: usize = 64;
 /// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
 const PAGES: usize = 128;
-/// The rows and columns of a block that is copied in tiles, if both are long.
-const BLOCK: usize = 64;
-/// The most bytes of such a block if one side is short: half of an L1 cache, so that lines of both operands stay there.
+/// The most bytes of a block that is copied in tiles if one side is short: half of an L1 cache, so that lines of both
+/// operands stay there.
 const BLOCK_BYTES: usize = L1 / 2;
+/// Shorter sides of a block are copied element by element, unless the other side is long.
+const SHORT_SIDE: usize = 4;
 /// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 64;
 
@@ -289,13 +290,13 @@ fn drive_copies<A>(nest: Nest<'_, WriteOnly<A>, (A,)>, visit: &mut VisitBlock<'_
 /// The steps of loop `across` and of the innermost loop in a block that is copied in tiles, of elements of `size` bytes. A
 /// short side makes the other one longer.
 fn block_sizes(loops: &[Loop], across: usize, size: usize) -> [usize; 2] {
-    [loops.len() - 1, across].map(|other| (BLOCK_BYTES / size / loops[other].len).max(BLOCK))
+    [loops.len() - 1, across].map(|other| (BLOCK_BYTES / size / loops[other].len).max(PAGES))
 }
 
 /// The loop across the rows of a copy along which the input is adjacent, unless it is along the rows.
 fn across_rows(loops: &[Loop]) -> Option<usize> {
     let (row, outer) = innermost(loops);
-    let is_large = |l: &Loop| l.len.min(row.len) >= TILE || l.len.max(row.len) >= SHORT_ROW;
+    let is_large = |l: &Loop| l.len.min(row.len) >= SHORT_SIDE || l.len.max(row.len) >= SHORT_ROW;
     let is_across = |l: &Loop| l.strides[1] == 1 && is_large(l);
     let is_strided = row.strides[0] == 1 && !matches!(row.strides[1], 0 | 1);
     outer.iter().rposition(is_across).filter(|_| is_strided)
@@ -731,9 +732,9 @@ mod tests {
         let sizes = |rows: usize, row: usize, size| {
             block_sizes(&Loop::all(&[(rows, [1, 1]), (9, [1, 1]), (row, [1, 9])]), 0, size)
         };
-        assert_eq!([sizes(90, 64, 4), sizes(64, 5000, 8)], [[64, 64]; 2]);
-        assert_eq!([sizes(5000, 3, 4), sizes(3, 5000, 8)], [[1365, 64], [64, 682]]);
-        assert_eq!([sizes(5000, 3, 16), sizes(5000, 63, 4)], [[341, 64], [65, 64]]);
+        assert_eq!([sizes(90, 128, 4), sizes(128, 5000, 8)], [[128; 2]; 2]);
+        assert_eq!([sizes(5000, 3, 4), sizes(3, 5000, 8)], [[1365, 128], [128, 682]]);
+        assert_eq!([sizes(5000, 3, 16), sizes(5000, 31, 4)], [[341, 128], [132, 128]]);
     }
 
     #[test]

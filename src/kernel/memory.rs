@@ -5,7 +5,7 @@
 
 use super::loops::{Loop, OPERANDS, steps};
 use super::order::{IsInside, ordered};
-use super::simd::{Bits, TILE};
+use super::simd::{Bits, transposed};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -316,18 +316,16 @@ unsafe fn repeat<B: Copy>(from: *const B, to: *mut B, len: usize) {
 pub(super) const L1: usize = 32 << 10;
 /// Lines at multiples of this distance, in bytes, all share one set of that cache.
 const L1_SETS: usize = 4 << 10;
+/// Bytes of the vectors that are transposed.
+const VECTOR: usize = 16;
 
-/// The number of rows of `to` in each strip of [`copy_transposed`]; none if there are no strips, and the rows are written
-/// one after the other.
-///
-/// The cache holds few lines whose distance is a multiple of a large power of two. Of the two sides, the one of which it
-/// holds fewer lines is taken line by line, in strips so narrow that the lines of the other side stay.
-fn strip<B>(step: isize, stride: isize) -> Option<usize> {
-    let [from, to] = [step, stride].map(|distance| {
-        let bytes = distance.unsigned_abs().wrapping_mul(size_of::<B>());
-        L1 >> (bytes | L1_SETS).trailing_zeros()
-    });
-    (from <= to).then(|| (to / 2).max(8))
+/// The fewest lines that [`copy_tiles`] reads or writes at once. Their elements fill the lines of the other side.
+const LINES: usize = 16;
+
+/// Half of the lines that the cache holds at this distance, but at least [`LINES`].
+fn lines_at_once<B>(distance: isize) -> usize {
+    let bytes = distance.unsigned_abs().wrapping_mul(size_of::<B>());
+    ((L1 / 2) >> (bytes | L1_SETS).trailing_zeros()).max(LINES)
 }
 
 /// Copies elements to `sizes[0]` rows of `sizes[1]` adjacent elements each, tile by tile. In `from`, elements are adjacent
@@ -342,62 +340,124 @@ unsafe fn copy_transposed<B: Bits>(
     to: *mut B,
     stride: isize,
 ) {
-    let [rows, width] = sizes.map(|size| size / TILE * TILE);
-    // SAFETY: The caller promises the elements and the room; these tiles are in them.
+    let shorter = sizes[0].min(sizes[1]);
+    // SAFETY: The caller promises the elements and the room. No side is shorter than a tile of more than four rows.
     unsafe {
-        if let Some(at_once) = strip::<B>(step, stride) {
-            for first in (0..rows).step_by(at_once) {
-                for column in (0..width).step_by(TILE) {
-                    for row in (first..rows.min(first + at_once)).step_by(TILE) {
-                        copy_tile(from, step, [row, column], to, stride);
-                    }
-                }
-            }
-        } else {
-            // the same in strips of one tile takes 1.5 times as long
-            for row in (0..rows).step_by(TILE) {
-                for column in (0..width).step_by(TILE) {
-                    copy_tile(from, step, [row, column], to, stride);
+        match const { VECTOR / size_of::<B>() } {
+            16 if shorter >= 16 => copy_tiles::<B, 16, 1>(from, step, sizes, to, stride),
+            8 if shorter >= 8 => copy_tiles::<B, 8, 1>(from, step, sizes, to, stride),
+            2 => copy_tiles::<B, 2, 2>(from, step, sizes, to, stride),
+            1 => copy_tiles::<B, 1, 4>(from, step, sizes, to, stride),
+            _ => copy_tiles::<B, 4, 1>(from, step, sizes, to, stride),
+        }
+    }
+}
+
+/// [`copy_transposed`] by tiles of `SQUARES` squares in each direction, which have `N` rows and columns each.
+///
+/// The cache holds few lines whose distance is a multiple of a large power of two. Of the two sides, the one of which it
+/// holds fewer lines is taken line by line, in strips so narrow that the lines of the other side stay. If it holds as few
+/// of both, tiles follow each other along the rows of `to`, and fill [`LINES`] of them before others are written.
+///
+/// # Safety
+/// As [`copy_transposed`]. If a tile has more than four rows, no side is shorter.
+unsafe fn copy_tiles<B: Bits, const N: usize, const SQUARES: usize>(
+    from: *const B,
+    step: isize,
+    sizes: [usize; 2],
+    to: *mut B,
+    stride: isize,
+) {
+    /// Rows of up to this many bytes have too few tiles for the innermost loop.
+    const SHORT: usize = 256;
+    let side = N * SQUARES;
+    let ([rows, width], [whole_rows, whole_columns]) = (sizes, sizes.map(|size| size / side * side));
+    let [read_lines, written_lines] = [step, stride].map(lines_at_once::<B>);
+    let tile = |row: usize, column: usize| {
+        // SAFETY: The caller promises the elements and the room; the tile is in them.
+        unsafe {
+            let to = to.offset(row.cast_signed() * stride).add(column);
+            let from = from.add(row).offset(column.cast_signed() * step);
+            copy_tile::<B, N, SQUARES>(from, step, to, stride);
+        }
+    };
+    if read_lines < written_lines || whole_columns * size_of::<B>() <= SHORT {
+        for first in (0..whole_rows).step_by(written_lines) {
+            for column in (0..whole_columns).step_by(side) {
+                for row in (first..whole_rows.min(first + written_lines)).step_by(side) {
+                    tile(row, column);
                 }
             }
         }
+    } else {
+        for first in (0..whole_rows).step_by(LINES) {
+            for left in (0..whole_columns).step_by(read_lines) {
+                let right = whole_columns.min(left + read_lines);
+                for row in (first..whole_rows.min(first + LINES)).step_by(side) {
+                    for column in (left..right).step_by(side) {
+                        tile(row, column);
+                    }
+                }
+            }
+        }
+    }
+    if const { N > 4 } {
+        let [last_row, last_column] = sizes.map(|size| size - side);
+        // SAFETY: The caller promises the elements and the room, and sides of a tile at least; these are in them. The last
+        // tiles overlap others, and copy the same.
+        unsafe {
+            if whole_columns < width {
+                let from = from.offset(last_column.cast_signed() * step);
+                copy_tiles::<B, N, SQUARES>(from, step, [whole_rows, side], to.add(last_column), stride);
+            }
+            if whole_rows < rows {
+                let to = to.offset(last_row.cast_signed() * stride);
+                copy_tiles::<B, N, SQUARES>(from.add(last_row), step, [side, width], to, stride);
+            }
+        }
+        return;
     }
     let copy = |row: usize, column: usize| {
         let (row, column) = (row.cast_signed(), column.cast_signed());
         // SAFETY: The caller promises the elements and the room.
         unsafe { to.offset(row * stride + column).write(*from.offset(row + column * step)) };
     };
-    for column in width..sizes[1] {
-        for row in 0..rows {
+    for column in whole_columns..width {
+        for row in 0..whole_rows {
             copy(row, column);
         }
     }
-    for row in rows..sizes[0] {
-        for column in 0..sizes[1] {
+    for row in whole_rows..rows {
+        for column in 0..width {
             copy(row, column);
         }
     }
 }
 
-/// Copies the tile of [`copy_transposed`] at a row and a column of `to`.
+/// Copies the first tile of [`copy_tiles`].
 ///
 /// # Safety
-/// As [`copy_transposed`], which has [`TILE`] rows and columns from there on.
+/// As [`copy_transposed`], for `N * SQUARES` rows and columns.
 #[inline(always)]
-unsafe fn copy_tile<B: Bits>(
+unsafe fn copy_tile<B: Bits, const N: usize, const SQUARES: usize>(
     from: *const B,
     step: isize,
-    [row, column]: [usize; 2],
     to: *mut B,
     stride: isize,
 ) {
-    // SAFETY: The caller promises the elements and the room.
+    // SAFETY: The caller promises the elements and the room. All are read before any is written, which takes less time.
     unsafe {
-        let from = from.add(row).offset(column.cast_signed() * step);
-        let to = to.offset(row.cast_signed() * stride).add(column);
-        let tile = array(|i| from.offset(i.cast_signed() * step).cast::<[B; TILE]>().read_unaligned());
-        for (i, row) in (0..).zip(B::transposed(tile)) {
-            to.offset(i * stride).cast::<[B; TILE]>().write_unaligned(row);
+        let row =
+            |i: usize, column: isize| from.offset(column * step).add(i).cast::<[B; N]>().read_unaligned();
+        let squares: [[[[B; N]; N]; SQUARES]; SQUARES] =
+            array(|i| array(|j| array(|k| row(i * N, (j * N + k).cast_signed()))));
+        for (i, squares) in squares.into_iter().enumerate() {
+            for (j, square) in squares.into_iter().enumerate() {
+                for (k, columns) in transposed(square).into_iter().enumerate() {
+                    let to = to.offset((i * N + k).cast_signed() * stride).add(j * N);
+                    to.cast::<[B; N]>().write_unaligned(columns);
+                }
+            }
         }
     }
 }
@@ -518,16 +578,11 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
-    fn transposed_copies_go_along_the_side_that_the_cache_holds_less_of() {
-        let strips = |steps: [isize; 2]| strip::<f32>(steps[0], steps[1]);
-        // fewer lines of one side, as many, fewer of the other
-        assert_eq!([[1000, 999], [1000, -1000], [999, 1000]].map(strips), [Some(4096), Some(512), None]);
-        // few sets for both sides, or for one
-        assert_eq!([[512, 512], [256, 256], [128, 128]].map(strips), [Some(8), Some(16), Some(32)]);
-        assert_eq!([[-2048, 2048], [4096, 512], [1000, 1024]].map(strips), [Some(8), Some(8), None]);
-        assert_eq!([[1024, 1000], [1024, 0]].map(strips), [Some(512), Some(8)]);
-        assert_eq!(strip::<u8>(256, 512), None);
-        assert_eq!(strip::<u64>(256, 128), Some(16));
+    fn lines_that_stay_in_the_cache() {
+        assert_eq!([1000, -1000, 999, 1001].map(lines_at_once::<f32>), [512, 512, 4096, 4096]);
+        // the same set for all, or for every second to eighth
+        assert_eq!([0, 1024, 3072, 512, 256, 128].map(lines_at_once::<f32>), [16, 16, 16, 16, 16, 32]);
+        assert_eq!([512, -256, 128].map(lines_at_once::<u8>), [32, 64, 128]);
     }
 
     #[test]
@@ -706,17 +761,40 @@ mod tests {
         nest.expect("an index").gathered(1, [0, 1], &mut |_| {});
     }
 
+    /// Copies as many rows and columns as there are in and around tiles and strips, with gaps after each row.
+    fn copied_across<B: Bits + From<u8> + PartialEq>(step: usize, stride: usize) {
+        let numbers: Vec<B> =
+            (0..100 * step).map(|i| B::from((i % 251).try_into().expect("small"))).collect();
+        for [rows, width] in [1, 3, 4, 7, 16, 21, 32, 70]
+            .map(|rows| [2, 5, 8, 15, 17, 90].map(|width| [rows, width]))
+            .as_flattened()
+        {
+            let (rows, width) = (*rows, *width);
+            let mut out = alloc::vec![B::from(255); rows * stride];
+            // SAFETY: There are `width` rows of at least `rows` numbers, and `rows` rows of at least `width` places.
+            unsafe {
+                let [step, stride] = [step, stride].map(usize::cast_signed);
+                copy_transposed(numbers.as_ptr(), step, [rows, width], out.as_mut_ptr(), stride);
+            }
+            for (row, places) in out.chunks(stride).enumerate() {
+                let (copies, gap) = places.split_at(width);
+                let are_copies = copies.iter().enumerate().all(|(i, copy)| *copy == numbers[row + i * step]);
+                assert!(
+                    are_copies && gap.iter().all(|it| *it == B::from(255)),
+                    "row {row} of {rows} times {width}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn copies_of_columns() {
-        let a = Array2::from_shape_fn((40, 20), |(i, j)| u32::try_from(100 * i + j).expect("small"));
-        for (rows, width) in [(1, 1), (3, 7), (16, 8), (5, 39), (20, 40)] {
-            let mut out = alloc::vec![0; rows * width];
-            // SAFETY: The array has `width` rows and `rows` columns, and `out` has room for their elements.
-            unsafe { copy_transposed(a.as_ptr(), 20, [rows, width], out.as_mut_ptr(), width.cast_signed()) };
-            assert!(
-                (0..rows * width).all(|at| out[at] == a[[at % width, at / width]]),
-                "{rows} rows of {width}"
-            );
+        for (step, stride) in [(70, 90), (1024, 90), (71, 1024), (1024, 2048)] {
+            copied_across::<u8>(step, stride);
+            copied_across::<u16>(step, stride);
+            copied_across::<u32>(step, stride);
+            copied_across::<u64>(step, stride);
+            copied_across::<u128>(step, stride);
         }
     }
 

@@ -66,86 +66,80 @@ pub(crate) fn end_of_reads() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// The rows and columns of a tile that is transposed in registers.
-pub(crate) const TILE: usize = 4;
-
 /// The bits of a plain number of some size.
 pub(crate) trait Bits: Copy {
-    /// The columns of a tile of rows.
+    /// The elements of both rows in turn: `a[0]`, `b[0]`, `a[1]`, `b[1]` and so on.
     #[inline(always)]
-    fn transposed(rows: [[Self; TILE]; TILE]) -> [[Self; TILE]; TILE] {
-        from_fn(|j| from_fn(|i| rows[i][j]))
+    fn interleaved<const N: usize>(a: [Self; N], b: [Self; N]) -> [[Self; N]; 2] {
+        one_by_one(a, b)
     }
 }
 
-impl Bits for u8 {}
-impl Bits for u16 {}
+#[inline(always)]
+fn one_by_one<B: Copy, const N: usize>(a: [B; N], b: [B; N]) -> [[B; N]; 2] {
+    from_fn(|half| from_fn(|i| [a, b][i % 2][half * N / 2 + i / 2]))
+}
+
 impl Bits for u128 {}
 
-// LLVM copies the numbers of the arrays above one by one, which takes two to three times as long.
+// LLVM moves numbers one by one, which takes up to five times as long.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod sse2 {
-    use super::{Bits, TILE};
-    use core::arch::x86_64::{
-        __m128i, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi32, _mm_unpacklo_epi64,
-    };
-    use core::mem::transmute;
+    use super::{Bits, one_by_one};
+    use core::arch::x86_64 as x86;
+    use core::mem::transmute_copy;
 
-    /// The rows of a tile of numbers of four bytes, and of eight.
-    type Tile4 = [__m128i; TILE];
-    type Tile8 = [[__m128i; 2]; TILE];
-
-    impl Bits for u32 {
-        #[inline(always)]
-        fn transposed(rows: [[Self; TILE]; TILE]) -> [[Self; TILE]; TILE] {
-            // SAFETY: Vectors and numbers may have any bits. The target has SSE2.
-            unsafe {
-                let columns = by_pairs(transmute::<[[Self; TILE]; TILE], Tile4>(rows));
-                transmute::<Tile4, [[Self; TILE]; TILE]>(columns)
+    macro_rules! interleaved {
+        ($($bits:ident by $low:ident and $high:ident,)*) => { $(
+            impl Bits for $bits {
+                #[inline(always)]
+                fn interleaved<const N: usize>(a: [Self; N], b: [Self; N]) -> [[Self; N]; 2] {
+                    if size_of::<[Self; N]>() != size_of::<x86::__m128i>() {
+                        return one_by_one(a, b);
+                    }
+                    // SAFETY: A row is as large as a vector, and both may have any bits. The target has SSE2.
+                    unsafe {
+                        let [a, b] = [a, b].map(|row| transmute_copy::<[Self; N], x86::__m128i>(&row));
+                        [x86::$low(a, b), x86::$high(a, b)]
+                            .map(|vector| transmute_copy::<x86::__m128i, [Self; N]>(&vector))
+                    }
+                }
             }
-        }
+        )* };
     }
 
-    impl Bits for u64 {
-        #[inline(always)]
-        fn transposed(rows: [[Self; TILE]; TILE]) -> [[Self; TILE]; TILE] {
-            // SAFETY: Vectors and numbers may have any bits. The target has SSE2.
-            unsafe {
-                let columns = by_ones(transmute::<[[Self; TILE]; TILE], Tile8>(rows));
-                transmute::<Tile8, [[Self; TILE]; TILE]>(columns)
-            }
-        }
-    }
-
-    #[target_feature(enable = "sse2")]
-    #[inline]
-    fn by_pairs([a, b, c, d]: Tile4) -> Tile4 {
-        let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
-        let (ab2, cd2) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
-        [
-            _mm_unpacklo_epi64(ab, cd),
-            _mm_unpackhi_epi64(ab, cd),
-            _mm_unpacklo_epi64(ab2, cd2),
-            _mm_unpackhi_epi64(ab2, cd2),
-        ]
-    }
-
-    #[target_feature(enable = "sse2")]
-    #[inline]
-    fn by_ones([a, b, c, d]: Tile8) -> Tile8 {
-        [
-            [_mm_unpacklo_epi64(a[0], b[0]), _mm_unpacklo_epi64(c[0], d[0])],
-            [_mm_unpackhi_epi64(a[0], b[0]), _mm_unpackhi_epi64(c[0], d[0])],
-            [_mm_unpacklo_epi64(a[1], b[1]), _mm_unpacklo_epi64(c[1], d[1])],
-            [_mm_unpackhi_epi64(a[1], b[1]), _mm_unpackhi_epi64(c[1], d[1])],
-        ]
+    interleaved! {
+        u8 by _mm_unpacklo_epi8 and _mm_unpackhi_epi8,
+        u16 by _mm_unpacklo_epi16 and _mm_unpackhi_epi16,
+        u32 by _mm_unpacklo_epi32 and _mm_unpackhi_epi32,
+        u64 by _mm_unpacklo_epi64 and _mm_unpackhi_epi64,
     }
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 mod portable {
-    impl super::Bits for u32 {}
-    impl super::Bits for u64 {}
+    use super::Bits;
+
+    impl Bits for u8 {}
+    impl Bits for u16 {}
+    impl Bits for u32 {}
+    impl Bits for u64 {}
+}
+
+/// The columns of a square of rows. Interleaving the first half of the rows with the second one moves the highest bit of
+/// each row's index to the lowest bit of the column's, until all have changed places.
+#[inline(always)]
+pub(crate) fn transposed<B: Bits, const N: usize>(mut rows: [[B; N]; N]) -> [[B; N]; N] {
+    let mut remaining = N;
+    while remaining > 1 {
+        let (before, mut i) = (rows, 0);
+        while i < N / 2 {
+            [rows[2 * i], rows[2 * i + 1]] = B::interleaved(before[i], before[i + N / 2]);
+            i += 1;
+        }
+        remaining /= 2;
+    }
+    rows
 }
 
 /// Runs `work`, compiled for the best instruction set of the CPU. The results do not depend on the instruction set.
@@ -175,15 +169,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_are_transposed() {
-        fn transposed<B: Bits + From<u8> + PartialEq>() -> bool {
-            let tile: [[B; TILE]; TILE] =
-                from_fn(|i| from_fn(|j| B::from(u8::try_from(4 * i + j).expect("small"))));
-            let columns = B::transposed(tile);
-            (0..TILE).all(|i| (0..TILE).all(|j| columns[j][i] == tile[i][j]))
+    fn squares_are_transposed() {
+        fn is_transposed<B: Bits + From<u8> + PartialEq, const N: usize>() -> bool {
+            let rows = from_fn(|i| from_fn(|j| B::from(u8::try_from(N * i + j).expect("at most 16 x 16"))));
+            let columns = transposed::<B, N>(rows);
+            (0..N).all(|i| (0..N).all(|j| columns[j][i] == rows[i][j]))
         }
-        assert!(transposed::<u8>() && transposed::<u16>() && transposed::<u32>());
-        assert!(transposed::<u64>() && transposed::<u128>());
+        assert!(is_transposed::<u8, 16>() && is_transposed::<u8, 4>());
+        assert!(is_transposed::<u16, 8>() && is_transposed::<u16, 4>());
+        assert!(is_transposed::<u32, 4>() && is_transposed::<u64, 2>() && is_transposed::<u128, 1>());
     }
 
     #[test]
