@@ -189,19 +189,64 @@ pub(crate) struct Buffers {
     room: MaybeUninit<[[u8; LARGEST_COPY]; OPERANDS - 1]>,
     /// The first element that each copy was made from, or null.
     copied: [*const (); OPERANDS],
-    /// The size of each operand's elements if they are plain numbers, else 0.
-    sizes: [usize; OPERANDS],
+    /// How the elements of each operand are copied, if they are plain numbers.
+    copiers: [Option<Copier>; OPERANDS],
+}
+
+/// How plain numbers of one size are copied.
+#[derive(Clone, Copy)]
+struct Copier {
+    size: usize,
+    /// [`copy_block`] for numbers of this size.
+    copy: unsafe fn(*const (), usize, &[Loop], *mut ()),
+}
+
+impl Copier {
+    // Inline: `size` is known, and the functions for other sizes need not be linked.
+    #[inline(always)]
+    fn of(size: usize) -> Self {
+        let copy = match size {
+            1 => copy_u8,
+            2 => copy_u16,
+            4 => copy_u32,
+            8 => copy_u64,
+            16 => copy_u128,
+            _ => unreachable!("the size of a plain number"),
+        };
+        Self { size, copy }
+    }
+}
+
+macro_rules! copiers {
+    ($($name:ident copies $bits:ty,)*) => { $(
+        /// [`copy_block`], compiled in this crate and not in those that use it.
+        ///
+        /// # Safety
+        /// As [`copy_block`].
+        unsafe fn $name(from: *const (), k: usize, loops: &[Loop], to: *mut ()) {
+            // SAFETY: The caller promises the elements and the room.
+            unsafe { copy_block::<$bits>(from.cast(), k, loops, to.cast()) }
+        }
+    )* };
+}
+
+copiers! {
+    copy_u8 copies u8,
+    copy_u16 copies u16,
+    copy_u32 copies u32,
+    copy_u64 copies u64,
+    copy_u128 copies u128,
 }
 
 impl Buffers {
     /// Empty buffers for the blocks of one nest. `plain_size` is that of its [`Elements`](super::nest::Elements).
     #[inline(always)]
     pub(crate) fn new(plain_size: fn(usize) -> Option<usize>) -> Self {
-        let mut sizes = [0; OPERANDS];
-        for (k, size) in sizes.iter_mut().enumerate() {
-            *size = plain_size(k).unwrap_or(0);
+        let mut copiers = [None; OPERANDS];
+        for (k, copier) in copiers.iter_mut().enumerate() {
+            *copier = plain_size(k).map(Copier::of);
         }
-        Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], sizes }
+        Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], copiers }
     }
 
     /// Whether the last copy of operand `k` was made from here.
@@ -216,21 +261,12 @@ impl Buffers {
     /// `from`, moved along the loops by the operand's strides, points to elements that are borrowed while the buffers are
     /// in use. They have the types that the buffers were made for. The loops are the same in every call for `k`.
     pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) {
-        let size = self.sizes[k];
-        assert!(size > 0 && steps(loops) <= LARGEST_COPY / size, "plain numbers, of a block that fits");
+        let copier = self.copiers[k].filter(|copier| steps(loops) <= LARGEST_COPY / copier.size);
+        let copy = copier.expect("plain numbers, of a block that fits").copy;
         self.copied[k] = from;
         let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1);
         // SAFETY: The caller promises the elements. The buffer has room for them, checked above, and is aligned for them.
-        unsafe {
-            match size {
-                1 => copy_block::<u8>(from.cast(), k, loops, room.cast()),
-                2 => copy_block::<u16>(from.cast(), k, loops, room.cast()),
-                4 => copy_block::<u32>(from.cast(), k, loops, room.cast()),
-                8 => copy_block::<u64>(from.cast(), k, loops, room.cast()),
-                16 => copy_block::<u128>(from.cast(), k, loops, room.cast()),
-                _ => unreachable!("the size of a plain number"),
-            }
-        }
+        unsafe { copy(from, k, loops, room.cast()) };
     }
 
     /// The address of operand `k`'s copies.
