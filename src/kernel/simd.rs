@@ -82,7 +82,7 @@ fn one_by_one<B: Copy, const N: usize>(a: [B; N], b: [B; N]) -> [[B; N]; 2] {
 
 impl Bits for u128 {}
 
-// LLVM moves numbers one by one, which takes up to five times as long.
+// LLVM moves numbers one by one, which takes two to four times as long.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod sse2 {
     use super::{Bits, one_by_one};
