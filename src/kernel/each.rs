@@ -22,7 +22,7 @@
 use super::loops::{
     Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, innermost, is_adjacent, operands, steps,
 };
-use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, WriteOnly, plain_size};
+use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, TILE, WriteOnly, plain_size};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
 use super::strided::SMALL;
@@ -39,8 +39,6 @@ const PAGES: usize = 128;
 /// The most bytes of a block that is copied in tiles if one side is short: half of an L1 cache, so that lines of both
 /// operands stay there.
 const BLOCK_BYTES: usize = L1 / 2;
-/// Shorter sides of a block are copied element by element, unless the other side is long.
-const SHORT_SIDE: usize = 4;
 /// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 64;
 
@@ -296,7 +294,7 @@ fn block_sizes(loops: &[Loop], across: usize, size: usize) -> [usize; 2] {
 /// The loop across the rows of a copy along which the input is adjacent, unless it is along the rows.
 fn across_rows(loops: &[Loop]) -> Option<usize> {
     let (row, outer) = innermost(loops);
-    let is_large = |l: &Loop| l.len.min(row.len) >= SHORT_SIDE || l.len.max(row.len) >= SHORT_ROW;
+    let is_large = |l: &Loop| l.len.min(row.len) >= TILE || l.len.max(row.len) >= SHORT_ROW;
     let is_across = |l: &Loop| l.strides[1] == 1 && is_large(l);
     let is_strided = row.strides[0] == 1 && !matches!(row.strides[1], 0 | 1);
     outer.iter().rposition(is_across).filter(|_| is_strided)

@@ -193,49 +193,54 @@ pub(crate) struct Buffers {
     copiers: [Option<Copier>; OPERANDS],
 }
 
-/// How plain numbers of one size are copied.
+/// How plain numbers of one size are copied. The functions are compiled in this crate and not in those that use it.
 #[derive(Clone, Copy)]
 struct Copier {
     size: usize,
-    /// [`copy_block`] for numbers of this size.
-    copy: unsafe fn(*const (), usize, &[Loop], *mut ()),
+    /// [`copy_block`]
+    block: unsafe fn(*const (), usize, &[Loop], *mut ()),
+    /// [`copy_transposed`]
+    transposed: unsafe fn(*const (), isize, [usize; 2], *mut (), isize),
 }
 
 impl Copier {
     // Inline: `size` is known, and the functions for other sizes need not be linked.
     #[inline(always)]
     fn of(size: usize) -> Self {
-        let copy = match size {
-            1 => copy_u8,
-            2 => copy_u16,
-            4 => copy_u32,
-            8 => copy_u64,
-            16 => copy_u128,
-            _ => unreachable!("the size of a plain number"),
-        };
-        Self { size, copy }
-    }
-}
+        macro_rules! copier {
+            ($bits:ty) => {{
+                /// # Safety
+                /// As [`copy_block`].
+                unsafe fn block(from: *const (), k: usize, loops: &[Loop], to: *mut ()) {
+                    // SAFETY: The caller promises the elements and the room.
+                    unsafe { copy_block::<$bits>(from.cast(), k, loops, to.cast()) }
+                }
 
-macro_rules! copiers {
-    ($($name:ident copies $bits:ty,)*) => { $(
-        /// [`copy_block`], compiled in this crate and not in those that use it.
-        ///
-        /// # Safety
-        /// As [`copy_block`].
-        unsafe fn $name(from: *const (), k: usize, loops: &[Loop], to: *mut ()) {
-            // SAFETY: The caller promises the elements and the room.
-            unsafe { copy_block::<$bits>(from.cast(), k, loops, to.cast()) }
+                /// # Safety
+                /// As [`copy_transposed`].
+                unsafe fn transposed(
+                    from: *const (),
+                    step: isize,
+                    sizes: [usize; 2],
+                    to: *mut (),
+                    stride: isize,
+                ) {
+                    // SAFETY: The caller promises the elements and the room.
+                    unsafe { copy_transposed::<$bits>(from.cast(), step, sizes, to.cast(), stride) }
+                }
+
+                Self { size, block, transposed }
+            }};
         }
-    )* };
-}
-
-copiers! {
-    copy_u8 copies u8,
-    copy_u16 copies u16,
-    copy_u32 copies u32,
-    copy_u64 copies u64,
-    copy_u128 copies u128,
+        match size {
+            1 => copier!(u8),
+            2 => copier!(u16),
+            4 => copier!(u32),
+            8 => copier!(u64),
+            16 => copier!(u128),
+            _ => unreachable!("the size of a plain number"),
+        }
+    }
 }
 
 impl Buffers {
@@ -262,7 +267,7 @@ impl Buffers {
     /// in use. They have the types that the buffers were made for. The loops are the same in every call for `k`.
     pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) {
         let copier = self.copiers[k].filter(|copier| steps(loops) <= LARGEST_COPY / copier.size);
-        let copy = copier.expect("plain numbers, of a block that fits").copy;
+        let copy = copier.expect("plain numbers, of a block that fits").block;
         self.copied[k] = from;
         let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1);
         // SAFETY: The caller promises the elements. The buffer has room for them, checked above, and is aligned for them.
@@ -354,6 +359,8 @@ pub(super) const L1: usize = 32 << 10;
 const L1_SETS: usize = 4 << 10;
 /// Bytes of the vectors that are transposed.
 const VECTOR: usize = 16;
+/// The rows and columns of the smallest tile.
+pub(super) const TILE: usize = 4;
 
 /// The fewest lines that [`copy_tiles`] reads or writes at once. Their elements fill the lines of the other side.
 const LINES: usize = 16;
@@ -362,6 +369,18 @@ const LINES: usize = 16;
 fn lines_at_once<B>(distance: isize) -> usize {
     let bytes = distance.unsigned_abs().wrapping_mul(size_of::<B>());
     ((L1 / 2) >> (bytes | L1_SETS).trailing_zeros()).max(LINES)
+}
+
+/// The number of rows of `to` in each strip of [`copy_tiles`]; none if there are no strips, and tiles follow each other
+/// along the rows.
+///
+/// The cache holds few lines whose distance is a multiple of a large power of two. Of the two sides, the one of which it
+/// holds fewer lines is taken line by line, in strips so narrow that the lines of the other side stay. Strips serve rows
+/// of few tiles too, which would be too few for the innermost loop.
+fn strip<B>(step: isize, stride: isize, columns: usize) -> Option<usize> {
+    const SHORT: usize = 256;
+    let [read, written] = [step, stride].map(lines_at_once::<B>);
+    (read < written || columns * size_of::<B>() <= SHORT).then_some(written)
 }
 
 /// Copies elements to `sizes[0]` rows of `sizes[1]` adjacent elements each, tile by tile. In `from`, elements are adjacent
@@ -377,26 +396,25 @@ unsafe fn copy_transposed<B: Bits>(
     stride: isize,
 ) {
     let shorter = sizes[0].min(sizes[1]);
-    // SAFETY: The caller promises the elements and the room. No side is shorter than a tile of more than four rows.
+    // SAFETY: The caller promises the elements and the room. No side is shorter than a tile of more than [`TILE`] rows.
     unsafe {
         match const { VECTOR / size_of::<B>() } {
             16 if shorter >= 16 => copy_tiles::<B, 16, 1>(from, step, sizes, to, stride),
             8 if shorter >= 8 => copy_tiles::<B, 8, 1>(from, step, sizes, to, stride),
-            2 => copy_tiles::<B, 2, 2>(from, step, sizes, to, stride),
-            1 => copy_tiles::<B, 1, 4>(from, step, sizes, to, stride),
-            _ => copy_tiles::<B, 4, 1>(from, step, sizes, to, stride),
+            2 => copy_tiles::<B, 2, { TILE / 2 }>(from, step, sizes, to, stride),
+            1 => copy_tiles::<B, 1, TILE>(from, step, sizes, to, stride),
+            _ => copy_tiles::<B, TILE, 1>(from, step, sizes, to, stride),
         }
     }
 }
 
 /// [`copy_transposed`] by tiles of `SQUARES` squares in each direction, which have `N` rows and columns each.
 ///
-/// The cache holds few lines whose distance is a multiple of a large power of two. Of the two sides, the one of which it
-/// holds fewer lines is taken line by line, in strips so narrow that the lines of the other side stay. If it holds as few
-/// of both, tiles follow each other along the rows of `to`, and fill [`LINES`] of them before others are written.
+/// They follow each other down a [`strip`] of `to`, or else along its rows, and fill [`LINES`] of these before others are
+/// written.
 ///
 /// # Safety
-/// As [`copy_transposed`]. If a tile has more than four rows, no side is shorter.
+/// As [`copy_transposed`]. If a tile has more than [`TILE`] rows, no side is shorter.
 unsafe fn copy_tiles<B: Bits, const N: usize, const SQUARES: usize>(
     from: *const B,
     step: isize,
@@ -404,11 +422,8 @@ unsafe fn copy_tiles<B: Bits, const N: usize, const SQUARES: usize>(
     to: *mut B,
     stride: isize,
 ) {
-    /// Rows of up to this many bytes have too few tiles for the innermost loop.
-    const SHORT: usize = 256;
     let side = N * SQUARES;
     let ([rows, width], [whole_rows, whole_columns]) = (sizes, sizes.map(|size| size / side * side));
-    let [read_lines, written_lines] = [step, stride].map(lines_at_once::<B>);
     let tile = |row: usize, column: usize| {
         // SAFETY: The caller promises the elements and the room; the tile is in them.
         unsafe {
@@ -417,18 +432,19 @@ unsafe fn copy_tiles<B: Bits, const N: usize, const SQUARES: usize>(
             copy_tile::<B, N, SQUARES>(from, step, to, stride);
         }
     };
-    if read_lines < written_lines || whole_columns * size_of::<B>() <= SHORT {
-        for first in (0..whole_rows).step_by(written_lines) {
+    if let Some(at_once) = strip::<B>(step, stride, whole_columns) {
+        for first in (0..whole_rows).step_by(at_once) {
             for column in (0..whole_columns).step_by(side) {
-                for row in (first..whole_rows.min(first + written_lines)).step_by(side) {
+                for row in (first..whole_rows.min(first + at_once)).step_by(side) {
                     tile(row, column);
                 }
             }
         }
     } else {
+        let at_once = lines_at_once::<B>(step);
         for first in (0..whole_rows).step_by(LINES) {
-            for left in (0..whole_columns).step_by(read_lines) {
-                let right = whole_columns.min(left + read_lines);
+            for left in (0..whole_columns).step_by(at_once) {
+                let right = whole_columns.min(left + at_once);
                 for row in (first..whole_rows.min(first + LINES)).step_by(side) {
                     for column in (left..right).step_by(side) {
                         tile(row, column);
@@ -437,7 +453,7 @@ unsafe fn copy_tiles<B: Bits, const N: usize, const SQUARES: usize>(
             }
         }
     }
-    if const { N > 4 } {
+    if const { N > TILE } {
         let [last_row, last_column] = sizes.map(|size| size - side);
         // SAFETY: The caller promises the elements and the room, and sides of a tile at least; these are in them. The last
         // tiles overlap others, and copy the same.
@@ -510,17 +526,9 @@ pub(super) unsafe fn copy_across<A>(
     to: *mut A,
     stride: isize,
 ) {
+    let Some(copier) = plain_size::<A>().map(Copier::of) else { unreachable!("plain numbers") };
     // SAFETY: The caller promises the elements and the room. Numbers of a size have the same layout.
-    unsafe {
-        match plain_size::<A>() {
-            Some(1) => copy_transposed::<u8>(from.cast(), step, sizes, to.cast(), stride),
-            Some(2) => copy_transposed::<u16>(from.cast(), step, sizes, to.cast(), stride),
-            Some(4) => copy_transposed::<u32>(from.cast(), step, sizes, to.cast(), stride),
-            Some(8) => copy_transposed::<u64>(from.cast(), step, sizes, to.cast(), stride),
-            Some(16) => copy_transposed::<u128>(from.cast(), step, sizes, to.cast(), stride),
-            _ => unreachable!("plain numbers"),
-        }
-    }
+    unsafe { (copier.transposed)(from.cast(), step, sizes, to.cast(), stride) };
 }
 
 /// [`copy_block`] for rows of `N` elements.
@@ -619,6 +627,24 @@ mod tests {
         // the same set for all, or for every second to eighth
         assert_eq!([0, 1024, 3072, 512, 256, 128].map(lines_at_once::<f32>), [16, 16, 16, 16, 16, 32]);
         assert_eq!([512, -256, 128].map(lines_at_once::<u8>), [32, 64, 128]);
+    }
+
+    #[test]
+    fn transposed_copies_go_along_the_side_that_the_cache_holds_less_of() {
+        let strips = |steps: [isize; 2]| strip::<f32>(steps[0], steps[1], 100);
+        // fewer lines of one side, as many, fewer of the other
+        assert_eq!([[1000, 999], [1000, -1000], [999, 1000]].map(strips), [Some(4096), None, None]);
+        // few sets for both sides, or for one
+        assert_eq!([[512, 512], [256, 256], [128, 128]].map(strips), [None; 3]);
+        assert_eq!(
+            [[-2048, 2048], [4096, 512], [4096, 128], [1000, 1024]].map(strips),
+            [None, None, Some(32), None]
+        );
+        assert_eq!([[1024, 1000], [1024, 0]].map(strips), [Some(512), None]);
+        // short rows
+        assert_eq!([64, 65].map(|columns| strip::<f32>(1000, 1000, columns)), [Some(512), None]);
+        assert_eq!([32, 33].map(|columns| strip::<u64>(256, 128, columns)), [Some(16), None]);
+        assert_eq!(strip::<u8>(512, 256, 300), Some(64));
     }
 
     #[test]
@@ -802,7 +828,7 @@ mod tests {
         let numbers: Vec<B> =
             (0..100 * step).map(|i| B::from((i % 251).try_into().expect("small"))).collect();
         for [rows, width] in [1, 3, 4, 7, 16, 21, 32, 70]
-            .map(|rows| [2, 5, 8, 15, 17, 90].map(|width| [rows, width]))
+            .map(|rows| [1, 2, 5, 8, 15, 17, 90].map(|width| [rows, width]))
             .as_flattened()
         {
             let (rows, width) = (*rows, *width);

@@ -75,6 +75,7 @@ pub(crate) trait Bits: Copy {
     }
 }
 
+/// [`Bits::interleaved`] without vectors.
 #[inline(always)]
 fn one_by_one<B: Copy, const N: usize>(a: [B; N], b: [B; N]) -> [[B; N]; 2] {
     from_fn(|half| from_fn(|i| [a, b][i % 2][half * N / 2 + i / 2]))
