@@ -70,21 +70,21 @@ fn copies<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str, sizes: 
     }
 }
 
-fn sums(c: &mut Criterion) {
-    for n in [64, 256, 1000, 1024, 2048] {
-        let (a, mut out) = (numbers::<f32, _>((n, n)), Array2::<f32>::zeros((n, n)));
+fn sums<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str, sizes: &[usize]) {
+    for &n in sizes {
+        let (a, mut out) = (numbers::<T, _>((n, n)), Array2::<T>::zeros((n, n)));
         let expected = Array2::from_shape_fn((n, n), |(i, j)| a[[i, j]] + a[[j, i]]);
-        let mut group = group(c, &format!("add_transposed/{n}"));
-        way!(group, "fixed", out == expected => broadcast_apply(out, (&a, &a.t()), |out, x, y| *out = x + y));
+        let mut group = group(c, &format!("add_transposed{kind}/{n}"));
+        way!(group, "fixed", out == expected => broadcast_apply(out, (&a, &a.t()), |out, &x, &y| *out = x + y));
         way!(group, "ndarray", out == expected => {
-            Zip::from(out).and(&a).and(a.t()).for_each(|out, x, y| *out = x + y);
+            Zip::from(out).and(&a).and(a.t()).for_each(|out, &x, &y| *out = x + y);
         });
         let x = flat(&a);
         way!(group, "plain", out == expected => add_transpose::plain(out.as_slice_mut().unwrap(), x, n));
         way!(group, "plain_avx2", out == expected => add_transpose::avx2(out.as_slice_mut().unwrap(), x, n));
         way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
         let (mut out, expected, a) = (out.into_dyn(), expected.into_dyn(), a.view().into_dyn());
-        way!(group, "dynamic", out == expected => broadcast_apply(out, (&a, &a.t()), |out, x, y| *out = x + y));
+        way!(group, "dynamic", out == expected => broadcast_apply(out, (&a, &a.t()), |out, &x, &y| *out = x + y));
         group.finish();
     }
 }
@@ -135,7 +135,8 @@ pub(crate) fn all(c: &mut Criterion) {
     copies::<f64>(c, "_f64", &[256, 2048]);
     copies::<i32>(c, "_i32", &[256, 2048]);
     copies::<u8>(c, "_u8", &[256, 1000]);
-    sums(c);
+    sums::<f32>(c, "", &[64, 256, 1000, 1024, 2048]);
+    sums::<u8>(c, "_u8", &[256, 1000]);
     channels_last(c);
     pixels::<f32>(c, "");
     pixels::<u8>(c, "_u8");

@@ -300,7 +300,7 @@ unsafe fn copy_block<B: Bits>(from: *const B, k: usize, loops: &[Loop], to: *mut
                 }
             };
         }
-        [rows, row] if const { matches!(size_of::<B>(), 4 | 8) } && row.strides[k] == 0 => {
+        [rows, row] if row.strides[k] == 0 => {
             for i in 0..rows.len {
                 // SAFETY: The caller promises the elements and the room.
                 unsafe {
@@ -309,9 +309,7 @@ unsafe fn copy_block<B: Bits>(from: *const B, k: usize, loops: &[Loop], to: *mut
             }
             return;
         }
-        [rows, row]
-            if const { matches!(size_of::<B>(), 4 | 8) } && rows.strides[k] == 1 && row.strides[k] != 1 =>
-        {
+        [rows, row] if rows.strides[k] == 1 && row.strides[k] != 1 => {
             let stride = row.len.cast_signed();
             // SAFETY: The caller promises the elements and the room.
             unsafe { copy_transposed(from, row.strides[k], [rows.len, row.len], to, stride) };
