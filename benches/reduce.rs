@@ -103,7 +103,8 @@ macro_rules! plain_ways {
     (@ $x:expr) => { &[f32] };
 }
 
-const SHAPES: [(usize, usize); 6] = [(8, 8), (16, 16), (1000, 13), (256, 256), (4096, 1024), (1024, 4096)];
+const SHAPES: [(usize, usize); 7] =
+    [(8, 8), (16, 16), (1000, 13), (1000, 30), (256, 256), (4096, 1024), (1024, 4096)];
 
 /// The larger number, or `b` if one of them is NaN: one instruction, and three for [`f32::max`], which ignores NaN.
 #[inline]
@@ -154,7 +155,7 @@ fn means(c: &mut Criterion) {
 
 /// The largest distance from a row, without an array of distances.
 fn distances(c: &mut Criterion) {
-    for shape in &SHAPES[3..] {
+    for shape in &SHAPES[4..] {
         for axis in [0, 1] {
             let (x, row) = (numbers(*shape), numbers((1, shape.1)));
             let to = if axis == 0 { (1, shape.1) } else { (shape.0, 1) };

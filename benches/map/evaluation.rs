@@ -155,20 +155,22 @@ fn sums(c: &mut Criterion) {
         }
         matrices(c, &format!("a_column/{n}"), (n, n), (n, 1), both!(add_column));
         matrices(c, &format!("column_row/{n}"), (n, 1), (1, n), both!(outer_sum));
-        multiply_add_cell(c, n);
+        multiply_add_cell(c, n, n);
     }
     images(c, "nchw", (32, 64, 56, 56), (64, 1, 1), both!(add_channels));
     with_row(c, "narrow", (131_072, 8), 8, both!(add_eight));
+    multiply_add_cell(c, 1000, 13);
     six_axes(c, "alternating", [8, 1, 8, 1, 8, 1], [1, 8, 1, 8, 1, 8], both!(alternating_equal));
     let name = "alternating/14_15_16_13_12_11";
     six_axes(c, name, [14, 1, 16, 1, 12, 1], [1, 15, 1, 13, 1, 11], both!(alternating_unequal));
 }
 
-fn multiply_add_cell(c: &mut Criterion, n: usize) {
-    let (a, row, column) = (floats((n, n)), floats(n), floats((n, 1)));
+fn multiply_add_cell(c: &mut Criterion, m: usize, n: usize) {
+    let (a, row, column) = (floats((m, n)), floats(n), floats((m, 1)));
     let expected = &a * &row + &column;
-    let mut out = Array2::<f32>::zeros((n, n));
-    let mut group = group(c, &format!("a_times_row_plus_column/{n}"));
+    let mut out = Array2::<f32>::zeros((m, n));
+    let name = if m == n { n.to_string() } else { format!("{m}x{n}") };
+    let mut group = group(c, &format!("a_times_row_plus_column/{name}"));
     way!(group, "fixed", out == expected => {
         broadcast_apply(out, (&a, &row, &column), |o, a, r, c| *o = a * r + c)
     });

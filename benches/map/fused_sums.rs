@@ -121,7 +121,7 @@ fn images<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
 
 /// Squared distances of points from centres.
 fn squared_distances<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
-    for (points, centres, len) in [(178, 3, 13), (5000, 16, 13), (5000, 16, 64)] {
+    for (points, centres, len) in [(178, 3, 13), (5000, 16, 13), (1000, 8, 30), (5000, 16, 64)] {
         let (x, y) = (numbers::<T, _>((points, 1, len)), numbers::<T, _>((centres, len)));
         let shape = (points, centres, 1);
         let square = |&x: &T, &y: &T| (x - y) * (x - y);
@@ -144,12 +144,12 @@ fn squared_distances<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &s
 
 /// Arrays so small that the work before the first element counts.
 fn small(c: &mut Criterion) {
-    for n in [3, 8, 16, 30] {
-        let (a, row) = (numbers::<f32, _>((n, n)), numbers::<f32, _>(n));
+    for (m, n) in [(3, 3), (8, 8), (16, 16), (30, 30), (2, 100), (100, 2)] {
+        let (a, row) = (numbers::<f32, _>((m, n)), numbers::<f32, _>(n));
         let (x, r) = (flat(&a), flat(&row));
 
         let expected = (&a * &row).sum_axis(Axis(0));
-        let mut over_rows = group(c, &format!("sum_of_products/{n}_{n}"));
+        let mut over_rows = group(c, &format!("sum_of_products/{m}_{n}"));
         new_way!(over_rows, "fixed", expected, {
             broadcast_map_sum_to((&a, black_box(&row)), n, |&a, &r| a * r).unwrap()
         });
@@ -158,12 +158,12 @@ fn small(c: &mut Criterion) {
         over_rows.finish();
 
         let expected = (&a * &row).sum_axis(Axis(1));
-        let mut over_lanes = group(c, &format!("sum_of_products/{n}_{n}_to_{n}_1"));
+        let mut over_lanes = group(c, &format!("sum_of_products/{m}_{n}_to_{m}_1"));
         new_way!(over_lanes, "fixed", expected, {
-            broadcast_map_sum_to((&a, black_box(&row)), (n, 1), |&a, &r| a * r).unwrap()
+            broadcast_map_sum_to((&a, black_box(&row)), (m, 1), |&a, &r| a * r).unwrap()
         });
         new_way!(over_lanes, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(1)));
-        new_way!(over_lanes, "plain", expected, filled(n, |out| weighted_lanes::plain(out, x, black_box(r))));
+        new_way!(over_lanes, "plain", expected, filled(m, |out| weighted_lanes::plain(out, x, black_box(r))));
         over_lanes.finish();
     }
 }

@@ -64,7 +64,7 @@ impl<T: Clone + Zero> Combine<T> for Plus {
 
     #[inline(always)]
     fn lanes(&self, elements: &mut [T], width: usize) {
-        for lane in 0..elements.len() / width {
+        for lane in lane::in_eights(elements, width, &T::zero(), &lane::plus)..elements.len() / width {
             elements[lane] = lane::total(&elements[lane * width..][..width]);
         }
     }
@@ -149,7 +149,7 @@ impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanes<'_, '_, T, F> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { by, elements, width } = self;
-        for lane in 0..elements.len() / width {
+        for lane in lane::in_eights(elements, width, by.identity, by.op)..elements.len() / width {
             elements[lane] = lane::reduce(&elements[lane * width..][..width], by.identity, by.op);
         }
     }
@@ -219,7 +219,7 @@ mod tests {
     use crate::kernel::lane::are_together;
     use crate::kernel::loops::Loop;
     use crate::kernel::nest::{Input, Nest, Output};
-    use crate::kernel::strided::SMALL;
+    use crate::kernel::strided::UNPLANNED;
     use alloc::vec::Vec;
     use ndarray::{Array1, Array2, Axis, s};
 
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn lanes_that_follow_each_other_or_not() {
         let shapes = (1..=20).flat_map(|count| (2..=40).map(move |width| [count, width]));
-        for [count, width] in shapes.filter(|[count, width]| count * width <= SMALL) {
+        for [count, width] in shapes.filter(|[count, width]| count * width <= UNPLANNED) {
             for gap in [0, 1] {
                 let number = |(i, j)| u32::try_from((7 * i + 5 * j) % 23).expect("small");
                 let x = Array2::from_shape_fn((count, width + gap), number);
@@ -270,8 +270,8 @@ mod tests {
     fn widths_of_lanes_that_are_reduced_together() {
         let widths =
             |are_together: fn(usize) -> bool| (0..200).filter(|&n| are_together(n)).collect::<Vec<_>>();
-        assert!(widths(are_together::<u64>).into_iter().eq((2..16).chain(17..24)));
-        assert!(widths(are_together::<f32>).into_iter().eq(2..=24));
+        assert!(widths(are_together::<u64>).into_iter().eq((2..16).chain(17..24).chain(25..32)));
+        assert!(widths(are_together::<f32>).into_iter().eq(2..32));
         assert!(widths(are_together::<Vec<u8>>).into_iter().eq([2, 3, 4, 8]));
         assert_eq!(widths(are_together::<u8>), [2, 3, 4, 8, 16, 24, 32, 40, 48, 56]);
     }

@@ -20,7 +20,7 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, all_inputs, bits, has, innermost, is_adjacent, operands, steps,
+    Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, innermost, is_adjacent, operands, steps,
 };
 use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, TILE, WriteOnly, plain_size};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
@@ -32,8 +32,15 @@ use ndarray::{Array, ArrayRef, Dimension};
 
 /// Shorter rows are merged into longer ones.
 const SHORT_ROW: usize = 16;
+/// The same where an operand stays along a row: its copies cannot be kept, and rows as they lie take half of the time, or a
+/// fifth more if the operation is slow, such as a division.
+const SHORT_ROW_OF_ONE: usize = 8;
+/// No more outputs than these are sought for lanes side by side. Copies in tiles have one side as long.
+const WIDE: usize = 16;
 /// Rows of at least this many elements need not be merged.
 const LONG_ROW: usize = 64;
+/// The longest lanes that are reduced side by side. Longer ones are faster one by one.
+const SHORT_LANE: usize = 40;
 /// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
 const PAGES: usize = 128;
 /// The most bytes of a block that is copied in tiles if one side is short: half of an L1 cache, so that lines of both
@@ -89,11 +96,20 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
 #[inline(always)]
 fn visit_small<T, E: Elements>(mut nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) -> bool {
     let moving = moving_along(&nest);
-    let is_faster = moving.is_some() || steps(nest.loops()) <= TINY;
+    let is_faster = are_long_or_few(nest.loops(), E::COUNT, moving) || steps(nest.loops()) <= TINY;
     if is_faster {
         visit(&mut nest, moving.map(Rows::of));
     }
     is_faster
+}
+
+/// Whether there is a loop for rows in which the inputs in `moving` move, and they are not so short and many that copies
+/// are faster.
+pub(super) fn are_long_or_few(loops: &[Loop], count: usize, moving: Option<u8>) -> bool {
+    moving.is_some_and(|moving| {
+        let shortest = if moving == all_inputs(count) { SHORT_ROW } else { SHORT_ROW_OF_ONE };
+        loops.last().is_none_or(|row| row.len >= shortest) || steps(loops) < SMALL
+    })
 }
 
 /// [`over_each`] by a plan: compiled once for all numbers of axes.
@@ -294,7 +310,7 @@ fn block_sizes(loops: &[Loop], across: usize, size: usize) -> [usize; 2] {
 /// The loop across the rows of a copy along which the input is adjacent, unless it is along the rows.
 fn across_rows(loops: &[Loop]) -> Option<usize> {
     let (row, outer) = innermost(loops);
-    let is_large = |l: &Loop| l.len.min(row.len) >= TILE || l.len.max(row.len) >= SHORT_ROW;
+    let is_large = |l: &Loop| l.len.min(row.len) >= TILE || l.len.max(row.len) >= WIDE;
     let is_across = |l: &Loop| l.strides[1] == 1 && is_large(l);
     let is_strided = row.strides[0] == 1 && !matches!(row.strides[1], 0 | 1);
     outer.iter().rposition(is_across).filter(|_| is_strided)
@@ -372,9 +388,18 @@ pub(super) fn moving_along<T, E: Elements>(nest: &Nest<'_, T, E>) -> Option<u8> 
 /// [`moving_along`] for loops of `count` inputs.
 #[inline]
 fn moving(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
-    let Some(row) = loops.last().filter(|row| row.len > 1) else { return Some(all_inputs(count)) };
+    let Some(row) = loops.last() else { return Some(all_inputs(count)) };
+    inputs_moving(row, count, has_loop).filter(|_| row.len == 1 || row.strides[0] == 1)
+}
+
+/// [`moving`] for outputs that are adjacent along a row.
+#[inline]
+pub(super) fn inputs_moving(row: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
+    if row.len == 1 {
+        return Some(all_inputs(count));
+    }
     let moving = bits(count, |k| row.strides[k] == 1);
-    let moves = row.strides[0] == 1 && moving | bits(count, |k| row.strides[k] == 0) == all_inputs(count);
+    let moves = moving | bits(count, |k| row.strides[k] == 0) == all_inputs(count);
     (moves && has_loop(moving)).then_some(moving)
 }
 
@@ -395,9 +420,7 @@ impl PassStrategy {
     fn of(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, has_loop: fn(u8) -> bool) -> Self {
         let direct = moving(loops, count, has_loop);
         let is_output_strided = loops.last().is_none_or(|row| row.strides[0] != 1);
-        if is_output_strided
-            || direct.is_some() && (loops[loops.len() - 1].len >= SHORT_ROW || steps(loops) < SMALL)
-        {
+        if is_output_strided || are_long_or_few(loops, count, direct) {
             return Self::Direct(direct);
         }
         let largest = largest(count, plain);
@@ -513,7 +536,7 @@ fn rows_of(loops: &[Loop], count: usize, copied: u8) -> [usize; 2] {
 /// Short lanes, which are reduced side by side: the innermost loop goes outside `take` steps of loop `first` and of those
 /// inside it. The operands in `copied` are copied. Those in `moving` move along the new rows, the others stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SideBySide {
+pub(super) struct SideBySide {
     copied: u8,
     moving: u8,
     first: usize,
@@ -521,43 +544,39 @@ struct SideBySide {
 }
 
 impl SideBySide {
-    /// `None` if the outputs are few or not adjacent, or operands cannot be copied. The arguments are those of
-    /// [`PassStrategy::of`].
-    fn of(
+    /// `None` if other loops are reduced too, the outputs are few or not adjacent, or operands cannot be copied. The
+    /// arguments are those of [`PassStrategy::of`].
+    pub(super) fn of(
         loops: &[Loop],
         count: usize,
         plain: fn(usize) -> Option<usize>,
         has_loop: fn(u8) -> bool,
     ) -> Option<Self> {
         let (lane, kept) = loops.split_last()?;
-        if !lane.is_reduced() || lane.len > SHORT_ROW || steps(loops) < SMALL {
+        if !lane.is_reduced() || lane.len > SHORT_LANE || !all_kept(kept) || steps(loops) < SMALL {
             return None;
         }
         let room = LARGEST_COPY / largest(count, plain) / lane.len;
-        let [first, take, width] = adjacent_outputs(kept, room, SHORT_ROW);
+        let [first, take, width] = adjacent_outputs(kept, room, WIDE);
         let kept = &kept[first..];
         let own = bits(count, |k| kept.iter().any(|l| l.strides[k] != 0));
         let moving = if has_loop(own) { own } else { all_inputs(count) };
         let copied = bits(count, |k| has(moving, k) && !is_adjacent(kept, k));
         (are_plain(copied, plain) && width >= 8).then_some(Self { copied, moving, first, take })
     }
-}
 
-/// [`drive`] for a nest whose innermost loop may be reduced.
-pub(super) fn drive_lanes<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
-    let Some(lanes) = SideBySide::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) else {
-        return drive(nest, visit);
-    };
-    let inner = nest.loops().len() - 1 - lanes.first;
-    nest.chunked(lanes.first, lanes.take, &mut |nest| {
-        let lane = nest.loops().len() - 1;
-        let class = |at: usize, _: &Loop| if at == lane { 1 } else { 2 * u8::from(at + inner >= lane) };
-        let mut room = Loops::new();
-        let rows = nest.ordered(class, &mut room);
-        rows.gathered(lanes.copied, [1, inner], &mut |mut block| {
-            visit(&mut block, Some(Rows::of(lanes.moving)));
+    /// Calls `visit` for each block of the nest, whose outputs are side by side.
+    pub(super) fn drive<T, E: Elements>(self, nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
+        let Self { copied, moving, first, take } = self;
+        let inner = nest.loops().len() - 1 - first;
+        nest.chunked(first, take, &mut |nest| {
+            let lane = nest.loops().len() - 1;
+            let class = |at: usize, _: &Loop| if at == lane { 1 } else { 2 * u8::from(at + inner >= lane) };
+            let mut room = Loops::new();
+            let rows = nest.ordered(class, &mut room);
+            rows.gathered(copied, [1, inner], &mut |mut block| visit(&mut block, Some(Rows::of(moving))));
         });
-    });
+    }
 }
 
 /// Calls `visit` for blocks of loop `across` and the innermost loop, with copies of the operands in `copied`.
@@ -601,6 +620,7 @@ fn in_blocks<T, E: Elements>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::strided::UNPLANNED;
     use ndarray::{Array2, ArrayView2, s};
 
     const DIRECT: fn(Option<u8>) -> PassStrategy = PassStrategy::Direct;
@@ -639,10 +659,12 @@ mod tests {
         let rows = |len| [(len, [3, 3, 0]), (3, [1, 1, 0])];
         assert_eq!(way(&rows(1000)), copied(0b10, 0, 167));
         assert_eq!(way(&[(1000, [3, 0, 1]), (3, [1, 1, 0])]), copied(0b11, 0, 167));
-        // not long rows
-        let rows_of = |n: usize| [(1000, [n.cast_signed(), 0, 1]), (n, [1, 1, 0])];
-        assert_eq!(way(&rows_of(SHORT_ROW)), DIRECT(Some(0b01)));
-        assert_eq!(way(&rows_of(SHORT_ROW - 1)), copied(0b11, 0, 34));
+        // not long rows, which are shorter where an operand stays along them
+        let rows_of = |n: usize, stays| [(1000, [n.cast_signed(), 0, 1]), (n, [1, 1, stays])];
+        assert_eq!(way(&rows_of(SHORT_ROW_OF_ONE, 0)), DIRECT(Some(0b01)));
+        assert_eq!(way(&rows_of(SHORT_ROW_OF_ONE - 1, 0)), copied(0b11, 0, 72));
+        assert_eq!(way(&rows_of(SHORT_ROW, 1)), DIRECT(Some(0b11)));
+        assert_eq!(way(&rows_of(SHORT_ROW - 1, 1)), copied(0b11, 0, 34));
         // not fewer rows, nor rows with gaps between them in the output
         assert_eq!(way(&rows(170)), DIRECT(Some(0b01)));
         assert_eq!(way(&rows(171)), copied(0b10, 0, 86));
@@ -743,7 +765,7 @@ mod tests {
         // an operand that stays along the outputs, and one with a stride
         assert_eq!(way(&[(500, [16, 13, 0]), (16, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b10, 0b10, 1, 16));
         // the longest lanes, and the fewest elements
-        assert_eq!(way(&[(60, [1, 16, 0]), (SHORT_ROW, [0, 1, 1])]), lanes(0b01, 0b01, 0, 60));
+        assert_eq!(way(&[(50, [1, 40, 0]), (SHORT_LANE, [0, 1, 1])]), lanes(0b01, 0b01, 0, 50));
         assert_eq!(way(&[(SMALL / 8, [1, 8, 0]), (8, [0, 1, 1])]), lanes(0b01, 0b01, 0, SMALL / 8));
         // several loops of outputs, as many as a copy holds
         let narrow = [(2000, [3, 13, 0]), (3, [1, 0, 13]), (13, [0, 1, 1])];
@@ -753,10 +775,12 @@ mod tests {
         assert_eq!(way_of(&[(600, [1, 1, 0]), (13, [0, 600, 1])], |_| None), lanes(0, 0b01, 0, 600));
         // no loop for operands that all stay
         assert_eq!(way(&[(600, [1, 0, 0]), (13, [0, 1, 1])]), lanes(0b11, 0b11, 0, 150));
+        // another reduced loop
+        assert_eq!(way(&[(9, [0, 6500, 0]), (500, [1, 13, 0]), (13, [0, 1, 1])]), None);
         // few elements, long lanes, outputs with gaps, few outputs side by side, elements that are not numbers
         for loops in [
             [(39, [1, 13, 0]), (13, [0, 1, 1])],
-            [(5000, [1, 17, 0]), (17, [0, 1, 1])],
+            [(5000, [1, 50, 0]), (SHORT_LANE + 1, [0, 1, 1])],
             [(5000, [2, 13, 0]), (13, [0, 1, 1])],
         ] {
             assert_eq!(way(&loops), None);
@@ -793,8 +817,20 @@ mod tests {
             );
             seen.expect("a visit")
         };
-        assert!(unplanned(SMALL / 2, 1) && !unplanned(SMALL / 2 + 1, 1));
+        assert!(unplanned(UNPLANNED / 2, 1) && !unplanned(UNPLANNED / 2 + 1, 1));
         assert!(unplanned(TINY / 2, 2) && !unplanned(TINY / 2 + 1, 2), "an input that would be copied");
+    }
+
+    #[test]
+    fn short_rows_are_planned_if_they_are_many() {
+        let rows = |rows: usize, len: usize, moving| {
+            let loops = Loop::all(&[(rows, [len.cast_signed(), 1]), (len, [1, 1])]);
+            are_long_or_few(&loops, 1, moving)
+        };
+        assert!(rows(SMALL, SHORT_ROW, Some(1)) && !rows(SMALL, SHORT_ROW - 1, Some(1)));
+        assert!(rows(SMALL, SHORT_ROW_OF_ONE, Some(0)) && !rows(SMALL, SHORT_ROW_OF_ONE - 1, Some(0)));
+        assert!(rows(SMALL / 2 - 1, 2, Some(1)) && !rows(SMALL / 2, 2, Some(1)));
+        assert!(!rows(1, 1, None) && are_long_or_few(&[], 1, Some(1)));
     }
 
     /// A number of a type that the kernel does not know as plain.

@@ -1,7 +1,7 @@
 //! Sums and other reductions of a closure's results, without an array of these results.
 //!
 //! ```text
-//! small:   out[..] += make(a[..], b[..], …)        up to two axes and few elements, not planned
+//! small:   out[..] += make(a[..], b[..], …)        up to two axes and few elements, not planned; or by a buffer
 //! direct:  for each output, or row of outputs:     one reduced loop, short and innermost or around rows
 //!              for i in lane: out[..] += make(a[i][..], b[i][..], …)
 //! blocks:  for each block of outputs:              all reduced loops fit into L1
@@ -22,17 +22,21 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
-use super::each::{Make, Rows, VisitBlock, are_plain, drive, drive_lanes, largest, moving_along};
+use super::each::{
+    Make, Rows, SideBySide, VisitBlock, are_long_or_few, are_plain, drive, inputs_moving, largest,
+    moving_along,
+};
 use super::lane::{IN_ORDER, LONGEST, are_together};
 use super::levels::{Cascade, Levels};
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, are_uncached_rows, bits, has, lanes_together,
-    reduced_steps, rows_at_once, steps,
+    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, are_lanes, are_uncached_rows, bits, has,
+    lanes_together, reduced_steps, rows_at_once, steps,
 };
 use super::memory::{LARGEST_COPY, Reserved, Scratch, forgettable};
 use super::nest::{Elements, Input, Inputs, Nest, Output, Visit};
 use super::simd::{self, Cpu, Work};
 use super::store::take;
+use super::strided::SMALL;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
 use core::mem::replace;
 use core::slice::{from_mut, from_ref};
@@ -102,26 +106,54 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
     let mut array = reserved.filled(combine.identity());
     let (mut out, mut room) = (Output::of(&mut array), [Loop::ONE; 2]);
     let small = Nest::small(&mut room, Some(joint), &mut out, inputs);
-    if !small.is_some_and(|nest| visit_few(nest, visit)) {
+    if !small.is_some_and(|nest| visit_few(nest, visit, combine)) {
         planned(joint, out, inputs, visit, combine);
     }
     array
 }
 
-/// Combines the results along up to two loops in their order, if they are few. Returns whether they are.
+/// Combines the results along up to two loops: in their order, if they are few, and otherwise in a buffer of all of them.
+/// Returns whether one of these serves.
 #[inline]
-fn visit_few<R, E: Elements>(mut nest: Nest<'_, R, E>, visit: &mut VisitBlock<'_, R, E>) -> bool {
+fn visit_few<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+    mut nest: Nest<'_, R, E>,
+    visit: &mut VisitBlock<'_, R, E>,
+    combine: &C,
+) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
-    let most = match loops.last() {
-        Some(lane) if lane.is_reduced() => SHORT,
-        _ if moving.is_some() => IN_ORDER,
-        _ => 0,
-    };
-    let are_few = reduced_steps(loops) <= most || steps(loops) <= IN_ORDER;
-    if are_few {
-        visit(&mut nest, moving.map(Rows::of));
+    let (count, reduced, row) = (steps(loops), reduced_steps(loops), loops.last().unwrap_or(&Loop::ONE));
+    let are_short_lanes = row.is_reduced() && reduced <= SHORT;
+    let in_rows = || are_long_or_few(loops, E::COUNT, inputs_moving(row, E::COUNT, E::has_loop));
+    if count >= SMALL && (are_short_lanes || !in_rows()) {
+        // a plan makes copies of operands
+        return false;
     }
-    are_few
+    if are_short_lanes || reduced <= IN_ORDER && moving.is_some() || count <= IN_ORDER {
+        visit(&mut nest, moving.map(Rows::of));
+        return true;
+    }
+    !all_kept(loops) && const { forgettable::<R>() } && in_buffer(nest, visit, combine)
+}
+
+/// Reduces up to two loops by a buffer of all results. Returns whether they fit.
+// Not inline: a function with a large stack frame takes time to enter.
+#[inline(never)]
+fn in_buffer<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+    nest: Nest<'_, R, E>,
+    visit: &mut VisitBlock<'_, R, E>,
+    combine: &C,
+) -> bool {
+    let (block, mut room, mut scratch) = (nest.loops(), Loops::new(), Scratch::new());
+    if steps(block) > Scratch::capacity::<R>() {
+        return false;
+    }
+    let buffer = scratch.filled(steps(block), &combine.identity());
+    let mut results = nest.read().onto(buffer, block, &mut room);
+    let rows = moving_along(&results).map(Rows::of);
+    visit(&mut results, rows);
+    simd::dispatch(Reduce { buffer, block, combine });
+    nest.written(&mut room).each_slot(buffer, 1, |slot, result| *slot = result.clone());
+    true
 }
 
 /// [`reduce_to`] by a plan: compiled once for all numbers of axes.
@@ -181,7 +213,10 @@ fn few_in_place<A: Clone>(
     combine: &dyn CombineInPlace<A>,
 ) -> bool {
     if !const { forgettable::<A>() } {
-        return visit_few(nest, visit);
+        return visit_few(nest, visit, combine);
+    }
+    if !are_lanes(nest.loops()) && !are_long_or_few(nest.loops(), 1, moving_along(&nest)) {
+        return visit_few(nest, visit, combine);
     }
     match nest.rows() {
         Ok((rows, slots)) => {
@@ -193,7 +228,7 @@ fn few_in_place<A: Clone>(
                 combine.lanes_to(&mut run);
                 true
             }
-            Err(nest) => visit_few(nest, visit),
+            Err(nest) => visit_few(nest, visit, combine),
         },
     }
 }
@@ -286,11 +321,14 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     combine: &C,
     is_first: bool,
 ) {
+    if let Some(lanes) = SideBySide::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
+        return lanes.drive(nest, visit);
+    }
     if !const { forgettable::<R>() } {
-        return drive_lanes(nest, visit);
+        return drive(nest, visit);
     }
     match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::plain_size, moving_along(&nest).is_some()) {
-        FusedStrategy::Direct => drive_lanes(nest, visit),
+        FusedStrategy::Direct => drive(nest, visit),
         FusedStrategy::Blocks { tiling, lanes } => tiles::parts(nest, tiling, |nest, tiling| {
             blocks(nest, tiling.first, lanes, visit, combine, is_first);
         }),
@@ -643,17 +681,25 @@ mod tests {
 
     #[test]
     fn few_terms_need_no_plan() {
-        let is_few = |m: usize, n: usize, axis: usize| {
-            let (a, mut out) = (array(&[m, n]), array(&if axis == 0 { [1, n] } else { [m, 1] }));
+        // whether a small array is reduced in its outputs; else in a buffer
+        let in_order = |m: usize, n: usize, to: [usize; 2], step: isize| {
+            let (a, mut out) = (array(&[m, n * step.unsigned_abs()]), array(&to));
+            let a = a.slice(s![.., ..;step]);
             let (mut room, inputs) = ([Loop::ONE; 2], Inputs::from((&*a, &*a)));
             let mut out = Output::of(&mut out);
-            let nest = Nest::small(&mut room, Some(&[m, n]), &mut out, &inputs);
-            visit_few(nest.expect("few indices"), &mut |_, _| {})
+            let nest = Nest::small(&mut room, Some(&[m, n]), &mut out, &inputs).expect("few indices");
+            let (reduced, mut seen) = (!all_kept(nest.loops()), None);
+            visit_few(nest, &mut |nest, _| seen = Some(all_kept(nest.loops()) != reduced), &Plus);
+            seen
         };
         // rows, lanes, and few elements in all
-        assert!(is_few(IN_ORDER, 8, 0) && !is_few(IN_ORDER + 1, 7, 0));
-        assert!(is_few(30, SHORT, 1) && !is_few(30, SHORT + 1, 1));
-        assert!(is_few(2, IN_ORDER / 2, 1) && !is_few(2, IN_ORDER / 2 + 1, 1));
+        let rows = |m, n| in_order(m, n, [1, n], 1).expect("a visit");
+        assert!(rows(IN_ORDER, 7) && !rows(IN_ORDER + 1, 7));
+        let lanes = |m, n| in_order(m, n, [m, 1], 1).expect("a visit");
+        assert!(lanes(30, SHORT) && !lanes(30, SHORT + 1));
+        assert!(lanes(2, IN_ORDER / 2) && !lanes(2, IN_ORDER / 2 + 1));
+        // strided operands, of which several are copied if nothing is reduced
+        assert_eq!([in_order(9, 9, [1, 9], 2), in_order(9, 9, [9, 9], 2)], [Some(false), None]);
     }
 
     #[test]
@@ -758,7 +804,6 @@ mod tests {
             (&[(50, [1, 3]), (3, [0, 1])][..], 2),
             (&[(50, [1, 24]), (24, [0, 1])], 2),
             (&[(50, [1, 7]), (7, [0, 1])], 2),
-            (&[(50, [1, 25]), (25, [0, 1])], 1),
             (&[(50, [1, 32]), (32, [0, 1])], 1),
             (&[(50, [1, 4]), (3, [0, 1])], 1),
             (&[(50, [2, 3]), (3, [0, 1])], 1),

@@ -15,7 +15,7 @@ use super::loops::PART;
 use super::memory::{array, forgettable};
 use super::nest::{Block, Run, by_halves};
 use super::simd::{self, Cpu, Work, end_of_reads};
-use super::store::{Onto, Store};
+use super::store::{Onto, Overwrite, Store};
 use core::hint::black_box;
 use num_traits::Zero;
 
@@ -257,7 +257,7 @@ pub(super) const fn are_together<T>(width: usize) -> bool {
     } else {
         // Eight lanes side by side take longer than one after the other where elements are smaller. Elements that own
         // memory would be cloned more often.
-        matches!(width, 2..=4) || matches!(width, 5..=23) && size_of::<T>() >= 4 && forgettable::<T>()
+        matches!(width, 2..=4) || matches!(width, 5..=31) && size_of::<T>() >= 4 && forgettable::<T>()
     }
 }
 
@@ -344,6 +344,26 @@ pub(super) fn columns<T: Clone, S: Store<T>>(
         None => columns_by::<T, S, 8, false>(x, 0, slots, identity, op, store),
     };
     columns_by::<T, S, 1, false>(x, i, slots, identity, op, store);
+}
+
+/// Combines lanes of `width` elements eight side by side if they [`are_together`], and leaves the results at the front.
+/// Returns the number of lanes that were combined.
+#[inline(always)]
+pub(super) fn in_eights<T: Clone>(
+    elements: &mut [T],
+    width: usize,
+    identity: &T,
+    op: &impl Fn(T, T) -> T,
+) -> usize {
+    let mut lane = 0;
+    while are_together::<T>(width) && elements.len() - lane * width >= 8 * width {
+        let mut eight: [T; 8] = array(|_| identity.clone());
+        let lanes = Block::from(&elements[lane * width..]).cut(0, 8, width);
+        columns(Block::from(lanes).transposed(), &mut eight, identity, op, &Overwrite);
+        elements[lane..][..8].clone_from_slice(&eight);
+        lane += 8;
+    }
+    lane
 }
 
 /// [`columns`], `K` side by side, from column `i` on. Returns the first column that is left.

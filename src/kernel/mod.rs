@@ -11,20 +11,20 @@
 //!
 //! | strategy | for | its nest |
 //! |---|---|---|
-//! | [`each`]: small | up to two axes and 512 elements | the axes themselves, not planned |
+//! | [`each`]: small | up to two axes and 2048 elements | the axes themselves, not planned |
 //! | [`each`]: direct | long rows, in which each operand moves by one element or stays | one or two loops; all are kept |
 //! | [`each`]: copied rows | short rows and strided rows of plain numbers | the same, with operands copied to L1 |
 //! | [`each`]: transposed blocks | operands that are contiguous across the output's rows | the same, of a block of cache lines |
 //! | [`each`]: tiles | copies of plain numbers that are contiguous across the output's rows | outer loops, 64 rows of 64, or longer ones if they are few |
-//! | [`each`]: side by side | sums over one short innermost loop | this loop, and some outputs as the innermost one |
+//! | [`each`]: side by side | sums over one innermost loop of up to 40 elements | this loop, and some outputs as the innermost one |
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
-//! | [`sum`]: small | up to two axes and 512 elements: adjacent lanes, up to 64 rows, or 64 elements | the axes themselves, not planned |
+//! | [`sum`]: small | up to two axes and 2048 elements: adjacent lanes, up to 64 rows, or 64 elements | the axes themselves, not planned |
 //! | [`sum`]: lanes | at most one reduced loop, one of the two innermost | kept loops, and a lane or some rows |
 //! | [`sum`]: nested lanes | long lanes inside other reduced loops, for 16 outputs or more | kept loops, reduced ones, rows of lanes |
 //! | [`sum`]: streams | many sums of up to 128 rows each | kept loops, a reduced one, a kept one |
 //! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
 //! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
-//! | [`fused`]: small | the same, but lanes of up to 16, or 64 elements in all | the axes themselves, not planned |
+//! | [`fused`]: small | up to two axes and 2048 elements: in the outputs, or in a buffer of all results | the axes themselves, not planned |
 //! | [`fused`]: in place | reductions of one array over adjacent lanes, or over rows | kept loops, and a lane or rows; tiles |
 //! | [`fused`]: direct | sums of a closure's results over a short innermost loop, or up to 64 rows | the same: the output of [`each`] |
 //! | [`fused`]: blocks | the same, if all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |

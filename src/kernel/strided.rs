@@ -12,8 +12,10 @@
 use super::loops::{Loop, LoopPlan, Outside, join, stride_along};
 use ndarray::{ArrayRef, Dimension};
 
-/// The most indices of a nest without a plan. Passes over fewer make no copies if there is another way.
-pub(crate) const SMALL: usize = 512;
+/// Passes over fewer elements make no copies if there is another way.
+pub(super) const SMALL: usize = 512;
+/// The most indices of a nest without a plan.
+pub(crate) const UNPLANNED: usize = 2048;
 
 /// The sizes and strides of an array.
 #[derive(Clone, Copy)]
@@ -84,7 +86,7 @@ pub(super) fn plan_aligned(
 }
 
 /// The loops of [`plan_aligned`] without a plan, for `operand(k)` of the `count` operands. `None` unless the shape has at
-/// most two axes, and from 1 to [`SMALL`] indices: for these, a plan takes longer than it saves.
+/// most two axes, and from 1 to [`UNPLANNED`] indices: for these, a plan takes longer than it saves.
 ///
 /// # Panics
 /// If an operand does not stretch to the shape.
@@ -114,7 +116,7 @@ pub(super) fn small_aligned<'a, 'o>(
     Some(join(room, shape.len()))
 }
 
-/// Whether a shape has at most two axes, and from 1 to [`SMALL`] indices.
+/// Whether a shape has at most two axes, and from 1 to [`UNPLANNED`] indices.
 #[inline(always)]
 fn is_small(shape: &[usize]) -> bool {
     let len = match *shape {
@@ -123,7 +125,7 @@ fn is_small(shape: &[usize]) -> bool {
         [m, n] => m * n,
         _ => return false,
     };
-    (1..=SMALL).contains(&len)
+    (1..=UNPLANNED).contains(&len)
 }
 
 /// Calls `then` with a loop for each axis of an array that is summed.
@@ -170,7 +172,7 @@ pub(super) fn plan_summed(
 }
 
 /// The loops of [`plan_summed`] without a plan, not reversed. `None` unless the array has at most two axes, and from 1 to
-/// [`SMALL`] elements.
+/// [`UNPLANNED`] elements.
 ///
 /// If one loop is reduced, it is inside where its elements are adjacent or the outputs are not, and otherwise outside.
 pub(super) fn small_summed<'a>(
@@ -330,10 +332,10 @@ mod tests {
             let mut room = [Loop::ONE; 2];
             small_aligned(&mut room, shape, 0, |_| axes(&[], &[])).is_some()
         };
-        for shape in [&[][..], &[1], &[SMALL], &[1, SMALL], &[16, SMALL / 16]] {
+        for shape in [&[][..], &[1], &[UNPLANNED], &[1, UNPLANNED], &[16, UNPLANNED / 16]] {
             assert!(is_small(shape), "{shape:?}");
         }
-        for shape in [&[0][..], &[SMALL + 1], &[2, SMALL / 2 + 1], &[0, 5], &[5, 0], &[1, 1, 1]] {
+        for shape in [&[0][..], &[UNPLANNED + 1], &[2, UNPLANNED / 2 + 1], &[0, 5], &[5, 0], &[1, 1, 1]] {
             assert!(!is_small(shape), "{shape:?}");
         }
     }

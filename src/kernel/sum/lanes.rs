@@ -184,10 +184,10 @@ mod tests {
 
     #[test]
     fn lanes_are_short_or_long() {
-        for n in [2_usize, 5, 8, 23, 24] {
+        for n in [2_usize, 5, 8, 24, 31] {
             assert_eq!(lanes(&[(50, [1, n.cast_signed()]), (n, [0, 1])]), Some(Lanes::Together));
         }
-        assert_eq!(lanes(&[(50, [1, 25]), (25, [0, 1])]), Some(Lanes::Lane));
+        assert_eq!(lanes(&[(50, [1, 32]), (32, [0, 1])]), Some(Lanes::Lane));
         // with gaps between the lanes, within them, and in the output
         assert_eq!(lanes(&[(50, [1, 4]), (3, [0, 1])]), Some(Lanes::Lane));
         assert_eq!(lanes(&[(50, [1, 3]), (3, [0, 50])]), Some(Lanes::Strided));

@@ -10,13 +10,16 @@ mod rows;
 mod streams;
 
 use super::combine::{ClosureOp, CombineLanesTo};
-use super::lane::{self, IN_ORDER};
+use super::lane::{self, BLOCK, IN_ORDER};
 use super::levels::RADIX;
-use super::loops::{AT_ONCE, Loop, LoopPlan, Loops, are_lanes, are_rows, rows_at_once, steps};
+use super::loops::{
+    AT_ONCE, Loop, LoopPlan, Loops, are_lanes, are_rows, lanes_together, rows_at_once, steps,
+};
 use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::simd::{self, Cpu, Work};
 use super::store::{Fresh, Overwrite, Store};
+use super::strided::SMALL;
 use super::threads::{Executor, SliceExecutor, Task};
 use super::tiles::{Limits, Tiling};
 use core::mem::needs_drop;
@@ -79,7 +82,7 @@ fn sum_over<A: Element, S: Store<A>>(
     }
     let mut room = [Loop::ONE; 2];
     let unplanned = Nest::small_sum(&mut room, &input, &mut out, dropped);
-    if let Some(nest) = unplanned.filter(|nest| is_small(nest.loops())) {
+    if let Some(nest) = unplanned.filter(|nest| is_small::<A>(nest.loops())) {
         small(nest, store);
     } else if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
         run(nest, store, executor);
@@ -87,9 +90,17 @@ fn sum_over<A: Element, S: Store<A>>(
 }
 
 /// Whether few elements of a small array are added to each of adjacent outputs, or lie side by side, or are few in all.
+///
+/// Many short lanes and long rows are faster by a plan: their loops are compiled for the CPU.
 #[inline]
-fn is_small(loops: &[Loop]) -> bool {
-    are_lanes(loops) || (if are_rows(loops) { loops[0].len } else { steps(loops) }) <= IN_ORDER
+fn is_small<T>(loops: &[Loop]) -> bool {
+    match *loops {
+        [ref outer @ .., lane] if are_lanes(loops) => {
+            steps(loops) < SMALL || !lanes_together(outer, &lane, lane::are_together::<T>)
+        }
+        [rows, row] if are_rows(loops) => rows.len <= IN_ORDER && (rows.len > 2 || row.len <= BLOCK / 4),
+        _ => steps(loops) <= IN_ORDER,
+    }
 }
 
 /// Rows side by side, or lanes of adjacent elements by the loops of reductions. Otherwise, one output after the other adds
@@ -278,6 +289,19 @@ mod tests {
     use crate::kernel::memory::WriteOnly;
     use crate::kernel::threads::Serial;
     use alloc::{vec, vec::Vec};
+
+    #[test]
+    fn sums_that_need_no_plan() {
+        let is_small = |loops: &[(usize, [isize; 2])]| is_small::<f32>(&Loop::all(loops));
+        let lanes = |count, len: isize| is_small(&[(count, [1, len]), (len.cast_unsigned(), [0, 1])]);
+        assert!(lanes(2, 1000) && lanes(SMALL / 4 - 1, 4) && !lanes(SMALL / 4, 4));
+        let rows = |rows, len: isize| is_small(&[(rows, [0, len]), (len.cast_unsigned(), [1, 1])]);
+        assert!(rows(IN_ORDER, 30) && !rows(IN_ORDER + 1, 30));
+        assert!(rows(2, 256) && !rows(2, 257) && rows(3, 600));
+        // strided elements
+        let strided = |len| is_small(&[(len, [0, 3])]);
+        assert!(strided(IN_ORDER) && !strided(IN_ORDER + 1));
+    }
 
     #[test]
     fn loops_around_the_outputs_of_a_strategy_are_cut() {
