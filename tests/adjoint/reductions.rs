@@ -344,3 +344,24 @@ fn largest_of_lanes_of_few_elements() {
         }
     }
 }
+
+/// Small arrays, with results that fit into the buffer of the kernel or not, and that own memory.
+#[test]
+fn of_results_of_every_size() {
+    for [m, n] in [[2, 900], [30, 60], [900, 2], [2, 100], [100, 2]] {
+        let x = Array2::from_shape_fn((m, n), |(i, j)| scrambled((i * n + j) as i64));
+        for to in [[m, 1], [1, n], [1, 1]] {
+            let largest = Array2::from_shape_fn(to, |(i, j)| {
+                let rows = if to[0] == 1 { 0..m } else { i..i + 1 };
+                let columns = if to[1] == 1 { 0..n } else { j..j + 1 };
+                *x.slice(s![rows, columns]).iter().max().unwrap()
+            });
+            let small = broadcast_map_reduce_to((&x,), to, i64::MIN, |&x| x, Ord::max).unwrap();
+            assert_eq!(small, largest, "{m}x{n} to {to:?}");
+            let eight = broadcast_map_reduce_to((&x,), to, [i64::MIN; 8], |&x| [x; 8], Ord::max);
+            assert_eq!(eight.unwrap(), largest.mapv(|x| [x; 8]), "{m}x{n} to {to:?}");
+            let boxed = broadcast_map_reduce_to((&x,), to, Box::new(i64::MIN), |&x| Box::new(x), Ord::max);
+            assert_eq!(boxed.unwrap(), largest.mapv(Box::new), "{m}x{n} to {to:?}");
+        }
+    }
+}
