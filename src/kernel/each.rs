@@ -96,7 +96,8 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
 #[inline(always)]
 fn visit_small<T, E: Elements>(mut nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) -> bool {
     let moving = moving_along(&nest);
-    let is_faster = are_long_or_few(nest.loops(), E::COUNT, moving) || steps(nest.loops()) <= TINY;
+    let loops = nest.loops();
+    let is_faster = are_long_or_few(loops, E::COUNT, moving) || steps(loops) <= TINY;
     if is_faster {
         visit(&mut nest, moving.map(Rows::of));
     }
@@ -105,10 +106,17 @@ fn visit_small<T, E: Elements>(mut nest: Nest<'_, T, E>, visit: &mut VisitBlock<
 
 /// Whether there is a loop for rows in which the inputs in `moving` move, and they are not so short and many that copies
 /// are faster.
+#[inline]
 pub(super) fn are_long_or_few(loops: &[Loop], count: usize, moving: Option<u8>) -> bool {
     moving.is_some_and(|moving| {
         let shortest = if moving == all_inputs(count) { SHORT_ROW } else { SHORT_ROW_OF_ONE };
-        loops.last().is_none_or(|row| row.len >= shortest) || steps(loops) < SMALL
+        match loops {
+            [] => true,
+            [.., row] if row.len >= shortest => true,
+            // without a call
+            [rows, row] => rows.len * row.len < SMALL,
+            _ => steps(loops) < SMALL,
+        }
     })
 }
 
