@@ -32,9 +32,9 @@ use ndarray::{Array, ArrayRef, Dimension};
 
 /// Shorter rows are merged into longer ones.
 const SHORT_ROW: usize = 16;
-/// The same where an operand stays along a row: its copies cannot be kept, and rows as they lie take half of the time, or a
-/// fifth more if the operation is slow, such as a division.
-const SHORT_ROW_OF_ONE: usize = 8;
+/// The same where an operand stays along a row, so that its copies cannot be kept. From here on, rows as they lie take half
+/// of the time, or up to a half more if the operation is slow, such as a division or a square root.
+const SHORT_ROW_AND_SCALAR: usize = 8;
 /// No more outputs than these are sought for lanes side by side. Copies in tiles have one side as long.
 const WIDE: usize = 16;
 /// Rows of at least this many elements need not be merged.
@@ -109,7 +109,7 @@ fn visit_small<T, E: Elements>(mut nest: Nest<'_, T, E>, visit: &mut VisitBlock<
 #[inline]
 pub(super) fn are_long_or_few(loops: &[Loop], count: usize, moving: Option<u8>) -> bool {
     moving.is_some_and(|moving| {
-        let shortest = if moving == all_inputs(count) { SHORT_ROW } else { SHORT_ROW_OF_ONE };
+        let shortest = if moving == all_inputs(count) { SHORT_ROW } else { SHORT_ROW_AND_SCALAR };
         match loops {
             [] => true,
             [.., row] if row.len >= shortest => true,
@@ -669,8 +669,8 @@ mod tests {
         assert_eq!(way(&[(1000, [3, 0, 1]), (3, [1, 1, 0])]), copied(0b11, 0, 167));
         // not long rows, which are shorter where an operand stays along them
         let rows_of = |n: usize, stays| [(1000, [n.cast_signed(), 0, 1]), (n, [1, 1, stays])];
-        assert_eq!(way(&rows_of(SHORT_ROW_OF_ONE, 0)), DIRECT(Some(0b01)));
-        assert_eq!(way(&rows_of(SHORT_ROW_OF_ONE - 1, 0)), copied(0b11, 0, 72));
+        assert_eq!(way(&rows_of(SHORT_ROW_AND_SCALAR, 0)), DIRECT(Some(0b01)));
+        assert_eq!(way(&rows_of(SHORT_ROW_AND_SCALAR - 1, 0)), copied(0b11, 0, 72));
         assert_eq!(way(&rows_of(SHORT_ROW, 1)), DIRECT(Some(0b11)));
         assert_eq!(way(&rows_of(SHORT_ROW - 1, 1)), copied(0b11, 0, 34));
         // not fewer rows, nor rows with gaps between them in the output
@@ -836,7 +836,9 @@ mod tests {
             are_long_or_few(&loops, 1, moving)
         };
         assert!(rows(SMALL, SHORT_ROW, Some(1)) && !rows(SMALL, SHORT_ROW - 1, Some(1)));
-        assert!(rows(SMALL, SHORT_ROW_OF_ONE, Some(0)) && !rows(SMALL, SHORT_ROW_OF_ONE - 1, Some(0)));
+        assert!(
+            rows(SMALL, SHORT_ROW_AND_SCALAR, Some(0)) && !rows(SMALL, SHORT_ROW_AND_SCALAR - 1, Some(0))
+        );
         assert!(rows(SMALL / 2 - 1, 2, Some(1)) && !rows(SMALL / 2, 2, Some(1)));
         assert!(!rows(1, 1, None) && are_long_or_few(&[], 1, Some(1)));
     }
