@@ -272,7 +272,8 @@ mod tests {
             |are_together: fn(usize) -> bool| (0..200).filter(|&n| are_together(n)).collect::<Vec<_>>();
         assert!(widths(are_together::<u64>).into_iter().eq((2..16).chain(17..24).chain(25..32)));
         assert!(widths(are_together::<f32>).into_iter().eq(2..32));
-        assert!(widths(are_together::<Vec<u8>>).into_iter().eq([2, 3, 4, 8]));
-        assert_eq!(widths(are_together::<u8>), [2, 3, 4, 8, 16, 24, 32, 40, 48, 56]);
+        for few in [are_together::<Vec<u8>>, are_together::<u16>, are_together::<u8>] {
+            assert!(widths(few).into_iter().eq([2, 3, 4, 8]));
+        }
     }
 }

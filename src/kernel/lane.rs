@@ -1,7 +1,7 @@
 //! The innermost loops of all sums: along one lane, and across rows.
 //!
 //! ```text
-//! along:    a a a a a a a a | a a a a a a a a | …    up to 32 accumulators, which are then added up by halves
+//! along:    a a a a a a a a | a a a a a a a a | …    up to 64 accumulators, which are then added up by halves
 //! across:   row0[j] + row1[j] + … for each column j   8, 4, 2 or 1 rows, 16 and 8 columns at a time
 //! together: a a a | b b b | c c c | …                lanes of a few elements, each by halves or eight side by side
 //! ```
@@ -34,6 +34,12 @@ const fn accumulators<T>() -> usize {
         5..=8 => 16,
         _ => 8,
     }
+}
+
+/// The number of accumulators for fewer elements, and of columns side by side: a small vector, because the compiler does
+/// not fill a part of one.
+const fn few<T>() -> usize {
+    if size_of::<T>() <= 1 { 16 } else { 8 }
 }
 
 /// Stores the sum of each block of adjacent elements in its slot. The error is bounded as by pairwise summation.
@@ -122,18 +128,18 @@ pub(super) fn plus<T: Zero>(a: T, b: T) -> T {
 #[inline(always)]
 fn block_of<T: Clone + Zero>(x: Block<'_, T, true>) -> T {
     match const { accumulators::<T>() } {
-        64 => block::<T, 64>(x),
-        32 => block::<T, 32>(x),
-        16 => block::<T, 16>(x),
-        _ => block::<T, 8>(x),
+        64 => block::<T, 64, 16>(x),
+        32 => block::<T, 32, 8>(x),
+        16 => block::<T, 16, 8>(x),
+        _ => block::<T, 8, 8>(x),
     }
 }
 
-/// [`block_of`] by `L` accumulators.
+/// [`block_of`] by `L` accumulators, then by `K`.
 #[inline(always)]
-fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
+fn block<T: Clone + Zero, const L: usize, const K: usize>(x: Block<'_, T, true>) -> T {
     let n = x.width();
-    let mut eight: [T; 8] = array(|_| T::zero());
+    let mut few: [T; K] = array(|_| T::zero());
     if n >= L {
         let mut sums: [T; L] = array(|_| T::zero());
         let chunks = x.cut(0, n / L, L);
@@ -146,14 +152,14 @@ fn block<T: Clone + Zero, const L: usize>(x: Block<'_, T, true>) -> T {
             add(&mut sums, &chunks.columns::<1, L>(row, 0, &plus));
             row += 1;
         }
-        eight = halve(&mut sums, &plus);
+        few = halve(&mut sums, &plus);
     }
     let mut i = n / L * L;
-    while n - i >= 8 {
-        add(&mut eight, &x.columns::<1, 8>(0, i, &plus));
-        i += 8;
+    while n - i >= K {
+        add(&mut few, &x.columns::<1, K>(0, i, &plus));
+        i += K;
     }
-    let [sum] = halve(&mut eight, &plus);
+    let [sum] = halve(&mut few, &plus);
     sum + in_order(x, i)
 }
 
@@ -185,36 +191,41 @@ pub(super) fn reduce<T: Clone>(x: &[T], identity: &T, op: &impl Fn(T, T) -> T) -
     }
     for part in x.chunks(BLOCK) {
         total = match const { accumulators::<T>() } {
-            64 => reduce_by::<T, 64>(total, part, identity, op),
-            32 => reduce_by::<T, 32>(total, part, identity, op),
-            16 => reduce_by::<T, 16>(total, part, identity, op),
-            _ => reduce_by::<T, 8>(total, part, identity, op),
+            64 => reduce_by::<T, 64, 16>(total, part, identity, op),
+            32 => reduce_by::<T, 32, 8>(total, part, identity, op),
+            16 => reduce_by::<T, 16, 8>(total, part, identity, op),
+            _ => reduce_by::<T, 8, 8>(total, part, identity, op),
         };
     }
     total
 }
 
-/// Combines adjacent elements with `total`, by `L` accumulators. Unlike [`block`], it takes one chunk at a time: the
-/// compiler would vectorise a maximum of four across the chunks, with a load for each element.
+/// Combines adjacent elements with `total`, by `L` accumulators, then by `K`. Unlike [`block`], it takes one chunk at a time:
+/// the compiler would vectorise a maximum of four across the chunks, with a load for each element.
 #[inline(always)]
-fn reduce_by<T: Clone, const L: usize>(mut total: T, x: &[T], identity: &T, op: &impl Fn(T, T) -> T) -> T {
+fn reduce_by<T: Clone, const L: usize, const K: usize>(
+    mut total: T,
+    x: &[T],
+    identity: &T,
+    op: &impl Fn(T, T) -> T,
+) -> T {
     let chunks = x.chunks_exact(L);
-    let eights = chunks.remainder().chunks_exact(8);
-    for x in eights.remainder() {
+    let rest = chunks.remainder().chunks_exact(K);
+    for x in rest.remainder() {
         total = op(total, x.clone());
     }
-    let mut eight: [T; 8] = array(|_| identity.clone());
+    let mut few: [T; K] = array(|_| identity.clone());
     if x.len() >= L {
         let mut accumulators: [T; L] = array(|_| identity.clone());
         for chunk in chunks {
-            combine(&mut accumulators, chunk, op);
+            accumulators = combined(&accumulators, chunk, op);
         }
-        eight = halve(&mut accumulators, op);
+        few = halve(&mut accumulators, op);
     }
-    for chunk in eights {
-        combine(&mut eight, chunk, op);
+    for chunk in rest {
+        few = combined(&few, chunk, op);
     }
-    let [result] = halve(&mut eight, op);
+    let [result] = halve(&mut few, op);
     op(result, total)
 }
 
@@ -241,7 +252,7 @@ fn reduce_eights<T: Clone, S: Store<T>>(
             let mut eight: [T; 8] = array(|_| identity.clone());
             // not chunks of `width` elements: these are counted by a division, which takes longer than a lane
             for chunk in x[i * width..][..width].chunks_exact(8) {
-                combine(&mut eight, chunk, op);
+                eight = combined(&eight, chunk, op);
             }
             *four = halve(&mut eight, op);
             i += 1;
@@ -252,12 +263,14 @@ fn reduce_eights<T: Clone, S: Store<T>>(
 
 /// Whether adjacent lanes of `width` elements are reduced [`together`].
 pub(super) const fn are_together<T>(width: usize) -> bool {
-    if width.is_multiple_of(8) {
-        width == 8 || width > 0 && width < accumulators::<T>()
-    } else {
-        // Eight lanes side by side take longer than one after the other where elements are smaller. Elements that own
-        // memory would be cloned more often.
-        matches!(width, 2..=4) || matches!(width, 5..=31) && size_of::<T>() >= 4 && forgettable::<T>()
+    // Lanes side by side take longer than one after the other where elements are smaller.
+    let side_by_side = size_of::<T>() >= 4;
+    match width {
+        2..=4 | 8 => true,
+        _ if width.is_multiple_of(8) => side_by_side && width > 0 && width < accumulators::<T>(),
+        // elements that own memory would be cloned more often
+        5..=31 => side_by_side && forgettable::<T>(),
+        _ => false,
     }
 }
 
@@ -330,7 +343,7 @@ fn across_by<T: Clone, S: Store<T>, const R: usize, const K: usize>(
     i
 }
 
-/// Stores the combined elements of each column in its slot: row after row, eight columns side by side.
+/// Stores the combined elements of each column in its slot: row after row, eight or sixteen columns side by side.
 #[inline(always)]
 pub(super) fn columns<T: Clone, S: Store<T>>(
     x: Block<'_, T>,
@@ -339,9 +352,10 @@ pub(super) fn columns<T: Clone, S: Store<T>>(
     op: &impl Fn(T, T) -> T,
     store: &S,
 ) {
-    let i = match x.dense() {
-        Some(x) => columns_by::<T, S, 8, true>(x, 0, slots, identity, op, store),
-        None => columns_by::<T, S, 8, false>(x, 0, slots, identity, op, store),
+    let i = match (const { few::<T>() }, x.dense()) {
+        (16, Some(x)) => columns_by::<T, S, 16, true>(x, 0, slots, identity, op, store),
+        (_, Some(x)) => columns_by::<T, S, 8, true>(x, 0, slots, identity, op, store),
+        (_, None) => columns_by::<T, S, 8, false>(x, 0, slots, identity, op, store),
     };
     columns_by::<T, S, 1, false>(x, i, slots, identity, op, store);
 }
@@ -463,6 +477,12 @@ fn short<T: Clone, S: Store<T>, const N: usize>(
 #[inline(always)]
 pub(super) fn add<T: Clone + Zero>(a: &mut [T], b: &[T]) {
     combine(a, b, &plus);
+}
+
+/// Accumulators combined with a chunk. Because they are returned by value, they stay in registers, however many they are.
+#[inline(always)]
+fn combined<T: Clone, const N: usize>(accumulators: &[T; N], chunk: &[T], op: &impl Fn(T, T) -> T) -> [T; N] {
+    array(|i| op(accumulators[i].clone(), chunk[i].clone()))
 }
 
 /// Combines each element of `b` into the element of `a` at the same index.
