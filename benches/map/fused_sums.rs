@@ -39,6 +39,15 @@ plain!(weighted_lanes<T>(out: &mut [T], a: &[T], row: &[T]) {
         *out = a.iter().zip(row).fold(T::zero(), |sum, (&a, &r)| sum + a * r);
     }
 });
+plain!(sum_of_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
+    let width = out.len();
+    out.fill(T::zero());
+    for (a, &w) in a.chunks_exact(width).zip(column) {
+        for (out, &a) in out.iter_mut().zip(a) {
+            *out += a * w;
+        }
+    }
+});
 plain!(distances<T>(out: &mut [T], x: &[T], centres: &[T], len: usize) {
     let square = |x: T, c: T| (x - c) * (x - c);
     let centres = || centres.chunks_exact(len);
@@ -96,6 +105,23 @@ fn weighted<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     new_way!(of_rows, "plain_avx2", expected, filled(4096, |out| weighted_rows::avx2(out, x, black_box(w))));
     of_rows.bench_function("limit", |b| b.iter(|| limit::read(black_box(x))));
     of_rows.finish();
+}
+
+/// The sum over observations, each with a weight of its own.
+fn observations<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
+    for (m, n) in [(1000, 16), (300, 48), (20_000, 100)] {
+        let (a, column) = (numbers::<T, _>((m, n)), numbers::<T, _>((m, 1)));
+        let expected = (&a * &column).sum_axis(Axis(0));
+        let mut group = group(c, &format!("sum_of_products{kind}/{m}_{n}_to_{n}"));
+        new_way!(group, "fixed", expected, {
+            broadcast_map_sum_to((&a, black_box(&column)), n, |&a, &w| a * w).unwrap()
+        });
+        new_way!(group, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(0)));
+        let (x, w) = (flat(&a), flat(&column));
+        new_way!(group, "plain", expected, filled(n, |out| sum_of_rows::plain(out, x, black_box(w))));
+        new_way!(group, "plain_avx2", expected, filled(n, |out| sum_of_rows::avx2(out, x, black_box(w))));
+        group.finish();
+    }
 }
 
 /// The rows of images that do not stay in the cache, with a weight for each column.
@@ -173,6 +199,8 @@ pub(crate) fn all(c: &mut Criterion) {
     weighted::<f32>(c, "");
     weighted::<f64>(c, "_f64");
     weighted::<i32>(c, "_i32");
+    observations::<f32>(c, "");
+    observations::<f64>(c, "_f64");
     images::<f32>(c, "");
     images::<f64>(c, "_f64");
     squared_distances::<f32>(c, "");

@@ -61,6 +61,16 @@ impl Loop {
         self.strides.iter().zip(inner.strides).all(|(&outer, inner)| outer == inner.wrapping_mul(turn))
     }
 
+    /// [`continues`](Self::continues) for all operands but the output.
+    #[inline]
+    pub(super) fn inputs_continue(&self, inner: &Self) -> bool {
+        let inputs = |mut l: Self| {
+            l.strides[0] = 0;
+            l
+        };
+        inputs(*self).continues(&inputs(*inner))
+    }
+
     /// Whether operand `k` has no gaps along this loop and `inner`, the next one.
     #[inline]
     pub(crate) fn is_packed(&self, inner: &Self, k: usize) -> bool {

@@ -15,7 +15,7 @@
 
 use super::combine::{Combine, Plus, fold_rows};
 use super::levels::{self, Cascade, Levels};
-use super::loops::{AT_ONCE, Loop, Loops, each_offset, merged_rows, reduced_steps, steps};
+use super::loops::{AT_ONCE, Loop, Loops, PART, each_offset, merged_rows, reduced_steps, steps};
 use super::nest::{Elements, Nest, Steps};
 use super::store::take_or;
 
@@ -73,7 +73,9 @@ impl Tiling {
                 let enough = narrow.max(if innermost { rows / 64 } else { merged_rows(rows, l) });
                 limit = limit.min(if innermost { enough.max(1) } else { enough });
             } else if l.is_reduced() {
-                limit = limit.min(LANES / width);
+                // other rows would each be visited in a loop of their own
+                let are_merged = width <= PART || innermost || l.inputs_continue(&loops[first]);
+                limit = if are_merged { limit.min(LANES / width) } else { 1 };
             }
             if !innermost && (limits.even && !even || limit < 2) {
                 break;
@@ -369,9 +371,13 @@ mod tests {
     #[test]
     fn tiles_that_need_not_be_even() {
         let fused = Limits { room: 4096, even: false, rows_at_once: 32, carry_every: 1 };
-        // a gap between the rows, at which an even tile ends
-        let gap = [(700, [0, 50]), (40, [1, 1])];
-        assert_eq!([limits(), fused].map(|limits| tiling(&gap, limits)[0]), [40, 240]);
+        // a gap between the rows, at which an even tile ends, as does one of longer rows
+        let widths = |stride, width| {
+            let loops = [(700, [0, stride]), (width, [1, 1])];
+            [limits(), fused].map(|limits| tiling(&loops, limits)[0])
+        };
+        assert_eq!([widths(50, 30), widths(50, 40)], [[30, 240], [40, 40]]);
+        assert_eq!([widths(30, 30), widths(40, 40)], [[300, 240], [400, 240]]);
         // at most `LANES` sums for one output
         assert_eq!(tiling(&[(70_000, [0, 1])], fused)[0], 256);
         // one row, which is not carried
