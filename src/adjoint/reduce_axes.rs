@@ -2,8 +2,8 @@
 
 use crate::error::{BroadcastError, operation};
 use crate::kernel::combine::ClosureOp;
-use crate::kernel::each::{Cloning, block};
-use crate::kernel::fused::{Fold, reduce};
+use crate::kernel::each::Cloning;
+use crate::kernel::fused::{Fold, block, reduce};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Input;
 use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};

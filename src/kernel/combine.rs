@@ -57,7 +57,8 @@ impl<T: Clone + Zero> Combine<T> for Plus {
         T::zero()
     }
 
-    #[inline(always)]
+    // Not inline: it would be compiled several times for tiles.
+    #[inline(never)]
     fn rows(&self, into: &mut [T], from: &[T]) {
         lane::add(into, from);
     }

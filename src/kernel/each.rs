@@ -40,7 +40,7 @@ const WIDE: usize = 16;
 /// Rows of at least this many elements need not be merged.
 const LONG_ROW: usize = 64;
 /// The longest lanes that are reduced side by side. Longer ones are faster one by one.
-const SHORT_LANE: usize = 40;
+const SHORT_LANE: usize = 15;
 /// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
 const PAGES: usize = 128;
 /// The most bytes of a block that is copied in tiles if one side is short: half of an L1 cache, so that lines of both
@@ -334,20 +334,35 @@ pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(&mut Nest<'_, T, E>, Option<Row
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
     /// The inputs that move by one element along a row. The others stay.
-    moving: u8,
-    /// Whether rows with the same outputs are visited one after the other.
-    alone: bool,
+    pub(super) moving: u8,
+    pub(super) kind: Kind,
+}
+
+/// How the rows of a reduction are visited.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// Several rows with the same outputs at once.
+    Together,
+    /// Rows with the same outputs one after the other.
+    Alone,
+    /// Along each row, the output stays.
+    Lanes,
 }
 
 impl Rows {
     #[inline]
     pub(super) fn of(moving: u8) -> Self {
-        Self { moving, alone: false }
+        Self { moving, kind: Kind::Together }
+    }
+
+    #[inline]
+    pub(super) fn lanes(moving: u8) -> Self {
+        Self { moving, kind: Kind::Lanes }
     }
 
     #[inline]
     pub(super) fn alone(self) -> Self {
-        Self { alone: true, ..self }
+        if let Kind::Together = self.kind { Self { kind: Kind::Alone, ..self } } else { self }
     }
 }
 
@@ -375,15 +390,8 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, '_, T, E, V> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { nest, rows: Rows { moving, alone }, visit } = self;
-        let mut from = 0;
-        if const { C::LANES && V::REDUCES } && !alone && nest.reduces_rows() {
-            from = nest.visit_parts::<C, V>(visit);
-            if nest.loops().last().is_some_and(|row| row.len == from) {
-                return;
-            }
-        }
-        nest.visit_rows::<C, V>(from, moving, visit);
+        let Self { nest, rows, visit } = self;
+        nest.visit_rows::<C, V>(0, rows.moving, visit);
     }
 }
 

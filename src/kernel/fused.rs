@@ -4,36 +4,37 @@
 //! small:   out[..] += make(a[..], b[..], …)        up to two axes and few elements, not planned; or by a buffer
 //! direct:  for each output, or row of outputs:     one reduced loop, short and innermost or around rows
 //!              for i in lane: out[..] += make(a[i][..], b[i][..], …)
-//! blocks:  for each block of outputs:              all reduced loops fit into L1
+//! lanes:   for each lane of adjacent elements:     eight partial results in registers
+//!              for each eight items: partial[..] += make(a[..], b[..], …)
+//!              out += the partial results, by halves
+//! chunks:  lanes that are too long, a part of each after the other
+//! blocks:  for each block of outputs:              other lanes, and loops that fit into L1
 //!              buffer[..] += make(a[..], b[..], …)
 //!              out[..] = the buffer, reduced
-//! chunks:  both, for lanes that are too long: blocks of parts, and then what remains of each lane
 //! tiles:   for each tile, for each 64 rows of it:  every other sum: see `tiles`
 //!              for each row: tile[i] += make(a[i], b[i], …)
 //!              carry full levels
 //! ```
 //!
 //! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
-//! L1 and write to adjacent partial results: `buffer` and `tile`. Of long rows, [`PART`] partial results at a time stay in
-//! registers. In blocks, a long lane is read in rows of [`PART`] elements; an input that stays along it is copied [`PART`]
-//! times. Sums and reductions differ only in their [`Combine`]. Reductions of one array read lanes and rows in place,
-//! without a buffer, by the loops of sums.
+//! L1 and write to adjacent partial results: `buffer` and `tile`. Of long rows with the same outputs, [`PART`] partial
+//! results at a time stay in registers. Along a lane, an input moves by one element or stays. Sums and reductions differ
+//! only in their [`Combine`]. Reductions of one array read lanes and rows in place, without a buffer, by the loops of sums.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
 use super::each::{
-    Make, Rows, SideBySide, VisitBlock, are_long_or_few, are_plain, drive, inputs_moving, largest,
-    moving_along,
+    Kind, Make, Rows, SideBySide, VisitBlock, are_long_or_few, drive, inputs_moving, largest, moving_along,
 };
-use super::lane::{IN_ORDER, LONGEST, are_together};
-use super::levels::{Cascade, Levels};
+use super::lane::{self, IN_ORDER, LONGEST, are_together};
+use super::levels::Levels;
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, PART, all_inputs, all_kept, are_lanes, are_uncached_rows, bits, has,
-    lanes_together, reduced_steps, rows_at_once, steps,
+    Loop, LoopPlan, Loops, Outside, PART, SEGMENT, all_kept, are_lanes, are_uncached_rows, lanes_together,
+    reduced_steps, rows_at_once, steps,
 };
-use super::memory::{LARGEST_COPY, Reserved, Scratch, forgettable};
-use super::nest::{Elements, Input, Inputs, Nest, Output, Visit};
+use super::memory::{Reserved, Scratch, forgettable};
+use super::nest::{Elements, Input, Inputs, Nest, Output, Reducer, Visit};
 use super::simd::{self, Cpu, Work};
 use super::store::take;
 use super::strided::SMALL;
@@ -51,11 +52,13 @@ const ROWS_IN_PLACE: usize = 128;
 const ROOM: usize = 4096;
 /// The most elements of a block, which stays in L1 beside the operands.
 const BLOCK: usize = 2048;
-/// The most elements of a lane that are reduced to [`PART`] partial results in registers. Longer lanes are cut.
+/// The most elements of a lane that are combined at once. Longer lanes are cut.
 const LANE: usize = IN_ORDER * PART;
-/// Longer lanes are read in parts even if inputs that stay along them have to be copied.
-const COPIED: usize = 4 * PART;
-/// Longer lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
+/// The number of partial results of a lane, which are combined in registers, and of numbers of one byte: fewer would not fill
+/// a vector. Shorter lanes have none.
+const WIDTH: usize = 8;
+const WIDTH_OF_BYTES: usize = 32;
+/// Other lanes that are longer are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
 const SHORT: usize = 16;
 
 /// Adds the result of a [`Make`] to a sum.
@@ -68,6 +71,25 @@ impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
     fn visit(&mut self, sum: &mut R, items: E::Refs<'_>) {
         let made = self.0.make(items);
         *sum = take(sum) + made;
+    }
+}
+
+impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Reducer<R, E> for Add<M> {
+    type Op = fn(R, R) -> R;
+
+    #[inline(always)]
+    fn op(&self) -> &Self::Op {
+        &(lane::plus as fn(R, R) -> R)
+    }
+
+    #[inline(always)]
+    fn identity(&self) -> R {
+        R::zero()
+    }
+
+    #[inline(always)]
+    fn make(&mut self, items: E::Refs<'_>) -> R {
+        self.0.make(items)
     }
 }
 
@@ -85,6 +107,68 @@ impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fol
     fn visit(&mut self, into: &mut R, items: E::Refs<'_>) {
         let made = self.make.make(items);
         self.by.add(into, made);
+    }
+}
+
+impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Reducer<R, E> for Fold<'_, M, R, F> {
+    type Op = F;
+
+    #[inline(always)]
+    fn op(&self) -> &F {
+        self.by.op
+    }
+
+    #[inline(always)]
+    fn identity(&self) -> R {
+        self.by.identity.clone()
+    }
+
+    #[inline(always)]
+    fn make(&mut self, items: E::Refs<'_>) -> R {
+        self.make.make(items)
+    }
+}
+
+/// Combines the items of a block of [`drive`](super::each::drive) with their outputs.
+#[inline]
+pub(crate) fn block<R: Clone, E: Elements, V: Reducer<R, E>>(
+    nest: &mut Nest<'_, R, E>,
+    rows: Option<Rows>,
+    visit: &mut V,
+) {
+    match rows {
+        Some(rows) if simd::has_lanes() => simd::dispatch_lanes(ReduceRows { nest, rows, visit }),
+        _ => nest.visit_each(visit),
+    }
+}
+
+struct ReduceRows<'n, 'a, 'v, R, E: Elements, V> {
+    nest: &'n mut Nest<'a, R, E>,
+    rows: Rows,
+    visit: &'v mut V,
+}
+
+impl<R: Clone, E: Elements, V: Reducer<R, E>> Work for ReduceRows<'_, '_, '_, R, E, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let Self { nest, rows: Rows { moving, kind }, visit } = self;
+        let mut from = 0;
+        match kind {
+            Kind::Lanes if const { size_of::<R>() == 1 } => {
+                return nest.visit_lanes::<C, V, WIDTH_OF_BYTES>(moving, visit);
+            }
+            Kind::Lanes => return nest.visit_lanes::<C, V, WIDTH>(moving, visit),
+            Kind::Together if nest.reduces_rows() => {
+                from = nest.visit_parts::<C, V>(visit);
+                if nest.loops().last().is_some_and(|row| row.len == from) {
+                    return;
+                }
+            }
+            _ => {}
+        }
+        nest.visit_rows::<C, V>(from, moving, visit);
     }
 }
 
@@ -121,7 +205,12 @@ fn visit_few<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     combine: &C,
 ) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
-    let (count, reduced, row) = (steps(loops), reduced_steps(loops), loops.last().unwrap_or(&Loop::ONE));
+    let row = loops.last().unwrap_or(&Loop::ONE);
+    if let Some(moving) = lanes::<R>(row, E::COUNT, E::has_loop) {
+        visit_lanes(nest, moving, visit, combine);
+        return true;
+    }
+    let (count, reduced) = (steps(loops), reduced_steps(loops));
     let are_short_lanes = row.is_reduced() && reduced <= SHORT;
     let in_rows = || are_long_or_few(loops, E::COUNT, inputs_moving(row, E::COUNT, E::has_loop));
     if count >= SMALL && (are_short_lanes || !in_rows()) {
@@ -133,6 +222,62 @@ fn visit_few<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
         return true;
     }
     !all_kept(loops) && const { forgettable::<R>() } && in_buffer(nest, visit, combine)
+}
+
+/// The inputs that move by one element along a lane, if the others are plain numbers that stay.
+fn lanes<R>(lane: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
+    if !lane.is_reduced() || lane.len < WIDTH || !const { forgettable::<R>() } {
+        return None;
+    }
+    inputs_moving(lane, count, has_loop).filter(|&moving| moving != 0)
+}
+
+/// Reduces the lanes along the innermost of up to two loops, in which the inputs in `moving` move by one element.
+fn visit_lanes<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+    mut nest: Nest<'_, R, E>,
+    moving: u8,
+    visit: &mut VisitBlock<'_, R, E>,
+    combine: &C,
+) {
+    if simd::has_lanes() {
+        return visit(&mut nest, Some(Rows::lanes(moving)));
+    }
+    lanes_by_rows(nest, visit, combine);
+}
+
+/// [`Nest::visit_parts`] of lanes without loops that are compiled for them, in the same order: each part of a lane is visited
+/// as a row onto partial results in a buffer.
+#[inline(never)]
+fn lanes_by_rows<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+    nest: Nest<'_, R, E>,
+    visit: &mut VisitBlock<'_, R, E>,
+    combine: &C,
+) {
+    let (width, mut scratch) = (if size_of::<R>() == 1 { WIDTH_OF_BYTES } else { WIDTH }, Scratch::new());
+    let (result, results) = scratch.filled(1 + width, &combine.identity()).split_at_mut(1);
+    let (mut room, mut dense) = (Loops::new(), Loops::new());
+    let mut lanes = nest.walk(1);
+    while let Some(lane) = lanes.next() {
+        let (items, len, mut from) = (lane.read(), lane.loops()[0].len, 0);
+        result[0] = combine.identity();
+        while len - from >= width {
+            results.fill(combine.identity());
+            for _ in 0..SEGMENT.min((len - from) / width) {
+                let part = items.part(0, from, width, &mut room);
+                let mut row = part.onto(results, part.loops(), &mut dense);
+                let moving = moving_along(&row);
+                visit(&mut row, moving.map(Rows::of));
+                from += width;
+            }
+            fold_rows(combine, results, 1);
+            combine.rows(result, &results[..1]);
+        }
+        if from < len {
+            let part = items.part(0, from, len - from, &mut room);
+            visit(&mut part.onto(result, &[Loop::ONE], &mut dense), None);
+        }
+        combine.rows(from_mut(lane.written(&mut room).slot()), result);
+    }
 }
 
 /// Reduces up to two loops by a buffer of all results. Returns whether they fit.
@@ -327,10 +472,17 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     if !const { forgettable::<R>() } {
         return drive(nest, visit);
     }
-    match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::plain_size, moving_along(&nest).is_some()) {
+    match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::has_loop, moving_along(&nest).is_some()) {
         FusedStrategy::Direct => drive(nest, visit),
-        FusedStrategy::Blocks { tiling, lanes } => tiles::parts(nest, tiling, |nest, tiling| {
-            blocks(nest, tiling.first, lanes, visit, combine, is_first);
+        FusedStrategy::Lanes(moving) => {
+            let inner = nest.loops().len().min(2);
+            let mut blocks = nest.walk(inner);
+            while let Some(block) = blocks.next() {
+                visit_lanes(block, moving, visit, combine);
+            }
+        }
+        FusedStrategy::Blocks(tiling) => tiles::parts(nest, tiling, &mut |nest, tiling| {
+            blocks(nest, tiling.first, visit, combine, is_first);
         }),
         FusedStrategy::Chunks(take) => {
             let (lane, mut is_first) = (nest.loops().len() - 1, is_first);
@@ -352,7 +504,7 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     add: &mut impl AddRows<R, E, C>,
     is_first: bool,
 ) {
-    tiles::parts(nest, tiling, |nest, tiling| {
+    tiles::parts(nest, tiling, &mut |nest, tiling| {
         let (tile, mut scratch) = (tiling.tile(nest.loops()), Scratch::new());
         let room = scratch.filled(tiling.cascade.levels * steps(&tile), &combine.identity());
         tiles::run(combine, nest, tiling, &tile, room, add, |slot, sum| store(combine, slot, sum, is_first));
@@ -374,21 +526,28 @@ enum FusedStrategy {
     /// Outputs are combined in place: no loop is reduced, or one alone, which is a short lane or runs over few rows, or
     /// there are few results.
     Direct,
-    /// All reduced loops are within a block. Along long `lanes`, all inputs are adjacent except those in this set, which
-    /// stay and are copied.
-    Blocks {
-        tiling: Tiling,
-        lanes: Option<u8>,
-    },
-    /// Lanes for blocks that are too long: chunks of this many elements, and then what remains.
+    /// The innermost loop is a lane, along which these inputs move by one element, and the others stay.
+    Lanes(u8),
+    /// All reduced loops are within a block.
+    Blocks(Tiling),
+    /// Lanes that are too long: chunks of this many elements, and then what remains.
     Chunks(usize),
     Tiles(Tiling),
 }
 
 impl FusedStrategy {
     /// `count` is the number of inputs. `in_rows` is whether a loop is compiled for the rows along the innermost loop.
-    fn of<R>(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, in_rows: bool) -> Self {
+    fn of<R>(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool, in_rows: bool) -> Self {
         let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
+        let lane = &loops[loops.len() - 1];
+        if let Some(moving) = lanes::<R>(lane, count, has_loop) {
+            let chunks = lane.len.div_ceil(LANE);
+            if reduced_steps(loops) / lane.len * chunks <= IN_ORDER {
+                // whole parts, so that little remains
+                let take = lane.len / chunks / PART * PART;
+                return if chunks > 1 { Self::Chunks(take) } else { Self::Lanes(moving) };
+            }
+        }
         let limits = Self::limits::<R>();
         let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
         let is_direct = match &loops[first..] {
@@ -401,27 +560,10 @@ impl FusedStrategy {
         if is_direct || steps(loops) <= IN_ORDER {
             return Self::Direct;
         }
-        let lane = &loops[loops.len() - 1];
-        let copied = bits(count, |k| lane.strides[k] == 0);
-        let are_adjacent =
-            (1..=count).all(|k| has(copied, k) || lane.strides[k] == 1) && are_plain(copied, plain);
-        let shortest = if copied == 0 { PART } else { COPIED };
-        let lanes = (lane.is_reduced() && lane.len > shortest && are_adjacent).then_some(copied);
-        let chunks = lane.len.div_ceil(LANE);
-        let in_parts = reduced / lane.len * chunks * PART;
-        let (width, room) = match lanes {
-            None => (reduced, room),
-            Some(0) => (in_parts, room),
-            Some(_) => (in_parts, room.min(LARGEST_COPY / largest(count, plain))),
-        };
-        if width > room {
+        if reduced > room {
             return Self::Tiles(Tiling::of(loops, limits));
         }
-        if lanes.is_some() && chunks > 1 {
-            // whole parts, so that little remains
-            return Self::Chunks(lane.len / chunks / PART * PART);
-        }
-        Self::Blocks { tiling: Tiling::of_blocks(loops, first, room / width), lanes }
+        Self::Blocks(Tiling::of_blocks(loops, first, room / reduced))
     }
 
     /// The limits of tiles.
@@ -431,60 +573,25 @@ impl FusedStrategy {
     }
 }
 
-/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced. Long `lanes` along the
-/// innermost loop are reduced to [`PART`] elements in the buffer; the inputs in this set stay along them.
+/// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced.
 fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     nest: Nest<'_, R, E>,
     first: usize,
-    lanes: Option<u8>,
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
     is_first: bool,
 ) {
-    let (loops, last) = (nest.loops(), nest.loops().len() - 1);
-    // only what is used takes time to set up
-    let (mut shapes, mut rooms);
-    let (parts, block, rows) = if lanes.is_some() {
-        (shapes, rooms) = ([const { Loops::new() }; 2], [const { Loops::new() }; 3]);
-        let [block, rows] = &mut shapes;
-        let part = Loop { len: PART, ..loops[last] };
-        block.extend(&loops[first..last]);
-        block.push(part);
-        // the rows of a lane have the same place in the buffer
-        rows.extend(&loops[first..last]);
-        rows.extend(&[Loop::ONE, part]);
-        let tiling = Tiling { first: last, take: PART, cascade: Cascade::ONE };
-        (TileRows::of(nest.read(), tiling, first, &mut rooms), &**block, &**rows)
-    } else {
-        (TileRows::single(nest.read(), first), &loops[first..], &[][..])
-    };
-    let at_once = if simd::has_lanes() { 3.min(rows.len()) } else { 2 };
+    let (items, block) = (TileRows::single(nest.read(), first), &nest.loops()[first..]);
     let (mut scratch, mut dense, mut kept) = (Scratch::new(), Loops::new(), Loops::new());
     kept.written(block);
     let kept = tiles::packed(kept);
     let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
     let store = |slot: &mut R, result| store(combine, slot, result, is_first);
-    parts.each(combine, nest, &kept, buffer, store, |items, buffer| {
+    items.each(combine, nest, &kept, buffer, store, |items, buffer| {
         if !replace(&mut is_filled, false) {
             buffer.fill(combine.identity());
         }
-        let mut whole = |mut block: Nest<'_, R, E>| visit(&mut block, Some(Rows::of(all_inputs(E::COUNT))));
-        match lanes {
-            None => drive(items.main.onto(buffer, block, &mut dense), visit),
-            Some(0) => {
-                let mut blocks = items.main.onto(buffer, rows, &mut dense).walk(at_once);
-                while let Some(block) = blocks.next() {
-                    whole(block);
-                }
-            }
-            Some(copied) => {
-                let lanes = items.main.onto(buffer, rows, &mut dense);
-                lanes.gathered(copied, [at_once - 1, 1], &mut whole);
-            }
-        }
-        if let Some(narrow) = items.narrow {
-            drive(narrow.onto(buffer, block, &mut dense), visit);
-        }
+        drive(items.main.onto(buffer, block, &mut dense), visit);
         simd::dispatch(Reduce { buffer, block, combine });
     });
 }
@@ -571,9 +678,8 @@ impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for AddRowsInPla
 mod tests {
     use super::*;
     use crate::kernel::combine::Plus;
-    use crate::kernel::each::block;
     use alloc::{vec, vec::Vec};
-    use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn, s};
+    use ndarray::{Array2, ArrayD, ArrayViewD, Axis, IxDyn, s};
 
     struct Product;
 
@@ -653,7 +759,7 @@ mod tests {
                 test(&whole.view().permuted_axes(&[2, 1, 0][..]), &column.t(), axes);
             }
         }
-        for n in [COPIED, COPIED + 1, 6 * PART, 257] {
+        for n in [WIDTH - 1, WIDTH, SEGMENT * WIDTH, SEGMENT * WIDTH + 1, 257] {
             let whole = array(&[9, 3, n]);
             for stays in [[9, 3, 1], [9, 1, 1], [1, 3, 1], [1, 1, 1]] {
                 for axes in [&[2][..], &[0, 2], &[1, 2], &[0, 1, 2]] {
@@ -692,12 +798,14 @@ mod tests {
             visit_few(nest, &mut |nest, _| seen = Some(all_kept(nest.loops()) != reduced), &Plus);
             seen
         };
-        // rows, lanes, and few elements in all
+        // rows, strided lanes, and few elements in all
         let rows = |m, n| in_order(m, n, [1, n], 1).expect("a visit");
         assert!(rows(IN_ORDER, 7) && !rows(IN_ORDER + 1, 7));
-        let lanes = |m, n| in_order(m, n, [m, 1], 1).expect("a visit");
-        assert!(lanes(30, SHORT) && !lanes(30, SHORT + 1));
+        let lanes = |m, n| in_order(m, n, [m, 1], 2).expect("a visit");
+        assert!(lanes(20, SHORT) && !lanes(20, SHORT + 1));
         assert!(lanes(2, IN_ORDER / 2) && !lanes(2, IN_ORDER / 2 + 1));
+        // lanes of adjacent elements are never in a buffer
+        assert!([7, 8, 17, 60].iter().all(|&n| in_order(30, n, [30, 1], 1) == Some(true)));
         // strided operands, of which several are copied if nothing is reduced
         assert_eq!([in_order(9, 9, [1, 9], 2), in_order(9, 9, [9, 9], 2)], [Some(false), None]);
     }
@@ -751,32 +859,64 @@ mod tests {
     }
 
     #[test]
-    fn lanes_within_blocks() {
-        let strategy = |loops: &[(usize, [isize; 3])]| {
-            let loops = Loop::all(loops);
-            match FusedStrategy::of::<f32>(&loops, 2, |_| Some(4), true) {
-                FusedStrategy::Blocks { tiling, lanes } => Some((tiling.take, lanes)),
-                FusedStrategy::Direct | FusedStrategy::Chunks(_) | FusedStrategy::Tiles(_) => None,
+    fn lanes_of_adjacent_elements() {
+        let lanes = |loops: &[(usize, [isize; 3])]| {
+            let has_loop = <(f32, f32) as Elements>::has_loop;
+            match FusedStrategy::of::<f32>(&Loop::all(loops), 2, has_loop, true) {
+                FusedStrategy::Lanes(moving) => Some(moving),
+                _ => None,
             }
         };
-        let lanes = |n: usize, b| strategy(&[(640, [1, n.cast_signed(), 0]), (n, [0, 1, b])]);
-        // as many lanes as parts of lanes fit into a block
-        assert_eq!(lanes(1000, 1), Some((BLOCK / PART, Some(0))));
-        let within = [(640, [1, 50, 0]), (4, [0, 0, 50]), (50, [0, 1, 1])];
-        assert_eq!(strategy(&within), Some((BLOCK / 4 / PART, Some(0))));
-        // an operand that stays along longer lanes
-        assert_eq!(lanes(1000, 0), Some((BLOCK / PART, Some(0b10))));
-        // short lanes, operands that are strided or stay along short lanes, and lanes for tiles
-        assert_eq!(lanes(PART, 1), Some((BLOCK / PART, None)));
-        assert_eq!([lanes(100, 2), lanes(100, 0)], [Some((20, None)); 2]);
-        assert_eq!(lanes(COPIED, 0), Some((BLOCK / COPIED, None)));
+        let lane = |n: usize, b| lanes(&[(640, [1, n.cast_signed(), 0]), (n, [0, 1, b])]);
+        assert_eq!([lane(WIDTH, 1), lane(LANE, 1), lane(1000, 0)], [Some(0b11), Some(0b11), Some(0b01)]);
+        // few reduced loops around them, which need no cascade
+        let within = |n| lanes(&[(640, [1, 50, 0]), (n, [0, 0, 50]), (50, [0, 1, 1])]);
+        assert_eq!([within(IN_ORDER), within(IN_ORDER + 1)], [Some(0b11), None]);
+        // shorter and longer lanes, strided operands, and operands that all stay
+        assert_eq!([lane(WIDTH - 1, 1), lane(LANE + 1, 1), lane(100, 2)], [None; 3]);
+        assert_eq!(lanes(&[(640, [1, 1, 1]), (50, [0, 0, 0])]), None);
+    }
+
+    /// Sums of decimals differ by the order of the additions.
+    struct Tenths;
+
+    impl Make<f32, (u16, u16)> for Tenths {
+        fn make(&mut self, (&a, &b): (&u16, &u16)) -> f32 {
+            0.1 * f32::from(a) + 0.3 * f32::from(b)
+        }
+    }
+
+    #[test]
+    fn lanes_have_one_order() {
+        for n in [WIDTH, WIDTH + 3, SEGMENT * WIDTH - 1, SEGMENT * WIDTH, SEGMENT * WIDTH + 9, 1000] {
+            let of = |m| {
+                Array2::from_shape_fn((m, n), |(i, j)| u16::try_from((7 * i + 3 * j) % 101).expect("small"))
+            };
+            let (a, b) = (of(3), of(1));
+            let sums = |by_rows: bool| {
+                let (mut out, mut plan) = (Array2::<f32>::zeros((3, 1)), LoopPlan::new());
+                let inputs = Inputs::from((&*a, &*b));
+                let nest =
+                    Nest::over(&mut plan, Some(&[3, n]), Output::of(&mut out), &inputs, Outside::AllRead);
+                let (nest, mut add) = (nest.expect("an index"), Add(Tenths));
+                let visit: &mut VisitBlock<'_, f32, (u16, u16)> =
+                    &mut |nest, rows| block(nest, rows, &mut add);
+                if by_rows {
+                    lanes_by_rows(nest, visit, &Plus);
+                } else {
+                    visit_lanes(nest, 0b11, visit, &Plus);
+                }
+                out
+            };
+            assert_eq!(sums(true), sums(false), "{n}");
+        }
     }
 
     #[test]
     fn long_lanes_are_cut() {
         let chunk = |n: usize, b: isize| {
-            let lane = Loop::new(n, [0, 1, b]);
-            match FusedStrategy::of::<f32>(&[lane], 2, |_| Some(4), true) {
+            let (lane, has_loop) = (Loop::new(n, [0, 1, b]), <(f32, f32) as Elements>::has_loop);
+            match FusedStrategy::of::<f32>(&[lane], 2, has_loop, true) {
                 FusedStrategy::Chunks(take) => Some(take),
                 _ => None,
             }
@@ -784,8 +924,8 @@ mod tests {
         assert_eq!([chunk(LANE, 1), chunk(LANE + 1, 1), chunk(LANE + 1, 0)], [None, Some(1024), Some(1024)]);
         // equal chunks of whole parts
         assert_eq!(chunk(10_000, 1), Some(1984));
-        // as many as fit into a block
-        let most = BLOCK / PART * LANE;
+        // as many as are added up in order
+        let most = IN_ORDER * LANE;
         assert_eq!([chunk(most, 1), chunk(most + 1, 1)], [Some(LANE), None]);
         // strided lanes
         assert_eq!(chunk(10_000, 2), None);
@@ -795,13 +935,16 @@ mod tests {
     fn rows_are_combined_in_their_outputs() {
         let is_direct = |loops: &[(usize, [isize; 2])], in_rows| {
             let loops = Loop::all(loops);
-            matches!(FusedStrategy::of::<f32>(&loops, 1, |_| Some(4), in_rows), FusedStrategy::Direct)
+            matches!(
+                FusedStrategy::of::<f32>(&loops, 1, <(f32,) as Elements>::has_loop, in_rows),
+                FusedStrategy::Direct
+            )
         };
         let rows = |rows, columns| [(9, [5000, 1]), (rows, [0, 5000]), (columns, [1, 1])];
         assert!(is_direct(&rows(IN_ORDER, ROOM), true));
         assert!(is_direct(&rows(IN_ORDER, SHORT), true));
         // short lanes
-        let lanes = |n| [(500, [1, 70]), (n, [0, 1])];
+        let lanes = |n| [(500, [1, 70]), (n, [0, 2])];
         assert!(is_direct(&lanes(SHORT), true) && !is_direct(&lanes(SHORT + 1), true));
         // many rows, narrow and wide rows, rows without a loop, more reduced loops
         assert!(!is_direct(&rows(IN_ORDER + 1, 70), true));

@@ -11,7 +11,6 @@
 
 #![forbid(unsafe_code)]
 
-use super::loops::PART;
 use super::memory::{array, forgettable};
 use super::nest::{Block, Run, by_halves};
 use super::simd::{self, Cpu, Work, end_of_reads};
@@ -163,12 +162,9 @@ fn block<T: Clone + Zero, const L: usize, const K: usize>(x: Block<'_, T, true>)
     sum + in_order(x, i)
 }
 
-/// The sum of adjacent elements, a block at a time: for a few thousand, or the [`PART`] partial sums of a lane.
+/// The sum of adjacent elements, a block at a time: for a few thousand.
 #[inline(always)]
 pub(super) fn total<T: Clone + Zero>(x: &[T]) -> T {
-    if let Ok(parts) = x.try_into() {
-        return halved::<T, PART>(parts, &plus);
-    }
     let mut total = T::zero();
     // not `fold`: its closure might not be inlined, and then is not compiled for the CPU
     for part in x.chunks(BLOCK) {
@@ -493,18 +489,9 @@ pub(super) fn combine<T: Clone>(a: &mut [T], b: &[T], op: &impl Fn(T, T) -> T) {
     }
 }
 
-/// The accumulators of a lane, combined into one.
-#[inline(always)]
-pub(super) fn halved<T: Clone, const L: usize>(sums: &[T; L], op: &impl Fn(T, T) -> T) -> T {
-    // opaque, so that the compiler does not cut the vectors into pairs for the last eight
-    let mut eight: [T; 8] = black_box(halve(&mut sums.clone(), op));
-    let [result] = halve(&mut eight, op);
-    result
-}
-
 /// Combines the second half of the accumulators with the first until `KEEP` remain. Both counts are powers of two.
 #[inline(always)]
-fn halve<T: Clone, const KEEP: usize>(sums: &mut [T], op: &impl Fn(T, T) -> T) -> [T; KEEP] {
+pub(super) fn halve<T: Clone, const KEEP: usize>(sums: &mut [T], op: &impl Fn(T, T) -> T) -> [T; KEEP] {
     let mut width = sums.len();
     while width > KEEP {
         width /= 2;

@@ -117,9 +117,15 @@ pub(crate) fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
 
 /// Whether the output and the inputs whose bits are set move by one element along a loop, and the other inputs stay. Bit
 /// `k - 1` stands for operand `k`.
-#[inline]
+#[inline(never)]
 pub(crate) fn moves_as(row: &Loop, moving: u8, count: usize) -> bool {
-    row.len == 1 || row.strides[0] == 1 && (1..=count).all(|k| row.strides[k] == isize::from(has(moving, k)))
+    row.len == 1 || row.strides[0] == 1 && inputs_move_as(row, moving, count)
+}
+
+/// [`moves_as`] for the inputs alone.
+#[inline(never)]
+pub(crate) fn inputs_move_as(row: &Loop, moving: u8, count: usize) -> bool {
+    (1..=count).all(|k| row.strides[k] == isize::from(has(moving, k)))
 }
 
 /// Whether the output moves along all loops.
@@ -507,23 +513,21 @@ pub(crate) const PART: usize = 32;
 /// The number of rows that are read at once, where it is not one.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// Plans a visit of reduced rows, [`PART`] items at a time: the innermost two loops, whose rows of just [`PART`] items may
-/// have a loop around them. Returns the number of rows to visit at once.
+/// The number of chunks of a lane that are combined with the same partial results. A processor works on several such segments
+/// at a time.
+pub(crate) const SEGMENT: usize = 16;
+
+/// Plans a visit of reduced rows, [`PART`] items at a time. Returns the number of rows to visit at once.
 ///
 /// Sets `groups` to the loop over as many rows, and to the one inside it over parts.
 // Not inline: it need not be compiled for each closure.
 #[inline(never)]
 pub(crate) fn plan_parts(loops: &[Loop], groups: &mut [Loop; 2]) -> usize {
-    let [lanes @ .., rows, row] = loops else { unreachable!("two or three loops") };
-    if row.len == PART {
-        // the rows of a lane follow each other
-        *groups = [*rows, *lanes.last().unwrap_or(&Loop::ONE)];
-        return rows.len;
-    }
+    let [rows, row] = loops else { unreachable!("two loops") };
     // other rows are apart, and memory serves few of them at once
-    let group = if rows.len > AT_ONCE { rows.every(AT_ONCE, rows.len.div_ceil(AT_ONCE)) } else { *rows };
-    *groups = [group, row.every(PART, row.len / PART)];
-    rows.len.min(AT_ONCE)
+    let at_once = rows.len.min(AT_ONCE);
+    *groups = [rows.every(at_once, rows.len.div_ceil(at_once)), row.every(PART, row.len / PART)];
+    at_once
 }
 
 /// The offsets of the operands at index number `turn` of the loops, innermost fastest.
@@ -605,8 +609,7 @@ pub(crate) fn innermost(loops: &[Loop]) -> (Loop, &[Loop]) {
 }
 
 /// Calls `then` with the offset of operand `k` at every index of the loops, innermost fastest.
-#[inline(always)]
-pub(crate) fn each_offset(loops: &[Loop], k: usize, mut then: impl FnMut(usize)) {
+pub(crate) fn each_offset(loops: &[Loop], k: usize, then: &mut dyn FnMut(usize)) {
     let (last, outer) = loops.split_last().map_or((&Loop::ONE, loops), |(l, rest)| (l, rest));
     for turn in 0..steps(outer) {
         let start = offsets(outer, turn)[k];
@@ -623,7 +626,7 @@ mod tests {
 
     fn offsets_of(loops: &[Loop], k: usize) -> Vec<usize> {
         let mut seen = Vec::new();
-        each_offset(loops, k, |at| seen.push(at));
+        each_offset(loops, k, &mut |at| seen.push(at));
         seen
     }
 
@@ -804,11 +807,8 @@ mod tests {
             (at_once, groups.map(|l| (l.len, [l.strides[0], l.strides[1]])))
         };
         assert_eq!(plan(&[(20, [0, 100]), (70, [1, 1])]), (8, [(3, [0, 800]), (2, [32, 32])]));
-        assert_eq!(plan(&[(8, [0, 100]), (64, [1, 1])]), (8, [(8, [0, 100]), (2, [32, 32])]));
-        // lanes
-        let lanes = (40, [32, 999]);
-        assert_eq!(plan(&[lanes, (20, [0, 32]), (32, [1, 1])]), (20, [(20, [0, 32]), lanes]));
-        assert_eq!(plan(&[(20, [0, 32]), (32, [1, 1])]), (20, [(20, [0, 32]), (1, [0, 0])]));
+        assert_eq!(plan(&[(8, [0, 100]), (64, [1, 1])]), (8, [(1, [0, 800]), (2, [32, 32])]));
+        assert_eq!(plan(&[(3, [0, 32]), (32, [1, 1])]), (3, [(1, [0, 96]), (1, [32, 32])]));
     }
 
     #[test]

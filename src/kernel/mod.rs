@@ -16,7 +16,7 @@
 //! | [`each`]: copied rows | short rows and strided rows of plain numbers | the same, with operands copied to L1 |
 //! | [`each`]: transposed blocks | operands that are contiguous across the output's rows | the same, of a block of cache lines |
 //! | [`each`]: tiles | copies of plain numbers that are contiguous across the output's rows | outer loops, 64 rows of 64, or longer ones if they are few |
-//! | [`each`]: side by side | sums over one innermost loop of up to 40 elements | this loop, and some outputs as the innermost one |
+//! | [`each`]: side by side | sums over one innermost loop of up to 15 elements | this loop, and some outputs as the innermost one |
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
 //! | [`sum`]: small | up to two axes and 2048 elements: adjacent lanes, up to 64 rows, or 64 elements | the axes themselves, not planned |
 //! | [`sum`]: lanes | at most one reduced loop, one of the two innermost | kept loops, and a lane or some rows |
@@ -27,8 +27,9 @@
 //! | [`fused`]: small | up to two axes and 2048 elements: in the outputs, or in a buffer of all results | the axes themselves, not planned |
 //! | [`fused`]: in place | reductions of one array over adjacent lanes, or over rows | kept loops, and a lane or rows; tiles |
 //! | [`fused`]: direct | sums of a closure's results over a short innermost loop, or up to 64 rows | the same: the output of [`each`] |
-//! | [`fused`]: blocks | the same, if all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |
-//! | [`fused`]: chunks | the same, for lanes of up to 131,072 elements | the same, for chunks and for what remains of each lane |
+//! | [`fused`]: lanes | the same along adjacent elements, and few loops around these | kept and reduced loops, then lanes by two loops |
+//! | [`fused`]: chunks | lanes of 2048 to 131,072 elements | the same, for chunks and for what remains of each lane |
+//! | [`fused`]: blocks | other sums, if all reduced loops fit into L1 | kept loops, and the output of [`each`]: a block |
 //! | [`fused`]: tiles | every other sum of a closure's results | as rows in tiles; each tile is the output of [`each`] |
 //! | [`product`]: library | large products of `f32` and `f64` | batches, rows, terms, columns; shared matrices make one product |
 //! | [`product`]: the others | many small products | batches, and three loops: rows, terms, columns |

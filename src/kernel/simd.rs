@@ -154,6 +154,22 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     baseline(work)
 }
 
+/// [`dispatch`] where [`has_lanes`] is true. What `work` does is compiled for no other CPU.
+///
+/// # Panics
+/// If the CPU is another one.
+#[inline]
+pub(crate) fn dispatch_lanes<W: Work>(work: W) -> W::Output {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    {
+        assert!(std::is_x86_feature_detected!("avx2"), "a CPU that has the loops");
+        // SAFETY: The CPU has AVX2, checked just above.
+        unsafe { avx2(work) }
+    }
+    #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+    baseline(work)
+}
+
 #[inline(never)]
 fn baseline<W: Work>(work: W) -> W::Output {
     work.run::<Baseline>()

@@ -135,11 +135,10 @@ impl Tiling {
 
 /// Calls `then` with the nest in the order that [`run`] needs, and its tiling: kept loops outside the tile, then reduced
 /// loops outside it, then the tile. A kept loop that is cut leaves a narrower tile, for which `then` is called last.
-#[inline]
 pub(super) fn parts<U, E: Elements>(
     nest: Nest<'_, U, E>,
     tiling: Tiling,
-    mut then: impl FnMut(Nest<'_, U, E>, Tiling),
+    then: &mut dyn FnMut(Nest<'_, U, E>, Tiling),
 ) {
     let inner = nest.loops().len() - tiling.first;
     let mut in_order = |nest: Nest<'_, U, E>, take| {
@@ -304,11 +303,11 @@ fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
             continue;
         }
         let inside = l.strides[1].cast_unsigned();
-        each_offset(&kept, 1, |at| fold_rows(combine, &mut sums[at..][..l.len * inside], inside));
+        each_offset(&kept, 1, &mut |at| fold_rows(combine, &mut sums[at..][..l.len * inside], inside));
     }
     let (row, outer) = kept.split_last().map_or((&Loop::ONE, &kept[..]), |(l, rest)| (l, rest));
     let mut rows = slots.walk(usize::from(!kept.is_empty()));
-    each_offset(outer, 1, |at| {
+    each_offset(outer, 1, &mut |at| {
         let Some(slots) = rows.next() else { unreachable!("a slot for each sum") };
         let step = row.strides[1].cast_unsigned();
         slots.each_slot(&mut sums[at..], step, |slot, sum| {
@@ -428,7 +427,7 @@ mod tests {
             unreachable!("not empty")
         };
         let tiling = Tiling::of(nest.loops(), limits);
-        parts(nest, tiling, |nest, tiling| {
+        parts(nest, tiling, &mut |nest, tiling| {
             let before = nest.loops()[..tiling.first].iter().skip_while(|l| !l.is_reduced());
             assert!(before.copied().all(|l| l.is_reduced()), "kept loops outside reduced ones");
             let tile = tiling.tile(nest.loops());

@@ -12,9 +12,10 @@
 //! or grouped into other loops. A nest that writes is neither `Copy` nor `Clone`, and elements of type `()` are never read
 //! or written, so no element is written through two nests at once.
 
+use super::lane::halve;
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, Walk, all_inputs, are_lanes, are_rows, has,
-    innermost, lanes_together, moves_as, operands, plan_parts,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, are_lanes, are_rows,
+    has, innermost, inputs_move_as, lanes_together, moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, copy_across, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
@@ -68,18 +69,40 @@ pub unsafe trait Elements {
     /// As [`row_of`](Self::row_of), with `moving` in place of `MOVING`.
     unsafe fn row<T, C, V: Visit<T, Self>>(out: &mut [T], at: Self::Pointers, moving: u8, visit: &mut V);
 
-    /// Visits the rows of a lane, which have the same outputs: these stay in registers. Along a row, all inputs move by one
-    /// element, and from row to row by `by`.
+    /// Visits several rows that have the same outputs: these stay in registers. Along a row, all inputs move by one element,
+    /// and from row to row by `by`.
     ///
     /// # Safety
     /// As [`row_of`](Self::row_of), for each row.
-    unsafe fn lane<T, C, V: Visit<T, Self>>(
+    unsafe fn rows<T, C, V: Visit<T, Self>>(
         out: &mut [T; PART],
         at: Self::Pointers,
         rows: usize,
         by: &Offsets,
         visit: &mut V,
     );
+
+    /// The combined items of a lane: `N` partial results for up to [`SEGMENT`] chunks of `N` items, which stay in registers,
+    /// and then for the next ones. The inputs whose bits are set in `MOVING` move by one element, the others stay.
+    ///
+    /// # Safety
+    /// As [`row_of`](Self::row_of), for a row of `N * chunks` items.
+    unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
+        at: Self::Pointers,
+        chunks: usize,
+        visit: &mut V,
+    ) -> T;
+
+    /// Calls [`lane_of`](Self::lane_of) for `moving`, for which [`has_loop`](Self::has_loop) is true.
+    ///
+    /// # Safety
+    /// As [`lane_of`](Self::lane_of), with `moving` in place of `MOVING`.
+    unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
+        at: Self::Pointers,
+        chunks: usize,
+        moving: u8,
+        visit: &mut V,
+    ) -> T;
 
     /// Whether a loop is compiled for rows in which these inputs move by one element and the others stay.
     fn has_loop(moving: u8) -> bool;
@@ -94,7 +117,7 @@ pub unsafe trait Elements {
 
 /// An operation on an element of the output and the inputs' elements at its index.
 pub trait Visit<T, E: Elements + ?Sized> {
-    /// Whether the operation combines items with an output, so that a loop is compiled for [lanes](Elements::lane).
+    /// Whether the operation combines items with an output: see [`Reducer`].
     #[doc(hidden)]
     const REDUCES: bool = false;
 
@@ -104,6 +127,24 @@ pub trait Visit<T, E: Elements + ?Sized> {
 
     #[doc(hidden)]
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
+}
+
+/// A [`Visit`] that combines items with partial results.
+pub trait Reducer<T, E: Elements + ?Sized>: Visit<T, E> {
+    /// A type of its own, so that what needs the operation alone is compiled once for all closures that are summed.
+    #[doc(hidden)]
+    type Op: Fn(T, T) -> T;
+
+    #[doc(hidden)]
+    fn op(&self) -> &Self::Op;
+
+    /// A partial result of no items.
+    #[doc(hidden)]
+    fn identity(&self) -> T;
+
+    /// What [`visit`](Visit::visit) combines with the output.
+    #[doc(hidden)]
+    fn make(&mut self, items: E::Refs<'_>) -> T;
 }
 
 /// The number of outputs that are visited as copies, and then written back.
@@ -199,7 +240,7 @@ macro_rules! elements {
 
             // Not `inline(always)`, as `row_of`.
             #[inline]
-            unsafe fn lane<T, C, V: Visit<T, Self>>(
+            unsafe fn rows<T, C, V: Visit<T, Self>>(
                 out: &mut [T; PART],
                 mut at: Self::Pointers,
                 rows: usize,
@@ -218,6 +259,50 @@ macro_rules! elements {
                     }
                     at = Self::moved(at, by);
                     row += 1;
+                }
+            }
+
+            #[inline]
+            unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
+                ($($a,)*): Self::Pointers,
+                mut chunks: usize,
+                visit: &mut V,
+            ) -> T {
+                let (mut result, mut i) = (visit.identity(), 0);
+                while chunks > 0 {
+                    let end = chunks.saturating_sub(SEGMENT);
+                    let mut results = filled::<T, N>(&visit.identity());
+                    while chunks > end {
+                        let mut j = 0;
+                        while j < N {
+                            // SAFETY: The caller promises these elements.
+                            let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(i + j) } else { $a },)*) };
+                            let made = visit.make(items);
+                            results[j] = (visit.op())(results[j].clone(), made);
+                            j += 1;
+                        }
+                        (i, chunks) = (i + N, chunks - 1);
+                    }
+                    // opaque, so that the compiler does not order the results for what follows
+                    let [one] = halve(&mut black_box(results), visit.op());
+                    result = (visit.op())(result, one);
+                }
+                result
+            }
+
+            #[inline(always)]
+            unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
+                at: Self::Pointers,
+                chunks: usize,
+                moving: u8,
+                visit: &mut V,
+            ) -> T {
+                // SAFETY: The caller promises this.
+                unsafe {
+                    match moving {
+                        $($moving if const { $moving > 0 } => Self::lane_of::<T, C, V, $moving, N>(at, chunks, visit),)*
+                        _ => unreachable!("a loop that there is"),
+                    }
                 }
             }
 
@@ -260,6 +345,12 @@ elements!(3: A a 1, B b 2, C2 c 3; 0b111 0b011 0b101 0b110);
 elements!(4: A a 1, B b 2, C2 c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110);
 elements!(5: A a 1, B b 2, C2 c 3, D d 4, E e 5; 0b11111);
 elements!(6: A a 1, B b 2, C2 c 3, D d 4, E e 5, F f 6; 0b11_1111);
+
+/// As many partial results.
+#[inline(always)]
+fn filled<T: Clone, const N: usize>(identity: &T) -> [T; N] {
+    array(|_| identity.clone())
+}
 
 /// An array that is written.
 pub(crate) struct Output<'a, T> {
@@ -667,12 +758,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// Whether the innermost loops are rows of at least [`PART`] items that have the same outputs, along which all operands
-    /// move by one element. Rows of just [`PART`] items may have a loop around them.
+    /// Whether the loops are rows of at least [`PART`] items that have the same outputs, along which all operands move by one
+    /// element.
     #[inline(always)]
     pub(crate) fn reduces_rows(&self) -> bool {
-        matches!(self.loops, [outer @ .., rows, row] if rows.is_reduced() && row.len >= PART
-            && outer.len() <= usize::from(row.len == PART)
+        matches!(self.loops, [rows, row] if rows.is_reduced() && row.len >= PART
             && moves_as(row, all_inputs(E::COUNT), E::COUNT))
     }
 
@@ -694,7 +784,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             while i < parts.len {
                 // SAFETY: These are indices of the loops. Along a row, the operands move as asserted above, and from row to
                 // row, the output stays. This is the only reference to these elements of the output.
-                unsafe { E::lane::<T, C, V>(&mut *out.cast(), read, count, &rows.strides, visit) };
+                unsafe { E::rows::<T, C, V>(&mut *out.cast(), read, count, &rows.strides, visit) };
                 out = out.wrapping_offset(parts.strides[0]);
                 read = E::moved(read, &parts.strides);
                 i += 1;
@@ -703,6 +793,41 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             remaining -= count;
         }
         self.loops[self.loops.len() - 1].len / PART * PART
+    }
+
+    /// Combines the items of each lane with its output. The lane is the innermost of up to two loops: along it, the output
+    /// stays, the inputs in `moving` move by one element, and the others stay; see [`Elements::lane`].
+    ///
+    /// # Panics
+    /// If there are more loops, or the operands move in another way.
+    #[inline(always)]
+    pub(crate) fn visit_lanes<C, V: Reducer<T, E>, const N: usize>(&mut self, moving: u8, visit: &mut V)
+    where
+        T: Clone,
+    {
+        let [lanes, lane] = self.last_two();
+        assert!(lane.is_reduced() && inputs_move_as(lane, moving, E::COUNT), "lanes of that kind");
+        let chunks = lane.len / N;
+        let rest = lane.after(chunks * N);
+        let (mut out, mut read, mut i) = (self.out, self.read, 0);
+        while i < lanes.len {
+            // SAFETY: These are indices of the loops, along a lane in which the inputs move as asserted above. This is the
+            // only reference to the element of the output.
+            unsafe {
+                let mut result = E::lane::<T, C, V, N>(read, chunks, moving, visit);
+                let (mut at, mut left) = (E::moved(read, &rest), lane.len % N);
+                while left > 0 {
+                    // as `visit_lane`, whose only caller inlines it
+                    visit.visit(&mut result, E::refs(at));
+                    at = E::moved(at, &lane.strides);
+                    left -= 1;
+                }
+                *out = (visit.op())((*out).clone(), result);
+            }
+            out = out.wrapping_offset(lanes.strides[0]);
+            read = E::moved(read, &lanes.strides);
+            i += 1;
+        }
     }
 
     /// Calls `visit` at every index of up to two loops, along which the operands may have any strides.

@@ -354,31 +354,53 @@ fn rows_are_reduced_in_parts() {
     }
 }
 
+/// Combines the products of two numbers.
+struct Products;
+
+impl Visit<u64, Read> for Products {
+    const REDUCES: bool = true;
+
+    fn visit(&mut self, out: &mut u64, items: (&u32, &u32)) {
+        *out += self.make(items);
+    }
+}
+
+impl Reducer<u64, Read> for Products {
+    type Op = fn(u64, u64) -> u64;
+
+    fn op(&self) -> &Self::Op {
+        &(u64::wrapping_add as fn(u64, u64) -> u64)
+    }
+
+    fn identity(&self) -> u64 {
+        0
+    }
+
+    fn make(&mut self, (&a, &b): (&u32, &u32)) -> u64 {
+        u64::from(a) * u64::from(b)
+    }
+}
+
 #[test]
-fn lanes_are_reduced_in_parts() {
+fn lanes_are_reduced() {
     let number = |i: usize, j: usize| u32::try_from(i * 1000 + j).expect("small");
-    for (lanes, rows) in [(1, 1), (1, 3), (4, 1), (4, 3)] {
-        let a = Array2::from_shape_fn((lanes, rows * PART), |(i, j)| number(i, j));
-        let b = Array2::from_shape_fn((1, rows * PART), |(_, j)| number(9, j));
-        let (mut plan, mut room, mut dense) = (LoopPlan::new(), Loops::new(), Loops::new());
-        let mut out = Array2::from_elem((lanes, 1), 0_u8);
-        let inputs = Inputs::from((&*a, &*b));
-        let nest = Nest::over(&mut plan, Some(a.shape()), Output::of(&mut out), &inputs, Outside::AllRead);
-        let nest = nest.expect("an index").read();
-        let last = nest.loops().len() - 1;
-        let nest = nest.grouped(last, PART, &mut room);
-        let mut tile = vec![Seen::new(); lanes * PART];
-        let shape = [lanes, 1, PART].map(|len| Loop { len, ..Loop::ONE });
-        let mut onto = nest.onto(&mut tile, &shape[3 - nest.loops().len()..], &mut dense);
-        assert!(onto.reduces_rows());
-        assert_eq!(onto.visit_parts::<(), _>(&mut Note), PART);
-        for (at, seen) in tile.iter().enumerate() {
-            let (i, j) = (at / PART, at % PART);
-            let items = (0..rows).map(|row| row * PART + j).map(|j| [number(i, j), number(9, j)]);
-            assert!(seen.iter().copied().eq(items), "{lanes} lanes of {rows} rows, lane {i}, item {j}");
+    let lens = (0..20).chain([8 * SEGMENT - 1, 8 * SEGMENT, 8 * SEGMENT + 1, 16 * SEGMENT, 16 * SEGMENT + 9]);
+    for (lanes, len) in lens.filter(|&len| len > 1).flat_map(|len| [(1, len), (4, len)]) {
+        let a = Array2::from_shape_fn((lanes, len), |(i, j)| number(i + 1, j));
+        let row = Array2::from_shape_fn((1, len), |(_, j)| number(9, j));
+        let column = Array2::from_shape_fn((lanes, 1), |(i, _)| number(3, i));
+        for (b, moving) in [(&row, 0b11), (&column, 0b01)] {
+            let (mut plan, mut out) = (LoopPlan::new(), Array2::from_elem((lanes, 1), 5_u64));
+            let inputs = Inputs::from((&*a, &**b));
+            let nest =
+                Nest::over(&mut plan, Some(a.shape()), Output::of(&mut out), &inputs, Outside::AllRead);
+            nest.expect("an index").visit_lanes::<(), _, 8>(moving, &mut Products);
+            let b = b.broadcast((lanes, len)).expect("it goes there");
+            for (i, &found) in out.iter().enumerate() {
+                let products = (0..len).map(|j| u64::from(a[[i, j]]) * u64::from(b[[i, j]]));
+                assert_eq!(found, 5 + products.sum::<u64>(), "lane {i} of {lanes}, {len} items");
+            }
         }
-        let mut whole = vec![0_u8; lanes * rows * PART];
-        assert_eq!(nest.onto(&mut whole, nest.loops(), &mut dense).reduces_rows(), rows == 1);
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn run<T: Element, S: Store<T>, X: for<'c> SliceExecutor<T, Columns<'
     tiling: Tiling,
     sum: &SumTask<'_, S, X>,
 ) {
-    tiles::parts(nest, tiling, |nest, tiling| {
+    tiles::parts(nest, tiling, &mut |nest, tiling| {
         let loops = nest.loops();
         let tile = tiling.tile(loops);
         if X::SPLITS && sum.is_large && steps(&loops[tiling.outer(loops)..]) / 2 >= super::GRAIN {
