@@ -35,6 +35,8 @@ const SHORT_ROW: usize = 16;
 /// The same where an operand stays along a row, so that its copies cannot be kept. From here on, rows as they lie take half
 /// of the time, or up to a half more if the operation is slow, such as a division or a square root.
 const SHORT_ROW_AND_SCALAR: usize = 8;
+/// The most rows of at least as many elements that are visited as they lie: copies would take longer to set up.
+const FEW_ROWS: usize = 100;
 /// No more outputs than these are sought for lanes side by side. Copies in tiles have one side as long.
 const WIDE: usize = 16;
 /// Rows of at least this many elements need not be merged.
@@ -114,7 +116,9 @@ pub(super) fn are_long_or_few(loops: &[Loop], count: usize, moving: Option<u8>) 
             [] => true,
             [.., row] if row.len >= shortest => true,
             // without a call
-            [rows, row] => rows.len * row.len < SMALL,
+            [rows, row] => {
+                rows.len * row.len < SMALL || row.len >= SHORT_ROW_AND_SCALAR && rows.len <= FEW_ROWS
+            }
             _ => steps(loops) < SMALL,
         }
     })
@@ -848,6 +852,10 @@ mod tests {
             rows(SMALL, SHORT_ROW_AND_SCALAR, Some(0)) && !rows(SMALL, SHORT_ROW_AND_SCALAR - 1, Some(0))
         );
         assert!(rows(SMALL / 2 - 1, 2, Some(1)) && !rows(SMALL / 2, 2, Some(1)));
+        // few rows of moderate length
+        let few = |count, len| rows(count, len, Some(1));
+        assert!(few(FEW_ROWS, 8) && few(FEW_ROWS, SHORT_ROW - 1) && few(10_000, SHORT_ROW));
+        assert!(!few(FEW_ROWS + 1, SHORT_ROW - 1) && !few(FEW_ROWS, 7));
         assert!(!rows(1, 1, None) && are_long_or_few(&[], 1, Some(1)));
     }
 

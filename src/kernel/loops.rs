@@ -117,13 +117,13 @@ pub(crate) fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
 
 /// Whether the output and the inputs whose bits are set move by one element along a loop, and the other inputs stay. Bit
 /// `k - 1` stands for operand `k`.
-#[inline(never)]
+#[inline]
 pub(crate) fn moves_as(row: &Loop, moving: u8, count: usize) -> bool {
     row.len == 1 || row.strides[0] == 1 && inputs_move_as(row, moving, count)
 }
 
 /// [`moves_as`] for the inputs alone.
-#[inline(never)]
+#[inline]
 pub(crate) fn inputs_move_as(row: &Loop, moving: u8, count: usize) -> bool {
     (1..=count).all(|k| row.strides[k] == isize::from(has(moving, k)))
 }
