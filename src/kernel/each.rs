@@ -49,7 +49,7 @@ const PAGES: usize = 128;
 /// operands stay there.
 const BLOCK_BYTES: usize = L1 / 2;
 /// Up to this many elements are visited one by one rather than copied.
-const TINY: usize = 64;
+const TINY: usize = 256;
 
 /// Makes a new element from the elements of the inputs.
 pub(crate) trait Make<R, E: Elements> {
