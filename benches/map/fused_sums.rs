@@ -34,6 +34,20 @@ plain!(weighted_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
         *out = sums.iter().fold(rest, |a, &b| a + b);
     }
 });
+plain!(weighted_short_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
+    let width = a.len() / out.len();
+    for ((out, a), &w) in out.iter_mut().zip(a.chunks_exact(width)).zip(column) {
+        let mut sums = [T::zero(); super::SHORT];
+        let chunks = a.chunks_exact(super::SHORT);
+        let rest = chunks.remainder().iter().fold(T::zero(), |sum, &a| sum + a * w);
+        for a in chunks {
+            for (sum, &a) in sums.iter_mut().zip(a) {
+                *sum += a * w;
+            }
+        }
+        *out = sums.iter().fold(rest, |a, &b| a + b);
+    }
+});
 plain!(weighted_lanes<T>(out: &mut [T], a: &[T], row: &[T]) {
     for (out, a) in out.iter_mut().zip(a.chunks_exact(row.len())) {
         *out = a.iter().zip(row).fold(T::zero(), |sum, (&a, &r)| sum + a * r);
@@ -105,6 +119,28 @@ fn weighted<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     new_way!(of_rows, "plain_avx2", expected, filled(4096, |out| weighted_rows::avx2(out, x, black_box(w))));
     of_rows.bench_function("limit", |b| b.iter(|| limit::read(black_box(x))));
     of_rows.finish();
+}
+
+/// Sums over short rows, each with a weight of its own.
+fn short_rows<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
+    for (m, n) in [(64, 64), (300, 56), (500, 32), (1000, 20)] {
+        let (a, column) = (numbers::<T, _>((m, n)), numbers::<T, _>((m, 1)));
+        let expected = (&a * &column).sum_axis(Axis(1));
+        let mut group = group(c, &format!("sum_of_products{kind}/{m}_{n}_to_{m}_1"));
+        new_way!(group, "fixed", expected, {
+            broadcast_map_sum_to((&a, black_box(&column)), (m, 1), |&a, &w| a * w).unwrap()
+        });
+        new_way!(group, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(1)));
+        let (x, w) = (flat(&a), flat(&column));
+        new_way!(group, "plain", expected, filled(m, |out| weighted_short_rows::plain(out, x, black_box(w))));
+        new_way!(
+            group,
+            "plain_avx2",
+            expected,
+            filled(m, |out| weighted_short_rows::avx2(out, x, black_box(w)))
+        );
+        group.finish();
+    }
 }
 
 /// The sum over observations, each with a weight of its own.
@@ -199,6 +235,8 @@ pub(crate) fn all(c: &mut Criterion) {
     weighted::<f32>(c, "");
     weighted::<f64>(c, "_f64");
     weighted::<i32>(c, "_i32");
+    short_rows::<f32>(c, "");
+    short_rows::<f64>(c, "_f64");
     observations::<f32>(c, "");
     observations::<f64>(c, "_f64");
     images::<f32>(c, "");
