@@ -35,7 +35,7 @@ use super::loops::{
 };
 use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Elements, Input, Inputs, Nest, Output, Reducer, Visit};
-use super::simd::{self, Cpu, Work};
+use super::simd::{self, Cpu, OPTIMISED, Work};
 use super::store::take;
 use super::strided::SMALL;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
@@ -137,7 +137,9 @@ pub(crate) fn block<R: Clone, E: Elements, V: Reducer<R, E>>(
     visit: &mut V,
 ) {
     match rows {
-        Some(rows) if simd::has_lanes() => simd::dispatch_lanes(ReduceRows { nest, rows, visit }),
+        Some(rows) if const { OPTIMISED } && simd::has_lanes() => {
+            simd::dispatch_lanes(ReduceRows { nest, rows, visit });
+        }
         _ => nest.visit_each(visit),
     }
 }

@@ -760,7 +760,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
 
     /// Whether the loops are rows of at least [`PART`] items that have the same outputs, along which all operands move by one
     /// element.
-    #[inline(always)]
+    // Not inline: it need not be compiled for each closure.
+    #[inline(never)]
     pub(crate) fn reduces_rows(&self) -> bool {
         matches!(self.loops, [rows, row] if rows.is_reduced() && row.len >= PART
             && moves_as(row, all_inputs(E::COUNT), E::COUNT))
@@ -795,6 +796,19 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         self.loops[self.loops.len() - 1].len / PART * PART
     }
 
+    /// The number of chunks of `width` items in a lane of [`visit_lanes`](Self::visit_lanes), and where the rest begins.
+    ///
+    /// # Panics
+    /// As there.
+    // Not inline, as `reduces_rows`.
+    #[inline(never)]
+    fn chunks_of_lanes(&self, moving: u8, width: usize) -> (usize, Offsets) {
+        let [_, lane] = self.last_two();
+        assert!(lane.is_reduced() && inputs_move_as(lane, moving, E::COUNT), "lanes of that kind");
+        let chunks = lane.len / width;
+        (chunks, lane.after(chunks * width))
+    }
+
     /// Combines the items of each lane with its output. The lane is the innermost of up to two loops: along it, the output
     /// stays, the inputs in `moving` move by one element, and the others stay; see [`Elements::lane`].
     ///
@@ -806,9 +820,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         T: Clone,
     {
         let [lanes, lane] = self.last_two();
-        assert!(lane.is_reduced() && inputs_move_as(lane, moving, E::COUNT), "lanes of that kind");
-        let chunks = lane.len / N;
-        let rest = lane.after(chunks * N);
+        let (chunks, rest) = self.chunks_of_lanes(moving, N);
         let (mut out, mut read, mut i) = (self.out, self.read, 0);
         while i < lanes.len {
             // SAFETY: These are indices of the loops, along a lane in which the inputs move as asserted above. This is the
