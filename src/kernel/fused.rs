@@ -54,11 +54,11 @@ const ROOM: usize = 4096;
 const BLOCK: usize = 2048;
 /// The most elements of a lane that are combined at once. Longer lanes are cut.
 const LANE: usize = IN_ORDER * PART;
-/// The number of partial results of a lane, which are combined in registers, and of numbers of one byte: fewer would not fill
-/// a vector. Shorter lanes have none.
+/// The number of partial results of a lane that stay in registers. Shorter lanes are combined in order.
 const WIDTH: usize = 8;
+/// The same for numbers of one byte, of which fewer would not fill a vector.
 const WIDTH_OF_BYTES: usize = 32;
-/// Other lanes that are longer are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
+/// Longer strided lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
 const SHORT: usize = 16;
 
 /// Adds the result of a [`Make`] to a sum.

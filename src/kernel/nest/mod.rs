@@ -82,8 +82,8 @@ pub unsafe trait Elements {
         visit: &mut V,
     );
 
-    /// The combined items of a lane: `N` partial results for up to [`SEGMENT`] chunks of `N` items, which stay in registers,
-    /// and then for the next ones. The inputs whose bits are set in `MOVING` move by one element, the others stay.
+    /// The combined items of a lane. Each segment of up to [`SEGMENT`] chunks of `N` items has `N` partial results, which stay
+    /// in registers; the segments follow each other. The inputs whose bits are set in `MOVING` move by one element, the others stay.
     ///
     /// # Safety
     /// As [`row_of`](Self::row_of), for a row of `N * chunks` items.
@@ -829,7 +829,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
                 let mut result = E::lane::<T, C, V, N>(read, chunks, moving, visit);
                 let (mut at, mut left) = (E::moved(read, &rest), lane.len % N);
                 while left > 0 {
-                    // as `visit_lane`, whose only caller inlines it
+                    // not by `visit_lane`: a function with two callers would not be inlined
                     visit.visit(&mut result, E::refs(at));
                     at = E::moved(at, &lane.strides);
                     left -= 1;
