@@ -129,7 +129,7 @@ impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Reducer<R, E> for F
     }
 }
 
-/// Combines the items of a block of [`drive`](super::each::drive) with their outputs.
+/// Combines the items of a block of [`drive`] with their outputs.
 #[inline]
 pub(crate) fn block<R: Clone, E: Elements, V: Reducer<R, E>>(
     nest: &mut Nest<'_, R, E>,
