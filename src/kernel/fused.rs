@@ -58,6 +58,11 @@ const LANE: usize = IN_ORDER * PART;
 const WIDTH: usize = 8;
 /// The same for numbers of one byte, of which fewer would not fill a vector.
 const WIDTH_OF_BYTES: usize = 32;
+/// The number of partial results of a lane.
+const fn width<T>() -> usize {
+    if size_of::<T>() == 1 { WIDTH_OF_BYTES } else { WIDTH }
+}
+
 /// Longer strided lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
 const SHORT: usize = 16;
 
@@ -158,7 +163,7 @@ impl<R: Clone, E: Elements, V: Reducer<R, E>> Work for ReduceRows<'_, '_, '_, R,
         let Self { nest, rows: Rows { moving, kind }, visit } = self;
         let mut from = 0;
         match kind {
-            Kind::Lanes if const { size_of::<R>() == 1 } => {
+            Kind::Lanes if const { width::<R>() == WIDTH_OF_BYTES } => {
                 return nest.visit_lanes::<C, V, WIDTH_OF_BYTES>(moving, visit);
             }
             Kind::Lanes => return nest.visit_lanes::<C, V, WIDTH>(moving, visit),
@@ -255,7 +260,7 @@ fn lanes_by_rows<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     visit: &mut VisitBlock<'_, R, E>,
     combine: &C,
 ) {
-    let (width, mut scratch) = (if size_of::<R>() == 1 { WIDTH_OF_BYTES } else { WIDTH }, Scratch::new());
+    let (width, mut scratch) = (width::<R>(), Scratch::new());
     let (result, results) = scratch.filled(1 + width, &combine.identity()).split_at_mut(1);
     let (mut room, mut dense) = (Loops::new(), Loops::new());
     let mut lanes = nest.walk(1);
