@@ -20,11 +20,14 @@ plain!(weighted_sum<T>(sum: &mut [T], a: &[T], row: &[T]) {
         }
     }
 });
-plain!(weighted_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
+/// The weighted sum of each row, by `N` accumulators.
+#[allow(clippy::inline_always, reason = "compiled for AVX2 only where it is inlined")]
+#[inline(always)]
+fn weighted_rows_by<T: Number, const N: usize>(out: &mut [T], a: &[T], column: &[T]) {
     let width = a.len() / out.len();
     for ((out, a), &w) in out.iter_mut().zip(a.chunks_exact(width)).zip(column) {
-        let mut sums = [T::zero(); super::LONG];
-        let chunks = a.chunks_exact(super::LONG);
+        let mut sums = [T::zero(); N];
+        let chunks = a.chunks_exact(N);
         let rest = chunks.remainder().iter().fold(T::zero(), |sum, &a| sum + a * w);
         for a in chunks {
             for (sum, &a) in sums.iter_mut().zip(a) {
@@ -33,20 +36,12 @@ plain!(weighted_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
         }
         *out = sums.iter().fold(rest, |a, &b| a + b);
     }
+}
+plain!(weighted_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
+    super::weighted_rows_by::<T, { super::LONG }>(out, a, column);
 });
 plain!(weighted_short_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
-    let width = a.len() / out.len();
-    for ((out, a), &w) in out.iter_mut().zip(a.chunks_exact(width)).zip(column) {
-        let mut sums = [T::zero(); super::SHORT];
-        let chunks = a.chunks_exact(super::SHORT);
-        let rest = chunks.remainder().iter().fold(T::zero(), |sum, &a| sum + a * w);
-        for a in chunks {
-            for (sum, &a) in sums.iter_mut().zip(a) {
-                *sum += a * w;
-            }
-        }
-        *out = sums.iter().fold(rest, |a, &b| a + b);
-    }
+    super::weighted_rows_by::<T, { super::SHORT }>(out, a, column);
 });
 plain!(weighted_lanes<T>(out: &mut [T], a: &[T], row: &[T]) {
     for (out, a) in out.iter_mut().zip(a.chunks_exact(row.len())) {
