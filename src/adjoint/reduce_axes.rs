@@ -2,10 +2,10 @@
 
 use crate::error::{BroadcastError, operation};
 use crate::kernel::combine::ClosureOp;
-use crate::kernel::each::Cloning;
-use crate::kernel::fused::{Fold, block, reduce};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Input;
+use crate::kernel::reduce::reduce_to_new;
+use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -116,6 +116,5 @@ fn new_reduction<A: Clone, D: Dimension, E: Dimension, F: Fn(A, A) -> A>(
     op: F,
 ) -> Array<A, E> {
     let by = ClosureOp { identity: &identity, op: &op };
-    let visit = &mut Fold { make: Cloning, by };
-    reduce(Input::of(array), reserved, dropped, &mut |nest, rows| block(nest, rows, visit), &by)
+    reduce_to_new(Input::of(array), reserved, dropped, by, Serial)
 }

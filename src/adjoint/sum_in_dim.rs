@@ -2,9 +2,9 @@
 
 use super::sums::new_sum;
 use crate::error::BroadcastError;
+use crate::kernel::combine::Plus;
 use crate::kernel::nest::{Input, Output};
-use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::sum_into;
+use crate::kernel::reduce::{Store, accumulate, reduce_into, scaled};
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
 use crate::view::AsArrayRef;
@@ -141,7 +141,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sum_with(self.as_array_ref(), out, &axes, &Overwrite)
+        sum_with(self.as_array_ref(), out, &axes, None)
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
@@ -175,7 +175,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sum_with(self.as_array_ref(), out, &axes, &Accumulate)
+        sum_with(self.as_array_ref(), out, &axes, Some(&accumulate))
     }
 
     /// Adds `factor` times [`sum_in_dim`](Self::sum_in_dim) to an array.
@@ -210,22 +210,22 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Mul<Output = A>,
     {
-        sum_with(self.as_array_ref(), out, &axes, &Scaled(factor))
+        sum_with(self.as_array_ref(), out, &axes, Some(&scaled(&factor)))
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> SumInDim<A, D> for T {}
 
-fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes, S: Store<A, Slot = A>>(
+fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
     axes: &X,
-    store: &S,
+    store: Option<&Store<'_, A>>,
 ) -> Result<(), BroadcastError> {
     let named = placed_sum(array.shape(), out.shape(), axes)?;
     let new = array.ndim() - out.ndim();
     let kept = kept_last(array, axes, &named);
-    sum_into(Input::of(&kept), Output::of(out), &|axis| axis < new, store, Serial);
+    reduce_into(Input::of(&kept), Output::of(out), &|axis| axis < new, Plus, store, Serial);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::sums;
 use crate::error::BroadcastError;
-use crate::kernel::store::{Accumulate, Overwrite, Scaled};
+use crate::kernel::reduce::{accumulate, scaled};
 use crate::kernel::threads::Serial;
 use crate::shape::{ShapeOf, TargetShape};
 use crate::view::AsArrayRef;
@@ -118,7 +118,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sums::sum_to_out(self.as_array_ref(), out, &Overwrite, Serial)
+        sums::sum_to_out(self.as_array_ref(), out, None, Serial)
     }
 
     /// Adds the sum to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -148,7 +148,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sums::sum_to_out(self.as_array_ref(), out, &Accumulate, Serial)
+        sums::sum_to_out(self.as_array_ref(), out, Some(&accumulate), Serial)
     }
 
     /// Adds `factor` times the sum to an array. With -1, this is the backward pass of a subtraction.
@@ -182,7 +182,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Mul<Output = A>,
     {
-        sums::sum_to_out(self.as_array_ref(), out, &Scaled(factor), Serial)
+        sums::sum_to_out(self.as_array_ref(), out, Some(&scaled(&factor)), Serial)
     }
 }
 

@@ -2,11 +2,11 @@
 //! that they hand in.
 
 use crate::error::{BroadcastError, Request, operation};
+use crate::kernel::combine::Plus;
 use crate::kernel::each::copy_like;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Input, Output};
-use crate::kernel::store::{Fresh, Overwrite, Store};
-use crate::kernel::sum::{Sums, sum_into, sum_to_new};
+use crate::kernel::reduce::{Store, Sums, reduce_into, reduce_to_new};
 use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, sum_target, sums_to, without_axes};
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -15,7 +15,7 @@ use num_traits::Zero;
 pub(super) fn sum_axes<A: Clone + Zero, D: LessAxes<X::Count>, X: Axes>(
     array: &ArrayRef<A, D>,
     axes: &X,
-    executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
+    executor: impl Sums<A>,
 ) -> Result<Array<A, D::Left>, BroadcastError> {
     let (left, summed) = without_axes(&operation::SUM_AXES, array.shape(), axes)?;
     Ok(new_sum(array, left, &|axis| summed.contains(axis), executor))
@@ -24,7 +24,7 @@ pub(super) fn sum_axes<A: Clone + Zero, D: LessAxes<X::Count>, X: Axes>(
 pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
     array: &ArrayRef<A, D>,
     axes: &X,
-    executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
+    executor: impl Sums<A>,
 ) -> Result<Array<A, D>, BroadcastError> {
     let kept = keeping_axes(&operation::SUM_AXES, &array.raw_dim(), axes)?;
     Ok(new_sum(array, kept, &|_| false, executor))
@@ -33,7 +33,7 @@ pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
 pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
     array: &ArrayRef<A, D>,
     shape: &T,
-    executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
+    executor: impl Sums<A>,
 ) -> Result<Array<A, T::Dim>, BroadcastError> {
     let target = sum_target(array.shape(), shape, &operation::SUM_TO, &[array.shape()])?;
     let new = array.ndim() - target.shape().len();
@@ -42,14 +42,14 @@ pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
 
 /// The sum to the shape of `out`, stored there by `store`.
 #[inline]
-pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
+pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
-    store: &S,
-    executor: impl Sums<A, S> + Sums<A, Fresh>,
+    store: Option<&Store<'_, A>>,
+    executor: impl Sums<A>,
 ) -> Result<(), BroadcastError> {
     let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
-    sum_into(Input::of(array), Output::of(out), &|axis| axis < new, store, executor);
+    reduce_into(Input::of(array), Output::of(out), &|axis| axis < new, Plus, store, executor);
     Ok(())
 }
 
@@ -62,7 +62,7 @@ pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     reserved: Reserved<A, E>,
     dropped: &dyn Fn(usize) -> bool,
-    executor: impl Sums<A, Fresh> + Sums<A, Overwrite>,
+    executor: impl Sums<A>,
 ) -> Array<A, E> {
     if array.shape() == reserved.shape() {
         if let Some(slice) = array.as_slice() {
@@ -72,5 +72,5 @@ pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
             return copy_like(reserved, array);
         }
     }
-    sum_to_new(Input::of(array), reserved, dropped, executor)
+    reduce_to_new(Input::of(array), reserved, dropped, Plus, executor)
 }

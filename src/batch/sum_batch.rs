@@ -2,9 +2,9 @@
 
 use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
+use crate::kernel::combine::Plus;
 use crate::kernel::nest::{Input, Output};
-use crate::kernel::store::Accumulate;
-use crate::kernel::sum::{sum_into, sum_to_new};
+use crate::kernel::reduce::{accumulate, reduce_into, reduce_to_new};
 use crate::kernel::threads::Serial;
 use crate::shape::{BatchShape, LessAxes, TargetShape, reserved, sizes, sizes_only, sums_to, with_base};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
@@ -126,7 +126,14 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base_ndim())?);
         let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
         part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
-        sum_into(Input::of(self.whole()), Output::of(out), &|axis| axis < new, &Accumulate, Serial);
+        reduce_into(
+            Input::of(self.whole()),
+            Output::of(out),
+            &|axis| axis < new,
+            Plus,
+            Some(&accumulate),
+            Serial,
+        );
         Ok(())
     }
 
@@ -139,6 +146,12 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let whole: W = with_base(batch, part.base());
         let request = || Request::new(&operation::BATCH_SUM, &[part]).to(batch);
         // The bases are equal, so no base axis is summed.
-        Ok(sum_to_new(Input::of(self.whole()), reserved(whole, request)?, &|axis| axis < new, Serial))
+        Ok(reduce_to_new(
+            Input::of(self.whole()),
+            reserved(whole, request)?,
+            &|axis| axis < new,
+            Plus,
+            Serial,
+        ))
     }
 }

@@ -1,73 +1,48 @@
-//! Operations that combine partial results: addition, or a closure of the caller.
+//! Associative operations: addition, or a closure of the caller.
 //!
-//! All strategies of [`fused`](super::fused) sums take either. A closure is passed as a trait object, so that it is
-//! compiled into four short loops and not into every strategy.
+//! A strategy takes any operation as a `&dyn Combine`. So it is compiled once for an element type, and an operation is
+//! compiled into the few loops of [`Combine`].
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::lane;
-use super::nest::{Block, Run};
+use super::memory::WriteOnly;
+use super::nest::{Block, Nest};
 use super::simd::{self, Cpu, Work};
-use super::store::{Overwrite, Store, take_or};
-use core::ops::Range;
+use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
-/// An associative and commutative operation with its identity.
+/// An associative and commutative operation.
 ///
-/// Sums use [`Plus`] statically. Other operations are passed as `&dyn Combine`, so that the loops around them are
-/// compiled once for an element type and not once for each closure.
-pub(crate) trait Combine<T> {
-    fn identity(&self) -> T;
+/// Not exported; public because hidden parts of public traits name it.
+pub trait Operation<T>: Copy {
+    /// Whether the operation selects one of its operands, as a maximum may do. LLVM then stores a result through a mask,
+    /// unless all operands are read before.
+    #[doc(hidden)]
+    const MAY_SELECT: bool;
 
-    /// Combines each element of `from` into the element of `into` at the same index.
-    fn rows(&self, into: &mut [T], from: &[T]);
+    #[doc(hidden)]
+    fn identity(self) -> T;
 
-    /// Combines each `width` adjacent elements. The results are at the front, in order.
-    fn lanes(&self, elements: &mut [T], width: usize);
-}
-
-/// A [`Combine`] for elements that are read where they are.
-pub(crate) trait CombineInPlace<T>: Combine<T> {
-    /// Combines the elements of each block of the run into its slot.
-    fn lanes_to(&self, run: &mut Run<'_, T, T>);
-
-    /// Combines each column of the block into the element of `into` at the same index, for these rows, up to `at_once` at a
-    /// time.
-    fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, rows: &Range<usize>, at_once: usize);
-}
-
-/// Combines adjacent rows of `width` elements by halves. The result is in the first row.
-#[inline(always)]
-pub(super) fn fold_rows<T, C: Combine<T> + ?Sized>(combine: &C, rows: &mut [T], width: usize) {
-    let mut remaining = rows.len() / width;
-    while remaining > 1 {
-        let half = remaining / 2;
-        let (low, high) = rows[..remaining * width].split_at_mut((remaining - half) * width);
-        combine.rows(&mut low[..half * width], high);
-        remaining -= half;
-    }
+    #[doc(hidden)]
+    fn apply(self, a: T, b: T) -> T;
 }
 
 /// Addition.
+#[derive(Clone, Copy)]
 pub(crate) struct Plus;
 
-impl<T: Clone + Zero> Combine<T> for Plus {
+impl<T: Clone + Zero> Operation<T> for Plus {
+    const MAY_SELECT: bool = false;
+
     #[inline(always)]
-    fn identity(&self) -> T {
+    fn identity(self) -> T {
         T::zero()
     }
 
-    // Not inline: it would be compiled several times for tiles.
-    #[inline(never)]
-    fn rows(&self, into: &mut [T], from: &[T]) {
-        lane::add(into, from);
-    }
-
     #[inline(always)]
-    fn lanes(&self, elements: &mut [T], width: usize) {
-        for lane in lane::in_eights(elements, width, &T::zero(), &lane::plus)..elements.len() / width {
-            elements[lane] = lane::total(&elements[lane * width..][..width]);
-        }
+    fn apply(self, a: T, b: T) -> T {
+        a + b
     }
 }
 
@@ -85,132 +60,227 @@ impl<T, F> Clone for ClosureOp<'_, T, F> {
 
 impl<T, F> Copy for ClosureOp<'_, T, F> {}
 
-impl<T: Clone, F: Fn(T, T) -> T> ClosureOp<'_, T, F> {
-    /// Combines a value into a partial result.
-    #[inline(always)]
-    pub(super) fn add(self, into: &mut T, value: T) {
-        let before = take_or(into, || self.identity.clone());
-        *into = (self.op)(before, value);
-    }
-}
+impl<T: Clone, F: Fn(T, T) -> T> Operation<T> for ClosureOp<'_, T, F> {
+    const MAY_SELECT: bool = true;
 
-impl<T: Clone, F: Fn(T, T) -> T> Combine<T> for ClosureOp<'_, T, F> {
-    fn identity(&self) -> T {
+    #[inline(always)]
+    fn identity(self) -> T {
         self.identity.clone()
     }
 
+    #[inline(always)]
+    fn apply(self, a: T, b: T) -> T {
+        (self.op)(a, b)
+    }
+}
+
+/// Combines `value` into a partial result, which is not copied if it owns memory.
+#[inline(always)]
+pub(super) fn add<T: Clone, O: Operation<T>>(by: O, into: &mut T, value: T) {
+    let before = if const { needs_drop::<T>() } { replace(into, by.identity()) } else { into.clone() };
+    *into = by.apply(before, value);
+}
+
+/// The loops of an operation.
+pub(crate) trait Combine<T> {
+    fn identity(&self) -> T;
+
+    /// Combines a value into a partial result.
+    fn add(&self, into: &mut T, value: T);
+
+    /// Combines each element of `from` into the element of `into` at the same index.
+    fn rows(&self, into: &mut [T], from: &[T]);
+
+    /// Combines each `width` adjacent elements. The results are at the front, in order.
+    fn lanes(&self, elements: &mut [T], width: usize);
+
+    /// Stores the combined elements of each lane of a nest in its output: see [`Nest::each_lane`].
+    fn lanes_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>);
+
+    /// Stores the combined elements of each channel in its output: see [`Nest::channels`].
+    fn channels_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>);
+
+    /// Combines the elements of each column of a block into the element of `tile` at the same index, up to `at_once` rows
+    /// at a time.
+    fn rows_of(&self, tile: &mut [T], rows: &Block<'_, T>, at_once: usize);
+
+    /// Stores the combined elements of each column of a block, one after the other.
+    fn columns_of(&self, slots: &mut [WriteOnly<T>], rows: &Block<'_, T>);
+}
+
+/// Runs a loop with the operation as a closure. For one that it knows earlier, the compiler orders the accumulators for the
+/// additions that follow the loop, at up to 5 times its time.
+macro_rules! dispatch {
+    ($by:expr, $Work:ident { $($field:ident),* }) => {{
+        let by = *$by;
+        let by = ClosureOp { identity: &Operation::identity(by), op: &|a, b| by.apply(a, b) };
+        simd::dispatch($Work { by, $($field),* });
+    }};
+}
+
+impl<T: Clone, O: Operation<T>> Combine<T> for O {
+    fn identity(&self) -> T {
+        Operation::identity(*self)
+    }
+
+    fn add(&self, into: &mut T, value: T) {
+        add(*self, into, value);
+    }
+
     fn rows(&self, into: &mut [T], from: &[T]) {
-        simd::dispatch(CombineRows { by: *self, into, from });
+        // few: a call for the CPU would take longer
+        lane::combine(into, from, *self);
     }
 
     fn lanes(&self, elements: &mut [T], width: usize) {
-        simd::dispatch(CombineLanes { by: *self, elements, width });
+        dispatch!(self, Lanes { elements, width });
     }
-}
 
-impl<T: Clone, F: Fn(T, T) -> T> CombineInPlace<T> for ClosureOp<'_, T, F> {
-    fn lanes_to(&self, run: &mut Run<'_, T, T>) {
-        if run.rows() > 1 {
-            simd::dispatch(CombineTogether { by: *self, run });
-        } else {
-            simd::dispatch(CombineLanesTo { by: *self, run, store: &Overwrite });
+    fn lanes_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>) {
+        // two loops compiled apart: one next to the other would be vectorised less well
+        match nest.together(lane::are_together::<T>) {
+            Ok((x, width, slots)) => dispatch!(self, Together { x, width, slots }),
+            Err(nest) => dispatch!(self, LanesOf { nest }),
         }
     }
 
-    fn rows_to(&self, into: &mut [T], block: &Block<'_, T>, rows: &Range<usize>, at_once: usize) {
-        simd::dispatch(CombineRowsTo { by: *self, into, block, rows, at_once });
+    fn channels_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>) {
+        dispatch!(self, ChannelsOf { nest });
+    }
+
+    fn rows_of(&self, tile: &mut [T], rows: &Block<'_, T>, at_once: usize) {
+        dispatch!(self, RowsOf { tile, rows, at_once });
+    }
+
+    fn columns_of(&self, slots: &mut [WriteOnly<T>], rows: &Block<'_, T>) {
+        dispatch!(self, ColumnsOf { slots, rows });
     }
 }
 
-struct CombineRows<'a, 'f, T, F> {
-    by: ClosureOp<'f, T, F>,
-    into: &'a mut [T],
-    from: &'a [T],
-}
-
-impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRows<'_, '_, T, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Cpu>(self) {
-        let Self { by, into, from } = self;
-        lane::combine(into, from, by.op);
+/// Combines adjacent rows of `width` elements by halves. The result is in the first row.
+#[inline]
+pub(super) fn fold_rows<T>(combine: &dyn Combine<T>, rows: &mut [T], width: usize) {
+    let mut remaining = rows.len() / width;
+    while remaining > 1 {
+        let half = remaining / 2;
+        let (low, high) = rows[..remaining * width].split_at_mut((remaining - half) * width);
+        combine.rows(&mut low[..half * width], high);
+        remaining -= half;
     }
 }
 
-struct CombineLanes<'a, 'f, T, F> {
-    by: ClosureOp<'f, T, F>,
+struct Lanes<'a, T, O> {
+    by: O,
     elements: &'a mut [T],
     width: usize,
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for CombineLanes<'_, '_, T, F> {
+impl<T: Clone, O: Operation<T>> Work for Lanes<'_, T, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { by, elements, width } = self;
-        for lane in lane::in_eights(elements, width, by.identity, by.op)..elements.len() / width {
-            elements[lane] = lane::reduce(&elements[lane * width..][..width], by.identity, by.op);
+        lane::in_place(self.elements, self.width, self.by);
+    }
+}
+
+struct LanesOf<'a, T, O> {
+    by: O,
+    nest: Nest<'a, WriteOnly<T>, (T,)>,
+}
+
+impl<T: Clone, O: Operation<T>> Work for LanesOf<'_, T, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let Self { by, nest } = self;
+        let mut lanes = nest.lanes();
+        while let Some((x, slot)) = lanes.next() {
+            slot.write(lane::reduce(x, by));
         }
     }
 }
 
-/// Stores the combined elements of each block of the run in its slot.
-pub(super) struct CombineLanesTo<'r, 'a, 'f, T, F, S: Store<T>> {
-    pub(super) by: ClosureOp<'f, T, F>,
-    pub(super) run: &'r mut Run<'a, S::Slot, T>,
-    pub(super) store: &'r S,
+struct Together<'a, T, O> {
+    by: O,
+    x: &'a [T],
+    width: usize,
+    slots: &'a mut [WriteOnly<T>],
 }
 
-impl<T: Clone, F: Fn(T, T) -> T, S: Store<T>> Work for CombineLanesTo<'_, '_, '_, T, F, S> {
+impl<T: Clone, O: Operation<T>> Work for Together<'_, T, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { by: ClosureOp { identity, op }, run, store } = self;
-        // a local run, whose parts stay in registers
-        let mut run = run.reborrow();
-        while let Some((x, slots)) = run.next() {
-            store.store(slots.only(), lane::reduce(x.slice(), identity, op));
+        lane::together(self.x, self.width, self.slots, self.by);
+    }
+}
+
+struct ChannelsOf<'a, T, O> {
+    by: O,
+    nest: Nest<'a, WriteOnly<T>, (T,)>,
+}
+
+impl<T: Clone, O: Operation<T>> Work for ChannelsOf<'_, T, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        let Self { by, nest } = self;
+        match nest.loops().last().map_or(0, |l| l.len) {
+            2 => channels::<T, O, 2, 16>(nest, by),
+            3 => channels::<T, O, 3, 24>(nest, by),
+            _ => channels::<T, O, 4, 32>(nest, by),
         }
     }
 }
 
-/// Stores the combined elements of each row of the run's blocks in its slot: of lanes that are reduced together.
-struct CombineTogether<'r, 'a, 'f, T, F> {
-    by: ClosureOp<'f, T, F>,
-    run: &'r mut Run<'a, T, T>,
-}
-
-impl<T: Clone, F: Fn(T, T) -> T> Work for CombineTogether<'_, '_, '_, T, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Cpu>(self) {
-        lane::together(self.run.reborrow(), self.by.identity, self.by.op, &Overwrite);
+/// Rows of `K` elements, or `L` elements, at once.
+#[inline(always)]
+fn channels<T: Clone, O: Operation<T>, const K: usize, const L: usize>(
+    nest: Nest<'_, WriteOnly<T>, (T,)>,
+    by: O,
+) {
+    let mut channels = nest.channels::<K>();
+    while let Some((x, slots)) = channels.next() {
+        let results = lane::periodic::<T, O, K, L>(x, by);
+        for (slot, result) in slots.into_iter().zip(results) {
+            slot.write(result);
+        }
     }
 }
 
-struct CombineRowsTo<'a, 'f, T, F> {
-    by: ClosureOp<'f, T, F>,
-    into: &'a mut [T],
-    block: &'a Block<'a, T>,
-    rows: &'a Range<usize>,
+struct RowsOf<'a, T, O> {
+    by: O,
+    tile: &'a mut [T],
+    rows: &'a Block<'a, T>,
     at_once: usize,
 }
 
-impl<T: Clone, F: Fn(T, T) -> T> Work for CombineRowsTo<'_, '_, T, F> {
+impl<T: Clone, O: Operation<T>> Work for RowsOf<'_, T, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { by, into, block, rows, at_once } = self;
-        let mut row = rows.start;
-        let tile = &mut into[..block.width()];
-        while row < rows.end {
-            row += lane::combine_rows::<C, T>(*block, [row, rows.end.min(row + at_once)], tile, by.op);
-        }
+        let Self { by, tile, rows, at_once } = self;
+        lane::combine_rows::<C, T, O>(*rows, at_once, &mut tile[..rows.width()], by);
+    }
+}
+
+struct ColumnsOf<'a, T, O> {
+    by: O,
+    slots: &'a mut [WriteOnly<T>],
+    rows: &'a Block<'a, T>,
+}
+
+impl<T: Clone, O: Operation<T>> Work for ColumnsOf<'_, T, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        lane::columns(*self.rows, self.slots, self.by);
     }
 }
 
@@ -219,9 +289,10 @@ mod tests {
     use super::*;
     use crate::kernel::lane::are_together;
     use crate::kernel::loops::Loop;
-    use crate::kernel::nest::{Input, Nest, Output};
+    use crate::kernel::nest::{Input, Output};
     use crate::kernel::strided::UNPLANNED;
-    use alloc::vec::Vec;
+    use alloc::{vec, vec::Vec};
+    use core::ops::Add;
     use ndarray::{Array1, Array2, Axis, s};
 
     /// Combines the lane, as the second of three.
@@ -241,9 +312,7 @@ mod tests {
                 assert_eq!(total(&by, &lane), 5000, "{len} elements, {at}");
             }
             let lane: Vec<_> = (0..len).collect();
-            let sum = total(&ClosureOp { identity: &0, op: &|a, b| a + b }, &lane);
-            assert_eq!(sum, lane.iter().sum());
-            assert_eq!(sum, total(&Plus, &lane));
+            assert_eq!(total(&Plus, &lane), lane.iter().sum());
         }
     }
 
@@ -256,13 +325,36 @@ mod tests {
                 let x = Array2::from_shape_fn((count, width + gap), number);
                 let lanes = x.slice(s![.., ..width]);
                 let mut out = Array1::from_elem(count, 0);
-                let (mut room, mut output) = ([Loop::ONE; 2], Output::of(&mut out));
+                let (mut room, mut output) = ([Loop::ONE; 2], Output::of(&mut out).overwriting());
                 let nest = Nest::small_sum(&mut room, &Input::of(&lanes), &mut output, &|axis| axis == 1);
-                let Ok(mut run) = nest.expect("few elements").lanes(are_together::<u32>) else {
-                    panic!("lanes of adjacent elements")
-                };
-                ClosureOp { identity: &0, op: &|a, b| a + b }.lanes_to(&mut run);
+                Plus.lanes_of(nest.expect("few elements"));
                 assert_eq!(out, lanes.sum_axis(Axis(1)), "{count} lanes of {width}, gap {gap}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_blocks() {
+        let x: Vec<_> = (0..60_u64).map(|i| i * i % 41).collect();
+        for width in 1..20 {
+            let rows = Block::from(&x[..]).cut(0, 60 / width, width).into();
+            let sums: Vec<u64> =
+                (0..width).map(|j| x[..60 / width * width].iter().skip(j).step_by(width).sum()).collect();
+            for at_once in [1, 4, 8] {
+                let mut tile = vec![5; width];
+                Plus.rows_of(&mut tile, &rows, at_once);
+                assert!(tile.iter().zip(&sums).all(|(found, sum)| *found == 5 + sum), "{width}, {at_once}");
+            }
+            let mut out = Array1::from_elem(width, 9);
+            let mut room = [Loop::ONE; 2];
+            let x =
+                Array2::from_shape_vec((60 / width, width), x[..60 / width * width].to_vec()).expect("rows");
+            let mut output = Output::of(&mut out).overwriting();
+            let nest = Nest::small_sum(&mut room, &Input::of(&x), &mut output, &|axis| axis == 0);
+            let nest = nest.expect("few elements");
+            if width > 1 && width < 60 / width * width {
+                Plus.columns_of(nest.slots().expect("adjacent sums"), &rows);
+                assert_eq!(out.to_vec(), sums);
             }
         }
     }
@@ -276,5 +368,31 @@ mod tests {
         for few in [are_together::<Vec<u8>>, are_together::<u16>, are_together::<u8>] {
             assert!(widths(few).into_iter().eq([2, 3, 4, 8]));
         }
+    }
+
+    #[test]
+    fn a_sum_that_owns_memory_is_not_copied() {
+        #[derive(Clone, Debug, PartialEq)]
+        struct Big(Vec<i32>);
+        impl Add for Big {
+            type Output = Self;
+            fn add(mut self, other: Self) -> Self {
+                self.0.extend(other.0);
+                self
+            }
+        }
+        impl Zero for Big {
+            fn zero() -> Self {
+                Self(Vec::new())
+            }
+            fn is_zero(&self) -> bool {
+                self.0.is_empty()
+            }
+        }
+        let mut big = Big(Vec::with_capacity(9));
+        let place = big.0.as_ptr();
+        Combine::add(&Plus, &mut big, Big(vec![1]));
+        Combine::add(&Plus, &mut big, Big(vec![2]));
+        assert!(core::ptr::eq(big.0.as_ptr(), place) && big.0 == [1, 2]);
     }
 }

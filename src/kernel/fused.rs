@@ -23,31 +23,25 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{ClosureOp, Combine, CombineInPlace, fold_rows};
+use super::combine::{self, Combine, Operation, fold_rows};
 use super::each::{
     Kind, Make, Rows, SideBySide, VisitBlock, are_long_or_few, drive, inputs_moving, largest, moving_along,
 };
-use super::lane::{self, IN_ORDER, LONGEST, are_together};
+use super::lane::IN_ORDER;
 use super::levels::Levels;
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, PART, SEGMENT, all_kept, are_lanes, are_uncached_rows, lanes_together,
-    reduced_steps, rows_at_once, steps,
+    Loop, LoopPlan, Loops, Outside, PART, SEGMENT, all_kept, are_uncached_rows, reduced_steps, steps,
 };
 use super::memory::{Reserved, Scratch, forgettable};
-use super::nest::{Elements, Input, Inputs, Nest, Output, Reducer, Visit};
+use super::nest::{Elements, Inputs, Nest, Output, Reducer, Visit};
 use super::simd::{self, Cpu, OPTIMISED, Work};
-use super::store::take;
 use super::strided::SMALL;
 use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
 use core::mem::replace;
-use core::slice::{from_mut, from_ref};
 use ndarray::{Array, Dimension};
-use num_traits::Zero;
 
 /// The number of rows that are added to a level before it is carried.
 const ROWS: usize = IN_ORDER;
-/// The same for rows that are read where they are, eight at a time.
-const ROWS_IN_PLACE: usize = 128;
 /// The most sums in all levels of a tile.
 const ROOM: usize = 4096;
 /// The most elements of a block, which stays in L1 beside the operands.
@@ -66,66 +60,29 @@ const fn width<T>() -> usize {
 /// Longer strided lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
 const SHORT: usize = 16;
 
-/// Adds the result of a [`Make`] to a sum.
-pub(crate) struct Add<M>(pub(crate) M);
-
-impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Visit<R, E> for Add<M> {
-    const REDUCES: bool = true;
-
-    #[inline(always)]
-    fn visit(&mut self, sum: &mut R, items: E::Refs<'_>) {
-        let made = self.0.make(items);
-        *sum = take(sum) + made;
-    }
-}
-
-impl<R: Clone + Zero, E: Elements, M: Make<R, E>> Reducer<R, E> for Add<M> {
-    type Op = fn(R, R) -> R;
-
-    #[inline(always)]
-    fn op(&self) -> &Self::Op {
-        &(lane::plus as fn(R, R) -> R)
-    }
-
-    #[inline(always)]
-    fn identity(&self) -> R {
-        R::zero()
-    }
-
-    #[inline(always)]
-    fn make(&mut self, items: E::Refs<'_>) -> R {
-        self.0.make(items)
-    }
-}
-
 /// Combines the result of a [`Make`] with a partial result.
-pub(crate) struct Fold<'f, M, R, F> {
+pub(crate) struct Fold<M, O> {
     pub(crate) make: M,
-    pub(crate) by: ClosureOp<'f, R, F>,
+    pub(crate) by: O,
 }
 
-impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Visit<R, E> for Fold<'_, M, R, F> {
+impl<R: Clone, E: Elements, M: Make<R, E>, O: Operation<R>> Visit<R, E> for Fold<M, O> {
     const REDUCES: bool = true;
-    const READS: bool = true;
+    const READS: bool = O::MAY_SELECT;
 
     #[inline(always)]
     fn visit(&mut self, into: &mut R, items: E::Refs<'_>) {
         let made = self.make.make(items);
-        self.by.add(into, made);
+        combine::add(self.by, into, made);
     }
 }
 
-impl<R: Clone, E: Elements, M: Make<R, E>, F: Fn(R, R) -> R> Reducer<R, E> for Fold<'_, M, R, F> {
-    type Op = F;
+impl<R: Clone, E: Elements, M: Make<R, E>, O: Operation<R>> Reducer<R, E> for Fold<M, O> {
+    type Op = O;
 
     #[inline(always)]
-    fn op(&self) -> &F {
-        self.by.op
-    }
-
-    #[inline(always)]
-    fn identity(&self) -> R {
-        self.by.identity.clone()
+    fn op(&self) -> O {
+        self.by
     }
 
     #[inline(always)]
@@ -187,12 +144,12 @@ impl<R: Clone, E: Elements, V: Reducer<R, E>> Work for ReduceRows<'_, '_, '_, R,
 /// # Panics
 /// If the shape of the new array or of an input does not stretch to `joint`.
 #[inline(always)]
-pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Sized>(
+pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension>(
     joint: &[usize],
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &C,
+    combine: &dyn Combine<R>,
 ) -> Array<R, D> {
     let mut array = reserved.filled(combine.identity());
     let (mut out, mut room) = (Output::of(&mut array), [Loop::ONE; 2]);
@@ -206,10 +163,10 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension, C: Combine<R> + ?Si
 /// Combines the results along up to two loops: in their order, if they are few, and otherwise in a buffer of all of them.
 /// Returns whether one of these serves.
 #[inline]
-fn visit_few<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+fn visit_few<R: Clone, E: Elements>(
     mut nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &C,
+    combine: &dyn Combine<R>,
 ) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
     let row = loops.last().unwrap_or(&Loop::ONE);
@@ -240,11 +197,11 @@ fn lanes<R>(lane: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
 }
 
 /// Reduces the lanes along the innermost of up to two loops, in which the inputs in `moving` move by one element.
-fn visit_lanes<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+fn visit_lanes<R: Clone, E: Elements>(
     mut nest: Nest<'_, R, E>,
     moving: u8,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &C,
+    combine: &dyn Combine<R>,
 ) {
     if simd::has_lanes() {
         return visit(&mut nest, Some(Rows::lanes(moving)));
@@ -255,10 +212,10 @@ fn visit_lanes<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 /// [`Nest::visit_parts`] of lanes without loops that are compiled for them, in the same order: each part of a lane is visited
 /// as a row onto partial results in a buffer.
 #[inline(never)]
-fn lanes_by_rows<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+fn lanes_by_rows<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &C,
+    combine: &dyn Combine<R>,
 ) {
     let (width, mut scratch) = (width::<R>(), Scratch::new());
     let (result, results) = scratch.filled(1 + width, &combine.identity()).split_at_mut(1);
@@ -283,17 +240,17 @@ fn lanes_by_rows<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
             let part = items.part(0, from, len - from, &mut room);
             visit(&mut part.onto(result, &[Loop::ONE], &mut dense), None);
         }
-        combine.rows(from_mut(lane.written(&mut room).slot()), result);
+        combine.add(lane.written(&mut room).slot(), result[0].clone());
     }
 }
 
 /// Reduces up to two loops by a buffer of all results. Returns whether they fit.
 // Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
-fn in_buffer<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+fn in_buffer<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &C,
+    combine: &dyn Combine<R>,
 ) -> bool {
     let (block, mut room, mut scratch) = (nest.loops(), Loops::new(), Scratch::new());
     if steps(block) > Scratch::capacity::<R>() {
@@ -303,18 +260,18 @@ fn in_buffer<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     let mut results = nest.read().onto(buffer, block, &mut room);
     let rows = moving_along(&results).map(Rows::of);
     visit(&mut results, rows);
-    simd::dispatch(Reduce { buffer, block, combine });
+    fold(buffer, block, combine);
     nest.written(&mut room).each_slot(buffer, 1, |slot, result| *slot = result.clone());
     true
 }
 
 /// [`reduce_to`] by a plan: compiled once for all numbers of axes.
-fn planned<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+fn planned<R: Clone, E: Elements>(
     joint: &[usize],
     out: Output<'_, R>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &C,
+    combine: &dyn Combine<R>,
 ) {
     if let Some(nest) = Nest::over(&mut LoopPlan::new(), Some(joint), out, inputs, Outside::AllRead) {
         if are_uncached_rows(nest.loops(), largest(E::COUNT, E::plain_size)) {
@@ -326,151 +283,11 @@ fn planned<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     }
 }
 
-/// [`reduce_to`] for the elements of one array, which `visit` clones.
-///
-/// Axis `i` of the array is not in the result if `dropped(i)`. The other axes are the result's, in order.
-#[inline(always)]
-pub(crate) fn reduce<A: Clone, E: Dimension>(
-    input: Input<'_, A>,
-    reserved: Reserved<A, E>,
-    dropped: &dyn Fn(usize) -> bool,
-    visit: &mut VisitBlock<'_, A, (A,)>,
-    combine: &dyn CombineInPlace<A>,
-) -> Array<A, E> {
-    let mut out = reserved.filled(combine.identity());
-    reduce_into(input, Output::of(&mut out), dropped, visit, combine);
-    out
-}
-
-#[inline(never)]
-fn reduce_into<A: Clone>(
-    input: Input<'_, A>,
-    mut out: Output<'_, A>,
-    dropped: &dyn Fn(usize) -> bool,
-    visit: &mut VisitBlock<'_, A, (A,)>,
-    combine: &dyn CombineInPlace<A>,
-) {
-    let mut room = [Loop::ONE; 2];
-    let small = Nest::small_sum(&mut room, &input, &mut out, dropped);
-    if !small.is_some_and(|nest| few_in_place(nest, visit, combine)) {
-        planned_in_place(input, out, dropped, visit, combine);
-    }
-}
-
-/// [`visit_few`], or the rows of a small array where they are.
-#[inline]
-fn few_in_place<A: Clone>(
-    nest: Nest<'_, A, (A,)>,
-    visit: &mut VisitBlock<'_, A, (A,)>,
-    combine: &dyn CombineInPlace<A>,
-) -> bool {
-    if !const { forgettable::<A>() } {
-        return visit_few(nest, visit, combine);
-    }
-    if !are_lanes(nest.loops()) && !are_long_or_few(nest.loops(), 1, moving_along(&nest)) {
-        return visit_few(nest, visit, combine);
-    }
-    match nest.rows() {
-        Ok((rows, slots)) => {
-            combine.rows_to(slots, &rows, &(0..rows.rows()), rows.rows());
-            true
-        }
-        Err(nest) => match nest.lanes(are_together::<A>) {
-            Ok(mut run) => {
-                combine.lanes_to(&mut run);
-                true
-            }
-            Err(nest) => visit_few(nest, visit, combine),
-        },
-    }
-}
-
-/// [`reduce`] by a plan: compiled once for all numbers of axes.
-fn planned_in_place<A: Clone>(
-    input: Input<'_, A>,
-    out: Output<'_, A>,
-    dropped: &dyn Fn(usize) -> bool,
-    visit: &mut VisitBlock<'_, A, (A,)>,
-    combine: &dyn CombineInPlace<A>,
-) {
-    if let Some(nest) = Nest::sum(&mut LoopPlan::new(), input, out, dropped) {
-        match InPlace::of::<A>(nest.loops()) {
-            Some(strategy) => strategy.run(nest, combine),
-            None => reduce_nest(nest, visit, combine, true),
-        }
-    }
-}
-
-/// The strategy for a reduction of one array that is read where it is, chosen by its loops.
-#[derive(Debug)]
-enum InPlace {
-    /// The only reduced loop runs along lanes of adjacent elements. If there are two `inner` loops, these lanes and their
-    /// outputs are adjacent, too, and are reduced together.
-    Lanes { inner: usize },
-    /// The only reduced loop runs over a few rows, each of which is combined into a row of outputs.
-    Rows,
-    /// A reduced loop is around another loop, whose elements are rows to combine.
-    Tiles(Tiling),
-}
-
-impl InPlace {
-    fn of<A>(loops: &[Loop]) -> Option<Self> {
-        match *loops {
-            [ref outer @ .., lane]
-                if lane.is_reduced() && lane.strides[1] == 1 && lane.len <= LONGEST && all_kept(outer) =>
-            {
-                let together = lanes_together(outer, &lane, are_together::<A>);
-                Some(Self::Lanes { inner: 1 + usize::from(together) })
-            }
-            _ if !const { forgettable::<A>() } => None,
-            [ref outer @ .., rows, row]
-                if rows.is_reduced()
-                    && rows.len <= ROWS_IN_PLACE
-                    && row.strides[0] == 1
-                    && all_kept(outer) =>
-            {
-                Some(Self::Rows)
-            }
-            [ref outer @ .., _] if !all_kept(outer) => {
-                let limits = FusedStrategy::limits::<A>();
-                Some(Self::Tiles(Tiling::of(
-                    loops,
-                    Limits { even: true, rows_at_once: ROWS_IN_PLACE, ..limits },
-                )))
-            }
-            _ => None,
-        }
-    }
-
-    fn run<A: Clone>(self, nest: Nest<'_, A, (A,)>, combine: &dyn CombineInPlace<A>) {
-        let at_once = rows_at_once::<A>(nest.loops());
-        match self {
-            Self::Lanes { inner } => {
-                let mut runs = nest.blocks(inner, inner == 2);
-                while let Some(mut run) = runs.next() {
-                    combine.lanes_to(&mut run);
-                }
-            }
-            Self::Rows => {
-                let mut runs = nest.blocks(2, true);
-                while let Some(mut run) = runs.next() {
-                    while let Some((block, slots)) = run.next() {
-                        combine.rows_to(slots.slice(), &block, &(0..block.rows()), at_once);
-                    }
-                }
-            }
-            Self::Tiles(tiling) => {
-                in_tiles(nest, tiling, combine, &mut AddRowsInPlace { combine, at_once }, true);
-            }
-        }
-    }
-}
-
 /// Reduces a nest to its outputs. What they hold is overwritten if `is_first`, and otherwise combined with the results.
-fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+fn reduce_nest<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &C,
+    combine: &dyn Combine<R>,
     is_first: bool,
 ) {
     if let Some(lanes) = SideBySide::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
@@ -504,11 +321,11 @@ fn reduce_nest<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     }
 }
 
-fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+fn in_tiles<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     tiling: Tiling,
-    combine: &C,
-    add: &mut impl AddRows<R, E, C>,
+    combine: &dyn Combine<R>,
+    add: &mut dyn AddRows<R, E>,
     is_first: bool,
 ) {
     tiles::parts(nest, tiling, &mut |nest, tiling| {
@@ -520,11 +337,11 @@ fn in_tiles<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
 
 /// Stores a result, or combines it with the one in `slot` unless it `is_first`.
 #[inline(always)]
-fn store<R, C: Combine<R> + ?Sized>(combine: &C, slot: &mut R, result: R, is_first: bool) {
+fn store<R>(combine: &dyn Combine<R>, slot: &mut R, result: R, is_first: bool) {
     if is_first {
         *slot = result;
     } else {
-        combine.rows(from_mut(slot), from_ref(&result));
+        combine.add(slot, result);
     }
 }
 
@@ -581,11 +398,11 @@ impl FusedStrategy {
 }
 
 /// Sums a nest, a block of the loops from `first` on at a time. No loop before `first` is reduced.
-fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
+fn blocks<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     first: usize,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &C,
+    combine: &dyn Combine<R>,
     is_first: bool,
 ) {
     let (items, block) = (TileRows::single(nest.read(), first), &nest.loops()[first..]);
@@ -594,45 +411,33 @@ fn blocks<R: Clone, E: Elements, C: Combine<R> + ?Sized>(
     let kept = tiles::packed(kept);
     let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
     let store = |slot: &mut R, result| store(combine, slot, result, is_first);
-    items.each(combine, nest, &kept, buffer, store, |items, buffer| {
+    items.each(combine, nest, &kept, buffer, store, &mut |items, buffer| {
         if !replace(&mut is_filled, false) {
             buffer.fill(combine.identity());
         }
         drive(items.main.onto(buffer, block, &mut dense), visit);
-        simd::dispatch(Reduce { buffer, block, combine });
+        fold(buffer, block, combine);
     });
 }
 
-/// Reduces the reduced loops of a block in place, which leaves the sums at the front of the buffer.
-struct Reduce<'a, R, C: ?Sized> {
-    buffer: &'a mut [R],
-    block: &'a [Loop],
-    combine: &'a C,
-}
-
-impl<R: Clone, C: Combine<R> + ?Sized> Work for Reduce<'_, R, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<U: Cpu>(self) {
-        let Self { buffer, block, combine } = self;
-        let (mut remaining, mut inside) = (buffer.len(), 1);
-        for l in block.iter().rev() {
-            if !l.is_reduced() {
-                inside *= l.len;
-                continue;
-            }
-            remaining /= l.len;
-            if inside == 1 {
-                combine.lanes(&mut buffer[..remaining * l.len], l.len);
-                continue;
-            }
-            for (to, from) in (0..remaining).step_by(inside).zip((0..).step_by(inside * l.len)) {
-                fold_rows(combine, &mut buffer[from..][..inside * l.len], inside);
-                if from > to {
-                    let (low, high) = buffer.split_at_mut(from);
-                    low[to..][..inside].clone_from_slice(&high[..inside]);
-                }
+/// Reduces the reduced loops of a block in place, which leaves the results at the front of the buffer.
+fn fold<R: Clone>(buffer: &mut [R], block: &[Loop], combine: &dyn Combine<R>) {
+    let (mut remaining, mut inside) = (buffer.len(), 1);
+    for l in block.iter().rev() {
+        if !l.is_reduced() {
+            inside *= l.len;
+            continue;
+        }
+        remaining /= l.len;
+        if inside == 1 {
+            combine.lanes(&mut buffer[..remaining * l.len], l.len);
+            continue;
+        }
+        for (to, from) in (0..remaining).step_by(inside).zip((0..).step_by(inside * l.len)) {
+            fold_rows(combine, &mut buffer[from..][..inside * l.len], inside);
+            if from > to {
+                let (low, high) = buffer.split_at_mut(from);
+                low[to..][..inside].clone_from_slice(&high[..inside]);
             }
         }
     }
@@ -645,8 +450,8 @@ struct AddVisitedRows<'v, 'f, R, E: Elements> {
     dense: Loops,
 }
 
-impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisitedRows<'_, '_, R, E> {
-    fn add(&mut self, levels: &mut Levels<'_, R, C>, rows: Nest<'_, (), E>, in_rows: bool) {
+impl<R: Clone, E: Elements> AddRows<R, E> for AddVisitedRows<'_, '_, R, E> {
+    fn add(&mut self, levels: &mut Levels<'_, R>, rows: Nest<'_, (), E>, in_rows: bool) {
         let inner = rows.loops().len() - usize::from(in_rows);
         let count = if in_rows { rows.loops()[0].len } else { 1 };
         for from in (0..count).step_by(ROWS) {
@@ -654,28 +459,6 @@ impl<R: Clone, E: Elements, C: Combine<R> + ?Sized> AddRows<R, E, C> for AddVisi
                 if in_rows { rows.part(0, from, ROWS.min(count - from), &mut self.room) } else { rows };
             let tile = &part.loops()[part.loops().len() - inner..];
             drive(part.onto(levels.first(), tile, &mut self.dense), self.visit);
-            levels.carry();
-        }
-    }
-}
-
-/// Combines the rows of one array where they are, [`ROWS_IN_PLACE`] at a time.
-struct AddRowsInPlace<'c, A> {
-    combine: &'c dyn CombineInPlace<A>,
-    at_once: usize,
-}
-
-impl<'c, A: Clone> AddRows<A, (A,), dyn CombineInPlace<A> + 'c> for AddRowsInPlace<'c, A> {
-    fn add(
-        &mut self,
-        levels: &mut Levels<'_, A, dyn CombineInPlace<A> + 'c>,
-        rows: Nest<'_, (), (A,)>,
-        in_rows: bool,
-    ) {
-        let block = rows.block(in_rows);
-        for from in (0..block.rows()).step_by(ROWS_IN_PLACE) {
-            let rows = from..block.rows().min(from + ROWS_IN_PLACE);
-            self.combine.rows_to(levels.first(), &block, &rows, self.at_once);
             levels.carry();
         }
     }
@@ -711,7 +494,7 @@ mod tests {
             let to: Vec<_> = (0..shape.len()).map(|axis| kept(axis, at[axis] + 1) - 1).collect();
             expected[&to[..]] += of(a) * of(b);
         }
-        let mut add = Add(Product);
+        let mut add = Fold { make: Product, by: Plus };
         let (a, b) = (&**a, &**b);
         let found = reduce_to(
             &shape,
@@ -818,20 +601,6 @@ mod tests {
     }
 
     #[test]
-    fn few_elements_of_one_array_need_no_plan() {
-        let is_few = |m: usize, n: usize, axis: usize| {
-            let (a, mut out) = (array(&[m, n]), array(&[[n, m][axis]]));
-            let mut room = [Loop::ONE; 2];
-            let mut out = Output::of(&mut out);
-            let nest = Nest::small_sum(&mut room, &Input::of(&a), &mut out, &|i| i == axis);
-            let combine = ClosureOp { identity: &i64::MIN, op: &i64::max };
-            few_in_place(nest.expect("few elements"), &mut |_, _| {}, &combine)
-        };
-        // any number of rows, whichever way they lie in memory
-        assert!(is_few(IN_ORDER + 1, 7, 0) && is_few(2, 200, 1));
-    }
-
-    #[test]
     fn few_results() {
         for [m, n] in [
             [1, 1],
@@ -905,7 +674,7 @@ mod tests {
                 let inputs = Inputs::from((&*a, &*b));
                 let nest =
                     Nest::over(&mut plan, Some(&[3, n]), Output::of(&mut out), &inputs, Outside::AllRead);
-                let (nest, mut add) = (nest.expect("an index"), Add(Tenths));
+                let (nest, mut add) = (nest.expect("an index"), Fold { make: Tenths, by: Plus });
                 let visit: &mut VisitBlock<'_, f32, (u16, u16)> =
                     &mut |nest, rows| block(nest, rows, &mut add);
                 if by_rows {
@@ -962,47 +731,11 @@ mod tests {
     }
 
     #[test]
-    fn reductions_in_place() {
-        let strategy = |loops: &[(usize, [isize; 2])]| InPlace::of::<f32>(&Loop::all(loops));
-        // lanes that follow each other, of a width for this or not, with gaps, and with outputs that do not follow each
-        // other
-        for (loops, inner) in [
-            (&[(50, [1, 3]), (3, [0, 1])][..], 2),
-            (&[(50, [1, 24]), (24, [0, 1])], 2),
-            (&[(50, [1, 7]), (7, [0, 1])], 2),
-            (&[(50, [1, 32]), (32, [0, 1])], 1),
-            (&[(50, [1, 4]), (3, [0, 1])], 1),
-            (&[(50, [2, 3]), (3, [0, 1])], 1),
-            (&[(LONGEST, [0, 1])], 1),
-        ] {
-            assert!(
-                matches!(strategy(loops), Some(InPlace::Lanes { inner: found }) if found == inner),
-                "{loops:?}"
-            );
-        }
-        assert!(matches!(strategy(&[(9, [70, 700]), (128, [0, 70]), (70, [1, 1])]), Some(InPlace::Rows)));
-        // more rows, several reduced loops, and outputs with gaps
-        for loops in [
-            &[(129, [0, 70]), (70, [1, 1])][..],
-            &[(9, [0, 700]), (9, [0, 70]), (70, [1, 1])],
-            &[(9, [0, 70]), (70, [2, 1])],
-        ] {
-            assert!(matches!(strategy(loops), Some(InPlace::Tiles(_))), "{loops:?}");
-        }
-        // strided lanes, and lanes that are too long
-        for loops in [&[(9, [1, 1]), (9, [0, 9])][..], &[(LONGEST + 1, [0, 1])], &[(9, [1, 1])], &[]] {
-            assert!(strategy(loops).is_none(), "{loops:?}");
-        }
-        // elements that own memory are not copied to tiles
-        assert!(InPlace::of::<Vec<u8>>(&Loop::all(&[(9, [0, 70]), (70, [1, 1])])).is_none());
-    }
-
-    #[test]
     fn blocks_are_reduced_in_place() {
         let reduced = |loops: &[(usize, isize)]| {
             let block: Vec<_> = loops.iter().map(|&(len, moves)| Loop::new(len, [moves])).collect();
             let mut buffer: Vec<_> = (0..steps(&block)).collect();
-            simd::dispatch(Reduce { buffer: &mut buffer, block: &block, combine: &Plus });
+            fold(&mut buffer, &block, &Plus);
             buffer.truncate(block.iter().filter(|l| !l.is_reduced()).map(|l| l.len).product());
             buffer
         };

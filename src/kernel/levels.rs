@@ -7,11 +7,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::combine::{Combine, Plus};
-use super::lane;
-use super::nest::Block;
-use super::simd::{self, Cpu, Work};
-use num_traits::Zero;
+use super::combine::Combine;
 
 /// The number of sums that are added up before a carry to the next level. The error bound is a few times that of
 /// pairwise summation, with a third of its levels.
@@ -30,9 +26,9 @@ pub(super) fn count(rows: usize, carry_every: usize) -> usize {
 }
 
 /// The partial sums of a tile of `width` sums. Each level holds sums of eight times as many rows as the level below.
-pub(super) struct Levels<'a, T, C: ?Sized = Plus> {
+pub(super) struct Levels<'a, T> {
     /// The operation that combines rows and levels.
-    combine: &'a C,
+    combine: &'a dyn Combine<T>,
     tiles: &'a mut [T],
     width: usize,
     count: usize,
@@ -57,9 +53,14 @@ impl Cascade {
     pub(super) const ONE: Self = Self { levels: 1, carry_every: usize::MAX };
 }
 
-impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
+impl<'a, T: Clone> Levels<'a, T> {
     #[inline(always)]
-    pub(super) fn new(combine: &'a C, tiles: &'a mut [T], width: usize, cascade: Cascade) -> Self {
+    pub(super) fn new(
+        combine: &'a dyn Combine<T>,
+        tiles: &'a mut [T],
+        width: usize,
+        cascade: Cascade,
+    ) -> Self {
         let Cascade { levels: count, carry_every } = cascade;
         tiles[..width].fill(combine.identity());
         Self {
@@ -124,39 +125,11 @@ impl<'a, T: Clone, C: Combine<T> + ?Sized> Levels<'a, T, C> {
     }
 }
 
-impl<T: Clone + Zero> Levels<'_, T> {
-    /// Adds all rows, up to `at_once` at a time, with a carry after each addition.
-    #[inline(always)]
-    pub(super) fn add_rows(&mut self, rows: Block<'_, T>, at_once: usize) {
-        simd::dispatch(AddToLevels { levels: self, rows, at_once });
-    }
-}
-
-struct AddToLevels<'l, 'a, 'r, T> {
-    levels: &'l mut Levels<'a, T>,
-    rows: Block<'r, T>,
-    at_once: usize,
-}
-
-impl<T: Clone + Zero> Work for AddToLevels<'_, '_, '_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Cpu>(self) {
-        let Self { levels, rows, at_once } = self;
-        let mut row = 0;
-        while row < rows.rows() {
-            let tile = &mut levels.first()[..rows.width()];
-            let end = rows.rows().min(row + at_once);
-            row += lane::combine_rows::<C, T>(rows, [row, end], tile, &lane::plus);
-            levels.carry();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::combine::Plus;
+    use crate::kernel::lane;
     use alloc::vec;
 
     #[test]
@@ -172,8 +145,8 @@ mod tests {
                 let mut plain = [0; 3];
                 for row in (0..rows).map(|row| i64::try_from(row * row).expect("small")) {
                     let row = [row, 1, -row];
-                    lane::add(sums.first(), &row);
-                    lane::add(&mut plain, &row);
+                    lane::combine(sums.first(), &row, Plus);
+                    lane::combine(&mut plain, &row, Plus);
                     sums.carry();
                 }
                 assert_eq!(sums.finish(), plain, "{rows} rows, carried after {carry_every}");

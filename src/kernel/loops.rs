@@ -551,8 +551,8 @@ pub(crate) struct Walk<'a> {
     by: Offsets,
     outer: &'a [Loop],
     /// The loop around the last one.
-    second: Loop,
-    last: Loop,
+    second: &'a Loop,
+    last: &'a Loop,
     /// The remaining runs of the last loop before an index of `outer` changes.
     runs: usize,
     /// The remaining steps of the last loop.
@@ -604,13 +604,13 @@ impl<'a> Walk<'a> {
 
 /// The innermost loop, and those around it. Without loops, one that does not move.
 #[inline(always)]
-pub(crate) fn innermost(loops: &[Loop]) -> (Loop, &[Loop]) {
-    loops.split_last().map_or((Loop::ONE, loops), |(&last, outer)| (last, outer))
+pub(crate) fn innermost(loops: &[Loop]) -> (&Loop, &[Loop]) {
+    loops.split_last().unwrap_or((&Loop::ONE, loops))
 }
 
 /// Calls `then` with the offset of operand `k` at every index of the loops, innermost fastest.
 pub(crate) fn each_offset(loops: &[Loop], k: usize, then: &mut dyn FnMut(usize)) {
-    let (last, outer) = loops.split_last().map_or((&Loop::ONE, loops), |(l, rest)| (l, rest));
+    let (last, outer) = innermost(loops);
     for turn in 0..steps(outer) {
         let start = offsets(outer, turn)[k];
         (0..last.len).for_each(|i| then((start + i.cast_signed() * last.strides[k]).cast_unsigned()));

@@ -18,14 +18,14 @@
 //! | [`each`]: tiles | copies of plain numbers that are contiguous across the output's rows | outer loops, 64 rows of 64, or longer ones if they are few |
 //! | [`each`]: side by side | sums over one innermost loop of up to 15 elements | this loop, and some outputs as the innermost one |
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
-//! | [`sum`]: small | up to two axes and 2048 elements: adjacent lanes, up to 64 rows, or 64 elements | the axes themselves, not planned |
-//! | [`sum`]: lanes | at most one reduced loop, one of the two innermost | kept loops, and a lane or some rows |
-//! | [`sum`]: nested lanes | long lanes inside other reduced loops, for 16 outputs or more | kept loops, reduced ones, rows of lanes |
-//! | [`sum`]: streams | many sums of up to 128 rows each | kept loops, a reduced one, a kept one |
-//! | [`sum`]: rows in tiles | every other sum | kept loops, reduced loops, a tile of both |
-//! | [`sum`]: plain | elements that own memory, or are large | kept loops, reduced loops |
+//! | [`reduce`]: small | up to two axes and 2048 elements: adjacent lanes, up to 64 rows, or 64 elements | the axes themselves, not planned |
+//! | [`reduce`]: lanes | one reduced loop, the innermost one; strided lanes are copied | kept loops, and a lane |
+//! | [`reduce`]: channels | 8 to 1024 rows of two to four elements without gaps | kept loops, rows, channels |
+//! | [`reduce`]: rows | up to 128 rows of up to 4096 elements; narrow rows are merged | kept loops, a reduced one, a row |
+//! | [`reduce`]: nested lanes | long lanes inside other reduced loops, for 16 outputs or more | kept loops, reduced ones, rows of lanes |
+//! | [`reduce`]: tiles | every other reduction of one array | kept loops, reduced loops, a tile of both |
+//! | [`reduce`]: plain | elements that own memory, or are large | kept loops, reduced loops |
 //! | [`fused`]: small | up to two axes and 2048 elements: in the outputs, or in a buffer of all results | the axes themselves, not planned |
-//! | [`fused`]: in place | reductions of one array over adjacent lanes, or over rows | kept loops, and a lane or rows; tiles |
 //! | [`fused`]: direct | sums of a closure's results over a short innermost loop, or up to 64 rows | the same: the output of [`each`] |
 //! | [`fused`]: lanes | the same along adjacent elements, and few loops around these | kept and reduced loops, then lanes by two loops |
 //! | [`fused`]: chunks | lanes of 2048 to 131,072 elements | the same, for chunks and for what remains of each lane |
@@ -55,9 +55,8 @@ pub(crate) mod memory;
 pub(crate) mod nest;
 mod order;
 pub(crate) mod product;
+pub(crate) mod reduce;
 mod simd;
-pub(crate) mod store;
 mod strided;
-pub(crate) mod sum;
 pub(crate) mod threads;
 mod tiles;

@@ -3,8 +3,9 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::loops::Loop;
+use super::loops::Loops;
 #[cfg(feature = "rayon")]
-use super::loops::{Loops, steps};
+use super::loops::steps;
 use super::nest::{Elements, Nest};
 
 /// A task for a nest, or for each of its parts.
@@ -92,6 +93,22 @@ impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Th
         let (half, mut rooms) = (loops[place].len / 2, [Loops::new(), Loops::new()]);
         let [low, high] = nest.cut(place, half, &mut rooms);
         rayon::join(|| self.run(low, task), || self.run(high, task));
+    }
+}
+
+/// Calls `then` with the nest, its outermost kept loop halved until each part has at most `most` outputs.
+pub(super) fn halves<T, E: Elements>(
+    nest: Nest<'_, T, E>,
+    most: usize,
+    then: &mut dyn FnMut(Nest<'_, T, E>),
+) {
+    let loops = nest.loops();
+    let is_kept = |l: &Loop| !l.is_reduced() && l.len > 1;
+    let outputs: usize = loops.iter().filter(|l| is_kept(l)).map(|l| l.len).product();
+    let Some(place) = loops.iter().position(is_kept).filter(|_| outputs > most) else { return then(nest) };
+    let mut rooms = [Loops::new(), Loops::new()];
+    for part in nest.cut(place, loops[place].len / 2, &mut rooms) {
+        halves(part, most, then);
     }
 }
 

@@ -13,11 +13,10 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{Combine, Plus, fold_rows};
+use super::combine::{Combine, fold_rows};
 use super::levels::{self, Cascade, Levels};
-use super::loops::{AT_ONCE, Loop, Loops, PART, each_offset, merged_rows, reduced_steps, steps};
+use super::loops::{AT_ONCE, Loop, Loops, PART, each_offset, innermost, merged_rows, reduced_steps, steps};
 use super::nest::{Elements, Nest, Steps};
-use super::store::take_or;
 
 /// The limits of a tile.
 #[derive(Clone, Copy)]
@@ -156,28 +155,28 @@ pub(super) fn parts<U, E: Elements>(
 }
 
 /// Adds rows to tiles.
-pub(super) trait AddRows<T, E: Elements, C: ?Sized = Plus> {
+pub(super) trait AddRows<T, E: Elements> {
     /// Adds rows to the tile. If `in_rows`, the first loop runs over several rows; otherwise, all loops make one row.
-    fn add(&mut self, levels: &mut Levels<'_, T, C>, rows: Nest<'_, (), E>, in_rows: bool);
+    fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), E>, in_rows: bool);
 }
 
 /// Runs a sum tile by tile, each of them with the loops of `tile`.
 ///
 /// The nest comes from [`parts`]. `room` has an element for each sum in the levels of one tile.
 #[inline(always)]
-pub(super) fn run<U, T: Clone, E: Elements, C: Combine<T> + ?Sized>(
-    combine: &C,
+pub(super) fn run<U, T: Clone, E: Elements>(
+    combine: &dyn Combine<T>,
     nest: Nest<'_, U, E>,
     tiling: Tiling,
     tile: &[Loop],
     room: &mut [T],
-    add: &mut dyn AddRows<T, E, C>,
+    add: &mut dyn AddRows<T, E>,
     store: impl Fn(&mut U, T),
 ) {
     let mut rooms = [const { Loops::new() }; 3];
     let (outer, width) = (tiling.outer(nest.loops()), steps(tile));
     let rows = TileRows::of(nest.read(), tiling, outer, &mut rooms);
-    rows.each(combine, nest, tile, room, store, |rows, room| {
+    rows.each(combine, nest, tile, room, store, &mut |rows, room| {
         let mut levels = Levels::new(combine, room, width, tiling.cascade);
         rows.add_to(&mut levels, add);
         levels.finish();
@@ -245,14 +244,14 @@ impl<'a, E: Elements> TileRows<'a, E> {
     /// For each tile, adds its rows by `add` to the front of `room`, reduces the reduced loops of `tile` there, and stores the
     /// sums in the outputs of `nest`.
     #[inline(always)]
-    pub(super) fn each<U, T: Clone, C: Combine<T> + ?Sized>(
+    pub(super) fn each<U, T: Clone>(
         self,
-        combine: &C,
+        combine: &dyn Combine<T>,
         nest: Nest<'_, U, E>,
         tile: &[Loop],
         room: &mut [T],
         store: impl Fn(&mut U, T),
-        mut add: impl FnMut(TileRows<'_, E>, &mut [T]),
+        add: &mut dyn FnMut(TileRows<'_, E>, &mut [T]),
     ) {
         let kept = tile.iter().filter(|l| !l.is_reduced()).count();
         let walk = |nest: Nest<'a, (), E>| nest.walk(nest.loops().len() - self.outer);
@@ -268,11 +267,7 @@ impl<'a, E: Elements> TileRows<'a, E> {
 
     /// Adds all rows of the only tile.
     #[inline(always)]
-    pub(super) fn add_to<T: Clone, C: Combine<T> + ?Sized>(
-        self,
-        levels: &mut Levels<'_, T, C>,
-        add: &mut dyn AddRows<T, E, C>,
-    ) {
+    pub(super) fn add_to<T: Clone>(self, levels: &mut Levels<'_, T>, add: &mut dyn AddRows<T, E>) {
         let mut main = self.main.walk(self.inner + usize::from(self.in_rows));
         let mut narrow = self.narrow.map(|rows| rows.walk(self.inner));
         while let Some(rows) = main.next() {
@@ -289,8 +284,8 @@ impl<'a, E: Elements> TileRows<'a, E> {
 /// Reduces the tile's reduced loops in place, by halves, and stores the sums. It begins with the outermost loop, so that
 /// the rows of each loop are adjacent.
 #[inline(always)]
-fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
-    combine: &C,
+fn finish<U, T: Clone>(
+    combine: &dyn Combine<T>,
     sums: &mut [T],
     tile: &[Loop],
     slots: Nest<'_, U, ()>,
@@ -305,20 +300,19 @@ fn finish<U, T: Clone, C: Combine<T> + ?Sized>(
         let inside = l.strides[1].cast_unsigned();
         each_offset(&kept, 1, &mut |at| fold_rows(combine, &mut sums[at..][..l.len * inside], inside));
     }
-    let (row, outer) = kept.split_last().map_or((&Loop::ONE, &kept[..]), |(l, rest)| (l, rest));
+    let (row, outer) = innermost(&kept);
     let mut rows = slots.walk(usize::from(!kept.is_empty()));
     each_offset(outer, 1, &mut |at| {
         let Some(slots) = rows.next() else { unreachable!("a slot for each sum") };
         let step = row.strides[1].cast_unsigned();
-        slots.each_slot(&mut sums[at..], step, |slot, sum| {
-            store(slot, take_or(sum, || combine.identity()));
-        });
+        slots.each_slot(&mut sums[at..], step, |slot, sum| store(slot, sum.clone()));
     });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::combine::Plus;
     use crate::kernel::levels::RADIX;
     use crate::kernel::loops::LoopPlan;
     use crate::kernel::memory::Scratch;

@@ -79,18 +79,17 @@ where
 }
 
 /// The part that is not generic over the closures, for sums too: compiled once for operands of these types.
-pub(super) fn reduced<O, S, R, C>(
+pub(super) fn reduced<O, S, R>(
     operands: &O,
     shape: &S,
     visit: &mut VisitBlock<'_, R, O::Elems>,
-    combine: &C,
+    combine: &dyn Combine<R>,
     operation: &'static Operation,
 ) -> Result<Array<R, S::Dim>, BroadcastError>
 where
     O: FusedOperands,
     S: TargetShape,
     R: Clone,
-    C: Combine<R> + ?Sized,
 {
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;

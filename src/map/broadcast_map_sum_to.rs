@@ -4,7 +4,7 @@ use super::broadcast_map_reduce_to::reduced;
 use super::fused_operands::{MapOperands, Mapping};
 use crate::error::{BroadcastError, operation};
 use crate::kernel::combine::Plus;
-use crate::kernel::fused::{Add, block};
+use crate::kernel::fused::{Fold, block};
 use crate::shape::{ShapeOf, TargetShape};
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -64,7 +64,7 @@ where
     S: TargetShape,
     R: Clone + Zero,
 {
-    let visit = &mut Add(Mapping::<O, F>(f, PhantomData));
+    let visit = &mut Fold { make: Mapping::<O, F>(f, PhantomData), by: Plus };
     reduced(&operands, &shape, &mut |nest, rows| block(nest, rows, visit), &Plus, &operation::MAP_SUM_TO)
 }
 

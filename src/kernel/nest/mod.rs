@@ -12,10 +12,11 @@
 //! or grouped into other loops. A nest that writes is neither `Copy` nor `Clone`, and elements of type `()` are never read
 //! or written, so no element is written through two nests at once.
 
+use super::combine::Operation;
 use super::lane::halve;
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, are_lanes, are_rows,
-    has, innermost, inputs_move_as, lanes_together, moves_as, operands, plan_parts,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, has, innermost,
+    inputs_move_as, lanes_together, moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, copy_across, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
@@ -133,14 +134,10 @@ pub trait Visit<T, E: Elements + ?Sized> {
 pub trait Reducer<T, E: Elements + ?Sized>: Visit<T, E> {
     /// A type of its own, so that what needs the operation alone is compiled once for all closures that are summed.
     #[doc(hidden)]
-    type Op: Fn(T, T) -> T;
+    type Op: Operation<T>;
 
     #[doc(hidden)]
-    fn op(&self) -> &Self::Op;
-
-    /// A partial result of no items.
-    #[doc(hidden)]
-    fn identity(&self) -> T;
+    fn op(&self) -> Self::Op;
 
     /// What [`visit`](Visit::visit) combines with the output.
     #[doc(hidden)]
@@ -268,24 +265,25 @@ macro_rules! elements {
                 mut chunks: usize,
                 visit: &mut V,
             ) -> T {
-                let (mut result, mut i) = (visit.identity(), 0);
+                let (by, mut i) = (visit.op(), 0);
+                let mut result = by.identity();
                 while chunks > 0 {
                     let end = chunks.saturating_sub(SEGMENT);
-                    let mut results = filled::<T, N>(&visit.identity());
+                    let mut results: [T; N] = array(|_| by.identity());
                     while chunks > end {
                         let mut j = 0;
                         while j < N {
                             // SAFETY: The caller promises these elements.
                             let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(i + j) } else { $a },)*) };
                             let made = visit.make(items);
-                            results[j] = (visit.op())(results[j].clone(), made);
+                            results[j] = by.apply(results[j].clone(), made);
                             j += 1;
                         }
                         (i, chunks) = (i + N, chunks - 1);
                     }
                     // opaque, so that the compiler does not order the results for what follows
-                    let [one] = halve(&mut black_box(results), visit.op());
-                    result = (visit.op())(result, one);
+                    let [one] = halve(&mut black_box(results), by);
+                    result = by.apply(result, one);
                 }
                 result
             }
@@ -345,12 +343,6 @@ elements!(3: A a 1, B b 2, C2 c 3; 0b111 0b011 0b101 0b110);
 elements!(4: A a 1, B b 2, C2 c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110);
 elements!(5: A a 1, B b 2, C2 c 3, D d 4, E e 5; 0b11111);
 elements!(6: A a 1, B b 2, C2 c 3, D d 4, E e 5, F f 6; 0b11_1111);
-
-/// As many partial results.
-#[inline(always)]
-fn filled<T: Clone, const N: usize>(identity: &T) -> [T; N] {
-    array(|_| identity.clone())
-}
 
 /// An array that is written.
 pub(crate) struct Output<'a, T> {
@@ -646,14 +638,13 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         unsafe { &mut *self.out }
     }
 
-    /// Calls `then` for each element of the output along the only loop, with its value: every `step`-th of `values`. Without
-    /// loops, there is one element.
+    /// Calls `then` for each element of the output along the last loop, at index zero of the others, with its value: every
+    /// `step`-th of `values`. Without loops, there is one element.
     ///
     /// # Panics
-    /// If there are more loops, or too few values.
+    /// If there are too few values.
     #[inline(always)]
     pub(crate) fn each_slot<V>(self, values: &mut [V], step: usize, mut then: impl FnMut(&mut T, &mut V)) {
-        assert!(self.loops.len() <= 1, "one loop");
         if step == 1 && self.loops.last().is_some_and(|row| row.strides[0] == 1) {
             let Some(slots) = self.slots() else { unreachable!("adjacent elements") };
             let values = &mut values[..slots.len()];
@@ -662,7 +653,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             }
             return;
         }
-        let (mut slots, mut at) = (self.walk(0), 0);
+        let (mut slots, mut at) =
+            (Self { loops: &self.loops[self.loops.len().saturating_sub(1)..], ..self }.walk(0), 0);
         while let Some(slot) = slots.next() {
             then(slot.slot(), &mut values[at]);
             at += step;
@@ -692,7 +684,6 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     ///
     /// # Panics
     /// If a part has no steps, or the output does not move along the loop.
-    #[cfg(any(test, feature = "rayon"))]
     pub(crate) fn cut<'b>(self, place: usize, at: usize, rooms: &'b mut [Loops; 2]) -> [Nest<'b, T, E>; 2]
     where
         'a: 'b,
@@ -834,7 +825,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
                     at = E::moved(at, &lane.strides);
                     left -= 1;
                 }
-                *out = (visit.op())((*out).clone(), result);
+                *out = visit.op().apply((*out).clone(), result);
             }
             out = out.wrapping_offset(lanes.strides[0]);
             read = E::moved(read, &lanes.strides);
@@ -1067,167 +1058,107 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         Some(Self { loops, out: out.at, read: (input.at,), arrays: PhantomData })
     }
 
-    /// The elements of the input in rows, and the outputs to which these rows are reduced. The nest itself unless its loops
-    /// [`are_rows`].
-    #[inline(always)]
-    pub(crate) fn rows(self) -> Result<(Block<'a, A>, &'a mut [T]), Self> {
-        if !are_rows(self.loops) {
-            return Err(self);
-        }
-        let x = self.read().block(true);
-        let Some(slots) = self.slots() else { unreachable!("adjacent outputs") };
-        Ok((x, slots))
-    }
-
-    /// The lanes of the input along the innermost of up to two loops, and the outputs to which they are reduced. The nest
-    /// itself unless its loops [`are_lanes`]. Lanes that are reduced together are one block: see [`lanes_together`].
-    #[inline(always)]
-    pub(crate) fn lanes(self, are_together: fn(usize) -> bool) -> Result<Run<'a, T, A>, Self> {
-        if !are_lanes(self.loops) {
-            return Err(self);
-        }
-        let [outer, lane] = self.last_two();
-        let (rows, blocks_left) = if lanes_together(slice::from_ref(outer), lane, are_together) {
-            (outer.len, 1)
-        } else {
-            (1, outer.len)
-        };
-        let (width, stride) = (lane.len, lane.len.cast_signed());
-        let block = Block { at: self.read.0, rows, stride, width, step: 1, array: PhantomData };
-        let slots = Slots { at: self.out, len: rows, step: 1, array: PhantomData };
-        Ok(Run { block, slots, by: [outer.strides[0], outer.strides[1]], at: [0; 2], blocks_left })
-    }
-
-    /// Walks the outer loops: at each of their indices, the elements along the `inner` innermost loops. Those of the input
-    /// are a [`block`](Nest::block), and those of the output are [`Slots`].
+    /// All lanes and their outputs, if the lanes are reduced together: see [`lanes_together`]. The width of a lane is between
+    /// the two.
     ///
     /// # Panics
-    /// If the elements of a row, or of the output, are not evenly spaced.
+    /// If there are more than two loops.
     #[inline(always)]
-    pub(crate) fn blocks(self, inner: usize, in_rows: bool) -> Runs<'a, T, A> {
-        let (outer, inner) = self.loops.split_at(self.loops.len() - inner);
-        let (last, outer) = innermost(outer);
-        let start = Self { loops: inner, ..self };
-        let (mut slots, mut step) = (1, 1);
-        for l in start.loops.iter().rev().filter(|l| !l.is_reduced()) {
-            if slots == 1 {
-                step = l.strides[0];
-            }
-            assert!(l.strides[0] == step * slots, "elements that are evenly spaced");
-            slots *= l.len.cast_signed();
+    pub(crate) fn together(
+        self,
+        are_together: fn(usize) -> bool,
+    ) -> Result<(&'a [A], usize, &'a mut [T]), Self> {
+        let [outer, lane] = self.last_two();
+        if !lane.is_reduced() || !lanes_together(slice::from_ref(outer), lane, are_together) {
+            return Err(self);
         }
-        let slots = Slots { at: start.out, len: slots.cast_unsigned(), step, array: PhantomData };
-        let by = [last.strides[0], last.strides[1]];
-        let first = Run { block: start.read().block(in_rows), slots, by, at: [0; 2], blocks_left: last.len };
-        Runs { first, outer: Walk::over(outer) }
+        // SAFETY: These are indices of the loops. The lanes are adjacent and follow each other, and so do their outputs, which
+        // are different elements by the invariant; the nest is used up.
+        unsafe {
+            let slots = slice::from_raw_parts_mut(self.out, outer.len);
+            Ok((slice::from_raw_parts(self.read.0, outer.len * lane.len), lane.len, slots))
+        }
+    }
+
+    /// The channels of the innermost two of up to three loops: rows of `K` elements that are reduced to `K` outputs.
+    ///
+    /// # Panics
+    /// If there are more loops, the second last one is not reduced, or its rows have gaps or another width.
+    #[inline(always)]
+    pub(crate) fn channels<const K: usize>(self) -> Channels<'a, T, A, K> {
+        let [outer @ .., rows, row] = self.loops else { unreachable!("two loops") };
+        let outer = outer.last().unwrap_or(&Loop::ONE);
+        assert!(self.loops.len() <= 3 && rows.is_reduced() && rows.is_packed(row, 1), "rows without gaps");
+        assert!(row.len == K && !row.is_reduced(), "outputs that differ");
+        let lanes = Lanes {
+            start: self,
+            by: [outer.strides[0], outer.strides[1]],
+            at: [0; 2],
+            remaining: outer.len,
+            width: rows.len * K,
+        };
+        Channels { lanes, step: row.strides[0] }
+    }
+
+    /// The lanes along the innermost of up to two loops.
+    ///
+    /// # Panics
+    /// If there are more loops, the innermost one is not reduced, or its elements are not adjacent.
+    #[inline(always)]
+    pub(crate) fn lanes(self) -> Lanes<'a, T, A> {
+        let [outer, lane] = self.last_two();
+        assert!(lane.is_reduced() && (lane.strides[1] == 1 || lane.len == 1), "lanes of adjacent elements");
+        let by = [outer.strides[0], outer.strides[1]];
+        Lanes { start: self, by, at: [0; 2], remaining: outer.len, width: lane.len }
     }
 }
 
-/// The steps of [`Nest::blocks`], grouped into runs along the innermost outer loop.
-pub(crate) struct Runs<'a, T, A> {
-    first: Run<'a, T, A>,
-    outer: Walk<'a>,
-}
-
-/// Evenly spaced blocks of equal sizes and strides.
-pub(crate) struct Run<'a, T, A> {
-    block: Block<'a, A>,
-    slots: Slots<'a, T>,
-    /// The strides of the output and of the input between blocks.
+/// Lanes of adjacent elements, each with its output.
+pub(crate) struct Lanes<'a, T, A> {
+    start: Nest<'a, T, (A,)>,
+    /// The strides of the output and of the input between lanes.
     by: [isize; 2],
     /// The offsets of the output and of the input. Not the pointers, as in [`Walk`].
     at: [isize; 2],
-    blocks_left: usize,
+    remaining: usize,
+    width: usize,
 }
 
-impl<T, A> Runs<'_, T, A> {
+impl<T, A> Lanes<'_, T, A> {
+    /// The elements of the next lane, and the pointer to its output.
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<Run<'_, T, A>> {
-        let &[out, read, ..] = self.outer.next(1)?;
-        let Run { block, ref slots, by, blocks_left, .. } = self.first;
-        // Opaque, so that the compiler does not compute values for every variant of a sum before one is chosen.
-        Some(black_box(Run { block, slots: Slots { ..*slots }, by, at: [out, read], blocks_left }))
-    }
-}
-
-impl<T, A> Run<'_, T, A> {
-    /// The same blocks, borrowed for less time.
-    #[inline(always)]
-    pub(crate) fn reborrow(&mut self) -> Run<'_, T, A> {
-        Run { slots: Slots { ..self.slots }, ..*self }
-    }
-
-    /// The number of rows of a block.
-    #[inline(always)]
-    pub(crate) fn rows(&self) -> usize {
-        self.block.rows
-    }
-
-    /// The width of these rows.
-    #[inline(always)]
-    pub(crate) fn width(&self) -> usize {
-        self.block.width
-    }
-
-    #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<(Block<'_, A>, Slots<'_, T>)> {
-        self.blocks_left = self.blocks_left.checked_sub(1)?;
+    fn next_of(&mut self) -> Option<(&[A], *mut T)> {
+        self.remaining = self.remaining.checked_sub(1)?;
         let [out, read] = self.at;
         self.at = [out.wrapping_add(self.by[0]), read.wrapping_add(self.by[1])];
-        let slots = Slots { at: self.slots.at.wrapping_offset(out), ..self.slots };
-        Some((Block { at: self.block.at.wrapping_offset(read), ..self.block }, slots))
+        // SAFETY: These are indices of the loops, along a lane of adjacent elements.
+        let lane = unsafe { slice::from_raw_parts(self.start.read.0.wrapping_offset(read), self.width) };
+        Some((lane, self.start.out.wrapping_offset(out)))
     }
 
-    /// The next block, of rows of adjacent elements.
     #[inline(always)]
-    pub(crate) fn next_dense(&mut self) -> Option<(Block<'_, A, true>, Slots<'_, T>)> {
-        let (block, slots) = self.next()?;
-        let Some(block) = block.dense() else { unreachable!("adjacent elements") };
-        Some((block, slots))
+    pub(crate) fn next(&mut self) -> Option<(&[A], &mut T)> {
+        let (lane, out) = self.next_of()?;
+        // SAFETY: This is an index of the loops, and there is no other reference to the output until the next call.
+        Some((lane, unsafe { &mut *out }))
     }
 }
 
-/// Evenly spaced elements of the output, borrowed exclusively for `'a`.
-pub(crate) struct Slots<'a, T> {
-    at: *mut T,
-    len: usize,
+/// Rows of `K` elements without gaps, and the `K` outputs to which they are reduced.
+pub(crate) struct Channels<'a, T, A, const K: usize> {
+    lanes: Lanes<'a, T, A>,
+    /// The stride between the outputs.
     step: isize,
-    array: PhantomData<&'a mut T>,
 }
 
-impl<'a, T> Slots<'a, T> {
+impl<T, A, const K: usize> Channels<'_, T, A, K> {
     #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// # Panics
-    /// If the elements are not adjacent.
-    #[inline(always)]
-    pub(crate) fn slice(self) -> &'a mut [T] {
-        assert!(self.step == 1 || self.len == 1, "adjacent elements");
-        // SAFETY: These are indices of the nest. The output moves along their loops, so by the invariant they lead to
-        // different elements, and these are adjacent.
-        unsafe { slice::from_raw_parts_mut(self.at, self.len) }
-    }
-
-    /// # Panics
-    /// If there is not exactly one element.
-    #[inline(always)]
-    pub(crate) fn only(self) -> &'a mut T {
-        assert!(self.len == 1, "one element");
-        // SAFETY: The element is at an index of the nest.
-        unsafe { &mut *self.at }
-    }
-
-    /// Calls `then` for each element with its value.
-    #[inline(always)]
-    pub(crate) fn each<V: Clone>(self, values: &[V], mut then: impl FnMut(&mut T, V)) {
-        assert!(values.len() >= self.len, "a value for each element");
-        for (i, value) in values[..self.len].iter().enumerate() {
-            // SAFETY: The element is at an index of the nest. This is the only reference to it.
-            then(unsafe { &mut *self.at.wrapping_offset(i.cast_signed() * self.step) }, value.clone());
-        }
+    pub(crate) fn next(&mut self) -> Option<(&[A], [&mut T; K])> {
+        let step = self.step;
+        let (rows, out) = self.lanes.next_of()?;
+        // SAFETY: These are indices of the loops, which lead to different outputs, and there is no other reference to them
+        // until the next call.
+        Some((rows, array(|k| unsafe { &mut *out.wrapping_offset(k.cast_signed() * step) })))
     }
 }
 
@@ -1237,20 +1168,6 @@ impl<'a, A> Nest<'a, (), (A,)> {
     pub(crate) fn item(self) -> &'a A {
         // SAFETY: Index zero is one of the loops', so the invariant holds for the element.
         unsafe { &*self.read.0 }
-    }
-
-    /// Folds all elements along up to two loops into `start`, row by row.
-    #[inline(always)]
-    pub(crate) fn fold<R>(self, mut start: R, mut f: impl FnMut(R, &A) -> R) -> R {
-        let [(rows, stride), (len, step)] = self.last_two().map(|l| (l.len, l.strides[1]));
-        for i in 0..rows {
-            let at = self.read.0.wrapping_offset(i.cast_signed() * stride);
-            for j in 0..len {
-                // SAFETY: This is an index of the loops, so the invariant holds for the element.
-                start = f(start, unsafe { &*at.wrapping_offset(j.cast_signed() * step) });
-            }
-        }
-        start
     }
 
     /// All elements as a block: one row, or rows along the first loop if `in_rows`.
@@ -1433,18 +1350,6 @@ impl<'a, T> Block<'a, T> {
         unsafe { ArrayView2::from_shape_ptr(shape, self.at) }
     }
 
-    /// The rows as a slice.
-    ///
-    /// # Panics
-    /// If there are gaps within a row or between rows.
-    #[inline(always)]
-    pub(crate) fn slice(self) -> &'a [T] {
-        assert!(self.rows == 1 || self.stride == self.width.cast_signed(), "rows that follow each other");
-        assert!(self.step == 1 || self.width <= 1, "adjacent elements");
-        // SAFETY: The elements of the block, which are adjacent and borrowed.
-        unsafe { slice::from_raw_parts(self.at, self.rows * self.width) }
-    }
-
     /// The block with rows and columns exchanged.
     #[inline(always)]
     pub(crate) fn transposed(self) -> Self {
@@ -1485,6 +1390,14 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
         Self { at, rows, stride: self.step() * width.cast_signed(), width, ..self }
     }
 
+    /// At most `count` rows, from row `from` on.
+    #[inline(always)]
+    pub(crate) fn rows_from(self, from: usize, count: usize) -> Self {
+        let from = from.min(self.rows);
+        let at = self.at.wrapping_offset(self.stride * from.cast_signed());
+        Self { at, rows: count.min(self.rows - from), ..self }
+    }
+
     /// The same rows from column `from` on, at most `width` wide.
     #[inline(always)]
     pub(crate) fn columns_from(self, from: usize, width: usize) -> Self {
@@ -1514,6 +1427,14 @@ impl<'a, T> Block<'a, T, true> {
 }
 
 impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
+    /// Clones the elements of the only row.
+    #[inline(always)]
+    pub(crate) fn clone_to(self, copies: &mut [T]) {
+        for (column, copy) in copies.iter_mut().enumerate() {
+            *copy = self.get(0, column).clone();
+        }
+    }
+
     /// For each of `C` columns from `column` on, the elements of `R` rows from `row` on, combined by [`by_halves`].
     ///
     /// # Panics
@@ -1523,7 +1444,7 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
         self,
         row: usize,
         column: usize,
-        op: &impl Fn(T, T) -> T,
+        by: impl Operation<T>,
     ) -> [T; C] {
         assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
         assert!(column <= self.width && C <= self.width - column, "columns of the block");
@@ -1534,19 +1455,19 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
                 // SAFETY: Row `row + r` and column `column + j` are in the block, whose elements are borrowed.
                 unsafe { (*at.offset(r.cast_signed() * self.stride + j.cast_signed() * self.step())).clone() }
             });
-            by_halves(column, op)
+            by_halves(column, by)
         })
     }
 }
 
 /// Combines the second half of `N` terms with the first until one is left.
 #[inline(always)]
-pub(crate) fn by_halves<T: Clone, const N: usize>(mut x: [T; N], op: &impl Fn(T, T) -> T) -> T {
+pub(crate) fn by_halves<T: Clone, const N: usize>(mut x: [T; N], by: impl Operation<T>) -> T {
     let mut remaining = N;
     while remaining > 1 {
         let (half, mut i) = (remaining / 2, 0);
         while i < half {
-            x[i] = op(x[i].clone(), x[remaining - half + i].clone());
+            x[i] = by.apply(x[i].clone(), x[remaining - half + i].clone());
             i += 1;
         }
         remaining -= half;

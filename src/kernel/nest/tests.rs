@@ -3,11 +3,11 @@
 extern crate std;
 
 use super::*;
+use crate::kernel::combine::{ClosureOp, Plus};
 use crate::kernel::loops::{is_adjacent, steps};
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
-use core::ops::Add;
-use ndarray::{Array, Array1, Array2, Array3, ArrayViewMut1, Axis, Ix3, s};
+use ndarray::{Array, Array1, Array2, Array3, ArrayView3, ArrayViewMut1, Axis, Ix3, s};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The message of the panic.
@@ -366,14 +366,10 @@ impl Visit<u64, Read> for Products {
 }
 
 impl Reducer<u64, Read> for Products {
-    type Op = fn(u64, u64) -> u64;
+    type Op = Plus;
 
-    fn op(&self) -> &Self::Op {
-        &(u64::wrapping_add as fn(u64, u64) -> u64)
-    }
-
-    fn identity(&self) -> u64 {
-        0
+    fn op(&self) -> Plus {
+        Plus
     }
 
     fn make(&mut self, (&a, &b): (&u32, &u32)) -> u64 {
@@ -450,7 +446,8 @@ fn items<const DENSE: bool>(block: Block<'_, u32, DENSE>) -> Vec<Vec<u32>> {
 
 #[test]
 fn blocks_are_the_elements_along_the_loops() {
-    let op = |a: u32, b: u32| 1000 * a + b;
+    let apply = |a: u32, b: u32| 1000 * a + b;
+    let op = ClosureOp { identity: &0, op: &apply };
     for array in (0..LAYOUTS).map(|which| layout(which, number)) {
         let mut out = Array3::from_elem(array.raw_dim(), 0_u32);
         let mut plan = LoopPlan::new();
@@ -473,7 +470,7 @@ fn blocks_are_the_elements_along_the_loops() {
             assert_eq!(items(block.columns_from(width + 1, 2)), [[0; 0]]);
             assert_eq!(items(block.cut(1, 2, 1)), [[row[1]], [row[2]]]);
             assert_eq!(items(block.transposed()), row.chunks(1).collect::<Vec<_>>());
-            assert_eq!(block.columns::<1, 1>(0, 2, &op), [row[2]]);
+            assert_eq!(block.columns::<1, 1>(0, 2, op), [row[2]]);
             assert_eq!(block.dense().is_some(), block.step == 1);
             if let Some(block) = block.dense() {
                 assert_eq!((block.row(0), items(block)), (row, vec![row.to_vec()]));
@@ -485,11 +482,11 @@ fn blocks_are_the_elements_along_the_loops() {
             let block = block.block(true);
             let rows: Vec<_> = rows.by_ref().take(block.rows()).collect();
             assert_eq!(items(block), rows);
-            let expected = [1, 2].map(|j| op(rows[1][j], rows[2][j]));
-            assert_eq!(block.columns::<2, 1>(1, 2, &op), expected[1..]);
-            assert_eq!(block.columns::<2, 2>(1, 1, &op), expected);
+            let expected = [1, 2].map(|j| apply(rows[1][j], rows[2][j]));
+            assert_eq!(block.columns::<2, 1>(1, 2, op), expected[1..]);
+            assert_eq!(block.columns::<2, 2>(1, 1, op), expected);
             if let Some(block) = block.dense() {
-                assert_eq!(block.columns::<2, 2>(1, 1, &op), expected);
+                assert_eq!(block.columns::<2, 2>(1, 1, op), expected);
             }
         }
     }
@@ -498,11 +495,11 @@ fn blocks_are_the_elements_along_the_loops() {
 #[test]
 fn halves_are_combined() {
     let numbers: [String; 8] = array(|i| i.to_string());
-    let op = |a: String, b: String| a + "+" + &b + ",";
-    assert_eq!(by_halves(numbers.clone(), &op), "0+4,+2+6,,+1+5,+3+7,,,");
+    let op = ClosureOp { identity: &String::new(), op: &|a: String, b: String| a + "+" + &b + "," };
+    assert_eq!(by_halves(numbers.clone(), op), "0+4,+2+6,,+1+5,+3+7,,,");
     let [a, b, c, ..] = numbers;
-    assert_eq!(by_halves([a.clone(), b.clone(), c], &op), "0+2,+1,");
-    assert_eq!([by_halves([a.clone()], &op), by_halves([a, b], &op)], ["0", "0+1,"]);
+    assert_eq!(by_halves([a.clone(), b.clone(), c], op), "0+2,+1,");
+    assert_eq!([by_halves([a.clone()], op), by_halves([a, b], op)], ["0", "0+1,"]);
 }
 
 #[test]
@@ -755,19 +752,21 @@ fn parts_of_blocks_that_do_not_exist() {
     assert_eq!([(1, 3, 4), (0, usize::MAX, 2), (12, 1, 1)].map(cut), ["rows within the row"; 3]);
     let get = |(i, j)| panics(|| *rows.get(i, j));
     assert_eq!([(3, 0), (0, 4), (usize::MAX, 0)].map(get), ["an element of the block"; 3]);
-    let columns = |row, column| rows.columns::<2, 3>(row, column, &u32::add);
+    let columns = |row, column| rows.columns::<2, 3>(row, column, Plus);
     assert_eq!(columns(1, 1), [14, 16, 18]);
     let without_rows = |row| panics(|| columns(row, 0).len());
     assert_eq!([2, 4, usize::MAX].map(without_rows), ["rows of the block"; 3]);
     let without_columns = |column| panics(|| columns(0, column).len());
     assert_eq!([2, usize::MAX].map(without_columns), ["columns of the block"; 2]);
     assert_eq!(panics(|| rows.row(3).len()), "a row of the block");
-    assert_eq!(Block::from(row).slice(), slice);
-    assert_eq!(Block::from(rows).slice(), slice);
-    let gaps = Block::from(rows.columns_from(0, 3));
-    assert_eq!(panics(|| gaps.slice().len()), "rows that follow each other");
-    let column = Block::from(rows.columns_from(0, 1)).transposed();
-    assert_eq!(panics(|| column.slice().len()), "adjacent elements");
+    assert_eq!(items(rows.rows_from(1, 9)), [[4, 5, 6, 7], [8, 9, 10, 11]]);
+    assert_eq!(
+        [rows.rows_from(2, 1).rows(), rows.rows_from(3, 1).rows(), rows.rows_from(9, 1).rows()],
+        [1, 0, 0]
+    );
+    let mut copies = [0; 3];
+    row.columns_from(4, 3).clone_to(&mut copies);
+    assert_eq!(copies, [4, 5, 6]);
     assert_eq!(rows.columns_from(1, 1).row(2), [9]);
 }
 
@@ -820,7 +819,7 @@ fn dense_blocks() {
     // a single column is dense, whatever its stride
     let column = a.columns_from(2, 1).dense().expect("one column");
     assert_eq!(items(column), [[2], [6], [10]]);
-    assert_eq!(column.columns::<3, 1>(0, 0, &u32::add), [18]);
+    assert_eq!(column.columns::<3, 1>(0, 0, Plus), [18]);
     assert_eq!([column.row(0), column.row(2)], [[2], [10]]);
     assert_eq!(items(b.columns_from(1, 1).dense().expect("one column")), [[4], [5], [6], [7]]);
 }
@@ -888,72 +887,74 @@ fn slots_with_values() {
 }
 
 #[test]
-fn rows_of_small_sums() {
+fn lanes_of_sums() {
     let x = Array2::from_shape_fn((3, 4), |(i, j)| 10 * i + j);
-    let mut out = Array2::from_elem((8, 8), 0_u16);
-    // rows of a matrix, and columns that are not adjacent, to adjacent outputs and others
-    for (x, axis) in [(x.view(), 0), (x.t(), 1), (x.slice(s![.., ..;2]), 0), (x.slice(s![.., ..;2]), 1)] {
-        let kept = x.len_of(Axis(1 - axis));
-        for step in [1, 2, -1_isize] {
-            let mut room = [Loop::ONE; 2];
-            let mut out = out.row_mut(0);
-            out.slice_collapse(s![..kept.cast_signed() * step.abs(); step]);
-            let mut out = Output::of(&mut out);
-            let nest = Nest::small_sum(&mut room, &Input::of(&x), &mut out, &|i| i == axis);
-            let rows = nest.expect("few elements").rows();
-            assert_eq!(rows.is_ok(), step == 1);
-            let Ok((rows, slots)) = rows else { continue };
-            assert_eq!((rows.rows(), slots.len()), (x.len_of(Axis(axis)), kept));
-            for (i, j) in ndarray::indices((rows.rows(), kept)) {
-                assert_eq!(rows.get(i, j), &x[if axis == 0 { [i, j] } else { [j, i] }]);
+    // without gaps between lanes and between outputs, and with either
+    for (width, step) in [(4, 1), (3, 1), (4, 2), (4, -1_isize), (3, -2)] {
+        for is_transposed in [false, true] {
+            let (lanes, mut room, mut out) = (x.slice(s![.., ..width]), [Loop::ONE; 2], [9_usize; 6]);
+            let mut slots = ArrayViewMut1::from(&mut out[..3 * step.unsigned_abs()]);
+            slots.slice_collapse(s![..;step]);
+            let (view, axis) = if is_transposed { (lanes.t(), 0) } else { (lanes.view(), 1) };
+            let (input, mut output) = (Input::of(&view), Output::of(&mut slots));
+            let nest = Nest::small_sum(&mut room, &input, &mut output, &|i| i == axis).expect("few elements");
+            let nest = match nest.together(|width| width == 4) {
+                Ok((all, found, slots)) => {
+                    assert_eq!((found, width, step), (4, 4, 1), "lanes without gaps");
+                    assert!(all.iter().eq(lanes) && slots.len() == 3);
+                    continue;
+                }
+                Err(nest) => nest,
+            };
+            assert_ne!((width, step), (4, 1));
+            let (mut each, mut seen) = (nest.lanes(), Vec::new());
+            while let Some((lane, slot)) = each.next() {
+                *slot = lane[0];
+                seen.push(lane.to_vec());
             }
+            assert!(lanes.rows().into_iter().map(|row| row.to_vec()).eq(seen));
+            assert!(slots.iter().eq(x.column(0)));
         }
     }
 }
 
 #[test]
-fn lanes_of_small_sums() {
-    let x = Array2::from_shape_fn((3, 4), |(i, j)| 10 * i + j);
-    // without gaps between lanes and between outputs, and with either
-    for (width, step) in [(4, 1), (3, 1), (4, 2), (4, -1_isize), (3, -2), (1, 1)] {
-        for is_transposed in [false, true] {
-            let lanes = x.slice(s![.., ..width]);
-            let mut room = [Loop::ONE; 2];
-            let mut out = [9_u16; 6];
-            let mut slots = ArrayViewMut1::from(&mut out[..3 * step.unsigned_abs()]);
-            slots.slice_collapse(s![..;step]);
-            let (view, axis) = if is_transposed { (lanes.t(), 0) } else { (lanes.view(), 1) };
-            let mut slots = Output::of(&mut slots);
-            let nest = Nest::small_sum(&mut room, &Input::of(&view), &mut slots, &|i| i == axis);
-            let lanes_and_slots = nest.expect("few elements").lanes(|width| width == 4);
-            // lanes of one element are rows
-            assert_eq!(lanes_and_slots.is_ok(), width > 1);
-            let Ok(mut run) = lanes_and_slots else { continue };
-            assert_eq!([run.rows(), run.width()], [if (width, step) == (4, 1) { 3 } else { 1 }, width]);
-            let mut seen = Vec::new();
-            while let Some((block, slots)) = run.next() {
-                assert_eq!(block.rows(), slots.len());
-                slots.each(&[7; 3], |slot, value| *slot = value);
-                seen.extend(block.slice().chunks(width).map(<[usize]>::to_vec));
-            }
-            assert!(
-                seen.iter().eq(lanes.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>().iter())
-            );
-            assert_eq!(out.iter().filter(|&&slot| slot == 7).count(), 3);
+fn channels_of_sums() {
+    let x = Array3::from_shape_fn((2, 5, 3), |(i, j, k)| 100 * i + 10 * j + k);
+    for step in [1, 2_isize] {
+        let (mut plan, mut out) = (LoopPlan::new(), Array3::from_elem((2, 1, 3 * step.unsigned_abs()), 0));
+        let mut every = out.slice_mut(s![.., .., ..;step]);
+        let nest = Nest::sum(&mut plan, Input::of(&x), Output::of(&mut every), &|_| false);
+        let mut channels = nest.expect("an index").channels::<3>();
+        let mut seen = Vec::new();
+        while let Some((rows, slots)) = channels.next() {
+            seen.push(rows.to_vec());
+            slots.into_iter().zip(rows).for_each(|(slot, &first)| *slot = first);
         }
+        assert!(x.outer_iter().map(|image| image.iter().copied().collect::<Vec<_>>()).eq(seen));
+        assert_eq!(every, x.slice(s![.., ..1, ..]));
     }
-    // two reduced loops, and lanes of strided elements
-    let mut out = Array1::from_elem(4, 0_u8);
-    let (columns, total) = (&mut out.view_mut(), &mut Array2::from_elem((1, 1), 0_u8));
-    let is_lanes = |out: Output<'_, u8>, x: &ArrayView2<'_, usize>, axis| {
-        let (mut room, mut out) = ([Loop::ONE; 2], out);
-        let nest = Nest::small_sum(&mut room, &Input::of(x), &mut out, &|i| i == axis);
-        nest.expect("few elements").lanes(|_| true).is_ok()
+}
+
+#[test]
+fn lanes_and_channels_that_do_not_exist() {
+    let (x, mut out) = (Array3::from_elem((2, 5, 3), 0_u8), Array3::from_elem((2, 1, 3), 0_u8));
+    let mut message = |x: ArrayView3<'_, u8>, with: fn(Nest<'_, u8, (u8,)>)| {
+        let mut plan = LoopPlan::new();
+        panics(|| {
+            let nest = Nest::sum(&mut plan, Input::of(&x), Output::of(&mut out), &|_| false);
+            with(nest.expect("an index"));
+        })
     };
-    assert!(!is_lanes(Output::of(columns), &x.view(), 0));
-    assert!(is_lanes(Output::of(total), &x.view(), 9));
-    assert!(!is_lanes(Output::of(total), &x.slice(s![.., ..3]), 9));
-    assert!(!is_lanes(Output::of(total), &x.slice(s![..1, ..;2]), 9));
+    let lanes: fn(Nest<'_, u8, (u8,)>) = |nest| {
+        let mut rows = nest.walk(2);
+        rows.next().expect("an index").lanes();
+    };
+    assert_eq!(message(x.view(), lanes), "lanes of adjacent elements");
+    assert_eq!(message(x.view(), |nest| _ = nest.channels::<2>()), "outputs that differ");
+    let gap = Array3::from_elem((2, 5, 4), 0_u8);
+    let gap = gap.slice(s![.., .., ..3]);
+    assert_eq!(message(gap, |nest| _ = nest.channels::<3>()), "rows without gaps");
 }
 
 #[test]
