@@ -172,7 +172,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn shapes(&self) -> Vec<String> {
-        self.0.request.shapes.iter().map(ToString::to_string).collect()
+        self.0.request.shapes.iter().map(|shape| shape.text.clone()).collect()
     }
 
     /// The first axis at fault, if the error is about an axis. It is counted as in the message: in the
@@ -243,34 +243,25 @@ impl BroadcastError {
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
         let request = Request::new::<&[usize]>(&operation::READ, &[]).text(text);
         let detail = format!("position {position} needs {expected}");
-        request.error(ErrorKind::InvalidText, detail).at(position as i128, [], [])
+        request.error(ErrorKind::InvalidText, detail).at(position as i128, &[], &[])
     }
 
     /// The same error with an axis, its carets and the sizes at fault.
     #[cold]
-    pub(crate) fn at<const M: usize, const N: usize>(
-        mut self,
-        axis: i128,
-        marks: [Mark; M],
-        sizes: [String; N],
-    ) -> Self {
-        (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.into(), sizes.into());
+    pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[String]) -> Self {
+        (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.to_vec(), sizes.to_vec());
         self
     }
 }
 
-impl Request {
-    /// An error with `detail` after the colon.
-    #[cold]
-    pub(crate) fn error(self, kind: ErrorKind, detail: String) -> BroadcastError {
-        self.error_of(kind, String::new(), detail)
-    }
-
-    /// An error with "`place` has `detail`" after the colon.
-    #[cold]
-    pub(crate) fn error_of(self, kind: ErrorKind, place: String, detail: String) -> BroadcastError {
-        let (axis, sizes, operands, marks) = (None, Vec::new(), None, Vec::new());
-        BroadcastError(Box::new(Report { kind, request: self, place, detail, axis, sizes, operands, marks }))
+impl Report {
+    /// The end of the message, with `has` between the place and what is wrong there.
+    fn detail(&self, has: &str) -> String {
+        if self.place.is_empty() {
+            self.detail.clone()
+        } else {
+            format!("{}{has}{}", self.place, self.detail)
+        }
     }
 }
 
@@ -278,22 +269,15 @@ impl Request {
 /// contain the code for pictures.
 pub(crate) struct Line<'a>(pub(crate) &'a BroadcastError);
 
-impl Line<'_> {
-    fn detail(&self) -> String {
-        let Report { place, detail, .. } = &*self.0.0;
-        if place.is_empty() { detail.clone() } else { format!("{place} has {detail}") }
-    }
-}
-
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {}: {}", self.0.0.request, self.detail())
+        write!(f, "cannot {}: {}", self.0.0.request, self.0.0.detail(" has "))
     }
 }
 
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Some(self).filter(|_| f.alternate()).and_then(Self::picture) {
+        match if f.alternate() { self.picture() } else { None } {
             Some(picture) => write!(f, "cannot {}\n{picture}", self.0.request),
             None => write!(f, "{}", Line(self)),
         }

@@ -1,12 +1,12 @@
 //! Pictures: shapes in rows, each size in the column of its axis.
 
 use super::operation::Layout;
-use super::{BroadcastError, ErrorKind, Line, Mark, Report, Request, Shape};
+use super::{BroadcastError, ErrorKind, Mark, Report, Request, Shape};
 use alloc::{format, string::String, vec, vec::Vec};
 
 /// A shape's sizes with their columns, in ascending order.
-struct Row {
-    cells: Vec<(usize, String)>,
+struct Row<'a> {
+    cells: Vec<(usize, &'a str)>,
     frame: Frame,
 }
 
@@ -24,10 +24,10 @@ enum Frame {
 }
 
 /// The rows of a picture and their common columns.
-struct Drawing {
-    rows: Vec<Row>,
-    /// The start and end of each column.
-    columns: Vec<(usize, usize)>,
+struct Drawing<'a> {
+    rows: Vec<Row<'a>>,
+    /// The end of each column.
+    ends: Vec<usize>,
     /// The number of columns before the bases or, for named and placed axes, of the target.
     batch: usize,
 }
@@ -35,59 +35,76 @@ struct Drawing {
 /// The width of an indentation and a bracket.
 const START: usize = 3;
 
-impl Drawing {
-    fn new(request: &Request) -> Self {
+impl<'a> Drawing<'a> {
+    fn new(request: &'a Request) -> Self {
         let (rows, batch) = match request.operation.layout {
             Layout::Alone => (Vec::new(), 0),
             Layout::Along | Layout::Placed | Layout::Summed | Layout::SummedToPlaced => by_axis(request),
             Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(request),
         };
-        let cells = || rows.iter().flat_map(|row| &row.cells);
-        let mut widths = vec![0; cells().map(|&(column, _)| column + 1).max().unwrap_or(0)];
-        for (column, text) in cells() {
-            widths[*column] = text.len().max(widths[*column]);
+        // the widths of the columns, then their ends
+        let mut ends = Vec::new();
+        let mut next = START;
+        for row in &rows {
+            if batch == 0 && row.frame == Frame::Batch {
+                next = START + 2;
+            }
+            for (column, text) in &row.cells {
+                if ends.len() <= *column {
+                    ends.resize(column + 1, 0);
+                }
+                ends[*column] = text.len().max(ends[*column]);
+            }
         }
-        let only_base = batch == 0 && rows.iter().any(|row| row.frame == Frame::Batch);
-        let mut next = if only_base { START + 2 } else { START };
-        let column = |width| {
-            let start = next;
-            next += width + 2;
-            (start, start + width)
-        };
-        Self { columns: widths.into_iter().map(column).collect(), rows, batch }
+        for end in &mut ends {
+            *end += next;
+            next = *end + 2;
+        }
+        Self { rows, ends, batch }
     }
 
     /// The rows as text, unless there are far more spaces than sizes.
     fn lines(&self) -> Option<Vec<String>> {
-        let sizes: usize = self.rows.iter().flat_map(|row| &row.cells).map(|(_, text)| text.len() + 2).sum();
-        let area = self.rows.len().saturating_mul(self.end_of(self.columns.len()));
-        (area <= 8 * (sizes + 100)).then(|| self.rows.iter().map(|row| self.line(row)).collect())
+        let (mut sizes, mut lines) = (100, Vec::new());
+        for row in &self.rows {
+            for (_, text) in &row.cells {
+                sizes += text.len() + 2;
+            }
+        }
+        if self.rows.len().saturating_mul(self.end_of(self.ends.len())) > 8 * sizes {
+            return None;
+        }
+        for row in &self.rows {
+            lines.push(self.line(row));
+        }
+        Some(lines)
     }
 
     /// The end of the first `columns` columns.
     fn end_of(&self, columns: usize) -> usize {
-        columns.checked_sub(1).and_then(|last| self.columns.get(last)).map_or(START, |column| column.1)
+        if columns == 0 || columns > self.ends.len() { START } else { self.ends[columns - 1] }
     }
 
-    fn line(&self, row: &Row) -> String {
+    fn line(&self, row: &Row<'_>) -> String {
+        let batch = self.end_of(self.batch);
         let (open, start, close) = match row.frame {
             Frame::Shape => ("[", START, "]"),
-            Frame::Base => ("[", self.end_of(self.batch) + 2, "]"),
+            Frame::Base => ("[", batch + 2, "]"),
             Frame::Batch => ("(", START, ")"),
             Frame::Unranked => return "  *".into(),
         };
-        let (mut line, batch) = (" ".repeat(start - 1) + open, self.end_of(self.batch));
+        let mut line = " ".repeat(start - 1) + open;
         let mut before_base = row.frame == Frame::Batch;
         for (i, (column, text)) in row.cells.iter().enumerate() {
             if before_base && *column >= self.batch {
                 pad(&mut line, batch);
-                line.push(';');
+                line += ";";
                 before_base = false;
             } else if i > 0 {
-                line.push(',');
+                line += ",";
             }
-            pad(&mut line, self.columns[*column].1 - text.len());
-            line.push_str(text);
+            pad(&mut line, self.ends[*column] - text.len());
+            line += text;
         }
         if before_base || row.cells.is_empty() {
             pad(&mut line, batch);
@@ -104,7 +121,7 @@ impl Drawing {
             Mark::Shape(..) if layout == Layout::SummedToPlaced => return None,
             Mark::Shape(shape, axis) => self.rows.get(shape)?.cells.get(axis)?.0,
         };
-        self.columns.get(column).map(|&(_, end)| end - 1)
+        Some(self.ends.get(column)? - 1)
     }
 }
 
@@ -116,66 +133,66 @@ fn pad(line: &mut String, width: usize) {
 }
 
 /// The rows of shapes aligned at the right, and the number of columns before the base.
-fn right(request: &Request) -> (Vec<Row>, usize) {
-    let (layout, operands) = (request.operation.layout, request.operands().len());
-    let frame = |(k, shape): (usize, &Shape)| match shape.base {
-        _ if shape.is_unranked() => Frame::Unranked,
-        Some(_) => Frame::Batch,
-        None if layout == Layout::TargetIsBase && k >= operands => Frame::Base,
-        None => Frame::Shape,
-    };
-    let rows = request.shapes.iter().enumerate().map(|(k, shape)| {
-        let (cells, frame) = (shape.cells(), frame((k, shape)));
-        let base = if frame == Frame::Base { cells.len() } else { shape.base.unwrap_or(0).min(cells.len()) };
-        (cells, frame, base)
-    });
-    let rows: Vec<_> = rows.collect();
-    let batch = rows.iter().map(|(cells, _, base)| cells.len() - base).max().unwrap_or(0);
-    let bases = rows.iter().map(|&(_, _, base)| base).max().unwrap_or(0);
-    let row = |(cells, frame, base): (Vec<String>, Frame, usize)| {
-        let from = batch + if layout == Layout::RightBases { bases - base } else { 0 };
-        let columns = (batch + base - cells.len()..batch).chain(from..);
-        Row { cells: columns.zip(cells).collect(), frame }
-    };
-    (rows.into_iter().map(row).collect(), batch)
+fn right(request: &Request) -> (Vec<Row<'_>>, usize) {
+    let layout = request.operation.layout;
+    let (mut batch, mut bases, mut shapes, mut rows) = (0, 0, Vec::new(), Vec::new());
+    for (k, shape) in request.shapes.iter().enumerate() {
+        let cells = shape.cells();
+        let (frame, base) = match shape.base {
+            _ if shape.text.starts_with('*') => (Frame::Unranked, 0),
+            Some(base) => (Frame::Batch, base.min(cells.len())),
+            None if layout == Layout::TargetIsBase && k >= request.operands => (Frame::Base, cells.len()),
+            None => (Frame::Shape, 0),
+        };
+        batch = batch.max(cells.len() - base);
+        bases = bases.max(base);
+        shapes.push((cells, frame, base));
+    }
+    for (cells, frame, base) in shapes {
+        let own_batch = cells.len() - base;
+        let base_start = batch + if layout == Layout::RightBases { bases - base } else { 0 };
+        let columns = (batch - own_batch..batch).chain(base_start..);
+        rows.push(Row { cells: columns.zip(cells).collect(), frame });
+    }
+    (rows, batch)
 }
 
 /// The rows of the target and, above it, the array's sizes at their axes, or `*` at the named axes. For a
 /// sum, the rows of the array and, below it, `*` or the target's sizes.
-fn by_axis(request: &Request) -> (Vec<Row>, usize) {
+fn by_axis(request: &Request) -> (Vec<Row<'_>>, usize) {
     let (layout, axes) = (request.operation.layout, &request.axes);
-    let (mut array, mut target) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
+    let is_sum = matches!(layout, Layout::Summed | Layout::SummedToPlaced);
     let placed = matches!(layout, Layout::Placed | Layout::SummedToPlaced);
-    if layout == Layout::SummedToPlaced {
-        (array, target) = (target, array);
-    }
-    let own = if layout == Layout::Summed { Vec::new() } else { array.cells() };
-    let ndim = target.cells().len();
+    // the shape with all axes, and the sizes that are written at some of them
+    let (first, last) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
+    let (whole, part) = if is_sum { (first, last) } else { (last, first) };
+    let own = if layout == Layout::Summed { Vec::new() } else { part.cells() };
+    let all = whole.cells();
+    let ndim = all.len();
     let width = if layout == Layout::Along { ndim.max(own.len() + axes.len()) } else { ndim };
-    let mut cells = vec![None; width];
-    // whether each axis of the array has its own place
+    let mut texts = vec![None; width];
+    // whether each size has a place of its own
     let mut fits = !placed || own.len() == axes.len();
     let mut own = own.into_iter();
     for &axis in axes {
         let position = usize::try_from(if axis < 0 { axis + ndim as i128 } else { axis });
-        match (position.ok().and_then(|position| cells.get_mut(position)), placed) {
-            (Some(cell @ None), true) => *cell = own.next(),
+        match (position.ok().and_then(|position| texts.get_mut(position)), placed) {
+            (Some(text @ None), true) => *text = own.next(),
             (_, true) => fits = false,
-            (Some(cell), _) => *cell = Some("*".into()),
-            (None, _) => {}
+            (Some(text), false) => *text = Some("*"),
+            (None, false) => {}
         }
     }
-    for (cell, size) in cells.iter_mut().filter(|cell| cell.is_none()).zip(own) {
-        *cell = Some(size);
+    let mut cells = Vec::with_capacity(width);
+    for (axis, text) in texts.into_iter().enumerate() {
+        if let Some(text) = text.or_else(|| own.next()) {
+            cells.push((axis, text));
+        }
     }
-    let frame = |shape: &Shape| if shape.is_unranked() { Frame::Unranked } else { Frame::Shape };
-    let mut rows =
-        vec![Row { cells: target.cells().into_iter().enumerate().collect(), frame: frame(target) }];
-    let cells = cells.into_iter().enumerate().filter_map(|(axis, text)| Some((axis, text?)));
-    let row = Row { cells: cells.collect(), frame: frame(array) };
-    if fits && (layout != Layout::Summed || !row.cells.is_empty()) {
-        let is_below = matches!(layout, Layout::Summed | Layout::SummedToPlaced);
-        rows.insert(usize::from(is_below), row);
+    let frame = |shape: &Shape| if shape.text.starts_with('*') { Frame::Unranked } else { Frame::Shape };
+    let mut rows = vec![Row { cells: all.into_iter().enumerate().collect(), frame: frame(whole) }];
+    if fits && (layout != Layout::Summed || !cells.is_empty()) {
+        rows.insert(usize::from(is_sum), Row { cells, frame: frame(part) });
     }
     (rows, ndim)
 }
@@ -183,30 +200,27 @@ fn by_axis(request: &Request) -> (Vec<Row>, usize) {
 impl BroadcastError {
     /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
-        let report = &*self.0;
-        let (mut lines, carets): (_, Vec<usize>) = if report.kind == ErrorKind::InvalidText {
-            let before: String = report.request.text.chars().take(self.position()?).collect();
-            let quoted = format!("{before:?}").chars().count() - 1;
-            (Vec::new(), vec!["cannot read ".len() + quoted])
+        let Report { kind, request, marks, .. } = &*self.0;
+        let (mut lines, mut carets) = (Vec::new(), Vec::new());
+        if *kind == ErrorKind::InvalidText {
+            let before: String = request.text.chars().take(self.position()?).collect();
+            carets.push("cannot read ".len() + format!("{before:?}").chars().count() - 1);
         } else {
-            let grid = Drawing::new(&report.request);
-            let layout = report.request.operation.layout;
-            let carets = report.marks.iter().filter_map(|&mark| grid.caret(mark, layout)).collect();
-            (grid.lines()?, carets)
-        };
-        if lines.len() + carets.len() < 2 && report.kind != ErrorKind::InvalidText {
-            return None;
+            let drawing = Drawing::new(request);
+            lines = drawing.lines()?;
+            for &mark in marks {
+                carets.extend(drawing.caret(mark, request.operation.layout));
+            }
+            if lines.len() + carets.len() < 2 {
+                return None;
+            }
         }
-        let Report { place, detail, .. } = report;
-        let mut last: String = (0..carets.iter().max().map_or(1, |last| last + 1))
-            .map(|at| if carets.contains(&at) { '^' } else { ' ' })
-            .collect();
+        let mut last = String::new();
+        for at in 0..=carets.iter().copied().max().unwrap_or(0) {
+            last.push(if carets.contains(&at) { '^' } else { ' ' });
+        }
         last += " ";
-        if carets.is_empty() || place.is_empty() {
-            last += &Line(self).detail();
-        } else {
-            last.extend([place.as_str(), ": ", detail]);
-        }
+        last += &self.0.detail(if carets.is_empty() { " has " } else { ": " });
         lines.push(last);
         Some(lines.join("\n"))
     }
@@ -216,7 +230,8 @@ impl Request {
     /// The operation, its shapes and the `result` below them.
     pub(crate) fn explained(self, result: &[usize]) -> String {
         let words = format!("{self}");
-        let Some(mut lines) = Drawing::new(&self.to(result)).lines() else {
+        let request = self.to(result);
+        let Some(mut lines) = Drawing::new(&request).lines() else {
             return format!("{words}: the result is {result:?}");
         };
         if let Some(sizes) = lines.pop() {

@@ -1,10 +1,9 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
-use super::TargetShape;
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
-use core::fmt;
+use core::{fmt, slice};
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
 /// The number of one axis: an integer of 8 to 64 bits or [`Axis`]. Sealed.
@@ -31,11 +30,7 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
     note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`"
 )]
 pub trait AxisIndex: Sealed + Copy {
-    /// The position of the axis among `ndim`, or `ndim` or more if there is no such axis.
-    #[doc(hidden)]
-    fn position(self, ndim: usize) -> usize;
-
-    /// The number as it was given, for messages.
+    /// The number as it was given.
     #[doc(hidden)]
     fn number(self) -> i128;
 }
@@ -43,9 +38,6 @@ pub trait AxisIndex: Sealed + Copy {
 impl Sealed for Axis {}
 impl AxisIndex for Axis {
     #[inline]
-    fn position(self, _: usize) -> usize {
-        self.index()
-    }
     fn number(self) -> i128 {
         self.index() as i128
     }
@@ -53,51 +45,15 @@ impl AxisIndex for Axis {
 
 impl<T: AxisIndex> AxisIndex for &T {
     #[inline]
-    fn position(self, ndim: usize) -> usize {
-        T::position(*self, ndim)
-    }
     fn number(self) -> i128 {
         T::number(*self)
     }
 }
 
-/// The position of an axis that may be counted from the end.
-macro_rules! signed {
-    ($($int:ty)*) => {$(
-        impl AxisIndex for $int {
-            #[inline]
-            fn position(self, ndim: usize) -> usize {
-                if self >= 0 {
-                    return usize::try_from(self).unwrap_or(usize::MAX);
-                }
-                let from_end = usize::try_from(self.unsigned_abs()).ok();
-                from_end.and_then(|from_end| ndim.checked_sub(from_end)).unwrap_or(usize::MAX)
-            }
-            fn number(self) -> i128 {
-                self.to_i128()
-            }
-        }
-    )*};
-}
-macro_rules! unsigned {
-    ($($int:ty)*) => {$(
-        impl AxisIndex for $int {
-            #[inline]
-            fn position(self, _: usize) -> usize {
-                usize::try_from(self).unwrap_or(usize::MAX)
-            }
-            fn number(self) -> i128 {
-                self.to_i128()
-            }
-        }
-    )*};
-}
-#[allow(clippy::unnecessary_fallible_conversions, reason = "one macro for all integers")]
-mod integers {
-    use super::super::Size;
-    use super::AxisIndex;
-    signed!(i8 i16 i32 i64 isize);
-    unsigned!(u8 u16 u32 u64 usize);
+/// The position among `ndim` axes of the axis with a number, or `ndim` or more if there is no such axis.
+#[inline]
+fn position(number: i128, ndim: usize) -> usize {
+    usize::try_from(if number < 0 { number + ndim as i128 } else { number }).unwrap_or(usize::MAX)
 }
 
 /// Axes of an array, by number.
@@ -135,101 +91,96 @@ pub trait Axes: Sealed {
     /// run time.
     type Count: Dimension;
 
+    /// The type of one axis.
+    #[doc(hidden)]
+    type Index: AxisIndex;
+
+    /// The axes as they were given.
+    #[doc(hidden)]
+    fn list(&self) -> &[Self::Index];
+
     /// The number of axes.
     #[doc(hidden)]
-    fn axis_count(&self) -> usize;
+    #[inline]
+    fn axis_count(&self) -> usize {
+        self.list().len()
+    }
 
     /// The position of the `i`-th axis among `ndim`, or `ndim` or more if there is no such axis.
     #[doc(hidden)]
-    fn axis(&self, i: usize, ndim: usize) -> usize;
-
-    /// The number of the `i`-th axis as it was given, for messages.
-    #[doc(hidden)]
-    fn axis_given(&self, i: usize) -> i128;
+    #[inline]
+    fn axis(&self, i: usize, ndim: usize) -> usize {
+        position(self.list()[i].number(), ndim)
+    }
 }
 
 /// A single axis. One implementation serves all integers, so that the compiler knows the count of an integer literal
 /// before it knows its type.
 impl<T: AxisIndex> Axes for T {
     type Count = Dim<[Ix; 1]>;
+    type Index = T;
     #[inline]
-    fn axis_count(&self) -> usize {
-        1
-    }
-    #[inline]
-    fn axis(&self, _: usize, ndim: usize) -> usize {
-        self.position(ndim)
-    }
-    fn axis_given(&self, _: usize) -> i128 {
-        self.number()
+    fn list(&self) -> &[T] {
+        slice::from_ref(self)
     }
 }
 
 /// One implementation for each number of axes: the compiler infers the element type of `[]`, because only one has no axes.
 /// References are listed, because one implementation for all references would overlap with the one for single axes.
 macro_rules! lists {
-    ($([$($T:ident)?] $Self:ty, $Count:ty;)*) => {$(
+    ($([$($T:ident)?] $Self:ty, $Index:ty, $Count:ty;)*) => {$(
         impl$(<$T: AxisIndex>)? Axes for $Self {
             type Count = $Count;
+            type Index = $Index;
             #[inline]
-            fn axis_count(&self) -> usize {
-                self.len()
-            }
-            #[inline]
-            fn axis(&self, i: usize, ndim: usize) -> usize {
-                self[i].position(ndim)
-            }
-            fn axis_given(&self, i: usize) -> i128 {
-                self[i].number()
+            fn list(&self) -> &[$Index] {
+                self.as_ref()
             }
         }
     )*};
 }
 lists! {
-    [] [usize; 0], Dim<[Ix; 0]>;
-    [] &[usize; 0], Dim<[Ix; 0]>;
-    [T] [T; 1], Dim<[Ix; 1]>;
-    [T] &[T; 1], Dim<[Ix; 1]>;
-    [T] [T; 2], Dim<[Ix; 2]>;
-    [T] &[T; 2], Dim<[Ix; 2]>;
-    [T] [T; 3], Dim<[Ix; 3]>;
-    [T] &[T; 3], Dim<[Ix; 3]>;
-    [T] [T; 4], Dim<[Ix; 4]>;
-    [T] &[T; 4], Dim<[Ix; 4]>;
-    [T] [T; 5], Dim<[Ix; 5]>;
-    [T] &[T; 5], Dim<[Ix; 5]>;
-    [T] [T; 6], Dim<[Ix; 6]>;
-    [T] &[T; 6], Dim<[Ix; 6]>;
-    [T] &[T], IxDyn;
-    [T] &&[T], IxDyn;
-    [T] Vec<T>, IxDyn;
-    [T] &Vec<T>, IxDyn;
+    [] [usize; 0], usize, Dim<[Ix; 0]>;
+    [] &[usize; 0], usize, Dim<[Ix; 0]>;
+    [T] [T; 1], T, Dim<[Ix; 1]>;
+    [T] &[T; 1], T, Dim<[Ix; 1]>;
+    [T] [T; 2], T, Dim<[Ix; 2]>;
+    [T] &[T; 2], T, Dim<[Ix; 2]>;
+    [T] [T; 3], T, Dim<[Ix; 3]>;
+    [T] &[T; 3], T, Dim<[Ix; 3]>;
+    [T] [T; 4], T, Dim<[Ix; 4]>;
+    [T] &[T; 4], T, Dim<[Ix; 4]>;
+    [T] [T; 5], T, Dim<[Ix; 5]>;
+    [T] &[T; 5], T, Dim<[Ix; 5]>;
+    [T] [T; 6], T, Dim<[Ix; 6]>;
+    [T] &[T; 6], T, Dim<[Ix; 6]>;
+    [T] &[T], T, IxDyn;
+    [T] &&[T], T, IxDyn;
+    [T] Vec<T>, T, IxDyn;
+    [T] &Vec<T>, T, IxDyn;
 }
 
 impl Sealed for AxisSet {}
-macro_rules! sets {
-    ($($Self:ty)*) => {$(
-        impl Axes for $Self {
-            type Count = IxDyn;
-            #[inline]
-            fn axis_count(&self) -> usize {
-                self.sorted.len()
-            }
-            #[inline]
-            fn axis(&self, i: usize, _: usize) -> usize {
-                self.sorted[i]
-            }
-            fn axis_given(&self, i: usize) -> i128 {
-                self.sorted[i] as i128
-            }
-        }
-    )*};
+impl Axes for AxisSet {
+    type Count = IxDyn;
+    type Index = usize;
+    #[inline]
+    fn list(&self) -> &[usize] {
+        &self.sorted
+    }
 }
-sets!(AxisSet & AxisSet);
+impl Axes for &AxisSet {
+    type Count = IxDyn;
+    type Index = usize;
+    #[inline]
+    fn list(&self) -> &[usize] {
+        &self.sorted
+    }
+}
 
 /// The numbers of the axes as they were given.
 pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
-    (0..axes.axis_count()).map(|i| axes.axis_given(i)).collect()
+    axes.list().iter().map(|axis| axis.number()).collect()
 }
 
 /// A set of axes: sorted, each once.
@@ -273,15 +224,12 @@ impl AxisSet {
     /// # Equivalents
     /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
-        let count = |axis: isize| {
-            if axis < 0 { ndim.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) }
-                .filter(|&position| position < ndim)
-        };
-        if let Some(&axis) = axes.iter().filter(|&&axis| count(axis).is_none()).min() {
-            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(axes.for_message());
-            return Err(request.axis_out_of_bounds(axis as i128, ndim));
+        let is_missing = |&axis: &isize| position(axis.number(), ndim) >= ndim;
+        if let Some(axis) = axes.iter().copied().filter(is_missing).min() {
+            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(positions(&axes));
+            return Err(request.axis_out_of_bounds(axis.number(), ndim));
         }
-        Ok(axes.iter().filter_map(|&axis| count(axis)).collect())
+        Ok(axes.iter().map(|&axis| position(axis.number(), ndim)).collect())
     }
 
     /// The axes in ascending order; see the example of the [type](Self).
@@ -382,24 +330,12 @@ impl AxisMask {
         ndim: usize,
         request: impl FnOnce() -> Request,
     ) -> Result<Self, BroadcastError> {
-        match Self::distinct(axes, ndim) {
-            Ok(mask) => Ok(mask),
-            Err(wrong) => Err(axes_error(axes, wrong, ndim, request())),
-        }
-    }
-
-    /// The mask, or an axis that does not exist or is repeated.
-    #[inline(always)]
-    fn distinct<X: Axes>(axes: &X, ndim: usize) -> Result<Self, usize> {
-        let each = || (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
-        if let Some(axis) = each().find(|&axis| axis >= ndim) {
-            return Err(axis);
-        }
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
-        for axis in each() {
-            if mask.contains(axis) {
-                return Err(axis);
+        for i in 0..axes.axis_count() {
+            let axis = axes.axis(i, ndim);
+            if axis >= ndim || mask.contains(axis) {
+                return Err(axes_error(&positions(axes), axis, ndim, request()));
             }
             if ndim > 64 {
                 mask.flags[axis] = true;
@@ -422,12 +358,11 @@ impl AxisMask {
     }
 }
 
-/// The error of axes. The axis `wrong` does not exist or is repeated.
+/// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
 #[cold]
-fn axes_error<X: Axes>(axes: &X, wrong: usize, ndim: usize, request: Request) -> BroadcastError {
-    let missing = (0..axes.axis_count()).filter(|&i| axes.axis(i, ndim) >= ndim);
-    match missing.map(|i| axes.axis_given(i)).min() {
-        Some(first) => request.axis_out_of_bounds(first, ndim),
+fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
+    match numbers.iter().copied().filter(|&axis| position(axis, ndim) >= ndim).min() {
+        Some(smallest) => request.axis_out_of_bounds(smallest, ndim),
         None => request.duplicate_axis(wrong as i128),
     }
 }

@@ -1,6 +1,6 @@
 //! Target shapes, and the shape of an array that is broadcast to one.
 
-use super::{checked_len, sizes, sizes_mut, stretches};
+use super::{AxisIndex, checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
@@ -26,26 +26,16 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
     label = "not a size",
     note = "sizes are integers of 8 to 64 bits, signed where -1 should stand for the array's own size"
 )]
-pub trait Size: Sealed + Copy {
-    /// The integer, widened so that any type fits.
+pub trait Size: AxisIndex {
+    /// Whether the integers are unsigned, so that none can be -1.
     #[doc(hidden)]
-    fn to_i128(self) -> i128;
+    const PLAIN: bool;
+}
 
-    /// The integer as `isize`, or `isize::MIN` if it does not fit, which is never a size.
-    #[doc(hidden)]
-    fn size_bits(self) -> isize;
-
-    /// Whether this is `usize`.
-    #[doc(hidden)]
-    const PLAIN: bool = false;
-
-    /// The integers as a slice of `usize`, if they are of that type.
-    #[doc(hidden)]
-    #[inline]
-    #[must_use]
-    fn as_usizes(_: &[Self]) -> Option<&[usize]> {
-        None
-    }
+/// The integer as the bits of an `isize`. One that does not fit becomes `isize::MIN`, which is never a size.
+#[inline]
+fn size_bits<T: Size>(size: T) -> usize {
+    isize::try_from(size.number()).unwrap_or(isize::MIN).cast_unsigned()
 }
 
 /// A target shape: sizes, or -1 where the operation lets an axis keep its size.
@@ -114,12 +104,11 @@ pub trait TargetShape: Sealed {
     /// The dimension type of the result.
     type Dim: Dimension;
 
-    /// Whether the sizes are `usize`, so that none can be -1.
+    /// Whether the sizes are unsigned, so that none can be -1.
     #[doc(hidden)]
     const PLAIN: bool = false;
 
-    /// The sizes in the bits of a dimension, converted by [`Size::size_bits`] unless they are `usize`. Read as
-    /// `isize`, an invalid size is negative.
+    /// The sizes in the bits of a dimension. Read as `isize`, an invalid size is negative.
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
 
@@ -129,46 +118,35 @@ pub trait TargetShape: Sealed {
 }
 
 macro_rules! integers {
-    ($($int:ty $({ $($usize_only:item)* })?)*) => {$(
+    ($($int:ty)*) => {$(
         impl Sealed for $int {}
-        impl Size for $int {
+        impl AxisIndex for $int {
             #[inline]
-            fn to_i128(self) -> i128 {
+            fn number(self) -> i128 {
                 self as i128
             }
-            #[inline]
-            fn size_bits(self) -> isize {
-                isize::try_from(self).unwrap_or(isize::MIN)
-            }
-            $($($usize_only)*)?
+        }
+        impl Size for $int {
+            const PLAIN: bool = <$int>::MIN == 0;
         }
         impl TargetShape for $int {
             type Dim = Dim<[Ix; 1]>;
             const PLAIN: bool = <$int as Size>::PLAIN;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim([self.size_bits().cast_unsigned()])
+                [*self].target_dim()
             }
             fn for_message(&self) -> Vec<i128> {
-                vec![self.to_i128()]
+                [*self].for_message()
             }
         }
     )*};
 }
 // A cast to i128 keeps every value; `i128` has no `From<usize>` and `From<isize>`.
-#[allow(
-    clippy::cast_lossless,
-    clippy::unnecessary_fallible_conversions,
-    reason = "one macro for all integers"
-)]
+#[allow(clippy::cast_lossless, reason = "one macro for all integers")]
 mod integers {
-    use super::{Dim, Ix, Sealed, Size, TargetShape, Vec, vec};
-    integers!(i8 i16 i32 i64 isize u8 u16 u32 u64
-    usize {
-        const PLAIN: bool = true;
-        #[inline]
-        fn as_usizes(sizes: &[usize]) -> Option<&[usize]> { Some(sizes) }
-    });
+    use super::{AxisIndex, Dim, Ix, Sealed, Size, TargetShape, Vec};
+    integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 }
 
 macro_rules! fixed {
@@ -178,7 +156,7 @@ macro_rules! fixed {
             const PLAIN: bool = T::PLAIN;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim(self.map(|size| size.size_bits().cast_unsigned()))
+                Dim([$(size_bits(self[$axis])),*])
             }
             fn for_message(&self) -> Vec<i128> {
                 self.as_slice().for_message()
@@ -190,10 +168,10 @@ macro_rules! fixed {
             const PLAIN: bool = true $(&& $T::PLAIN)*;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim([$(self.$axis.size_bits().cast_unsigned()),*])
+                Dim([$(size_bits(self.$axis)),*])
             }
             fn for_message(&self) -> Vec<i128> {
-                vec![$(self.$axis.to_i128()),*]
+                vec![$(self.$axis.number()),*]
             }
         }
     };
@@ -211,17 +189,14 @@ impl<T: Size> TargetShape for [T] {
     const PLAIN: bool = T::PLAIN;
     #[inline]
     fn target_dim(&self) -> IxDyn {
-        if let Some(sizes) = T::as_usizes(self) {
-            return IxDyn(sizes);
-        }
         let mut dim = IxDyn::zeros(self.len());
-        for (size, given) in sizes_mut(&mut dim).iter_mut().zip(self) {
-            *size = given.size_bits().cast_unsigned();
+        for (bits, &size) in sizes_mut(&mut dim).iter_mut().zip(self) {
+            *bits = size_bits(size);
         }
         dim
     }
     fn for_message(&self) -> Vec<i128> {
-        self.iter().map(|size| size.to_i128()).collect()
+        self.iter().map(|size| size.number()).collect()
     }
 }
 
@@ -355,35 +330,14 @@ fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> b
     // one plain loop, which the compiler unrolls for a fixed number of axes
     for (axis, size) in target.iter_mut().enumerate() {
         let own = axis.checked_sub(new).map(|axis| shape[axis]);
-        match resolve_axis(own, *size, placeholder) {
-            Ok(resolved) => *size = resolved,
-            Err(_) => return false,
+        match own {
+            Some(own) if size.cast_signed() == -1 && placeholder == Placeholder::Keeps => *size = own,
+            Some(own) if !stretches(own, *size) => return false,
+            _ if size.cast_signed() < 0 => return false,
+            _ => {}
         }
     }
     true
-}
-
-/// The errors at an axis of a target, in the order in which they are reported.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum AxisError {
-    InvalidSize,
-    PlaceholderOnNewAxis,
-    Incompatible,
-}
-
-/// The size of an axis in the result, from the size `own` of the array and the size `asked` of the target.
-#[inline]
-fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> Result<usize, AxisError> {
-    if asked.cast_signed() >= 0 {
-        match own {
-            Some(own) if !stretches(own, asked) => Err(AxisError::Incompatible),
-            _ => Ok(asked),
-        }
-    } else if asked.cast_signed() == -1 && placeholder == Placeholder::Keeps {
-        own.ok_or(AxisError::PlaceholderOnNewAxis)
-    } else {
-        Err(AxisError::InvalidSize)
-    }
 }
 
 /// The error of a target that [`resolve`] refuses or that overflows.
@@ -407,29 +361,26 @@ pub(crate) fn target_error_of(
     target: &[i128],
     placeholder: Placeholder,
 ) -> BroadcastError {
-    let found = target.len();
-    // A target with too few axes is compared with the array's last ones.
-    let own = |axis: usize| shape.len().checked_sub(found - axis).map(|axis| shape[axis]);
-    let mut resolved = Vec::with_capacity(found);
-    let narrow = |size: i128| isize::try_from(size).unwrap_or(isize::MIN).cast_unsigned();
-    let mut error: Option<(AxisError, usize)> = None;
+    let keeps = placeholder == Placeholder::Keeps;
+    if let Some(axis) = first_invalid(target, keeps) {
+        return request.invalid_size(axis, target[axis], keeps);
+    }
+    let Some(new) = target.len().checked_sub(shape.len()) else {
+        return request.too_few_axes("target", shape.len(), target.len());
+    };
+    let mut resolved = Vec::new();
     for (axis, &size) in target.iter().enumerate() {
-        match resolve_axis(own(axis), narrow(size), placeholder) {
-            Ok(size) => resolved.push(size),
-            Err(kind) => error = error.filter(|first| first.0 <= kind).or(Some((kind, axis))),
+        let own = axis.checked_sub(new).map(|axis| shape[axis]);
+        match (own, usize::try_from(size)) {
+            (None, Err(_)) => return request.placeholder_on_new_axis(axis),
+            (Some(own), Err(_)) => resolved.push(own),
+            (Some(own), Ok(size)) if !stretches(own, size) => {
+                return request.incompatible(axis, [own, size], [0, 1]);
+            }
+            (_, Ok(size)) => resolved.push(size),
         }
     }
-    match error {
-        Some((AxisError::InvalidSize, axis)) => {
-            request.invalid_size(axis, target[axis], placeholder == Placeholder::Keeps)
-        }
-        _ if found < shape.len() => request.too_few_axes("target", shape.len(), found),
-        Some((AxisError::PlaceholderOnNewAxis, axis)) => request.placeholder_on_new_axis(shape, axis),
-        Some((AxisError::Incompatible, axis)) => {
-            request.incompatible(axis, [own(axis).unwrap_or(1), narrow(target[axis])], [0, 1])
-        }
-        None => request.overflow(&resolved),
-    }
+    request.overflow(&resolved)
 }
 
 /// The sizes of a target where -1 is not allowed.
@@ -448,11 +399,12 @@ pub(crate) fn sizes_only<T: TargetShape>(
 /// The error of a target with a negative or too large size.
 #[cold]
 fn sizes_only_error(target: &[i128], request: Request) -> BroadcastError {
-    let axis = first_invalid(target).unwrap_or(0);
+    let axis = first_invalid(target, false).unwrap_or(0);
     request.invalid_size(axis, target[axis], false)
 }
 
-/// The first axis where a target has a negative or too large size.
-pub(super) fn first_invalid(target: &[i128]) -> Option<usize> {
-    target.iter().position(|&size| !isize::try_from(size).is_ok_and(|size| size >= 0))
+/// The first axis where a target has a size that is too large or negative, or below -1 if it `keeps` sizes.
+fn first_invalid(target: &[i128], keeps: bool) -> Option<usize> {
+    let least = if keeps { -1 } else { 0 };
+    target.iter().position(|&size| size < least || isize::try_from(size).is_err())
 }
