@@ -172,7 +172,11 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn shapes(&self) -> Vec<String> {
-        self.0.request.shapes.iter().map(|shape| shape.text.clone()).collect()
+        let mut shapes = Vec::new();
+        for shape in &self.0.request.shapes {
+            shapes.push(shape.text.clone());
+        }
+        shapes
     }
 
     /// The first axis at fault, if the error is about an axis. It is counted as in the message: in the
@@ -237,6 +241,12 @@ impl BroadcastError {
         position.and_then(|position| usize::try_from(position).ok())
     }
 
+    /// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
+    /// contain the code for pictures.
+    pub(crate) fn line(&self) -> String {
+        format!("cannot {}: {}", self.0.request, self.0.detail(" has "))
+    }
+
     /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one
     /// that does.
     #[cold]
@@ -247,7 +257,6 @@ impl BroadcastError {
     }
 
     /// The same error with an axis, its carets and the sizes at fault.
-    #[cold]
     pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[String]) -> Self {
         (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.to_vec(), sizes.to_vec());
         self
@@ -265,28 +274,18 @@ impl Report {
     }
 }
 
-/// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
-/// contain the code for pictures.
-pub(crate) struct Line<'a>(pub(crate) &'a BroadcastError);
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {}: {}", self.0.0.request, self.0.0.detail(" has "))
-    }
-}
-
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match if f.alternate() { self.picture() } else { None } {
-            Some(picture) => write!(f, "cannot {}\n{picture}", self.0.request),
-            None => write!(f, "{}", Line(self)),
+            Some(picture) => write!(f, "cannot {}{picture}", self.0.request),
+            None => f.write_str(&self.line()),
         }
     }
 }
 
 impl fmt::Debug for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.0.kind, Line(self))
+        write!(f, "{:?}: {}", self.0.kind, self.line())
     }
 }
 

@@ -7,20 +7,10 @@ use alloc::{format, string::String, vec, vec::Vec};
 /// A shape's sizes with their columns, in ascending order.
 struct Row<'a> {
     cells: Vec<(usize, &'a str)>,
-    frame: Frame,
-}
-
-/// The brackets of a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Frame {
-    /// `[2, 3]`
-    Shape,
-    /// `[2, 3]` in the columns of the base
-    Base,
-    /// `(2; 3)`
-    Batch,
-    /// `*`: the number of axes is unknown
-    Unranked,
+    /// `[`, `(` for a shape with a batch, or `*` for any number of axes.
+    open: &'static str,
+    /// Whether the row stands in the columns of the base.
+    is_base: bool,
 }
 
 /// The rows of a picture and their common columns.
@@ -30,6 +20,8 @@ struct Drawing<'a> {
     ends: Vec<usize>,
     /// The number of columns before the bases or, for named and placed axes, of the target.
     batch: usize,
+    /// The width of all sizes.
+    sizes: usize,
 }
 
 /// The width of an indentation and a bracket.
@@ -43,41 +35,42 @@ impl<'a> Drawing<'a> {
             Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(request),
         };
         // the widths of the columns, then their ends
-        let mut ends = Vec::new();
-        let mut next = START;
+        let (mut ends, mut end, mut sizes) = (Vec::new(), START - 2, 0);
         for row in &rows {
-            if batch == 0 && row.frame == Frame::Batch {
-                next = START + 2;
+            if batch == 0 && row.open == "(" {
+                end = START;
             }
-            for (column, text) in &row.cells {
-                if ends.len() <= *column {
+            for &(column, text) in &row.cells {
+                if ends.len() <= column {
                     ends.resize(column + 1, 0);
                 }
-                ends[*column] = text.len().max(ends[*column]);
-            }
-        }
-        for end in &mut ends {
-            *end += next;
-            next = *end + 2;
-        }
-        Self { rows, ends, batch }
-    }
-
-    /// The rows as text, unless there are far more spaces than sizes.
-    fn lines(&self) -> Option<Vec<String>> {
-        let (mut sizes, mut lines) = (100, Vec::new());
-        for row in &self.rows {
-            for (_, text) in &row.cells {
+                ends[column] = text.len().max(ends[column]);
                 sizes += text.len() + 2;
             }
         }
-        if self.rows.len().saturating_mul(self.end_of(self.ends.len())) > 8 * sizes {
+        for width in &mut ends {
+            end += 2 + *width;
+            *width = end;
+        }
+        Self { rows, ends, batch, sizes }
+    }
+
+    /// The rows, each after a line break, unless there are far more spaces than sizes. The last may be `below_rule`.
+    fn text(&self, below_rule: bool) -> Option<String> {
+        if self.rows.len().saturating_mul(self.end_of(self.ends.len())) > 8 * (100 + self.sizes) {
             return None;
         }
-        for row in &self.rows {
-            lines.push(self.line(row));
+        let mut text = String::new();
+        for (i, row) in self.rows.iter().enumerate() {
+            let line = self.line(row);
+            if below_rule && i + 1 == self.rows.len() {
+                text += "\n  ";
+                text += &"-".repeat(line.len() - 2);
+            }
+            text += "\n";
+            text += &line;
         }
-        Some(lines)
+        Some(text)
     }
 
     /// The end of the first `columns` columns.
@@ -86,30 +79,28 @@ impl<'a> Drawing<'a> {
     }
 
     fn line(&self, row: &Row<'_>) -> String {
+        if row.open == "*" {
+            return "  *".into();
+        }
         let batch = self.end_of(self.batch);
-        let (open, start, close) = match row.frame {
-            Frame::Shape => ("[", START, "]"),
-            Frame::Base => ("[", batch + 2, "]"),
-            Frame::Batch => ("(", START, ")"),
-            Frame::Unranked => return "  *".into(),
-        };
-        let mut line = " ".repeat(start - 1) + open;
-        let mut before_base = row.frame == Frame::Batch;
-        for (i, (column, text)) in row.cells.iter().enumerate() {
-            if before_base && *column >= self.batch {
-                pad(&mut line, batch);
-                line += ";";
+        let mut line = String::new();
+        put(&mut line, if row.is_base { batch + 1 } else { START - 1 }, row.open);
+        let (mut before_base, close) = if row.open == "(" { (true, ")") } else { (false, "]") };
+        for (i, &(column, text)) in row.cells.iter().enumerate() {
+            if before_base && column >= self.batch {
+                put(&mut line, batch, ";");
                 before_base = false;
             } else if i > 0 {
                 line += ",";
             }
-            pad(&mut line, self.ends[*column] - text.len());
-            line += text;
+            put(&mut line, self.ends[column] - text.len(), text);
         }
-        if before_base || row.cells.is_empty() {
-            pad(&mut line, batch);
+        if before_base {
+            put(&mut line, batch, ";");
+        } else if row.cells.is_empty() {
+            put(&mut line, batch, "");
         }
-        line + if before_base { ";" } else { "" } + close
+        line + close
     }
 
     /// The position of a caret under an axis, if the picture has the axis.
@@ -125,11 +116,12 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Pads a line with spaces to `width`.
-fn pad(line: &mut String, width: usize) {
-    while line.len() < width {
+/// Adds `text` to a line, after spaces up to the position `at`.
+fn put(line: &mut String, at: usize, text: &str) {
+    while line.len() < at {
         line.push(' ');
     }
+    line.push_str(text);
 }
 
 /// The rows of shapes aligned at the right, and the number of columns before the base.
@@ -138,21 +130,22 @@ fn right(request: &Request) -> (Vec<Row<'_>>, usize) {
     let (mut batch, mut bases, mut shapes, mut rows) = (0, 0, Vec::new(), Vec::new());
     for (k, shape) in request.shapes.iter().enumerate() {
         let cells = shape.cells();
-        let (frame, base) = match shape.base {
-            _ if shape.text.starts_with('*') => (Frame::Unranked, 0),
-            Some(base) => (Frame::Batch, base.min(cells.len())),
-            None if layout == Layout::TargetIsBase && k >= request.operands => (Frame::Base, cells.len()),
-            None => (Frame::Shape, 0),
-        };
+        let is_base = layout == Layout::TargetIsBase && k >= request.operands;
+        let base = if is_base { cells.len() } else { shape.base.unwrap_or(0).min(cells.len()) };
         batch = batch.max(cells.len() - base);
         bases = bases.max(base);
-        shapes.push((cells, frame, base));
+        let open = if shape.base.is_some() { "(" } else { "[" };
+        shapes.push((cells, base, if shape.text.starts_with('*') { "*" } else { open }, is_base));
     }
-    for (cells, frame, base) in shapes {
-        let own_batch = cells.len() - base;
+    for (sizes, base, open, is_base) in shapes {
+        let own_batch = sizes.len() - base;
         let base_start = batch + if layout == Layout::RightBases { bases - base } else { 0 };
-        let columns = (batch - own_batch..batch).chain(base_start..);
-        rows.push(Row { cells: columns.zip(cells).collect(), frame });
+        let mut cells = Vec::with_capacity(sizes.len());
+        for (i, size) in sizes.into_iter().enumerate() {
+            let start = if i < own_batch { batch } else { base_start };
+            cells.push((start + i - own_batch, size));
+        }
+        rows.push(Row { cells, open, is_base });
     }
     (rows, batch)
 }
@@ -170,29 +163,36 @@ fn by_axis(request: &Request) -> (Vec<Row<'_>>, usize) {
     let all = whole.cells();
     let ndim = all.len();
     let width = if layout == Layout::Along { ndim.max(own.len() + axes.len()) } else { ndim };
-    let mut texts = vec![None; width];
+    let mut texts = vec![""; width];
     // whether each size has a place of its own
     let mut fits = !placed || own.len() == axes.len();
     let mut own = own.into_iter();
     for &axis in axes {
         let position = usize::try_from(if axis < 0 { axis + ndim as i128 } else { axis });
-        match (position.ok().and_then(|position| texts.get_mut(position)), placed) {
-            (Some(text @ None), true) => *text = own.next(),
-            (_, true) => fits = false,
-            (Some(text), false) => *text = Some("*"),
-            (None, false) => {}
+        match position {
+            Ok(position) if position < width && !placed => texts[position] = "*",
+            Ok(position) if position < width && texts[position].is_empty() => {
+                texts[position] = own.next().unwrap_or_default();
+            }
+            _ => fits &= !placed,
         }
     }
-    let mut cells = Vec::with_capacity(width);
-    for (axis, text) in texts.into_iter().enumerate() {
-        if let Some(text) = text.or_else(|| own.next()) {
+    let (mut cells, mut all_cells) = (Vec::with_capacity(width), Vec::with_capacity(ndim));
+    for (axis, mut text) in texts.into_iter().enumerate() {
+        if text.is_empty() {
+            text = own.next().unwrap_or_default();
+        }
+        if !text.is_empty() {
             cells.push((axis, text));
         }
     }
-    let frame = |shape: &Shape| if shape.text.starts_with('*') { Frame::Unranked } else { Frame::Shape };
-    let mut rows = vec![Row { cells: all.into_iter().enumerate().collect(), frame: frame(whole) }];
+    for (axis, size) in all.into_iter().enumerate() {
+        all_cells.push((axis, size));
+    }
+    let open = |shape: &Shape| if shape.text.starts_with('*') { "*" } else { "[" };
+    let mut rows = vec![Row { cells: all_cells, open: open(whole), is_base: false }];
     if fits && (layout != Layout::Summed || !cells.is_empty()) {
-        rows.insert(usize::from(is_sum), Row { cells, frame: frame(part) });
+        rows.insert(usize::from(is_sum), Row { cells, open: open(part), is_base: false });
     }
     (rows, ndim)
 }
@@ -201,28 +201,30 @@ impl BroadcastError {
     /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
         let Report { kind, request, marks, .. } = &*self.0;
-        let (mut lines, mut carets) = (Vec::new(), Vec::new());
+        let (mut picture, mut carets) = (String::new(), Vec::new());
         if *kind == ErrorKind::InvalidText {
-            let before: String = request.text.chars().take(self.position()?).collect();
+            let mut before = String::new();
+            for c in request.text.chars().take(self.position()?) {
+                before.push(c);
+            }
             carets.push("cannot read ".len() + format!("{before:?}").chars().count() - 1);
         } else {
             let drawing = Drawing::new(request);
-            lines = drawing.lines()?;
+            picture = drawing.text(false)?;
             for &mark in marks {
-                carets.extend(drawing.caret(mark, request.operation.layout));
+                if let Some(caret) = drawing.caret(mark, request.operation.layout) {
+                    carets.push(caret);
+                }
             }
-            if lines.len() + carets.len() < 2 {
+            if drawing.rows.len() + carets.len() < 2 {
                 return None;
             }
         }
-        let mut last = String::new();
-        for at in 0..=carets.iter().copied().max().unwrap_or(0) {
-            last.push(if carets.contains(&at) { '^' } else { ' ' });
+        picture += "\n";
+        for at in 0..=carets.iter().fold(0, |last, &caret| caret.max(last)) {
+            picture += if carets.contains(&at) { "^" } else { " " };
         }
-        last += " ";
-        last += &self.0.detail(if carets.is_empty() { " has " } else { ": " });
-        lines.push(last);
-        Some(lines.join("\n"))
+        Some(format!("{picture} {}", self.0.detail(if carets.is_empty() { " has " } else { ": " })))
     }
 }
 
@@ -231,13 +233,9 @@ impl Request {
     pub(crate) fn explained(self, result: &[usize]) -> String {
         let words = format!("{self}");
         let request = self.to(result);
-        let Some(mut lines) = Drawing::new(&request).lines() else {
-            return format!("{words}: the result is {result:?}");
-        };
-        if let Some(sizes) = lines.pop() {
-            lines.extend([format!("  {}", "-".repeat(sizes.len().saturating_sub(2))), sizes]);
+        match Drawing::new(&request).text(true) {
+            Some(picture) => words + &picture,
+            None => format!("{words}: the result is {result:?}"),
         }
-        lines.insert(0, words);
-        lines.join("\n")
     }
 }

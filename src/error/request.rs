@@ -22,7 +22,7 @@ impl Shape {
 
     pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
         let (batch, last) = sizes.split_at(sizes.len() - base);
-        let [batch, last] = [format!("{batch:?}"), format!("{last:?}")];
+        let (batch, last) = (format!("{batch:?}"), format!("{last:?}"));
         let space = if base == 0 { "" } else { " " };
         let text = format!("({};{space}{})", &batch[1..batch.len() - 1], &last[1..last.len() - 1]);
         Self { text, base: Some(base) }
@@ -30,15 +30,28 @@ impl Shape {
 
     /// The text of each size.
     pub(super) fn cells(&self) -> Vec<&str> {
-        let is_known = self.text.starts_with(['[', '(']);
-        let sizes = if is_known { &self.text } else { self.text.split(" (").next().unwrap_or_default() };
-        let is_between = |c: char| if is_known { "[(,; )]".contains(c) } else { c == 'x' || c == '*' };
-        sizes.split(is_between).filter(|size| !size.is_empty()).collect()
+        let is_partial = !self.text.starts_with(['[', '(']);
+        let (mut cells, mut start) = (Vec::new(), 0);
+        for end in 0..=self.text.len() {
+            let byte = self.text.as_bytes().get(end).copied().unwrap_or(b' ');
+            let is_between = if is_partial { b"x* " } else { b"[(,; )]".as_slice() };
+            if is_between.contains(&byte) {
+                if start < end {
+                    cells.push(&self.text[start..end]);
+                }
+                if is_partial && byte == b' ' {
+                    break;
+                }
+                start = end + 1;
+            }
+        }
+        cells
     }
 
-    /// The sizes of the batch and of the base as text, of a shape that is not partial.
-    fn split(&self) -> (&str, &str) {
-        self.text.trim_matches(['[', '(', ')', ']']).split_once(';').unwrap_or_default()
+    /// The sizes of the batch and of the base as text, of a shape like `(2; 3)`.
+    fn split(&self) -> [&str; 2] {
+        let (at, end) = (self.text.find(';').unwrap_or(1), self.text.len() - 1);
+        [&self.text[1..at], self.text.get(at + 2..end).unwrap_or_default()]
     }
 }
 
@@ -82,64 +95,60 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// Cold, and so is all that is done with a request.
     #[cold]
     pub(crate) fn new<'s, S>(operation: &'static Operation, operands: &'s [S]) -> Self
     where
         Shape: From<&'s S>,
     {
-        let (operands, shapes) = (operands.len(), operands.iter().map(Shape::from).collect());
-        Self { operation, shapes, operands, axes: Vec::new(), text: String::new() }
+        let mut shapes = Vec::new();
+        for operand in operands {
+            shapes.push(Shape::from(operand));
+        }
+        Self { operation, shapes, operands: operands.len(), axes: Vec::new(), text: String::new() }
     }
 
     /// The request with one more target.
-    #[cold]
     pub(crate) fn to(mut self, target: impl Into<Shape>) -> Self {
         self.shapes.push(target.into());
         self
     }
 
-    #[cold]
     pub(crate) fn axes(mut self, axes: &[i128]) -> Self {
         self.axes = axes.to_vec();
         self
     }
 
-    #[cold]
     pub(crate) fn text(mut self, text: &str) -> Self {
         self.text = text.into();
         self
     }
 
     /// An error with `detail` after the colon.
-    #[cold]
     pub(crate) fn error(self, kind: ErrorKind, detail: String) -> BroadcastError {
         self.error_of(kind, String::new(), detail)
     }
 
     /// An error with "`place` has `detail`" after the colon.
-    #[cold]
     pub(crate) fn error_of(self, kind: ErrorKind, place: String, detail: String) -> BroadcastError {
         let (axis, sizes, operands, marks) = (None, Vec::new(), None, Vec::new());
         BroadcastError(Box::new(Report { kind, request: self, place, detail, axis, sizes, operands, marks }))
     }
 
     /// Two sizes of an axis of the result do not go together. `shapes` are the positions of their shapes.
-    #[cold]
     pub(crate) fn incompatible(self, axis: usize, sizes: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
-        let [a, b] = sizes;
-        self.incompatible_dims(axis, [a.to_string(), b.to_string()], shapes)
+        self.incompatible_dims(axis, &sizes.map(|size| size.to_string()), shapes)
     }
 
     /// [`incompatible`](Self::incompatible) for sizes as text.
-    #[cold]
     pub(crate) fn incompatible_dims(
         self,
         axis: usize,
-        sizes: [String; 2],
+        sizes: &[String; 2],
         shapes: [usize; 2],
     ) -> BroadcastError {
         let Operation { axis: word, rule, numbered: (from, of), .. } = *self.operation;
-        let ([a, b], [first, second]) = (&sizes, shapes);
+        let ([a, b], [first, second]) = (sizes, shapes);
         let numbers = if self.operands < from {
             String::new()
         } else if second == self.operands {
@@ -149,20 +158,18 @@ impl Request {
         };
         let detail = format!("sizes {a} and {b}{numbers}, expected {rule}");
         let error = self.error_of(ErrorKind::Incompatible, format!("{word} {axis}"), detail);
-        let mut error = error.at(axis as i128, &[Mark::Result(axis)], &sizes);
+        let mut error = error.at(axis as i128, &[Mark::Result(axis)], sizes);
         error.0.operands = Some(shapes);
         error
     }
 
     /// The non-zero sizes of the result multiply past `isize::MAX`.
-    #[cold]
     pub(crate) fn overflow(self, result: &[usize]) -> BroadcastError {
         let detail = format!("the non-zero sizes of the result {result:?} multiply past isize::MAX");
         self.error(ErrorKind::Overflow, detail)
     }
 
     /// The result, whose elements have `size` bytes, takes more than `isize::MAX` bytes or more than can be allocated.
-    #[cold]
     pub(crate) fn too_large(self, result: &[usize], size: usize) -> BroadcastError {
         let mut bytes = size.max(1);
         for &size in result {
@@ -177,7 +184,6 @@ impl Request {
     }
 
     /// A size of the target is one that no axis can have. -1 is allowed if `keeps`.
-    #[cold]
     pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
         let before = if keeps { "-1 or " } else { "" };
         let after = if size == -1 { " (-1 keeps a size in `broadcast_to` only)" } else { "" };
@@ -189,14 +195,12 @@ impl Request {
     }
 
     /// `owner` has too few axes.
-    #[cold]
     pub(crate) fn too_few_axes(self, owner: &str, expected: usize, found: usize) -> BroadcastError {
         let detail = format!("the {owner} has {}, expected at least {expected}", count(found));
         self.error(ErrorKind::TooFewAxes, detail)
     }
 
     /// The named axes do not fit the shapes.
-    #[cold]
     pub(crate) fn axis_count(self, expected: usize, found: usize) -> BroadcastError {
         let (before, named, each) = match self.operation.layout {
             Layout::Placed => ("", " named", "one for each axis of the array"),
@@ -208,10 +212,9 @@ impl Request {
     }
 
     /// The target has -1 at an axis that the array, or its batch, does not have.
-    #[cold]
     pub(crate) fn placeholder_on_new_axis(mut self, axis: usize) -> BroadcastError {
         if self.shapes[0].base.take().is_some() {
-            self.shapes[0].text = format!("[{}]", self.shapes[0].split().0);
+            self.shapes[0].text = format!("[{}]", self.shapes[0].split()[0]);
         }
         (self.operation, self.text) = (&RESOLVE, axis.to_string());
         let detail = format!("shape {} has no such axis", self.shapes[0].text);
@@ -220,7 +223,6 @@ impl Request {
     }
 
     /// A named axis does not exist.
-    #[cold]
     pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
         let of = match self.operation.layout {
             Layout::Alone => "",
@@ -232,7 +234,6 @@ impl Request {
     }
 
     /// An axis is named twice.
-    #[cold]
     pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
         // an axis that is counted from the end of an unknown number has no column
         let mark = Mark::Result(usize::try_from(axis).unwrap_or(usize::MAX));
@@ -249,8 +250,8 @@ impl fmt::Display for Request {
                 "s" | " together" if self.operands == 1 => {}
                 "operands" => listed(f, operands, |_| None)?,
                 "targets" => listed(f, targets, |_| None)?,
-                "batches" => listed(f, operands, |shape| Some(shape.split().0))?,
-                "bases" => listed(f, operands, |shape| Some(shape.split().1.trim_start()))?,
+                "batches" => listed(f, operands, |shape| Some(shape.split()[0]))?,
+                "bases" => listed(f, operands, |shape| Some(shape.split()[1]))?,
                 "axes" => write!(f, "{:?}", self.axes)?,
                 "text" => f.write_str(&self.text)?,
                 "quoted" => write!(f, "{:?}", self.text)?,

@@ -2,7 +2,7 @@
 
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use alloc::{vec, vec::Vec};
+use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::{fmt, slice};
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
@@ -128,59 +128,53 @@ impl<T: AxisIndex> Axes for T {
 /// One implementation for each number of axes: the compiler infers the element type of `[]`, because only one has no axes.
 /// References are listed, because one implementation for all references would overlap with the one for single axes.
 macro_rules! lists {
-    ($([$($T:ident)?] $Self:ty, $Index:ty, $Count:ty;)*) => {$(
+    ($([$($T:ident)?] $Self:ty, $Index:ty, $Count:ty, $list:tt;)*) => {$(
+        lists!(one [$($T)?] $Self, $Index, $Count, $list);
+        lists!(one [$($T)?] &$Self, $Index, $Count, $list);
+    )*};
+    (one [$($T:ident)?] $Self:ty, $Index:ty, $Count:ty, [$($list:tt)*]) => {
         impl$(<$T: AxisIndex>)? Axes for $Self {
             type Count = $Count;
             type Index = $Index;
             #[inline]
             fn list(&self) -> &[$Index] {
-                self.as_ref()
+                &self$($list)*
             }
         }
-    )*};
+    };
 }
 lists! {
-    [] [usize; 0], usize, Dim<[Ix; 0]>;
-    [] &[usize; 0], usize, Dim<[Ix; 0]>;
-    [T] [T; 1], T, Dim<[Ix; 1]>;
-    [T] &[T; 1], T, Dim<[Ix; 1]>;
-    [T] [T; 2], T, Dim<[Ix; 2]>;
-    [T] &[T; 2], T, Dim<[Ix; 2]>;
-    [T] [T; 3], T, Dim<[Ix; 3]>;
-    [T] &[T; 3], T, Dim<[Ix; 3]>;
-    [T] [T; 4], T, Dim<[Ix; 4]>;
-    [T] &[T; 4], T, Dim<[Ix; 4]>;
-    [T] [T; 5], T, Dim<[Ix; 5]>;
-    [T] &[T; 5], T, Dim<[Ix; 5]>;
-    [T] [T; 6], T, Dim<[Ix; 6]>;
-    [T] &[T; 6], T, Dim<[Ix; 6]>;
-    [T] &[T], T, IxDyn;
-    [T] &&[T], T, IxDyn;
-    [T] Vec<T>, T, IxDyn;
-    [T] &Vec<T>, T, IxDyn;
+    [] [usize; 0], usize, Dim<[Ix; 0]>, [[..]];
+    [T] [T; 1], T, Dim<[Ix; 1]>, [[..]];
+    [T] [T; 2], T, Dim<[Ix; 2]>, [[..]];
+    [T] [T; 3], T, Dim<[Ix; 3]>, [[..]];
+    [T] [T; 4], T, Dim<[Ix; 4]>, [[..]];
+    [T] [T; 5], T, Dim<[Ix; 5]>, [[..]];
+    [T] [T; 6], T, Dim<[Ix; 6]>, [[..]];
+    [T] &[T], T, IxDyn, [[..]];
+    [T] Vec<T>, T, IxDyn, [[..]];
+    [] AxisSet, usize, IxDyn, [.sorted];
 }
-
 impl Sealed for AxisSet {}
-impl Axes for AxisSet {
-    type Count = IxDyn;
-    type Index = usize;
-    #[inline]
-    fn list(&self) -> &[usize] {
-        &self.sorted
-    }
-}
-impl Axes for &AxisSet {
-    type Count = IxDyn;
-    type Index = usize;
-    #[inline]
-    fn list(&self) -> &[usize] {
-        &self.sorted
-    }
-}
 
 /// The numbers of the axes as they were given.
 pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
-    axes.list().iter().map(|axis| axis.number()).collect()
+    let mut numbers = Vec::new();
+    for axis in axes.list() {
+        numbers.push(axis.number());
+    }
+    numbers
+}
+
+/// The smallest number that is of none of `ndim` axes.
+fn smallest_missing(numbers: &[i128], ndim: usize) -> Option<i128> {
+    let mut smallest = None;
+    for &number in numbers {
+        if position(number, ndim) >= ndim && smallest.is_none_or(|before| number < before) {
+            smallest = Some(number);
+        }
+    }
+    smallest
 }
 
 /// A set of axes: sorted, each once.
@@ -224,12 +218,19 @@ impl AxisSet {
     /// # Equivalents
     /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
-        let is_missing = |&axis: &isize| position(axis.number(), ndim) >= ndim;
-        if let Some(axis) = axes.iter().copied().filter(is_missing).min() {
-            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(positions(&axes));
-            return Err(request.axis_out_of_bounds(axis.number(), ndim));
+        let numbers = positions(&axes);
+        if let Some(axis) = smallest_missing(&numbers, ndim) {
+            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(numbers);
+            return Err(request.axis_out_of_bounds(axis, ndim));
         }
-        Ok(axes.iter().map(|&axis| position(axis.number(), ndim)).collect())
+        Ok(Self::new(axes.iter().map(|axis| position(axis.number(), ndim)).collect()))
+    }
+
+    /// The set of axes in a heap, which compiles in a fraction of the time of `sort_unstable`.
+    fn new(axes: BinaryHeap<usize>) -> Self {
+        let mut sorted = axes.into_sorted_vec();
+        sorted.dedup();
+        Self { sorted }
     }
 
     /// The axes in ascending order; see the example of the [type](Self).
@@ -274,10 +275,7 @@ impl AxisSet {
 /// Takes positions only: -1 depends on the number of axes, see [`AxisSet::from_signed`].
 impl FromIterator<usize> for AxisSet {
     fn from_iter<I: IntoIterator<Item = usize>>(axes: I) -> Self {
-        let mut sorted: Vec<usize> = axes.into_iter().collect();
-        sorted.sort_unstable();
-        sorted.dedup();
-        Self { sorted }
+        Self::new(axes.into_iter().collect())
     }
 }
 
@@ -333,14 +331,14 @@ impl AxisMask {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
-            let axis = axes.axis(i, ndim);
-            if axis >= ndim || mask.contains(axis) {
-                return Err(axes_error(&positions(axes), axis, ndim, request()));
+            let place = axes.axis(i, ndim);
+            if place >= ndim || mask.contains(place) {
+                return Err(axes_error(&positions(axes), place, ndim, request()));
             }
             if ndim > 64 {
-                mask.flags[axis] = true;
+                mask.flags[place] = true;
             } else {
-                mask.bits |= 1 << axis;
+                mask.bits |= 1 << place;
             }
         }
         Ok(mask)
@@ -361,7 +359,7 @@ impl AxisMask {
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
 #[cold]
 fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
-    match numbers.iter().copied().filter(|&axis| position(axis, ndim) >= ndim).min() {
+    match smallest_missing(numbers, ndim) {
         Some(smallest) => request.axis_out_of_bounds(smallest, ndim),
         None => request.duplicate_axis(wrong as i128),
     }

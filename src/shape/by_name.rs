@@ -21,20 +21,27 @@ impl<'a, T> ByName<'a, T> {
 
     /// The value for `name`, which is set to `first` if the name is new.
     pub(crate) fn or_insert(&mut self, name: &'a str, first: T) -> &mut T {
-        let place = match find(&self.names, name) {
-            Ok(at) => self.names[at].1,
-            Err(at) => {
-                self.names.insert(at, (name, self.values.len()));
-                self.values.push(first);
-                self.values.len() - 1
-            }
-        };
+        let place = place(&mut self.names, name, self.values.len());
+        if place == self.values.len() {
+            self.values.push(first);
+        }
         &mut self.values[place]
     }
 }
 
 fn find(names: &[(&str, usize)], name: &str) -> Result<usize, usize> {
     names.binary_search_by(|&(own, _)| own.cmp(name))
+}
+
+/// The position of the value for `name`, which is `next` if the name is new.
+fn place<'a>(names: &mut Vec<(&'a str, usize)>, name: &'a str, next: usize) -> usize {
+    match find(names, name) {
+        Ok(at) => names[at].1,
+        Err(at) => {
+            names.insert(at, (name, next));
+            next
+        }
+    }
 }
 
 /// Inserts `item` into a sorted set and returns whether it was new.

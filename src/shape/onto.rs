@@ -3,19 +3,23 @@
 use super::{joint_ndim, stretches};
 use crate::error::{BroadcastError, Request, operation};
 
-/// Whether each shape stretches to the output's shape, aligned at the right. [`output_error`] is the error.
+/// Whether each shape stretches to the output's shape. [`output_error`] is the error.
 #[inline(always)]
 pub(crate) fn all_stretch_onto(shapes: impl IntoIterator<Item: AsRef<[usize]>>, output: &[usize]) -> bool {
-    for shape in shapes {
-        let shape = shape.as_ref();
-        let Some(new) = output.len().checked_sub(shape.len()) else { return false };
-        for (&own, &to) in shape.iter().zip(&output[new..]) {
-            if !stretches(own, to) {
-                return false;
-            }
+    shapes.into_iter().all(|shape| leading_axes(shape.as_ref(), output).is_some())
+}
+
+/// The number of leading axes of `to` that `from` does not have, or `None` if `from` does not stretch to `to`, aligned at
+/// the right.
+#[inline(always)]
+pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
+    let new = to.len().checked_sub(from.len())?;
+    for (&own, &size) in from.iter().zip(&to[new..]) {
+        if !stretches(own, size) {
+            return None;
         }
     }
-    true
+    Some(new)
 }
 
 /// The error of shapes that do not all stretch to the output's shape.

@@ -1,6 +1,6 @@
 //! The shape of a sum over axes, and the shapes that an array can be summed to.
 
-use super::onto::{all_stretch_onto, first_clash};
+use super::onto::{first_clash, leading_axes};
 use super::{Axes, AxisMask, TargetShape, checked_len, over_axes, sizes, sizes_mut, sizes_only};
 use crate::error::operation::Operation;
 use crate::error::{BroadcastError, ErrorKind, Request, count};
@@ -71,35 +71,23 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// The axes over which an operation sums a shape.
-///
-/// # Errors
-/// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
-#[inline]
-fn axis_mask<X: Axes>(
-    operation: &'static Operation,
-    shape: &[usize],
-    axes: &X,
-) -> Result<AxisMask, BroadcastError> {
-    AxisMask::new(axes, shape.len(), || over_axes(operation, shape, axes))
-}
-
 /// A result without the summed axes, and those axes.
 ///
 /// # Errors
-/// As [`axis_mask`], then `TooLarge`.
+/// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`; `TooLarge`.
 #[inline(always)]
 pub(crate) fn without_axes<A, X: Axes, E: Dimension>(
     operation: &'static Operation,
     shape: &[usize],
     axes: &X,
 ) -> Result<(Reserved<A, E>, AxisMask), BroadcastError> {
-    let summed = axis_mask(operation, shape, axes)?;
+    let request = || over_axes(operation, shape, axes);
+    let summed = AxisMask::new(axes, shape.len(), request)?;
     let mut result = E::zeros(shape.len() - axes.axis_count());
     for (size, axis) in sizes_mut(&mut result).iter_mut().zip(summed.unnamed()) {
         *size = shape[axis];
     }
-    Ok((reserved(result, || over_axes(operation, shape, axes))?, summed))
+    Ok((reserved(result, request)?, summed))
 }
 
 /// A result with size 1 at the summed axes.
@@ -112,12 +100,13 @@ pub(crate) fn keeping_axes<A, X: Axes, E: Dimension>(
     shape: &E,
     axes: &X,
 ) -> Result<Reserved<A, E>, BroadcastError> {
-    axis_mask(operation, sizes(shape), axes)?;
+    let request = || over_axes(operation, sizes(shape), axes);
+    AxisMask::new(axes, shape.ndim(), request)?;
     let mut result = shape.clone();
     for i in 0..axes.axis_count() {
         sizes_mut(&mut result)[axes.axis(i, shape.ndim())] = 1;
     }
-    reserved(result, || over_axes(operation, sizes(shape), axes))
+    reserved(result, request)
 }
 
 /// A result of the shape of a target, if an array of shape `shape` can be summed to it. `operands` are those of the
@@ -151,12 +140,6 @@ pub(crate) fn sums_to(
     request: impl FnOnce() -> Request,
 ) -> Result<usize, BroadcastError> {
     leading_axes(target, shape).ok_or_else(|| sum_error(request().to(target), &[shape], shape, target))
-}
-
-/// The number of leading axes of `to` that `from` does not have, or `None` if `from` does not stretch to `to`.
-#[inline(always)]
-pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
-    all_stretch_onto([from], to).then(|| to.len() - from.len())
 }
 
 /// The error of a sum to a target of `shape`, the joint shape of the operands. In this order: `TooManyAxes` where the target

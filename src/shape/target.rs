@@ -1,9 +1,10 @@
 //! Target shapes, and the shape of an array that is broadcast to one.
 
-use super::{AxisIndex, checked_len, sizes, sizes_mut, stretches};
+use super::{AxisIndex, checked_len, positions, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
+use core::array;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// An integer type for sizes, of 8 to 64 bits. Sealed.
@@ -30,6 +31,14 @@ pub trait Size: AxisIndex {
     /// Whether the integers are unsigned, so that none can be -1.
     #[doc(hidden)]
     const PLAIN: bool;
+
+    /// The integers as a slice of `usize`, if they are of that type.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    fn as_usizes(_: &[Self]) -> Option<&[usize]> {
+        None
+    }
 }
 
 /// The integer as the bits of an `isize`. One that does not fit becomes `isize::MIN`, which is never a size.
@@ -117,8 +126,24 @@ pub trait TargetShape: Sealed {
     fn for_message(&self) -> Vec<i128>;
 }
 
+/// Targets that are others in another form.
+macro_rules! forward {
+    ($($T:ty, $Other:ty, $other:expr $(, [$($Generic:tt)*])?;)*) => {$(
+        impl$(<$($Generic)*>)? TargetShape for $T {
+            type Dim = <$Other as TargetShape>::Dim;
+            const PLAIN: bool = <$Other as TargetShape>::PLAIN;
+            #[inline]
+            fn target_dim(&self) -> Self::Dim {
+                <$Other>::target_dim($other(self))
+            }
+            fn for_message(&self) -> Vec<i128> {
+                <$Other>::for_message($other(self))
+            }
+        }
+    )*};
+}
 macro_rules! integers {
-    ($($int:ty)*) => {$(
+    ($($int:ty $({ $usize_only:item })?)*) => {$(
         impl Sealed for $int {}
         impl AxisIndex for $int {
             #[inline]
@@ -128,25 +153,20 @@ macro_rules! integers {
         }
         impl Size for $int {
             const PLAIN: bool = <$int>::MIN == 0;
+            $($usize_only)?
         }
-        impl TargetShape for $int {
-            type Dim = Dim<[Ix; 1]>;
-            const PLAIN: bool = <$int as Size>::PLAIN;
-            #[inline]
-            fn target_dim(&self) -> Self::Dim {
-                [*self].target_dim()
-            }
-            fn for_message(&self) -> Vec<i128> {
-                [*self].for_message()
-            }
-        }
+        forward!($int, [$int; 1], array::from_ref;);
     )*};
 }
 // A cast to i128 keeps every value; `i128` has no `From<usize>` and `From<isize>`.
 #[allow(clippy::cast_lossless, reason = "one macro for all integers")]
 mod integers {
-    use super::{AxisIndex, Dim, Ix, Sealed, Size, TargetShape, Vec};
-    integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+    use super::{AxisIndex, Sealed, Size, TargetShape, Vec, array};
+    integers!(i8 i16 i32 i64 isize u8 u16 u32 u64
+    usize {
+        #[inline]
+        fn as_usizes(sizes: &[usize]) -> Option<&[usize]> { Some(sizes) }
+    });
 }
 
 macro_rules! fixed {
@@ -189,6 +209,9 @@ impl<T: Size> TargetShape for [T] {
     const PLAIN: bool = T::PLAIN;
     #[inline]
     fn target_dim(&self) -> IxDyn {
+        if let Some(sizes) = T::as_usizes(self) {
+            return IxDyn(sizes);
+        }
         let mut dim = IxDyn::zeros(self.len());
         for (bits, &size) in sizes_mut(&mut dim).iter_mut().zip(self) {
             *bits = size_bits(size);
@@ -196,19 +219,7 @@ impl<T: Size> TargetShape for [T] {
         dim
     }
     fn for_message(&self) -> Vec<i128> {
-        self.iter().map(|size| size.number()).collect()
-    }
-}
-
-impl<T: Size> TargetShape for Vec<T> {
-    type Dim = IxDyn;
-    const PLAIN: bool = T::PLAIN;
-    #[inline]
-    fn target_dim(&self) -> IxDyn {
-        self.as_slice().target_dim()
-    }
-    fn for_message(&self) -> Vec<i128> {
-        self.as_slice().for_message()
+        positions(&self)
     }
 }
 
@@ -243,16 +254,9 @@ impl<E: Dimension> TargetShape for ShapeOf<E> {
     }
 }
 
-impl<T: TargetShape + ?Sized> TargetShape for &T {
-    type Dim = T::Dim;
-    const PLAIN: bool = T::PLAIN;
-    #[inline]
-    fn target_dim(&self) -> Self::Dim {
-        T::target_dim(self)
-    }
-    fn for_message(&self) -> Vec<i128> {
-        T::for_message(self)
-    }
+forward! {
+    &T, T, |target: &Self| *target, [T: TargetShape + ?Sized];
+    Vec<T>, [T], Vec::as_slice, [T: Size];
 }
 
 impl<T, const N: usize> Sealed for [T; N] {}
@@ -301,15 +305,14 @@ pub(crate) enum Placeholder {
 /// The rule of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand`; the order of the
 /// checks is specific to this crate. `numpy.broadcast_to` is the same without -1.
 pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, BroadcastError> {
-    let mut resolved: Vec<usize> = target.iter().map(|size| size.cast_unsigned()).collect();
-    if resolve(shape, &mut resolved, Placeholder::Keeps) && checked_len(&resolved).is_some() {
-        Ok(resolved)
-    } else {
-        Err(target_error(shape, target, Placeholder::Keeps))
+    match resolved_dim(shape, &target, Placeholder::Keeps) {
+        Some(dim) if checked_len(sizes(&dim)).is_some() => Ok(sizes(&dim).to_vec()),
+        _ => Err(target_error(shape, target, Placeholder::Keeps)),
     }
 }
 
-/// The sizes that `target` gives an array of shape `shape`, or `None` if it does not stretch to them.
+/// The sizes that `target` gives an array of shape `shape`, or `None` if it does not stretch to them. Overflow is not
+/// checked. [`target_error`] is the error of either.
 #[inline(always)]
 pub(crate) fn resolved_dim<T: TargetShape>(
     shape: &[usize],
@@ -318,29 +321,21 @@ pub(crate) fn resolved_dim<T: TargetShape>(
 ) -> Option<T::Dim> {
     let mut dim = target.target_dim();
     // in a plain target, `usize::MAX` is a size
-    let placeholder = if T::PLAIN { Placeholder::Refused } else { placeholder };
-    resolve(shape, sizes_mut(&mut dim), placeholder).then_some(dim)
-}
-
-/// Resolves the sizes of [`TargetShape::target_dim`] in place, like [`resolve_target`] without the check for overflow.
-/// Returns whether the target is valid; [`target_error`] is the error of both checks.
-#[inline(always)]
-fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> bool {
-    let Some(new) = target.len().checked_sub(shape.len()) else { return false };
+    let keeps = placeholder == Placeholder::Keeps && !T::PLAIN;
+    let new = dim.ndim().checked_sub(shape.len())?;
     // one plain loop, which the compiler unrolls for a fixed number of axes
-    for (axis, size) in target.iter_mut().enumerate() {
-        let own = axis.checked_sub(new).map(|axis| shape[axis]);
-        match own {
-            Some(own) if size.cast_signed() == -1 && placeholder == Placeholder::Keeps => *size = own,
-            Some(own) if !stretches(own, *size) => return false,
-            _ if size.cast_signed() < 0 => return false,
+    for (axis, size) in sizes_mut(&mut dim).iter_mut().enumerate() {
+        match axis.checked_sub(new).map(|axis| shape[axis]) {
+            Some(own) if size.cast_signed() == -1 && keeps => *size = own,
+            Some(own) if !stretches(own, *size) => return None,
+            _ if size.cast_signed() < 0 => return None,
             _ => {}
         }
     }
-    true
+    Some(dim)
 }
 
-/// The error of a target that [`resolve`] refuses or that overflows.
+/// The error of a target that [`resolved_dim`] refuses or that overflows.
 #[cold]
 #[inline(never)]
 pub(crate) fn target_error<T: TargetShape + ?Sized>(
@@ -353,7 +348,7 @@ pub(crate) fn target_error<T: TargetShape + ?Sized>(
     target_error_of(request, shape, &target, placeholder)
 }
 
-/// The error of `request`, which stretches `shape` to a target as [`resolve`] does.
+/// The error of `request`, which stretches `shape` to a target as [`resolved_dim`] does.
 #[cold]
 pub(crate) fn target_error_of(
     request: Request,
@@ -362,8 +357,10 @@ pub(crate) fn target_error_of(
     placeholder: Placeholder,
 ) -> BroadcastError {
     let keeps = placeholder == Placeholder::Keeps;
-    if let Some(axis) = first_invalid(target, keeps) {
-        return request.invalid_size(axis, target[axis], keeps);
+    for (axis, &size) in target.iter().enumerate() {
+        if isize::try_from(size).is_err() || size < if keeps { -1 } else { 0 } {
+            return request.invalid_size(axis, size, keeps);
+        }
     }
     let Some(new) = target.len().checked_sub(shape.len()) else {
         return request.too_few_axes("target", shape.len(), target.len());
@@ -393,18 +390,5 @@ pub(crate) fn sizes_only<T: TargetShape>(
     if sizes(&dim).iter().all(|size| size.cast_signed() >= 0) {
         return Ok(dim);
     }
-    Err(sizes_only_error(&target.for_message(), request()))
-}
-
-/// The error of a target with a negative or too large size.
-#[cold]
-fn sizes_only_error(target: &[i128], request: Request) -> BroadcastError {
-    let axis = first_invalid(target, false).unwrap_or(0);
-    request.invalid_size(axis, target[axis], false)
-}
-
-/// The first axis where a target has a size that is too large or negative, or below -1 if it `keeps` sizes.
-fn first_invalid(target: &[i128], keeps: bool) -> Option<usize> {
-    let least = if keeps { -1 } else { 0 };
-    target.iter().position(|&size| size < least || isize::try_from(size).is_err())
+    Err(target_error_of(request(), &[], &target.for_message(), Placeholder::Refused))
 }
