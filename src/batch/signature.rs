@@ -242,7 +242,7 @@ impl<'s> Signature<'s> {
             };
             let detail = format!("{symbol} is {} and {}", at(0), at(1));
             let error = self.request(parts).error(ErrorKind::BaseSymbol, detail);
-            error.at(places[0].1 as i128, places.map(|place| base_mark(parts, place)), sizes)
+            error.at(places[0].1 as i128, &places.map(|place| base_mark(parts, place)), &sizes)
         })
     }
 

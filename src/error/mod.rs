@@ -172,7 +172,11 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn shapes(&self) -> Vec<String> {
-        self.0.request.shapes.iter().map(ToString::to_string).collect()
+        let mut shapes = Vec::new();
+        for shape in &self.0.request.shapes {
+            shapes.push(shape.text.clone());
+        }
+        shapes
     }
 
     /// The first axis at fault, if the error is about an axis. It is counted as in the message: in the
@@ -237,72 +241,51 @@ impl BroadcastError {
         position.and_then(|position| usize::try_from(position).ok())
     }
 
+    /// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
+    /// contain the code for pictures.
+    pub(crate) fn line(&self) -> String {
+        format!("cannot {}: {}", self.0.request, self.0.detail(" has "))
+    }
+
     /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one
     /// that does.
     #[cold]
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
         let request = Request::new::<&[usize]>(&operation::READ, &[]).text(text);
         let detail = format!("position {position} needs {expected}");
-        request.error(ErrorKind::InvalidText, detail).at(position as i128, [], [])
+        request.error(ErrorKind::InvalidText, detail).at(position as i128, &[], &[])
     }
 
     /// The same error with an axis, its carets and the sizes at fault.
-    #[cold]
-    pub(crate) fn at<const M: usize, const N: usize>(
-        mut self,
-        axis: i128,
-        marks: [Mark; M],
-        sizes: [String; N],
-    ) -> Self {
-        (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.into(), sizes.into());
+    pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[String]) -> Self {
+        (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.to_vec(), sizes.to_vec());
         self
     }
 }
 
-impl Request {
-    /// An error with `detail` after the colon.
-    #[cold]
-    pub(crate) fn error(self, kind: ErrorKind, detail: String) -> BroadcastError {
-        self.error_of(kind, String::new(), detail)
-    }
-
-    /// An error with "`place` has `detail`" after the colon.
-    #[cold]
-    pub(crate) fn error_of(self, kind: ErrorKind, place: String, detail: String) -> BroadcastError {
-        let (axis, sizes, operands, marks) = (None, Vec::new(), None, Vec::new());
-        BroadcastError(Box::new(Report { kind, request: self, place, detail, axis, sizes, operands, marks }))
-    }
-}
-
-/// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
-/// contain the code for pictures.
-pub(crate) struct Line<'a>(pub(crate) &'a BroadcastError);
-
-impl Line<'_> {
-    fn detail(&self) -> String {
-        let Report { place, detail, .. } = &*self.0.0;
-        if place.is_empty() { detail.clone() } else { format!("{place} has {detail}") }
-    }
-}
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {}: {}", self.0.0.request, self.detail())
+impl Report {
+    /// The end of the message, with `has` between the place and what is wrong there.
+    fn detail(&self, has: &str) -> String {
+        if self.place.is_empty() {
+            self.detail.clone()
+        } else {
+            format!("{}{has}{}", self.place, self.detail)
+        }
     }
 }
 
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Some(self).filter(|_| f.alternate()).and_then(Self::picture) {
-            Some(picture) => write!(f, "cannot {}\n{picture}", self.0.request),
-            None => write!(f, "{}", Line(self)),
+        match if f.alternate() { self.picture() } else { None } {
+            Some(picture) => write!(f, "cannot {}{picture}", self.0.request),
+            None => f.write_str(&self.line()),
         }
     }
 }
 
 impl fmt::Debug for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.0.kind, Line(self))
+        write!(f, "{:?}: {}", self.0.kind, self.line())
     }
 }
 

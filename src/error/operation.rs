@@ -3,7 +3,8 @@
 /// An operation, as errors describe it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
-    /// The words after "cannot". [`Request`](super::Request) replaces the names in braces.
+    /// The words after "cannot". [`Request`](super::Request) replaces the names in braces, and leaves out `{s}` and
+    /// `{ together}` for one operand.
     pub(super) words: &'static str,
     /// The word for an axis of the result.
     pub(super) axis: &'static str,
@@ -52,7 +53,7 @@ const RIGHT: Operation = Operation {
 
 operations! {
     NOTHING "broadcast no shapes", ..RIGHT;
-    TOGETHER "broadcast shape{s} {operands}{together}", numbered: (3, "shapes"), ..RIGHT;
+    TOGETHER "broadcast shape{s} {operands}{ together}", numbered: (3, "shapes"), ..RIGHT;
     TO_TARGET "broadcast shape {operands} to {targets}", rule: "equal sizes or 1 in the array", ..RIGHT;
     MATERIALIZE "materialize shape {operands}", ..RIGHT;
     RESOLVE "resolve -1 at axis {text} of target {targets}", ..RIGHT;
@@ -66,15 +67,15 @@ operations! {
     MEAN_AXES "take the mean of shape {operands} over axes {axes}", ..SUM_AXES;
     SUM_TO "sum shape {operands} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
     SUM_IN_DIM "sum shape {operands} with its axes {axes} to {targets}", layout: Layout::SummedToPlaced, ..SUM_TO;
-    MAP_SUM_TO "broadcast shape{s} {operands}{together} and sum to {targets}", ..SUM_TO;
-    MAP_REDUCE_TO "broadcast shape{s} {operands}{together} and reduce to {targets}", ..SUM_TO;
+    MAP_SUM_TO "broadcast shape{s} {operands}{ together} and sum to {targets}", ..SUM_TO;
+    MAP_REDUCE_TO "broadcast shape{s} {operands}{ together} and reduce to {targets}", ..SUM_TO;
     AXIS_SET "make an axis set of {targets}", layout: Layout::Alone, ..RIGHT;
     READ "read {quoted}", layout: Layout::Alone, ..RIGHT;
 
     SPLIT_BATCH "split shape {operands} into batch and base of {text}", layout: Layout::Alone, ..RIGHT;
-    BATCHES_TOGETHER "broadcast batch shape{s} {batches}{together}",
+    BATCHES_TOGETHER "broadcast batch shape{s} {batches}{ together}",
         axis: "batch axis", numbered: (3, "operands"), ..RIGHT;
-    BASES_TOGETHER "broadcast base shape{s} {bases}{together}",
+    BASES_TOGETHER "broadcast base shape{s} {bases}{ together}",
         axis: "base axis", layout: Layout::RightBases, ..RIGHT;
     BATCH_TO_TARGET "broadcast batch shape {batches} to {targets}", axis: "batch axis", ..TO_TARGET;
     EACH_BATCH "make base shape {targets} of each batch element of {operands}",
@@ -84,7 +85,7 @@ operations! {
         axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
     BATCH_SUM "sum batch shape {batches} to {targets}", axis: "batch axis", ..SUM_TO;
 
-    PARTIAL_TOGETHER "broadcast shape{s} {operands}{together}", numbered: (0, "operands"), ..RIGHT;
+    PARTIAL_TOGETHER "broadcast shape{s} {operands}{ together}", numbered: (0, "operands"), ..RIGHT;
     PARTIAL_BATCHES "broadcast the batches of {operands}", ..PARTIAL_TOGETHER;
     VERIFY "verify result {targets} of operand{s} {operands}", ..PARTIAL_TOGETHER;
     VERIFY_NOTHING "verify result {targets} of no operands", ..RIGHT;

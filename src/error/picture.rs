@@ -1,98 +1,106 @@
 //! Pictures: shapes in rows, each size in the column of its axis.
 
 use super::operation::Layout;
-use super::{BroadcastError, ErrorKind, Line, Mark, Report, Request, Shape};
+use super::{BroadcastError, ErrorKind, Mark, Report, Request, Shape};
 use alloc::{format, string::String, vec, vec::Vec};
 
 /// A shape's sizes with their columns, in ascending order.
-struct Row {
-    cells: Vec<(usize, String)>,
-    frame: Frame,
-}
-
-/// The brackets of a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Frame {
-    /// `[2, 3]`
-    Shape,
-    /// `[2, 3]` in the columns of the base
-    Base,
-    /// `(2; 3)`
-    Batch,
-    /// `*`: the number of axes is unknown
-    Unranked,
+struct Row<'a> {
+    cells: Vec<(usize, &'a str)>,
+    /// `[`, `(` for a shape with a batch, or `*` for any number of axes.
+    open: &'static str,
+    /// Whether the row stands in the columns of the base.
+    is_base: bool,
 }
 
 /// The rows of a picture and their common columns.
-struct Drawing {
-    rows: Vec<Row>,
-    /// The start and end of each column.
-    columns: Vec<(usize, usize)>,
+struct Drawing<'a> {
+    rows: Vec<Row<'a>>,
+    /// The end of each column.
+    ends: Vec<usize>,
     /// The number of columns before the bases or, for named and placed axes, of the target.
     batch: usize,
+    /// The width of all sizes.
+    sizes: usize,
 }
 
 /// The width of an indentation and a bracket.
 const START: usize = 3;
 
-impl Drawing {
-    fn new(request: &Request) -> Self {
+impl<'a> Drawing<'a> {
+    fn new(request: &'a Request) -> Self {
         let (rows, batch) = match request.operation.layout {
             Layout::Alone => (Vec::new(), 0),
             Layout::Along | Layout::Placed | Layout::Summed | Layout::SummedToPlaced => by_axis(request),
             Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(request),
         };
-        let cells = || rows.iter().flat_map(|row| &row.cells);
-        let mut widths = vec![0; cells().map(|&(column, _)| column + 1).max().unwrap_or(0)];
-        for (column, text) in cells() {
-            widths[*column] = text.len().max(widths[*column]);
+        // the widths of the columns, then their ends
+        let (mut ends, mut end, mut sizes) = (Vec::new(), START - 2, 0);
+        for row in &rows {
+            if batch == 0 && row.open == "(" {
+                end = START;
+            }
+            for &(column, text) in &row.cells {
+                if ends.len() <= column {
+                    ends.resize(column + 1, 0);
+                }
+                ends[column] = text.len().max(ends[column]);
+                sizes += text.len() + 2;
+            }
         }
-        let only_base = batch == 0 && rows.iter().any(|row| row.frame == Frame::Batch);
-        let mut next = if only_base { START + 2 } else { START };
-        let column = |width| {
-            let start = next;
-            next += width + 2;
-            (start, start + width)
-        };
-        Self { columns: widths.into_iter().map(column).collect(), rows, batch }
+        for width in &mut ends {
+            end += 2 + *width;
+            *width = end;
+        }
+        Self { rows, ends, batch, sizes }
     }
 
-    /// The rows as text, unless there are far more spaces than sizes.
-    fn lines(&self) -> Option<Vec<String>> {
-        let sizes: usize = self.rows.iter().flat_map(|row| &row.cells).map(|(_, text)| text.len() + 2).sum();
-        let area = self.rows.len().saturating_mul(self.end_of(self.columns.len()));
-        (area <= 8 * (sizes + 100)).then(|| self.rows.iter().map(|row| self.line(row)).collect())
+    /// The rows, each after a line break, unless there are far more spaces than sizes. The last may be `below_rule`.
+    fn text(&self, below_rule: bool) -> Option<String> {
+        if self.rows.len().saturating_mul(self.end_of(self.ends.len())) > 8 * (100 + self.sizes) {
+            return None;
+        }
+        let mut text = String::new();
+        for (i, row) in self.rows.iter().enumerate() {
+            let line = self.line(row);
+            if below_rule && i + 1 == self.rows.len() {
+                text += "\n  ";
+                text += &"-".repeat(line.len() - 2);
+            }
+            text += "\n";
+            text += &line;
+        }
+        Some(text)
     }
 
     /// The end of the first `columns` columns.
     fn end_of(&self, columns: usize) -> usize {
-        columns.checked_sub(1).and_then(|last| self.columns.get(last)).map_or(START, |column| column.1)
+        if columns == 0 || columns > self.ends.len() { START } else { self.ends[columns - 1] }
     }
 
-    fn line(&self, row: &Row) -> String {
-        let (open, start, close) = match row.frame {
-            Frame::Shape => ("[", START, "]"),
-            Frame::Base => ("[", self.end_of(self.batch) + 2, "]"),
-            Frame::Batch => ("(", START, ")"),
-            Frame::Unranked => return "  *".into(),
-        };
-        let (mut line, batch) = (" ".repeat(start - 1) + open, self.end_of(self.batch));
-        let mut before_base = row.frame == Frame::Batch;
-        for (i, (column, text)) in row.cells.iter().enumerate() {
-            if before_base && *column >= self.batch {
-                pad(&mut line, batch);
-                line.push(';');
+    fn line(&self, row: &Row<'_>) -> String {
+        if row.open == "*" {
+            return "  *".into();
+        }
+        let batch = self.end_of(self.batch);
+        let mut line = String::new();
+        put(&mut line, if row.is_base { batch + 1 } else { START - 1 }, row.open);
+        let (mut before_base, close) = if row.open == "(" { (true, ")") } else { (false, "]") };
+        for (i, &(column, text)) in row.cells.iter().enumerate() {
+            if before_base && column >= self.batch {
+                put(&mut line, batch, ";");
                 before_base = false;
             } else if i > 0 {
-                line.push(',');
+                line += ",";
             }
-            pad(&mut line, self.columns[*column].1 - text.len());
-            line.push_str(text);
+            put(&mut line, self.ends[column] - text.len(), text);
         }
-        if before_base || row.cells.is_empty() {
-            pad(&mut line, batch);
+        if before_base {
+            put(&mut line, batch, ";");
+        } else if row.cells.is_empty() {
+            put(&mut line, batch, "");
         }
-        line + if before_base { ";" } else { "" } + close
+        line + close
     }
 
     /// The position of a caret under an axis, if the picture has the axis.
@@ -104,78 +112,87 @@ impl Drawing {
             Mark::Shape(..) if layout == Layout::SummedToPlaced => return None,
             Mark::Shape(shape, axis) => self.rows.get(shape)?.cells.get(axis)?.0,
         };
-        self.columns.get(column).map(|&(_, end)| end - 1)
+        Some(self.ends.get(column)? - 1)
     }
 }
 
-/// Pads a line with spaces to `width`.
-fn pad(line: &mut String, width: usize) {
-    while line.len() < width {
+/// Adds `text` to a line, after spaces up to the position `at`.
+fn put(line: &mut String, at: usize, text: &str) {
+    while line.len() < at {
         line.push(' ');
     }
+    line.push_str(text);
 }
 
 /// The rows of shapes aligned at the right, and the number of columns before the base.
-fn right(request: &Request) -> (Vec<Row>, usize) {
-    let (layout, operands) = (request.operation.layout, request.operands().len());
-    let frame = |(k, shape): (usize, &Shape)| match shape.base {
-        _ if shape.is_unranked() => Frame::Unranked,
-        Some(_) => Frame::Batch,
-        None if layout == Layout::TargetIsBase && k >= operands => Frame::Base,
-        None => Frame::Shape,
-    };
-    let rows = request.shapes.iter().enumerate().map(|(k, shape)| {
-        let (cells, frame) = (shape.cells(), frame((k, shape)));
-        let base = if frame == Frame::Base { cells.len() } else { shape.base.unwrap_or(0).min(cells.len()) };
-        (cells, frame, base)
-    });
-    let rows: Vec<_> = rows.collect();
-    let batch = rows.iter().map(|(cells, _, base)| cells.len() - base).max().unwrap_or(0);
-    let bases = rows.iter().map(|&(_, _, base)| base).max().unwrap_or(0);
-    let row = |(cells, frame, base): (Vec<String>, Frame, usize)| {
-        let from = batch + if layout == Layout::RightBases { bases - base } else { 0 };
-        let columns = (batch + base - cells.len()..batch).chain(from..);
-        Row { cells: columns.zip(cells).collect(), frame }
-    };
-    (rows.into_iter().map(row).collect(), batch)
+fn right(request: &Request) -> (Vec<Row<'_>>, usize) {
+    let layout = request.operation.layout;
+    let (mut batch, mut bases, mut shapes, mut rows) = (0, 0, Vec::new(), Vec::new());
+    for (k, shape) in request.shapes.iter().enumerate() {
+        let cells = shape.cells();
+        let is_base = layout == Layout::TargetIsBase && k >= request.operands;
+        let base = if is_base { cells.len() } else { shape.base.unwrap_or(0).min(cells.len()) };
+        batch = batch.max(cells.len() - base);
+        bases = bases.max(base);
+        let open = if shape.base.is_some() { "(" } else { "[" };
+        shapes.push((cells, base, if shape.text.starts_with('*') { "*" } else { open }, is_base));
+    }
+    for (sizes, base, open, is_base) in shapes {
+        let own_batch = sizes.len() - base;
+        let base_start = batch + if layout == Layout::RightBases { bases - base } else { 0 };
+        let mut cells = Vec::with_capacity(sizes.len());
+        for (i, size) in sizes.into_iter().enumerate() {
+            let start = if i < own_batch { batch } else { base_start };
+            cells.push((start + i - own_batch, size));
+        }
+        rows.push(Row { cells, open, is_base });
+    }
+    (rows, batch)
 }
 
 /// The rows of the target and, above it, the array's sizes at their axes, or `*` at the named axes. For a
 /// sum, the rows of the array and, below it, `*` or the target's sizes.
-fn by_axis(request: &Request) -> (Vec<Row>, usize) {
+fn by_axis(request: &Request) -> (Vec<Row<'_>>, usize) {
     let (layout, axes) = (request.operation.layout, &request.axes);
-    let (mut array, mut target) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
+    let is_sum = matches!(layout, Layout::Summed | Layout::SummedToPlaced);
     let placed = matches!(layout, Layout::Placed | Layout::SummedToPlaced);
-    if layout == Layout::SummedToPlaced {
-        (array, target) = (target, array);
-    }
-    let own = if layout == Layout::Summed { Vec::new() } else { array.cells() };
-    let ndim = target.cells().len();
+    // the shape with all axes, and the sizes that are written at some of them
+    let (first, last) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
+    let (whole, part) = if is_sum { (first, last) } else { (last, first) };
+    let own = if layout == Layout::Summed { Vec::new() } else { part.cells() };
+    let all = whole.cells();
+    let ndim = all.len();
     let width = if layout == Layout::Along { ndim.max(own.len() + axes.len()) } else { ndim };
-    let mut cells = vec![None; width];
-    // whether each axis of the array has its own place
+    let mut texts = vec![""; width];
+    // whether each size has a place of its own
     let mut fits = !placed || own.len() == axes.len();
     let mut own = own.into_iter();
     for &axis in axes {
         let position = usize::try_from(if axis < 0 { axis + ndim as i128 } else { axis });
-        match (position.ok().and_then(|position| cells.get_mut(position)), placed) {
-            (Some(cell @ None), true) => *cell = own.next(),
-            (_, true) => fits = false,
-            (Some(cell), _) => *cell = Some("*".into()),
-            (None, _) => {}
+        match position {
+            Ok(position) if position < width && !placed => texts[position] = "*",
+            Ok(position) if position < width && texts[position].is_empty() => {
+                texts[position] = own.next().unwrap_or_default();
+            }
+            _ => fits &= !placed,
         }
     }
-    for (cell, size) in cells.iter_mut().filter(|cell| cell.is_none()).zip(own) {
-        *cell = Some(size);
+    let (mut cells, mut all_cells) = (Vec::with_capacity(width), Vec::with_capacity(ndim));
+    for (axis, mut text) in texts.into_iter().enumerate() {
+        if text.is_empty() {
+            text = own.next().unwrap_or_default();
+        }
+        if !text.is_empty() {
+            cells.push((axis, text));
+        }
     }
-    let frame = |shape: &Shape| if shape.is_unranked() { Frame::Unranked } else { Frame::Shape };
-    let mut rows =
-        vec![Row { cells: target.cells().into_iter().enumerate().collect(), frame: frame(target) }];
-    let cells = cells.into_iter().enumerate().filter_map(|(axis, text)| Some((axis, text?)));
-    let row = Row { cells: cells.collect(), frame: frame(array) };
-    if fits && (layout != Layout::Summed || !row.cells.is_empty()) {
-        let is_below = matches!(layout, Layout::Summed | Layout::SummedToPlaced);
-        rows.insert(usize::from(is_below), row);
+    for (axis, size) in all.into_iter().enumerate() {
+        all_cells.push((axis, size));
+    }
+    let open = |shape: &Shape| if shape.text.starts_with('*') { "*" } else { "[" };
+    let mut rows = vec![Row { cells: all_cells, open: open(whole), is_base: false }];
+    if fits && (layout != Layout::Summed || !cells.is_empty()) {
+        rows.insert(usize::from(is_sum), Row { cells, open: open(part), is_base: false });
     }
     (rows, ndim)
 }
@@ -183,32 +200,31 @@ fn by_axis(request: &Request) -> (Vec<Row>, usize) {
 impl BroadcastError {
     /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
-        let report = &*self.0;
-        let (mut lines, carets): (_, Vec<usize>) = if report.kind == ErrorKind::InvalidText {
-            let before: String = report.request.text.chars().take(self.position()?).collect();
-            let quoted = format!("{before:?}").chars().count() - 1;
-            (Vec::new(), vec!["cannot read ".len() + quoted])
+        let Report { kind, request, marks, .. } = &*self.0;
+        let (mut picture, mut carets) = (String::new(), Vec::new());
+        if *kind == ErrorKind::InvalidText {
+            let mut before = String::new();
+            for c in request.text.chars().take(self.position()?) {
+                before.push(c);
+            }
+            carets.push("cannot read ".len() + format!("{before:?}").chars().count() - 1);
         } else {
-            let grid = Drawing::new(&report.request);
-            let layout = report.request.operation.layout;
-            let carets = report.marks.iter().filter_map(|&mark| grid.caret(mark, layout)).collect();
-            (grid.lines()?, carets)
-        };
-        if lines.len() + carets.len() < 2 && report.kind != ErrorKind::InvalidText {
-            return None;
+            let drawing = Drawing::new(request);
+            picture = drawing.text(false)?;
+            for &mark in marks {
+                if let Some(caret) = drawing.caret(mark, request.operation.layout) {
+                    carets.push(caret);
+                }
+            }
+            if drawing.rows.len() + carets.len() < 2 {
+                return None;
+            }
         }
-        let Report { place, detail, .. } = report;
-        let mut last: String = (0..carets.iter().max().map_or(1, |last| last + 1))
-            .map(|at| if carets.contains(&at) { '^' } else { ' ' })
-            .collect();
-        last += " ";
-        if carets.is_empty() || place.is_empty() {
-            last += &Line(self).detail();
-        } else {
-            last.extend([place.as_str(), ": ", detail]);
+        picture += "\n";
+        for at in 0..=carets.iter().fold(0, |last, &caret| caret.max(last)) {
+            picture += if carets.contains(&at) { "^" } else { " " };
         }
-        lines.push(last);
-        Some(lines.join("\n"))
+        Some(format!("{picture} {}", self.0.detail(if carets.is_empty() { " has " } else { ": " })))
     }
 }
 
@@ -216,13 +232,10 @@ impl Request {
     /// The operation, its shapes and the `result` below them.
     pub(crate) fn explained(self, result: &[usize]) -> String {
         let words = format!("{self}");
-        let Some(mut lines) = Drawing::new(&self.to(result)).lines() else {
-            return format!("{words}: the result is {result:?}");
-        };
-        if let Some(sizes) = lines.pop() {
-            lines.extend([format!("  {}", "-".repeat(sizes.len().saturating_sub(2))), sizes]);
+        let request = self.to(result);
+        match Drawing::new(&request).text(true) {
+            Some(picture) => words + &picture,
+            None => format!("{words}: the result is {result:?}"),
         }
-        lines.insert(0, words);
-        lines.join("\n")
     }
 }

@@ -1,6 +1,6 @@
 //! Copies of views into their own memory.
 
-use crate::error::{BroadcastError, Line, Request, operation};
+use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
 use crate::shape::{all_stretch_onto, output_error, reserved};
 use crate::view::AsArrayRef;
@@ -58,7 +58,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     {
         match self.try_materialize() {
             Ok(copy) => copy,
-            Err(error) => panic!("{}", Line(&error)),
+            Err(error) => panic!("{}", error.line()),
         }
     }
 

@@ -61,7 +61,7 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
         return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
     if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
-        return Err(request().placeholder_on_new_axis(shape, axis));
+        return Err(request().placeholder_on_new_axis(axis));
     }
     for (axis, dim) in (new..).zip(dims) {
         match resolved[axis] {

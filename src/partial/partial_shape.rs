@@ -291,7 +291,7 @@ impl From<&(PartialShape, usize)> for Shape {
 /// The error of two sizes that never go together.
 #[cold]
 pub(super) fn clash(request: Request, axis: usize, dims: (&Dim, &Dim), shapes: [usize; 2]) -> BroadcastError {
-    request.incompatible_dims(axis, [dims.0.to_string(), dims.1.to_string()], shapes)
+    request.incompatible_dims(axis, &[dims.0.to_string(), dims.1.to_string()], shapes)
 }
 
 /// Combines two descriptions of each size. The error is the position of the first pair without a common size.

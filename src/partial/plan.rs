@@ -218,12 +218,12 @@ fn as_planned<'a>(
                 let detail = format!("{name} is {before} at {first} and {size} at {place}");
                 let error = request().error(ErrorKind::DeclaredName, detail);
                 let sizes = [before, size].map(|size| size.to_string());
-                return Err(error.at(axis as i128, [first.into(), place.into()], sizes));
+                return Err(error.at(axis as i128, &[first.into(), place.into()], &sizes));
             }
         } else if !dim.admits(size) {
             let detail = format!("size {size}, expected {dim}");
             let error = request().error_of(ErrorKind::DeclaredSize, place.to_string(), detail);
-            return Err(error.at(axis as i128, [place.into()], [size.to_string(), dim.to_string()]));
+            return Err(error.at(axis as i128, &[place.into()], &[size.to_string(), dim.to_string()]));
         }
     }
     Ok(())

@@ -162,7 +162,7 @@ pub(super) fn result_size(
          expected {sizes} that the inferred one can be{rest}"
     );
     let error = request.error(ErrorKind::ResultSize, detail);
-    error.at(axis as i128, [Mark::Result(axis)], [inferred, declared].map(ToString::to_string))
+    error.at(axis as i128, &[Mark::Result(axis)], &[inferred, declared].map(ToString::to_string))
 }
 
 /// Compares the axes of a result with the inferred ones, one by one, and keeps the sizes of names.

@@ -1,10 +1,9 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
-use super::TargetShape;
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use alloc::{vec, vec::Vec};
-use core::fmt;
+use alloc::{collections::BinaryHeap, vec, vec::Vec};
+use core::{fmt, slice};
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
 /// The number of one axis: an integer of 8 to 64 bits or [`Axis`]. Sealed.
@@ -31,11 +30,7 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
     note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`"
 )]
 pub trait AxisIndex: Sealed + Copy {
-    /// The position of the axis among `ndim`, or `ndim` or more if there is no such axis.
-    #[doc(hidden)]
-    fn position(self, ndim: usize) -> usize;
-
-    /// The number as it was given, for messages.
+    /// The number as it was given.
     #[doc(hidden)]
     fn number(self) -> i128;
 }
@@ -43,9 +38,6 @@ pub trait AxisIndex: Sealed + Copy {
 impl Sealed for Axis {}
 impl AxisIndex for Axis {
     #[inline]
-    fn position(self, _: usize) -> usize {
-        self.index()
-    }
     fn number(self) -> i128 {
         self.index() as i128
     }
@@ -53,51 +45,15 @@ impl AxisIndex for Axis {
 
 impl<T: AxisIndex> AxisIndex for &T {
     #[inline]
-    fn position(self, ndim: usize) -> usize {
-        T::position(*self, ndim)
-    }
     fn number(self) -> i128 {
         T::number(*self)
     }
 }
 
-/// The position of an axis that may be counted from the end.
-macro_rules! signed {
-    ($($int:ty)*) => {$(
-        impl AxisIndex for $int {
-            #[inline]
-            fn position(self, ndim: usize) -> usize {
-                if self >= 0 {
-                    return usize::try_from(self).unwrap_or(usize::MAX);
-                }
-                let from_end = usize::try_from(self.unsigned_abs()).ok();
-                from_end.and_then(|from_end| ndim.checked_sub(from_end)).unwrap_or(usize::MAX)
-            }
-            fn number(self) -> i128 {
-                self.to_i128()
-            }
-        }
-    )*};
-}
-macro_rules! unsigned {
-    ($($int:ty)*) => {$(
-        impl AxisIndex for $int {
-            #[inline]
-            fn position(self, _: usize) -> usize {
-                usize::try_from(self).unwrap_or(usize::MAX)
-            }
-            fn number(self) -> i128 {
-                self.to_i128()
-            }
-        }
-    )*};
-}
-#[allow(clippy::unnecessary_fallible_conversions, reason = "one macro for all integers")]
-mod integers {
-    use super::super::Size;
-    use super::AxisIndex;
-    signed!(i8 i16 i32 i64 isize);
-    unsigned!(u8 u16 u32 u64 usize);
+/// The position among `ndim` axes of the axis with a number, or `ndim` or more if there is no such axis.
+#[inline]
+fn position(number: i128, ndim: usize) -> usize {
+    usize::try_from(if number < 0 { number + ndim as i128 } else { number }).unwrap_or(usize::MAX)
 }
 
 /// Axes of an array, by number.
@@ -135,101 +91,90 @@ pub trait Axes: Sealed {
     /// run time.
     type Count: Dimension;
 
+    /// The type of one axis.
+    #[doc(hidden)]
+    type Index: AxisIndex;
+
+    /// The axes as they were given.
+    #[doc(hidden)]
+    fn list(&self) -> &[Self::Index];
+
     /// The number of axes.
     #[doc(hidden)]
-    fn axis_count(&self) -> usize;
+    #[inline]
+    fn axis_count(&self) -> usize {
+        self.list().len()
+    }
 
     /// The position of the `i`-th axis among `ndim`, or `ndim` or more if there is no such axis.
     #[doc(hidden)]
-    fn axis(&self, i: usize, ndim: usize) -> usize;
-
-    /// The number of the `i`-th axis as it was given, for messages.
-    #[doc(hidden)]
-    fn axis_given(&self, i: usize) -> i128;
+    #[inline]
+    fn axis(&self, i: usize, ndim: usize) -> usize {
+        position(self.list()[i].number(), ndim)
+    }
 }
 
 /// A single axis. One implementation serves all integers, so that the compiler knows the count of an integer literal
 /// before it knows its type.
 impl<T: AxisIndex> Axes for T {
     type Count = Dim<[Ix; 1]>;
+    type Index = T;
     #[inline]
-    fn axis_count(&self) -> usize {
-        1
-    }
-    #[inline]
-    fn axis(&self, _: usize, ndim: usize) -> usize {
-        self.position(ndim)
-    }
-    fn axis_given(&self, _: usize) -> i128 {
-        self.number()
+    fn list(&self) -> &[T] {
+        slice::from_ref(self)
     }
 }
 
 /// One implementation for each number of axes: the compiler infers the element type of `[]`, because only one has no axes.
 /// References are listed, because one implementation for all references would overlap with the one for single axes.
 macro_rules! lists {
-    ($([$($T:ident)?] $Self:ty, $Count:ty;)*) => {$(
+    ($([$($T:ident)?] $Self:ty, $Index:ty, $Count:ty, $list:tt;)*) => {$(
+        lists!(one [$($T)?] $Self, $Index, $Count, $list);
+        lists!(one [$($T)?] &$Self, $Index, $Count, $list);
+    )*};
+    (one [$($T:ident)?] $Self:ty, $Index:ty, $Count:ty, [$($list:tt)*]) => {
         impl$(<$T: AxisIndex>)? Axes for $Self {
             type Count = $Count;
+            type Index = $Index;
             #[inline]
-            fn axis_count(&self) -> usize {
-                self.len()
-            }
-            #[inline]
-            fn axis(&self, i: usize, ndim: usize) -> usize {
-                self[i].position(ndim)
-            }
-            fn axis_given(&self, i: usize) -> i128 {
-                self[i].number()
+            fn list(&self) -> &[$Index] {
+                &self$($list)*
             }
         }
-    )*};
+    };
 }
 lists! {
-    [] [usize; 0], Dim<[Ix; 0]>;
-    [] &[usize; 0], Dim<[Ix; 0]>;
-    [T] [T; 1], Dim<[Ix; 1]>;
-    [T] &[T; 1], Dim<[Ix; 1]>;
-    [T] [T; 2], Dim<[Ix; 2]>;
-    [T] &[T; 2], Dim<[Ix; 2]>;
-    [T] [T; 3], Dim<[Ix; 3]>;
-    [T] &[T; 3], Dim<[Ix; 3]>;
-    [T] [T; 4], Dim<[Ix; 4]>;
-    [T] &[T; 4], Dim<[Ix; 4]>;
-    [T] [T; 5], Dim<[Ix; 5]>;
-    [T] &[T; 5], Dim<[Ix; 5]>;
-    [T] [T; 6], Dim<[Ix; 6]>;
-    [T] &[T; 6], Dim<[Ix; 6]>;
-    [T] &[T], IxDyn;
-    [T] &&[T], IxDyn;
-    [T] Vec<T>, IxDyn;
-    [T] &Vec<T>, IxDyn;
+    [] [usize; 0], usize, Dim<[Ix; 0]>, [[..]];
+    [T] [T; 1], T, Dim<[Ix; 1]>, [[..]];
+    [T] [T; 2], T, Dim<[Ix; 2]>, [[..]];
+    [T] [T; 3], T, Dim<[Ix; 3]>, [[..]];
+    [T] [T; 4], T, Dim<[Ix; 4]>, [[..]];
+    [T] [T; 5], T, Dim<[Ix; 5]>, [[..]];
+    [T] [T; 6], T, Dim<[Ix; 6]>, [[..]];
+    [T] &[T], T, IxDyn, [[..]];
+    [T] Vec<T>, T, IxDyn, [[..]];
+    [] AxisSet, usize, IxDyn, [.sorted];
 }
-
 impl Sealed for AxisSet {}
-macro_rules! sets {
-    ($($Self:ty)*) => {$(
-        impl Axes for $Self {
-            type Count = IxDyn;
-            #[inline]
-            fn axis_count(&self) -> usize {
-                self.sorted.len()
-            }
-            #[inline]
-            fn axis(&self, i: usize, _: usize) -> usize {
-                self.sorted[i]
-            }
-            fn axis_given(&self, i: usize) -> i128 {
-                self.sorted[i] as i128
-            }
-        }
-    )*};
-}
-sets!(AxisSet & AxisSet);
 
 /// The numbers of the axes as they were given.
 pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
-    (0..axes.axis_count()).map(|i| axes.axis_given(i)).collect()
+    let mut numbers = Vec::new();
+    for axis in axes.list() {
+        numbers.push(axis.number());
+    }
+    numbers
+}
+
+/// The smallest number that is of none of `ndim` axes.
+fn smallest_missing(numbers: &[i128], ndim: usize) -> Option<i128> {
+    let mut smallest = None;
+    for &number in numbers {
+        if position(number, ndim) >= ndim && smallest.is_none_or(|before| number < before) {
+            smallest = Some(number);
+        }
+    }
+    smallest
 }
 
 /// A set of axes: sorted, each once.
@@ -273,15 +218,19 @@ impl AxisSet {
     /// # Equivalents
     /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
-        let count = |axis: isize| {
-            if axis < 0 { ndim.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) }
-                .filter(|&position| position < ndim)
-        };
-        if let Some(&axis) = axes.iter().filter(|&&axis| count(axis).is_none()).min() {
-            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(axes.for_message());
-            return Err(request.axis_out_of_bounds(axis as i128, ndim));
+        let numbers = positions(&axes);
+        if let Some(axis) = smallest_missing(&numbers, ndim) {
+            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(numbers);
+            return Err(request.axis_out_of_bounds(axis, ndim));
         }
-        Ok(axes.iter().filter_map(|&axis| count(axis)).collect())
+        Ok(Self::new(axes.iter().map(|axis| position(axis.number(), ndim)).collect()))
+    }
+
+    /// The set of axes in a heap, which compiles in a fraction of the time of `sort_unstable`.
+    fn new(axes: BinaryHeap<usize>) -> Self {
+        let mut sorted = axes.into_sorted_vec();
+        sorted.dedup();
+        Self { sorted }
     }
 
     /// The axes in ascending order; see the example of the [type](Self).
@@ -326,10 +275,7 @@ impl AxisSet {
 /// Takes positions only: -1 depends on the number of axes, see [`AxisSet::from_signed`].
 impl FromIterator<usize> for AxisSet {
     fn from_iter<I: IntoIterator<Item = usize>>(axes: I) -> Self {
-        let mut sorted: Vec<usize> = axes.into_iter().collect();
-        sorted.sort_unstable();
-        sorted.dedup();
-        Self { sorted }
+        Self::new(axes.into_iter().collect())
     }
 }
 
@@ -382,29 +328,17 @@ impl AxisMask {
         ndim: usize,
         request: impl FnOnce() -> Request,
     ) -> Result<Self, BroadcastError> {
-        match Self::distinct(axes, ndim) {
-            Ok(mask) => Ok(mask),
-            Err(wrong) => Err(axes_error(axes, wrong, ndim, request())),
-        }
-    }
-
-    /// The mask, or an axis that does not exist or is repeated.
-    #[inline(always)]
-    fn distinct<X: Axes>(axes: &X, ndim: usize) -> Result<Self, usize> {
-        let each = || (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
-        if let Some(axis) = each().find(|&axis| axis >= ndim) {
-            return Err(axis);
-        }
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
-        for axis in each() {
-            if mask.contains(axis) {
-                return Err(axis);
+        for i in 0..axes.axis_count() {
+            let place = axes.axis(i, ndim);
+            if place >= ndim || mask.contains(place) {
+                return Err(axes_error(&positions(axes), place, ndim, request()));
             }
             if ndim > 64 {
-                mask.flags[axis] = true;
+                mask.flags[place] = true;
             } else {
-                mask.bits |= 1 << axis;
+                mask.bits |= 1 << place;
             }
         }
         Ok(mask)
@@ -422,12 +356,11 @@ impl AxisMask {
     }
 }
 
-/// The error of axes. The axis `wrong` does not exist or is repeated.
+/// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
 #[cold]
-fn axes_error<X: Axes>(axes: &X, wrong: usize, ndim: usize, request: Request) -> BroadcastError {
-    let missing = (0..axes.axis_count()).filter(|&i| axes.axis(i, ndim) >= ndim);
-    match missing.map(|i| axes.axis_given(i)).min() {
-        Some(first) => request.axis_out_of_bounds(first, ndim),
+fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
+    match smallest_missing(numbers, ndim) {
+        Some(smallest) => request.axis_out_of_bounds(smallest, ndim),
         None => request.duplicate_axis(wrong as i128),
     }
 }

@@ -105,7 +105,7 @@ pub(crate) fn base_size(
     let [size, expected] = sizes;
     let place = format!("base axis {axis} of {}", owner(operand));
     let error = request.error_of(ErrorKind::BaseSize, place, format!("size {size}, expected {expected}"));
-    error.at(axis as i128, [mark], sizes.map(|size| size.to_string()))
+    error.at(axis as i128, &[mark], &sizes.map(|size| size.to_string()))
 }
 
 impl From<&BatchShape<'_>> for Shape {

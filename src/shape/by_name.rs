@@ -4,28 +4,43 @@
 use alloc::vec::Vec;
 
 /// A value for each name.
-pub(crate) struct ByName<'a, T>(Vec<(&'a str, T)>);
+pub(crate) struct ByName<'a, T> {
+    /// The names in order, each with the position of its value.
+    names: Vec<(&'a str, usize)>,
+    values: Vec<T>,
+}
 
 impl<'a, T> ByName<'a, T> {
     pub(crate) const fn new() -> Self {
-        Self(Vec::new())
+        Self { names: Vec::new(), values: Vec::new() }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.find(name).ok().map(|at| &self.0[at].1)
+        Some(&self.values[self.names[find(&self.names, name).ok()?].1])
     }
 
     /// The value for `name`, which is set to `first` if the name is new.
     pub(crate) fn or_insert(&mut self, name: &'a str, first: T) -> &mut T {
-        let at = self.find(name).unwrap_or_else(|at| {
-            self.0.insert(at, (name, first));
-            at
-        });
-        &mut self.0[at].1
+        let place = place(&mut self.names, name, self.values.len());
+        if place == self.values.len() {
+            self.values.push(first);
+        }
+        &mut self.values[place]
     }
+}
 
-    fn find(&self, name: &str) -> Result<usize, usize> {
-        self.0.binary_search_by(|&(own, _)| own.cmp(name))
+fn find(names: &[(&str, usize)], name: &str) -> Result<usize, usize> {
+    names.binary_search_by(|&(own, _)| own.cmp(name))
+}
+
+/// The position of the value for `name`, which is `next` if the name is new.
+fn place<'a>(names: &mut Vec<(&'a str, usize)>, name: &'a str, next: usize) -> usize {
+    match find(names, name) {
+        Ok(at) => names[at].1,
+        Err(at) => {
+            names.insert(at, (name, next));
+            next
+        }
     }
 }
 

@@ -24,22 +24,13 @@ pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
 /// The number of elements of `shape`; `None` where its non-zero sizes multiply past `isize::MAX`.
 #[inline]
 pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
-    let (mut product, mut empty, mut overflow, mut axis) = (1usize, false, false, 0);
+    let (mut product, mut empty, mut axis) = (1usize, false, 0);
     while axis < shape.len() {
-        let factor = if shape[axis] == 0 { 1 } else { shape[axis] };
-        let (next, past) = product.overflowing_mul(factor);
-        product = next;
-        overflow |= past;
         empty |= shape[axis] == 0;
+        product = product.saturating_mul(if shape[axis] == 0 { 1 } else { shape[axis] });
         axis += 1;
     }
-    if overflow || product > isize::MAX.unsigned_abs() {
-        None
-    } else if empty {
-        Some(0)
-    } else {
-        Some(product)
-    }
+    if product > isize::MAX.unsigned_abs() { None } else { Some(if empty { 0 } else { product }) }
 }
 
 /// The joint shape of any number of shapes.
@@ -153,25 +144,25 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
 /// shapes that do, else overflow.
 #[cold]
 pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> BroadcastError {
-    let ndim = joint_ndim(shapes);
-    // For each axis, the first operand with the joint size so far, and that size.
-    let mut joint = vec![(0, 1); ndim];
+    let mut joint = vec![1; joint_ndim(shapes)];
+    // for each axis, the first operand with the joint size so far
+    let mut first = vec![0; joint.len()];
     let mut clash: Option<(usize, [usize; 2], [usize; 2])> = None;
     for (operand, shape) in shapes.iter().enumerate() {
-        for (axis, &own) in (ndim - shape.len()..).zip(*shape) {
-            let (first, size) = joint[axis];
-            match joint_size(size, own) {
+        for (own_axis, &own) in shape.iter().enumerate() {
+            let axis = joint.len() - shape.len() + own_axis;
+            match joint_size(joint[axis], own) {
                 None if clash.is_none_or(|(before, ..)| axis < before) => {
-                    clash = Some((axis, [size, own], [first, operand]));
+                    clash = Some((axis, [joint[axis], own], [first[axis], operand]));
                 }
-                Some(new) if new != size => joint[axis] = (operand, new),
+                Some(size) if size != joint[axis] => (joint[axis], first[axis]) = (size, operand),
                 _ => {}
             }
         }
     }
     match clash {
         Some((axis, sizes, operands)) => request.incompatible(axis, sizes, operands),
-        None => request.overflow(&joint.iter().map(|&(_, size)| size).collect::<Vec<_>>()),
+        None => request.overflow(&joint),
     }
 }
 

@@ -7,9 +7,7 @@ mod explain;
 mod joint_shape;
 mod onto;
 mod place;
-mod placed_sum;
 mod reduce;
-mod result;
 mod target;
 
 pub use axes::{Axes, AxisIndex, AxisSet};
@@ -30,10 +28,8 @@ pub(crate) use joint_shape::{
     checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
-pub(crate) use place::{repeats, target_along_axes, target_in_dim};
-pub(crate) use placed_sum::{placed_sum, placed_sum_target};
-pub(crate) use reduce::{keeping_axes, over_axes, sum_target, sums_to, without_axes};
-pub(crate) use result::reserved;
+pub(crate) use place::{over_axes, placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
+pub(crate) use reduce::{keeping_axes, reserved, sum_target, sums_to, without_axes};
 pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_error};
 
 use ndarray::Dimension;

@@ -1,10 +1,13 @@
 //! Placed and named axes: the axis of the result for each axis of an array, and the axes along which it is repeated.
 
-use super::axes::{AxisMask, positions};
-use super::reduce::leading_axes;
-use super::target::sizes_only;
-use super::{Axes, Placeholder, TargetShape, checked_len, sizes, stretches, target_error};
-use crate::error::{BroadcastError, Request, operation};
+use super::onto::leading_axes;
+use super::{
+    Axes, AxisMask, Placeholder, TargetShape, checked_len, positions, reserved, sizes, sizes_only, stretches,
+    target_error,
+};
+use crate::error::operation::{self, Operation};
+use crate::error::{BroadcastError, Request};
+use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
 use ndarray::Dimension;
 
@@ -44,8 +47,13 @@ pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, Broadc
     let Some(new) = leading_axes(from, to).filter(|_| checked_len(to).is_some()) else {
         return Err(target_error(from, to, Placeholder::Refused));
     };
-    let stretched = (new..to.len()).filter(|&axis| repeats(from[axis - new], to[axis]));
-    Ok((0..new).chain(stretched).collect())
+    let mut axes = Vec::new();
+    for (axis, &size) in to.iter().enumerate() {
+        if axis < new || repeats(from[axis - new], size) {
+            axes.push(axis);
+        }
+    }
+    Ok(axes)
 }
 
 /// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the set of
@@ -56,14 +64,20 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(T::Dim, AxisMask), BroadcastError> {
-    let request = || asked(&operation::ALONG_AXES, shape, axes, target);
+    let request = || over_axes(&operation::ALONG_AXES, shape, axes).to(target.for_message());
     let resolved = sizes_only(target, request)?;
     let new = AxisMask::new(axes, resolved.ndim(), request)?;
     let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
     if found != expected {
         return Err(request().axis_count(expected, found));
     }
-    check_placed(shape, &resolved, new.unnamed(), |own, size| own == size, request)?;
+    for (&own, axis) in shape.iter().zip(new.unnamed()) {
+        let size = sizes(&resolved)[axis];
+        if own != size {
+            return Err(request().incompatible(axis, [own, size], [0, 1]));
+        }
+    }
+    check_len(sizes(&resolved), request)?;
     Ok((resolved, new))
 }
 
@@ -74,45 +88,79 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || asked(&operation::IN_DIM, shape, axes, target);
+    let request = || over_axes(&operation::IN_DIM, shape, axes).to(target.for_message());
     let resolved = sizes_only(target, request)?;
-    let (expected, found) = (shape.len(), axes.axis_count());
-    if found != expected {
-        return Err(request().axis_count(expected, found));
-    }
-    AxisMask::new(axes, resolved.ndim(), request)?;
-    check_placed(shape, &resolved, (0..found).map(|i| axes.axis(i, resolved.ndim())), stretches, request)?;
+    placed(shape, sizes(&resolved), axes, request, |own, size| [own, size])?;
+    check_len(sizes(&resolved), request)?;
     Ok(resolved)
 }
 
-/// Checks each size of the array against its axis of the target, and the target for overflow.
-#[inline(always)]
-fn check_placed<E: Dimension>(
+/// A result of the shape of a target for the sum of an array of shape `shape`, and the array's axes that are kept. Axis `i`
+/// of the target comes from axis `axes[i]` of the array.
+///
+/// # Errors
+/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`placed_sum`]; `TooLarge`.
+#[inline]
+pub(crate) fn placed_sum_target<A, T: TargetShape, X: Axes>(
     shape: &[usize],
-    target: &E,
-    places: impl Iterator<Item = usize>,
-    goes: impl Fn(usize, usize) -> bool,
+    target: &T,
+    axes: &X,
+) -> Result<(Reserved<A, T::Dim>, AxisMask), BroadcastError> {
+    let request = || over_axes(&operation::SUM_IN_DIM, shape, axes).to(target.for_message());
+    let resolved = sizes_only(target, request)?;
+    let kept = placed_sum(shape, sizes(&resolved), axes)?;
+    Ok((reserved(resolved, request)?, kept))
+}
+
+/// The axes of an array of shape `shape` that a sum to `target` keeps.
+///
+/// # Errors
+/// In this order: `AxisCount` where there is not one axis for each of the target; `AxisOutOfBounds`; `DuplicateAxis`;
+/// `Incompatible` where a size differs and is not 1 in the target.
+#[inline]
+pub(crate) fn placed_sum<X: Axes>(
+    shape: &[usize],
+    target: &[usize],
+    axes: &X,
+) -> Result<AxisMask, BroadcastError> {
+    let request = || over_axes(&operation::SUM_IN_DIM, shape, axes).to(target);
+    placed(target, shape, axes, request, |size, own| [own, size])?;
+    AxisMask::new(axes, shape.len(), request)
+}
+
+/// Checks that axis `i` of `from` stretches to axis `axes[i]` of `to`. `array_first` orders two sizes that clash. Returns no
+/// mask, because one that lives through the loop slows it by a quarter.
+#[inline(always)]
+fn placed<X: Axes>(
+    from: &[usize],
+    to: &[usize],
+    axes: &X,
     request: impl Fn() -> Request,
+    array_first: fn(usize, usize) -> [usize; 2],
 ) -> Result<(), BroadcastError> {
-    for (&own, axis) in shape.iter().zip(places) {
-        let size = sizes(target)[axis];
-        if !goes(own, size) {
-            return Err(request().incompatible(axis, [own, size], [0, 1]));
-        }
+    let (expected, found) = (from.len(), axes.axis_count());
+    if found != expected {
+        return Err(request().axis_count(expected, found));
     }
-    if checked_len(sizes(target)).is_none() {
-        return Err(request().overflow(sizes(target)));
+    AxisMask::new(axes, to.len(), &request)?;
+    for (&size, axis) in from.iter().zip((0..found).map(|i| axes.axis(i, to.len()))) {
+        if !stretches(size, to[axis]) {
+            return Err(request().incompatible(axis, array_first(size, to[axis]), [0, 1]));
+        }
     }
     Ok(())
 }
 
+/// # Errors
+/// `Overflow`, of the request.
+#[inline(always)]
+fn check_len(shape: &[usize], request: impl Fn() -> Request) -> Result<(), BroadcastError> {
+    if checked_len(shape).is_some() { Ok(()) } else { Err(request().overflow(shape)) }
+}
+
+/// An operation over axes of an array of shape `shape`.
 #[cold]
 #[inline(never)]
-fn asked<T: TargetShape, X: Axes>(
-    operation: &'static operation::Operation,
-    shape: &[usize],
-    axes: &X,
-    target: &T,
-) -> Request {
-    Request::new(operation, &[shape]).to(target.for_message()).axes(&positions(axes))
+pub(crate) fn over_axes<X: Axes>(operation: &'static Operation, shape: &[usize], axes: &X) -> Request {
+    Request::new(operation, &[shape]).axes(&positions(axes))
 }

@@ -1,13 +1,11 @@
 //! The shape of a sum over axes, and the shapes that an array can be summed to.
 
-use super::axes::positions;
-use super::onto::{all_stretch_onto, first_clash};
-use super::result::{reserved, try_reserved};
-use super::target::first_invalid;
-use super::{Axes, AxisMask, TargetShape, sizes, sizes_mut};
-use crate::error::{BroadcastError, ErrorKind, Request, count, operation};
+use super::onto::{first_clash, leading_axes};
+use super::{Axes, AxisMask, TargetShape, checked_len, over_axes, sizes, sizes_mut, sizes_only};
+use crate::error::operation::Operation;
+use crate::error::{BroadcastError, ErrorKind, Request, count};
 use crate::kernel::memory::Reserved;
-use alloc::{format, vec::Vec};
+use alloc::format;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
@@ -73,35 +71,23 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// The axes over which an operation sums a shape.
-///
-/// # Errors
-/// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis`.
-#[inline]
-fn axis_mask<X: Axes>(
-    operation: &'static operation::Operation,
-    shape: &[usize],
-    axes: &X,
-) -> Result<AxisMask, BroadcastError> {
-    AxisMask::new(axes, shape.len(), || over_axes(operation, shape, axes))
-}
-
 /// A result without the summed axes, and those axes.
 ///
 /// # Errors
-/// As [`axis_mask`], then `TooLarge`.
+/// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`; `TooLarge`.
 #[inline(always)]
 pub(crate) fn without_axes<A, X: Axes, E: Dimension>(
-    operation: &'static operation::Operation,
+    operation: &'static Operation,
     shape: &[usize],
     axes: &X,
 ) -> Result<(Reserved<A, E>, AxisMask), BroadcastError> {
-    let summed = axis_mask(operation, shape, axes)?;
-    let mut result = E::zeros(summed.unnamed().count());
+    let request = || over_axes(operation, shape, axes);
+    let summed = AxisMask::new(axes, shape.len(), request)?;
+    let mut result = E::zeros(shape.len() - axes.axis_count());
     for (size, axis) in sizes_mut(&mut result).iter_mut().zip(summed.unnamed()) {
         *size = shape[axis];
     }
-    Ok((reserved(result, || over_axes(operation, shape, axes))?, summed))
+    Ok((reserved(result, request)?, summed))
 }
 
 /// A result with size 1 at the summed axes.
@@ -110,50 +96,37 @@ pub(crate) fn without_axes<A, X: Axes, E: Dimension>(
 /// As [`without_axes`].
 #[inline(always)]
 pub(crate) fn keeping_axes<A, X: Axes, E: Dimension>(
-    operation: &'static operation::Operation,
+    operation: &'static Operation,
     shape: &E,
     axes: &X,
 ) -> Result<Reserved<A, E>, BroadcastError> {
-    let summed = axis_mask(operation, sizes(shape), axes)?;
+    let request = || over_axes(operation, sizes(shape), axes);
+    AxisMask::new(axes, shape.ndim(), request)?;
     let mut result = shape.clone();
-    for (axis, size) in sizes_mut(&mut result).iter_mut().enumerate() {
-        if summed.contains(axis) {
-            *size = 1;
-        }
+    for i in 0..axes.axis_count() {
+        sizes_mut(&mut result)[axes.axis(i, shape.ndim())] = 1;
     }
-    reserved(result, || over_axes(operation, sizes(shape), axes))
-}
-
-#[cold]
-#[inline(never)]
-pub(crate) fn over_axes<X: Axes>(
-    operation: &'static operation::Operation,
-    shape: &[usize],
-    axes: &X,
-) -> Request {
-    Request::new(operation, &[shape]).axes(&positions(axes))
+    reserved(result, request)
 }
 
 /// A result of the shape of a target, if an array of shape `shape` can be summed to it. `operands` are those of the
 /// operation.
 ///
 /// # Errors
-/// As [`sum_error`].
+/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`sums_to`]; `TooLarge`.
 #[inline(always)]
 pub(crate) fn sum_target<A, T: TargetShape>(
     shape: &[usize],
     target: &T,
-    operation: &'static operation::Operation,
+    operation: &'static Operation,
     operands: &[&[usize]],
 ) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let dim = target.target_dim();
-    if leading_axes(sizes(&dim), shape).is_some()
-        && let Ok(reserved) = try_reserved(dim)
-    {
-        return Ok(reserved);
+    let request = || Request::new(operation, operands).to(target.for_message());
+    let dim = sizes_only(target, request)?;
+    if leading_axes(sizes(&dim), shape).is_none() {
+        return Err(sum_error(request(), operands, shape, sizes(&dim)));
     }
-    let request = Request::new(operation, operands);
-    Err(sum_error(request, operands, shape, target.for_message(), size_of::<A>()))
+    reserved(dim, request)
 }
 
 /// The number of leading axes that a sum of `shape` to `target` drops.
@@ -166,46 +139,44 @@ pub(crate) fn sums_to(
     target: &[usize],
     request: impl FnOnce() -> Request,
 ) -> Result<usize, BroadcastError> {
-    leading_axes(target, shape).ok_or_else(|| sum_error(request(), &[shape], shape, target.for_message(), 0))
+    leading_axes(target, shape).ok_or_else(|| sum_error(request().to(target), &[shape], shape, target))
 }
 
-/// The number of leading axes of `to` that `from` does not have, or `None` if `from` does not stretch to `to`.
-#[inline(always)]
-pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
-    all_stretch_onto([from], to).then(|| to.len() - from.len())
-}
-
-/// The error of a sum to a target of `shape`, the joint shape of the operands. In this order: `InvalidSize` where a size
-/// is negative or too large; `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size
-/// differs and is not 1 in the target; `TooLarge` where elements of `size` bytes do not fit in memory.
+/// The error of a sum to a target of `shape`, the joint shape of the operands. In this order: `TooManyAxes` where the target
+/// has more axes than the shape; `Incompatible` where a size differs and is not 1 in the target.
 #[cold]
-fn sum_error(
-    request: Request,
-    operands: &[&[usize]],
-    shape: &[usize],
-    target: Vec<i128>,
-    size: usize,
-) -> BroadcastError {
-    let sizes: Vec<usize> = target.iter().filter_map(|&size| usize::try_from(size).ok()).collect();
-    if let Some(axis) = first_invalid(&target) {
-        let size = target[axis];
-        return request.to(target).invalid_size(axis, size, false);
-    }
-    let request = request.to(target);
-    if sizes.len() > shape.len() {
-        let detail = format!("the target has {}, expected at most {}", count(sizes.len()), shape.len());
-        return request.error(ErrorKind::TooManyAxes, detail);
-    }
-    match first_clash(&[&sizes], shape) {
-        Some((axis, [target, own], _)) => {
+fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &[usize]) -> BroadcastError {
+    match first_clash(&[target], shape) {
+        Some((axis, [size, own], _)) if target.len() <= shape.len() => {
             // a size of 1 may come from an axis that is missing
             let has_size = |operand: &&[usize]| {
                 let own_axis = (operand.len() + axis).checked_sub(shape.len());
                 own_axis.is_some_and(|own_axis| operand[own_axis] == own)
             };
             let operand = operands.iter().position(has_size).unwrap_or(0);
-            request.incompatible(axis, [own, target], [operand, operands.len()])
+            request.incompatible(axis, [own, size], [operand, operands.len()])
         }
-        None => request.too_large(&sizes, size),
+        _ => {
+            let detail = format!("the target has {}, expected at most {}", count(target.len()), shape.len());
+            request.error(ErrorKind::TooManyAxes, detail)
+        }
     }
+}
+
+/// Memory for a result of this shape.
+///
+/// # Errors
+/// `TooLarge`, of the request.
+#[inline(always)]
+pub(crate) fn reserved<A, D: Dimension>(
+    shape: D,
+    request: impl FnOnce() -> Request,
+) -> Result<Reserved<A, D>, BroadcastError> {
+    let bytes = checked_len(sizes(&shape)).and_then(|len| len.checked_mul(size_of::<A>()));
+    let reserved = if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
+        Reserved::new(shape)
+    } else {
+        Err(shape)
+    };
+    reserved.map_err(|shape| request().too_large(sizes(&shape), size_of::<A>()))
 }

@@ -1,9 +1,10 @@
 //! Target shapes, and the shape of an array that is broadcast to one.
 
-use super::{checked_len, sizes, sizes_mut, stretches};
+use super::{AxisIndex, checked_len, positions, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
+use core::array;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// An integer type for sizes, of 8 to 64 bits. Sealed.
@@ -26,18 +27,10 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
     label = "not a size",
     note = "sizes are integers of 8 to 64 bits, signed where -1 should stand for the array's own size"
 )]
-pub trait Size: Sealed + Copy {
-    /// The integer, widened so that any type fits.
+pub trait Size: AxisIndex {
+    /// Whether the integers are unsigned, so that none can be -1.
     #[doc(hidden)]
-    fn to_i128(self) -> i128;
-
-    /// The integer as `isize`, or `isize::MIN` if it does not fit, which is never a size.
-    #[doc(hidden)]
-    fn size_bits(self) -> isize;
-
-    /// Whether this is `usize`.
-    #[doc(hidden)]
-    const PLAIN: bool = false;
+    const PLAIN: bool;
 
     /// The integers as a slice of `usize`, if they are of that type.
     #[doc(hidden)]
@@ -46,6 +39,12 @@ pub trait Size: Sealed + Copy {
     fn as_usizes(_: &[Self]) -> Option<&[usize]> {
         None
     }
+}
+
+/// The integer as the bits of an `isize`. One that does not fit becomes `isize::MIN`, which is never a size.
+#[inline]
+fn size_bits<T: Size>(size: T) -> usize {
+    isize::try_from(size.number()).unwrap_or(isize::MIN).cast_unsigned()
 }
 
 /// A target shape: sizes, or -1 where the operation lets an axis keep its size.
@@ -114,12 +113,11 @@ pub trait TargetShape: Sealed {
     /// The dimension type of the result.
     type Dim: Dimension;
 
-    /// Whether the sizes are `usize`, so that none can be -1.
+    /// Whether the sizes are unsigned, so that none can be -1.
     #[doc(hidden)]
     const PLAIN: bool = false;
 
-    /// The sizes in the bits of a dimension, converted by [`Size::size_bits`] unless they are `usize`. Read as
-    /// `isize`, an invalid size is negative.
+    /// The sizes in the bits of a dimension. Read as `isize`, an invalid size is negative.
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
 
@@ -128,44 +126,44 @@ pub trait TargetShape: Sealed {
     fn for_message(&self) -> Vec<i128>;
 }
 
-macro_rules! integers {
-    ($($int:ty $({ $($usize_only:item)* })?)*) => {$(
-        impl Sealed for $int {}
-        impl Size for $int {
-            #[inline]
-            fn to_i128(self) -> i128 {
-                self as i128
-            }
-            #[inline]
-            fn size_bits(self) -> isize {
-                isize::try_from(self).unwrap_or(isize::MIN)
-            }
-            $($($usize_only)*)?
-        }
-        impl TargetShape for $int {
-            type Dim = Dim<[Ix; 1]>;
-            const PLAIN: bool = <$int as Size>::PLAIN;
+/// Targets that are others in another form.
+macro_rules! forward {
+    ($($T:ty, $Other:ty, $other:expr $(, [$($Generic:tt)*])?;)*) => {$(
+        impl$(<$($Generic)*>)? TargetShape for $T {
+            type Dim = <$Other as TargetShape>::Dim;
+            const PLAIN: bool = <$Other as TargetShape>::PLAIN;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim([self.size_bits().cast_unsigned()])
+                <$Other>::target_dim($other(self))
             }
             fn for_message(&self) -> Vec<i128> {
-                vec![self.to_i128()]
+                <$Other>::for_message($other(self))
             }
         }
     )*};
 }
+macro_rules! integers {
+    ($($int:ty $({ $usize_only:item })?)*) => {$(
+        impl Sealed for $int {}
+        impl AxisIndex for $int {
+            #[inline]
+            fn number(self) -> i128 {
+                self as i128
+            }
+        }
+        impl Size for $int {
+            const PLAIN: bool = <$int>::MIN == 0;
+            $($usize_only)?
+        }
+        forward!($int, [$int; 1], array::from_ref;);
+    )*};
+}
 // A cast to i128 keeps every value; `i128` has no `From<usize>` and `From<isize>`.
-#[allow(
-    clippy::cast_lossless,
-    clippy::unnecessary_fallible_conversions,
-    reason = "one macro for all integers"
-)]
+#[allow(clippy::cast_lossless, reason = "one macro for all integers")]
 mod integers {
-    use super::{Dim, Ix, Sealed, Size, TargetShape, Vec, vec};
+    use super::{AxisIndex, Sealed, Size, TargetShape, Vec, array};
     integers!(i8 i16 i32 i64 isize u8 u16 u32 u64
     usize {
-        const PLAIN: bool = true;
         #[inline]
         fn as_usizes(sizes: &[usize]) -> Option<&[usize]> { Some(sizes) }
     });
@@ -178,7 +176,7 @@ macro_rules! fixed {
             const PLAIN: bool = T::PLAIN;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim(self.map(|size| size.size_bits().cast_unsigned()))
+                Dim([$(size_bits(self[$axis])),*])
             }
             fn for_message(&self) -> Vec<i128> {
                 self.as_slice().for_message()
@@ -190,10 +188,10 @@ macro_rules! fixed {
             const PLAIN: bool = true $(&& $T::PLAIN)*;
             #[inline]
             fn target_dim(&self) -> Self::Dim {
-                Dim([$(self.$axis.size_bits().cast_unsigned()),*])
+                Dim([$(size_bits(self.$axis)),*])
             }
             fn for_message(&self) -> Vec<i128> {
-                vec![$(self.$axis.to_i128()),*]
+                vec![$(self.$axis.number()),*]
             }
         }
     };
@@ -215,25 +213,13 @@ impl<T: Size> TargetShape for [T] {
             return IxDyn(sizes);
         }
         let mut dim = IxDyn::zeros(self.len());
-        for (size, given) in sizes_mut(&mut dim).iter_mut().zip(self) {
-            *size = given.size_bits().cast_unsigned();
+        for (bits, &size) in sizes_mut(&mut dim).iter_mut().zip(self) {
+            *bits = size_bits(size);
         }
         dim
     }
     fn for_message(&self) -> Vec<i128> {
-        self.iter().map(|size| size.to_i128()).collect()
-    }
-}
-
-impl<T: Size> TargetShape for Vec<T> {
-    type Dim = IxDyn;
-    const PLAIN: bool = T::PLAIN;
-    #[inline]
-    fn target_dim(&self) -> IxDyn {
-        self.as_slice().target_dim()
-    }
-    fn for_message(&self) -> Vec<i128> {
-        self.as_slice().for_message()
+        positions(&self)
     }
 }
 
@@ -268,16 +254,9 @@ impl<E: Dimension> TargetShape for ShapeOf<E> {
     }
 }
 
-impl<T: TargetShape + ?Sized> TargetShape for &T {
-    type Dim = T::Dim;
-    const PLAIN: bool = T::PLAIN;
-    #[inline]
-    fn target_dim(&self) -> Self::Dim {
-        T::target_dim(self)
-    }
-    fn for_message(&self) -> Vec<i128> {
-        T::for_message(self)
-    }
+forward! {
+    &T, T, |target: &Self| *target, [T: TargetShape + ?Sized];
+    Vec<T>, [T], Vec::as_slice, [T: Size];
 }
 
 impl<T, const N: usize> Sealed for [T; N] {}
@@ -326,15 +305,14 @@ pub(crate) enum Placeholder {
 /// The rule of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand`; the order of the
 /// checks is specific to this crate. `numpy.broadcast_to` is the same without -1.
 pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, BroadcastError> {
-    let mut resolved: Vec<usize> = target.iter().map(|size| size.cast_unsigned()).collect();
-    if resolve(shape, &mut resolved, Placeholder::Keeps) && checked_len(&resolved).is_some() {
-        Ok(resolved)
-    } else {
-        Err(target_error(shape, target, Placeholder::Keeps))
+    match resolved_dim(shape, &target, Placeholder::Keeps) {
+        Some(dim) if checked_len(sizes(&dim)).is_some() => Ok(sizes(&dim).to_vec()),
+        _ => Err(target_error(shape, target, Placeholder::Keeps)),
     }
 }
 
-/// The sizes that `target` gives an array of shape `shape`, or `None` if it does not stretch to them.
+/// The sizes that `target` gives an array of shape `shape`, or `None` if it does not stretch to them. Overflow is not
+/// checked. [`target_error`] is the error of either.
 #[inline(always)]
 pub(crate) fn resolved_dim<T: TargetShape>(
     shape: &[usize],
@@ -343,50 +321,21 @@ pub(crate) fn resolved_dim<T: TargetShape>(
 ) -> Option<T::Dim> {
     let mut dim = target.target_dim();
     // in a plain target, `usize::MAX` is a size
-    let placeholder = if T::PLAIN { Placeholder::Refused } else { placeholder };
-    resolve(shape, sizes_mut(&mut dim), placeholder).then_some(dim)
-}
-
-/// Resolves the sizes of [`TargetShape::target_dim`] in place, like [`resolve_target`] without the check for overflow.
-/// Returns whether the target is valid; [`target_error`] is the error of both checks.
-#[inline(always)]
-fn resolve(shape: &[usize], target: &mut [usize], placeholder: Placeholder) -> bool {
-    let Some(new) = target.len().checked_sub(shape.len()) else { return false };
+    let keeps = placeholder == Placeholder::Keeps && !T::PLAIN;
+    let new = dim.ndim().checked_sub(shape.len())?;
     // one plain loop, which the compiler unrolls for a fixed number of axes
-    for (axis, size) in target.iter_mut().enumerate() {
-        let own = axis.checked_sub(new).map(|axis| shape[axis]);
-        match resolve_axis(own, *size, placeholder) {
-            Ok(resolved) => *size = resolved,
-            Err(_) => return false,
+    for (axis, size) in sizes_mut(&mut dim).iter_mut().enumerate() {
+        match axis.checked_sub(new).map(|axis| shape[axis]) {
+            Some(own) if size.cast_signed() == -1 && keeps => *size = own,
+            Some(own) if !stretches(own, *size) => return None,
+            _ if size.cast_signed() < 0 => return None,
+            _ => {}
         }
     }
-    true
+    Some(dim)
 }
 
-/// The errors at an axis of a target, in the order in which they are reported.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum AxisError {
-    InvalidSize,
-    PlaceholderOnNewAxis,
-    Incompatible,
-}
-
-/// The size of an axis in the result, from the size `own` of the array and the size `asked` of the target.
-#[inline]
-fn resolve_axis(own: Option<usize>, asked: usize, placeholder: Placeholder) -> Result<usize, AxisError> {
-    if asked.cast_signed() >= 0 {
-        match own {
-            Some(own) if !stretches(own, asked) => Err(AxisError::Incompatible),
-            _ => Ok(asked),
-        }
-    } else if asked.cast_signed() == -1 && placeholder == Placeholder::Keeps {
-        own.ok_or(AxisError::PlaceholderOnNewAxis)
-    } else {
-        Err(AxisError::InvalidSize)
-    }
-}
-
-/// The error of a target that [`resolve`] refuses or that overflows.
+/// The error of a target that [`resolved_dim`] refuses or that overflows.
 #[cold]
 #[inline(never)]
 pub(crate) fn target_error<T: TargetShape + ?Sized>(
@@ -399,7 +348,7 @@ pub(crate) fn target_error<T: TargetShape + ?Sized>(
     target_error_of(request, shape, &target, placeholder)
 }
 
-/// The error of `request`, which stretches `shape` to a target as [`resolve`] does.
+/// The error of `request`, which stretches `shape` to a target as [`resolved_dim`] does.
 #[cold]
 pub(crate) fn target_error_of(
     request: Request,
@@ -407,29 +356,28 @@ pub(crate) fn target_error_of(
     target: &[i128],
     placeholder: Placeholder,
 ) -> BroadcastError {
-    let found = target.len();
-    // A target with too few axes is compared with the array's last ones.
-    let own = |axis: usize| shape.len().checked_sub(found - axis).map(|axis| shape[axis]);
-    let mut resolved = Vec::with_capacity(found);
-    let narrow = |size: i128| isize::try_from(size).unwrap_or(isize::MIN).cast_unsigned();
-    let mut error: Option<(AxisError, usize)> = None;
+    let keeps = placeholder == Placeholder::Keeps;
     for (axis, &size) in target.iter().enumerate() {
-        match resolve_axis(own(axis), narrow(size), placeholder) {
-            Ok(size) => resolved.push(size),
-            Err(kind) => error = error.filter(|first| first.0 <= kind).or(Some((kind, axis))),
+        if isize::try_from(size).is_err() || size < if keeps { -1 } else { 0 } {
+            return request.invalid_size(axis, size, keeps);
         }
     }
-    match error {
-        Some((AxisError::InvalidSize, axis)) => {
-            request.invalid_size(axis, target[axis], placeholder == Placeholder::Keeps)
+    let Some(new) = target.len().checked_sub(shape.len()) else {
+        return request.too_few_axes("target", shape.len(), target.len());
+    };
+    let mut resolved = Vec::new();
+    for (axis, &size) in target.iter().enumerate() {
+        let own = axis.checked_sub(new).map(|axis| shape[axis]);
+        match (own, usize::try_from(size)) {
+            (None, Err(_)) => return request.placeholder_on_new_axis(axis),
+            (Some(own), Err(_)) => resolved.push(own),
+            (Some(own), Ok(size)) if !stretches(own, size) => {
+                return request.incompatible(axis, [own, size], [0, 1]);
+            }
+            (_, Ok(size)) => resolved.push(size),
         }
-        _ if found < shape.len() => request.too_few_axes("target", shape.len(), found),
-        Some((AxisError::PlaceholderOnNewAxis, axis)) => request.placeholder_on_new_axis(shape, axis),
-        Some((AxisError::Incompatible, axis)) => {
-            request.incompatible(axis, [own(axis).unwrap_or(1), narrow(target[axis])], [0, 1])
-        }
-        None => request.overflow(&resolved),
     }
+    request.overflow(&resolved)
 }
 
 /// The sizes of a target where -1 is not allowed.
@@ -442,17 +390,5 @@ pub(crate) fn sizes_only<T: TargetShape>(
     if sizes(&dim).iter().all(|size| size.cast_signed() >= 0) {
         return Ok(dim);
     }
-    Err(sizes_only_error(&target.for_message(), request()))
-}
-
-/// The error of a target with a negative or too large size.
-#[cold]
-fn sizes_only_error(target: &[i128], request: Request) -> BroadcastError {
-    let axis = first_invalid(target).unwrap_or(0);
-    request.invalid_size(axis, target[axis], false)
-}
-
-/// The first axis where a target has a negative or too large size.
-pub(super) fn first_invalid(target: &[i128]) -> Option<usize> {
-    target.iter().position(|&size| !isize::try_from(size).is_ok_and(|size| size >= 0))
+    Err(target_error_of(request(), &[], &target.for_message(), Placeholder::Refused))
 }
