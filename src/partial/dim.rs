@@ -67,20 +67,8 @@ impl Dim {
     /// # Equivalents
     /// OpenVINO `Dimension(2, 5)`.
     pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
-        let lo = match sizes.start_bound() {
-            Bound::Included(&lo) => Some(lo),
-            Bound::Excluded(&below) => below.checked_add(1),
-            Bound::Unbounded => Some(0),
-        };
-        let hi = match sizes.end_bound() {
-            Bound::Included(&hi) => Some(hi),
-            Bound::Excluded(&above) => above.checked_sub(1),
-            Bound::Unbounded => Some(usize::MAX),
-        };
-        match (lo, hi) {
-            (Some(lo), Some(hi)) if lo <= hi => Ok(Span { lo, hi }.into()),
-            _ => Err(empty(sizes.start_bound(), sizes.end_bound())),
-        }
+        let (start, end) = (sizes.start_bound().cloned(), sizes.end_bound().cloned());
+        Span::between(start, end).map(Self::from).ok_or_else(|| empty(start, end))
     }
 
     /// A named size.
@@ -105,7 +93,7 @@ impl Dim {
     /// # Equivalents
     /// ONNX `dim_param`, `jax.export.symbolic_shape`.
     pub fn name(name: &str) -> Result<Self, BroadcastError> {
-        super::text::name(name).map(|()| Self::Name(Name(name.into())))
+        super::text::name(name).map(Self::Name)
     }
 
     /// Whether `size` is possible, ignoring names.
@@ -129,24 +117,21 @@ impl Dim {
     /// All possible sizes, ignoring names.
     pub(super) fn span(&self) -> Span {
         match *self {
-            Self::Known(size) => Span { lo: size, hi: size },
+            Self::Known(size) => Span::only(size),
             Self::Range(SizeRange(span)) => span,
             Self::Unknown | Self::Name(_) => Span::ANY,
         }
     }
 
     pub(super) fn as_name(&self) -> Option<&str> {
-        match self {
-            Self::Name(name) => Some(name.as_str()),
-            _ => None,
-        }
+        if let Self::Name(name) = self { Some(name.as_str()) } else { None }
     }
 }
 
 /// The error of an empty range, written as in Rust.
 #[cold]
-fn empty(start: Bound<&usize>, end: Bound<&usize>) -> BroadcastError {
-    let shown = |bound: Bound<&usize>| match bound {
+fn empty(start: Bound<usize>, end: Bound<usize>) -> BroadcastError {
+    let shown = |bound: Bound<usize>| match bound {
         Bound::Included(size) | Bound::Excluded(size) => size.to_string(),
         Bound::Unbounded => String::new(),
     };
@@ -253,6 +238,25 @@ impl Span {
     pub(super) const ANY: Self = Self { lo: 0, hi: usize::MAX };
     pub(super) const ONE: Self = Self { lo: 1, hi: 1 };
 
+    /// The sizes of a Rust range, if there are any.
+    fn between(start: Bound<usize>, end: Bound<usize>) -> Option<Self> {
+        let lo = match start {
+            Bound::Included(lo) => lo,
+            Bound::Excluded(below) => below.checked_add(1)?,
+            Bound::Unbounded => 0,
+        };
+        let hi = match end {
+            Bound::Included(hi) => hi,
+            Bound::Excluded(above) => above.checked_sub(1)?,
+            Bound::Unbounded => usize::MAX,
+        };
+        (lo <= hi).then_some(Self { lo, hi })
+    }
+
+    pub(super) fn only(size: usize) -> Self {
+        Self { lo: size, hi: size }
+    }
+
     pub(super) fn contains(self, size: usize) -> bool {
         self.lo <= size && size <= self.hi
     }
@@ -276,24 +280,14 @@ impl Span {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// The sizes in the span other than 1.
-    pub(super) fn beside_one(self) -> BesideOne {
+    /// The size, if the span has only one, or only one beside 1.
+    pub(super) fn single_beside_one(self) -> Option<usize> {
         match (self.lo, self.hi) {
-            (1, 1) => BesideOne::Nothing,
-            (0, 1) => BesideOne::Size(0),
-            (1, 2) => BesideOne::Size(2),
-            (lo, hi) if lo == hi => BesideOne::Size(lo),
-            _ => BesideOne::Several,
+            (0, 1) => Some(0),
+            (1, 2) => Some(2),
+            _ => self.single(),
         }
     }
-}
-
-/// The sizes of a span other than 1.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum BesideOne {
-    Nothing,
-    Size(usize),
-    Several,
 }
 
 impl From<Span> for Dim {

@@ -5,7 +5,7 @@
     reason = "axes and targets may be passed by value, such as `1`, or by reference"
 )]
 
-use super::infer::{AlignedAxes, checked_least};
+use super::infer::{AlignedAxes, check_least};
 use super::partial_shape::{clash, merge_dims};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, ErrorKind, Request, operation};
@@ -56,7 +56,7 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
     }
     let known = |&size: &i128| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
     let mut resolved: Vec<Dim> = target.iter().map(known).collect();
-    let Some(dims) = shape.dims() else { return Ok(checked_least(resolved, &request)?.into()) };
+    let Some(dims) = shape.dims() else { return checked(resolved, &request) };
     let Some(new) = target.len().checked_sub(dims.len()) else {
         return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
@@ -66,11 +66,11 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
     for (axis, dim) in (new..).zip(dims) {
         match resolved[axis] {
             Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
-            Dim::Known(_) => return Err(clash(request(), axis, (dim, &resolved[axis]), [0, 1])),
+            Dim::Known(_) => return Err(clash(request(), axis, [dim, &resolved[axis]], [0, 1])),
             _ => resolved[axis] = dim.clone(),
         }
     }
-    Ok(checked_least(resolved, &request)?.into())
+    checked(resolved, &request)
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -119,14 +119,18 @@ pub fn infer_axes(
         return Ok(PartialShape::unranked());
     };
     let new = AxisMask::new(&axes, ndim, request)?;
-    let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
-    let target = target.dims().unwrap_or(&unknown);
-    let Some(dims) = shape.dims() else { return merged_at(target, &[], &request) };
-    let expected = dims.len() + count;
-    if expected != ndim {
-        return Err(request().axis_count(expected, ndim));
+    let unknown = vec![Dim::Unknown; ndim];
+    let mut placed = vec![None; ndim];
+    if let Some(dims) = shape.dims() {
+        let expected = dims.len() + count;
+        if expected != ndim {
+            return Err(request().axis_count(expected, ndim));
+        }
+        for (axis, dim) in new.unnamed().zip(dims) {
+            placed[axis] = Some(dim);
+        }
     }
-    merged_at(target, &new.unnamed().zip(dims).collect::<Vec<_>>(), &request)
+    merged(&placed, target.dims().unwrap_or(&unknown), &request)
 }
 
 /// The shape of an array whose axes are placed in a target.
@@ -182,8 +186,7 @@ pub fn infer_in_dim(
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
         placed[axes.axis(i, dims.len())] = Some(dim).filter(|dim| !dim.admits(1));
     }
-    let stretched = placed.into_iter().enumerate().filter_map(|(axis, dim)| Some((axis, dim?)));
-    merged_at(dims, &stretched.collect::<Vec<_>>(), &request)
+    merged(&placed, dims, &request)
 }
 
 /// The joint batch shape of operands whose last axes are their base.
@@ -220,22 +223,21 @@ pub fn infer_in_dim(
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
     let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
-    let mut batches = Vec::new();
+    let mut batches = Vec::with_capacity(operands.len());
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let Some(dims) = shape.dims() else {
-            batches.push(PartialShape::unranked());
+            batches.push(None);
             continue;
         };
         let Some(batch) = dims.len().checked_sub(*base) else {
-            let detail = format!(
-                "the number of axes of operand {operand} is {}, expected {base} at least",
-                dims.len()
-            );
+            let found = dims.len();
+            let detail =
+                format!("the number of axes of operand {operand} is {found}, expected {base} at least");
             return Err(request().error(ErrorKind::DeclaredAxes, detail));
         };
-        batches.push(PartialShape::from(dims[..batch].to_vec()));
+        batches.push(Some(&dims[..batch]));
     }
-    Ok(AlignedAxes::new(&batches).infer(&request)?.shape_of(&batches))
+    AlignedAxes::new(&batches).joint_shape(&request)
 }
 
 /// The shape of a sum over axes.
@@ -285,17 +287,17 @@ fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), Broa
     }
 }
 
-/// Merges a target with an array's sizes at some of its axes, in ascending order.
-fn merged_at(
+/// A target merged with an array's sizes at some of its axes.
+fn merged(
+    own: &[Option<&Dim>],
     target: &[Dim],
-    own: &[(usize, &Dim)],
     request: &dyn Fn() -> Request,
 ) -> Result<PartialShape, BroadcastError> {
-    let pairs: Vec<_> = own.iter().map(|&(axis, dim)| (dim, &target[axis])).collect();
-    let merged = merge_dims(&pairs).map_err(|i| clash(request(), own[i].0, pairs[i], [0, 1]))?;
-    let mut result = target.to_vec();
-    for (&(axis, _), dim) in own.iter().zip(merged) {
-        result[axis] = dim;
-    }
-    Ok(checked_least(result, request)?.into())
+    checked(merge_dims(own, target, request)?, request)
+}
+
+/// The shape of these sizes, unless the smallest shape possible overflows.
+fn checked(dims: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<PartialShape, BroadcastError> {
+    check_least(&dims, request)?;
+    Ok(dims.into())
 }

@@ -1,7 +1,7 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::decide::infer_and_check;
-use super::{Check, Dim, PartialShape, Place, decide_result};
+use super::decide::{infer_and_check, result_checks};
+use super::{Check, Dim, PartialShape, Place};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
 use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
@@ -72,7 +72,7 @@ impl Plan {
     /// Adds a declared shape for the result, which is checked too.
     ///
     /// # Shapes
-    /// As [`decide_result`].
+    /// As [`decide_result`](super::decide_result).
     ///
     /// # Errors
     /// The error of [`Decision::Never`](super::Decision::Never).
@@ -91,7 +91,7 @@ impl Plan {
     /// # Equivalents
     /// The result type of an operation in MLIR, `tensor<4xf32>`.
     pub fn with_result(self, result: PartialShape) -> Result<Self, BroadcastError> {
-        let checks = decide_result(&self.operands, &result).checks()?;
+        let checks = result_checks(&self.operands, &result)?;
         Ok(Self { checks, result: Some(result), ..self })
     }
 
@@ -157,9 +157,12 @@ impl Plan {
     /// # Equivalents
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
-        let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
+        self.joint_of(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+    }
+
+    fn joint_of(&self, shapes: &[&[usize]]) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let request = Request::new(&operation::PLANNED, &shapes);
+            let request = Request::new(&operation::PLANNED, shapes);
             self.operands.iter().fold(request, Request::to)
         };
         let (expected, found) = (self.operands.len(), shapes.len());
@@ -168,19 +171,15 @@ impl Plan {
             return Err(request().error(ErrorKind::OperandCount, detail));
         }
         let mut names = ByName::new();
-        for (operand, (planned, shape)) in self.operands.iter().zip(&shapes).enumerate() {
-            let place = |axis| Place::Operand { operand, axis };
-            as_planned(planned, shape, Some(operand), place, &mut names, &request)?;
+        for (operand, planned) in self.operands.iter().enumerate() {
+            as_planned(planned, shapes[operand], Some(operand), &mut names, &request)?;
         }
-        let mut joint = vec![1; joint_ndim(&shapes)];
-        if !join(&shapes, &mut joint) || checked_len(&joint).is_none() {
-            return Err(joint_error_of(request(), &shapes));
+        let mut joint = vec![1; joint_ndim(shapes)];
+        if !join(shapes, &mut joint) || checked_len(&joint).is_none() {
+            return Err(joint_error_of(request(), shapes));
         }
-        // The operands are as planned and go together, so only a check of the result can fail.
-        let holds =
-            || self.checks.iter().all(|check| check.holds_for(&shapes, &|axis| joint.get(axis).copied()));
-        if let Some(result) = self.result.as_ref().filter(|_| !holds()) {
-            as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, &request)?;
+        if let Some(result) = &self.result {
+            as_planned(result, &joint, None, &mut names, &request)?;
         }
         Ok(joint)
     }
@@ -195,12 +194,12 @@ impl From<Place> for Mark {
     }
 }
 
-/// Checks a shape against the planned one, and the sizes of its names against those seen before.
+/// Checks the shape of an operand or of the result against the planned one, and the sizes of its names against those seen
+/// before.
 fn as_planned<'a>(
     planned: &'a PartialShape,
     shape: &[usize],
     operand: Option<usize>,
-    place: impl Fn(usize) -> Place,
     names: &mut ByName<'a, (Place, usize)>,
     request: &dyn Fn() -> Request,
 ) -> Result<(), BroadcastError> {
@@ -211,13 +210,16 @@ fn as_planned<'a>(
         return Err(request().error(ErrorKind::DeclaredAxes, detail));
     }
     for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
-        let place = place(axis);
+        let place = match operand {
+            Some(operand) => Place::Operand { operand, axis },
+            None => Place::Result { axis },
+        };
         if let Dim::Name(name) = dim {
             let (first, before) = *names.or_insert(name.as_str(), (place, size));
             if before != size {
                 let detail = format!("{name} is {before} at {first} and {size} at {place}");
                 let error = request().error(ErrorKind::DeclaredName, detail);
-                let sizes = [before, size].map(|size| size.to_string());
+                let sizes = [before.to_string(), size.to_string()];
                 return Err(error.at(axis as i128, [first.into(), place.into()], sizes));
             }
         } else if !dim.admits(size) {
