@@ -29,14 +29,9 @@ impl Place {
         match self {
             Self::Operand { operand, axis } => operands.get(operand)?.as_ref().get(axis).copied(),
             Self::Result { axis } => {
-                let from_end = joint_ndim(operands).checked_sub(axis).filter(|&from_end| from_end > 0)?;
-                operands.iter().try_fold(1, |joint, shape| {
-                    let shape = shape.as_ref();
-                    shape
-                        .len()
-                        .checked_sub(from_end)
-                        .map_or(Some(joint), |axis| joint_size(joint, shape[axis]))
-                })
+                let from_end = joint_ndim(operands).checked_sub(axis)?.checked_sub(1)?;
+                let sizes = operands.iter().filter_map(|shape| shape.as_ref().iter().rev().nth(from_end));
+                sizes.copied().try_fold(1, joint_size)
             }
         }
     }

@@ -99,13 +99,11 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
 /// `broadcast_merge_into` refuses where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
-    infer_and_check(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
+    examine(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
 }
 
 /// The joint shape and the checks that remain.
-pub(super) fn infer_and_check(
-    operands: &[PartialShape],
-) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
+pub(super) fn examine(operands: &[PartialShape]) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
     let columns = AlignedAxes::of(operands);
     let joint = columns.infer(&|| together(operands))?;
     let checks = operand_checks(&columns, &joint);
@@ -145,10 +143,7 @@ pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decisi
 }
 
 /// The checks that remain for operands and a declared result.
-pub(super) fn result_checks(
-    operands: &[PartialShape],
-    result: &PartialShape,
-) -> Result<Vec<Check>, BroadcastError> {
+fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
     let rule = ResultRule::AllowCast;
     let request = || verified(operands, result);
     let (columns, mut joint) = infer_operands(operands, &request)?;
@@ -217,8 +212,7 @@ fn operand_checks(columns: &AlignedAxes, joint: &Inferred) -> Vec<Check> {
 /// `n` and `m` agree.
 fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut Vec<String>) {
     let (mut names, mut stretching) = (Vec::new(), Vec::new());
-    let mut forced = None;
-    let mut known = None;
+    let (mut forced, mut known) = (None, None);
     for (operand, dim) in columns.at(axis) {
         if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
             let place = columns.place(operand, axis);
@@ -229,20 +223,21 @@ fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen
             }
         }
     }
-    if let Some(size) = known {
+    if let Some(other) = forced {
         for (place, dim) in stretching {
-            let open = match dim.as_name() {
-                Some(name) => insert_sorted(seen, format!("{size}x{name}")),
-                None => dim.span().single_beside_one() != known,
+            let or_one = dim.admits(1);
+            let (open, check) = match known {
+                Some(size) => {
+                    let open = match dim.as_name() {
+                        Some(name) => insert_sorted(seen, format!("{size}x{name}")),
+                        None => dim.span().single_beside_one() != known,
+                    };
+                    (open, Check::Is { place, dim: Dim::Known(size), or_one })
+                }
+                None => (place != other, Check::Equals { place, other, or_one }),
             };
             if open {
-                checks.push(Check::Is { place, dim: Dim::Known(size), or_one: dim.admits(1) });
-            }
-        }
-    } else if let Some(other) = forced {
-        for (place, dim) in stretching {
-            if place != other {
-                checks.push(Check::Equals { place, other, or_one: dim.admits(1) });
+                checks.push(check);
             }
         }
     } else if let [(_, first), _, ..] = &stretching[..] {

@@ -1,10 +1,7 @@
 //! Known and partially known sizes.
 
 use crate::error::BroadcastError;
-use alloc::{
-    boxed::Box,
-    string::{String, ToString},
-};
+use alloc::{boxed::Box, format};
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
 
@@ -67,8 +64,27 @@ impl Dim {
     /// # Equivalents
     /// OpenVINO `Dimension(2, 5)`.
     pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
-        let (start, end) = (sizes.start_bound().cloned(), sizes.end_bound().cloned());
-        Span::between(start, end).map(Self::from).ok_or_else(|| empty(start, end))
+        Self::between(sizes.start_bound(), sizes.end_bound())
+    }
+
+    fn between(start: Bound<&usize>, end: Bound<&usize>) -> Result<Self, BroadcastError> {
+        let (lo, from): (_, &dyn fmt::Display) = match start {
+            Bound::Included(lo) => (Some(*lo), lo),
+            Bound::Excluded(below) => (below.checked_add(1), below),
+            Bound::Unbounded => (Some(0), &""),
+        };
+        let (hi, dots, to): (_, _, &dyn fmt::Display) = match end {
+            Bound::Included(hi) => (Some(*hi), "..=", hi),
+            Bound::Excluded(above) => (above.checked_sub(1), "..", above),
+            Bound::Unbounded => (Some(usize::MAX), "..", &""),
+        };
+        match (lo, hi) {
+            (Some(lo), Some(hi)) if lo <= hi => Ok(Span { lo, hi }.into()),
+            _ => {
+                let text = format!("{from}{dots}{to}");
+                Err(BroadcastError::invalid_text(&text, 0, "a range that has a size in it"))
+            }
+        }
     }
 
     /// A named size.
@@ -117,7 +133,7 @@ impl Dim {
     /// All possible sizes, ignoring names.
     pub(super) fn span(&self) -> Span {
         match *self {
-            Self::Known(size) => Span::only(size),
+            Self::Known(size) => Span { lo: size, hi: size },
             Self::Range(SizeRange(span)) => span,
             Self::Unknown | Self::Name(_) => Span::ANY,
         }
@@ -126,18 +142,6 @@ impl Dim {
     pub(super) fn as_name(&self) -> Option<&str> {
         if let Self::Name(name) = self { Some(name.as_str()) } else { None }
     }
-}
-
-/// The error of an empty range, written as in Rust.
-#[cold]
-fn empty(start: Bound<usize>, end: Bound<usize>) -> BroadcastError {
-    let shown = |bound: Bound<usize>| match bound {
-        Bound::Included(size) | Bound::Excluded(size) => size.to_string(),
-        Bound::Unbounded => String::new(),
-    };
-    let dots = if matches!(end, Bound::Included(_)) { "..=" } else { ".." };
-    let text = shown(start) + dots + &shown(end);
-    BroadcastError::invalid_text(&text, 0, "a range that has a size in it")
 }
 
 impl From<usize> for Dim {
@@ -237,25 +241,6 @@ pub(super) struct Span {
 impl Span {
     pub(super) const ANY: Self = Self { lo: 0, hi: usize::MAX };
     pub(super) const ONE: Self = Self { lo: 1, hi: 1 };
-
-    /// The sizes of a Rust range, if there are any.
-    fn between(start: Bound<usize>, end: Bound<usize>) -> Option<Self> {
-        let lo = match start {
-            Bound::Included(lo) => lo,
-            Bound::Excluded(below) => below.checked_add(1)?,
-            Bound::Unbounded => 0,
-        };
-        let hi = match end {
-            Bound::Included(hi) => hi,
-            Bound::Excluded(above) => above.checked_sub(1)?,
-            Bound::Unbounded => usize::MAX,
-        };
-        (lo <= hi).then_some(Self { lo, hi })
-    }
-
-    pub(super) fn only(size: usize) -> Self {
-        Self { lo: size, hi: size }
-    }
 
     pub(super) fn contains(self, size: usize) -> bool {
         self.lo <= size && size <= self.hi

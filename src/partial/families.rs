@@ -5,7 +5,7 @@
     reason = "axes and targets may be passed by value, such as `1`, or by reference"
 )]
 
-use super::infer::{AlignedAxes, check_least};
+use super::infer::{AlignedAxes, checked_least};
 use super::partial_shape::{clash, merge_dims};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, ErrorKind, Request, operation};
@@ -56,7 +56,7 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
     }
     let known = |&size: &i128| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
     let mut resolved: Vec<Dim> = target.iter().map(known).collect();
-    let Some(dims) = shape.dims() else { return checked(resolved, &request) };
+    let Some(dims) = shape.dims() else { return Ok(checked_least(resolved, &request)?.into()) };
     let Some(new) = target.len().checked_sub(dims.len()) else {
         return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
@@ -70,7 +70,7 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
             _ => resolved[axis] = dim.clone(),
         }
     }
-    checked(resolved, &request)
+    Ok(checked_least(resolved, &request)?.into())
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -114,11 +114,10 @@ pub fn infer_axes(
     let request =
         || Request::new(&operation::ALONG_AXES, slice::from_ref(shape)).to(target).axes(&positions(&axes));
     let count = axes.axis_count();
-    let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
-        distinct(&axes, &request)?;
+    let ndim = target.ndim().or(shape.ndim().map(|own| own + count));
+    let (Some(new), Some(ndim)) = (mask(&axes, ndim, &request)?, ndim) else {
         return Ok(PartialShape::unranked());
     };
-    let new = AxisMask::new(&axes, ndim, request)?;
     let unknown = vec![Dim::Unknown; ndim];
     let mut placed = vec![None; ndim];
     if let Some(dims) = shape.dims() {
@@ -130,7 +129,8 @@ pub fn infer_axes(
             placed[axis] = Some(dim);
         }
     }
-    merged(&placed, target.dims().unwrap_or(&unknown), &request)
+    let merged = merge_dims(&placed, target.dims().unwrap_or(&unknown), &request)?;
+    Ok(checked_least(merged, &request)?.into())
 }
 
 /// The shape of an array whose axes are placed in a target.
@@ -176,17 +176,14 @@ pub fn infer_in_dim(
     if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
         return Err(request().axis_count(expected, found));
     }
-    let Some(dims) = target.dims() else {
-        distinct(&axes, &request)?;
-        return Ok(PartialShape::unranked());
-    };
-    AxisMask::new(&axes, dims.len(), request)?;
+    mask(&axes, target.ndim(), &request)?;
+    let Some(dims) = target.dims() else { return Ok(PartialShape::unranked()) };
     // In the order of the result, so that the first axis that clashes is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
         placed[axes.axis(i, dims.len())] = Some(dim).filter(|dim| !dim.admits(1));
     }
-    merged(&placed, dims, &request)
+    Ok(checked_least(merge_dims(&placed, dims, &request)?, &request)?.into())
 }
 
 /// The joint batch shape of operands whose last axes are their base.
@@ -225,19 +222,15 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
     let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
     let mut batches = Vec::with_capacity(operands.len());
     for (operand, (shape, base)) in operands.iter().enumerate() {
-        let Some(dims) = shape.dims() else {
-            batches.push(None);
-            continue;
-        };
-        let Some(batch) = dims.len().checked_sub(*base) else {
-            let found = dims.len();
+        let found = shape.ndim().unwrap_or(*base);
+        let Some(batch) = found.checked_sub(*base) else {
             let detail =
                 format!("the number of axes of operand {operand} is {found}, expected {base} at least");
             return Err(request().error(ErrorKind::DeclaredAxes, detail));
         };
-        batches.push(Some(&dims[..batch]));
+        batches.push(shape.dims().map(|dims| &dims[..batch]));
     }
-    AlignedAxes::new(&batches).joint_shape(&request)
+    AlignedAxes::new(batches).joint_shape(&request)
 }
 
 /// The shape of a sum over axes.
@@ -269,35 +262,24 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// nGraph's `op::Sum`, which undoes `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
     let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(&positions(&axes));
-    let Some(dims) = shape.dims() else {
-        distinct(&axes, &request)?;
-        return Ok(PartialShape::unranked());
-    };
-    let summed = AxisMask::new(&axes, dims.len(), request)?;
+    let summed = mask(&axes, shape.ndim(), &request)?;
+    let (Some(summed), Some(dims)) = (summed, shape.dims()) else { return Ok(PartialShape::unranked()) };
     Ok(PartialShape::ranked(summed.unnamed().map(|axis| dims[axis].clone())))
 }
 
-/// Checks that no axis is named twice, for an unknown number of axes.
-fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
+/// The set of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
+fn mask<X: Axes>(
+    axes: &X,
+    ndim: Option<usize>,
+    request: &dyn Fn() -> Request,
+) -> Result<Option<AxisMask>, BroadcastError> {
+    if let Some(ndim) = ndim {
+        return AxisMask::new(axes, ndim, request).map(Some);
+    }
     let mut sorted = positions(axes);
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(&[twice, ..]) => Err(request().duplicate_axis(twice)),
-        _ => Ok(()),
+        _ => Ok(None),
     }
-}
-
-/// A target merged with an array's sizes at some of its axes.
-fn merged(
-    own: &[Option<&Dim>],
-    target: &[Dim],
-    request: &dyn Fn() -> Request,
-) -> Result<PartialShape, BroadcastError> {
-    checked(merge_dims(own, target, request)?, request)
-}
-
-/// The shape of these sizes, unless the smallest shape possible overflows.
-fn checked(dims: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<PartialShape, BroadcastError> {
-    check_least(&dims, request)?;
-    Ok(dims.into())
 }

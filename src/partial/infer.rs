@@ -102,7 +102,7 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    AlignedAxes::new(&[a.dims(), b.dims()]).joint_shape(&|| together(&[a.clone(), b.clone()]))
+    AlignedAxes::new(vec![a.dims(), b.dims()]).joint_shape(&|| together(&[a.clone(), b.clone()]))
 }
 
 /// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
@@ -171,73 +171,70 @@ pub(super) fn together(shapes: &[PartialShape]) -> Request {
 
 /// The axes of the ranked operands of a broadcast, aligned at the right, without missing axes.
 pub(super) struct AlignedAxes<'a> {
-    /// The sizes of each operand; empty for an unranked one.
-    dims: Vec<&'a [Dim]>,
+    /// The sizes of each ranked operand.
+    shapes: Vec<Option<&'a [Dim]>>,
     /// The positions of the unranked operands.
     pub(super) unranked: Vec<usize>,
     /// All operands, then the operands that have each axis, from the last axis to the first.
     operands: Vec<usize>,
-    /// The end of each of these lists in `operands`.
-    ends: Vec<usize>,
+    /// The start of each of these lists in `operands`, and the end of the last.
+    starts: Vec<usize>,
 }
 
 impl<'a> AlignedAxes<'a> {
     pub(super) fn of(shapes: &'a [PartialShape]) -> Self {
-        Self::new(&shapes.iter().map(PartialShape::dims).collect::<Vec<_>>())
+        Self::new(shapes.iter().map(PartialShape::dims).collect())
     }
 
-    pub(super) fn new(shapes: &[Option<&'a [Dim]>]) -> Self {
-        let (mut dims, mut unranked) = (Vec::with_capacity(shapes.len()), Vec::new());
-        let (mut ndim, mut sizes) = (0, 0);
+    pub(super) fn new(shapes: Vec<Option<&'a [Dim]>>) -> Self {
+        let (mut ndim, mut entries, mut unranked) = (0, shapes.len(), Vec::new());
         for (operand, shape) in shapes.iter().enumerate() {
-            if shape.is_none() {
-                unranked.push(operand);
+            match shape {
+                Some(dims) => (ndim, entries) = (ndim.max(dims.len()), entries + dims.len()),
+                None => unranked.push(operand),
             }
-            let own = shape.unwrap_or_default();
-            dims.push(own);
-            ndim = own.len().max(ndim);
-            sizes += own.len();
         }
         // reserved exactly, because a vector that grows takes up to three times the memory
-        let mut operands = Vec::with_capacity(dims.len() + sizes);
-        operands.extend(0..dims.len());
-        let (mut start, mut ends) = (0, Vec::with_capacity(ndim + 1));
-        ends.push(operands.len());
+        let (mut operands, mut starts) = (Vec::with_capacity(entries), Vec::with_capacity(ndim + 2));
+        operands.extend(0..shapes.len());
+        starts.push(0);
         for from_end in 0..ndim {
-            for i in start..ends[from_end] {
-                if dims[operands[i]].len() > from_end {
+            starts.push(operands.len());
+            for i in starts[from_end]..starts[from_end + 1] {
+                if shapes[operands[i]].is_some_and(|dims| dims.len() > from_end) {
                     operands.push(operands[i]);
                 }
             }
-            start = ends[from_end];
-            ends.push(operands.len());
         }
-        Self { dims, unranked, operands, ends }
+        starts.push(operands.len());
+        Self { shapes, unranked, operands, starts }
     }
 
     pub(super) fn ndim(&self) -> usize {
-        self.ends.len() - 1
+        self.starts.len() - 2
     }
 
     /// The operands that have an axis of the result, in order, with their sizes.
     pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = (usize, &'a Dim)> {
         let from_end = self.ndim() - axis;
-        let operands = self.operands.get(self.ends[from_end - 1]..self.ends[from_end]).unwrap_or_default();
-        operands
-            .iter()
-            .map(move |&operand| (operand, &self.dims[operand][self.dims[operand].len() - from_end]))
+        let operands = &self.operands[self.starts[from_end]..self.starts[from_end + 1]];
+        operands.iter().filter_map(move |&operand| {
+            let dims = self.shapes[operand]?;
+            Some((operand, &dims[dims.len() - from_end]))
+        })
     }
 
     /// The place in an operand of an axis of the result.
     pub(super) fn place(&self, operand: usize, axis: usize) -> Place {
-        Place::Operand { operand, axis: self.dims[operand].len() + axis - self.ndim() }
+        let own_ndim = self.shapes[operand].map_or(0, <[Dim]>::len);
+        Place::Operand { operand, axis: own_ndim + axis - self.ndim() }
     }
 
     /// The first place of each name in the operands.
     pub(super) fn first_places(&self) -> ByName<'a, Place> {
         let mut places = ByName::new();
-        for (operand, dims) in self.dims.iter().enumerate() {
-            for (axis, dim) in dims.iter().enumerate() {
+        for (operand, dims) in self.shapes.iter().enumerate() {
+            for (axis, dim) in dims.unwrap_or_default().iter().enumerate() {
                 if let Some(name) = dim.as_name() {
                     places.or_insert(name, Place::Operand { operand, axis });
                 }
@@ -288,18 +285,16 @@ impl<'a> AlignedAxes<'a> {
                 let mut size = Dim::Known(1);
                 for (_, dim) in self.at(axis) {
                     let span = joint.span(dim);
-                    if size == Dim::Known(1) && span != Span::ONE {
-                        size = dim.clone();
-                    } else if size != *dim && span != Span::ONE {
+                    if span != Span::ONE && size != *dim {
                         // Each size can be 1, so the hull has no gaps, except those that names make.
-                        size = joint.span(&size).hull(span).into();
+                        let hull = || joint.span(&size).hull(span).into();
+                        size = if size == Dim::Known(1) { dim.clone() } else { hull() };
                     }
                 }
                 joint.dims[axis] = size;
             }
         }
-        check_least(&joint.dims, request)?;
-        Ok(joint)
+        Ok(Inferred { dims: checked_least(joint.dims, request)?, ..joint })
     }
 
     /// The joint shape. It is unranked if one of the operands is.
@@ -333,14 +328,14 @@ impl Inferred<'_> {
     }
 }
 
-/// Checks that the smallest of the shapes that `dims` allow does not overflow.
-pub(super) fn check_least(dims: &[Dim], request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
+/// `dims`, unless the smallest shape that they allow overflows.
+pub(super) fn checked_least(
+    dims: Vec<Dim>,
+    request: &dyn Fn() -> Request,
+) -> Result<Vec<Dim>, BroadcastError> {
     let mut least = Vec::with_capacity(dims.len());
-    for dim in dims {
+    for dim in &dims {
         least.push(dim.span().lo);
     }
-    match checked_len(&least) {
-        Some(_) => Ok(()),
-        None => Err(request().overflow(&least)),
-    }
+    if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
 }

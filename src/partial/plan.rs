@@ -1,7 +1,7 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::decide::{infer_and_check, result_checks};
-use super::{Check, Dim, PartialShape, Place};
+use super::decide::examine;
+use super::{Check, Dim, PartialShape, Place, decide_result};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
 use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, string::ToString, vec, vec::Vec};
@@ -65,14 +65,14 @@ impl Plan {
     /// As [`Plan`]; a graph compiler does this when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let (inferred, checks) = infer_and_check(&operands)?;
+        let (inferred, checks) = examine(&operands)?;
         Ok(Self { operands, result: None, inferred, checks })
     }
 
     /// Adds a declared shape for the result, which is checked too.
     ///
     /// # Shapes
-    /// As [`decide_result`](super::decide_result).
+    /// As [`decide_result`].
     ///
     /// # Errors
     /// The error of [`Decision::Never`](super::Decision::Never).
@@ -91,7 +91,7 @@ impl Plan {
     /// # Equivalents
     /// The result type of an operation in MLIR, `tensor<4xf32>`.
     pub fn with_result(self, result: PartialShape) -> Result<Self, BroadcastError> {
-        let checks = result_checks(&self.operands, &result)?;
+        let checks = decide_result(&self.operands, &result).checks()?;
         Ok(Self { checks, result: Some(result), ..self })
     }
 
