@@ -1,6 +1,6 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
-use super::infer::{AlignedAxes, Inferred, together};
+use super::infer::{AlignedAxes, Joint, together};
 use super::verify::{certain, compare, infer_operands, possible, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::BroadcastError;
@@ -104,10 +104,9 @@ pub fn decide(operands: &[PartialShape]) -> Decision {
 
 /// The joint shape and the checks that remain.
 pub(super) fn examine(operands: &[PartialShape]) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-    let columns = AlignedAxes::of(operands);
-    let joint = columns.infer(&|| together(operands))?;
-    let checks = operand_checks(&columns, &joint);
-    Ok((columns.shape_of(joint), checks))
+    let joint = AlignedAxes::of(operands).infer(&|| together(operands))?;
+    let checks = operand_checks(&joint);
+    Ok((joint.shape(), checks))
 }
 
 /// Whether operands go together and give a result of a declared shape.
@@ -146,34 +145,33 @@ pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decisi
 fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
     let rule = ResultRule::AllowCast;
     let request = || verified(operands, result);
-    let (columns, mut joint) = infer_operands(operands, &request)?;
-    let mut checks = operand_checks(&columns, &joint);
+    let mut joint = infer_operands(operands, &request)?;
+    let mut checks = operand_checks(&joint);
     let Some(declared) = result.dims() else { return Ok(checks) };
-    let ranked = columns.unranked.is_empty();
+    let ranked = joint.columns.unranked.is_empty();
     if ranked {
-        compare(&columns, &joint, declared, rule, &request)?;
+        compare(&joint, declared, rule, &request)?;
     } else {
-        let (found, expected) = (declared.len(), columns.ndim());
+        let (found, expected) = (declared.len(), joint.dims.len());
         let Some(new) = found.checked_sub(expected) else {
             return Err(request().too_few_axes("result", expected, found));
         };
-        for (axis, inferred) in (new..).zip(&joint.dims) {
-            let dim = &declared[axis];
-            let stretches = joint.span(inferred).contains(1);
-            if !stretches && !possible(&joint, &mut ByName::new(), inferred, dim) {
-                return Err(result_size(request(), axis, inferred, dim, rule));
+        for (inferred, axis) in joint.dims.iter().zip(new..) {
+            let can_stretch = joint.span(inferred).contains(1);
+            if !can_stretch && !possible(&joint, &mut ByName::new(), inferred, &declared[axis]) {
+                return Err(result_size(request(), axis, inferred, &declared[axis], rule));
             }
         }
         checks.push(Check::ResultAxes { ndim: found });
         // An operand `*` may bring any size.
         joint.dims = vec![Dim::Unknown; found];
     }
-    let mut places = columns.first_places();
+    let mut places = joint.columns.first_places();
     for (axis, dim) in declared.iter().enumerate() {
         if certain(&joint, &mut places, axis, dim) {
             continue;
         }
-        let only = if ranked { only_stretching(&columns, axis) } else { None };
+        let only = if ranked { only_stretching(&joint.columns, axis) } else { None };
         let place = only.unwrap_or(Place::Result { axis });
         match dim.as_name().and_then(|name| places.get(name)) {
             None => checks.push(Check::Is { place, dim: dim.clone(), or_one: false }),
@@ -186,20 +184,24 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
 
 /// The place of the only size at an axis that may differ from 1: it is the result's size.
 fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
-    let mut stretching = columns.at(axis).filter(|(_, dim)| **dim != Dim::Known(1));
-    let (operand, _) = stretching.next()?;
-    stretching.next().is_none().then(|| columns.place(operand, axis))
+    let mut only = None;
+    for (operand, dim) in columns.at(axis) {
+        if *dim != Dim::Known(1) && only.replace(columns.place(operand, axis)).is_some() {
+            return None;
+        }
+    }
+    only
 }
 
 /// The checks that operands go together, where that is possible.
-fn operand_checks(columns: &AlignedAxes, joint: &Inferred) -> Vec<Check> {
+fn operand_checks(joint: &Joint) -> Vec<Check> {
     let (mut checks, mut seen) = (Vec::new(), Vec::new());
-    for axis in 0..columns.ndim() {
-        axis_checks(columns, axis, &mut checks, &mut seen);
+    for axis in 0..joint.dims.len() {
+        axis_checks(&joint.columns, axis, &mut checks, &mut seen);
     }
     // If all known sizes are 1, the first operand `*` goes together with them, whatever its shape.
     let ones = joint.dims.iter().all(|dim| *dim == Dim::Known(1));
-    match columns.unranked.get(usize::from(ones)..).unwrap_or_default() {
+    match joint.columns.unranked.get(usize::from(ones)..).unwrap_or_default() {
         [] => {}
         [operand] => checks.push(Check::GoesTogether { operand: *operand }),
         // one check for each of them would compare every pair of operands

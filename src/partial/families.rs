@@ -129,7 +129,7 @@ pub fn infer_axes(
             placed[axis] = Some(dim);
         }
     }
-    let merged = merge_dims(&placed, target.dims().unwrap_or(&unknown), &request)?;
+    let merged = merge_dims(&|axis| placed[axis], target.dims().unwrap_or(&unknown), &request)?;
     Ok(checked_least(merged, &request)?.into())
 }
 
@@ -183,7 +183,8 @@ pub fn infer_in_dim(
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
         placed[axes.axis(i, dims.len())] = Some(dim).filter(|dim| !dim.admits(1));
     }
-    Ok(checked_least(merge_dims(&placed, dims, &request)?, &request)?.into())
+    let merged = merge_dims(&|axis| placed[axis], dims, &request)?;
+    Ok(checked_least(merged, &request)?.into())
 }
 
 /// The joint batch shape of operands whose last axes are their base.
@@ -230,7 +231,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
         };
         batches.push(shape.dims().map(|dims| &dims[..batch]));
     }
-    AlignedAxes::new(batches).joint_shape(&request)
+    Ok(AlignedAxes::new(batches).infer(&request)?.shape())
 }
 
 /// The shape of a sum over axes.

@@ -102,7 +102,8 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    AlignedAxes::new(vec![a.dims(), b.dims()]).joint_shape(&|| together(&[a.clone(), b.clone()]))
+    let operands = AlignedAxes::new(vec![a.dims(), b.dims()]);
+    Ok(operands.infer(&|| together(&[a.clone(), b.clone()]))?.shape())
 }
 
 /// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
@@ -131,7 +132,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    AlignedAxes::of(shapes).joint_shape(&|| together(shapes))
+    Ok(AlignedAxes::of(shapes).infer(&|| together(shapes))?.shape())
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.
@@ -158,9 +159,9 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let columns = AlignedAxes::of(operands);
-    let joint = columns.infer(&|| together(operands))?;
-    Ok((columns.unranked.len() < operands.len()).then(|| joint.dims.into()))
+    let joint = AlignedAxes::of(operands).infer(&|| together(operands))?;
+    let ranked = joint.columns.unranked.len() < operands.len();
+    Ok(ranked.then(|| joint.dims.into()))
 }
 
 /// The request to broadcast shapes together, for messages.
@@ -183,7 +184,11 @@ pub(super) struct AlignedAxes<'a> {
 
 impl<'a> AlignedAxes<'a> {
     pub(super) fn of(shapes: &'a [PartialShape]) -> Self {
-        Self::new(shapes.iter().map(PartialShape::dims).collect())
+        let mut dims = Vec::with_capacity(shapes.len());
+        for shape in shapes {
+            dims.push(shape.dims());
+        }
+        Self::new(dims)
     }
 
     pub(super) fn new(shapes: Vec<Option<&'a [Dim]>>) -> Self {
@@ -218,9 +223,9 @@ impl<'a> AlignedAxes<'a> {
     pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = (usize, &'a Dim)> {
         let from_end = self.ndim() - axis;
         let operands = &self.operands[self.starts[from_end]..self.starts[from_end + 1]];
-        operands.iter().filter_map(move |&operand| {
-            let dims = self.shapes[operand]?;
-            Some((operand, &dims[dims.len() - from_end]))
+        operands.iter().map(move |&operand| {
+            let dims = self.shapes[operand].unwrap_or_default();
+            (operand, &dims[dims.len() - from_end])
         })
     }
 
@@ -267,12 +272,13 @@ impl<'a> AlignedAxes<'a> {
         span.ok_or_else(|| clash(request(), axis, [a.1, b.1], [a.0, b.0]))
     }
 
-    /// The sizes of the joint shape of the ranked operands.
-    pub(super) fn infer(&self, request: &dyn Fn() -> Request) -> Result<Inferred<'a>, BroadcastError> {
-        let mut joint = Inferred { dims: Vec::with_capacity(self.ndim()), named: ByName::new() };
-        for axis in 0..self.ndim() {
-            let forced = self.forced(axis, request)?;
-            for (_, dim) in self.at(axis) {
+    /// The joint shape of the ranked operands.
+    pub(super) fn infer(self, request: &dyn Fn() -> Request) -> Result<Joint<'a>, BroadcastError> {
+        let dims = Vec::with_capacity(self.ndim());
+        let mut joint = Joint { columns: self, dims, named: ByName::new() };
+        for axis in 0..joint.columns.ndim() {
+            let forced = joint.columns.forced(axis, request)?;
+            for (_, dim) in joint.columns.at(axis) {
                 if let Some(name) = dim.as_name() {
                     let span = joint.named.or_insert(name, Span::ANY);
                     *span = span.intersect(forced).unwrap_or(Span::ONE);
@@ -280,41 +286,45 @@ impl<'a> AlignedAxes<'a> {
             }
             joint.dims.push(forced.into());
         }
-        for axis in 0..self.ndim() {
+        for axis in 0..joint.dims.len() {
             if joint.dims[axis].admits(1) {
-                let mut size = Dim::Known(1);
-                for (_, dim) in self.at(axis) {
-                    let span = joint.span(dim);
-                    if span != Span::ONE && size != *dim {
-                        // Each size can be 1, so the hull has no gaps, except those that names make.
-                        let hull = || joint.span(&size).hull(span).into();
-                        size = if size == Dim::Known(1) { dim.clone() } else { hull() };
-                    }
-                }
-                joint.dims[axis] = size;
+                joint.dims[axis] = joint.stretched(axis);
             }
         }
-        Ok(Inferred { dims: checked_least(joint.dims, request)?, ..joint })
-    }
-
-    /// The joint shape. It is unranked if one of the operands is.
-    pub(super) fn joint_shape(&self, request: &dyn Fn() -> Request) -> Result<PartialShape, BroadcastError> {
-        Ok(self.shape_of(self.infer(request)?))
-    }
-
-    pub(super) fn shape_of(&self, joint: Inferred) -> PartialShape {
-        if self.unranked.is_empty() { joint.dims.into() } else { PartialShape::unranked() }
+        joint.dims = checked_least(joint.dims, request)?;
+        Ok(joint)
     }
 }
 
-/// The sizes of the joint shape, and those of the names in it.
-pub(super) struct Inferred<'a> {
+/// The joint shape of operands.
+pub(super) struct Joint<'a> {
+    pub(super) columns: AlignedAxes<'a>,
+    /// The sizes, as far as the ranked operands say.
     pub(super) dims: Vec<Dim>,
     /// The sizes that each name can have: 1, and those of the span.
     named: ByName<'a, Span>,
 }
 
-impl Inferred<'_> {
+impl Joint<'_> {
+    /// The size of an axis where each operand can be 1.
+    fn stretched(&self, axis: usize) -> Dim {
+        let mut size = Dim::Known(1);
+        for (_, dim) in self.columns.at(axis) {
+            let span = self.span(dim);
+            if span != Span::ONE && size != *dim {
+                // Each size can be 1, so the hull has no gaps, except those that names make.
+                let hull = self.span(&size).hull(span);
+                size = if size == Dim::Known(1) { dim.clone() } else { hull.into() };
+            }
+        }
+        size
+    }
+
+    /// The shape. It is unranked if one of the operands is.
+    pub(super) fn shape(self) -> PartialShape {
+        if self.columns.unranked.is_empty() { self.dims.into() } else { PartialShape::unranked() }
+    }
+
     /// The smallest span that contains all possible sizes of `dim`.
     pub(super) fn span(&self, dim: &Dim) -> Span {
         let named = dim.as_name().and_then(|name| self.named.get(name));

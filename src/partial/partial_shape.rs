@@ -165,10 +165,10 @@ impl PartialShape {
     /// TensorFlow `TensorShape.concatenate`.
     #[must_use]
     pub fn with_base(&self, base: &Self) -> Self {
-        match (self.dims(), base.dims()) {
-            (Some(batch), Some(base)) => Self::from([batch, base].concat()),
-            _ => Self::unranked(),
-        }
+        let (Some(batch), Some(base)) = (self.dims(), base.dims()) else { return Self::unranked() };
+        let mut dims = batch.to_vec();
+        dims.extend_from_slice(base);
+        dims.into()
     }
 
     /// Whether `shape` matches: the same number of axes, a possible size at each, and one size for each
@@ -259,7 +259,7 @@ impl PartialShape {
             let detail = format!("the second shape has {}, expected {}", count(dims.len()), own.len());
             return Err(request().error(ErrorKind::AxisCount, detail));
         }
-        merge_dims(&own.iter().map(Some).collect::<Vec<_>>(), dims, &request).map(Self::from)
+        merge_dims(&|axis| Some(&own[axis]), dims, &request).map(Self::from)
     }
 }
 
@@ -282,33 +282,33 @@ pub(super) fn clash(request: Request, axis: usize, dims: [&Dim; 2], shapes: [usi
     request.incompatible_dims(axis, [dims[0].to_string(), dims[1].to_string()], shapes)
 }
 
-/// `target` with the sizes of `own` merged into it at the axes that have one.
+/// `target` with the sizes of `own` merged into it, at the axes that `own` has.
 ///
 /// A name with only one possible size becomes that size.
 ///
 /// # Errors
 /// `Incompatible` with the first axis where no size is possible in both.
-pub(super) fn merge_dims(
-    own: &[Option<&Dim>],
+pub(super) fn merge_dims<'a>(
+    own: &dyn Fn(usize) -> Option<&'a Dim>,
     target: &[Dim],
     request: &dyn Fn() -> Request,
 ) -> Result<Vec<Dim>, BroadcastError> {
     let mut named = ByName::new();
     let mut merged = target.to_vec();
-    for (axis, (own, other)) in own.iter().zip(target).enumerate() {
-        let Some(own) = own else { continue };
+    for (axis, other) in target.iter().enumerate() {
+        let Some(own) = own(axis) else { continue };
         let spans = (narrow(&mut named, own, other.span()), narrow(&mut named, other, own.span()));
         let (Some(_), Some(span)) = spans else { return Err(clash(request(), axis, [own, other], [0, 1])) };
         merged[axis] = span.into();
     }
     let resolved = |dim: &Dim| named.get(dim.as_name()?)?.single();
-    for (merged, (own, other)) in merged.iter_mut().zip(own.iter().zip(target)) {
-        let Some(own) = own else { continue };
+    for (axis, other) in target.iter().enumerate() {
+        let Some(own) = own(axis) else { continue };
         let name = if own.as_name().is_some() { own } else { other };
         if let Some(size) = resolved(own).or(resolved(other)) {
-            *merged = Dim::Known(size);
+            merged[axis] = Dim::Known(size);
         } else if name.as_name().is_some() {
-            *merged = name.clone();
+            merged[axis] = name.clone();
         }
     }
     Ok(merged)
@@ -330,7 +330,11 @@ impl fmt::Debug for PartialShape {
 
 impl From<&[usize]> for PartialShape {
     fn from(shape: &[usize]) -> Self {
-        Self::ranked(shape.iter().map(|&size| Dim::Known(size)))
+        let mut dims = Vec::with_capacity(shape.len());
+        for &size in shape {
+            dims.push(Dim::Known(size));
+        }
+        dims.into()
     }
 }
 

@@ -162,8 +162,11 @@ impl Plan {
 
     fn joint_of(&self, shapes: &[&[usize]]) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let request = Request::new(&operation::PLANNED, shapes);
-            self.operands.iter().fold(request, Request::to)
+            let mut request = Request::new(&operation::PLANNED, shapes);
+            for operand in &self.operands {
+                request = request.to(operand);
+            }
+            request
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {

@@ -1,6 +1,6 @@
 //! Verification of a result's declared shape.
 
-use super::infer::{AlignedAxes, Inferred};
+use super::infer::{AlignedAxes, Joint};
 use super::partial_shape::narrow;
 use super::{Dim, PartialShape, Place, Span};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, count, operation};
@@ -85,30 +85,25 @@ pub fn verify(
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
     let request = || verified(operands, result);
-    let (columns, joint) = infer_operands(operands, &request)?;
-    match result.dims() {
-        Some(declared) if columns.unranked.len() < operands.len() => {
-            compare(&columns, &joint, declared, rule, &request)
-        }
-        _ => Ok(()),
-    }
+    let joint = infer_operands(operands, &request)?;
+    let ranked = joint.columns.unranked.len() < operands.len();
+    let Some(declared) = result.dims().filter(|_| ranked) else { return Ok(()) };
+    compare(&joint, declared, rule, &request)
 }
 
-/// The aligned axes of the operands and the joint sizes inferred from them.
+/// The joint shape of at least one operand.
 ///
 /// # Errors
 /// `NoOperands`; then those of [`AlignedAxes::infer`].
 pub(super) fn infer_operands<'a>(
     operands: &'a [PartialShape],
     request: &dyn Fn() -> Request,
-) -> Result<(AlignedAxes<'a>, Inferred<'a>), BroadcastError> {
+) -> Result<Joint<'a>, BroadcastError> {
     if operands.is_empty() {
         let detail = "there are no operands, expected at least 1";
         return Err(request().error(ErrorKind::NoOperands, detail.into()));
     }
-    let columns = AlignedAxes::of(operands);
-    let inferred = columns.infer(request)?;
-    Ok((columns, inferred))
+    AlignedAxes::of(operands).infer(request)
 }
 
 /// Compares a declared shape with the inferred one.
@@ -116,8 +111,7 @@ pub(super) fn infer_operands<'a>(
 /// # Errors
 /// `AxisCount`; then `ResultSize` with the first axis that does not agree.
 pub(super) fn compare(
-    columns: &AlignedAxes<'_>,
-    joint: &Inferred<'_>,
+    joint: &Joint<'_>,
     declared: &[Dim],
     rule: ResultRule,
     request: &dyn Fn() -> Request,
@@ -126,7 +120,7 @@ pub(super) fn compare(
         let detail = format!("the result has {}, expected {}", count(declared.len()), joint.dims.len());
         return Err(request().error(ErrorKind::AxisCount, detail));
     }
-    let (mut seen, mut places) = (ByName::new(), columns.first_places());
+    let (mut seen, mut places) = (ByName::new(), joint.columns.first_places());
     for (axis, (inferred, dim)) in joint.dims.iter().zip(declared).enumerate() {
         let agrees = match rule {
             ResultRule::AllowCast => possible(joint, &mut seen, inferred, dim),
@@ -142,7 +136,7 @@ pub(super) fn compare(
 /// Whether an inferred and a declared size have a size in common. `seen` has the sizes that names can have if the axes
 /// so far agree.
 pub(super) fn possible<'a>(
-    joint: &Inferred<'_>,
+    joint: &Joint<'_>,
     seen: &mut ByName<'a, Span>,
     inferred: &'a Dim,
     declared: &'a Dim,
@@ -154,7 +148,7 @@ pub(super) fn possible<'a>(
 /// Whether the declared size covers all sizes of the inferred one. `places` has the first place of each name in the
 /// operands and in the axes of the result so far.
 pub(super) fn certain<'a>(
-    joint: &Inferred<'_>,
+    joint: &Joint<'_>,
     places: &mut ByName<'a, Place>,
     axis: usize,
     declared: &'a Dim,
