@@ -157,20 +157,15 @@ fn go_together<S: AsRef<[usize]>>(shapes: &[S]) -> bool {
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = |or_one: &bool| if *or_one { "1 or " } else { "" };
         match self {
-            Self::Is { place, dim, or_one } => {
-                write!(f, "{place} is {}", if *or_one { "1 or " } else { "" })?;
-                match dim {
-                    Dim::Range(range) => match range.max() {
-                        Some(max) => write!(f, "from {} to {max}", range.min()),
-                        None => write!(f, "{} or more", range.min()),
-                    },
-                    _ => dim.fmt(f),
-                }
-            }
-            Self::Equals { place, other, or_one } => {
-                write!(f, "{place} {} {other}", if *or_one { "is 1 or equals" } else { "equals" })
-            }
+            Self::Is { place, dim: Dim::Range(range), or_one } => match (range.min(), range.max()) {
+                (min, Some(max)) => write!(f, "{place} is {}from {min} to {max}", one(or_one)),
+                (min, None) => write!(f, "{place} is {}{min} or more", one(or_one)),
+            },
+            Self::Is { place, dim, or_one } => write!(f, "{place} is {}{dim}", one(or_one)),
+            Self::Equals { place, other, or_one: true } => write!(f, "{place} is 1 or equals {other}"),
+            Self::Equals { place, other, or_one: false } => write!(f, "{place} equals {other}"),
             Self::Agree { places } => match places.as_slice() {
                 [a, b] => write!(f, "{a} is 1, {b} is 1, or they are equal"),
                 [first, middle @ .., last] => {

@@ -1,7 +1,7 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
 use super::infer::{AlignedAxes, Joint, together};
-use super::verify::{certain, compare, infer_operands, possible, result_size, verified};
+use super::verify::{compare, infer_operands, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::BroadcastError;
 use crate::shape::{ByName, insert_sorted};
@@ -156,10 +156,11 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
         let Some(new) = found.checked_sub(expected) else {
             return Err(request().too_few_axes("result", expected, found));
         };
-        for (inferred, axis) in joint.dims.iter().zip(new..) {
+        for (axis, inferred) in (new..).zip(&joint.dims) {
+            let dim = &declared[axis];
             let can_stretch = joint.span(inferred).contains(1);
-            if !can_stretch && !possible(&joint, &mut ByName::new(), inferred, &declared[axis]) {
-                return Err(result_size(request(), axis, inferred, &declared[axis], rule));
+            if !can_stretch && !joint.possible(&mut ByName::new(), [inferred, dim]) {
+                return Err(result_size(request(), axis, [inferred, dim], rule));
             }
         }
         checks.push(Check::ResultAxes { ndim: found });
@@ -168,7 +169,7 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
     }
     let mut places = joint.columns.first_places();
     for (axis, dim) in declared.iter().enumerate() {
-        if certain(&joint, &mut places, axis, dim) {
+        if joint.certain(&mut places, axis, dim) {
             continue;
         }
         let only = if ranked { only_stretching(&joint.columns, axis) } else { None };

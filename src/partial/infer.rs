@@ -72,8 +72,8 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
     for dim in dims {
         shapes.push(PartialShape::from(vec![dim.clone()]));
     }
-    let joint = infer_shapes(&shapes)?;
-    Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
+    let joint = AlignedAxes::of(&shapes).infer(&|| together(&shapes))?;
+    Ok(joint.dims.first().cloned().unwrap_or(Dim::Known(1)))
 }
 
 /// The joint shape of two shapes.

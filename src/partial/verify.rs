@@ -123,45 +123,38 @@ pub(super) fn compare(
     let (mut seen, mut places) = (ByName::new(), joint.columns.first_places());
     for (axis, (inferred, dim)) in joint.dims.iter().zip(declared).enumerate() {
         let agrees = match rule {
-            ResultRule::AllowCast => possible(joint, &mut seen, inferred, dim),
-            ResultRule::Exact => certain(joint, &mut places, axis, dim),
+            ResultRule::AllowCast => joint.possible(&mut seen, [inferred, dim]),
+            ResultRule::Exact => joint.certain(&mut places, axis, dim),
         };
         if !agrees {
-            return Err(result_size(request(), axis, inferred, dim, rule));
+            return Err(result_size(request(), axis, [inferred, dim], rule));
         }
     }
     Ok(())
 }
 
-/// Whether an inferred and a declared size have a size in common. `seen` has the sizes that names can have if the axes
-/// so far agree.
-pub(super) fn possible<'a>(
-    joint: &Joint<'_>,
-    seen: &mut ByName<'a, Span>,
-    inferred: &'a Dim,
-    declared: &'a Dim,
-) -> bool {
-    let mut fits = |dim, span| narrow(seen, dim, span).is_some_and(|span| joint.meets(dim, span));
-    fits(inferred, declared.span()) && fits(declared, joint.span(inferred))
-}
+impl Joint<'_> {
+    /// Whether an inferred and a declared size have a size in common. `seen` has the sizes that names can have if the axes
+    /// so far agree.
+    pub(super) fn possible<'a>(&self, seen: &mut ByName<'a, Span>, dims: [&'a Dim; 2]) -> bool {
+        let [inferred, declared] = dims;
+        let mut fits = |dim, span| narrow(seen, dim, span).is_some_and(|span| self.meets(dim, span));
+        fits(inferred, declared.span()) && fits(declared, self.span(inferred))
+    }
 
-/// Whether the declared size covers all sizes of the inferred one. `places` has the first place of each name in the
-/// operands and in the axes of the result so far.
-pub(super) fn certain<'a>(
-    joint: &Joint<'_>,
-    places: &mut ByName<'a, Place>,
-    axis: usize,
-    declared: &'a Dim,
-) -> bool {
-    let inferred = &joint.dims[axis];
-    let Some(name) = declared.as_name() else { return declared.span().covers(joint.span(inferred)) };
-    match *places.or_insert(name, Place::Result { axis }) {
-        // A name that no operand has is new: its first axis defines it.
-        Place::Result { axis: first } => {
-            let fixed = matches!(inferred, Dim::Known(_) | Dim::Name(_));
-            first == axis || (fixed && joint.dims[first] == *inferred)
+    /// Whether the declared size of an axis covers all sizes of the inferred one. `places` has the first place of each name
+    /// in the operands and in the axes of the result so far.
+    pub(super) fn certain<'a>(&self, places: &mut ByName<'a, Place>, axis: usize, declared: &'a Dim) -> bool {
+        let inferred = &self.dims[axis];
+        let Some(name) = declared.as_name() else { return declared.span().covers(self.span(inferred)) };
+        match *places.or_insert(name, Place::Result { axis }) {
+            // A name that no operand has is new: its first axis defines it.
+            Place::Result { axis: first } => {
+                let fixed = matches!(inferred, Dim::Known(_) | Dim::Name(_));
+                first == axis || (fixed && self.dims[first] == *inferred)
+            }
+            Place::Operand { .. } => declared == inferred,
         }
-        Place::Operand { .. } => declared == inferred,
     }
 }
 
@@ -177,14 +170,11 @@ pub(super) fn verified(operands: &[PartialShape], result: &PartialShape) -> Requ
 pub(super) fn result_size(
     request: Request,
     axis: usize,
-    inferred: &Dim,
-    declared: &Dim,
+    dims: [&Dim; 2],
     rule: ResultRule,
 ) -> BroadcastError {
-    let sizes = match rule {
-        ResultRule::Exact => "all sizes",
-        ResultRule::AllowCast => "a size",
-    };
+    let [inferred, declared] = dims;
+    let sizes = if rule == ResultRule::Exact { "all sizes" } else { "a size" };
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     let detail = format!(
