@@ -104,7 +104,7 @@ pub fn decide(operands: &[PartialShape]) -> Decision {
 
 /// The joint shape and the checks that remain.
 pub(super) fn examine(operands: &[PartialShape]) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-    let joint = AlignedAxes::of(operands).infer(&|| together(operands))?;
+    let joint = AlignedAxes::new(operands).infer(&|| together(operands))?;
     let checks = operand_checks(&joint);
     Ok((joint.shape(), checks))
 }
@@ -186,8 +186,8 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
 /// The place of the only size at an axis that may differ from 1: it is the result's size.
 fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
     let mut only = None;
-    for (operand, dim) in columns.at(axis) {
-        if *dim != Dim::Known(1) && only.replace(columns.place(operand, axis)).is_some() {
+    for (operand, axis, dim) in columns.at(axis) {
+        if *dim != Dim::Known(1) && only.replace(Place::Operand { operand, axis }).is_some() {
             return None;
         }
     }
@@ -216,9 +216,9 @@ fn operand_checks(joint: &Joint) -> Vec<Check> {
 fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut Vec<String>) {
     let (mut names, mut stretching) = (Vec::new(), Vec::new());
     let (mut forced, mut known) = (None, None);
-    for (operand, dim) in columns.at(axis) {
+    for (operand, axis, dim) in columns.at(axis) {
         if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
-            let place = columns.place(operand, axis);
+            let place = Place::Operand { operand, axis };
             stretching.push((place, dim));
             if !dim.admits(1) {
                 forced = forced.or(Some(place));

@@ -229,9 +229,9 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
                 format!("the number of axes of operand {operand} is {found}, expected {base} at least");
             return Err(request().error(ErrorKind::DeclaredAxes, detail));
         };
-        batches.push(shape.dims().map(|dims| &dims[..batch]));
+        batches.push(shape.dims().map_or(PartialShape::unranked(), |dims| dims[..batch].to_vec().into()));
     }
-    Ok(AlignedAxes::new(batches).infer(&request)?.shape())
+    Ok(AlignedAxes::new(&batches).infer(&request)?.shape())
 }
 
 /// The shape of a sum over axes.

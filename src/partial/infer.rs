@@ -72,7 +72,7 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
     for dim in dims {
         shapes.push(PartialShape::from(vec![dim.clone()]));
     }
-    let joint = AlignedAxes::of(&shapes).infer(&|| together(&shapes))?;
+    let joint = AlignedAxes::new(&shapes).infer(&|| together(&shapes))?;
     Ok(joint.dims.first().cloned().unwrap_or(Dim::Known(1)))
 }
 
@@ -102,8 +102,7 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    let operands = AlignedAxes::new(vec![a.dims(), b.dims()]);
-    Ok(operands.infer(&|| together(&[a.clone(), b.clone()]))?.shape())
+    infer_shapes(&[a.clone(), b.clone()])
 }
 
 /// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
@@ -132,7 +131,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    Ok(AlignedAxes::of(shapes).infer(&|| together(shapes))?.shape())
+    Ok(AlignedAxes::new(shapes).infer(&|| together(shapes))?.shape())
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.
@@ -159,7 +158,7 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = AlignedAxes::of(operands).infer(&|| together(operands))?;
+    let joint = AlignedAxes::new(operands).infer(&|| together(operands))?;
     let ranked = joint.columns.unranked.len() < operands.len();
     Ok(ranked.then(|| joint.dims.into()))
 }
@@ -172,8 +171,7 @@ pub(super) fn together(shapes: &[PartialShape]) -> Request {
 
 /// The axes of the ranked operands of a broadcast, aligned at the right, without missing axes.
 pub(super) struct AlignedAxes<'a> {
-    /// The sizes of each ranked operand.
-    shapes: Vec<Option<&'a [Dim]>>,
+    shapes: &'a [PartialShape],
     /// The positions of the unranked operands.
     pub(super) unranked: Vec<usize>,
     /// All operands, then the operands that have each axis, from the last axis to the first.
@@ -183,19 +181,11 @@ pub(super) struct AlignedAxes<'a> {
 }
 
 impl<'a> AlignedAxes<'a> {
-    pub(super) fn of(shapes: &'a [PartialShape]) -> Self {
-        let mut dims = Vec::with_capacity(shapes.len());
-        for shape in shapes {
-            dims.push(shape.dims());
-        }
-        Self::new(dims)
-    }
-
-    pub(super) fn new(shapes: Vec<Option<&'a [Dim]>>) -> Self {
+    pub(super) fn new(shapes: &'a [PartialShape]) -> Self {
         let (mut ndim, mut entries, mut unranked) = (0, shapes.len(), Vec::new());
         for (operand, shape) in shapes.iter().enumerate() {
-            match shape {
-                Some(dims) => (ndim, entries) = (ndim.max(dims.len()), entries + dims.len()),
+            match shape.ndim() {
+                Some(own) => (ndim, entries) = (ndim.max(own), entries + own),
                 None => unranked.push(operand),
             }
         }
@@ -206,7 +196,7 @@ impl<'a> AlignedAxes<'a> {
         for from_end in 0..ndim {
             starts.push(operands.len());
             for i in starts[from_end]..starts[from_end + 1] {
-                if shapes[operands[i]].is_some_and(|dims| dims.len() > from_end) {
+                if shapes[operands[i]].ndim() > Some(from_end) {
                     operands.push(operands[i]);
                 }
             }
@@ -219,27 +209,22 @@ impl<'a> AlignedAxes<'a> {
         self.starts.len() - 2
     }
 
-    /// The operands that have an axis of the result, in order, with their sizes.
-    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = (usize, &'a Dim)> {
+    /// The operands that have an axis of the result, in order, with their own axis and its size.
+    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = (usize, usize, &'a Dim)> {
         let from_end = self.ndim() - axis;
         let operands = &self.operands[self.starts[from_end]..self.starts[from_end + 1]];
         operands.iter().map(move |&operand| {
-            let dims = self.shapes[operand].unwrap_or_default();
-            (operand, &dims[dims.len() - from_end])
+            let dims = self.shapes[operand].dims().unwrap_or_default();
+            let own = dims.len() - from_end;
+            (operand, own, &dims[own])
         })
-    }
-
-    /// The place in an operand of an axis of the result.
-    pub(super) fn place(&self, operand: usize, axis: usize) -> Place {
-        let own_ndim = self.shapes[operand].map_or(0, <[Dim]>::len);
-        Place::Operand { operand, axis: own_ndim + axis - self.ndim() }
     }
 
     /// The first place of each name in the operands.
     pub(super) fn first_places(&self) -> ByName<'a, Place> {
         let mut places = ByName::new();
-        for (operand, dims) in self.shapes.iter().enumerate() {
-            for (axis, dim) in dims.unwrap_or_default().iter().enumerate() {
+        for (operand, shape) in self.shapes.iter().enumerate() {
+            for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
                 if let Some(name) = dim.as_name() {
                     places.or_insert(name, Place::Operand { operand, axis });
                 }
@@ -254,7 +239,7 @@ impl<'a> AlignedAxes<'a> {
     /// `Incompatible` with two operands that never go together.
     fn forced(&self, axis: usize, request: &dyn Fn() -> Request) -> Result<Span, BroadcastError> {
         let mut ends: Option<[(usize, &Dim); 2]> = None;
-        for (operand, dim) in self.at(axis) {
+        for (operand, _, dim) in self.at(axis) {
             if !dim.admits(1) {
                 let [lowest, highest] = ends.get_or_insert([(operand, dim); 2]);
                 if dim.span().hi < lowest.1.span().hi {
@@ -278,7 +263,7 @@ impl<'a> AlignedAxes<'a> {
         let mut joint = Joint { columns: self, dims, named: ByName::new() };
         for axis in 0..joint.columns.ndim() {
             let forced = joint.columns.forced(axis, request)?;
-            for (_, dim) in joint.columns.at(axis) {
+            for (_, _, dim) in joint.columns.at(axis) {
                 if let Some(name) = dim.as_name() {
                     let span = joint.named.or_insert(name, Span::ANY);
                     *span = span.intersect(forced).unwrap_or(Span::ONE);
@@ -309,7 +294,7 @@ impl Joint<'_> {
     /// The size of an axis where each operand can be 1.
     fn stretched(&self, axis: usize) -> Dim {
         let mut size = Dim::Known(1);
-        for (_, dim) in self.columns.at(axis) {
+        for (_, _, dim) in self.columns.at(axis) {
             let span = self.span(dim);
             if span != Span::ONE && size != *dim {
                 // Each size can be 1, so the hull has no gaps, except those that names make.

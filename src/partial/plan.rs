@@ -213,10 +213,7 @@ fn as_planned<'a>(
         return Err(request().error(ErrorKind::DeclaredAxes, detail));
     }
     for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
-        let place = match operand {
-            Some(operand) => Place::Operand { operand, axis },
-            None => Place::Result { axis },
-        };
+        let place = operand.map_or(Place::Result { axis }, |operand| Place::Operand { operand, axis });
         if let Dim::Name(name) = dim {
             let (first, before) = *names.or_insert(name.as_str(), (place, size));
             if before != size {

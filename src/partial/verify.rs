@@ -103,7 +103,7 @@ pub(super) fn infer_operands<'a>(
         let detail = "there are no operands, expected at least 1";
         return Err(request().error(ErrorKind::NoOperands, detail.into()));
     }
-    AlignedAxes::of(operands).infer(request)
+    AlignedAxes::new(operands).infer(request)
 }
 
 /// Compares a declared shape with the inferred one.
