@@ -154,20 +154,21 @@ fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
 
 /// Reads digits as a number. `next` names the characters that may follow, for the error.
 fn size(digits: &str, at: usize, next: &'static str) -> Result<usize, TextFault> {
-    match digits.bytes().position(|byte| !byte.is_ascii_digit()) {
-        Some(0) => Err((at, "a size")),
-        Some(other) => Err((at + other, next)),
-        None => digits.parse().map_err(|_| (at, "a size that is not past usize::MAX")),
+    for (i, byte) in digits.bytes().enumerate() {
+        if !byte.is_ascii_digit() {
+            return Err((at + i, if i == 0 { "a size" } else { next }));
+        }
     }
+    digits.parse().map_err(|_| (at, "a size that is not past usize::MAX"))
 }
 
 fn word(text: &str, at: usize) -> Result<Name, TextFault> {
-    let is_letter = |byte: u8| byte == b'_' || (byte.is_ascii_alphabetic() && byte != b'x');
-    if !text.bytes().next().is_some_and(is_letter) {
-        return Err((at, "a letter but x, or _"));
+    let first = (at, "a letter but x, or _");
+    for (i, byte) in text.bytes().enumerate() {
+        let is_letter = byte == b'_' || (byte.is_ascii_alphabetic() && byte != b'x');
+        if !is_letter && (i == 0 || !byte.is_ascii_digit()) {
+            return Err(if i == 0 { first } else { (at + i, "a letter but x, a digit or _") });
+        }
     }
-    match text.bytes().position(|byte| !is_letter(byte) && !byte.is_ascii_digit()) {
-        Some(other) => Err((at + other, "a letter but x, a digit or _")),
-        None => Ok(Name(text.into())),
-    }
+    if text.is_empty() { Err(first) } else { Ok(Name(text.into())) }
 }
