@@ -1,6 +1,7 @@
 //! Checks at run time, when the sizes are known.
 
 use super::Dim;
+use crate::error::count;
 use crate::shape::{join, joint_ndim, joint_size};
 use alloc::{vec, vec::Vec};
 use core::fmt;
@@ -23,27 +24,17 @@ pub enum Place {
 }
 
 impl Place {
-    /// The size of the axis. `result` returns the sizes of the result.
-    fn size<S: AsRef<[usize]>>(
-        self,
-        operands: &[S],
-        result: &dyn Fn(usize) -> Option<usize>,
-    ) -> Option<usize> {
+    /// The size of the axis, for operands of these shapes. `None` if it is missing, or if operands clash there.
+    fn size<S: AsRef<[usize]>>(self, operands: &[S]) -> Option<usize> {
         match self {
             Self::Operand { operand, axis } => operands.get(operand)?.as_ref().get(axis).copied(),
-            Self::Result { axis } => result(axis),
+            Self::Result { axis } => {
+                let from_end = joint_ndim(operands).checked_sub(axis)?.checked_sub(1)?;
+                let sizes = operands.iter().filter_map(|shape| shape.as_ref().iter().rev().nth(from_end));
+                sizes.copied().try_fold(1, joint_size)
+            }
         }
     }
-}
-
-/// The joint size of one axis; `None` if operands clash there.
-fn joint_size_at<S: AsRef<[usize]>>(operands: &[S], axis: usize) -> Option<usize> {
-    let from_end = joint_ndim(operands).checked_sub(axis).filter(|&from_end| from_end > 0)?;
-    let own = |operand: &S| {
-        let shape = operand.as_ref();
-        shape.len().checked_sub(from_end).map(|axis| shape[axis])
-    };
-    operands.iter().filter_map(own).try_fold(1, joint_size)
 }
 
 /// Prints as `axis 1 of operand 0` or `axis 1 of the result`.
@@ -139,40 +130,29 @@ impl Check {
     /// A guard of `torch.export`, a shape assertion of `jax.export`.
     #[must_use]
     pub fn holds<S: AsRef<[usize]>>(&self, operands: &[S]) -> bool {
-        self.holds_for(operands, &|axis| joint_size_at(operands, axis))
-    }
-
-    /// [`holds`](Self::holds), with the sizes of the result from `result`.
-    pub(super) fn holds_for<S: AsRef<[usize]>>(
-        &self,
-        operands: &[S],
-        result: &dyn Fn(usize) -> Option<usize>,
-    ) -> bool {
-        let size = |place: Place| place.size(operands, result);
+        let size = |place: &Place| place.size(operands);
         match self {
             Self::Is { place, dim, or_one } => {
-                size(*place).is_some_and(|size| dim.admits(size) || (*or_one && size == 1))
+                size(place).is_some_and(|size| dim.admits(size) || (*or_one && size == 1))
             }
             Self::Equals { place, other, or_one } => {
-                size(*place).is_some_and(|it| size(*other) == Some(it) || (*or_one && it == 1))
+                size(place).is_some_and(|it| size(other) == Some(it) || (*or_one && it == 1))
             }
-            Self::Agree { places } => places
-                .iter()
-                .try_fold(1, |joint, place| size(*place).and_then(|size| joint_size(joint, size)))
-                .is_some(),
-            Self::GoesTogether { operand } => operands.get(*operand).is_some_and(|own| {
-                operands.iter().all(|other| joint(&[own.as_ref(), other.as_ref()]).is_some())
-            }),
-            Self::AllGoTogether => joint(operands).is_some(),
+            Self::Agree { places } => {
+                places.iter().try_fold(1, |joint, place| joint_size(joint, size(place)?)).is_some()
+            }
+            Self::GoesTogether { operand } => operands
+                .get(*operand)
+                .is_some_and(|own| operands.iter().all(|other| go_together(&[own.as_ref(), other.as_ref()]))),
+            Self::AllGoTogether => go_together(operands),
             Self::ResultAxes { ndim } => joint_ndim(operands) == *ndim,
         }
     }
 }
 
-/// The joint shape, without a check for overflow.
-fn joint<S: AsRef<[usize]>>(shapes: &[S]) -> Option<Vec<usize>> {
-    let mut joint = vec![0; joint_ndim(shapes)];
-    join(shapes, &mut joint).then_some(joint)
+/// Whether shapes go together, without a check for overflow.
+fn go_together<S: AsRef<[usize]>>(shapes: &[S]) -> bool {
+    join(shapes, &mut vec![0; joint_ndim(shapes)])
 }
 
 impl fmt::Display for Check {
@@ -190,15 +170,16 @@ impl fmt::Display for Check {
                 [a, b] => write!(f, "{a} is 1, {b} is 1, or they are equal"),
                 [first, middle @ .., last] => {
                     write!(f, "of {first}")?;
-                    middle.iter().try_for_each(|place| write!(f, ", {place}"))?;
+                    for place in middle {
+                        write!(f, ", {place}")?;
+                    }
                     write!(f, " and {last} those that are not 1 are equal")
                 }
                 [] | [_] => f.write_str("always"),
             },
             Self::AllGoTogether => f.write_str("all operands go together"),
             Self::GoesTogether { operand } => write!(f, "operand {operand} goes together with all others"),
-            Self::ResultAxes { ndim: 1 } => f.write_str("the result has 1 axis"),
-            Self::ResultAxes { ndim } => write!(f, "the result has {ndim} axes"),
+            Self::ResultAxes { ndim } => write!(f, "the result has {}", count(*ndim)),
         }
     }
 }

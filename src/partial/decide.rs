@@ -1,12 +1,11 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
-use super::dim::BesideOne;
-use super::infer::{AlignedAxes, AlignedDim, Inferred};
-use super::verify::{Agreement, compare, infer_operands, result_size, verified};
+use super::infer::{AlignedAxes, Joint, together};
+use super::verify::{compare, infer_operands, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::BroadcastError;
 use crate::shape::{ByName, insert_sorted};
-use alloc::{vec, vec::Vec};
+use alloc::{format, string::String, vec, vec::Vec};
 
 /// Whether operands go together, as far as their partial shapes say.
 ///
@@ -100,16 +99,14 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
 /// `broadcast_merge_into` refuses where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
-    infer_and_check(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
+    examine(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
 }
 
 /// The joint shape and the checks that remain.
-pub(super) fn infer_and_check(
-    operands: &[PartialShape],
-) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-    let columns = AlignedAxes::new(operands);
-    let joint = columns.infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
-    Ok((joint.shape_of(operands), operand_checks(operands, &columns)))
+pub(super) fn examine(operands: &[PartialShape]) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
+    let joint = AlignedAxes::new(operands).infer(&|| together(operands))?;
+    let checks = operand_checks(&joint);
+    Ok((joint.shape(), checks))
 }
 
 /// Whether operands go together and give a result of a declared shape.
@@ -144,142 +141,114 @@ pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decisi
     result_checks(operands, result).map_or_else(Decision::Never, Decision::from_checks)
 }
 
+/// The checks that remain for operands and a declared result.
 fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
     let rule = ResultRule::AllowCast;
     let request = || verified(operands, result);
-    let unranked = operands.iter().any(|shape| shape.dims().is_none());
-    let (columns, joint) = infer_operands(operands, &request)?;
-    let mut checks = operand_checks(operands, &columns);
+    let mut joint = infer_operands(operands, &request)?;
+    let mut checks = operand_checks(&joint);
     let Some(declared) = result.dims() else { return Ok(checks) };
-    if !unranked {
+    let ranked = joint.columns.unranked.is_empty();
+    if ranked {
         compare(&joint, declared, rule, &request)?;
-    }
-    let Some(new) = declared.len().checked_sub(columns.ndim()) else {
-        let (expected, found) = (columns.ndim(), declared.len());
-        return Err(request().too_few_axes("result", expected, found));
-    };
-    if unranked {
-        checks.push(Check::ResultAxes { ndim: declared.len() });
-        for (axis, inferred) in joint.dims.iter().enumerate() {
-            let dim = &declared[new + axis];
-            if !(joint.named.span(inferred).contains(1)
-                || Agreement::new(&joint.named).possible(inferred, dim))
-            {
-                return Err(result_size(request(), new + axis, inferred, dim, rule));
+    } else {
+        let (found, expected) = (declared.len(), joint.dims.len());
+        let Some(new) = found.checked_sub(expected) else {
+            return Err(request().too_few_axes("result", expected, found));
+        };
+        for (axis, inferred) in (new..).zip(&joint.dims) {
+            let dim = &declared[axis];
+            let can_stretch = joint.span(inferred).contains(1);
+            if !can_stretch && !joint.possible(&mut ByName::new(), [inferred, dim]) {
+                return Err(result_size(request(), axis, [inferred, dim], rule));
             }
         }
+        checks.push(Check::ResultAxes { ndim: found });
+        // An operand `*` may bring any size.
+        joint.dims = vec![Dim::Unknown; found];
     }
-    let places = first_places(operands);
-    let known = (!unranked).then_some(&joint);
-    checks.extend(axis_checks(&columns, known, declared, places));
+    let mut places = joint.columns.first_places();
+    for (axis, dim) in declared.iter().enumerate() {
+        if joint.certain(&mut places, axis, dim) {
+            continue;
+        }
+        let only = if ranked { only_stretching(&joint.columns, axis) } else { None };
+        let place = only.unwrap_or(Place::Result { axis });
+        match dim.as_name().and_then(|name| places.get(name)) {
+            None => checks.push(Check::Is { place, dim: dim.clone(), or_one: false }),
+            Some(&other) if other != place => checks.push(Check::Equals { place, other, or_one: false }),
+            Some(_) => {}
+        }
+    }
     Ok(checks)
 }
 
-/// The first axis of each name in the operands.
-fn first_places(operands: &[PartialShape]) -> ByName<'_, Place> {
-    let mut places = ByName::new();
-    for (operand, shape) in operands.iter().enumerate() {
-        for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
-            if let Some(name) = dim.as_name() {
-                places.or_insert(name, Place::Operand { operand, axis });
-            }
-        }
-    }
-    places
-}
-
-/// The checks of a result's sizes, for operands that go together. Without `joint`, the result's sizes
-/// are unknown.
-fn axis_checks<'a>(
-    columns: &AlignedAxes,
-    joint: Option<&'a Inferred<'a>>,
-    declared: &'a [Dim],
-    mut places: ByName<'a, Place>,
-) -> Vec<Check> {
-    let mut agreement = joint.map(|joint| Agreement::new(&joint.named));
-    let mut checks = Vec::new();
-    for (axis, dim) in declared.iter().enumerate() {
-        let certain = match (&mut agreement, joint) {
-            (Some(agreement), Some(joint)) => agreement.certain(&joint.dims[axis], dim),
-            _ => *dim == Dim::Unknown,
-        };
-        let place = joint.and_then(|_| only_stretching(columns, axis)).unwrap_or(Place::Result { axis });
-        if let Dim::Name(name) = dim {
-            let first = *places.or_insert(name.as_str(), Place::Result { axis });
-            if !certain && first != place && first != (Place::Result { axis }) {
-                checks.push(Check::Equals { place, other: first, or_one: false });
-            }
-        } else if !certain {
-            checks.push(Check::Is { place, dim: dim.clone(), or_one: false });
-        }
-    }
-    checks
-}
-
-/// The place of the size at an axis that may differ from 1, if there is exactly one: it is the result's size.
+/// The place of the only size at an axis that may differ from 1: it is the result's size.
 fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
-    let mut stretching = columns.at(axis).filter(|(_, _, dim)| **dim != Dim::Known(1));
-    let (operand, axis, _) = stretching.next()?;
-    stretching.next().is_none().then_some(Place::Operand { operand, axis })
+    let mut only = None;
+    for (operand, axis, dim) in columns.at(axis) {
+        if *dim != Dim::Known(1) && only.replace(Place::Operand { operand, axis }).is_some() {
+            return None;
+        }
+    }
+    only
 }
 
 /// The checks that operands go together, where that is possible.
-fn operand_checks(operands: &[PartialShape], columns: &AlignedAxes) -> Vec<Check> {
+fn operand_checks(joint: &Joint) -> Vec<Check> {
     let (mut checks, mut seen) = (Vec::new(), Vec::new());
-    // If all known sizes are 1, the first operand `*` goes together with them, whatever its shape.
-    let mut ones = true;
-    for axis in 0..columns.ndim() {
-        column_checks(columns.at(axis), &mut checks, &mut seen);
-        ones &= columns.at(axis).all(|(_, _, dim)| *dim == Dim::Known(1));
+    for axis in 0..joint.dims.len() {
+        axis_checks(&joint.columns, axis, &mut checks, &mut seen);
     }
-    let is_unranked = |&(_, shape): &(usize, &PartialShape)| shape.dims().is_none();
-    let mut unranked = operands.iter().enumerate().filter(is_unranked).skip(usize::from(ones));
-    checks.extend(match (unranked.next(), unranked.next()) {
-        (None, _) => None,
-        (Some((operand, _)), None) => Some(Check::GoesTogether { operand }),
+    // If all known sizes are 1, the first operand `*` goes together with them, whatever its shape.
+    let ones = joint.dims.iter().all(|dim| *dim == Dim::Known(1));
+    match joint.columns.unranked.get(usize::from(ones)..).unwrap_or_default() {
+        [] => {}
+        [operand] => checks.push(Check::GoesTogether { operand: *operand }),
         // one check for each of them would compare every pair of operands
-        _ => Some(Check::AllGoTogether),
-    });
+        _ => checks.push(Check::AllGoTogether),
+    }
     checks
 }
 
-/// The checks of names made so far: without a size, these names agree; with a size, each is 1 or that size.
-type CheckedNames<'a> = Vec<(Vec<&'a str>, Option<usize>)>;
-
-/// The checks of one axis.
-fn column_checks<'a>(
-    column: impl Iterator<Item = AlignedDim<'a>>,
-    checks: &mut Vec<Check>,
-    seen: &mut CheckedNames<'a>,
-) {
+/// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3xn` if `n` is 1 or 3, and `nxm` if
+/// `n` and `m` agree.
+fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut Vec<String>) {
     let (mut names, mut stretching) = (Vec::new(), Vec::new());
-    for (operand, axis, dim) in column {
+    let (mut forced, mut known) = (None, None);
+    for (operand, axis, dim) in columns.at(axis) {
         if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
-            stretching.push((Place::Operand { operand, axis }, dim));
-        }
-    }
-    let mut forced = stretching.iter().filter(|(_, dim)| !dim.admits(1));
-    let known = forced.clone().find_map(|(_, dim)| dim.span().single());
-    if let Some(size) = known {
-        for &(place, dim) in &stretching {
-            let open = match dim.as_name() {
-                Some(name) => insert_sorted(seen, (vec![name], known)),
-                None => dim.span().beside_one() != BesideOne::Size(size),
-            };
-            if open {
-                checks.push(Check::Is { place, dim: Dim::Known(size), or_one: dim.admits(1) });
+            let place = Place::Operand { operand, axis };
+            stretching.push((place, dim));
+            if !dim.admits(1) {
+                forced = forced.or(Some(place));
+                known = known.or(dim.span().single());
             }
         }
-    } else if let Some(&(other, _)) = forced.next() {
-        for &(place, dim) in stretching.iter().filter(|(place, _)| *place != other) {
-            checks.push(Check::Equals { place, other, or_one: dim.admits(1) });
+    }
+    if let Some(other) = forced {
+        for (place, dim) in stretching {
+            let or_one = dim.admits(1);
+            let (open, check) = match known {
+                Some(size) => {
+                    let open = match dim.as_name() {
+                        Some(name) => insert_sorted(seen, format!("{size}x{name}")),
+                        None => dim.span().single_beside_one() != known,
+                    };
+                    (open, Check::Is { place, dim: Dim::Known(size), or_one })
+                }
+                None => (place != other, Check::Equals { place, other, or_one }),
+            };
+            if open {
+                checks.push(check);
+            }
         }
     } else if let [(_, first), _, ..] = &stretching[..] {
-        let first = first.span().beside_one();
+        let size = first.span().single_beside_one();
         let certain =
-            first != BesideOne::Several && stretching.iter().all(|(_, dim)| dim.span().beside_one() == first);
+            size.is_some() && stretching.iter().all(|(_, dim)| dim.span().single_beside_one() == size);
         let only_names = stretching.len() == names.len();
-        if !certain && (!only_names || insert_sorted(seen, (names, None))) {
+        if !certain && (!only_names || insert_sorted(seen, names.join("x"))) {
             checks.push(Check::Agree { places: stretching.iter().map(|&(place, _)| place).collect() });
         }
     }

@@ -1,10 +1,7 @@
 //! Known and partially known sizes.
 
 use crate::error::BroadcastError;
-use alloc::{
-    boxed::Box,
-    string::{String, ToString},
-};
+use alloc::{boxed::Box, format};
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
 
@@ -67,19 +64,26 @@ impl Dim {
     /// # Equivalents
     /// OpenVINO `Dimension(2, 5)`.
     pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
-        let lo = match sizes.start_bound() {
-            Bound::Included(&lo) => Some(lo),
-            Bound::Excluded(&below) => below.checked_add(1),
-            Bound::Unbounded => Some(0),
+        Self::between(sizes.start_bound(), sizes.end_bound())
+    }
+
+    fn between(start: Bound<&usize>, end: Bound<&usize>) -> Result<Self, BroadcastError> {
+        let (lo, from): (_, &dyn fmt::Display) = match start {
+            Bound::Included(lo) => (Some(*lo), lo),
+            Bound::Excluded(below) => (below.checked_add(1), below),
+            Bound::Unbounded => (Some(0), &""),
         };
-        let hi = match sizes.end_bound() {
-            Bound::Included(&hi) => Some(hi),
-            Bound::Excluded(&above) => above.checked_sub(1),
-            Bound::Unbounded => Some(usize::MAX),
+        let (hi, dots, to): (_, _, &dyn fmt::Display) = match end {
+            Bound::Included(hi) => (Some(*hi), "..=", hi),
+            Bound::Excluded(above) => (above.checked_sub(1), "..", above),
+            Bound::Unbounded => (Some(usize::MAX), "..", &""),
         };
         match (lo, hi) {
             (Some(lo), Some(hi)) if lo <= hi => Ok(Span { lo, hi }.into()),
-            _ => Err(empty(sizes.start_bound(), sizes.end_bound())),
+            _ => {
+                let text = format!("{from}{dots}{to}");
+                Err(BroadcastError::invalid_text(&text, 0, "a range that has a size in it"))
+            }
         }
     }
 
@@ -105,7 +109,7 @@ impl Dim {
     /// # Equivalents
     /// ONNX `dim_param`, `jax.export.symbolic_shape`.
     pub fn name(name: &str) -> Result<Self, BroadcastError> {
-        super::text::name(name).map(|()| Self::Name(Name(name.into())))
+        super::text::name(name).map(Self::Name)
     }
 
     /// Whether `size` is possible, ignoring names.
@@ -136,23 +140,8 @@ impl Dim {
     }
 
     pub(super) fn as_name(&self) -> Option<&str> {
-        match self {
-            Self::Name(name) => Some(name.as_str()),
-            _ => None,
-        }
+        if let Self::Name(name) = self { Some(name.as_str()) } else { None }
     }
-}
-
-/// The error of an empty range, written as in Rust.
-#[cold]
-fn empty(start: Bound<&usize>, end: Bound<&usize>) -> BroadcastError {
-    let shown = |bound: Bound<&usize>| match bound {
-        Bound::Included(size) | Bound::Excluded(size) => size.to_string(),
-        Bound::Unbounded => String::new(),
-    };
-    let dots = if matches!(end, Bound::Included(_)) { "..=" } else { ".." };
-    let text = shown(start) + dots + &shown(end);
-    BroadcastError::invalid_text(&text, 0, "a range that has a size in it")
 }
 
 impl From<usize> for Dim {
@@ -276,24 +265,14 @@ impl Span {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// The sizes in the span other than 1.
-    pub(super) fn beside_one(self) -> BesideOne {
+    /// The size, if the span has only one, or only one beside 1.
+    pub(super) fn single_beside_one(self) -> Option<usize> {
         match (self.lo, self.hi) {
-            (1, 1) => BesideOne::Nothing,
-            (0, 1) => BesideOne::Size(0),
-            (1, 2) => BesideOne::Size(2),
-            (lo, hi) if lo == hi => BesideOne::Size(lo),
-            _ => BesideOne::Several,
+            (0, 1) => Some(0),
+            (1, 2) => Some(2),
+            _ => self.single(),
         }
     }
-}
-
-/// The sizes of a span other than 1.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum BesideOne {
-    Nothing,
-    Size(usize),
-    Several,
 }
 
 impl From<Span> for Dim {

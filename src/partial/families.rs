@@ -66,7 +66,7 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
     for (axis, dim) in (new..).zip(dims) {
         match resolved[axis] {
             Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
-            Dim::Known(_) => return Err(clash(request(), axis, (dim, &resolved[axis]), [0, 1])),
+            Dim::Known(_) => return Err(clash(request(), axis, [dim, &resolved[axis]], [0, 1])),
             _ => resolved[axis] = dim.clone(),
         }
     }
@@ -114,19 +114,23 @@ pub fn infer_axes(
     let request =
         || Request::new(&operation::ALONG_AXES, slice::from_ref(shape)).to(target).axes(&positions(&axes));
     let count = axes.axis_count();
-    let Some(ndim) = target.ndim().or_else(|| Some(shape.ndim()? + count)) else {
-        distinct(&axes, &request)?;
+    let ndim = target.ndim().or(shape.ndim().map(|own| own + count));
+    let (Some(new), Some(ndim)) = (mask(&axes, ndim, &request)?, ndim) else {
         return Ok(PartialShape::unranked());
     };
-    let new = AxisMask::new(&axes, ndim, request)?;
-    let unknown = vec![Dim::Unknown; if target.dims().is_some() { 0 } else { ndim }];
-    let target = target.dims().unwrap_or(&unknown);
-    let Some(dims) = shape.dims() else { return merged_at(target, &[], &request) };
-    let expected = dims.len() + count;
-    if expected != ndim {
-        return Err(request().axis_count(expected, ndim));
+    let unknown = vec![Dim::Unknown; ndim];
+    let mut placed = vec![None; ndim];
+    if let Some(dims) = shape.dims() {
+        let expected = dims.len() + count;
+        if expected != ndim {
+            return Err(request().axis_count(expected, ndim));
+        }
+        for (axis, dim) in new.unnamed().zip(dims) {
+            placed[axis] = Some(dim);
+        }
     }
-    merged_at(target, &new.unnamed().zip(dims).collect::<Vec<_>>(), &request)
+    let merged = merge_dims(&|axis| placed[axis], target.dims().unwrap_or(&unknown), &request)?;
+    Ok(checked_least(merged, &request)?.into())
 }
 
 /// The shape of an array whose axes are placed in a target.
@@ -172,18 +176,15 @@ pub fn infer_in_dim(
     if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
         return Err(request().axis_count(expected, found));
     }
-    let Some(dims) = target.dims() else {
-        distinct(&axes, &request)?;
-        return Ok(PartialShape::unranked());
-    };
-    AxisMask::new(&axes, dims.len(), request)?;
+    mask(&axes, target.ndim(), &request)?;
+    let Some(dims) = target.dims() else { return Ok(PartialShape::unranked()) };
     // In the order of the result, so that the first axis that clashes is reported.
     let mut placed = vec![None; dims.len()];
     for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
         placed[axes.axis(i, dims.len())] = Some(dim).filter(|dim| !dim.admits(1));
     }
-    let stretched = placed.into_iter().enumerate().filter_map(|(axis, dim)| Some((axis, dim?)));
-    merged_at(dims, &stretched.collect::<Vec<_>>(), &request)
+    let merged = merge_dims(&|axis| placed[axis], dims, &request)?;
+    Ok(checked_least(merged, &request)?.into())
 }
 
 /// The joint batch shape of operands whose last axes are their base.
@@ -220,22 +221,17 @@ pub fn infer_in_dim(
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
     let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
-    let mut batches = Vec::new();
+    let mut batches = Vec::with_capacity(operands.len());
     for (operand, (shape, base)) in operands.iter().enumerate() {
-        let Some(dims) = shape.dims() else {
-            batches.push(PartialShape::unranked());
-            continue;
-        };
-        let Some(batch) = dims.len().checked_sub(*base) else {
-            let detail = format!(
-                "the number of axes of operand {operand} is {}, expected {base} at least",
-                dims.len()
-            );
+        let found = shape.ndim().unwrap_or(*base);
+        let Some(batch) = found.checked_sub(*base) else {
+            let detail =
+                format!("the number of axes of operand {operand} is {found}, expected {base} at least");
             return Err(request().error(ErrorKind::DeclaredAxes, detail));
         };
-        batches.push(PartialShape::from(dims[..batch].to_vec()));
+        batches.push(shape.dims().map_or(PartialShape::unranked(), |dims| dims[..batch].to_vec().into()));
     }
-    Ok(AlignedAxes::new(&batches).infer(&request)?.shape_of(&batches))
+    Ok(AlignedAxes::new(&batches).infer(&request)?.shape())
 }
 
 /// The shape of a sum over axes.
@@ -267,35 +263,24 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// nGraph's `op::Sum`, which undoes `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
     let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(&positions(&axes));
-    let Some(dims) = shape.dims() else {
-        distinct(&axes, &request)?;
-        return Ok(PartialShape::unranked());
-    };
-    let summed = AxisMask::new(&axes, dims.len(), request)?;
+    let summed = mask(&axes, shape.ndim(), &request)?;
+    let (Some(summed), Some(dims)) = (summed, shape.dims()) else { return Ok(PartialShape::unranked()) };
     Ok(PartialShape::ranked(summed.unnamed().map(|axis| dims[axis].clone())))
 }
 
-/// Checks that no axis is named twice, for an unknown number of axes.
-fn distinct<X: Axes>(axes: &X, request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
+/// The set of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
+fn mask<X: Axes>(
+    axes: &X,
+    ndim: Option<usize>,
+    request: &dyn Fn() -> Request,
+) -> Result<Option<AxisMask>, BroadcastError> {
+    if let Some(ndim) = ndim {
+        return AxisMask::new(axes, ndim, request).map(Some);
+    }
     let mut sorted = positions(axes);
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(&[twice, ..]) => Err(request().duplicate_axis(twice)),
-        _ => Ok(()),
+        _ => Ok(None),
     }
-}
-
-/// Merges a target with an array's sizes at some of its axes, in ascending order.
-fn merged_at(
-    target: &[Dim],
-    own: &[(usize, &Dim)],
-    request: &dyn Fn() -> Request,
-) -> Result<PartialShape, BroadcastError> {
-    let pairs: Vec<_> = own.iter().map(|&(axis, dim)| (dim, &target[axis])).collect();
-    let merged = merge_dims(&pairs).map_err(|i| clash(request(), own[i].0, pairs[i], [0, 1]))?;
-    let mut result = target.to_vec();
-    for (&(axis, _), dim) in own.iter().zip(merged) {
-        result[axis] = dim;
-    }
-    Ok(checked_least(result, request)?.into())
 }

@@ -1,7 +1,7 @@
 //! The joint shape of partially known shapes.
 
 use super::partial_shape::clash;
-use super::{Dim, Name, PartialShape, Span};
+use super::{Dim, PartialShape, Place, Span};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, checked_len};
 use alloc::{vec, vec::Vec};
@@ -68,9 +68,12 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `shape.broadcast` of MLIR's shape dialect on one axis.
 pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
-    let shapes: Vec<_> = dims.iter().map(|dim| PartialShape::ranked([dim.clone()])).collect();
-    let joint = infer_shapes(&shapes)?;
-    Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
+    let mut shapes = Vec::with_capacity(dims.len());
+    for dim in dims {
+        shapes.push(PartialShape::from(vec![dim.clone()]));
+    }
+    let joint = AlignedAxes::new(&shapes).infer(&|| together(&shapes))?;
+    Ok(joint.dims.first().cloned().unwrap_or(Dim::Known(1)))
 }
 
 /// The joint shape of two shapes.
@@ -99,9 +102,7 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    let joint = AlignedAxes::new([a, b])
-        .infer(&|| Request::new(&operation::PARTIAL_TOGETHER, &[a.clone(), b.clone()]))?;
-    Ok(joint.shape_of([a, b]))
+    infer_shapes(&[a.clone(), b.clone()])
 }
 
 /// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
@@ -130,8 +131,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    let joint = AlignedAxes::new(shapes).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, shapes))?;
-    Ok(joint.shape_of(shapes))
+    Ok(AlignedAxes::new(shapes).infer(&|| together(shapes))?.shape())
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.
@@ -158,183 +158,179 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = AlignedAxes::new(operands).infer(&|| Request::new(&operation::PARTIAL_TOGETHER, operands))?;
-    let ranked = operands.iter().any(|shape| shape.dims().is_some());
-    Ok(ranked.then(|| PartialShape::from(joint.dims)))
+    let joint = AlignedAxes::new(operands).infer(&|| together(operands))?;
+    let ranked = joint.columns.unranked.len() < operands.len();
+    Ok(ranked.then(|| joint.dims.into()))
 }
 
-/// A size aligned with an axis of the result: the operand, the operand's axis, and the size.
-pub(super) type AlignedDim<'a> = (usize, usize, &'a Dim);
+/// The request to broadcast shapes together, for messages.
+#[cold]
+pub(super) fn together(shapes: &[PartialShape]) -> Request {
+    Request::new(&operation::PARTIAL_TOGETHER, shapes)
+}
 
 /// The axes of the ranked operands of a broadcast, aligned at the right, without missing axes.
 pub(super) struct AlignedAxes<'a> {
-    /// The sizes of each operand; empty for an unranked one.
-    dims: Vec<&'a [Dim]>,
-    /// The operands that have each axis, one axis after the other.
+    shapes: &'a [PartialShape],
+    /// The positions of the unranked operands.
+    pub(super) unranked: Vec<usize>,
+    /// All operands, then the operands that have each axis, from the last axis to the first.
     operands: Vec<usize>,
-    /// The end of each axis in `operands`.
-    ends: Vec<usize>,
+    /// The start of each of these lists in `operands`, and the end of the last.
+    starts: Vec<usize>,
 }
 
 impl<'a> AlignedAxes<'a> {
-    pub(super) fn new(shapes: impl IntoIterator<Item = &'a PartialShape>) -> Self {
-        let dims: Vec<_> = shapes.into_iter().map(|shape| shape.dims().unwrap_or_default()).collect();
-        let ndim = dims.iter().map(|dims| dims.len()).max().unwrap_or(0);
-        // `ends` holds the number of operands whose first axis this is, then the start of the axis, then its end
-        let mut ends = vec![0; ndim];
-        for dims in dims.iter().filter(|dims| !dims.is_empty()) {
-            ends[ndim - dims.len()] += 1;
-        }
-        let (mut present, mut all) = (0, 0);
-        for end in &mut ends {
-            present += *end;
-            (*end, all) = (all, all + present);
-        }
-        let mut operands = vec![0; all];
-        for (operand, dims) in dims.iter().enumerate() {
-            for end in &mut ends[ndim - dims.len()..] {
-                operands[*end] = operand;
-                *end += 1;
+    pub(super) fn new(shapes: &'a [PartialShape]) -> Self {
+        let (mut ndim, mut entries, mut unranked) = (0, shapes.len(), Vec::new());
+        for (operand, shape) in shapes.iter().enumerate() {
+            match shape.ndim() {
+                Some(own) => (ndim, entries) = (ndim.max(own), entries + own),
+                None => unranked.push(operand),
             }
         }
-        Self { dims, operands, ends }
+        // reserved exactly, because a vector that grows takes up to three times the memory
+        let (mut operands, mut starts) = (Vec::with_capacity(entries), Vec::with_capacity(ndim + 2));
+        operands.extend(0..shapes.len());
+        starts.push(0);
+        for from_end in 0..ndim {
+            starts.push(operands.len());
+            for i in starts[from_end]..starts[from_end + 1] {
+                if shapes[operands[i]].ndim() > Some(from_end) {
+                    operands.push(operands[i]);
+                }
+            }
+        }
+        starts.push(operands.len());
+        Self { shapes, unranked, operands, starts }
     }
 
     pub(super) fn ndim(&self) -> usize {
-        self.ends.len()
+        self.starts.len() - 2
     }
 
-    /// The sizes at an axis, in the order of the operands.
-    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = AlignedDim<'a>> + Clone {
-        let start = axis.checked_sub(1).map_or(0, |before| self.ends[before]);
+    /// The operands that have an axis of the result, in order, with their own axis and its size.
+    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = (usize, usize, &'a Dim)> {
         let from_end = self.ndim() - axis;
-        self.operands[start..self.ends[axis]].iter().map(move |&operand| {
-            let own = self.dims[operand].len() - from_end;
-            (operand, own, &self.dims[operand][own])
+        let operands = &self.operands[self.starts[from_end]..self.starts[from_end + 1]];
+        operands.iter().map(move |&operand| {
+            let dims = self.shapes[operand].dims().unwrap_or_default();
+            let own = dims.len() - from_end;
+            (operand, own, &dims[own])
         })
     }
 
-    /// The intersection of all sizes at an axis that cannot be 1. `None` if all can be 1.
+    /// The first place of each name in the operands.
+    pub(super) fn first_places(&self) -> ByName<'a, Place> {
+        let mut places = ByName::new();
+        for (operand, shape) in self.shapes.iter().enumerate() {
+            for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
+                if let Some(name) = dim.as_name() {
+                    places.or_insert(name, Place::Operand { operand, axis });
+                }
+            }
+        }
+        places
+    }
+
+    /// The intersection of all sizes at an axis that cannot be 1, or any size if all can be 1.
     ///
     /// # Errors
-    /// Two operands that never go together, with their sizes.
-    fn forced(&self, axis: usize) -> Result<Option<Span>, [(usize, &Dim); 2]> {
-        let mut widest: Option<[(usize, &Dim); 2]> = None;
-        for (operand, _, dim) in self.at(axis).filter(|(_, _, dim)| !dim.admits(1)) {
-            let [lowest, highest] = widest.get_or_insert([(operand, dim); 2]);
-            if dim.span().hi < lowest.1.span().hi {
-                *lowest = (operand, dim);
-            }
-            if dim.span().lo > highest.1.span().lo {
-                *highest = (operand, dim);
+    /// `Incompatible` with two operands that never go together.
+    fn forced(&self, axis: usize, request: &dyn Fn() -> Request) -> Result<Span, BroadcastError> {
+        let mut ends: Option<[(usize, &Dim); 2]> = None;
+        for (operand, _, dim) in self.at(axis) {
+            if !dim.admits(1) {
+                let [lowest, highest] = ends.get_or_insert([(operand, dim); 2]);
+                if dim.span().hi < lowest.1.span().hi {
+                    *lowest = (operand, dim);
+                }
+                if dim.span().lo > highest.1.span().lo {
+                    *highest = (operand, dim);
+                }
             }
         }
         // Intervals that intersect pairwise have a common intersection, from the largest start to the smallest end.
-        widest.map_or(Ok(None), |[lowest, highest]| {
-            let span = lowest.1.span().intersect(highest.1.span());
-            span.map(Some).ok_or(if lowest.0 < highest.0 { [lowest, highest] } else { [highest, lowest] })
-        })
+        let Some([lowest, highest]) = ends else { return Ok(Span::ANY) };
+        let [a, b] = if lowest.0 < highest.0 { [lowest, highest] } else { [highest, lowest] };
+        let span = a.1.span().intersect(b.1.span());
+        span.ok_or_else(|| clash(request(), axis, [a.1, b.1], [a.0, b.0]))
     }
 
-    /// The joint size of an axis where each size can be 1.
-    fn joint(&self, axis: usize, named: &NameSpans) -> Dim {
-        let one = |dim: &Dim| named.span(dim) == Span::ONE;
-        let mut stretching = self.at(axis).map(|(_, _, dim)| dim).filter(|dim| !one(dim));
-        match stretching.next() {
-            None => Dim::Known(1),
-            Some(name @ Dim::Name(_)) if stretching.clone().all(|dim| dim == name) => name.clone(),
-            // Each size can be 1, so the hull has no gaps, except those that names make.
-            Some(first) => {
-                stretching.fold(named.span(first), |joint, dim| joint.hull(named.span(dim))).into()
+    /// The joint shape of the ranked operands.
+    pub(super) fn infer(self, request: &dyn Fn() -> Request) -> Result<Joint<'a>, BroadcastError> {
+        let dims = Vec::with_capacity(self.ndim());
+        let mut joint = Joint { columns: self, dims, named: ByName::new() };
+        for axis in 0..joint.columns.ndim() {
+            let forced = joint.columns.forced(axis, request)?;
+            for (_, _, dim) in joint.columns.at(axis) {
+                if let Some(name) = dim.as_name() {
+                    let span = joint.named.or_insert(name, Span::ANY);
+                    *span = span.intersect(forced).unwrap_or(Span::ONE);
+                }
+            }
+            joint.dims.push(forced.into());
+        }
+        for axis in 0..joint.dims.len() {
+            if joint.dims[axis].admits(1) {
+                joint.dims[axis] = joint.stretched(axis);
             }
         }
-    }
-
-    /// The joint shape of the operands.
-    pub(super) fn infer(&self, request: &dyn Fn() -> Request) -> Result<Inferred<'a>, BroadcastError> {
-        let mut named = NameSpans(ByName::new());
-        let mut dims = Vec::with_capacity(self.ndim());
-        for axis in 0..self.ndim() {
-            let span = self
-                .forced(axis)
-                .map_err(|[(first, a), (second, b)]| clash(request(), axis, (a, b), [first, second]))?;
-            for name in self.at(axis).filter_map(|(_, _, dim)| dim.as_name()) {
-                named.0.or_insert(name, Allowed(Some(Span::ANY))).narrow(span);
-            }
-            dims.push(span.map_or(Dim::Unknown, Dim::from));
-        }
-        for (axis, joint) in dims.iter_mut().enumerate() {
-            if self.at(axis).all(|(_, _, dim)| dim.admits(1)) {
-                *joint = self.joint(axis, &named);
-            }
-        }
-        Ok(Inferred { dims: checked_least(dims, request)?, named })
+        joint.dims = checked_least(joint.dims, request)?;
+        Ok(joint)
     }
 }
 
-/// The inferred joint shape.
-pub(super) struct Inferred<'a> {
+/// The joint shape of operands.
+pub(super) struct Joint<'a> {
+    pub(super) columns: AlignedAxes<'a>,
+    /// The sizes, as far as the ranked operands say.
     pub(super) dims: Vec<Dim>,
-    pub(super) named: NameSpans<'a>,
+    /// The sizes that each name can have: 1, and those of the span.
+    named: ByName<'a, Span>,
 }
 
-impl Inferred<'_> {
-    /// The joint shape. It is unranked if one of the shapes is.
-    pub(super) fn shape_of<'s>(self, shapes: impl IntoIterator<Item = &'s PartialShape>) -> PartialShape {
-        let unranked = shapes.into_iter().any(|shape| shape.dims().is_none());
-        if unranked { PartialShape::unranked() } else { self.dims.into() }
-    }
-}
-
-/// `joint`, unless its smallest shape overflows.
-pub(super) fn checked_least(
-    joint: Vec<Dim>,
-    request: &dyn Fn() -> Request,
-) -> Result<Vec<Dim>, BroadcastError> {
-    let least: Vec<usize> = joint.iter().map(|dim| dim.span().lo).collect();
-    match checked_len(&least) {
-        Some(_) => Ok(joint),
-        None => Err(request().overflow(&least)),
-    }
-}
-
-/// The sizes that each name can have.
-pub(super) struct NameSpans<'a>(ByName<'a, Allowed>);
-
-/// The sizes that a name can stand for: 1, and those of a span.
-#[derive(Clone, Copy)]
-struct Allowed(Option<Span>);
-
-impl Allowed {
-    /// Restricts the span: at an axis with a forced size, a name is 1 or that size.
-    fn narrow(&mut self, forced: Option<Span>) {
-        if let Some(forced) = forced {
-            self.0 = self.0.and_then(|span| span.intersect(forced));
+impl Joint<'_> {
+    /// The size of an axis where each operand can be 1.
+    fn stretched(&self, axis: usize) -> Dim {
+        let mut size = Dim::Known(1);
+        for (_, _, dim) in self.columns.at(axis) {
+            let span = self.span(dim);
+            if span != Span::ONE && size != *dim {
+                // Each size can be 1, so the hull has no gaps, except those that names make.
+                let hull = self.span(&size).hull(span);
+                size = if size == Dim::Known(1) { dim.clone() } else { hull.into() };
+            }
         }
+        size
     }
-}
 
-impl NameSpans<'_> {
+    /// The shape. It is unranked if one of the operands is.
+    pub(super) fn shape(self) -> PartialShape {
+        if self.columns.unranked.is_empty() { self.dims.into() } else { PartialShape::unranked() }
+    }
+
     /// The smallest span that contains all possible sizes of `dim`.
     pub(super) fn span(&self, dim: &Dim) -> Span {
-        match dim.as_name().and_then(|name| self.0.get(name)) {
-            Some(Allowed(Some(span))) => span.hull(Span::ONE),
-            Some(Allowed(None)) => Span::ONE,
-            None => dim.span(),
-        }
+        let named = dim.as_name().and_then(|name| self.named.get(name));
+        named.map_or(dim.span(), |span| span.hull(Span::ONE))
     }
 
-    /// Whether `name` can have a size in `span`.
-    pub(super) fn meets(&self, name: &Name, span: Span) -> bool {
-        match self.0.get(name.as_str()) {
-            Some(Allowed(beside)) => {
-                span.contains(1) || beside.is_some_and(|beside| beside.intersect(span).is_some())
-            }
-            None => true,
-        }
+    /// Whether `dim`, if it is a name of an operand, can have a size in `span`.
+    pub(super) fn meets(&self, dim: &Dim, span: Span) -> bool {
+        let named = dim.as_name().and_then(|name| self.named.get(name));
+        named.is_none_or(|sizes| span.contains(1) || sizes.intersect(span).is_some())
     }
+}
 
-    pub(super) fn has(&self, name: &Name) -> bool {
-        self.0.get(name.as_str()).is_some()
+/// `dims`, unless the smallest shape that they allow overflows.
+pub(super) fn checked_least(
+    dims: Vec<Dim>,
+    request: &dyn Fn() -> Request,
+) -> Result<Vec<Dim>, BroadcastError> {
+    let mut least = Vec::with_capacity(dims.len());
+    for dim in &dims {
+        least.push(dim.span().lo);
     }
+    if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
 }

@@ -139,11 +139,12 @@ impl PartialShape {
     #[must_use]
     #[doc(alias = "is_static")]
     pub fn sizes(&self) -> Option<Vec<usize>> {
-        let size = |dim: &Dim| match dim {
-            Dim::Known(size) => Some(*size),
-            _ => None,
-        };
-        self.dims()?.iter().map(size).collect()
+        let mut sizes = Vec::new();
+        for dim in self.dims()? {
+            let Dim::Known(size) = *dim else { return None };
+            sizes.push(size);
+        }
+        Some(sizes)
     }
 
     /// The shape with the axes of `base` appended, such as the whole of a batch and a base.
@@ -164,10 +165,10 @@ impl PartialShape {
     /// TensorFlow `TensorShape.concatenate`.
     #[must_use]
     pub fn with_base(&self, base: &Self) -> Self {
-        match (self.dims(), base.dims()) {
-            (Some(batch), Some(base)) => Self::from([batch, base].concat()),
-            _ => Self::unranked(),
-        }
+        let (Some(batch), Some(base)) = (self.dims(), base.dims()) else { return Self::unranked() };
+        let mut dims = batch.to_vec();
+        dims.extend_from_slice(base);
+        dims.into()
     }
 
     /// Whether `shape` matches: the same number of axes, a possible size at each, and one size for each
@@ -191,13 +192,7 @@ impl PartialShape {
     /// TensorFlow `TensorShape.is_compatible_with`, nGraph `PartialShape::compatible` with a static shape.
     #[must_use]
     pub fn accepts(&self, shape: &[usize]) -> bool {
-        let Some(dims) = self.dims() else { return true };
-        let mut named = ByName::new();
-        dims.len() == shape.len()
-            && dims.iter().zip(shape).all(|(dim, &size)| match dim {
-                Dim::Name(name) => *named.or_insert(name.as_str(), size) == size,
-                _ => dim.admits(size),
-            })
+        self.merge(&shape.into()).is_ok()
     }
 
     /// Whether this shape is at most as specific as `other`: it accepts every shape that `other` accepts,
@@ -221,15 +216,12 @@ impl PartialShape {
     #[must_use]
     #[doc(alias = "refines")]
     pub fn relaxes(&self, other: &Self) -> bool {
-        let relaxes = |(own, other): (&Dim, &Dim)| match (own, other) {
-            (Dim::Name(_), _) => own == other,
+        let Some(own) = self.dims() else { return true };
+        let Some(dims) = other.dims().filter(|dims| dims.len() == own.len()) else { return false };
+        own.iter().zip(dims).all(|(own, other)| match own {
+            Dim::Name(_) => own == other,
             _ => own.span().covers(other.span()),
-        };
-        match (self.dims(), other.dims()) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(own), Some(dims)) => own.len() == dims.len() && own.iter().zip(dims).all(relaxes),
-        }
+        })
     }
 
     /// Combines two descriptions of the same shape.
@@ -260,18 +252,14 @@ impl PartialShape {
     /// # Equivalents
     /// nGraph `PartialShape::merge_into`, TensorFlow `TensorShape.merge_with`.
     pub fn merge(&self, other: &Self) -> Result<Self, BroadcastError> {
-        let (own, dims) = match (self.dims(), other.dims()) {
-            (None, _) => return Ok(other.clone()),
-            (_, None) => return Ok(self.clone()),
-            (Some(own), Some(dims)) => (own, dims),
-        };
+        let Some(own) = self.dims() else { return Ok(other.clone()) };
+        let Some(dims) = other.dims() else { return Ok(self.clone()) };
         let request = || Request::new(&operation::MERGE, &[self.clone(), other.clone()]);
         if own.len() != dims.len() {
             let detail = format!("the second shape has {}, expected {}", count(dims.len()), own.len());
             return Err(request().error(ErrorKind::AxisCount, detail));
         }
-        let pairs: Vec<_> = own.iter().zip(dims).collect();
-        merge_dims(&pairs).map(Self::from).map_err(|axis| clash(request(), axis, pairs[axis], [0, 1]))
+        merge_dims(&|axis| Some(&own[axis]), dims, &request).map(Self::from)
     }
 }
 
@@ -290,35 +278,48 @@ impl From<&(PartialShape, usize)> for Shape {
 
 /// The error of two sizes that never go together.
 #[cold]
-pub(super) fn clash(request: Request, axis: usize, dims: (&Dim, &Dim), shapes: [usize; 2]) -> BroadcastError {
-    request.incompatible_dims(axis, &[dims.0.to_string(), dims.1.to_string()], shapes)
+pub(super) fn clash(request: Request, axis: usize, dims: [&Dim; 2], shapes: [usize; 2]) -> BroadcastError {
+    request.incompatible_dims(axis, &[dims[0].to_string(), dims[1].to_string()], shapes)
 }
 
-/// Combines two descriptions of each size. The error is the position of the first pair without a common size.
+/// `target` with the sizes of `own` merged into it, at the axes that `own` has.
 ///
 /// A name with only one possible size becomes that size.
-pub(super) fn merge_dims(pairs: &[(&Dim, &Dim)]) -> Result<Vec<Dim>, usize> {
+///
+/// # Errors
+/// `Incompatible` with the first axis where no size is possible in both.
+pub(super) fn merge_dims<'a>(
+    own: &dyn Fn(usize) -> Option<&'a Dim>,
+    target: &[Dim],
+    request: &dyn Fn() -> Request,
+) -> Result<Vec<Dim>, BroadcastError> {
     let mut named = ByName::new();
-    for (i, &(a, b)) in pairs.iter().enumerate() {
-        let span = a.span().intersect(b.span()).ok_or(i)?;
-        for name in [a, b].into_iter().filter_map(Dim::as_name) {
-            let seen = named.or_insert(name, Span::ANY);
-            *seen = seen.intersect(span).ok_or(i)?;
+    let mut merged = target.to_vec();
+    for (axis, other) in target.iter().enumerate() {
+        let Some(own) = own(axis) else { continue };
+        let spans = (narrow(&mut named, own, other.span()), narrow(&mut named, other, own.span()));
+        let (Some(_), Some(span)) = spans else { return Err(clash(request(), axis, [own, other], [0, 1])) };
+        merged[axis] = span.into();
+    }
+    let resolved = |dim: &Dim| named.get(dim.as_name()?)?.single();
+    for (axis, other) in target.iter().enumerate() {
+        let Some(own) = own(axis) else { continue };
+        let name = if own.as_name().is_some() { own } else { other };
+        if let Some(size) = resolved(own).or(resolved(other)) {
+            merged[axis] = Dim::Known(size);
+        } else if name.as_name().is_some() {
+            merged[axis] = name.clone();
         }
     }
-    let resolve = |dim: &Dim| match dim.as_name().and_then(|name| named.get(name)?.single()) {
-        Some(size) => Dim::Known(size),
-        None => dim.clone(),
-    };
-    let mut merged = Vec::with_capacity(pairs.len());
-    for (i, &(a, b)) in pairs.iter().enumerate() {
-        merged.push(match (resolve(a), resolve(b)) {
-            (Dim::Known(size), _) | (_, Dim::Known(size)) => Dim::Known(size),
-            (name @ Dim::Name(_), _) | (_, name @ Dim::Name(_)) => name,
-            (a, b) => a.span().intersect(b.span()).map(Dim::from).ok_or(i)?,
-        });
-    }
     Ok(merged)
+}
+
+/// The sizes of `dim` that are in `span`, if there are any. For a name, `seen` keeps them.
+pub(super) fn narrow<'a>(seen: &mut ByName<'a, Span>, dim: &'a Dim, span: Span) -> Option<Span> {
+    let Some(name) = dim.as_name() else { return dim.span().intersect(span) };
+    let seen = seen.or_insert(name, Span::ANY);
+    *seen = seen.intersect(span)?;
+    Some(*seen)
 }
 
 impl fmt::Debug for PartialShape {
@@ -329,7 +330,11 @@ impl fmt::Debug for PartialShape {
 
 impl From<&[usize]> for PartialShape {
     fn from(shape: &[usize]) -> Self {
-        Self::ranked(shape.iter().map(|&size| Dim::Known(size)))
+        let mut dims = Vec::with_capacity(shape.len());
+        for &size in shape {
+            dims.push(Dim::Known(size));
+        }
+        dims.into()
     }
 }
 

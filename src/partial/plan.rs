@@ -1,6 +1,6 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::decide::infer_and_check;
+use super::decide::examine;
 use super::{Check, Dim, PartialShape, Place, decide_result};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
 use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
@@ -65,7 +65,7 @@ impl Plan {
     /// As [`Plan`]; a graph compiler does this when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let (inferred, checks) = infer_and_check(&operands)?;
+        let (inferred, checks) = examine(&operands)?;
         Ok(Self { operands, result: None, inferred, checks })
     }
 
@@ -157,10 +157,16 @@ impl Plan {
     /// # Equivalents
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
-        let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
+        self.joint_of(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+    }
+
+    fn joint_of(&self, shapes: &[&[usize]]) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let request = Request::new(&operation::PLANNED, &shapes);
-            self.operands.iter().fold(request, Request::to)
+            let mut request = Request::new(&operation::PLANNED, shapes);
+            for operand in &self.operands {
+                request = request.to(operand);
+            }
+            request
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {
@@ -168,19 +174,15 @@ impl Plan {
             return Err(request().error(ErrorKind::OperandCount, detail));
         }
         let mut names = ByName::new();
-        for (operand, (planned, shape)) in self.operands.iter().zip(&shapes).enumerate() {
-            let place = |axis| Place::Operand { operand, axis };
-            as_planned(planned, shape, Some(operand), place, &mut names, &request)?;
+        for (operand, planned) in self.operands.iter().enumerate() {
+            as_planned(planned, shapes[operand], Some(operand), &mut names, &request)?;
         }
-        let mut joint = vec![1; joint_ndim(&shapes)];
-        if !join(&shapes, &mut joint) || checked_len(&joint).is_none() {
-            return Err(joint_error_of(request(), &shapes));
+        let mut joint = vec![1; joint_ndim(shapes)];
+        if !join(shapes, &mut joint) || checked_len(&joint).is_none() {
+            return Err(joint_error_of(request(), shapes));
         }
-        // The operands are as planned and go together, so only a check of the result can fail.
-        let holds =
-            || self.checks.iter().all(|check| check.holds_for(&shapes, &|axis| joint.get(axis).copied()));
-        if let Some(result) = self.result.as_ref().filter(|_| !holds()) {
-            as_planned(result, &joint, None, |axis| Place::Result { axis }, &mut names, &request)?;
+        if let Some(result) = &self.result {
+            as_planned(result, &joint, None, &mut names, &request)?;
         }
         Ok(joint)
     }
@@ -195,12 +197,12 @@ impl From<Place> for Mark {
     }
 }
 
-/// Checks a shape against the planned one, and the sizes of its names against those seen before.
+/// Checks the shape of an operand or of the result against the planned one, and the sizes of its names against those seen
+/// before.
 fn as_planned<'a>(
     planned: &'a PartialShape,
     shape: &[usize],
     operand: Option<usize>,
-    place: impl Fn(usize) -> Place,
     names: &mut ByName<'a, (Place, usize)>,
     request: &dyn Fn() -> Request,
 ) -> Result<(), BroadcastError> {
@@ -211,13 +213,13 @@ fn as_planned<'a>(
         return Err(request().error(ErrorKind::DeclaredAxes, detail));
     }
     for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
-        let place = place(axis);
+        let place = operand.map_or(Place::Result { axis }, |operand| Place::Operand { operand, axis });
         if let Dim::Name(name) = dim {
             let (first, before) = *names.or_insert(name.as_str(), (place, size));
             if before != size {
                 let detail = format!("{name} is {before} at {first} and {size} at {place}");
                 let error = request().error(ErrorKind::DeclaredName, detail);
-                let sizes = [before, size].map(|size| size.to_string());
+                let sizes = [before.to_string(), size.to_string()];
                 return Err(error.at(axis as i128, &[first.into(), place.into()], &sizes));
             }
         } else if !dim.admits(size) {

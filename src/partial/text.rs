@@ -1,7 +1,7 @@
 //! Shapes and sizes as text: `4x?x3`, `[4, ?, 3]`, `*`, `[]`, `2..5`, `n`.
 
 use super::dim::Name;
-use super::{Dim, PartialShape};
+use super::{Dim, PartialShape, Span};
 use crate::error::{BroadcastError, TextFault};
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,22 +9,11 @@ use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
-/// A notation for the sizes of a shape.
-struct Notation {
-    separator: char,
-    /// The words for what can follow the digits of a size.
-    after_size: &'static str,
-    /// The words for what can follow the digits at the end of a range.
-    after_range: &'static str,
-}
+/// The separator of sizes, and the words for what can follow the digits of a size and of the end of a range.
+type Notation = (char, [&'static str; 2]);
 
-const CROSSED: Notation =
-    Notation { separator: 'x', after_size: "a digit, x or ..", after_range: "a digit or x" };
-const LISTED: Notation = Notation {
-    separator: ',',
-    after_size: "a digit, a comma, ] or ..",
-    after_range: "a digit, a comma or ]",
-};
+const CROSSED: Notation = ('x', ["a digit, x or ..", "a digit or x"]);
+const LISTED: Notation = (',', ["a digit, a comma, ] or ..", "a digit, a comma or ]"]);
 
 /// Reads `4x?x3` or `[4, ?, 3]`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
 ///
@@ -53,43 +42,44 @@ impl FromStr for PartialShape {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self, BroadcastError> {
-        let (start, trimmed) = trim(text);
-        let shape = match trimmed.strip_prefix('[') {
-            _ if trimmed == "*" => Ok(Self::unranked()),
-            Some(list) => listed(list).map_err(|(at, expected)| (1 + at, expected)),
-            None => dims(trimmed, &CROSSED).map(Self::from),
+        let (trimmed, at) = trim(text, 0);
+        let dims = match trimmed.strip_prefix('[') {
+            _ if trimmed == "*" => return Ok(Self::unranked()),
+            Some(list) => listed(list, at + 1),
+            None => dims(trimmed, at, CROSSED),
         };
-        shape.map_err(|(at, expected)| invalid(text, start + at, expected))
+        dims.map(Self::from).map_err(|fault| invalid(text, fault))
     }
 }
 
-/// Reads a list of sizes after its opening bracket.
-fn listed(text: &str) -> Result<PartialShape, TextFault> {
-    let (list, after) = text.split_once(']').map_or((text, None), |(list, after)| (list, Some(after)));
-    let no_axes = after.is_some() && trim(list).1.is_empty();
-    let shape = if no_axes { Vec::new() } else { dims(list, &LISTED)? };
-    let Some(after) = after else { return Err((text.len(), "a comma or ]")) };
-    let (at, rest) = trim(after);
-    if rest.is_empty() { Ok(shape.into()) } else { Err((list.len() + 1 + at, "the end")) }
+/// Reads a list of sizes after its opening bracket. Here and below, `at` is the position of `text` in the whole.
+fn listed(text: &str, at: usize) -> Result<Vec<Dim>, TextFault> {
+    let end = text.find(']');
+    let list = &text[..end.unwrap_or(text.len())];
+    let no_axes = end.is_some() && trim(list, at).0.is_empty();
+    let dims = if no_axes { Vec::new() } else { dims(list, at, LISTED)? };
+    let Some(end) = end else { return Err((at + text.len(), "a comma or ]")) };
+    let (rest, at) = trim(&text[end + 1..], at + end + 1);
+    if rest.is_empty() { Ok(dims) } else { Err((at, "the end")) }
 }
 
 /// Reads sizes that are separated as in `notation`.
-fn dims(text: &str, notation: &Notation) -> Result<Vec<Dim>, TextFault> {
+fn dims(text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, TextFault> {
+    let parts = || text.split(notation.0);
     // counted first: a vector that grows takes up to three times the memory
-    let axes = text.matches(notation.separator).count() + 1;
-    let (mut dims, mut start) = (Vec::with_capacity(axes), 0);
-    for part in text.split(notation.separator) {
-        let (before, trimmed) = trim(part);
-        dims.push(dim(trimmed, notation).map_err(|(at, expected)| (start + before + at, expected))?);
-        start += part.len() + 1;
+    let mut dims = Vec::with_capacity(parts().count());
+    for part in parts() {
+        let (trimmed, start) = trim(part, at);
+        dims.push(dim(trimmed, start, notation)?);
+        at += part.len() + 1;
     }
     Ok(dims)
 }
 
-/// The number of spaces before the text, and the text without the spaces around it.
-fn trim(text: &str) -> (usize, &str) {
+/// The text without the spaces around it, and its position.
+fn trim(text: &str, at: usize) -> (&str, usize) {
     let from_start = text.trim_start_matches(' ');
-    (text.len() - from_start.len(), from_start.trim_end_matches(' '))
+    (from_start.trim_end_matches(' '), at + text.len() - from_start.len())
 }
 
 /// Reads `3`, `?`, `2..5`, `2..`, `..5` or a name, with or without spaces around it.
@@ -110,8 +100,8 @@ impl FromStr for Dim {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self, BroadcastError> {
-        let (start, trimmed) = trim(text);
-        dim(trimmed, &CROSSED).map_err(|(at, expected)| invalid(text, start + at, expected))
+        let (trimmed, at) = trim(text, 0);
+        dim(trimmed, at, CROSSED).map_err(|fault| invalid(text, fault))
     }
 }
 
@@ -123,67 +113,62 @@ impl fmt::Display for PartialShape {
             Some([]) => f.write_str("[]"),
             Some([first, rest @ ..]) => {
                 first.fmt(f)?;
-                rest.iter().try_for_each(|dim| write!(f, "x{dim}"))
+                for dim in rest {
+                    write!(f, "x{dim}")?;
+                }
+                Ok(())
             }
         }
     }
 }
 
-/// Checks that `text` is a name.
-pub(super) fn name(text: &str) -> Result<(), BroadcastError> {
-    word(text).map_err(|(at, expected)| invalid(text, at, expected))
+/// Reads a name without spaces around it.
+pub(super) fn name(text: &str) -> Result<Name, BroadcastError> {
+    word(text, 0).map_err(|fault| invalid(text, fault))
 }
 
-fn invalid(text: &str, byte: usize, expected: &'static str) -> BroadcastError {
-    let position = text.char_indices().take_while(|&(at, _)| at < byte).count();
-    BroadcastError::invalid_text(text, position, expected)
+fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {
+    BroadcastError::invalid_text(text, text[..at].chars().count(), expected)
 }
 
-fn dim(text: &str, notation: &Notation) -> Result<Dim, TextFault> {
-    if text == "?" {
-        return Ok(Dim::Unknown);
-    }
+fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
+    let (_, [after_size, after_range]) = notation;
     if let Some((lo, hi)) = text.split_once("..") {
-        return range(lo, hi, notation);
+        let end = at + lo.len() + "..".len();
+        let span = match (lo, hi) {
+            ("", "") => return Err((end, "a size at one end of the range at least")),
+            (_, "") => Span { lo: size(lo, at, after_size)?, hi: usize::MAX },
+            ("", _) => Span { lo: 0, hi: size(hi, end, after_range)? },
+            _ => Span { lo: size(lo, at, after_size)?, hi: size(hi, end, after_range)? },
+        };
+        let fault = (end, "an end of the range that is not below its start");
+        return if span.lo <= span.hi { Ok(span.into()) } else { Err(fault) };
     }
-    match text.as_bytes().first() {
-        Some(byte) if byte.is_ascii_digit() => size(text, notation.after_size).map(Dim::Known),
-        Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => {
-            word(text).map(|()| Dim::Name(Name(text.into())))
-        }
-        _ => Err((0, A_DIM)),
+    match text.as_bytes() {
+        b"?" => Ok(Dim::Unknown),
+        [b'0'..=b'9', ..] => size(text, at, after_size).map(Dim::Known),
+        [b'a'..=b'z' | b'A'..=b'Z' | b'_', ..] => word(text, at).map(Dim::Name),
+        _ => Err((at, A_DIM)),
     }
-}
-
-fn range(lo: &str, hi: &str, notation: &Notation) -> Result<Dim, TextFault> {
-    let end = lo.len() + "..".len();
-    if lo.is_empty() && hi.is_empty() {
-        return Err((end, "a size at one end of the range at least"));
-    }
-    let from = if lo.is_empty() { 0 } else { size(lo, notation.after_size)? };
-    let to = match hi {
-        "" => usize::MAX,
-        _ => size(hi, notation.after_range).map_err(|(at, expected)| (end + at, expected))?,
-    };
-    Dim::range(from..=to).map_err(|_| (end, "an end of the range that is not below its start"))
 }
 
 /// Reads digits as a number. `next` names the characters that may follow, for the error.
-fn size(digits: &str, next: &'static str) -> Result<usize, TextFault> {
-    if let Some(at) = digits.bytes().position(|byte| !byte.is_ascii_digit()) {
-        return Err((at, if at == 0 { "a size" } else { next }));
+fn size(digits: &str, at: usize, next: &'static str) -> Result<usize, TextFault> {
+    for (i, byte) in digits.bytes().enumerate() {
+        if !byte.is_ascii_digit() {
+            return Err((at + i, if i == 0 { "a size" } else { next }));
+        }
     }
-    digits.parse().map_err(|_| (0, "a size that is not past usize::MAX"))
+    digits.parse().map_err(|_| (at, "a size that is not past usize::MAX"))
 }
 
-fn word(text: &str) -> Result<(), TextFault> {
-    let fits = |at: usize, byte: u8| {
-        (byte.is_ascii_alphabetic() && byte != b'x') || byte == b'_' || (at > 0 && byte.is_ascii_digit())
-    };
-    let wrong = text.bytes().enumerate().find(|&(at, byte)| !fits(at, byte)).map(|(at, _)| at);
-    match wrong.or(text.is_empty().then_some(0)) {
-        None => Ok(()),
-        Some(0) => Err((0, "a letter but x, or _")),
-        Some(at) => Err((at, "a letter but x, a digit or _")),
+fn word(text: &str, at: usize) -> Result<Name, TextFault> {
+    let first = (at, "a letter but x, or _");
+    for (i, byte) in text.bytes().enumerate() {
+        let is_letter = byte == b'_' || (byte.is_ascii_alphabetic() && byte != b'x');
+        if !is_letter && (i == 0 || !byte.is_ascii_digit()) {
+            return Err(if i == 0 { first } else { (at + i, "a letter but x, a digit or _") });
+        }
     }
+    if text.is_empty() { Err(first) } else { Ok(Name(text.into())) }
 }

@@ -1,7 +1,8 @@
 //! Verification of a result's declared shape.
 
-use super::infer::{AlignedAxes, Inferred, NameSpans};
-use super::{Dim, PartialShape, Span};
+use super::infer::{AlignedAxes, Joint};
+use super::partial_shape::narrow;
+use super::{Dim, PartialShape, Place, Span};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, count, operation};
 use crate::shape::ByName;
 use alloc::{format, string::ToString};
@@ -84,28 +85,25 @@ pub fn verify(
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
     let request = || verified(operands, result);
-    let (_, inferred) = infer_operands(operands, &request)?;
-    match result.dims().filter(|_| operands.iter().any(|shape| shape.dims().is_some())) {
-        Some(declared) => compare(&inferred, declared, rule, &request),
-        None => Ok(()),
-    }
+    let joint = infer_operands(operands, &request)?;
+    let ranked = joint.columns.unranked.len() < operands.len();
+    let Some(declared) = result.dims().filter(|_| ranked) else { return Ok(()) };
+    compare(&joint, declared, rule, &request)
 }
 
-/// The aligned axes of the operands and the joint sizes inferred from them.
+/// The joint shape of at least one operand.
 ///
 /// # Errors
 /// `NoOperands`; then those of [`AlignedAxes::infer`].
 pub(super) fn infer_operands<'a>(
     operands: &'a [PartialShape],
     request: &dyn Fn() -> Request,
-) -> Result<(AlignedAxes<'a>, Inferred<'a>), BroadcastError> {
+) -> Result<Joint<'a>, BroadcastError> {
     if operands.is_empty() {
         let detail = "there are no operands, expected at least 1";
         return Err(request().error(ErrorKind::NoOperands, detail.into()));
     }
-    let columns = AlignedAxes::new(operands);
-    let inferred = columns.infer(request)?;
-    Ok((columns, inferred))
+    AlignedAxes::new(operands).infer(request)
 }
 
 /// Compares a declared shape with the inferred one.
@@ -113,26 +111,51 @@ pub(super) fn infer_operands<'a>(
 /// # Errors
 /// `AxisCount`; then `ResultSize` with the first axis that does not agree.
 pub(super) fn compare(
-    inferred: &Inferred<'_>,
+    joint: &Joint<'_>,
     declared: &[Dim],
     rule: ResultRule,
     request: &dyn Fn() -> Request,
 ) -> Result<(), BroadcastError> {
-    if inferred.dims.len() != declared.len() {
-        let detail = format!("the result has {}, expected {}", count(declared.len()), inferred.dims.len());
+    if joint.dims.len() != declared.len() {
+        let detail = format!("the result has {}, expected {}", count(declared.len()), joint.dims.len());
         return Err(request().error(ErrorKind::AxisCount, detail));
     }
-    let mut agreement = Agreement::new(&inferred.named);
-    for (axis, (inferred, declared)) in inferred.dims.iter().zip(declared).enumerate() {
+    let (mut seen, mut places) = (ByName::new(), joint.columns.first_places());
+    for (axis, (inferred, dim)) in joint.dims.iter().zip(declared).enumerate() {
         let agrees = match rule {
-            ResultRule::AllowCast => agreement.possible(inferred, declared),
-            ResultRule::Exact => agreement.certain(inferred, declared),
+            ResultRule::AllowCast => joint.possible(&mut seen, [inferred, dim]),
+            ResultRule::Exact => joint.certain(&mut places, axis, dim),
         };
         if !agrees {
-            return Err(result_size(request(), axis, inferred, declared, rule));
+            return Err(result_size(request(), axis, [inferred, dim], rule));
         }
     }
     Ok(())
+}
+
+impl Joint<'_> {
+    /// Whether an inferred and a declared size have a size in common. `seen` has the sizes that names can have if the axes
+    /// so far agree.
+    pub(super) fn possible<'a>(&self, seen: &mut ByName<'a, Span>, dims: [&'a Dim; 2]) -> bool {
+        let [inferred, declared] = dims;
+        let mut fits = |dim, span| narrow(seen, dim, span).is_some_and(|span| self.meets(dim, span));
+        fits(inferred, declared.span()) && fits(declared, self.span(inferred))
+    }
+
+    /// Whether the declared size of an axis covers all sizes of the inferred one. `places` has the first place of each name
+    /// in the operands and in the axes of the result so far.
+    pub(super) fn certain<'a>(&self, places: &mut ByName<'a, Place>, axis: usize, declared: &'a Dim) -> bool {
+        let inferred = &self.dims[axis];
+        let Some(name) = declared.as_name() else { return declared.span().covers(self.span(inferred)) };
+        match *places.or_insert(name, Place::Result { axis }) {
+            // A name that no operand has is new: its first axis defines it.
+            Place::Result { axis: first } => {
+                let fixed = matches!(inferred, Dim::Known(_) | Dim::Name(_));
+                first == axis || (fixed && self.dims[first] == *inferred)
+            }
+            Place::Operand { .. } => declared == inferred,
+        }
+    }
 }
 
 /// The request to verify a result, for messages.
@@ -147,67 +170,17 @@ pub(super) fn verified(operands: &[PartialShape], result: &PartialShape) -> Requ
 pub(super) fn result_size(
     request: Request,
     axis: usize,
-    inferred: &Dim,
-    declared: &Dim,
+    dims: [&Dim; 2],
     rule: ResultRule,
 ) -> BroadcastError {
-    let sizes = match rule {
-        ResultRule::Exact => "all sizes",
-        ResultRule::AllowCast => "a size",
-    };
-    let named = [inferred, declared].iter().any(|dim| dim.as_name().is_some());
+    let [inferred, declared] = dims;
+    let sizes = if rule == ResultRule::Exact { "all sizes" } else { "a size" };
+    let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     let detail = format!(
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"
     );
     let error = request.error(ErrorKind::ResultSize, detail);
-    error.at(axis as i128, &[Mark::Result(axis)], &[inferred, declared].map(ToString::to_string))
-}
-
-/// Compares the axes of a result with the inferred ones, one by one, and keeps the sizes of names.
-pub(super) struct Agreement<'a> {
-    named: &'a NameSpans<'a>,
-    /// The sizes that each name can have if the axes so far agree.
-    spans: ByName<'a, Span>,
-    /// The inferred size at the first axis of each name of the result.
-    first: ByName<'a, &'a Dim>,
-}
-
-impl<'a> Agreement<'a> {
-    pub(super) fn new(named: &'a NameSpans<'a>) -> Self {
-        Self { named, spans: ByName::new(), first: ByName::new() }
-    }
-
-    /// Whether the inferred and the declared size have a size in common.
-    pub(super) fn possible(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
-        let spans = [self.named.span(inferred), declared.span()];
-        spans[0].intersect(spans[1]).is_some()
-            && self.narrow(inferred, spans[1])
-            && self.narrow(declared, spans[0])
-    }
-
-    /// Restricts `dim`, if it is a name, to `span`, and returns whether a size remains.
-    fn narrow(&mut self, dim: &'a Dim, span: Span) -> bool {
-        let Dim::Name(name) = dim else { return true };
-        let seen = self.spans.or_insert(name.as_str(), Span::ANY);
-        match seen.intersect(span) {
-            Some(span) => {
-                *seen = span;
-                self.named.meets(name, span)
-            }
-            None => false,
-        }
-    }
-
-    /// Whether the declared size covers all sizes of the inferred one.
-    pub(super) fn certain(&mut self, inferred: &'a Dim, declared: &'a Dim) -> bool {
-        let Dim::Name(name) = declared else {
-            return declared.span().covers(self.named.span(inferred));
-        };
-        // A name that no operand has is new: its first axis defines it.
-        let first = *self.first.or_insert(name.as_str(), inferred);
-        let fixed = core::ptr::eq(first, inferred) || !matches!(inferred, Dim::Unknown | Dim::Range(_));
-        declared == inferred || (!self.named.has(name) && fixed && first == inferred)
-    }
+    error.at(axis as i128, &[Mark::Result(axis)], &[inferred.to_string(), declared.to_string()])
 }
