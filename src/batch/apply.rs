@@ -1,8 +1,9 @@
 //! The fused operations as methods.
 
+use super::pass::{Pass, Stretched, inputs};
 use super::{BaseOp, Batch, JointBatch, WithBase, base_op};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{BatchShape, LessAxes, check_batches_into, result_of, sizes};
+use crate::shape::{BatchShape, LessAxes, check_base, check_batches_into, result_of, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// The result of an operation `P` on two batches.
@@ -43,20 +44,19 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// Those of the operation's method, such as [`add`](Self::add).
-    pub fn apply<P, A2, D2, B2>(
+    pub fn apply<P: BaseOp<A, A2, B, B2>, A2, D2: LessAxes<B2>, B2: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
     ) -> Result<Applied<P, A, D, B, A2, D2, B2>, BroadcastError>
     where
-        P: BaseOp<A, A2, B, B2>,
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
-        D2: LessAxes<B2>,
-        B2: Dimension,
     {
         let shapes = [self.shape(), other.shape()];
-        let base = op.base(&shapes)?;
-        Ok(op.to_new(self, other, result_of(&shapes, sizes(&base))?))
+        let (pass, result) = (op.pass(), result_of(&shapes, sizes(&op.base(&shapes)?))?);
+        let mut stretched: Option<Stretched<A, A2, WithBase<JointBatch<D, B, D2, B2>, P::Base>>> = None;
+        let inputs = inputs(self, other, pass.behind(), result.shape(), &mut stretched);
+        Ok(pass.to_new(inputs, result))
     }
 
     /// [`apply`](Self::apply) into an existing array, whose elements are overwritten.
@@ -94,21 +94,17 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `out=` in NumPy and PyTorch.
-    pub fn apply_into<P, A2, D2, B2, E>(
+    pub fn apply_into<P: BaseOp<A, A2, B, B2>, A2, D2: Dimension, B2: Dimension, E: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
         out: &mut ArrayRef<P::Output, E>,
-    ) -> Result<(), BroadcastError>
-    where
-        P: BaseOp<A, A2, B, B2>,
-        D2: Dimension,
-        B2: Dimension,
-        E: Dimension,
-    {
+    ) -> Result<(), BroadcastError> {
         let shapes = [self.shape(), other.shape()];
         check_out(&shapes, sizes(&op.base(&shapes)?), out.shape())?;
-        op.into(self, other, out);
+        let (pass, mut stretched) = (op.pass(), None::<Stretched<A, A2, E>>);
+        let inputs = inputs(self, other, pass.behind(), out.shape(), &mut stretched);
+        pass.write(inputs, out);
         Ok(())
     }
 }
@@ -121,11 +117,7 @@ pub(super) fn check_out(
 ) -> Result<(), BroadcastError> {
     let to = BatchShape::new(out, base.len())?;
     check_batches_into(shapes, to)?;
-    BatchShape::new(base, base.len())?.check_base(
-        to,
-        || Request::new(&operation::BATCH_INTO, shapes).to(&to),
-        (2, to),
-    )
+    check_base(to.base(), base, || Request::new(&operation::BATCH_INTO, shapes).to(&to), (2, to))
 }
 
 /// A method for each operation.
@@ -134,7 +126,7 @@ macro_rules! methods {
         impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
             $(#[$doc])*
             #[inline]
-            pub fn $name<A2, D2, B2>(
+            pub fn $name<A2, D2: LessAxes<B2>, B2: Dimension>(
                 &self,
                 other: &Batch<'_, A2, D2, B2>,
             ) -> Result<Applied<base_op::$Op, A, D, B, A2, D2, B2>, BroadcastError>
@@ -144,8 +136,6 @@ macro_rules! methods {
                     B,
                     Left: DimMax<D2::Left, Output: DimAdd<<base_op::$Op as BaseOp<A, A2, B, B2>>::Base>>,
                 >,
-                D2: LessAxes<B2>,
-                B2: Dimension,
             {
                 self.apply(base_op::$Op, other)
             }

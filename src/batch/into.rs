@@ -10,16 +10,13 @@ macro_rules! into_methods {
         impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
             $(#[$doc])*
             #[inline]
-            pub fn $name<A2, D2, B2, E>(
+            pub fn $name<A2, D2: Dimension, B2: Dimension, E: Dimension>(
                 &self,
                 other: &Batch<'_, A2, D2, B2>,
                 out: &mut ArrayRef<<base_op::$Op as BaseOp<A, A2, B, B2>>::Output, E>,
             ) -> Result<(), BroadcastError>
             where
                 base_op::$Op: BaseOp<A, A2, B, B2>,
-                D2: Dimension,
-                B2: Dimension,
-                E: Dimension,
             {
                 self.apply_into(base_op::$Op, other, out)
             }

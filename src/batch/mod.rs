@@ -18,6 +18,7 @@ mod cores;
 mod into;
 mod operations;
 mod parallel;
+mod pass;
 mod result_base;
 mod signature;
 mod sum_batch;

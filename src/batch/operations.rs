@@ -1,17 +1,12 @@
 //! Operations on bases that need no closure call for each batch element.
 
-use super::{Batch, Signature};
+use super::Signature;
+use super::pass::{Elementwise, Pass, Product};
 use crate::error::BroadcastError;
-use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
-use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, Output, Visit};
-use crate::kernel::product::{products_into, products_to_new};
-use crate::kernel::threads::{Serial, Threads};
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, joint_base, sizes_mut};
-use crate::view::place;
+use crate::shape::{BatchShape, joint_base};
 use core::ops::Mul;
-use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
+use ndarray::{DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
 /// Operations on bases, as values for [`Batch::apply`] and its siblings.
 ///
@@ -106,152 +101,11 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
     #[doc(hidden)]
     fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError>;
 
-    /// The results as a new array; the shapes were checked.
+    /// The pass that computes the results, for shapes that were checked.
     #[doc(hidden)]
-    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        a: &Batch<'_, A, D, B>,
-        b: &Batch<'_, A2, D2, B2>,
-        result: Reserved<Self::Output, E>,
-    ) -> Array<Self::Output, E>;
-
-    /// Writes the results; the shapes were checked.
-    #[doc(hidden)]
-    fn into<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        a: &Batch<'_, A, D, B>,
-        b: &Batch<'_, A2, D2, B2>,
-        out: &mut ArrayRef<Self::Output, E>,
-    );
-
-    /// [`to_new`](Self::to_new) on several threads.
-    #[doc(hidden)]
-    fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        a: &Batch<'_, A, D, B>,
-        b: &Batch<'_, A2, D2, B2>,
-        result: Reserved<Self::Output, E>,
-    ) -> Array<Self::Output, E>
-    where
-        A: Send + Sync,
-        A2: Sync,
-        Self::Output: Send;
-
-    /// [`into`](Self::into) on several threads.
-    #[doc(hidden)]
-    fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        a: &Batch<'_, A, D, B>,
-        b: &Batch<'_, A2, D2, B2>,
-        out: &mut ArrayRef<Self::Output, E>,
-    ) where
-        A: Send + Sync,
-        A2: Sync,
-        Self::Output: Send;
+    fn pass(self) -> impl Pass<Self::Output, A, A2>;
 }
 
-/// The operands stretched to the shape of a result, batch and base each aligned at the right.
-fn stretched<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
-    a: &'a Batch<'_, A, D, B>,
-    b: &'b Batch<'_, A2, D2, B2>,
-    shape: &[usize],
-) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
-    let batch = shape.len() - a.base_ndim().max(b.base_ndim());
-    let ndim = shape.len();
-    (stretch(a, shape, batch, ndim - a.base_ndim()), stretch(b, shape, batch, ndim - b.base_ndim()))
-}
-
-/// The operand stretched to a shape whose first `batch` axes are the batch, with its base axes from axis `base` on.
-fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
-    operand: &'a Batch<'_, A, D, B>,
-    shape: &[usize],
-    batch: usize,
-    base: usize,
-) -> ArrayView<'a, A, E> {
-    let mut whole = E::zeros(shape.len());
-    sizes_mut(&mut whole).copy_from_slice(shape);
-    let places = (batch - operand.shape().batch().len()..batch).chain(base..);
-    place(operand.whole(), whole, places)
-}
-
-/// The methods of [`BaseOp`] that write a new or an existing array, on one thread and on several.
-macro_rules! methods {
-    (
-        $A:ty, $A2:ty;
-        |$a:ident, $b:ident, $result:ident| $to_new:expr, $par_to_new:expr;
-        |$out:ident| $into:expr, $par_into:expr;
-    ) => {
-        fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
-            self,
-            $a: &Batch<'_, $A, D, B>,
-            $b: &Batch<'_, $A2, D2, B2>,
-            $result: Reserved<Self::Output, E>,
-        ) -> Array<Self::Output, E> {
-            $to_new
-        }
-
-        fn into<D: Dimension, D2: Dimension, E: Dimension>(
-            self,
-            $a: &Batch<'_, $A, D, B>,
-            $b: &Batch<'_, $A2, D2, B2>,
-            $out: &mut ArrayRef<Self::Output, E>,
-        ) {
-            $into;
-        }
-
-        fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
-            self,
-            $a: &Batch<'_, $A, D, B>,
-            $b: &Batch<'_, $A2, D2, B2>,
-            $result: Reserved<Self::Output, E>,
-        ) -> Array<Self::Output, E>
-        where
-            $A: Send + Sync,
-            $A2: Sync,
-            Self::Output: Send,
-        {
-            $par_to_new
-        }
-
-        fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
-            self,
-            $a: &Batch<'_, $A, D, B>,
-            $b: &Batch<'_, $A2, D2, B2>,
-            $out: &mut ArrayRef<Self::Output, E>,
-        ) where
-            $A: Send + Sync,
-            $A2: Sync,
-            Self::Output: Send,
-        {
-            $par_into;
-        }
-    };
-}
-
-/// The methods of [`BaseOp`] for an element-wise operation, with a function that stretches the operands to the result.
-macro_rules! in_one_pass {
-    ($stretched:ident, $op:expr) => {
-        methods! {
-            A, A2;
-            |a, b, result| {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, result.shape());
-                to_new(result, &Inputs::from((&*a, &*b)), $op)
-            }, {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, result.shape());
-                par_to_new(result, &Inputs::from((&*a, &*b)), $op)
-            };
-            |out| {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
-                each(out, &Inputs::from((&*a, &*b)), &mut $op)
-            }, {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
-                par_each(Output::of(out), &Inputs::from((&*a, &*b)), $op)
-            };
-        }
-    };
-}
-
-/// Element by element, in one pass.
 macro_rules! elementwise {
     ($($Op:ident $op:ident)*) => {$(
         impl<A, A2, B, B2> BaseOp<A, A2, B, B2> for base_op::$Op
@@ -261,7 +115,7 @@ macro_rules! elementwise {
             B: Dimension + DimMax<B2>,
             B2: Dimension,
         {
-            type Output = <A as core::ops::$Op<A2>>::Output;
+            type Output = A::Output;
             type Base = <B as DimMax<B2>>::Output;
 
             #[inline]
@@ -269,28 +123,9 @@ macro_rules! elementwise {
                 joint_base(shapes)
             }
 
-            in_one_pass! { stretched, base_op::$Op }
-        }
-
-        impl<A, A2> Make<<A as core::ops::$Op<A2>>::Output, (A, A2)> for base_op::$Op
-        where
-            A: Copy + core::ops::$Op<A2>,
-            A2: Copy,
-        {
-            #[inline(always)]
-            fn make(&mut self, (&x, &y): (&A, &A2)) -> <A as core::ops::$Op<A2>>::Output {
-                core::ops::$Op::$op(x, y)
-            }
-        }
-
-        impl<A, A2> Visit<<A as core::ops::$Op<A2>>::Output, (A, A2)> for base_op::$Op
-        where
-            A: Copy + core::ops::$Op<A2>,
-            A2: Copy,
-        {
-            #[inline(always)]
-            fn visit(&mut self, out: &mut <A as core::ops::$Op<A2>>::Output, (&x, &y): (&A, &A2)) {
-                *out = core::ops::$Op::$op(x, y);
+            #[inline]
+            fn pass(self) -> impl Pass<Self::Output, A, A2> {
+                Elementwise { operator: A::$op, behind: 0 }
             }
         }
     )*};
@@ -338,14 +173,9 @@ macro_rules! products {
                 }
             }
 
-            methods! {
-                T, T;
-                |a, b, result|
-                    products_to_new(result, Inputs::from((a.whole(), b.whole())), $axes, Serial),
-                    products_to_new(result, Inputs::from((a.whole(), b.whole())), $axes, Threads);
-                |out|
-                    products_into(Output::of(out), Inputs::from((a.whole(), b.whole())), $axes, Serial),
-                    products_into(Output::of(out), Inputs::from((a.whole(), b.whole())), $axes, Threads);
+            #[inline]
+            fn pass(self) -> impl Pass<T, T, T> {
+                Product { axes: $axes }
             }
         }
     )*};
@@ -355,16 +185,6 @@ products! {
     VecMat "(n),(n,m)->(m)", Ix1, Ix2 => Ix1, [&[n], &[k, m]] if n == k => Ix1(m), [1, 1, 2];
     MatMul "(m,n),(n,p)->(m,p)", Ix2, Ix2 => Ix2, [&[m, n], &[k, p]] if n == k => Ix2(m, p), [2, 2, 2];
     Inner "(n),(n)->()", Ix1, Ix1 => Ix0, [&[n], &[k]] if n == k => Ix0(), [0, 1, 1];
-}
-
-/// The vectors stretched to the shape of their outer products: `a` repeats along each row, `b` along each column.
-fn crossed<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
-    a: &'a Batch<'_, A, D, B>,
-    b: &'b Batch<'_, A2, D2, B2>,
-    shape: &[usize],
-) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
-    let batch = shape.len() - 2;
-    (stretch(a, shape, batch, batch), stretch(b, shape, batch, batch + 1))
 }
 
 impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<A, A2, B, B2> for base_op::Outer
@@ -383,5 +203,8 @@ where
         }
     }
 
-    in_one_pass! { crossed, base_op::Mul }
+    #[inline]
+    fn pass(self) -> impl Pass<A::Output, A, A2> {
+        Elementwise { operator: A::mul, behind: 1 }
+    }
 }

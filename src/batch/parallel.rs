@@ -2,10 +2,11 @@
 //! thread.
 
 use super::apply::check_out;
+use super::pass::{Pass, Stretched, inputs};
 use super::zip_map::{base_of_out, new_result};
 use super::{BaseOp, Batch, JointBatch, ResultBase, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{LessAxes, batch_ndim, result_of, sizes};
+use crate::shape::{LessAxes, result_of, sizes};
 use crate::view::par_for_each_base;
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
@@ -34,25 +35,18 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As [`zip_map`](Self::zip_map).
-    pub fn par_zip_map<A2, D2, B2, T, R, O, F>(
+    pub fn par_zip_map<A2: Sync, D2: LessAxes<B2>, B2: Dimension, T: ResultBase<R>, R: Dimension, O, F>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
         base: T,
         f: F,
     ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
     where
-        A2: Sync,
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
-        D2: LessAxes<B2>,
-        B2: Dimension,
-        T: ResultBase<R>,
-        R: Dimension,
         O: Clone + Default + Send,
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
-        let parts = [self.shape(), other.shape()];
-        let mut result = new_result(&parts, &base)?;
-        let base = result.ndim() - batch_ndim(&parts);
+        let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
         par_for_each_base(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
         Ok(result)
     }
@@ -82,22 +76,16 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As [`zip_map_into`](Self::zip_map_into).
-    pub fn par_zip_map_into<A2, D2, B2, E, R, O, F>(
+    pub fn par_zip_map_into<A2: Sync, D2: Dimension, B2: Dimension, E: Dimension, R: Dimension, O: Send, F>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
         out: &mut ArrayRef<O, E>,
         f: F,
     ) -> Result<(), BroadcastError>
     where
-        A2: Sync,
-        D2: Dimension,
-        B2: Dimension,
-        E: Dimension,
-        R: Dimension,
-        O: Send,
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
-        let base = base_of_out::<R, 2>(&[self.shape(), other.shape()], out.shape())?;
+        let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
         par_for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }
@@ -125,22 +113,20 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As the method of the operation; PyTorch uses several threads by default.
-    pub fn par_apply<P, A2, D2, B2>(
+    pub fn par_apply<P: BaseOp<A, A2, B, B2, Output: Send>, A2: Sync, D2: LessAxes<B2>, B2: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
     ) -> Result<Array<P::Output, WithBase<JointBatch<D, B, D2, B2>, P::Base>>, BroadcastError>
     where
         A: Send,
-        A2: Sync,
-        P: BaseOp<A, A2, B, B2, Output: Send>,
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
-        D2: LessAxes<B2>,
-        B2: Dimension,
     {
         let shapes = [self.shape(), other.shape()];
-        let base = op.base(&shapes)?;
-        Ok(op.par_to_new(self, other, result_of(&shapes, sizes(&base))?))
+        let (pass, result) = (op.pass(), result_of(&shapes, sizes(&op.base(&shapes)?))?);
+        let mut stretched: Option<Stretched<A, A2, WithBase<JointBatch<D, B, D2, B2>, P::Base>>> = None;
+        let inputs = inputs(self, other, pass.behind(), result.shape(), &mut stretched);
+        Ok(pass.par_to_new(inputs, result))
     }
 
     /// [`apply_into`](Self::apply_into) on several threads, which share the batch elements.
@@ -167,7 +153,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As [`par_apply`](Self::par_apply), with `out=`.
-    pub fn par_apply_into<P, A2, D2, B2, E>(
+    pub fn par_apply_into<P, A2: Sync, D2: Dimension, B2: Dimension, E: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
@@ -175,15 +161,13 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ) -> Result<(), BroadcastError>
     where
         A: Send,
-        A2: Sync,
         P: BaseOp<A, A2, B, B2, Output: Send>,
-        D2: Dimension,
-        B2: Dimension,
-        E: Dimension,
     {
         let shapes = [self.shape(), other.shape()];
         check_out(&shapes, sizes(&op.base(&shapes)?), out.shape())?;
-        op.par_into(self, other, out);
+        let (pass, mut stretched) = (op.pass(), None::<Stretched<A, A2, E>>);
+        let inputs = inputs(self, other, pass.behind(), out.shape(), &mut stretched);
+        pass.par_write(inputs, out);
         Ok(())
     }
 }

@@ -6,7 +6,9 @@ use crate::kernel::nest::{Input, Output};
 use crate::kernel::store::Accumulate;
 use crate::kernel::sum::{sum_into, sum_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{BatchShape, LessAxes, TargetShape, reserved, sizes, sizes_only, sums_to, with_base};
+use crate::shape::{
+    BatchShape, LessAxes, TargetShape, check_base, reserved, sizes, sizes_only, sums_to, with_base,
+};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -52,9 +54,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
         T::Dim: DimAdd<B>,
     {
-        let part = self.shape();
-        let batch =
-            sizes_only(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.for_message()))?;
+        let batch = sizes_only(&target, || request(self.shape()).to(target.for_message()))?;
         self.sum_to(sizes(&batch))
     }
 
@@ -124,8 +124,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
     {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base_ndim())?);
-        let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
-        part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
+        let new = sums_to(part.batch(), to.batch(), || request(part))?;
+        check_base(to.base(), part.base(), || request(part).to(to.batch()), (0, part))?;
         sum_into(Input::of(self.whole()), Output::of(out), &|axis| axis < new, &Accumulate, Serial);
         Ok(())
     }
@@ -135,10 +135,14 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         A: Clone + Zero,
     {
         let part = self.shape();
-        let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
-        let whole: W = with_base(batch, part.base());
-        let request = || Request::new(&operation::BATCH_SUM, &[part]).to(batch);
+        let new = sums_to(part.batch(), batch, || request(part))?;
+        let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(batch))?;
         // The bases are equal, so no base axis is summed.
-        Ok(sum_to_new(Input::of(self.whole()), reserved(whole, request)?, &|axis| axis < new, Serial))
+        Ok(sum_to_new(Input::of(self.whole()), result, &|axis| axis < new, Serial))
     }
+}
+
+#[cold]
+fn request(part: BatchShape<'_>) -> Request {
+    Request::new(&operation::BATCH_SUM, &[part])
 }

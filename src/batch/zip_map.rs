@@ -38,21 +38,17 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Equivalents
     /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
     /// axes at once. Each view of a base of dynamic rank with more than 4 axes costs an allocation.
-    pub fn map<T, R, O, F>(
+    pub fn map<T: ResultBase<R>, R: Dimension, O: Clone + Default, F>(
         &self,
         base: T,
         mut f: F,
     ) -> Result<Array<O, WithBase<BatchOf<D, B>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimAdd<R>>,
-        T: ResultBase<R>,
-        R: Dimension,
-        O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>),
     {
-        let mut result = new_result(&[self.shape()], &base)?;
-        let base_ndim = result.ndim() - batch_ndim(&[self.shape()]);
-        for_each_base(&(self.bases(),), &mut result, base_ndim, |(a,), out| f(a, out));
+        let (mut result, base) = new_result(&[self.shape()], &base)?;
+        for_each_base(&(self.bases(),), &mut result, base, |(a,), out| f(a, out));
         Ok(result)
     }
 
@@ -99,7 +95,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Equivalents
     /// A generalised ufunc of NumPy, `numpy.vectorize(f, signature="(m,n),(n)->(m)")(c, strain)`; `torch.vmap` once
     /// for each batch axis.
-    pub fn zip_map<A2, D2, B2, T, R, O, F>(
+    pub fn zip_map<A2, D2: LessAxes<B2>, B2: Dimension, T: ResultBase<R>, R: Dimension, O, F>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
         base: T,
@@ -107,17 +103,11 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
-        D2: LessAxes<B2>,
-        B2: Dimension,
-        T: ResultBase<R>,
-        R: Dimension,
         O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
-        let parts = [self.shape(), other.shape()];
-        let mut result = new_result(&parts, &base)?;
-        let base_ndim = result.ndim() - batch_ndim(&parts);
-        for_each_base(&(self.bases(), other.bases()), &mut result, base_ndim, |(a, b), out| f(a, b, out));
+        let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
+        for_each_base(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
         Ok(result)
     }
 
@@ -149,7 +139,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As [`zip_map`](Self::zip_map).
-    pub fn zip_map3<A2, D2, B2, A3, D3, B3, T, R, O, F>(
+    pub fn zip_map3<A2, D2: LessAxes<B2>, B2: Dimension, A3, D3: LessAxes<B3>, B3: Dimension, T, R, O, F>(
         &self,
         second: &Batch<'_, A2, D2, B2>,
         third: &Batch<'_, A3, D3, B3>,
@@ -158,24 +148,14 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ) -> Result<Array<O, WithBase<JointBatch3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
     where
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimMax<D3::Left, Output: DimAdd<R>>>>,
-        D2: LessAxes<B2>,
-        D3: LessAxes<B3>,
-        B2: Dimension,
-        B3: Dimension,
         T: ResultBase<R>,
         R: Dimension,
         O: Clone + Default,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayView<'_, A3, B3>, ArrayViewMut<'_, O, R>),
     {
-        let parts = [self.shape(), second.shape(), third.shape()];
-        let mut result = new_result(&parts, &base)?;
-        let base_ndim = result.ndim() - batch_ndim(&parts);
-        for_each_base(
-            &(self.bases(), second.bases(), third.bases()),
-            &mut result,
-            base_ndim,
-            |(a, b, c), out| f(a, b, c, out),
-        );
+        let (mut result, base) = new_result(&[self.shape(), second.shape(), third.shape()], &base)?;
+        let operands = (self.bases(), second.bases(), third.bases());
+        for_each_base(&operands, &mut result, base, |(a, b, c), out| f(a, b, c, out));
         Ok(result)
     }
 
@@ -214,20 +194,16 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `out=` of a generalised ufunc of NumPy.
-    pub fn zip_map_into<A2, D2, B2, E, R, O, F>(
+    pub fn zip_map_into<A2, D2: Dimension, B2: Dimension, E: Dimension, R: Dimension, O, F>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
         out: &mut ArrayRef<O, E>,
         mut f: F,
     ) -> Result<(), BroadcastError>
     where
-        D2: Dimension,
-        B2: Dimension,
-        E: Dimension,
-        R: Dimension,
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
-        let base = base_of_out::<R, 2>(&[self.shape(), other.shape()], out.shape())?;
+        let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
         for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }
@@ -239,23 +215,20 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     }
 }
 
-/// An array for the results of an operation on `parts`, filled with the default value.
+/// A result filled with the default, and its number of base axes.
 #[inline]
-pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension, const N: usize>(
-    parts: &[BatchShape<'_>; N],
+pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
+    parts: &[BatchShape<'_>],
     base: &impl ResultBase<R>,
-) -> Result<Array<O, W>, BroadcastError> {
+) -> Result<(Array<O, W>, usize), BroadcastError> {
     let base = base.base(parts)?;
-    Ok(result_of(parts, sizes(&base))?.filled(O::default()))
+    Ok((result_of(parts, sizes(&base))?.filled(O::default()), base.ndim()))
 }
 
-/// The number of base axes of an array of shape `out` into which results with base `R` are written.
-///
-/// # Errors
-/// As [`check_batches_into`].
+/// The number of base axes of an array into which results are written: that of `R`, else what the batch leaves.
 #[inline]
-pub(super) fn base_of_out<R: Dimension, const N: usize>(
-    parts: &[BatchShape<'_>; N],
+pub(super) fn base_of_out<R: Dimension>(
+    parts: &[BatchShape<'_>],
     out: &[usize],
 ) -> Result<usize, BroadcastError> {
     let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
 use crate::kernel::memory::Reserved;
-use alloc::{format, string::ToString, vec::Vec};
-use ndarray::{Dimension, IxDyn};
+use alloc::{format, string::ToString, vec, vec::Vec};
+use ndarray::Dimension;
 
 /// A shape and the number of its base axes, which are the last.
 ///
@@ -47,38 +47,39 @@ impl<'s> BatchShape<'s> {
         &self.shape[self.shape.len() - self.base..]
     }
 
-    /// # Errors
-    /// `BaseAxes` and `BaseSize` where `result` does not have the base of `self`. `shown` is a shape of
-    /// the request that has a base, and its position.
-    #[inline]
-    pub(crate) fn check_base(
-        self,
-        result: BatchShape<'_>,
-        request: impl FnOnce() -> Request,
-        shown: (usize, BatchShape<'_>),
-    ) -> Result<(), BroadcastError> {
-        if self.base() == result.base() {
-            return Ok(());
-        }
-        Err(self.other_base(result, request(), shown))
+    /// A base axis in the picture of an error whose shape `position` this is.
+    pub(crate) fn mark(self, position: usize, axis: usize) -> Mark {
+        Mark::Shape(position, self.batch().len() + axis)
     }
+}
 
-    #[cold]
-    fn other_base(
-        self,
-        result: BatchShape<'_>,
-        request: Request,
-        shown: (usize, BatchShape<'_>),
-    ) -> BroadcastError {
-        let (own, found) = (self.base(), result.base());
-        match own.iter().zip(found).position(|(own, size)| own != size) {
-            Some(axis) if own.len() == found.len() => {
-                let mark = Mark::Shape(shown.0, shown.1.batch().len() + axis);
-                base_size(request, None, axis, [found[axis], own[axis]], mark)
-            }
-            _ => base_axes(request, None, own.len(), found.len()),
-        }
+/// Checks that the base of a result is the one that is expected, which has as many axes. `shown` is a shape of the request
+/// that has a base, and its position.
+///
+/// # Errors
+/// `BaseSize`.
+#[inline]
+pub(crate) fn check_base(
+    found: &[usize],
+    expected: &[usize],
+    request: impl FnOnce() -> Request,
+    shown: (usize, BatchShape<'_>),
+) -> Result<(), BroadcastError> {
+    if found == expected { Ok(()) } else { Err(other_base(found, expected, request(), shown)) }
+}
+
+#[cold]
+fn other_base(
+    found: &[usize],
+    expected: &[usize],
+    request: Request,
+    (position, shown): (usize, BatchShape<'_>),
+) -> BroadcastError {
+    let mut axis = 0;
+    while found[axis] == expected[axis] {
+        axis += 1;
     }
+    base_size(request, None, axis, [found[axis], expected[axis]], shown.mark(position, axis))
 }
 
 /// The error of a wrong number of base axes, in an operand or the result.
@@ -99,13 +100,12 @@ pub(crate) fn base_size(
     request: Request,
     operand: Option<usize>,
     axis: usize,
-    sizes: [usize; 2],
+    [size, expected]: [usize; 2],
     mark: Mark,
 ) -> BroadcastError {
-    let [size, expected] = sizes;
     let place = format!("base axis {axis} of {}", owner(operand));
     let error = request.error_of(ErrorKind::BaseSize, place, format!("size {size}, expected {expected}"));
-    error.at(axis as i128, [mark], sizes.map(|size| size.to_string()))
+    error.at(axis as i128, [mark], [size.to_string(), expected.to_string()])
 }
 
 impl From<&BatchShape<'_>> for Shape {
@@ -117,7 +117,11 @@ impl From<&BatchShape<'_>> for Shape {
 /// The number of axes of the joint batch shape.
 #[inline]
 pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
-    shapes.iter().map(|shape| shape.batch().len()).max().unwrap_or(0)
+    let mut ndim = 0;
+    for shape in shapes {
+        ndim = ndim.max(shape.batch().len());
+    }
+    ndim
 }
 
 /// Writes the joint batch shape into `joint`, which has its number of axes.
@@ -130,10 +134,17 @@ fn join_batches(shapes: &[BatchShape<'_>], joint: &mut [usize]) -> Result<(), Br
 }
 
 #[cold]
-#[inline(never)]
 fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
-    let batches: Vec<_> = shapes.iter().map(|shape| shape.batch()).collect();
-    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, shapes), &batches)
+    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, shapes), &batches(shapes))
+}
+
+#[cold]
+fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
+    let mut batches = Vec::new();
+    for shape in shapes {
+        batches.push(shape.batch());
+    }
+    batches
 }
 
 /// The joint batch shape.
@@ -153,7 +164,7 @@ pub(crate) fn joint_batch<J: Dimension>(shapes: &[BatchShape<'_>]) -> Result<J, 
 /// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
 pub(crate) fn joint_base<B: Dimension>(shapes: &[BatchShape<'_>; 2]) -> Result<B, BroadcastError> {
-    let bases = shapes.map(BatchShape::base);
+    let bases = [shapes[0].base(), shapes[1].base()];
     joint_dim(&bases).ok_or_else(|| joint_error_of(Request::new(&operation::BASES_TOGETHER, shapes), &bases))
 }
 
@@ -219,31 +230,30 @@ pub(crate) fn expanded_batch<W: Dimension, T: TargetShape>(
 /// # Errors
 /// In this order: `Incompatible` as [`join_batches`]; `TooFewAxes` where the batch of `out` has fewer axes;
 /// `Incompatible` where a size differs and is not 1 in the joint batch.
-#[inline]
 pub(crate) fn check_batches_into(
     shapes: &[BatchShape<'_>],
     out: BatchShape<'_>,
 ) -> Result<(), BroadcastError> {
-    if all_stretch_onto(shapes.iter().map(|shape| shape.batch()), out.batch()) {
-        return Ok(());
+    for shape in shapes {
+        if !all_stretch_onto([shape.batch()], out.batch()) {
+            return Err(batches_into_error(shapes, out));
+        }
     }
-    Err(batches_into_error(shapes, out))
+    Ok(())
 }
 
 #[cold]
-#[inline(never)]
 fn batches_into_error(shapes: &[BatchShape<'_>], out: BatchShape<'_>) -> BroadcastError {
-    let joint = match joint_batch::<IxDyn>(shapes) {
-        Ok(joint) => joint,
-        Err(error) => return error,
-    };
-    let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
-    if out.batch().len() < joint.ndim() {
-        // Counts the axes of the whole, as the message shows it.
-        return request.too_few_axes("array", joint.ndim() + out.base, out.shape.len());
+    let mut joint = vec![1; batch_ndim(shapes)];
+    if let Err(error) = join_batches(shapes, &mut joint) {
+        return error;
     }
-    let batches: Vec<_> = shapes.iter().map(|shape| shape.batch()).collect();
-    match first_clash(&batches, out.batch()) {
+    let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
+    if out.batch().len() < joint.len() {
+        // Counts the axes of the whole, as the message shows it.
+        return request.too_few_axes("array", joint.len() + out.base, out.shape.len());
+    }
+    match first_clash(&batches(shapes), out.batch()) {
         Some((axis, sizes, operand)) => request.incompatible(axis, sizes, [operand, shapes.len()]),
         // Not reached: the array exists, so its shape does not overflow.
         None => request.overflow(out.shape),

@@ -22,7 +22,7 @@ pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{AxisMask, positions};
 pub(crate) use batch_shape::{
-    BatchShape, base_axes, base_size, batch_ndim, check_batches_into, expanded_batch, joint_base,
+    BatchShape, base_axes, base_size, batch_ndim, check_base, check_batches_into, expanded_batch, joint_base,
     joint_batch, result_of, stretched_batch, with_base,
 };
 pub(crate) use by_name::{ByName, insert_sorted};
