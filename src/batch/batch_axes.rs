@@ -40,14 +40,12 @@ pub trait BaseRank: Dimension + Sealed {
     const AXES: usize;
 }
 
-macro_rules! ranks {
-    ($($n:literal)*) => {$(
-        impl BaseRank for Dim<[Ix; $n]> {
-            const AXES: usize = $n;
-        }
-    )*};
+impl<const N: usize> BaseRank for Dim<[Ix; N]>
+where
+    Self: Dimension,
+{
+    const AXES: usize = N;
 }
-ranks!(0 1 2 3 4 5 6);
 
 /// Splitting the axes of an array into batch and base, on every kind of array.
 ///

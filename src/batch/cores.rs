@@ -71,23 +71,14 @@ impl<'s> Cores<'s> {
     /// Leaves out optional names, the first ones first, until the operands have enough base axes. A name that is
     /// missing somewhere is missing everywhere.
     pub(super) fn leave_out_missing(&mut self, parts: &[BatchShape<'_>]) {
-        let (mut missing, mut times) = (vec![false; self.symbols.len()], vec![0; self.symbols.len()]);
-        for (base, part) in self.bases.iter().zip(parts) {
-            let mut left = 0;
-            for axis in base {
-                if !missing[axis.symbol] {
-                    times[axis.symbol] += 1;
-                    left += 1;
-                }
-            }
-            for axis in base {
-                if axis.optional && left > part.base().len() {
-                    missing[axis.symbol] = true;
-                    left -= take(&mut times[axis.symbol]);
-                }
-            }
-            for axis in base {
-                times[axis.symbol] = 0;
+        let mut missing = vec![false; self.symbols.len()];
+        for (base, part) in self.bases.iter_mut().zip(parts) {
+            base.retain(|axis| !missing[axis.symbol]);
+            while base.len() > part.base().len() {
+                let Some(optional) = base.iter().find(|axis| axis.optional) else { break };
+                let symbol = optional.symbol;
+                missing[symbol] = true;
+                base.retain(|axis| axis.symbol != symbol);
             }
         }
         for base in &mut self.bases {

@@ -23,7 +23,6 @@ mod result_base;
 mod signature;
 mod sum_batch;
 mod tokens;
-mod transpose;
 mod zip_map;
 
 pub use batch_axes::{BaseRank, BatchAxes};

@@ -118,12 +118,10 @@ macro_rules! elementwise {
             type Output = A::Output;
             type Base = <B as DimMax<B2>>::Output;
 
-            #[inline]
             fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError> {
                 joint_base(shapes)
             }
 
-            #[inline]
             fn pass(self) -> impl Pass<Self::Output, A, A2> {
                 Elementwise { operator: A::$op, behind: 0 }
             }
@@ -165,7 +163,6 @@ macro_rules! products {
             type Output = T;
             type Base = $R;
 
-            #[inline]
             fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<$R, BroadcastError> {
                 match shapes.map(BatchShape::base) {
                     $fits if $equal => Ok($base),
@@ -173,7 +170,6 @@ macro_rules! products {
                 }
             }
 
-            #[inline]
             fn pass(self) -> impl Pass<T, T, T> {
                 Product { axes: $axes }
             }
@@ -195,7 +191,6 @@ where
     type Output = A::Output;
     type Base = Ix2;
 
-    #[inline]
     fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Ix2, BroadcastError> {
         match shapes.map(BatchShape::base) {
             [&[m], &[n]] => Ok(Ix2(m, n)),
@@ -203,7 +198,6 @@ where
         }
     }
 
-    #[inline]
     fn pass(self) -> impl Pass<A::Output, A, A2> {
         Elementwise { operator: A::mul, behind: 1 }
     }

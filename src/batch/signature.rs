@@ -169,7 +169,7 @@ impl<'s> Signature<'s> {
             *part = BatchShape::new(shapes[operand], expected)?;
         }
         let bases = self.results_of(&mut cores, &parts)?;
-        let joint: IxDyn = joint_batch(&parts)?;
+        let joint: IxDyn = joint_batch(&parts, &[])?;
         let (batch, mut results) = (sizes(&joint).to_vec(), Vec::new());
         for base in bases {
             results.push([batch.as_slice(), &base].concat());

@@ -1,15 +1,11 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
 use super::onto::first_clash;
-use super::target::target_error_of;
-use super::{
-    Placeholder, TargetShape, all_stretch_onto, checked_len, join, joint_dim, joint_error_of, reserved,
-    resolved_dim, sizes, sizes_mut,
-};
+use super::{all_stretch_onto, join, joint_dim, joint_error_of, reserved, sizes_mut};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
 use crate::kernel::memory::Reserved;
-use alloc::{format, string::ToString, vec, vec::Vec};
-use ndarray::Dimension;
+use alloc::{format, string::ToString, vec::Vec};
+use ndarray::{Dimension, IxDyn};
 
 /// A shape and the number of its base axes, which are the last.
 ///
@@ -26,15 +22,10 @@ impl<'s> BatchShape<'s> {
     #[inline]
     pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self, BroadcastError> {
         if shape.len() < base {
-            return Err(Self::too_short(shape, base));
+            let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
+            return Err(request.too_few_axes("array", base, shape.len()));
         }
         Ok(Self { shape, base })
-    }
-
-    #[cold]
-    fn too_short(shape: &[usize], base: usize) -> BroadcastError {
-        let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
-        request.too_few_axes("array", base, shape.len())
     }
 
     #[inline]
@@ -124,15 +115,6 @@ pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
     ndim
 }
 
-/// Writes the joint batch shape into `joint`, which has its number of axes.
-///
-/// # Errors
-/// `Incompatible` where an axis has two sizes that are not 1.
-#[inline]
-fn join_batches(shapes: &[BatchShape<'_>], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(shapes.iter().map(|shape| shape.batch()), joint) { Ok(()) } else { Err(batch_error(shapes)) }
-}
-
 #[cold]
 fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
     joint_error_of(Request::new(&operation::BATCHES_TOGETHER, shapes), &batches(shapes))
@@ -147,15 +129,20 @@ fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
     batches
 }
 
-/// The joint batch shape.
+/// The joint batch shape, then the axes of `base`.
 ///
 /// # Errors
-/// As [`join_batches`].
+/// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
-pub(crate) fn joint_batch<J: Dimension>(shapes: &[BatchShape<'_>]) -> Result<J, BroadcastError> {
-    let mut joint = J::zeros(batch_ndim(shapes));
-    join_batches(shapes, sizes_mut(&mut joint))?;
-    Ok(joint)
+pub(crate) fn joint_batch<W: Dimension>(
+    shapes: &[BatchShape<'_>],
+    base: &[usize],
+) -> Result<W, BroadcastError> {
+    let batch = batch_ndim(shapes);
+    let mut whole = W::zeros(batch + base.len());
+    let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
+    last.copy_from_slice(base);
+    if join(shapes.iter().map(|shape| shape.batch()), joint) { Ok(whole) } else { Err(batch_error(shapes)) }
 }
 
 /// The joint base shape of two operands.
@@ -178,57 +165,22 @@ pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
     whole
 }
 
-/// The shape of an operand whose batch is stretched to `batch`.
+/// Memory for a result of the joint batch shape, then `base`.
 ///
 /// # Errors
-/// `Overflow`.
-#[inline]
-pub(crate) fn stretched_batch<W: Dimension>(
-    batch: &[usize],
-    shape: BatchShape<'_>,
-    request: impl FnOnce() -> Request,
-) -> Result<W, BroadcastError> {
-    let whole = with_base(batch, shape.base());
-    if checked_len(sizes(&whole)).is_some() { Ok(whole) } else { Err(request().overflow(sizes(&whole))) }
-}
-
-/// A result of the joint batch shape, then `base`.
-///
-/// # Errors
-/// In this order: `Incompatible` as [`join_batches`]; `TooLarge`.
+/// In this order: `Incompatible` as [`joint_batch`]; `TooLarge`.
 #[inline]
 pub(crate) fn result_of<A, W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],
 ) -> Result<Reserved<A, W>, BroadcastError> {
-    let batch = batch_ndim(shapes);
-    let mut whole = W::zeros(batch + base.len());
-    let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
-    last.copy_from_slice(base);
-    join_batches(shapes, joint)?;
-    reserved(whole, || Request::new(&operation::EACH_BATCH, shapes).to(base))
-}
-
-/// The shape of an operand whose batch is stretched to `target`, where -1 keeps a size.
-///
-/// # Errors
-/// As [`resolve_target`](crate::resolve_target), of the batch.
-#[inline]
-pub(crate) fn expanded_batch<W: Dimension, T: TargetShape>(
-    shape: BatchShape<'_>,
-    target: &T,
-) -> Result<W, BroadcastError> {
-    let request = || Request::new(&operation::BATCH_TO_TARGET, &[shape]).to(target.for_message());
-    let Some(batch) = resolved_dim(shape.batch(), target, Placeholder::Keeps) else {
-        return Err(target_error_of(request(), shape.batch(), &target.for_message(), Placeholder::Keeps));
-    };
-    stretched_batch(sizes(&batch), shape, request)
+    reserved(joint_batch(shapes, base)?, || Request::new(&operation::EACH_BATCH, shapes).to(base))
 }
 
 /// Checks that a result with the joint batch shape can be written to the batch of `out`.
 ///
 /// # Errors
-/// In this order: `Incompatible` as [`join_batches`]; `TooFewAxes` where the batch of `out` has fewer axes;
+/// In this order: `Incompatible` as [`joint_batch`]; `TooFewAxes` where the batch of `out` has fewer axes;
 /// `Incompatible` where a size differs and is not 1 in the joint batch.
 pub(crate) fn check_batches_into(
     shapes: &[BatchShape<'_>],
@@ -244,14 +196,14 @@ pub(crate) fn check_batches_into(
 
 #[cold]
 fn batches_into_error(shapes: &[BatchShape<'_>], out: BatchShape<'_>) -> BroadcastError {
-    let mut joint = vec![1; batch_ndim(shapes)];
-    if let Err(error) = join_batches(shapes, &mut joint) {
-        return error;
-    }
+    let joint: IxDyn = match joint_batch(shapes, &[]) {
+        Ok(joint) => joint,
+        Err(error) => return error,
+    };
     let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
-    if out.batch().len() < joint.len() {
+    if out.batch().len() < joint.ndim() {
         // Counts the axes of the whole, as the message shows it.
-        return request.too_few_axes("array", joint.len() + out.base, out.shape.len());
+        return request.too_few_axes("array", joint.ndim() + out.base, out.shape.len());
     }
     match first_clash(&batches(shapes), out.batch()) {
         Some((axis, sizes, operand)) => request.incompatible(axis, sizes, [operand, shapes.len()]),
