@@ -41,15 +41,11 @@ use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 /// NEML2 `utils::broadcast_batch_dim` and `batch_expand_as`; `torch.vmap` and NumPy's generalised ufuncs do it
 /// internally. `numpy.broadcast_arrays` would align the bases too, so (6; 6, 6) and (6; 6) mean something else there.
 #[inline]
-pub fn batch_broadcast<'a, 'b, A, D, B, A2, D2, B2>(
+pub fn batch_broadcast<'a, 'b, A, D: LessAxes<B>, B: Dimension, A2, D2: LessAxes<B2>, B2: Dimension>(
     a: &Batch<'a, A, D, B>,
     b: &Batch<'b, A2, D2, B2>,
 ) -> Result<BatchPair<'a, 'b, A, D, B, A2, D2, B2>, BroadcastError>
 where
-    D: LessAxes<B>,
-    D2: LessAxes<B2>,
-    B: Dimension,
-    B2: Dimension,
     D::Left: DimMax<D2::Left>,
     JointBatch<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
 {

@@ -8,7 +8,7 @@ use crate::shape::{
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
-use ndarray::{ArrayBase, ArrayRef, ArrayView, DimAdd, Dimension, Ix2, IxDyn, ViewRepr};
+use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, IxDyn, ViewRepr};
 
 /// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
 ///
@@ -35,8 +35,8 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, DimAdd, Dimension, Ix2, IxDyn, Vie
 #[must_use = "a view does nothing by itself"]
 pub struct Batch<'a, A, D, B> {
     /// An `ArrayView`, spelt out because the alias is not covariant in the lifetime.
-    view: ArrayBase<ViewRepr<&'a A>, D, A>,
-    base: usize,
+    pub(super) view: ArrayBase<ViewRepr<&'a A>, D, A>,
+    pub(super) base: usize,
     rank: PhantomData<B>,
 }
 
@@ -111,18 +111,6 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     #[inline]
     pub(super) fn shape(&self) -> BatchShape<'_> {
         BatchShape::new(self.view.shape(), self.base).expect("a batch view has its base axes")
-    }
-
-    /// The whole array.
-    #[inline]
-    pub(super) fn whole(&self) -> &ArrayRef<A, D> {
-        &self.view
-    }
-
-    /// The number of base axes.
-    #[inline]
-    pub(super) fn base_ndim(&self) -> usize {
-        self.base
     }
 
     /// The view with its batch stretched to `batch`, which must be possible. `None` if the whole shape overflows.
@@ -228,13 +216,10 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// NEML2 `batch_expand({5, 2})`, where -1 also keeps a size; `numpy.broadcast_to(c, (5,) + c.shape)`.
     #[doc(alias = "batch_expand")]
     #[inline]
-    pub fn expand_batch<T: TargetShape>(
+    pub fn expand_batch<T: TargetShape<Dim: DimAdd<B>>>(
         &self,
         target: T,
-    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B>, BroadcastError>
-    where
-        T::Dim: DimAdd<B>,
-    {
+    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B>, BroadcastError> {
         let batch = self.shape().batch();
         let request = || Request::new(&operation::BATCH_TO_TARGET, &[self.shape()]).to(target.for_message());
         let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {

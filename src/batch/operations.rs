@@ -1,8 +1,7 @@
 //! Operations on bases that need no closure call for each batch element.
 
 use super::Signature;
-use super::pass::{Elementwise, Pass, Product};
-use crate::error::BroadcastError;
+use super::pass::{Elementwise, Pass, Planned, Product};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, joint_base};
 use core::ops::Mul;
@@ -97,13 +96,9 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
     /// The dimension type of the base of the result.
     type Base: Dimension;
 
-    /// The base shape of the result.
+    /// Checks the bases, and plans the pass.
     #[doc(hidden)]
-    fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError>;
-
-    /// The pass that computes the results, for shapes that were checked.
-    #[doc(hidden)]
-    fn pass(self) -> impl Pass<Self::Output, A, A2>;
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>>;
 }
 
 macro_rules! elementwise {
@@ -118,12 +113,8 @@ macro_rules! elementwise {
             type Output = A::Output;
             type Base = <B as DimMax<B2>>::Output;
 
-            fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError> {
-                joint_base(shapes)
-            }
-
-            fn pass(self) -> impl Pass<Self::Output, A, A2> {
-                Elementwise { operator: A::$op, behind: 0 }
+            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>> {
+                Ok((joint_base(shapes)?, Elementwise(A::$op), Some(0)))
             }
         }
     )*};
@@ -163,15 +154,11 @@ macro_rules! products {
             type Output = T;
             type Base = $R;
 
-            fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<$R, BroadcastError> {
+            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<$R, impl Pass<T, T, T>> {
                 match shapes.map(BatchShape::base) {
-                    $fits if $equal => Ok($base),
+                    $fits if $equal => Ok(($base, Product($axes), None)),
                     _ => Err(const { Signature::literal($signature) }.misfit(shapes)),
                 }
-            }
-
-            fn pass(self) -> impl Pass<T, T, T> {
-                Product { axes: $axes }
             }
         }
     )*};
@@ -191,14 +178,10 @@ where
     type Output = A::Output;
     type Base = Ix2;
 
-    fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Ix2, BroadcastError> {
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl Pass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
-            [&[m], &[n]] => Ok(Ix2(m, n)),
+            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise(A::mul), Some(1))),
             _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),
         }
-    }
-
-    fn pass(self) -> impl Pass<A::Output, A, A2> {
-        Elementwise { operator: A::mul, behind: 1 }
     }
 }

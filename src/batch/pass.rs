@@ -1,23 +1,24 @@
 //! The two kinds of pass that compute an operation on all bases.
 
 use super::Batch;
+use crate::error::BroadcastError;
 use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Inputs, Output, Visit};
 use crate::kernel::product::{products_into, products_to_new};
 use crate::kernel::threads::{Serial, Threads};
-use crate::shape::sizes_mut;
+use crate::shape::with_base;
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
+
+/// The base of a result, and the pass that computes it. If the pass needs operands that are stretched to the result's shape,
+/// also the number of the result's base axes behind those of the first operand.
+pub(super) type Planned<B, P> = Result<(B, P, Option<usize>), BroadcastError>;
 
 /// A pass over operands whose shapes were checked, with elements `A` and `A2`, that makes elements `T`.
 ///
 /// Not exported; public because a hidden method of a public trait names it.
 pub trait Pass<T, A, A2> {
-    /// The number of the result's base axes behind those of the first operand, if [`inputs`] stretches the operands.
-    #[doc(hidden)]
-    fn behind(&self) -> Option<usize>;
-
     /// The results as a new array.
     #[doc(hidden)]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E>;
@@ -45,30 +46,23 @@ pub trait Pass<T, A, A2> {
 
 /// An operator between elements of operands that are stretched to the shape of the result.
 #[derive(Clone, Copy)]
-pub(super) struct Elementwise<F> {
-    pub(super) operator: F,
-    pub(super) behind: usize,
-}
+pub(super) struct Elementwise<F>(pub(super) F);
 
 impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Make<T, (A, A2)> for Elementwise<F> {
     #[inline(always)]
     fn make(&mut self, (&x, &y): (&A, &A2)) -> T {
-        (self.operator)(x, y)
+        (self.0)(x, y)
     }
 }
 
 impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Elementwise<F> {
     #[inline(always)]
     fn visit(&mut self, out: &mut T, (&x, &y): (&A, &A2)) {
-        *out = (self.operator)(x, y);
+        *out = (self.0)(x, y);
     }
 }
 
 impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for Elementwise<F> {
-    fn behind(&self) -> Option<usize> {
-        Some(self.behind)
-    }
-
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E> {
         to_new(result, &inputs, self)
     }
@@ -96,43 +90,37 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for E
     }
 }
 
-/// Products of matrices and vectors. `axes` are the numbers of base axes of the result and of each operand.
-pub(super) struct Product {
-    pub(super) axes: [usize; 3],
-}
+/// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
+pub(super) struct Product(pub(super) [usize; 3]);
 
 impl<T: LinalgScalar> Pass<T, T, T> for Product {
-    fn behind(&self) -> Option<usize> {
-        None
-    }
-
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E> {
-        products_to_new(result, inputs, self.axes, Serial)
+        products_to_new(result, inputs, self.0, Serial)
     }
 
     fn write<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, E>) {
-        products_into(Output::of(out), inputs, self.axes, Serial);
+        products_into(Output::of(out), inputs, self.0, Serial);
     }
 
     fn par_to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E>
     where
         T: Send + Sync,
     {
-        products_to_new(result, inputs, self.axes, Threads)
+        products_to_new(result, inputs, self.0, Threads)
     }
 
     fn par_write<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, E>)
     where
         T: Send + Sync,
     {
-        products_into(Output::of(out), inputs, self.axes, Threads);
+        products_into(Output::of(out), inputs, self.0, Threads);
     }
 }
 
 /// Operands that are stretched to the shape of a result.
 pub(super) type Stretched<'a, A, A2, E> = (ArrayView<'a, A, E>, ArrayView<'a, A2, E>);
 
-/// The operands of a pass, stretched to the shape of the result unless `behind` is `None`. See [`Pass::behind`].
+/// The operands of a pass, stretched to the shape of the result unless `behind` is `None`. See [`Planned`].
 pub(super) fn inputs<
     's,
     'a: 's,
@@ -150,8 +138,8 @@ pub(super) fn inputs<
     shape: &[usize],
     stretched: &'s mut Option<Stretched<'a, A, A2, E>>,
 ) -> Inputs<'s, (A, A2)> {
-    let Some(behind) = behind else { return Inputs::from((a.whole(), b.whole())) };
-    let batch = shape.len() - (a.base_ndim() + behind).max(b.base_ndim());
+    let Some(behind) = behind else { return Inputs::from((&*a.view, &*b.view)) };
+    let batch = shape.len() - (a.base + behind).max(b.base);
     let (a, b) = stretched.insert((stretch(a, shape, batch, behind), stretch(b, shape, batch, 0)));
     Inputs::from((&**a, &**b))
 }
@@ -163,9 +151,7 @@ fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
     batch: usize,
     behind: usize,
 ) -> ArrayView<'a, A, E> {
-    let mut whole = E::zeros(shape.len());
-    sizes_mut(&mut whole).copy_from_slice(shape);
-    let base = shape.len() - behind - operand.base_ndim();
+    let base = shape.len() - behind - operand.base;
     let places = (batch - operand.batch_shape().len()..batch).chain(base..);
-    place(operand.whole(), whole, places)
+    place(&operand.view, with_base(shape, &[]), places)
 }

@@ -161,12 +161,10 @@ impl<'s> Signature<'s> {
             parts.push(BatchShape::new(shape, shape.len())?);
         }
         let mut cores = self.cores(&parts)?;
-        for (operand, part) in parts.iter_mut().enumerate() {
-            let (expected, found) = (cores.bases[operand].len(), shapes[operand].len());
-            if found < expected {
-                return Err(base_axes(self.request(&parts), Some(operand), expected, found));
-            }
-            *part = BatchShape::new(shapes[operand], expected)?;
+        for (part, base) in parts.iter_mut().zip(&cores.bases) {
+            // `results_of` reports the first operand that has too few axes.
+            let Ok(split) = BatchShape::new(part.base(), base.len()) else { break };
+            *part = split;
         }
         let bases = self.results_of(&mut cores, &parts)?;
         let joint: IxDyn = joint_batch(&parts, &[])?;
@@ -189,12 +187,6 @@ impl<'s> Signature<'s> {
             let detail = format!("the number of results is {}, expected 1", self.results());
             return Err(self.request(parts).error(ErrorKind::ResultCount, detail));
         }
-        for (operand, part) in parts.iter().enumerate() {
-            let (expected, found) = (cores.bases[operand].len(), part.base().len());
-            if found != expected {
-                return Err(base_axes(self.request(parts), Some(operand), expected, found));
-            }
-        }
         Ok(self.results_of(&mut cores, parts)?.swap_remove(0))
     }
 
@@ -216,12 +208,18 @@ impl<'s> Signature<'s> {
         Ok(cores)
     }
 
-    /// The base shapes of the results, for operands whose bases have the right numbers of axes.
+    /// Checks the bases of the operands, and gives those of the results.
     fn results_of(
         &self,
         cores: &mut Cores<'s>,
         parts: &[BatchShape<'_>],
     ) -> Result<Vec<Vec<usize>>, BroadcastError> {
+        for (operand, part) in parts.iter().enumerate() {
+            let (expected, found) = (cores.bases[operand].len(), part.base().len());
+            if found != expected {
+                return Err(base_axes(self.request(parts), Some(operand), expected, found));
+            }
+        }
         // A size that is not the number in the signature comes before names with two sizes.
         let mut clash = None;
         for (operand, part) in parts.iter().enumerate() {

@@ -12,7 +12,7 @@ use crate::shape::{
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
-impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// The sum over every batch axis that broadcasting from `target` to this batch repeats. The base does not change.
     ///
     /// # Shapes
@@ -46,14 +46,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Equivalents
     /// PyTorch's autograd does this for NEML2's tensors; NEML2's `batch_sum(d)` sums over one axis.
     #[doc(alias = "batch_sum")]
-    pub fn sum_batch_to<T: TargetShape>(
+    pub fn sum_batch_to<T: TargetShape<Dim: DimAdd<B>>>(
         &self,
         target: T,
-    ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError>
-    where
-        A: Clone + Zero,
-        T::Dim: DimAdd<B>,
-    {
+    ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError> {
         let batch = sizes_only(&target, || request(self.shape()).to(target.for_message()))?;
         self.sum_to(sizes(&batch))
     }
@@ -82,15 +78,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As [`sum_batch_to`](Self::sum_batch_to).
-    pub fn sum_batch_to_match<A2, D2, B2>(
+    pub fn sum_batch_to_match<A2, D2: LessAxes<B2, Left: DimAdd<B>>, B2: Dimension>(
         &self,
         like: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A, WithBase<D2::Left, B>>, BroadcastError>
-    where
-        A: Clone + Zero,
-        D2: LessAxes<B2, Left: DimAdd<B>>,
-        B2: Dimension,
-    {
+    ) -> Result<Array<A, WithBase<D2::Left, B>>, BroadcastError> {
         self.sum_to(like.batch_shape())
     }
 
@@ -119,26 +110,20 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
-    pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
-    where
-        A: Clone + Zero,
-    {
-        let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base_ndim())?);
+    pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
+        let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
         let new = sums_to(part.batch(), to.batch(), || request(part))?;
-        check_base(to.base(), part.base(), || request(part).to(to.batch()), (0, part))?;
-        sum_into(Input::of(self.whole()), Output::of(out), &|axis| axis < new, &Accumulate, Serial);
+        check_base(to.base(), part.base(), &|| request(part).to(to.batch()), (0, part))?;
+        sum_into(Input::of(&self.view), Output::of(out), &|axis| axis < new, &Accumulate, Serial);
         Ok(())
     }
 
-    fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError>
-    where
-        A: Clone + Zero,
-    {
+    fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError> {
         let part = self.shape();
         let new = sums_to(part.batch(), batch, || request(part))?;
         let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(batch))?;
         // The bases are equal, so no base axis is summed.
-        Ok(sum_to_new(Input::of(self.whole()), result, &|axis| axis < new, Serial))
+        Ok(sum_to_new(Input::of(&self.view), result, &|axis| axis < new, Serial))
     }
 }
 

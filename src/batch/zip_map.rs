@@ -3,7 +3,7 @@
 use super::{Batch, BatchOf, JointBatch, JointBatch3, ResultBase, WithBase};
 use crate::error::BroadcastError;
 use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_of, sizes};
-use crate::view::{Bases, for_each_base};
+use crate::view::{Bases, for_each_base, par_for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
@@ -210,14 +210,95 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
 
     /// The bases, for reading.
     #[inline]
-    pub(super) fn bases(&self) -> Bases<'_, A, D, B> {
-        Bases::new(self.whole(), self.base_ndim())
+    fn bases(&self) -> Bases<'_, A, D, B> {
+        Bases::new(&self.view, self.base)
+    }
+}
+
+impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+    /// [`zip_map`](Self::zip_map) on several threads, which share the batch elements.
+    ///
+    /// # Shapes
+    /// As [`zip_map`](Self::zip_map).
+    ///
+    /// # Errors
+    /// As [`zip_map`](Self::zip_map).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (m, v) = (Array3::<f64>::ones((500, 3, 3)), Array2::<f64>::ones((1, 3)));
+    /// let times = |m: ArrayView2<f64>, v: ArrayView1<f64>, mut s: ArrayViewMut1<f64>| s.assign(&m.dot(&v));
+    /// let products = m.batch::<Ix2>()?.par_zip_map(&v.batch::<Ix1>()?, 3, times)?;
+    /// assert_eq!(products, Array2::from_elem((500, 3), 3.0));
+    /// let two = Array2::<f64>::ones((2, 3));
+    /// assert!(m.batch::<Ix2>()?.par_zip_map(&two.batch::<Ix1>()?, 3, times).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`zip_map`](Self::zip_map).
+    pub fn par_zip_map<A2: Sync, D2: LessAxes<B2>, B2: Dimension, T: ResultBase<R>, R: Dimension, O, F>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+        base: T,
+        f: F,
+    ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
+    where
+        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
+        O: Clone + Default + Send,
+        F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
+    {
+        let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
+        par_for_each_base(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
+        Ok(result)
+    }
+
+    /// [`zip_map_into`](Self::zip_map_into) on several threads, which share the batch elements.
+    ///
+    /// # Shapes
+    /// As [`zip_map_into`](Self::zip_map_into).
+    ///
+    /// # Errors
+    /// As [`zip_map_into`](Self::zip_map_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut0, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (x, y) = (Array2::<f64>::ones((500, 3)), Array1::<f64>::ones(3));
+    /// let (x, y) = (x.batch::<Ix1>()?, y.batch::<Ix1>()?);
+    /// let add = |x: ArrayView1<f64>, y: ArrayView1<f64>, mut s: ArrayViewMut0<f64>| s[()] += x.dot(&y);
+    /// let mut sums = Array1::ones(500);
+    /// x.par_zip_map_into(&y, &mut sums, add)?;
+    /// assert_eq!(sums, Array1::from_elem(500, 4.0));
+    /// assert!(x.par_zip_map_into(&y, &mut Array1::ones(3), add).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`zip_map_into`](Self::zip_map_into).
+    pub fn par_zip_map_into<A2: Sync, D2: Dimension, B2: Dimension, E: Dimension, R: Dimension, O: Send, F>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+        out: &mut ArrayRef<O, E>,
+        f: F,
+    ) -> Result<(), BroadcastError>
+    where
+        F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
+    {
+        let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
+        par_for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
+        Ok(())
     }
 }
 
 /// A result filled with the default, and its number of base axes.
 #[inline]
-pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
+fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
     parts: &[BatchShape<'_>],
     base: &impl ResultBase<R>,
 ) -> Result<(Array<O, W>, usize), BroadcastError> {
@@ -227,10 +308,7 @@ pub(super) fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
 
 /// The number of base axes of an array into which results are written: that of `R`, else what the batch leaves.
 #[inline]
-pub(super) fn base_of_out<R: Dimension>(
-    parts: &[BatchShape<'_>],
-    out: &[usize],
-) -> Result<usize, BroadcastError> {
+fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<usize, BroadcastError> {
     let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
     check_batches_into(parts, BatchShape::new(out, base)?)?;
     Ok(base)

@@ -49,28 +49,18 @@ impl<'s> BatchShape<'s> {
 ///
 /// # Errors
 /// `BaseSize`.
-#[inline]
 pub(crate) fn check_base(
     found: &[usize],
     expected: &[usize],
-    request: impl FnOnce() -> Request,
-    shown: (usize, BatchShape<'_>),
-) -> Result<(), BroadcastError> {
-    if found == expected { Ok(()) } else { Err(other_base(found, expected, request(), shown)) }
-}
-
-#[cold]
-fn other_base(
-    found: &[usize],
-    expected: &[usize],
-    request: Request,
+    request: &dyn Fn() -> Request,
     (position, shown): (usize, BatchShape<'_>),
-) -> BroadcastError {
-    let mut axis = 0;
-    while found[axis] == expected[axis] {
-        axis += 1;
+) -> Result<(), BroadcastError> {
+    for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
+        if size != expected {
+            return Err(base_size(request(), None, axis, [size, expected], shown.mark(position, axis)));
+        }
     }
-    base_size(request, None, axis, [found[axis], expected[axis]], shown.mark(position, axis))
+    Ok(())
 }
 
 /// The error of a wrong number of base axes, in an operand or the result.
@@ -122,11 +112,7 @@ fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
 
 #[cold]
 fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
-    let mut batches = Vec::new();
-    for shape in shapes {
-        batches.push(shape.batch());
-    }
-    batches
+    shapes.iter().map(|shape| shape.batch()).collect()
 }
 
 /// The joint batch shape, then the axes of `base`.
@@ -186,28 +172,18 @@ pub(crate) fn check_batches_into(
     shapes: &[BatchShape<'_>],
     out: BatchShape<'_>,
 ) -> Result<(), BroadcastError> {
-    for shape in shapes {
-        if !all_stretch_onto([shape.batch()], out.batch()) {
-            return Err(batches_into_error(shapes, out));
-        }
+    if all_stretch_onto(shapes.iter().map(|shape| shape.batch()), out.batch()) {
+        return Ok(());
     }
-    Ok(())
-}
-
-#[cold]
-fn batches_into_error(shapes: &[BatchShape<'_>], out: BatchShape<'_>) -> BroadcastError {
-    let joint: IxDyn = match joint_batch(shapes, &[]) {
-        Ok(joint) => joint,
-        Err(error) => return error,
-    };
+    let joint: IxDyn = joint_batch(shapes, &[])?;
     let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
     if out.batch().len() < joint.ndim() {
         // Counts the axes of the whole, as the message shows it.
-        return request.too_few_axes("array", joint.ndim() + out.base, out.shape.len());
+        return Err(request.too_few_axes("array", joint.ndim() + out.base, out.shape.len()));
     }
-    match first_clash(&batches(shapes), out.batch()) {
+    Err(match first_clash(&batches(shapes), out.batch()) {
         Some((axis, sizes, operand)) => request.incompatible(axis, sizes, [operand, shapes.len()]),
         // Not reached: the array exists, so its shape does not overflow.
         None => request.overflow(out.shape),
-    }
+    })
 }
