@@ -1,6 +1,6 @@
 //! The fused operations.
 
-use super::pass::{Pass, Stretched, inputs};
+use super::pass::{Pass, Stretched};
 use super::{BaseOp, Batch, JointBatch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{BatchShape, LessAxes, check_base, check_batches_into, result_of, sizes};
@@ -56,7 +56,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (base, pass, behind) = op.plan(&shapes)?;
         let result = result_of(&shapes, sizes(&base))?;
         let mut stretched: Option<Stretched<A, A2, WithBase<JointBatch<D, B, D2, B2>, P::Base>>> = None;
-        let inputs = inputs(self, other, behind, result.shape(), &mut stretched);
+        let inputs = self.inputs(other, behind, result.shape(), &mut stretched);
         Ok(pass.to_new(inputs, result))
     }
 
@@ -105,7 +105,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (base, pass, behind) = op.plan(&shapes)?;
         check_out(&shapes, sizes(&base), out.shape())?;
         let mut stretched = None::<Stretched<A, A2, E>>;
-        let inputs = inputs(self, other, behind, out.shape(), &mut stretched);
+        let inputs = self.inputs(other, behind, out.shape(), &mut stretched);
         pass.write(inputs, out);
         Ok(())
     }
@@ -147,7 +147,7 @@ impl<A: Send + Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (base, pass, behind) = op.plan(&shapes)?;
         let result = result_of(&shapes, sizes(&base))?;
         let mut stretched: Option<Stretched<A, A2, WithBase<JointBatch<D, B, D2, B2>, P::Base>>> = None;
-        let inputs = inputs(self, other, behind, result.shape(), &mut stretched);
+        let inputs = self.inputs(other, behind, result.shape(), &mut stretched);
         Ok(pass.par_to_new(inputs, result))
     }
 
@@ -188,7 +188,7 @@ impl<A: Send + Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (base, pass, behind) = op.plan(&shapes)?;
         check_out(&shapes, sizes(&base), out.shape())?;
         let mut stretched = None::<Stretched<A, A2, E>>;
-        let inputs = inputs(self, other, behind, out.shape(), &mut stretched);
+        let inputs = self.inputs(other, behind, out.shape(), &mut stretched);
         pass.par_write(inputs, out);
         Ok(())
     }

@@ -35,7 +35,7 @@ impl<'s> Cores<'s> {
         while let Ok((token, from, after)) = token(text.as_bytes(), at) {
             at = after;
             match token {
-                Token::Dim { end } => {
+                Token::Dim(end) => {
                     let text = &text[from..end];
                     let symbol = *indices.or_insert(text, symbols.len());
                     if symbol == symbols.len() {
@@ -73,16 +73,19 @@ impl<'s> Cores<'s> {
     pub(super) fn leave_out_missing(&mut self, parts: &[BatchShape<'_>]) {
         let mut missing = vec![false; self.symbols.len()];
         for (base, part) in self.bases.iter_mut().zip(parts) {
-            base.retain(|axis| !missing[axis.symbol]);
+            leave_out(base, &missing);
             while base.len() > part.base().len() {
-                let Some(optional) = base.iter().find(|axis| axis.optional) else { break };
-                let symbol = optional.symbol;
-                missing[symbol] = true;
-                base.retain(|axis| axis.symbol != symbol);
+                let Some(first) = base.iter().find(|axis| axis.optional) else { break };
+                missing[first.symbol] = true;
+                leave_out(base, &missing);
             }
         }
         for base in &mut self.bases {
-            base.retain(|axis| !missing[axis.symbol]);
+            leave_out(base, &missing);
         }
     }
+}
+
+fn leave_out(base: &mut Vec<CoreAxis>, missing: &[bool]) {
+    base.retain(|axis| !missing[axis.symbol]);
 }

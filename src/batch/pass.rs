@@ -7,7 +7,7 @@ use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Inputs, Output, Visit};
 use crate::kernel::product::{products_into, products_to_new};
 use crate::kernel::threads::{Serial, Threads};
-use crate::shape::with_base;
+use crate::shape::sizes_mut;
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
 
@@ -63,10 +63,12 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Elementwise<
 }
 
 impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for Elementwise<F> {
+    #[inline]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E> {
         to_new(result, &inputs, self)
     }
 
+    #[inline]
     fn write<E: Dimension>(mut self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>) {
         each(out, &inputs, &mut self);
     }
@@ -94,10 +96,12 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for E
 pub(super) struct Product(pub(super) [usize; 3]);
 
 impl<T: LinalgScalar> Pass<T, T, T> for Product {
+    #[inline]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E> {
         products_to_new(result, inputs, self.0, Serial)
     }
 
+    #[inline]
     fn write<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, E>) {
         products_into(Output::of(out), inputs, self.0, Serial);
     }
@@ -120,38 +124,31 @@ impl<T: LinalgScalar> Pass<T, T, T> for Product {
 /// Operands that are stretched to the shape of a result.
 pub(super) type Stretched<'a, A, A2, E> = (ArrayView<'a, A, E>, ArrayView<'a, A2, E>);
 
-/// The operands of a pass, stretched to the shape of the result unless `behind` is `None`. See [`Planned`].
-pub(super) fn inputs<
-    's,
-    'a: 's,
-    A,
-    A2,
-    D: Dimension,
-    B: Dimension,
-    D2: Dimension,
-    B2: Dimension,
-    E: Dimension,
->(
-    a: &'a Batch<'_, A, D, B>,
-    b: &'a Batch<'_, A2, D2, B2>,
-    behind: Option<usize>,
-    shape: &[usize],
-    stretched: &'s mut Option<Stretched<'a, A, A2, E>>,
-) -> Inputs<'s, (A, A2)> {
-    let Some(behind) = behind else { return Inputs::from((&*a.view, &*b.view)) };
-    let batch = shape.len() - (a.base + behind).max(b.base);
-    let (a, b) = stretched.insert((stretch(a, shape, batch, behind), stretch(b, shape, batch, 0)));
-    Inputs::from((&**a, &**b))
-}
+impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+    /// The operands of a pass, stretched to the shape of the result unless `behind` is `None`. See [`Planned`].
+    #[inline]
+    pub(super) fn inputs<'s, 'a: 's, A2, D2: Dimension, B2: Dimension, E: Dimension>(
+        &'a self,
+        other: &'a Batch<'_, A2, D2, B2>,
+        behind: Option<usize>,
+        shape: &[usize],
+        stretched: &'s mut Option<Stretched<'a, A, A2, E>>,
+    ) -> Inputs<'s, (A, A2)> {
+        let Some(behind) = behind else { return Inputs::from((&*self.view, &*other.view)) };
+        let batch = shape.len() - (self.base + behind).max(other.base);
+        let both = (self.placed(shape, batch, behind), other.placed(shape, batch, 0));
+        let (a, b) = stretched.insert(both);
+        Inputs::from((&**a, &**b))
+    }
 
-/// One operand, with its batch aligned at the right of the first `batch` axes and its base before the last `behind` axes.
-fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
-    operand: &'a Batch<'_, A, D, B>,
-    shape: &[usize],
-    batch: usize,
-    behind: usize,
-) -> ArrayView<'a, A, E> {
-    let base = shape.len() - behind - operand.base;
-    let places = (batch - operand.batch_shape().len()..batch).chain(base..);
-    place(&operand.view, with_base(shape, &[]), places)
+    /// The view stretched to `shape`, its batch aligned at the right of the first `batch` axes and its base before the last
+    /// `behind` axes.
+    #[inline]
+    fn placed<E: Dimension>(&self, shape: &[usize], batch: usize, behind: usize) -> ArrayView<'_, A, E> {
+        let base = shape.len() - behind - self.base;
+        let places = (batch - self.batch_shape().len()..batch).chain(base..);
+        let mut whole = E::zeros(shape.len());
+        sizes_mut(&mut whole).copy_from_slice(shape);
+        place(&self.view, whole, places)
+    }
 }

@@ -6,10 +6,8 @@ use crate::error::TextFault;
 pub(super) enum Token {
     Open,
     Close,
-    /// A name or a size, up to byte `end`. `?` follows if it is optional.
-    Dim {
-        end: usize,
-    },
+    /// A name or a size, and its end. `?` follows if it is optional.
+    Dim(usize),
     Comma,
     Arrow,
     End,
@@ -39,7 +37,7 @@ pub(super) const fn token(text: &[u8], mut at: usize) -> Result<(Token, usize, u
                 }
             }
             let optional = end < text.len() && text[end] == b'?';
-            (Token::Dim { end }, at, if optional { end + 1 } else { end })
+            (Token::Dim(end), at, if optional { end + 1 } else { end })
         }
         _ => return Err((at, "(, ), a name, a size, a comma or ->")),
     })
@@ -83,7 +81,7 @@ pub(super) const fn check(text: &[u8]) -> Result<[usize; 2], TextFault> {
         at = after;
         next = match (next, token) {
             (Next::Base, Token::Open) => Next::FirstDim,
-            (Next::FirstDim | Next::Dim, Token::Dim { .. }) => Next::AfterDim,
+            (Next::FirstDim | Next::Dim, Token::Dim(_)) => Next::AfterDim,
             (Next::AfterDim, Token::Comma) => Next::Dim,
             (Next::FirstDim | Next::AfterDim, Token::Close) => {
                 counts[side] += 1;

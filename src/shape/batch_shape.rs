@@ -22,8 +22,7 @@ impl<'s> BatchShape<'s> {
     #[inline]
     pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self, BroadcastError> {
         if shape.len() < base {
-            let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
-            return Err(request.too_few_axes("array", base, shape.len()));
+            return Err(too_short(shape, base));
         }
         Ok(Self { shape, base })
     }
@@ -42,6 +41,12 @@ impl<'s> BatchShape<'s> {
     pub(crate) fn mark(self, position: usize, axis: usize) -> Mark {
         Mark::Shape(position, self.batch().len() + axis)
     }
+}
+
+#[cold]
+fn too_short(shape: &[usize], base: usize) -> BroadcastError {
+    let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
+    request.too_few_axes("array", base, shape.len())
 }
 
 /// Checks that the base of a result is the one that is expected, which has as many axes. `shown` is a shape of the request
