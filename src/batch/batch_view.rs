@@ -71,8 +71,9 @@ impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
     where
         D: LessAxes<B>,
     {
-        BatchShape::new(view.shape(), B::AXES)?;
-        Ok(Self { view, base: B::AXES, rank: PhantomData })
+        let base = B::default().ndim();
+        BatchShape::new(view.shape(), base)?;
+        Ok(Self { view, base, rank: PhantomData })
     }
 }
 

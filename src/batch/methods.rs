@@ -14,7 +14,6 @@ macro_rules! methods {
     ($($(#[$doc:meta])* pub fn $name:ident; $(#[$into_doc:meta])* pub fn $name_into:ident => $Op:ident;)*) => {
         impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
             $(#[$doc])*
-            #[inline]
             pub fn $name<A2, D2: LessAxes<B2>, B2: Dimension>(
                 &self,
                 other: &Batch<'_, A2, D2, B2>,
@@ -27,7 +26,6 @@ macro_rules! methods {
             }
 
             $(#[$into_doc])*
-            #[inline]
             pub fn $name_into<A2, D2: Dimension, B2: Dimension, E: Dimension>(
                 &self,
                 other: &Batch<'_, A2, D2, B2>,

@@ -209,7 +209,6 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     }
 
     /// The bases, for reading.
-    #[inline]
     fn bases(&self) -> Bases<'_, A, D, B> {
         Bases::new(&self.view, self.base)
     }
@@ -297,7 +296,6 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
 }
 
 /// A result filled with the default, and its number of base axes.
-#[inline]
 fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
     parts: &[BatchShape<'_>],
     base: &impl ResultBase<R>,
@@ -307,7 +305,6 @@ fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
 }
 
 /// The number of base axes of an array into which results are written: that of `R`, else what the batch leaves.
-#[inline]
 fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<usize, BroadcastError> {
     let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
     check_batches_into(parts, BatchShape::new(out, base)?)?;
