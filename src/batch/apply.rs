@@ -13,7 +13,7 @@ pub(super) type Applied<P, A, D, B, A2, D2, B2> = Array<
 >;
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
-    /// An operation of [`base_op`] on each pair of bases, with the batches broadcast.
+    /// An operation of [`base_op`](crate::base_op) on each pair of bases, with the batches broadcast.
     ///
     /// [`add`](Self::add), [`matvec`](Self::matvec) and the others are `apply` with that operation. Use `apply` in code
     /// that is generic over the operation, or beside [`apply_into`](Self::apply_into) and its parallel forms.

@@ -7,7 +7,7 @@ use crate::shape::{BatchShape, joint_base};
 use core::ops::Mul;
 use ndarray::{DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
-/// Operations on bases, as values for [`Batch::apply`] and its siblings.
+/// Operations on bases, as values for [`Batch::apply`](crate::Batch::apply) and its siblings.
 ///
 /// | operation | bases | elements |
 /// |---|---|---|
@@ -82,7 +82,7 @@ pub mod base_op {
 /// An operation of [`base_op`] between bases of dimension types `B` and `B2`, with elements `A` and `A2`.
 ///
 /// Sealed; implemented for the operations of [`base_op`]. For an operation of your own, pass a closure to
-/// [`Batch::zip_map`].
+/// [`Batch::zip_map`](crate::Batch::zip_map).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not defined between bases `{B}` of `{A}` and `{B2}` of `{A2}`",
     label = "the numbers of base axes, or the element types, do not fit the operation",

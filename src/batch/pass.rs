@@ -11,8 +11,8 @@ use crate::shape::sizes_mut;
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
 
-/// The base of a result, and the pass that computes it. If the pass needs operands that are stretched to the result's shape,
-/// also the number of the result's base axes behind those of the first operand.
+/// The base of a result, and the pass that computes it. If the pass needs operands that are stretched to the result's
+/// shape, also the number of the result's base axes behind those of the first operand.
 pub(super) type Planned<B, P> = Result<(B, P, Option<usize>), BroadcastError>;
 
 /// A pass over operands whose shapes were checked, with elements `A` and `A2`, that makes elements `T`.
@@ -141,8 +141,8 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         Inputs::from((&**a, &**b))
     }
 
-    /// The view stretched to `shape`, its batch aligned at the right of the first `batch` axes and its base before the last
-    /// `behind` axes.
+    /// The view stretched to `shape`, its batch aligned at the right of the first `batch` axes and its base before the
+    /// last `behind` axes.
     #[inline]
     fn placed<E: Dimension>(&self, shape: &[usize], batch: usize, behind: usize) -> ArrayView<'_, A, E> {
         let base = shape.len() - behind - self.base;

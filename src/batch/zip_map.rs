@@ -296,6 +296,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
 }
 
 /// A result filled with the default, and its number of base axes.
+#[inline]
 fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
     parts: &[BatchShape<'_>],
     base: &impl ResultBase<R>,

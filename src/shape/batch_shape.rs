@@ -49,8 +49,8 @@ fn too_short(shape: &[usize], base: usize) -> BroadcastError {
     request.too_few_axes("array", base, shape.len())
 }
 
-/// Checks that the base of a result is the one that is expected, which has as many axes. `shown` is a shape of the request
-/// that has a base, and its position.
+/// Checks that the base of a result is the one that is expected, which has as many axes. `shown` is a shape of the
+/// request that has a base, and its position.
 ///
 /// # Errors
 /// `BaseSize`.
@@ -124,7 +124,8 @@ fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
 ///
 /// # Errors
 /// `Incompatible` where an axis has two sizes that are not 1.
-#[inline]
+// Else it is a call with copies of unknown length, a tenth of a small operation.
+#[inline(always)]
 pub(crate) fn joint_batch<W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],
