@@ -71,13 +71,21 @@ impl<'s> Cores<'s> {
     /// Leaves out optional names, the first ones first, until the operands have enough base axes. A name that is
     /// missing somewhere is missing everywhere.
     pub(super) fn leave_out_missing(&mut self, parts: &[BatchShape<'_>]) {
-        let mut missing = vec![false; self.symbols.len()];
+        let (mut missing, mut times) = (vec![false; self.symbols.len()], vec![0; self.symbols.len()]);
         for (base, part) in self.bases.iter_mut().zip(parts) {
             leave_out(base, &missing);
-            while base.len() > part.base().len() {
-                let Some(first) = base.iter().find(|axis| axis.optional) else { break };
-                missing[first.symbol] = true;
-                leave_out(base, &missing);
+            for axis in &*base {
+                times[axis.symbol] += 1;
+            }
+            let mut left = base.len();
+            for axis in &*base {
+                if axis.optional && left > part.base().len() {
+                    missing[axis.symbol] = true;
+                    left -= take(&mut times[axis.symbol]);
+                }
+            }
+            for axis in &*base {
+                times[axis.symbol] = 0;
             }
         }
         for base in &mut self.bases {
