@@ -1,18 +1,19 @@
-//! The fused operations as methods.
+//! The fused operations.
 
-use super::{BaseOp, Batch, JointBatch, WithBase, base_op};
+use super::pass::{Pass, Stretched};
+use super::{BaseOp, Batch, JointBatch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{BatchShape, LessAxes, check_batches_into, result_of, sizes};
+use crate::shape::{BatchShape, LessAxes, check_base, check_batches_into, result_of, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// The result of an operation `P` on two batches.
-type Applied<P, A, D, B, A2, D2, B2> = Array<
+pub(super) type Applied<P, A, D, B, A2, D2, B2> = Array<
     <P as BaseOp<A, A2, B, B2>>::Output,
     WithBase<JointBatch<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2>>::Base>,
 >;
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
-    /// An operation of [`base_op`] on each pair of bases, with the batches broadcast.
+    /// An operation of [`base_op`](crate::base_op) on each pair of bases, with the batches broadcast.
     ///
     /// [`add`](Self::add), [`matvec`](Self::matvec) and the others are `apply` with that operation. Use `apply` in code
     /// that is generic over the operation, or beside [`apply_into`](Self::apply_into) and its parallel forms.
@@ -43,20 +44,20 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// Those of the operation's method, such as [`add`](Self::add).
-    pub fn apply<P, A2, D2, B2>(
+    pub fn apply<P: BaseOp<A, A2, B, B2>, A2, D2: LessAxes<B2>, B2: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
     ) -> Result<Applied<P, A, D, B, A2, D2, B2>, BroadcastError>
     where
-        P: BaseOp<A, A2, B, B2>,
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
-        D2: LessAxes<B2>,
-        B2: Dimension,
     {
         let shapes = [self.shape(), other.shape()];
-        let base = op.base(&shapes)?;
-        Ok(op.to_new(self, other, result_of(&shapes, sizes(&base))?))
+        let (base, pass, behind) = op.plan(&shapes)?;
+        let result = result_of(&shapes, sizes(&base))?;
+        let mut stretched: Option<Stretched<A, A2, WithBase<JointBatch<D, B, D2, B2>, P::Base>>> = None;
+        let inputs = self.inputs(other, behind, result.shape(), &mut stretched);
+        Ok(pass.to_new(inputs, result))
     }
 
     /// [`apply`](Self::apply) into an existing array, whose elements are overwritten.
@@ -94,296 +95,108 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `out=` in NumPy and PyTorch.
-    pub fn apply_into<P, A2, D2, B2, E>(
+    pub fn apply_into<P: BaseOp<A, A2, B, B2>, A2, D2: Dimension, B2: Dimension, E: Dimension>(
+        &self,
+        op: P,
+        other: &Batch<'_, A2, D2, B2>,
+        out: &mut ArrayRef<P::Output, E>,
+    ) -> Result<(), BroadcastError> {
+        let shapes = [self.shape(), other.shape()];
+        let (base, pass, behind) = op.plan(&shapes)?;
+        check_out(&shapes, sizes(&base), out.shape())?;
+        let mut stretched = None::<Stretched<A, A2, E>>;
+        let inputs = self.inputs(other, behind, out.shape(), &mut stretched);
+        pass.write(inputs, out);
+        Ok(())
+    }
+}
+
+impl<A: Send + Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+    /// [`apply`](Self::apply) on several threads, which share the batch elements. The result has the same bits.
+    ///
+    /// # Shapes
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array2, Array3, Ix1, Ix2};
+    /// use ndarray_broadcast::{base_op, prelude::*};
+    ///
+    /// let (m, v) = (Array3::<f64>::ones((500, 30, 30)), Array2::<f64>::ones((1, 30)));
+    /// let products = m.batch::<Ix2>()?.par_apply(base_op::MatVec, &v.batch::<Ix1>()?)?;
+    /// assert_eq!(products, Array2::from_elem((500, 30), 30.0));
+    /// let two = Array2::<f64>::ones((2, 30));
+    /// assert!(m.batch::<Ix2>()?.par_apply(base_op::MatVec, &two.batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As the method of the operation; PyTorch uses several threads by default.
+    pub fn par_apply<P: BaseOp<A, A2, B, B2, Output: Send>, A2: Sync, D2: LessAxes<B2>, B2: Dimension>(
+        &self,
+        op: P,
+        other: &Batch<'_, A2, D2, B2>,
+    ) -> Result<Array<P::Output, WithBase<JointBatch<D, B, D2, B2>, P::Base>>, BroadcastError>
+    where
+        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
+    {
+        let shapes = [self.shape(), other.shape()];
+        let (base, pass, behind) = op.plan(&shapes)?;
+        let result = result_of(&shapes, sizes(&base))?;
+        let mut stretched: Option<Stretched<A, A2, WithBase<JointBatch<D, B, D2, B2>, P::Base>>> = None;
+        let inputs = self.inputs(other, behind, result.shape(), &mut stretched);
+        Ok(pass.par_to_new(inputs, result))
+    }
+
+    /// [`apply_into`](Self::apply_into) on several threads, which share the batch elements.
+    ///
+    /// # Shapes
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array1, Array2, Ix1};
+    /// use ndarray_broadcast::{base_op, prelude::*};
+    ///
+    /// let (x, y) = (Array2::<f64>::ones((500, 3)), Array1::<f64>::ones(3));
+    /// let (x, y) = (x.batch::<Ix1>()?, y.batch::<Ix1>()?);
+    /// let mut sums = Array2::zeros((500, 3));
+    /// x.par_apply_into(base_op::Add, &y, &mut sums)?;
+    /// assert_eq!(sums, Array2::from_elem((500, 3), 2.0));
+    /// assert!(x.par_apply_into(base_op::Add, &y, &mut Array2::zeros((3, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`par_apply`](Self::par_apply), with `out=`.
+    pub fn par_apply_into<P, A2: Sync, D2: Dimension, B2: Dimension, E: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
         out: &mut ArrayRef<P::Output, E>,
     ) -> Result<(), BroadcastError>
     where
-        P: BaseOp<A, A2, B, B2>,
-        D2: Dimension,
-        B2: Dimension,
-        E: Dimension,
+        P: BaseOp<A, A2, B, B2, Output: Send>,
     {
         let shapes = [self.shape(), other.shape()];
-        check_out(&shapes, sizes(&op.base(&shapes)?), out.shape())?;
-        op.into(self, other, out);
+        let (base, pass, behind) = op.plan(&shapes)?;
+        check_out(&shapes, sizes(&base), out.shape())?;
+        let mut stretched = None::<Stretched<A, A2, E>>;
+        let inputs = self.inputs(other, behind, out.shape(), &mut stretched);
+        pass.par_write(inputs, out);
         Ok(())
     }
 }
 
 /// Checks the shape of an array into which results with base `base` are written.
-pub(super) fn check_out(
-    shapes: &[BatchShape<'_>; 2],
-    base: &[usize],
-    out: &[usize],
-) -> Result<(), BroadcastError> {
+fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Result<(), BroadcastError> {
     let to = BatchShape::new(out, base.len())?;
     check_batches_into(shapes, to)?;
-    BatchShape::new(base, base.len())?.check_base(
-        to,
-        || Request::new(&operation::BATCH_INTO, shapes).to(&to),
-        (2, to),
-    )
-}
-
-/// A method for each operation.
-macro_rules! methods {
-    ($($(#[$doc:meta])* pub fn $name:ident => $Op:ident;)*) => {
-        impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
-            $(#[$doc])*
-            #[inline]
-            pub fn $name<A2, D2, B2>(
-                &self,
-                other: &Batch<'_, A2, D2, B2>,
-            ) -> Result<Applied<base_op::$Op, A, D, B, A2, D2, B2>, BroadcastError>
-            where
-                base_op::$Op: BaseOp<A, A2, B, B2>,
-                D: LessAxes<
-                    B,
-                    Left: DimMax<D2::Left, Output: DimAdd<<base_op::$Op as BaseOp<A, A2, B, B2>>::Base>>,
-                >,
-                D2: LessAxes<B2>,
-                B2: Dimension,
-            {
-                self.apply(base_op::$Op, other)
-            }
-        )*}
-    };
-}
-methods! {
-    /// Sums, element by element.
-    ///
-    /// # Shapes
-    /// Batch shapes are aligned at their last axes and broadcast, and separately so are base shapes:
-    /// `(5; 3, 3)` and `(2, 1; 3)` give `(2, 5; 3, 3)`.
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// // the whole shapes would broadcast too, but with another meaning
-    /// let (a, b) = (array![[[1, 2]], [[3, 4]]], array![[10, 20], [30, 40]]); // (2, 1; 2) and (2; 2)
-    /// let sums = a.batch::<Ix1>()?.add(&b.batch::<Ix1>()?)?;
-    /// assert_eq!(sums, array![[[11, 22], [31, 42]], [[13, 24], [33, 44]]]);
-    /// assert_eq!(
-    ///     b.batch::<Ix1>()?.add(&array![1, 2, 3].batch::<Ix1>()?).unwrap_err().to_string(),
-    ///     "cannot broadcast base shapes [2] of (2; 2) and [3] of (; 3) together: \
-    ///      base axis 0 has sizes 2 and 3, expected equal sizes or 1",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 needs equal bases. To check for equal bases, compare `base_shape()`.
-    pub fn add => Add;
-
-    /// Differences, element by element.
-    ///
-    /// # Shapes
-    /// As [`add`](Self::add).
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b) = (array![[1, 2], [3, 4]], array![10, 20]);
-    /// assert_eq!(a.batch::<Ix1>()?.sub(&b.batch::<Ix1>()?)?, array![[-9, -18], [-7, -16]]);
-    /// assert!(a.batch::<Ix1>()?.sub(&array![1, 2, 3].batch::<Ix1>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `a - b` of NEML2's tensors.
-    pub fn sub => Sub;
-
-    /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
-    ///
-    /// # Shapes
-    /// As [`add`](Self::add).
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Ix0, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (scale, v) = (array![[2.0], [3.0]], array![[1.0, 2.0, 4.0]]); // (2, 1;) and (1; 3)
-    /// let scaled = scale.batch::<Ix0>()?.mul(&v.batch::<Ix1>()?)?;
-    /// assert_eq!(scaled, array![[[2.0, 4.0, 8.0]], [[3.0, 6.0, 12.0]]]);
-    /// assert!(array![1.0, 2.0].batch::<Ix0>()?.mul(&array![1.0, 2.0, 3.0].batch::<Ix0>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `a * b` of NEML2's `Scalar` with its other tensors.
-    pub fn mul => Mul;
-
-    /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
-    ///
-    /// # Shapes
-    /// As [`add`](Self::add).
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Ix0, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (v, scale) = (array![[1.0, 2.0], [6.0, 8.0]], array![1.0, 2.0]);
-    /// assert_eq!(v.batch::<Ix1>()?.div(&scale.batch::<Ix0>()?)?, array![[1.0, 2.0], [3.0, 4.0]]);
-    /// assert!(v.batch::<Ix1>()?.div(&array![1.0, 2.0, 3.0].batch::<Ix0>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `a / b` of NEML2's tensors with its `Scalar`.
-    pub fn div => Div;
-
-    /// Matrices times vectors: `(m,n),(n)->(m)`.
-    ///
-    /// # Shapes
-    /// `(2; 6, 6)` and `(1000, 2; 6)` give `(1000, 2; 6)`. A sum of no terms is zero.
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Array3, Ix1, Ix2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (c, strain) = (Array3::<f64>::ones((2, 6, 6)), Array3::<f64>::ones((1000, 2, 6)));
-    /// let stress = c.batch::<Ix2>()?.matvec(&strain.batch::<Ix1>()?)?;
-    /// assert_eq!(stress, Array3::from_elem((1000, 2, 6), 6.0));
-    /// let five = Array2::<f64>::ones((2, 5));
-    /// assert_eq!(
-    ///     c.batch::<Ix2>()?.matvec(&five.batch::<Ix1>()?).unwrap_err().to_string(),
-    ///     "cannot apply (m,n),(n)->(m) to (2; 6, 6) and (2; 5): \
-    ///      n is 6 at base axis 1 of operand 0 and 5 at base axis 0 of operand 1",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    /// Bases with other numbers of axes do not compile:
-    /// ```compile_fail,E0277
-    /// # use ndarray::{array, Ix1};
-    /// # use ndarray_broadcast::prelude::*;
-    /// let v = array![1.0, 2.0];
-    /// v.batch::<Ix1>().unwrap().matvec(&v.batch::<Ix1>().unwrap()).unwrap();
-    /// ```
-    ///
-    /// # Equivalents
-    /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
-    /// `torch.einsum("...mn,...n->...m", c, strain)`.
-    pub fn matvec => MatVec;
-
-    /// Vectors times matrices: `(n),(n,m)->(m)`.
-    ///
-    /// # Shapes
-    /// `(1000, 2; 3)` and `(2; 3, 4)` give `(1000, 2; 4)`. A sum of no terms is zero.
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Ix1, Ix2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (v, m) = (array![[1, 0], [0, 1]], array![[1, 2, 3], [4, 5, 6]]);
-    /// assert_eq!(v.batch::<Ix1>()?.vecmat(&m.batch::<Ix2>()?)?, array![[1, 2, 3], [4, 5, 6]]);
-    /// assert!(v.batch::<Ix1>()?.vecmat(&m.t().batch::<Ix2>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `numpy.vecmat(v, m)`, without its conjugation.
-    pub fn vecmat => VecMat;
-
-    /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
-    ///
-    /// # Shapes
-    /// `(5, 1; 2, 3)` and `(4; 3, 6)` give `(5, 4; 2, 6)`. A sum of no terms is zero.
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array4, Array3, Ix2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b) = (Array4::<f64>::ones((5, 1, 2, 3)), Array3::<f64>::ones((4, 3, 6)));
-    /// let products: Array4<f64> = a.batch::<Ix2>()?.matmul(&b.batch::<Ix2>()?)?;
-    /// assert_eq!(products, Array4::from_elem((5, 4, 2, 6), 3.0));
-    /// assert!(b.batch::<Ix2>()?.matmul(&a.batch::<Ix2>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
-    pub fn matmul => MatMul;
-
-    /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
-    ///
-    /// # Shapes
-    /// `(1000, 2; 6)` and `(2; 6)` give `(1000, 2;)`. A sum of no terms is zero.
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array1, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b) = (array![[1, 2], [3, 4]], array![10, 1]);
-    /// let inner: Array1<i32> = a.batch::<Ix1>()?.inner(&b.batch::<Ix1>()?)?;
-    /// assert_eq!(inner, array![12, 34]);
-    /// assert!(a.batch::<Ix1>()?.inner(&array![1].batch::<Ix1>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
-    pub fn inner => Inner;
-
-    /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.
-    ///
-    /// # Shapes
-    /// `(5, 1; 3)` and `(2; 4)` give `(5, 2; 3, 4)`.
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array3, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b) = (array![[1, 2], [3, 4]], array![1, 10, 100]);
-    /// let outer: Array3<i32> = a.batch::<Ix1>()?.outer(&b.batch::<Ix1>()?)?;
-    /// assert_eq!(outer, array![[[1, 10, 100], [2, 20, 200]], [[3, 30, 300], [4, 40, 400]]]);
-    /// let three = array![[1], [2], [3]];
-    /// assert!(a.batch::<Ix1>()?.outer(&three.batch::<Ix1>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `a.outer(b)` of NEML2's vectors; `numpy.linalg.outer` for each batch element;
-    /// `torch.einsum("...m,...n->...mn", a, b)`.
-    pub fn outer => Outer;
+    check_base(to.base(), base, &|| Request::new(&operation::BATCH_INTO, shapes).to(&to), (2, to))
 }

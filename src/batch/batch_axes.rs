@@ -34,20 +34,9 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
     label = "expected `Ix0` to `Ix6`",
     note = "where the number of base axes is only known at run time, use `batch_dyn(k)`"
 )]
-pub trait BaseRank: Dimension + Sealed {
-    /// The number.
-    #[doc(hidden)]
-    const AXES: usize;
-}
+pub trait BaseRank: Dimension + Sealed {}
 
-macro_rules! ranks {
-    ($($n:literal)*) => {$(
-        impl BaseRank for Dim<[Ix; $n]> {
-            const AXES: usize = $n;
-        }
-    )*};
-}
-ranks!(0 1 2 3 4 5 6);
+impl<const N: usize> BaseRank for Dim<[Ix; N]> where Self: Dimension {}
 
 /// Splitting the axes of an array into batch and base, on every kind of array.
 ///

@@ -3,7 +3,7 @@
 use super::{Batch, JointBatch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, JoinDims, LessAxes, joint_batch, sizes, stretched_batch};
+use crate::shape::{BatchShape, JoinDims, LessAxes, joint_batch, sizes};
 use alloc::vec::Vec;
 use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 
@@ -41,15 +41,11 @@ use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 /// NEML2 `utils::broadcast_batch_dim` and `batch_expand_as`; `torch.vmap` and NumPy's generalised ufuncs do it
 /// internally. `numpy.broadcast_arrays` would align the bases too, so (6; 6, 6) and (6; 6) mean something else there.
 #[inline]
-pub fn batch_broadcast<'a, 'b, A, D, B, A2, D2, B2>(
+pub fn batch_broadcast<'a, 'b, A, D: LessAxes<B>, B: Dimension, A2, D2: LessAxes<B2>, B2: Dimension>(
     a: &Batch<'a, A, D, B>,
     b: &Batch<'b, A2, D2, B2>,
 ) -> Result<BatchPair<'a, 'b, A, D, B, A2, D2, B2>, BroadcastError>
 where
-    D: LessAxes<B>,
-    D2: LessAxes<B2>,
-    B: Dimension,
-    B2: Dimension,
     D::Left: DimMax<D2::Left>,
     JointBatch<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
 {
@@ -90,20 +86,16 @@ pub fn can_batch_broadcast<A, D: Dimension, B: Dimension, A2, D2: Dimension, B2:
     a: &Batch<'_, A, D, B>,
     b: &Batch<'_, A2, D2, B2>,
 ) -> bool {
-    let shapes = [a.shape(), b.shape()];
-    joint_batch::<IxDyn>(&shapes).is_ok_and(|joint| {
-        shapes.iter().all(|&shape| stretched_to::<IxDyn>(sizes(&joint), shape, &shapes).is_ok())
+    joint_batch::<IxDyn>(&[a.shape(), b.shape()], &[]).is_ok_and(|joint| {
+        a.stretched::<IxDyn>(sizes(&joint)).is_some() && b.stretched::<IxDyn>(sizes(&joint)).is_some()
     })
 }
 
-/// The shape of one operand, with its batch stretched to the joint batch.
-#[inline]
-fn stretched_to<W: Dimension>(
-    joint: &[usize],
-    shape: BatchShape<'_>,
-    shapes: &[BatchShape<'_>],
-) -> Result<W, BroadcastError> {
-    stretched_batch(joint, shape, || Request::new(&operation::BATCHES_TOGETHER, shapes))
+/// The error of an operand that overflows if its batch is stretched to `joint`.
+#[cold]
+fn overflow(joint: &[usize], operand: usize, shapes: &[BatchShape<'_>]) -> BroadcastError {
+    let request = Request::new(&operation::BATCHES_TOGETHER, shapes);
+    request.overflow(&[joint, shapes[operand].base()].concat())
 }
 
 /// One operand: a reference to a [`Batch`].
@@ -121,7 +113,7 @@ pub trait BatchOperand: Sealed {
     fn batch_and_base(&self) -> BatchShape<'_>;
 
     #[doc(hidden)]
-    fn stretch<W: Dimension>(&self, shape: W) -> Self::With<W>;
+    fn stretch<W: Dimension>(&self, joint: &[usize]) -> Option<Self::With<W>>;
 }
 
 impl<A, D, B> Sealed for Batch<'_, A, D, B> {}
@@ -136,8 +128,8 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     }
 
     #[inline]
-    fn stretch<W: Dimension>(&self, shape: W) -> Batch<'a, A, W, B> {
-        self.stretched(shape)
+    fn stretch<W: Dimension>(&self, joint: &[usize]) -> Option<Self::With<W>> {
+        self.stretched(joint)
     }
 }
 
@@ -187,8 +179,9 @@ macro_rules! operands {
             #[inline]
             fn stretch(self) -> Result<Self::Batches, BroadcastError> {
                 let shapes = [$(self.$x.batch_and_base()),+];
-                let joint: Self::Joint = joint_batch(&shapes)?;
-                Ok(($(self.$x.stretch(stretched_to(sizes(&joint), shapes[$x], &shapes)?),)+))
+                let joint: Self::Joint = joint_batch(&shapes, &[])?;
+                let joint = sizes(&joint);
+                Ok(($(self.$x.stretch(joint).ok_or_else(|| overflow(joint, $x, &shapes))?,)+))
             }
         }
     };
@@ -260,9 +253,14 @@ pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, 
 pub fn batch_broadcast_views<'a, A, D: Dimension, B: Dimension>(
     operands: &[Batch<'a, A, D, B>],
 ) -> Result<Vec<Batch<'a, A, D, B>>, BroadcastError> {
-    let shapes: Vec<_> = operands.iter().map(Batch::shape).collect();
-    let joint: IxDyn = joint_batch(&shapes)?;
-    let stretched = shapes.iter().map(|&shape| stretched_to(sizes(&joint), shape, &shapes));
-    let stretched: Vec<D> = stretched.collect::<Result<_, _>>()?;
-    Ok(operands.iter().zip(stretched).map(|(operand, shape)| operand.stretched(shape)).collect())
+    let mut shapes = Vec::with_capacity(operands.len());
+    for operand in operands {
+        shapes.push(operand.shape());
+    }
+    let (joint, mut stretched) = (joint_batch::<IxDyn>(&shapes, &[])?, Vec::with_capacity(operands.len()));
+    for (k, operand) in operands.iter().enumerate() {
+        let batch = operand.stretched(sizes(&joint));
+        stretched.push(batch.ok_or_else(|| overflow(sizes(&joint), k, &shapes))?);
+    }
+    Ok(stretched)
 }

@@ -1,12 +1,14 @@
 //! The view of an array whose axes are split into batch and base.
 
 use super::{BaseRank, WithBase};
-use crate::error::BroadcastError;
-use crate::shape::{BatchShape, LessAxes, TargetShape, expanded_batch};
+use crate::error::{BroadcastError, Request, operation};
+use crate::shape::{
+    BatchShape, LessAxes, Placeholder, TargetShape, resolved_dim, sizes, target_error_of, with_base,
+};
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
-use ndarray::{ArrayBase, ArrayRef, ArrayView, DimAdd, Dimension, IxDyn, ViewRepr};
+use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, IxDyn, ViewRepr};
 
 /// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
 ///
@@ -33,8 +35,8 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, DimAdd, Dimension, IxDyn, ViewRepr
 #[must_use = "a view does nothing by itself"]
 pub struct Batch<'a, A, D, B> {
     /// An `ArrayView`, spelt out because the alias is not covariant in the lifetime.
-    view: ArrayBase<ViewRepr<&'a A>, D, A>,
-    base: usize,
+    pub(super) view: ArrayBase<ViewRepr<&'a A>, D, A>,
+    pub(super) base: usize,
     rank: PhantomData<B>,
 }
 
@@ -69,8 +71,9 @@ impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
     where
         D: LessAxes<B>,
     {
-        BatchShape::new(view.shape(), B::AXES)?;
-        Ok(Self { view, base: B::AXES, rank: PhantomData })
+        let base = B::default().ndim();
+        BatchShape::new(view.shape(), base)?;
+        Ok(Self { view, base, rank: PhantomData })
     }
 }
 
@@ -105,35 +108,18 @@ impl<'a, A, D: Dimension> Batch<'a, A, D, IxDyn> {
 
 impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// A view that is known to have at least `base` axes.
-    #[inline]
-    pub(super) fn known(view: ArrayView<'a, A, D>, base: usize) -> Self {
-        Self { view, base, rank: PhantomData }
-    }
-
     /// The shape, split.
     #[inline]
     pub(super) fn shape(&self) -> BatchShape<'_> {
         BatchShape::new(self.view.shape(), self.base).expect("a batch view has its base axes")
     }
 
-    /// The whole array.
+    /// The view with its batch stretched to `batch`, which must be possible. `None` if the whole shape overflows.
     #[inline]
-    pub(super) fn whole(&self) -> &ArrayRef<A, D> {
-        &self.view
-    }
-
-    /// The number of base axes.
-    #[inline]
-    pub(super) fn base_ndim(&self) -> usize {
-        self.base
-    }
-
-    /// The view for as long as the data lives, with the batch stretched to the first axes of `shape`.
-    #[inline]
-    pub(super) fn stretched<E: Dimension>(&self, shape: E) -> Batch<'a, A, E, B> {
+    pub(super) fn stretched<E: Dimension>(&self, batch: &[usize]) -> Option<Batch<'a, A, E, B>> {
         // The bases are equal, so aligning the whole shapes aligns the batches.
-        let view = broadcast_data(&self.view, shape).expect("the shape was checked");
-        Batch::known(view, self.base)
+        let view = broadcast_data(&self.view, with_base(batch, self.base_shape()))?;
+        Some(Batch { view, base: self.base, rank: PhantomData })
     }
 
     /// The sizes of the batch axes.
@@ -231,14 +217,58 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// NEML2 `batch_expand({5, 2})`, where -1 also keeps a size; `numpy.broadcast_to(c, (5,) + c.shape)`.
     #[doc(alias = "batch_expand")]
     #[inline]
-    pub fn expand_batch<T: TargetShape>(
+    pub fn expand_batch<T: TargetShape<Dim: DimAdd<B>>>(
         &self,
         target: T,
-    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B>, BroadcastError>
-    where
-        T::Dim: DimAdd<B>,
-    {
-        Ok(self.stretched(expanded_batch(self.shape(), &target)?))
+    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B>, BroadcastError> {
+        let batch = self.shape().batch();
+        let request = || Request::new(&operation::BATCH_TO_TARGET, &[self.shape()]).to(target.for_message());
+        let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {
+            return Err(target_error_of(request(), batch, &target.for_message(), Placeholder::Keeps));
+        };
+        let overflow = || request().overflow(&[sizes(&resolved), self.base_shape()].concat());
+        self.stretched(sizes(&resolved)).ok_or_else(overflow)
+    }
+}
+
+impl<A, D: Dimension, B: BaseRank + LessAxes<Ix2>> Batch<'_, A, D, B> {
+    /// The view with the last two base axes swapped, which transposes each matrix.
+    ///
+    /// # Shapes
+    /// `(5, 2; 3, 4)` becomes `(5, 2; 4, 3)`. The number of base axes is fixed and at least two. If it is dynamic,
+    /// swap the axes of the array and then make the batch.
+    ///
+    /// # Errors
+    /// None.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (m, v) = (array![[[1, 2, 3], [4, 5, 6]]], array![1, 10]);
+    /// let turned = m.batch::<Ix2>()?.transpose();
+    /// assert_eq!(turned.into_view(), array![[[1, 4], [2, 5], [3, 6]]]);
+    /// assert_eq!(turned.matvec(&v.batch::<Ix1>()?)?, v.batch::<Ix1>()?.vecmat(&m.batch::<Ix2>()?)?);
+    /// assert!(m.batch::<Ix2>()?.matvec(&v.batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// A vector does not have two axes:
+    /// ```compile_fail,E0277
+    /// # use ndarray::{array, Ix1};
+    /// # use ndarray_broadcast::prelude::*;
+    /// let turned = array![1, 2].batch::<Ix1>().unwrap().transpose();
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.matrix_transpose(m)`, PyTorch `m.mT`, `transpose` of NEML2's tensors.
+    #[doc(alias = "mT")]
+    #[doc(alias = "swapaxes")]
+    #[inline]
+    pub fn transpose(mut self) -> Self {
+        let last = self.view.ndim() - 1;
+        self.view.swap_axes(last - 1, last);
+        self
     }
 }
 

@@ -1,120 +1,99 @@
 //! The base axes of a signature, for operands with certain numbers of axes.
 
-use super::tokens::{Token, number, token};
-use crate::shape::{BatchShape, ByName, insert_sorted};
-use alloc::vec::Vec;
+use super::tokens::{Token, token};
+use crate::shape::{BatchShape, ByName};
+use alloc::{vec, vec::Vec};
 use core::mem::take;
 
-/// One base axis.
-#[derive(Clone, Copy)]
-pub(super) struct CoreAxis<'s> {
-    pub(super) symbol: &'s str,
-    /// The size, if the axis is given as a number.
+/// A name or a number in a signature.
+pub(super) struct Symbol<'s> {
+    pub(super) text: &'s str,
+    pub(super) is_number: bool,
+    /// The number, or the size of the name where an operand has it first.
     pub(super) size: Option<usize>,
-    optional: bool,
-    /// The operand that it belongs to; results are counted after the operands.
-    operand: usize,
+    /// The operand and base axis where it occurs first.
+    pub(super) first: Option<(usize, usize)>,
 }
 
-/// The base axes of all operands and results, in the order of the text.
-pub(super) struct Cores<'s>(Vec<CoreAxis<'s>>);
+/// One base axis: the index of its symbol, and whether it may be missing.
+pub(super) struct CoreAxis {
+    symbol: usize,
+    optional: bool,
+}
+
+/// The base axes of all operands, then of all results, and the symbols in the order in which they occur first.
+pub(super) struct Cores<'s> {
+    pub(super) bases: Vec<Vec<CoreAxis>>,
+    symbols: Vec<Symbol<'s>>,
+}
 
 impl<'s> Cores<'s> {
     /// The axes in the text of a valid signature.
     pub(super) fn of(text: &'s str) -> Self {
-        let (mut axes, mut operand, mut at) = (Vec::new(), 0, 0);
-        while let Ok((next, _, after)) = token(text.as_bytes(), at) {
+        let (mut bases, mut base, mut at) = (Vec::new(), Vec::new(), 0);
+        let (mut symbols, mut indices) = (Vec::new(), ByName::new());
+        while let Ok((token, from, after)) = token(text.as_bytes(), at) {
             at = after;
-            match next {
-                Token::End => break,
-                Token::Close => operand += 1,
-                Token::Dim { from, to, optional } => {
-                    let (symbol, size) = (&text[from..to], number(text.as_bytes(), from, to).ok());
-                    axes.push(CoreAxis { symbol, size, optional, operand });
+            match token {
+                Token::Dim(end) => {
+                    let text = &text[from..end];
+                    let symbol = *indices.or_insert(text, symbols.len());
+                    if symbol == symbols.len() {
+                        let size = text.parse().ok();
+                        symbols.push(Symbol { text, is_number: size.is_some(), size, first: None });
+                    }
+                    base.push(CoreAxis { symbol, optional: end < after });
                 }
+                Token::Close => bases.push(take(&mut base)),
+                Token::End => break,
                 Token::Open | Token::Comma | Token::Arrow => {}
             }
         }
-        Self(axes)
+        Self { bases, symbols }
     }
 
-    /// The base of an operand; results are counted after the operands.
-    pub(super) fn base(&self, operand: usize) -> &[CoreAxis<'s>] {
-        let before = self.0.partition_point(|axis| axis.operand < operand);
-        let axes = &self.0[before..];
-        &axes[..axes.partition_point(|axis| axis.operand == operand)]
+    /// The symbol of a base axis of an operand; results are counted after the operands.
+    pub(super) fn symbol(&mut self, operand: usize, axis: usize) -> &mut Symbol<'s> {
+        &mut self.symbols[self.bases[operand][axis].symbol]
+    }
+
+    /// The names with their sizes, in the order of the signature.
+    pub(super) fn into_sizes(self) -> Vec<(&'s str, usize)> {
+        let mut sizes = Vec::new();
+        for symbol in self.symbols {
+            if let (false, Some(size)) = (symbol.is_number, symbol.size) {
+                sizes.push((symbol.text, size));
+            }
+        }
+        sizes
     }
 
     /// Leaves out optional names, the first ones first, until the operands have enough base axes. A name that is
     /// missing somewhere is missing everywhere.
-    pub(super) fn leave_out_missing(&mut self, found: impl Iterator<Item = usize>) {
-        let mut missing = Vec::new();
-        for (operand, found) in found.enumerate() {
-            let base =
-                || self.base(operand).iter().filter(|axis| missing.binary_search(&axis.symbol).is_err());
-            let mut left = base().count();
-            if left <= found {
-                continue;
+    pub(super) fn leave_out_missing(&mut self, parts: &[BatchShape<'_>]) {
+        let (mut missing, mut times) = (vec![false; self.symbols.len()], vec![0; self.symbols.len()]);
+        for (base, part) in self.bases.iter_mut().zip(parts) {
+            leave_out(base, &missing);
+            for axis in &*base {
+                times[axis.symbol] += 1;
             }
-            let mut times = ByName::new();
-            for axis in base() {
-                *times.or_insert(axis.symbol, 0) += 1;
-            }
-            let mut dropped = Vec::new();
-            for axis in base().filter(|axis| axis.optional) {
-                if left <= found {
-                    break;
+            let mut left = base.len();
+            for axis in &*base {
+                if axis.optional && left > part.base().len() {
+                    missing[axis.symbol] = true;
+                    left -= take(&mut times[axis.symbol]);
                 }
-                left -= take(times.or_insert(axis.symbol, 0));
-                dropped.push(axis.symbol);
             }
-            for symbol in dropped {
-                insert_sorted(&mut missing, symbol);
+            for axis in &*base {
+                times[axis.symbol] = 0;
             }
         }
-        self.0.retain(|axis| missing.binary_search(&axis.symbol).is_err());
+        for base in &mut self.bases {
+            leave_out(base, &missing);
+        }
     }
 }
 
-/// An operand and one of its base axes.
-type BaseAxis = (usize, usize);
-
-/// The names of a signature: the operand and base axis where each occurs first, and the size there.
-pub(super) struct SymbolSizes<'s> {
-    first: ByName<'s, (BaseAxis, usize)>,
-    in_order: Vec<(&'s str, usize)>,
-}
-
-impl<'s> SymbolSizes<'s> {
-    /// # Errors
-    /// A name that has two sizes: the name, where it occurs, and the sizes.
-    pub(super) fn of(
-        cores: &Cores<'s>,
-        parts: &[BatchShape<'_>],
-    ) -> Result<Self, (&'s str, [BaseAxis; 2], [usize; 2])> {
-        let mut found = Self { first: ByName::new(), in_order: Vec::new() };
-        for (operand, part) in parts.iter().enumerate() {
-            for (i, (axis, &size)) in cores.base(operand).iter().zip(part.base()).enumerate() {
-                let here = (operand, i);
-                let &mut (first, own) = found.first.or_insert(axis.symbol, (here, size));
-                if own != size {
-                    return Err((axis.symbol, [first, here], [own, size]));
-                }
-                if first == here && axis.size.is_none() {
-                    found.in_order.push((axis.symbol, size));
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// The size of a name.
-    pub(super) fn size(&self, symbol: &str) -> Option<usize> {
-        self.first.get(symbol).map(|&(_, size)| size)
-    }
-
-    /// The names that are not numbers, with their sizes, in the order of the signature.
-    pub(super) fn in_order(self) -> Vec<(&'s str, usize)> {
-        self.in_order
-    }
+fn leave_out(base: &mut Vec<CoreAxis>, missing: &[bool]) {
+    base.retain(|axis| !missing[axis.symbol]);
 }

@@ -15,14 +15,13 @@ mod batch_axes;
 mod batch_broadcast;
 mod batch_view;
 mod cores;
-mod into;
+mod methods;
 mod operations;
-mod parallel;
+mod pass;
 mod result_base;
 mod signature;
 mod sum_batch;
 mod tokens;
-mod transpose;
 mod zip_map;
 
 pub use batch_axes::{BaseRank, BatchAxes};
@@ -30,11 +29,10 @@ pub use batch_broadcast::{
     BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
     can_batch_broadcast,
 };
+pub use batch_view::Batch;
 pub use operations::{BaseDim, BaseOp, base_op};
 pub use result_base::ResultBase;
 pub use signature::{Signature, SignatureShapes};
-
-pub use batch_view::Batch;
 
 use crate::shape::LessAxes;
 use ndarray::{DimAdd, DimMax};

@@ -1,19 +1,13 @@
 //! Operations on bases that need no closure call for each batch element.
 
-use super::{Batch, Signature};
-use crate::error::BroadcastError;
-use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
-use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, Output, Visit};
-use crate::kernel::product::{products_into, products_to_new};
-use crate::kernel::threads::{Serial, Threads};
+use super::Signature;
+use super::pass::{Elementwise, Pass, Planned, Product};
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, joint_base, sizes_mut};
-use crate::view::place;
+use crate::shape::{BatchShape, joint_base};
 use core::ops::Mul;
-use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
+use ndarray::{DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
-/// Operations on bases, as values for [`Batch::apply`] and its siblings.
+/// Operations on bases, as values for [`Batch::apply`](crate::Batch::apply) and its siblings.
 ///
 /// | operation | bases | elements |
 /// |---|---|---|
@@ -88,7 +82,7 @@ pub mod base_op {
 /// An operation of [`base_op`] between bases of dimension types `B` and `B2`, with elements `A` and `A2`.
 ///
 /// Sealed; implemented for the operations of [`base_op`]. For an operation of your own, pass a closure to
-/// [`Batch::zip_map`].
+/// [`Batch::zip_map`](crate::Batch::zip_map).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not defined between bases `{B}` of `{A}` and `{B2}` of `{A2}`",
     label = "the numbers of base axes, or the element types, do not fit the operation",
@@ -102,156 +96,11 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
     /// The dimension type of the base of the result.
     type Base: Dimension;
 
-    /// The base shape of the result.
+    /// Checks the bases, and plans the pass.
     #[doc(hidden)]
-    fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError>;
-
-    /// The results as a new array; the shapes were checked.
-    #[doc(hidden)]
-    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        a: &Batch<'_, A, D, B>,
-        b: &Batch<'_, A2, D2, B2>,
-        result: Reserved<Self::Output, E>,
-    ) -> Array<Self::Output, E>;
-
-    /// Writes the results; the shapes were checked.
-    #[doc(hidden)]
-    fn into<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        a: &Batch<'_, A, D, B>,
-        b: &Batch<'_, A2, D2, B2>,
-        out: &mut ArrayRef<Self::Output, E>,
-    );
-
-    /// [`to_new`](Self::to_new) on several threads.
-    #[doc(hidden)]
-    fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        a: &Batch<'_, A, D, B>,
-        b: &Batch<'_, A2, D2, B2>,
-        result: Reserved<Self::Output, E>,
-    ) -> Array<Self::Output, E>
-    where
-        A: Send + Sync,
-        A2: Sync,
-        Self::Output: Send;
-
-    /// [`into`](Self::into) on several threads.
-    #[doc(hidden)]
-    fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        a: &Batch<'_, A, D, B>,
-        b: &Batch<'_, A2, D2, B2>,
-        out: &mut ArrayRef<Self::Output, E>,
-    ) where
-        A: Send + Sync,
-        A2: Sync,
-        Self::Output: Send;
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>>;
 }
 
-/// The operands stretched to the shape of a result, batch and base each aligned at the right.
-fn stretched<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
-    a: &'a Batch<'_, A, D, B>,
-    b: &'b Batch<'_, A2, D2, B2>,
-    shape: &[usize],
-) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
-    let batch = shape.len() - a.base_ndim().max(b.base_ndim());
-    let ndim = shape.len();
-    (stretch(a, shape, batch, ndim - a.base_ndim()), stretch(b, shape, batch, ndim - b.base_ndim()))
-}
-
-/// The operand stretched to a shape whose first `batch` axes are the batch, with its base axes from axis `base` on.
-fn stretch<'a, A, D: Dimension, B: Dimension, E: Dimension>(
-    operand: &'a Batch<'_, A, D, B>,
-    shape: &[usize],
-    batch: usize,
-    base: usize,
-) -> ArrayView<'a, A, E> {
-    let mut whole = E::zeros(shape.len());
-    sizes_mut(&mut whole).copy_from_slice(shape);
-    let places = (batch - operand.shape().batch().len()..batch).chain(base..);
-    place(operand.whole(), whole, places)
-}
-
-/// The methods of [`BaseOp`] that write a new or an existing array, on one thread and on several.
-macro_rules! methods {
-    (
-        $A:ty, $A2:ty;
-        |$a:ident, $b:ident, $result:ident| $to_new:expr, $par_to_new:expr;
-        |$out:ident| $into:expr, $par_into:expr;
-    ) => {
-        fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
-            self,
-            $a: &Batch<'_, $A, D, B>,
-            $b: &Batch<'_, $A2, D2, B2>,
-            $result: Reserved<Self::Output, E>,
-        ) -> Array<Self::Output, E> {
-            $to_new
-        }
-
-        fn into<D: Dimension, D2: Dimension, E: Dimension>(
-            self,
-            $a: &Batch<'_, $A, D, B>,
-            $b: &Batch<'_, $A2, D2, B2>,
-            $out: &mut ArrayRef<Self::Output, E>,
-        ) {
-            $into;
-        }
-
-        fn par_to_new<D: Dimension, D2: Dimension, E: Dimension>(
-            self,
-            $a: &Batch<'_, $A, D, B>,
-            $b: &Batch<'_, $A2, D2, B2>,
-            $result: Reserved<Self::Output, E>,
-        ) -> Array<Self::Output, E>
-        where
-            $A: Send + Sync,
-            $A2: Sync,
-            Self::Output: Send,
-        {
-            $par_to_new
-        }
-
-        fn par_into<D: Dimension, D2: Dimension, E: Dimension>(
-            self,
-            $a: &Batch<'_, $A, D, B>,
-            $b: &Batch<'_, $A2, D2, B2>,
-            $out: &mut ArrayRef<Self::Output, E>,
-        ) where
-            $A: Send + Sync,
-            $A2: Sync,
-            Self::Output: Send,
-        {
-            $par_into;
-        }
-    };
-}
-
-/// The methods of [`BaseOp`] for an element-wise operation, with a function that stretches the operands to the result.
-macro_rules! in_one_pass {
-    ($stretched:ident, $op:expr) => {
-        methods! {
-            A, A2;
-            |a, b, result| {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, result.shape());
-                to_new(result, &Inputs::from((&*a, &*b)), $op)
-            }, {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, result.shape());
-                par_to_new(result, &Inputs::from((&*a, &*b)), $op)
-            };
-            |out| {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
-                each(out, &Inputs::from((&*a, &*b)), &mut $op)
-            }, {
-                let (a, b) = $stretched::<_, _, _, _, _, _, E>(a, b, out.shape());
-                par_each(Output::of(out), &Inputs::from((&*a, &*b)), $op)
-            };
-        }
-    };
-}
-
-/// Element by element, in one pass.
 macro_rules! elementwise {
     ($($Op:ident $op:ident)*) => {$(
         impl<A, A2, B, B2> BaseOp<A, A2, B, B2> for base_op::$Op
@@ -261,36 +110,11 @@ macro_rules! elementwise {
             B: Dimension + DimMax<B2>,
             B2: Dimension,
         {
-            type Output = <A as core::ops::$Op<A2>>::Output;
+            type Output = A::Output;
             type Base = <B as DimMax<B2>>::Output;
 
-            #[inline]
-            fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Self::Base, BroadcastError> {
-                joint_base(shapes)
-            }
-
-            in_one_pass! { stretched, base_op::$Op }
-        }
-
-        impl<A, A2> Make<<A as core::ops::$Op<A2>>::Output, (A, A2)> for base_op::$Op
-        where
-            A: Copy + core::ops::$Op<A2>,
-            A2: Copy,
-        {
-            #[inline(always)]
-            fn make(&mut self, (&x, &y): (&A, &A2)) -> <A as core::ops::$Op<A2>>::Output {
-                core::ops::$Op::$op(x, y)
-            }
-        }
-
-        impl<A, A2> Visit<<A as core::ops::$Op<A2>>::Output, (A, A2)> for base_op::$Op
-        where
-            A: Copy + core::ops::$Op<A2>,
-            A2: Copy,
-        {
-            #[inline(always)]
-            fn visit(&mut self, out: &mut <A as core::ops::$Op<A2>>::Output, (&x, &y): (&A, &A2)) {
-                *out = core::ops::$Op::$op(x, y);
+            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>> {
+                Ok((joint_base(shapes)?, Elementwise(A::$op), Some(0)))
             }
         }
     )*};
@@ -330,22 +154,11 @@ macro_rules! products {
             type Output = T;
             type Base = $R;
 
-            #[inline]
-            fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<$R, BroadcastError> {
+            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<$R, impl Pass<T, T, T>> {
                 match shapes.map(BatchShape::base) {
-                    $fits if $equal => Ok($base),
+                    $fits if $equal => Ok(($base, Product($axes), None)),
                     _ => Err(const { Signature::literal($signature) }.misfit(shapes)),
                 }
-            }
-
-            methods! {
-                T, T;
-                |a, b, result|
-                    products_to_new(result, Inputs::from((a.whole(), b.whole())), $axes, Serial),
-                    products_to_new(result, Inputs::from((a.whole(), b.whole())), $axes, Threads);
-                |out|
-                    products_into(Output::of(out), Inputs::from((a.whole(), b.whole())), $axes, Serial),
-                    products_into(Output::of(out), Inputs::from((a.whole(), b.whole())), $axes, Threads);
             }
         }
     )*};
@@ -357,16 +170,6 @@ products! {
     Inner "(n),(n)->()", Ix1, Ix1 => Ix0, [&[n], &[k]] if n == k => Ix0(), [0, 1, 1];
 }
 
-/// The vectors stretched to the shape of their outer products: `a` repeats along each row, `b` along each column.
-fn crossed<'a, 'b, A, A2, D: Dimension, B: Dimension, D2: Dimension, B2: Dimension, E: Dimension>(
-    a: &'a Batch<'_, A, D, B>,
-    b: &'b Batch<'_, A2, D2, B2>,
-    shape: &[usize],
-) -> (ArrayView<'a, A, E>, ArrayView<'b, A2, E>) {
-    let batch = shape.len() - 2;
-    (stretch(a, shape, batch, batch), stretch(b, shape, batch, batch + 1))
-}
-
 impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<A, A2, B, B2> for base_op::Outer
 where
     A: Copy + Mul<A2, Output: Copy>,
@@ -375,13 +178,10 @@ where
     type Output = A::Output;
     type Base = Ix2;
 
-    #[inline]
-    fn base(self, shapes: &[BatchShape<'_>; 2]) -> Result<Ix2, BroadcastError> {
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl Pass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
-            [&[m], &[n]] => Ok(Ix2(m, n)),
+            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise(A::mul), Some(1))),
             _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),
         }
     }
-
-    in_one_pass! { crossed, base_op::Mul }
 }

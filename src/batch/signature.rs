@@ -1,8 +1,8 @@
 //! Signatures of operations on bases, as NumPy's generalised ufuncs have them.
 
-use super::cores::{CoreAxis, Cores, SymbolSizes};
+use super::cores::{Cores, Symbol};
 use super::tokens::check;
-use crate::error::{BroadcastError, ConstText, ErrorKind, Mark, Request, operation};
+use crate::error::{BroadcastError, ConstText, ErrorKind, Request, operation};
 use crate::shape::{BatchShape, base_axes, base_size, joint_batch, sizes};
 use alloc::{format, string::ToString, vec::Vec};
 use core::fmt;
@@ -160,24 +160,19 @@ impl<'s> Signature<'s> {
         for shape in shapes {
             parts.push(BatchShape::new(shape, shape.len())?);
         }
-        let cores = self.cores(&parts)?;
-        for (k, part) in parts.iter_mut().enumerate() {
-            let base = cores.base(k).len();
-            if shapes[k].len() < base {
-                return Err(base_axes(self.request(&parts), Some(k), base, shapes[k].len()));
-            }
-            *part = BatchShape::new(shapes[k], base)?;
+        let mut cores = self.cores(&parts)?;
+        for (part, base) in parts.iter_mut().zip(&cores.bases) {
+            // `results_of` reports the first operand that has too few axes.
+            let Ok(split) = BatchShape::new(part.base(), base.len()) else { break };
+            *part = split;
         }
-        let symbols = self.symbol_sizes(&cores, &parts)?;
-        let mut results = Vec::new();
-        for r in 0..self.results() {
-            results.push(self.result(r, &cores, &symbols, &parts)?);
+        let bases = self.results_of(&mut cores, &parts)?;
+        let joint: IxDyn = joint_batch(&parts, &[])?;
+        let (batch, mut results) = (sizes(&joint).to_vec(), Vec::new());
+        for base in bases {
+            results.push([batch.as_slice(), &base].concat());
         }
-        let joint: IxDyn = joint_batch(&parts)?;
-        let batch = sizes(&joint).to_vec();
-        let sizes = symbols.in_order();
-        let results = results.into_iter().map(|base| [batch.as_slice(), &base].concat()).collect();
-        Ok(SignatureShapes { batch, sizes, results })
+        Ok(SignatureShapes { batch, sizes: cores.into_sizes(), results })
     }
 
     /// The base shape of the only result, for operands that are already split.
@@ -187,19 +182,12 @@ impl<'s> Signature<'s> {
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for several results;
     /// the other errors of [`resolve`](Self::resolve), except those about batches.
     pub(super) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>, BroadcastError> {
-        let cores = self.cores(parts)?;
+        let mut cores = self.cores(parts)?;
         if self.results() != 1 {
             let detail = format!("the number of results is {}, expected 1", self.results());
             return Err(self.request(parts).error(ErrorKind::ResultCount, detail));
         }
-        for (k, part) in parts.iter().enumerate() {
-            let (expected, found) = (cores.base(k).len(), part.base().len());
-            if found != expected {
-                return Err(base_axes(self.request(parts), Some(k), expected, found));
-            }
-        }
-        let symbols = self.symbol_sizes(&cores, parts)?;
-        self.result(0, &cores, &symbols, parts)
+        Ok(self.results_of(&mut cores, parts)?.swap_remove(0))
     }
 
     /// The error of [`base_of_result`](Self::base_of_result) for bases that are known not to fit.
@@ -216,64 +204,67 @@ impl<'s> Signature<'s> {
             return Err(self.request(parts).error(ErrorKind::OperandCount, detail));
         }
         let mut cores = Cores::of(self.text);
-        cores.leave_out_missing(parts.iter().map(|part| part.base().len()));
+        cores.leave_out_missing(parts);
         Ok(cores)
     }
 
-    /// Where each name occurs first, for bases that have the right numbers of axes.
-    fn symbol_sizes(
+    /// Checks the bases of the operands, and gives those of the results.
+    fn results_of(
         &self,
-        cores: &Cores<'s>,
+        cores: &mut Cores<'s>,
         parts: &[BatchShape<'_>],
-    ) -> Result<SymbolSizes<'s>, BroadcastError> {
-        for (k, part) in parts.iter().enumerate() {
-            for (i, (axis, &size)) in cores.base(k).iter().zip(part.base()).enumerate() {
-                if let Some(expected) = axis.size.filter(|&expected| expected != size) {
-                    let mark = base_mark(parts, (k, i));
-                    return Err(base_size(self.request(parts), Some(k), i, [size, expected], mark));
+    ) -> Result<Vec<Vec<usize>>, BroadcastError> {
+        for (operand, part) in parts.iter().enumerate() {
+            let (expected, found) = (cores.bases[operand].len(), part.base().len());
+            if found != expected {
+                return Err(base_axes(self.request(parts), Some(operand), expected, found));
+            }
+        }
+        // A size that is not the number in the signature comes before names with two sizes.
+        let mut clash = None;
+        for (operand, part) in parts.iter().enumerate() {
+            for (axis, &size) in part.base().iter().enumerate() {
+                let symbol = cores.symbol(operand, axis);
+                let expected = *symbol.size.get_or_insert(size);
+                if symbol.is_number && size != expected {
+                    let (request, mark) = (self.request(parts), part.mark(operand, axis));
+                    return Err(base_size(request, Some(operand), axis, [size, expected], mark));
+                }
+                let &mut first = symbol.first.get_or_insert((operand, axis));
+                if size != expected && clash.is_none() {
+                    clash = Some((symbol.text, first, expected, (operand, axis), size));
                 }
             }
         }
-        SymbolSizes::of(cores, parts).map_err(|(symbol, places, sizes)| {
-            let sizes = sizes.map(|size| size.to_string());
-            let at = |i: usize| {
-                let (operand, axis) = places[i];
-                format!("{} at base axis {axis} of operand {operand}", sizes[i])
-            };
-            let detail = format!("{symbol} is {} and {}", at(0), at(1));
+        if let Some((name, (operand, axis), size, (other, other_axis), other_size)) = clash {
+            let detail = format!(
+                "{name} is {size} at base axis {axis} of operand {operand} \
+                 and {other_size} at base axis {other_axis} of operand {other}"
+            );
+            let marks = [parts[operand].mark(operand, axis), parts[other].mark(other, other_axis)];
             let error = self.request(parts).error(ErrorKind::BaseSymbol, detail);
-            error.at(places[0].1 as i128, &places.map(|place| base_mark(parts, place)), &sizes)
-        })
-    }
-
-    /// The base shape of result `r`.
-    fn result(
-        &self,
-        r: usize,
-        cores: &Cores<'s>,
-        symbols: &SymbolSizes<'s>,
-        parts: &[BatchShape<'_>],
-    ) -> Result<Vec<usize>, BroadcastError> {
-        let size = |axis: &CoreAxis<'s>| {
-            let known = axis.size.or_else(|| symbols.size(axis.symbol));
-            known.ok_or_else(|| {
-                let symbol = axis.symbol;
-                let detail = format!("no operand has an axis {symbol} that says the size of the result's");
-                self.request(parts).error(ErrorKind::UnknownSymbol, detail)
-            })
-        };
-        cores.base(self.operands() + r).iter().map(size).collect()
+            return Err(error.at(axis as i128, &marks, &[size.to_string(), other_size.to_string()]));
+        }
+        let mut results = Vec::new();
+        for result in self.operands()..cores.bases.len() {
+            let mut base = Vec::new();
+            for axis in 0..cores.bases[result].len() {
+                let Symbol { text, size, .. } = *cores.symbol(result, axis);
+                let Some(size) = size else {
+                    let detail = format!("no operand has an axis {text} that says the size of the result's");
+                    return Err(self.request(parts).error(ErrorKind::UnknownSymbol, detail));
+                };
+                base.push(size);
+            }
+            results.push(base);
+        }
+        Ok(results)
     }
 
     #[cold]
     pub(super) fn request(&self, parts: &[BatchShape<'_>]) -> Request {
         Request::new(&operation::SIGNATURE, parts).text(self.text)
     }
-}
-
-/// A base axis of an operand in the picture of an error.
-fn base_mark(parts: &[BatchShape<'_>], (operand, axis): (usize, usize)) -> Mark {
-    Mark::Shape(operand, parts[operand].batch().len() + axis)
 }
 
 /// The shapes and sizes that [`Signature::resolve`] finds; see the example there.

@@ -6,11 +6,13 @@ use crate::kernel::combine::Plus;
 use crate::kernel::nest::{Input, Output};
 use crate::kernel::reduce::{accumulate, reduce_into, reduce_to_new};
 use crate::kernel::threads::Serial;
-use crate::shape::{BatchShape, LessAxes, TargetShape, reserved, sizes, sizes_only, sums_to, with_base};
+use crate::shape::{
+    BatchShape, LessAxes, TargetShape, check_base, reserved, sizes, sizes_only, sums_to, with_base,
+};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
-impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// The sum over every batch axis that broadcasting from `target` to this batch repeats. The base does not change.
     ///
     /// # Shapes
@@ -44,17 +46,11 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Equivalents
     /// PyTorch's autograd does this for NEML2's tensors; NEML2's `batch_sum(d)` sums over one axis.
     #[doc(alias = "batch_sum")]
-    pub fn sum_batch_to<T: TargetShape>(
+    pub fn sum_batch_to<T: TargetShape<Dim: DimAdd<B>>>(
         &self,
         target: T,
-    ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError>
-    where
-        A: Clone + Zero,
-        T::Dim: DimAdd<B>,
-    {
-        let part = self.shape();
-        let batch =
-            sizes_only(&target, || Request::new(&operation::BATCH_SUM, &[part]).to(target.for_message()))?;
+    ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError> {
+        let batch = sizes_only(&target, || request(self.shape()).to(target.for_message()))?;
         self.sum_to(sizes(&batch))
     }
 
@@ -82,15 +78,10 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As [`sum_batch_to`](Self::sum_batch_to).
-    pub fn sum_batch_to_match<A2, D2, B2>(
+    pub fn sum_batch_to_match<A2, D2: LessAxes<B2, Left: DimAdd<B>>, B2: Dimension>(
         &self,
         like: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A, WithBase<D2::Left, B>>, BroadcastError>
-    where
-        A: Clone + Zero,
-        D2: LessAxes<B2, Left: DimAdd<B>>,
-        B2: Dimension,
-    {
+    ) -> Result<Array<A, WithBase<D2::Left, B>>, BroadcastError> {
         self.sum_to(like.batch_shape())
     }
 
@@ -119,39 +110,25 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
-    pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
-    where
-        A: Clone + Zero,
-    {
-        let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base_ndim())?);
-        let new = sums_to(part.batch(), to.batch(), || Request::new(&operation::BATCH_SUM, &[part]))?;
-        part.check_base(to, || Request::new(&operation::BATCH_SUM, &[part]).to(to.batch()), (0, part))?;
-        reduce_into(
-            Input::of(self.whole()),
-            Output::of(out),
-            &|axis| axis < new,
-            Plus,
-            Some(&accumulate),
-            Serial,
-        );
+    pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
+        let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
+        let new = sums_to(part.batch(), to.batch(), || request(part))?;
+        check_base(to.base(), part.base(), &|| request(part).to(to.batch()), (0, part))?;
+        let (input, store) = (Input::of(&self.view), Some(&accumulate as &_));
+        reduce_into(input, Output::of(out), &|axis| axis < new, Plus, store, Serial);
         Ok(())
     }
 
-    fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError>
-    where
-        A: Clone + Zero,
-    {
+    fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError> {
         let part = self.shape();
-        let new = sums_to(part.batch(), batch, || Request::new(&operation::BATCH_SUM, &[part]))?;
-        let whole: W = with_base(batch, part.base());
-        let request = || Request::new(&operation::BATCH_SUM, &[part]).to(batch);
+        let new = sums_to(part.batch(), batch, || request(part))?;
+        let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(batch))?;
         // The bases are equal, so no base axis is summed.
-        Ok(reduce_to_new(
-            Input::of(self.whole()),
-            reserved(whole, request)?,
-            &|axis| axis < new,
-            Plus,
-            Serial,
-        ))
+        Ok(reduce_to_new(Input::of(&self.view), result, &|axis| axis < new, Plus, Serial))
     }
+}
+
+#[cold]
+fn request(part: BatchShape<'_>) -> Request {
+    Request::new(&operation::BATCH_SUM, &[part])
 }

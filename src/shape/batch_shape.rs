@@ -1,11 +1,7 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
 use super::onto::first_clash;
-use super::target::target_error_of;
-use super::{
-    Placeholder, TargetShape, all_stretch_onto, checked_len, join, joint_dim, joint_error_of, reserved,
-    resolved_dim, sizes, sizes_mut,
-};
+use super::{all_stretch_onto, join, joint_dim, joint_error_of, reserved, sizes_mut};
 use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
 use crate::kernel::memory::Reserved;
 use alloc::{format, string::ToString, vec::Vec};
@@ -26,15 +22,9 @@ impl<'s> BatchShape<'s> {
     #[inline]
     pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self, BroadcastError> {
         if shape.len() < base {
-            return Err(Self::too_short(shape, base));
+            return Err(too_short(shape, base));
         }
         Ok(Self { shape, base })
-    }
-
-    #[cold]
-    fn too_short(shape: &[usize], base: usize) -> BroadcastError {
-        let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
-        request.too_few_axes("array", base, shape.len())
     }
 
     #[inline]
@@ -47,38 +37,35 @@ impl<'s> BatchShape<'s> {
         &self.shape[self.shape.len() - self.base..]
     }
 
-    /// # Errors
-    /// `BaseAxes` and `BaseSize` where `result` does not have the base of `self`. `shown` is a shape of
-    /// the request that has a base, and its position.
-    #[inline]
-    pub(crate) fn check_base(
-        self,
-        result: BatchShape<'_>,
-        request: impl FnOnce() -> Request,
-        shown: (usize, BatchShape<'_>),
-    ) -> Result<(), BroadcastError> {
-        if self.base() == result.base() {
-            return Ok(());
-        }
-        Err(self.other_base(result, request(), shown))
+    /// A base axis in the picture of an error whose shape `position` this is.
+    pub(crate) fn mark(self, position: usize, axis: usize) -> Mark {
+        Mark::Shape(position, self.batch().len() + axis)
     }
+}
 
-    #[cold]
-    fn other_base(
-        self,
-        result: BatchShape<'_>,
-        request: Request,
-        shown: (usize, BatchShape<'_>),
-    ) -> BroadcastError {
-        let (own, found) = (self.base(), result.base());
-        match own.iter().zip(found).position(|(own, size)| own != size) {
-            Some(axis) if own.len() == found.len() => {
-                let mark = Mark::Shape(shown.0, shown.1.batch().len() + axis);
-                base_size(request, None, axis, [found[axis], own[axis]], mark)
-            }
-            _ => base_axes(request, None, own.len(), found.len()),
+#[cold]
+fn too_short(shape: &[usize], base: usize) -> BroadcastError {
+    let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
+    request.too_few_axes("array", base, shape.len())
+}
+
+/// Checks that the base of a result is the one that is expected, which has as many axes. `shown` is a shape of the
+/// request that has a base, and its position.
+///
+/// # Errors
+/// `BaseSize`.
+pub(crate) fn check_base(
+    found: &[usize],
+    expected: &[usize],
+    request: &dyn Fn() -> Request,
+    (position, shown): (usize, BatchShape<'_>),
+) -> Result<(), BroadcastError> {
+    for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
+        if size != expected {
+            return Err(base_size(request(), None, axis, [size, expected], shown.mark(position, axis)));
         }
     }
+    Ok(())
 }
 
 /// The error of a wrong number of base axes, in an operand or the result.
@@ -99,13 +86,12 @@ pub(crate) fn base_size(
     request: Request,
     operand: Option<usize>,
     axis: usize,
-    sizes: [usize; 2],
+    [size, expected]: [usize; 2],
     mark: Mark,
 ) -> BroadcastError {
-    let [size, expected] = sizes;
     let place = format!("base axis {axis} of {}", owner(operand));
     let error = request.error_of(ErrorKind::BaseSize, place, format!("size {size}, expected {expected}"));
-    error.at(axis as i128, &[mark], &sizes.map(|size| size.to_string()))
+    error.at(axis as i128, &[mark], &[size.to_string(), expected.to_string()])
 }
 
 impl From<&BatchShape<'_>> for Shape {
@@ -117,34 +103,38 @@ impl From<&BatchShape<'_>> for Shape {
 /// The number of axes of the joint batch shape.
 #[inline]
 pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
-    shapes.iter().map(|shape| shape.batch().len()).max().unwrap_or(0)
-}
-
-/// Writes the joint batch shape into `joint`, which has its number of axes.
-///
-/// # Errors
-/// `Incompatible` where an axis has two sizes that are not 1.
-#[inline]
-fn join_batches(shapes: &[BatchShape<'_>], joint: &mut [usize]) -> Result<(), BroadcastError> {
-    if join(shapes.iter().map(|shape| shape.batch()), joint) { Ok(()) } else { Err(batch_error(shapes)) }
+    let mut ndim = 0;
+    for shape in shapes {
+        ndim = ndim.max(shape.batch().len());
+    }
+    ndim
 }
 
 #[cold]
-#[inline(never)]
 fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
-    let batches: Vec<_> = shapes.iter().map(|shape| shape.batch()).collect();
-    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, shapes), &batches)
+    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, shapes), &batches(shapes))
 }
 
-/// The joint batch shape.
+#[cold]
+fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
+    shapes.iter().map(|shape| shape.batch()).collect()
+}
+
+/// The joint batch shape, then the axes of `base`.
 ///
 /// # Errors
-/// As [`join_batches`].
-#[inline]
-pub(crate) fn joint_batch<J: Dimension>(shapes: &[BatchShape<'_>]) -> Result<J, BroadcastError> {
-    let mut joint = J::zeros(batch_ndim(shapes));
-    join_batches(shapes, sizes_mut(&mut joint))?;
-    Ok(joint)
+/// `Incompatible` where an axis has two sizes that are not 1.
+// Else it is a call with copies of unknown length, a tenth of a small operation.
+#[inline(always)]
+pub(crate) fn joint_batch<W: Dimension>(
+    shapes: &[BatchShape<'_>],
+    base: &[usize],
+) -> Result<W, BroadcastError> {
+    let batch = batch_ndim(shapes);
+    let mut whole = W::zeros(batch + base.len());
+    let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
+    last.copy_from_slice(base);
+    if join(shapes.iter().map(|shape| shape.batch()), joint) { Ok(whole) } else { Err(batch_error(shapes)) }
 }
 
 /// The joint base shape of two operands.
@@ -153,7 +143,7 @@ pub(crate) fn joint_batch<J: Dimension>(shapes: &[BatchShape<'_>]) -> Result<J, 
 /// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
 pub(crate) fn joint_base<B: Dimension>(shapes: &[BatchShape<'_>; 2]) -> Result<B, BroadcastError> {
-    let bases = shapes.map(BatchShape::base);
+    let bases = [shapes[0].base(), shapes[1].base()];
     joint_dim(&bases).ok_or_else(|| joint_error_of(Request::new(&operation::BASES_TOGETHER, shapes), &bases))
 }
 
@@ -167,59 +157,23 @@ pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
     whole
 }
 
-/// The shape of an operand whose batch is stretched to `batch`.
+/// Memory for a result of the joint batch shape, then `base`.
 ///
 /// # Errors
-/// `Overflow`.
-#[inline]
-pub(crate) fn stretched_batch<W: Dimension>(
-    batch: &[usize],
-    shape: BatchShape<'_>,
-    request: impl FnOnce() -> Request,
-) -> Result<W, BroadcastError> {
-    let whole = with_base(batch, shape.base());
-    if checked_len(sizes(&whole)).is_some() { Ok(whole) } else { Err(request().overflow(sizes(&whole))) }
-}
-
-/// A result of the joint batch shape, then `base`.
-///
-/// # Errors
-/// In this order: `Incompatible` as [`join_batches`]; `TooLarge`.
+/// In this order: `Incompatible` as [`joint_batch`]; `TooLarge`.
 #[inline]
 pub(crate) fn result_of<A, W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],
 ) -> Result<Reserved<A, W>, BroadcastError> {
-    let batch = batch_ndim(shapes);
-    let mut whole = W::zeros(batch + base.len());
-    let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
-    last.copy_from_slice(base);
-    join_batches(shapes, joint)?;
-    reserved(whole, || Request::new(&operation::EACH_BATCH, shapes).to(base))
-}
-
-/// The shape of an operand whose batch is stretched to `target`, where -1 keeps a size.
-///
-/// # Errors
-/// As [`resolve_target`](crate::resolve_target), of the batch.
-#[inline]
-pub(crate) fn expanded_batch<W: Dimension, T: TargetShape>(
-    shape: BatchShape<'_>,
-    target: &T,
-) -> Result<W, BroadcastError> {
-    let request = || Request::new(&operation::BATCH_TO_TARGET, &[shape]).to(target.for_message());
-    let Some(batch) = resolved_dim(shape.batch(), target, Placeholder::Keeps) else {
-        return Err(target_error_of(request(), shape.batch(), &target.for_message(), Placeholder::Keeps));
-    };
-    stretched_batch(sizes(&batch), shape, request)
+    reserved(joint_batch(shapes, base)?, || Request::new(&operation::EACH_BATCH, shapes).to(base))
 }
 
 /// Checks that a result with the joint batch shape can be written to the batch of `out`.
 ///
 /// # Errors
-/// In this order: `Incompatible` as [`join_batches`]; `TooFewAxes` where the batch of `out` has fewer axes;
+/// In this order: `Incompatible` as [`joint_batch`]; `TooFewAxes` where the batch of `out` has fewer axes;
 /// `Incompatible` where a size differs and is not 1 in the joint batch.
-#[inline]
 pub(crate) fn check_batches_into(
     shapes: &[BatchShape<'_>],
     out: BatchShape<'_>,
@@ -227,25 +181,15 @@ pub(crate) fn check_batches_into(
     if all_stretch_onto(shapes.iter().map(|shape| shape.batch()), out.batch()) {
         return Ok(());
     }
-    Err(batches_into_error(shapes, out))
-}
-
-#[cold]
-#[inline(never)]
-fn batches_into_error(shapes: &[BatchShape<'_>], out: BatchShape<'_>) -> BroadcastError {
-    let joint = match joint_batch::<IxDyn>(shapes) {
-        Ok(joint) => joint,
-        Err(error) => return error,
-    };
+    let joint: IxDyn = joint_batch(shapes, &[])?;
     let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
     if out.batch().len() < joint.ndim() {
         // Counts the axes of the whole, as the message shows it.
-        return request.too_few_axes("array", joint.ndim() + out.base, out.shape.len());
+        return Err(request.too_few_axes("array", joint.ndim() + out.base, out.shape.len()));
     }
-    let batches: Vec<_> = shapes.iter().map(|shape| shape.batch()).collect();
-    match first_clash(&batches, out.batch()) {
+    Err(match first_clash(&batches(shapes), out.batch()) {
         Some((axis, sizes, operand)) => request.incompatible(axis, sizes, [operand, shapes.len()]),
         // Not reached: the array exists, so its shape does not overflow.
         None => request.overflow(out.shape),
-    }
+    })
 }

@@ -20,8 +20,8 @@ pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{AxisMask, positions};
 pub(crate) use batch_shape::{
-    BatchShape, base_axes, base_size, batch_ndim, check_batches_into, expanded_batch, joint_base,
-    joint_batch, result_of, stretched_batch, with_base,
+    BatchShape, base_axes, base_size, batch_ndim, check_base, check_batches_into, joint_base, joint_batch,
+    result_of, with_base,
 };
 pub(crate) use by_name::{ByName, insert_sorted};
 pub(crate) use joint_shape::{
@@ -30,7 +30,7 @@ pub(crate) use joint_shape::{
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{over_axes, placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
 pub(crate) use reduce::{keeping_axes, reserved, sum_target, sums_to, without_axes};
-pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_error};
+pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_error, target_error_of};
 
 use ndarray::Dimension;
 

@@ -1,0 +1,492 @@
+//! The fused operations as methods, for new and for existing arrays.
+
+use super::apply::Applied;
+use super::{BaseOp, Batch, base_op};
+use crate::error::BroadcastError;
+use crate::shape::LessAxes;
+use ndarray::{ArrayRef, DimAdd, DimMax, Dimension};
+
+/// The dimension type of the base of the result of an operation.
+type BaseOf<P, A, B, A2, B2> = <P as BaseOp<A, A2, B, B2>>::Base;
+
+/// Two methods for each operation.
+macro_rules! methods {
+    ($($(#[$doc:meta])* pub fn $name:ident; $(#[$into_doc:meta])* pub fn $name_into:ident => $Op:ident;)*) => {
+        impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
+            $(#[$doc])*
+            pub fn $name<A2, D2: LessAxes<B2>, B2: Dimension>(
+                &self,
+                other: &Batch<'_, A2, D2, B2>,
+            ) -> Result<Applied<base_op::$Op, A, D, B, A2, D2, B2>, BroadcastError>
+            where
+                base_op::$Op: BaseOp<A, A2, B, B2>,
+                D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<BaseOf<base_op::$Op, A, B, A2, B2>>>>,
+            {
+                self.apply(base_op::$Op, other)
+            }
+
+            $(#[$into_doc])*
+            pub fn $name_into<A2, D2: Dimension, B2: Dimension, E: Dimension>(
+                &self,
+                other: &Batch<'_, A2, D2, B2>,
+                out: &mut ArrayRef<<base_op::$Op as BaseOp<A, A2, B, B2>>::Output, E>,
+            ) -> Result<(), BroadcastError>
+            where
+                base_op::$Op: BaseOp<A, A2, B, B2>,
+            {
+                self.apply_into(base_op::$Op, other, out)
+            }
+        )*}
+    };
+}
+methods! {
+    /// Sums, element by element.
+    ///
+    /// # Shapes
+    /// Batch shapes are aligned at their last axes and broadcast, and separately so are base shapes:
+    /// `(5; 3, 3)` and `(2, 1; 3)` give `(2, 5; 3, 3)`.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// // the whole shapes would broadcast too, but with another meaning
+    /// let (a, b) = (array![[[1, 2]], [[3, 4]]], array![[10, 20], [30, 40]]); // (2, 1; 2) and (2; 2)
+    /// let sums = a.batch::<Ix1>()?.add(&b.batch::<Ix1>()?)?;
+    /// assert_eq!(sums, array![[[11, 22], [31, 42]], [[13, 24], [33, 44]]]);
+    /// assert_eq!(
+    ///     b.batch::<Ix1>()?.add(&array![1, 2, 3].batch::<Ix1>()?).unwrap_err().to_string(),
+    ///     "cannot broadcast base shapes [2] of (2; 2) and [3] of (; 3) together: \
+    ///      base axis 0 has sizes 2 and 3, expected equal sizes or 1",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 needs equal bases. To check for equal bases, compare `base_shape()`.
+    pub fn add;
+
+    /// [`add`](Self::add) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`add`](Self::add), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![10, 20], Array2::zeros((2, 2)));
+    /// a.batch::<Ix1>()?.add_into(&b.batch::<Ix1>()?, &mut out)?;
+    /// assert_eq!(out, array![[11, 22], [13, 24]]);
+    /// assert!(a.batch::<Ix1>()?.add_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`add`](Self::add), with `out=`.
+    pub fn add_into => Add;
+
+    /// Differences, element by element.
+    ///
+    /// # Shapes
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (array![[1, 2], [3, 4]], array![10, 20]);
+    /// assert_eq!(a.batch::<Ix1>()?.sub(&b.batch::<Ix1>()?)?, array![[-9, -18], [-7, -16]]);
+    /// assert!(a.batch::<Ix1>()?.sub(&array![1, 2, 3].batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a - b` of NEML2's tensors.
+    pub fn sub;
+
+    /// [`sub`](Self::sub) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`sub`](Self::sub), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![10, 20], Array2::zeros((2, 2)));
+    /// a.batch::<Ix1>()?.sub_into(&b.batch::<Ix1>()?, &mut out)?;
+    /// assert_eq!(out, array![[-9, -18], [-7, -16]]);
+    /// assert!(a.batch::<Ix1>()?.sub_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`sub`](Self::sub), with `out=`.
+    pub fn sub_into => Sub;
+
+    /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
+    ///
+    /// # Shapes
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix0, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (scale, v) = (array![[2.0], [3.0]], array![[1.0, 2.0, 4.0]]); // (2, 1;) and (1; 3)
+    /// let scaled = scale.batch::<Ix0>()?.mul(&v.batch::<Ix1>()?)?;
+    /// assert_eq!(scaled, array![[[2.0, 4.0, 8.0]], [[3.0, 6.0, 12.0]]]);
+    /// assert!(array![1.0, 2.0].batch::<Ix0>()?.mul(&array![1.0, 2.0, 3.0].batch::<Ix0>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a * b` of NEML2's `Scalar` with its other tensors.
+    pub fn mul;
+
+    /// [`mul`](Self::mul) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`mul`](Self::mul), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![10, 20], Array2::zeros((2, 2)));
+    /// a.batch::<Ix1>()?.mul_into(&b.batch::<Ix1>()?, &mut out)?;
+    /// assert_eq!(out, array![[10, 40], [30, 80]]);
+    /// assert!(a.batch::<Ix1>()?.mul_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`mul`](Self::mul), with `out=`.
+    pub fn mul_into => Mul;
+
+    /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
+    ///
+    /// # Shapes
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix0, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (v, scale) = (array![[1.0, 2.0], [6.0, 8.0]], array![1.0, 2.0]);
+    /// assert_eq!(v.batch::<Ix1>()?.div(&scale.batch::<Ix0>()?)?, array![[1.0, 2.0], [3.0, 4.0]]);
+    /// assert!(v.batch::<Ix1>()?.div(&array![1.0, 2.0, 3.0].batch::<Ix0>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a / b` of NEML2's tensors with its `Scalar`.
+    pub fn div;
+
+    /// [`div`](Self::div) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`div`](Self::div), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![[10, 40], [30, 80]], array![10, 20], Array2::zeros((2, 2)));
+    /// a.batch::<Ix1>()?.div_into(&b.batch::<Ix1>()?, &mut out)?;
+    /// assert_eq!(out, array![[1, 2], [3, 4]]);
+    /// assert!(a.batch::<Ix1>()?.div_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`div`](Self::div), with `out=`.
+    pub fn div_into => Div;
+
+    /// Matrices times vectors: `(m,n),(n)->(m)`.
+    ///
+    /// # Shapes
+    /// `(2; 6, 6)` and `(1000, 2; 6)` give `(1000, 2; 6)`. A sum of no terms is zero.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Array3, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (c, strain) = (Array3::<f64>::ones((2, 6, 6)), Array3::<f64>::ones((1000, 2, 6)));
+    /// let stress = c.batch::<Ix2>()?.matvec(&strain.batch::<Ix1>()?)?;
+    /// assert_eq!(stress, Array3::from_elem((1000, 2, 6), 6.0));
+    /// let five = Array2::<f64>::ones((2, 5));
+    /// assert_eq!(
+    ///     c.batch::<Ix2>()?.matvec(&five.batch::<Ix1>()?).unwrap_err().to_string(),
+    ///     "cannot apply (m,n),(n)->(m) to (2; 6, 6) and (2; 5): \
+    ///      n is 6 at base axis 1 of operand 0 and 5 at base axis 0 of operand 1",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// Bases with other numbers of axes do not compile:
+    /// ```compile_fail,E0277
+    /// # use ndarray::{array, Ix1};
+    /// # use ndarray_broadcast::prelude::*;
+    /// let v = array![1.0, 2.0];
+    /// v.batch::<Ix1>().unwrap().matvec(&v.batch::<Ix1>().unwrap()).unwrap();
+    /// ```
+    ///
+    /// # Equivalents
+    /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
+    /// `torch.einsum("...mn,...n->...m", c, strain)`.
+    pub fn matvec;
+
+    /// [`matvec`](Self::matvec) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`matvec`](Self::matvec), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![[1, 0], [1, 1]], Array2::zeros((2, 2)));
+    /// a.batch::<Ix2>()?.matvec_into(&b.batch::<Ix1>()?, &mut out)?;
+    /// assert_eq!(out, array![[1, 3], [3, 7]]);
+    /// assert!(a.batch::<Ix2>()?.matvec_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`matvec`](Self::matvec), with `out=`.
+    pub fn matvec_into => MatVec;
+
+    /// Vectors times matrices: `(n),(n,m)->(m)`.
+    ///
+    /// # Shapes
+    /// `(1000, 2; 3)` and `(2; 3, 4)` give `(1000, 2; 4)`. A sum of no terms is zero.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (v, m) = (array![[1, 0], [0, 1]], array![[1, 2, 3], [4, 5, 6]]);
+    /// assert_eq!(v.batch::<Ix1>()?.vecmat(&m.batch::<Ix2>()?)?, array![[1, 2, 3], [4, 5, 6]]);
+    /// assert!(v.batch::<Ix1>()?.vecmat(&m.t().batch::<Ix2>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.vecmat(v, m)`, without its conjugation.
+    pub fn vecmat;
+
+    /// [`vecmat`](Self::vecmat) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`vecmat`](Self::vecmat), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![[1, 0], [1, 1]], array![[1, 2], [3, 4]], Array2::zeros((2, 2)));
+    /// a.batch::<Ix1>()?.vecmat_into(&b.batch::<Ix2>()?, &mut out)?;
+    /// assert_eq!(out, array![[1, 2], [4, 6]]);
+    /// assert!(a.batch::<Ix1>()?.vecmat_into(&b.batch::<Ix2>()?, &mut Array2::zeros((2, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`vecmat`](Self::vecmat), with `out=`.
+    pub fn vecmat_into => VecMat;
+
+    /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
+    ///
+    /// # Shapes
+    /// `(5, 1; 2, 3)` and `(4; 3, 6)` give `(5, 4; 2, 6)`. A sum of no terms is zero.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array4, Array3, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (Array4::<f64>::ones((5, 1, 2, 3)), Array3::<f64>::ones((4, 3, 6)));
+    /// let products: Array4<f64> = a.batch::<Ix2>()?.matmul(&b.batch::<Ix2>()?)?;
+    /// assert_eq!(products, Array4::from_elem((5, 4, 2, 6), 3.0));
+    /// assert!(b.batch::<Ix2>()?.matmul(&a.batch::<Ix2>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
+    pub fn matmul;
+
+    /// [`matmul`](Self::matmul) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`matmul`](Self::matmul), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![[0, 1], [1, 0]], Array2::zeros((2, 2)));
+    /// a.batch::<Ix2>()?.matmul_into(&b.batch::<Ix2>()?, &mut out)?;
+    /// assert_eq!(out, array![[2, 1], [4, 3]]);
+    /// assert!(a.batch::<Ix2>()?.matmul_into(&b.batch::<Ix2>()?, &mut Array2::zeros((2, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`matmul`](Self::matmul), with `out=`.
+    pub fn matmul_into => MatMul;
+
+    /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
+    ///
+    /// # Shapes
+    /// `(1000, 2; 6)` and `(2; 6)` give `(1000, 2;)`. A sum of no terms is zero.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (array![[1, 2], [3, 4]], array![10, 1]);
+    /// let inner: Array1<i32> = a.batch::<Ix1>()?.inner(&b.batch::<Ix1>()?)?;
+    /// assert_eq!(inner, array![12, 34]);
+    /// assert!(a.batch::<Ix1>()?.inner(&array![1].batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
+    pub fn inner;
+
+    /// [`inner`](Self::inner) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`inner`](Self::inner), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![10, 1], Array1::zeros(2));
+    /// a.batch::<Ix1>()?.inner_into(&b.batch::<Ix1>()?, &mut out)?;
+    /// assert_eq!(out, array![12, 34]);
+    /// assert!(a.batch::<Ix1>()?.inner_into(&b.batch::<Ix1>()?, &mut Array1::zeros(3)).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`inner`](Self::inner), with `out=`.
+    pub fn inner_into => Inner;
+
+    /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.
+    ///
+    /// # Shapes
+    /// `(5, 1; 3)` and `(2; 4)` give `(5, 2; 3, 4)`.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array3, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b) = (array![[1, 2], [3, 4]], array![1, 10, 100]);
+    /// let outer: Array3<i32> = a.batch::<Ix1>()?.outer(&b.batch::<Ix1>()?)?;
+    /// assert_eq!(outer, array![[[1, 10, 100], [2, 20, 200]], [[3, 30, 300], [4, 40, 400]]]);
+    /// let three = array![[1], [2], [3]];
+    /// assert!(a.batch::<Ix1>()?.outer(&three.batch::<Ix1>()?).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `a.outer(b)` of NEML2's vectors; `numpy.linalg.outer` for each batch element;
+    /// `torch.einsum("...m,...n->...mn", a, b)`.
+    pub fn outer;
+
+    /// [`outer`](Self::outer) into an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`outer`](Self::outer), into an array with a shape as for [`apply_into`](Self::apply_into).
+    ///
+    /// # Errors
+    /// As [`apply_into`](Self::apply_into).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2, Ix1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (a, b, mut out) = (array![1, 2], array![1, 10], Array2::zeros((2, 2)));
+    /// a.batch::<Ix1>()?.outer_into(&b.batch::<Ix1>()?, &mut out)?;
+    /// assert_eq!(out, array![[1, 10], [2, 20]]);
+    /// assert!(a.batch::<Ix1>()?.outer_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`outer`](Self::outer), with `out=`.
+    pub fn outer_into => Outer;
+}
