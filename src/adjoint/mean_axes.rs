@@ -1,7 +1,8 @@
 //! Means over named axes.
 
 use super::sums::new_sum;
-use crate::error::{BroadcastError, ErrorKind, Request, operation};
+use crate::Result;
+use crate::error::{ErrorKind, Request, operation};
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
@@ -49,7 +50,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// ndarray's `mean_axis`, which gives `None` for no elements.
     #[doc(alias = "mean_axis")]
     #[doc(alias = "average")]
-    fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
+    fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>>
     where
         A: Clone + Zero + Div<Output = A> + NumCast,
         D: LessAxes<X::Count>,
@@ -83,7 +84,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `numpy.mean(x, axis=1, keepdims=True)`, `torch.mean(x, dim=1, keepdim=True)`.
-    fn mean_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>, BroadcastError>
+    fn mean_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>>
     where
         A: Clone + Zero + Div<Output = A> + NumCast,
     {
@@ -101,11 +102,7 @@ impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> MeanAxes<A, D> for T {}
 ///
 /// # Errors
 /// `NoMean` if that number is 0, or more than `A` can count.
-fn count<A: NumCast>(
-    len: usize,
-    means: usize,
-    request: impl FnOnce() -> Request,
-) -> Result<Option<A>, BroadcastError> {
+fn count<A: NumCast>(len: usize, means: usize, request: impl FnOnce() -> Request) -> Result<Option<A>> {
     let Some(count) = len.checked_div(means) else { return Ok(None) };
     match <A as NumCast>::from(count).filter(|_| count > 0) {
         Some(count) => Ok(Some(count)),

@@ -1,6 +1,7 @@
 //! Reductions over named axes by an operation of your own.
 
-use crate::error::{BroadcastError, operation};
+use crate::Result;
+use crate::error::operation;
 use crate::kernel::combine::ClosureOp;
 use crate::kernel::each::Cloning;
 use crate::kernel::fused::{Fold, block, reduce};
@@ -50,12 +51,7 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// ndarray's `fold_axis`, for one axis.
     #[doc(alias = "fold_axis")]
     #[doc(alias = "max")]
-    fn reduce_axes<X: Axes, F: Fn(A, A) -> A>(
-        &self,
-        axes: X,
-        identity: A,
-        op: F,
-    ) -> Result<Array<A, D::Left>, BroadcastError>
+    fn reduce_axes<X: Axes, F: Fn(A, A) -> A>(&self, axes: X, identity: A, op: F) -> Result<Array<A, D::Left>>
     where
         A: Clone,
         D: LessAxes<X::Count>,
@@ -94,7 +90,7 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
         axes: X,
         identity: A,
         op: F,
-    ) -> Result<Array<A, D>, BroadcastError>
+    ) -> Result<Array<A, D>>
     where
         A: Clone,
     {

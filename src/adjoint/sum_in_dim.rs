@@ -1,7 +1,7 @@
 //! The adjoint of placed axes: the sum over all other axes.
 
 use super::sums::new_sum;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::kernel::nest::{Input, Output};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
 use crate::kernel::sum::sum_into;
@@ -60,11 +60,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// axis 1.
     #[doc(alias = "einsum")]
     #[inline]
-    fn sum_in_dim<T: TargetShape, X: Axes>(
-        &self,
-        shape: T,
-        axes: X,
-    ) -> Result<Array<A, T::Dim>, BroadcastError>
+    fn sum_in_dim<T: TargetShape, X: Axes>(&self, shape: T, axes: X) -> Result<Array<A, T::Dim>>
     where
         A: Clone + Zero,
     {
@@ -97,11 +93,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// As [`sum_in_dim`](Self::sum_in_dim).
     #[inline]
-    fn sum_in_dim_like<B, E: Dimension, X: Axes>(
-        &self,
-        like: &ArrayRef<B, E>,
-        axes: X,
-    ) -> Result<Array<A, E>, BroadcastError>
+    fn sum_in_dim_like<B, E: Dimension, X: Axes>(&self, like: &ArrayRef<B, E>, axes: X) -> Result<Array<A, E>>
     where
         A: Clone + Zero,
     {
@@ -133,11 +125,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// As [`sum_in_dim`](Self::sum_in_dim), with `out=`.
     #[inline]
-    fn sum_in_dim_into<E: Dimension, X: Axes>(
-        &self,
-        out: &mut ArrayRef<A, E>,
-        axes: X,
-    ) -> Result<(), BroadcastError>
+    fn sum_in_dim_into<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
     where
         A: Clone + Zero,
     {
@@ -167,11 +155,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `gradient += delta.sum_in_dim(…)`, without the temporary.
     #[inline]
-    fn add_sum_in_dim_to<E: Dimension, X: Axes>(
-        &self,
-        out: &mut ArrayRef<A, E>,
-        axes: X,
-    ) -> Result<(), BroadcastError>
+    fn add_sum_in_dim_to<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
     where
         A: Clone + Zero,
     {
@@ -206,7 +190,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
         factor: A,
         out: &mut ArrayRef<A, E>,
         axes: X,
-    ) -> Result<(), BroadcastError>
+    ) -> Result<()>
     where
         A: Clone + Zero + Mul<Output = A>,
     {
@@ -221,7 +205,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes, S: Store<A, Sl
     out: &mut ArrayRef<A, E>,
     axes: &X,
     store: &S,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     let named = placed_sum(array.shape(), out.shape(), axes)?;
     let new = array.ndim() - out.ndim();
     let kept = kept_last(array, axes, &named);

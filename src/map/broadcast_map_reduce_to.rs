@@ -1,13 +1,12 @@
 //! Operands evaluated and reduced in one pass, by any operation.
 
-use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
-use crate::error::BroadcastError;
+use super::fused_operands::{Closure, FusedOperands, MapOperands, joint};
+use crate::Result;
 use crate::error::operation::{self, Operation};
 use crate::kernel::combine::{ClosureOp, Combine};
 use crate::kernel::each::VisitBlock;
 use crate::kernel::fused::{Fold, block, reduce_to};
 use crate::shape::{TargetShape, sizes, sum_target};
-use core::marker::PhantomData;
 use ndarray::Array;
 
 /// Applies `map` to the elements of 1 to 6 operands, stretched to their joint shape, and combines the values with `op`
@@ -64,7 +63,7 @@ pub fn broadcast_map_reduce_to<O, S, R, F, G>(
     identity: R,
     map: F,
     op: G,
-) -> Result<Array<R, S::Dim>, BroadcastError>
+) -> Result<Array<R, S::Dim>>
 where
     O: MapOperands<F, R>,
     S: TargetShape,
@@ -72,7 +71,7 @@ where
     G: Fn(R, R) -> R,
 {
     let by = ClosureOp { identity: &identity, op: &op };
-    let visit = &mut Fold { make: Mapping::<O, F>(map, PhantomData), by };
+    let visit = &mut Fold { make: Closure::<O, F>::new(map), by };
     let (visit, by): (&mut VisitBlock<'_, R, O::Elems>, &dyn Combine<R>) =
         (&mut |nest, rows| block(nest, rows, visit), &by);
     reduced(&operands, &shape, visit, by, &operation::MAP_REDUCE_TO)
@@ -85,7 +84,7 @@ pub(super) fn reduced<O, S, R, C>(
     visit: &mut VisitBlock<'_, R, O::Elems>,
     combine: &C,
     operation: &'static Operation,
-) -> Result<Array<R, S::Dim>, BroadcastError>
+) -> Result<Array<R, S::Dim>>
 where
     O: FusedOperands,
     S: TargetShape,

@@ -1,8 +1,10 @@
 //! Copies of views into their own memory.
 
-use crate::error::{BroadcastError, Line, Request, operation};
+use super::fused_operands::check_onto;
+use crate::Result;
+use crate::error::{Line, Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
-use crate::shape::{all_stretch_onto, output_error, reserved};
+use crate::shape::reserved;
 use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -89,7 +91,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// As [`materialize`](Self::materialize); NumPy raises `MemoryError`.
     #[inline]
-    fn try_materialize(&self) -> Result<Array<A, D>, BroadcastError>
+    fn try_materialize(&self) -> Result<Array<A, D>>
     where
         A: Clone,
     {
@@ -131,12 +133,12 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     #[doc(alias = "assign")]
     #[doc(alias = "copyto")]
     #[inline]
-    fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone,
     {
         let array = self.as_array_ref();
-        check(array, out)?;
+        check_onto(&[array.shape()], out.shape())?;
         copy_into(out, array);
         Ok(())
     }
@@ -168,28 +170,15 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// ndarray's `assign_to`, for arrays of equal shape.
     #[doc(alias = "assign_to")]
     #[inline]
-    fn materialize_into_uninit<E: Dimension>(
-        &self,
-        out: &mut ArrayRef<MaybeUninit<A>, E>,
-    ) -> Result<(), BroadcastError>
+    fn materialize_into_uninit<E: Dimension>(&self, out: &mut ArrayRef<MaybeUninit<A>, E>) -> Result<()>
     where
         A: Clone,
     {
         let array = self.as_array_ref();
-        check(array, out)?;
+        check_onto(&[array.shape()], out.shape())?;
         copy_into_uninit(out, array);
         Ok(())
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
-
-/// An error unless the array goes to the shape of the output.
-#[inline(always)]
-fn check<A, B, D: Dimension, E: Dimension>(
-    array: &ArrayRef<A, D>,
-    out: &ArrayRef<B, E>,
-) -> Result<(), BroadcastError> {
-    let shapes = [array.shape()];
-    if all_stretch_onto(&shapes, out.shape()) { Ok(()) } else { Err(output_error(&shapes, out.shape())) }
-}

@@ -1,7 +1,7 @@
 //! Any number of operands, brought to their joint shape.
 
 use super::raw::broadcast_data;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, joint_dim, joint_error};
 use alloc::vec::Vec;
@@ -107,7 +107,7 @@ pub trait Operands: Sealed {
 
     /// The views of the joint shape.
     #[doc(hidden)]
-    fn views(self) -> Result<Self::Views, BroadcastError>;
+    fn views(self) -> Result<Self::Views>;
 }
 
 macro_rules! operands {
@@ -120,7 +120,7 @@ macro_rules! operands {
             type Views = ($($T::View<Self::Dim>,)+);
 
             #[inline]
-            fn views(self) -> Result<Self::Views, BroadcastError> {
+            fn views(self) -> Result<Self::Views> {
                 let ($($x,)+) = self;
                 let shapes = [$($x.operand_shape()),+];
                 if let Some(joint) = joint_dim::<Self::Dim>(&shapes) {
@@ -145,7 +145,7 @@ impl<O: Operand, const N: usize> Operands for [O; N] {
     type Dim = O::Dim;
     type Views = [O::View<O::Dim>; N];
 
-    fn views(self) -> Result<Self::Views, BroadcastError> {
+    fn views(self) -> Result<Self::Views> {
         if N == 0 {
             return Ok(self.map(|_| unreachable!("there is no operand")));
         }
@@ -165,7 +165,7 @@ impl<O: Operand> Operands for &[O] {
     type Dim = O::Dim;
     type Views = Vec<O::View<O::Dim>>;
 
-    fn views(self) -> Result<Self::Views, BroadcastError> {
+    fn views(self) -> Result<Self::Views> {
         if self.is_empty() {
             return Ok(Vec::new());
         }
@@ -228,7 +228,7 @@ impl<O: Operand> Operands for &[O] {
 /// `numpy.broadcast_arrays`, `torch.broadcast_tensors`, Poplar's `broadcastToMatch` for any number.
 #[doc(alias = "broadcast_tensors")]
 #[inline]
-pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views, BroadcastError> {
+pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views> {
     operands.views()
 }
 
@@ -256,6 +256,6 @@ pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views, BroadcastE
 /// `numpy.broadcast_arrays(*arrays)`, `torch.broadcast_tensors(*tensors)`.
 pub fn broadcast_views<'a, A, D: Dimension>(
     views: &[ArrayView<'a, A, D>],
-) -> Result<Vec<ArrayView<'a, A, D>>, BroadcastError> {
+) -> Result<Vec<ArrayView<'a, A, D>>> {
     views.views()
 }

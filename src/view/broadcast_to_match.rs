@@ -2,7 +2,7 @@
 
 use super::raw::broadcast_data;
 use super::{AsArrayRef, Operands, stretch};
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::shape::{Placeholder, TargetShape, joint_dim, joint_error, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
@@ -90,10 +90,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Poplar `popops::broadcastToMatch(a, shape)`, `numpy.broadcast_to(a, shape)`.
     #[doc(alias = "broadcastToMatch")]
     #[inline]
-    fn broadcast_to_match_shape<'a, T: TargetShape>(
-        &'a self,
-        shape: T,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    fn broadcast_to_match_shape<'a, T: TargetShape>(&'a self, shape: T) -> Result<ArrayView<'a, A, T::Dim>>
     where
         A: 'a,
         D: 'a,
@@ -134,7 +131,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     fn broadcast_to_match<'a, 'b, B, E>(
         &'a self,
         other: &'b ArrayRef<B, E>,
-    ) -> Result<Match<'a, 'b, A, B, D, E>, BroadcastError>
+    ) -> Result<Match<'a, 'b, A, B, D, E>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
@@ -175,7 +172,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         &'a self,
         second: &'b ArrayRef<B, E>,
         third: &'c ArrayRef<C, F>,
-    ) -> Result<Match3<'a, 'b, 'c, A, B, C, D, E, F>, BroadcastError>
+    ) -> Result<Match3<'a, 'b, 'c, A, B, C, D, E, F>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
@@ -263,7 +260,7 @@ fn expand_rank<A, D: Dimension, E: Dimension>(array: &ArrayRef<A, D>, ndim: usiz
 pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     a: &mut ArrayView<'_, A, D>,
     b: &mut ArrayView<'_, B, D>,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     let shapes = [a.shape(), b.shape()];
     let stretched = joint_dim(&shapes)
         .and_then(|joint: D| Some((broadcast_data(a, joint.clone())?, broadcast_data(b, joint)?)));
@@ -304,7 +301,7 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     a: &mut ArrayView<'_, A, D>,
     b: &mut ArrayView<'_, B, D>,
     c: &mut ArrayView<'_, C, D>,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     let shapes = [a.shape(), b.shape(), c.shape()];
     let stretched = joint_dim(&shapes).and_then(|joint: D| {
         Some((

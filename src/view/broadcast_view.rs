@@ -2,7 +2,7 @@
 
 use super::raw::{broadcast_data, place_data};
 use super::stretch;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, Placeholder, ShapeOf, TargetShape, target_along_axes, target_in_dim};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
@@ -35,8 +35,7 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// As [`broadcast_to`](super::BroadcastTo::broadcast_to). Other systems count references, so they need no second form.
-    fn into_broadcast_to<T: TargetShape>(self, target: T)
-    -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
+    fn into_broadcast_to<T: TargetShape>(self, target: T) -> Result<ArrayView<'a, A, T::Dim>>;
 
     /// [`broadcast_axes`](super::BroadcastAxes::broadcast_axes) by value, so that a function can return the result.
     ///
@@ -65,7 +64,7 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
         self,
         shape: T,
         axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
+    ) -> Result<ArrayView<'a, A, T::Dim>>;
 
     /// [`broadcast_like`](super::BroadcastAxes::broadcast_like) by value, so that a function can return the result.
     ///
@@ -93,7 +92,7 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
         self,
         like: &ArrayRef<B, E>,
         axes: X,
-    ) -> Result<ArrayView<'a, A, E>, BroadcastError>;
+    ) -> Result<ArrayView<'a, A, E>>;
 
     /// [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim) by value, so that a function can return the
     /// result.
@@ -122,7 +121,7 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
         self,
         shape: T,
         axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
+    ) -> Result<ArrayView<'a, A, T::Dim>>;
 
     /// [`broadcast_to`](super::BroadcastTo::broadcast_to) in place: changes the view itself, except on an error.
     ///
@@ -151,17 +150,14 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     /// Poplar `popops::broadcastToMatch(a, shape)`, which changes its tensor handle, in part even
     /// when it throws. Poplar has no -1.
     #[doc(alias = "broadcastToMatch")]
-    fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<(), BroadcastError>
+    fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<()>
     where
         T::Dim: DimMax<D, Output = D>;
 }
 
 impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
     #[inline]
-    fn into_broadcast_to<T: TargetShape>(
-        self,
-        target: T,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
+    fn into_broadcast_to<T: TargetShape>(self, target: T) -> Result<ArrayView<'a, A, T::Dim>> {
         stretch(self.shape(), &target, Placeholder::Keeps, |shape| broadcast_data(&self, shape))
     }
 
@@ -170,7 +166,7 @@ impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
         self,
         shape: T,
         axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
+    ) -> Result<ArrayView<'a, A, T::Dim>> {
         let (shape, new) = target_along_axes(self.shape(), &shape, &axes)?;
         Ok(place_data(&self, shape, new.unnamed()))
     }
@@ -180,7 +176,7 @@ impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
         self,
         like: &ArrayRef<B, E>,
         axes: X,
-    ) -> Result<ArrayView<'a, A, E>, BroadcastError> {
+    ) -> Result<ArrayView<'a, A, E>> {
         self.into_broadcast_axes(ShapeOf(like.raw_dim()), axes)
     }
 
@@ -189,14 +185,14 @@ impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
         self,
         shape: T,
         axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
+    ) -> Result<ArrayView<'a, A, T::Dim>> {
         let shape = target_in_dim(self.shape(), &shape, &axes)?;
         let (own, ndim) = (self.ndim(), shape.ndim());
         Ok(place_data(&self, shape, (0..own).map(|i| axes.axis(i, ndim))))
     }
 
     #[inline]
-    fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<(), BroadcastError>
+    fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<()>
     where
         T::Dim: DimMax<D, Output = D>,
     {
