@@ -29,12 +29,6 @@ pub trait Operand: Sealed {
     #[doc(hidden)]
     fn operand_ref(&self) -> &ArrayRef<Self::Elem, Self::Dim>;
 
-    #[doc(hidden)]
-    #[inline]
-    fn operand_shape(&self) -> &[usize] {
-        self.operand_ref().shape()
-    }
-
     /// The operand aligned at the right in `shape`, unless that overflows.
     #[doc(hidden)]
     fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>>;
@@ -122,13 +116,8 @@ macro_rules! operands {
             #[inline]
             fn views(self) -> Result<Self::Views> {
                 let ($($x,)+) = self;
-                let shapes = [$($x.operand_shape()),+];
-                if let Some(joint) = joint_dim::<Self::Dim>(&shapes) {
-                    if let ($(Some($x),)+) = ($($x.operand_view(joint.clone()),)+) {
-                        return Ok(($($x,)+));
-                    }
-                }
-                Err(joint_error(&shapes))
+                let shapes = [$($x.operand_ref().shape()),+];
+                joint_views(&shapes, |joint: Self::Dim| Some(($($x.operand_view(joint.clone())?,)+)))
             }
         }
     };
@@ -149,14 +138,11 @@ impl<O: Operand, const N: usize> Operands for [O; N] {
         if N == 0 {
             return Ok(self.map(|_| unreachable!("there is no operand")));
         }
-        let shapes = self.each_ref().map(Operand::operand_shape);
-        if let Some(joint) = joint_dim::<O::Dim>(&shapes) {
+        let shapes = self.each_ref().map(|operand| operand.operand_ref().shape());
+        joint_views(&shapes, |joint: O::Dim| {
             let views = self.each_ref().map(|operand| operand.operand_view(joint.clone()));
-            if views.iter().all(Option::is_some) {
-                return Ok(views.map(|view| view.expect("all are some")));
-            }
-        }
-        Err(joint_error(&shapes))
+            views.iter().all(Option::is_some).then(|| views.map(|view| view.expect("all are some")))
+        })
     }
 }
 
@@ -169,15 +155,20 @@ impl<O: Operand> Operands for &[O] {
         if self.is_empty() {
             return Ok(Vec::new());
         }
-        let shapes: Vec<&[usize]> = self.iter().map(Operand::operand_shape).collect();
-        if let Some(joint) = joint_dim::<O::Dim>(&shapes) {
-            let views: Option<_> = self.iter().map(|operand| operand.operand_view(joint.clone())).collect();
-            if let Some(views) = views {
-                return Ok(views);
-            }
-        }
-        Err(joint_error(&shapes))
+        let shapes: Vec<&[usize]> = self.iter().map(|operand| operand.operand_ref().shape()).collect();
+        joint_views(&shapes, |joint: O::Dim| {
+            self.iter().map(|operand| operand.operand_view(joint.clone())).collect()
+        })
     }
+}
+
+/// The views that `make` builds for the joint shape. It gives `None` where that overflows.
+#[inline(always)]
+pub(super) fn joint_views<D: Dimension, V>(
+    shapes: &[&[usize]],
+    make: impl FnOnce(D) -> Option<V>,
+) -> Result<V> {
+    joint_dim(shapes).and_then(make).ok_or_else(|| joint_error(shapes))
 }
 
 /// Stretches 1 to 6 operands, or any number of operands of one type, to their joint shape.

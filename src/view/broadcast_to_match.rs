@@ -1,22 +1,18 @@
 //! Poplar's rule, which is NumPy's: arrays stretch to match each other.
 
+use super::broadcast_arrays::joint_views;
 use super::raw::broadcast_data;
 use super::{AsArrayRef, Operands, stretch};
 use crate::Result;
-use crate::shape::{Placeholder, TargetShape, joint_dim, joint_error, sizes_mut};
+use crate::shape::{Placeholder, TargetShape, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
-/// The dimension type of the joint shape of two and of three arrays.
+/// The dimension type of the joint shape of two arrays.
 type JointDim<D, E> = <D as DimMax<E>>::Output;
-type JointDim3<D, E, F> = JointDim<JointDim<D, E>, F>;
 
-/// Two and three views of their joint shape.
-type Match<'a, 'b, A, B, D, E> = (ArrayView<'a, A, JointDim<D, E>>, ArrayView<'b, B, JointDim<D, E>>);
-type Match3<'a, 'b, 'c, A, B, C, D, E, F> = (
-    ArrayView<'a, A, JointDim3<D, E, F>>,
-    ArrayView<'b, B, JointDim3<D, E, F>>,
-    ArrayView<'c, C, JointDim3<D, E, F>>,
-);
+/// Views of two and of three arrays.
+type Two<'a, 'b, A, B, J> = (ArrayView<'a, A, J>, ArrayView<'b, B, J>);
+type Three<'a, 'b, 'c, A, B, C, J> = (ArrayView<'a, A, J>, ArrayView<'b, B, J>, ArrayView<'c, C, J>);
 
 /// Broadcasting arrays to match a shape or each other, on every kind of array.
 ///
@@ -45,11 +41,13 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     #[doc(alias = "expandToMatchRanks")]
     #[must_use]
     #[inline]
-    fn expand_to_match_ranks<'a, 'b, B, E>(&'a self, other: &'b ArrayRef<B, E>) -> Match<'a, 'b, A, B, D, E>
+    fn expand_to_match_ranks<'a, 'b, B, E: Dimension>(
+        &'a self,
+        other: &'b ArrayRef<B, E>,
+    ) -> Two<'a, 'b, A, B, JointDim<D, E>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
-        E: Dimension,
     {
         let array = self.as_array_ref();
         let ndim = array.ndim().max(other.ndim());
@@ -128,14 +126,13 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// `torch.broadcast_tensors(a, b)`. [`broadcast_arrays`](crate::broadcast_arrays) takes more arrays.
     #[doc(alias = "broadcastToMatch")]
     #[inline]
-    fn broadcast_to_match<'a, 'b, B, E>(
+    fn broadcast_to_match<'a, 'b, B, E: Dimension>(
         &'a self,
         other: &'b ArrayRef<B, E>,
-    ) -> Result<Match<'a, 'b, A, B, D, E>>
+    ) -> Result<Two<'a, 'b, A, B, JointDim<D, E>>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
-        E: Dimension,
     {
         (self.as_array_ref(), other).views()
     }
@@ -168,16 +165,14 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Poplar `popops::broadcastToMatch(a, b, c)`; in the other systems as for two.
     #[doc(alias = "broadcastToMatch")]
     #[inline]
-    fn broadcast_to_match3<'a, 'b, 'c, B, E, C, F>(
+    fn broadcast_to_match3<'a, 'b, 'c, B, E: Dimension, C, F: Dimension>(
         &'a self,
         second: &'b ArrayRef<B, E>,
         third: &'c ArrayRef<C, F>,
-    ) -> Result<Match3<'a, 'b, 'c, A, B, C, D, E, F>>
+    ) -> Result<Three<'a, 'b, 'c, A, B, C, JointDim<JointDim<D, E>, F>>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
-        E: Dimension,
-        F: Dimension,
         JointDim<D, E>: DimMax<F>,
     {
         (self.as_array_ref(), second, third).views()
@@ -206,10 +201,9 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     #[doc(alias = "canBroadcastToMatch")]
     #[must_use]
     #[inline]
-    fn can_broadcast_to_match<B, E>(&self, other: &ArrayRef<B, E>) -> bool
+    fn can_broadcast_to_match<B, E: Dimension>(&self, other: &ArrayRef<B, E>) -> bool
     where
         D: DimMax<E>,
-        E: Dimension,
     {
         self.broadcast_to_match(other).is_ok()
     }
@@ -261,10 +255,9 @@ pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     a: &mut ArrayView<'_, A, D>,
     b: &mut ArrayView<'_, B, D>,
 ) -> Result<()> {
-    let shapes = [a.shape(), b.shape()];
-    let stretched = joint_dim(&shapes)
-        .and_then(|joint: D| Some((broadcast_data(a, joint.clone())?, broadcast_data(b, joint)?)));
-    (*a, *b) = stretched.ok_or_else(|| joint_error(&shapes))?;
+    (*a, *b) = joint_views(&[a.shape(), b.shape()], |joint: D| {
+        Some((broadcast_data(a, joint.clone())?, broadcast_data(b, joint)?))
+    })?;
     Ok(())
 }
 
@@ -302,14 +295,9 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     b: &mut ArrayView<'_, B, D>,
     c: &mut ArrayView<'_, C, D>,
 ) -> Result<()> {
-    let shapes = [a.shape(), b.shape(), c.shape()];
-    let stretched = joint_dim(&shapes).and_then(|joint: D| {
-        Some((
-            broadcast_data(a, joint.clone())?,
-            broadcast_data(b, joint.clone())?,
-            broadcast_data(c, joint)?,
-        ))
-    });
-    (*a, *b, *c) = stretched.ok_or_else(|| joint_error(&shapes))?;
+    (*a, *b, *c) = joint_views(&[a.shape(), b.shape(), c.shape()], |joint: D| {
+        let (a, b) = (broadcast_data(a, joint.clone())?, broadcast_data(b, joint.clone())?);
+        Some((a, b, broadcast_data(c, joint)?))
+    })?;
     Ok(())
 }
