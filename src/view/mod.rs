@@ -6,6 +6,7 @@ mod broadcast_in_dim;
 mod broadcast_to;
 mod broadcast_to_match;
 mod broadcast_view;
+#[allow(unsafe_code, reason = "views that ndarray has no safe way to make")]
 mod raw;
 
 pub use broadcast_arrays::{Operand, Operands, broadcast_arrays, broadcast_views};
