@@ -71,7 +71,6 @@ pub trait IntoSumTo<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// PyTorch `delta.sum_to_size(like.shape)`.
-    #[inline]
     fn into_sum_to_match<B, E: Dimension>(self, like: &ArrayRef<B, E>) -> Result<Array<A, E>>
     where
         Self: Sized,
@@ -82,7 +81,6 @@ pub trait IntoSumTo<A, D: Dimension>: Sealed {
 }
 
 impl<A, D: Dimension> IntoSumTo<A, D> for Array<A, D> {
-    #[inline]
     fn into_sum_to_shape<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
     where
         A: Clone + Zero,

@@ -49,8 +49,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning;
     /// ndarray's `mean_axis`, which gives `None` for no elements.
-    #[doc(alias = "mean_axis")]
-    #[doc(alias = "average")]
+    #[doc(alias("mean_axis", "average"))]
     fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>>
     where
         A: Clone + Zero + Div<Output = A> + NumCast,

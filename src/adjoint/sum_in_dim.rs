@@ -1,10 +1,8 @@
 //! The adjoint of placed axes: the sum over all other axes.
 
-use super::sums::new_sum;
+use super::sums::{new_sum, sum_to_out};
 use crate::Result;
-use crate::kernel::nest::{Input, Output};
 use crate::kernel::store::{Accumulate, Overwrite, Scaled, Store};
-use crate::kernel::sum::sum_into;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
 use crate::view::AsArrayRef;
@@ -59,7 +57,6 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// The transpose rule of JAX's `lax.broadcast_in_dim`; `numpy.einsum("ijk->kj", delta)` and a sum that keeps
     /// axis 1.
     #[doc(alias = "einsum")]
-    #[inline]
     fn sum_in_dim<T: TargetShape, X: Axes>(&self, shape: T, axes: X) -> Result<Array<A, T::Dim>>
     where
         A: Clone + Zero,
@@ -92,7 +89,6 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// As [`sum_in_dim`](Self::sum_in_dim).
-    #[inline]
     fn sum_in_dim_like<B, E: Dimension, X: Axes>(&self, like: &ArrayRef<B, E>, axes: X) -> Result<Array<A, E>>
     where
         A: Clone + Zero,
@@ -124,7 +120,6 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// As [`sum_in_dim`](Self::sum_in_dim), with `out=`.
-    #[inline]
     fn sum_in_dim_into<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
     where
         A: Clone + Zero,
@@ -154,7 +149,6 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `gradient += delta.sum_in_dim(…)`, without the temporary.
-    #[inline]
     fn add_sum_in_dim_to<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
     where
         A: Clone + Zero,
@@ -184,7 +178,6 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `gradient += factor * delta.sum_in_dim(…)`, without the temporaries.
-    #[inline]
     fn scaled_add_sum_in_dim_to<E: Dimension, X: Axes>(
         &self,
         factor: A,
@@ -207,10 +200,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes, S: Store<A, Sl
     store: &S,
 ) -> Result<()> {
     let named = placed_sum(array.shape(), out.shape(), axes)?;
-    let new = array.ndim() - out.ndim();
-    let kept = kept_last(array, axes, &named);
-    sum_into(Input::of(&kept), Output::of(out), &|axis| axis < new, store, Serial);
-    Ok(())
+    sum_to_out(&kept_last(array, axes, &named), out, store, Serial)
 }
 
 /// The array with the named axes last, in their order, so that a sum to them is aligned at the right.

@@ -42,7 +42,6 @@ pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
 }
 
 /// The sum to the shape of `out`, stored there by `store`.
-#[inline]
 pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension, S: Store<A, Slot = A>>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,

@@ -46,9 +46,8 @@ use ndarray::{ArrayRef, Dimension};
 /// `for_each`, which panics where the shapes do not fit.
 #[doc(alias = "Zip")]
 #[inline]
-pub fn broadcast_apply<T, E, O, F>(out: &mut ArrayRef<T, E>, operands: O, f: F) -> Result<()>
+pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands: O, f: F) -> Result<()>
 where
-    E: Dimension,
     O: ApplyOperands<T, F>,
 {
     let visit = &mut Closure::<O, F>::new(f);

@@ -54,10 +54,8 @@ use ndarray::Array;
 ///
 /// # Equivalents
 /// `numpy.max(f(x, y), axis=…, initial=identity)` for any ufunc's `reduce`; rayon's `map` and `reduce`.
-#[doc(alias = "fold")]
-#[doc(alias = "any")]
-#[doc(alias = "count_nonzero")]
-pub fn broadcast_map_reduce_to<O, S, R, F, G>(
+#[doc(alias("fold", "any", "count_nonzero"))]
+pub fn broadcast_map_reduce_to<O, S: TargetShape, R: Clone, F, G>(
     operands: O,
     shape: S,
     identity: R,
@@ -66,31 +64,22 @@ pub fn broadcast_map_reduce_to<O, S, R, F, G>(
 ) -> Result<Array<R, S::Dim>>
 where
     O: MapOperands<F, R>,
-    S: TargetShape,
-    R: Clone,
     G: Fn(R, R) -> R,
 {
     let by = ClosureOp { identity: &identity, op: &op };
     let visit = &mut Fold { make: Closure::<O, F>::new(map), by };
-    let (visit, by): (&mut VisitBlock<'_, R, O::Elems>, &dyn Combine<R>) =
-        (&mut |nest, rows| block(nest, rows, visit), &by);
-    reduced(&operands, &shape, visit, by, &operation::MAP_REDUCE_TO)
+    let combine: &dyn Combine<R> = &by;
+    reduced(&operands, &shape, &mut |nest, rows| block(nest, rows, visit), combine, &operation::MAP_REDUCE_TO)
 }
 
 /// The part that is not generic over the closures, for sums too: compiled once for operands of these types.
-pub(super) fn reduced<O, S, R, C>(
+pub(super) fn reduced<O: FusedOperands, S: TargetShape, R: Clone, C: Combine<R> + ?Sized>(
     operands: &O,
     shape: &S,
     visit: &mut VisitBlock<'_, R, O::Elems>,
     combine: &C,
     operation: &'static Operation,
-) -> Result<Array<R, S::Dim>>
-where
-    O: FusedOperands,
-    S: TargetShape,
-    R: Clone,
-    C: Combine<R> + ?Sized,
-{
+) -> Result<Array<R, S::Dim>> {
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
     let target = sum_target(sizes(&joint), shape, operation, inputs.shapes())?;

@@ -54,10 +54,9 @@ use num_traits::Zero;
 /// # Equivalents
 /// `numpy.einsum` where `f` is a product; `sum_to_size` of PyTorch after the operation.
 #[doc(alias = "einsum")]
-pub fn broadcast_map_sum_to<O, S, F, R>(operands: O, shape: S, f: F) -> Result<Array<R, S::Dim>>
+pub fn broadcast_map_sum_to<O, S: TargetShape, F, R>(operands: O, shape: S, f: F) -> Result<Array<R, S::Dim>>
 where
     O: MapOperands<F, R>,
-    S: TargetShape,
     R: Clone + Zero,
 {
     let visit = &mut Add(Closure::<O, F>::new(f));
@@ -102,14 +101,13 @@ where
 ///
 /// # Equivalents
 /// As [`broadcast_map_sum_to`], to `like.shape`.
-pub fn broadcast_map_sum_to_match<O, B, E, F, R>(
+pub fn broadcast_map_sum_to_match<O, B, E: Dimension, F, R>(
     operands: O,
     like: &ArrayRef<B, E>,
     f: F,
 ) -> Result<Array<R, E>>
 where
     O: MapOperands<F, R>,
-    E: Dimension,
     R: Clone + Zero,
 {
     broadcast_map_sum_to(operands, ShapeOf(like.raw_dim()), f)

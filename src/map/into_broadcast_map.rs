@@ -75,7 +75,6 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
 impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
     type With<E: Dimension> = Array<A, E>;
 
-    #[inline]
     fn into_broadcast_map<O, F>(mut self, operands: O, f: F) -> Result<Array<A, O::Dim>, Returned<Self>>
     where
         O: FurtherOperands<A, D, F>,
@@ -92,7 +91,6 @@ impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
 impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     type With<E: Dimension> = ArcArray<A, E>;
 
-    #[inline]
     fn into_broadcast_map<O, F>(mut self, operands: O, f: F) -> Result<ArcArray<A, O::Dim>, Returned<Self>>
     where
         O: FurtherOperands<A, D, F>,
@@ -181,13 +179,11 @@ macro_rules! further {
             type Elems = ($($O::Elem,)+);
             type All<'s> = (&'s ArrayRef<A, Own>, $($O,)+) where A: 's, Own: 's;
 
-            #[inline]
             fn inputs(&self) -> Inputs<'_, Self::Elems> {
                 let $operands = self;
                 Inputs::from(($($x.operand_ref(),)+))
             }
 
-            #[inline]
             fn after(self, array: &ArrayRef<A, Own>) -> Self::All<'_> {
                 let $operands = self;
                 (array, $($x,)+)

@@ -49,11 +49,9 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.array(x, order="C")`; PyTorch `x.contiguous()`, which does not copy what is contiguous. ndarray's `to_owned` keeps F order and is slow
     /// for views that repeat elements.
-    #[doc(alias = "to_owned")]
-    #[doc(alias = "contiguous")]
+    #[doc(alias("to_owned", "contiguous"))]
     #[must_use]
     #[track_caller]
-    #[inline]
     fn materialize(&self) -> Array<A, D>
     where
         A: Clone,
@@ -90,7 +88,6 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// As [`materialize`](Self::materialize); NumPy raises `MemoryError`.
-    #[inline]
     fn try_materialize(&self) -> Result<Array<A, D>>
     where
         A: Clone,
@@ -130,9 +127,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.copyto(out, x)`, which also drops leading axes of size 1; PyTorch `out.copy_(x)`; ndarray's `assign`, which
     /// panics where the shapes do not fit.
-    #[doc(alias = "assign")]
-    #[doc(alias = "copyto")]
-    #[inline]
+    #[doc(alias("assign", "copyto"))]
     fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone,
@@ -169,7 +164,6 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// ndarray's `assign_to`, for arrays of equal shape.
     #[doc(alias = "assign_to")]
-    #[inline]
     fn materialize_into_uninit<E: Dimension>(&self, out: &mut ArrayRef<MaybeUninit<A>, E>) -> Result<()>
     where
         A: Clone,

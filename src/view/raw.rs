@@ -189,10 +189,13 @@ pub(crate) unsafe trait BaseOperands {
     /// A view of each.
     type Views;
 
-    fn inputs(&self) -> Inputs<'_, Self::Elems>;
-
-    /// The numbers of base axes: those of the output, `own`, and those of each array.
-    fn bases(&self, own: usize) -> [usize; 4];
+    /// A nest over the batch axes of `out`, whose last `base` axes are its base. `None` if there is no index.
+    fn batches<'s, T, D: Dimension>(
+        &'s self,
+        plan: &'s mut LoopPlan,
+        out: &'s mut ArrayRef<T, D>,
+        base: usize,
+    ) -> Option<Nest<'s, T, Self::Elems>>;
 
     /// # Safety
     /// The pointers are at an index of the batch axes of each array.
@@ -206,14 +209,15 @@ macro_rules! operands {
             type Elems = ($($T,)+);
             type Views = ($(ArrayView<'a, $T, $B>,)+);
 
-            fn inputs(&self) -> Inputs<'_, Self::Elems> {
-                Inputs::from(($(self.$k.array,)+))
-            }
-
-            fn bases(&self, own: usize) -> [usize; 4] {
-                let mut bases = [own, 0, 0, 0];
-                $(bases[$k + 1] = self.$k.form.strides.ndim();)+
-                bases
+            fn batches<'s, Out, DO: Dimension>(
+                &'s self,
+                plan: &'s mut LoopPlan,
+                out: &'s mut ArrayRef<Out, DO>,
+                base: usize,
+            ) -> Option<Nest<'s, Out, Self::Elems>> {
+                let inputs = &mut Inputs::from(($(self.$k.array,)+));
+                // SAFETY: The pointers serve only for views of the last axes, by their forms; empty views do not use them.
+                unsafe { Nest::batches(plan, Output::of(out), inputs, &[base, $(self.$k.form.strides.ndim()),+]) }
             }
 
             #[inline(always)]
@@ -240,7 +244,7 @@ pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
     visit: impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
 ) {
     let form = Form::of_base(out, base);
-    if let Some(nest) = batches(&mut LoopPlan::new(), operands, out, base) {
+    if let Some(nest) = operands.batches(&mut LoopPlan::new(), out, base) {
         visit_bases(nest, operands, &form, visit);
     }
 }
@@ -256,24 +260,13 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     F: Fn(I::Views, ArrayViewMut<'_, T, B>) + Sync,
 {
     let form = Form::of_base(out, base);
-    if let Some(nest) = batches(&mut LoopPlan::new(), operands, out, base) {
+    if let Some(nest) = operands.batches(&mut LoopPlan::new(), out, base) {
         let grain = grain(steps(nest.loops()));
         Threads.run(nest, &EachBase { operands, form: &form, visit: &visit, grain });
     }
 }
 
-/// A nest over the batch axes of `out` for [`visit_bases`], or `None` if these have no index.
-fn batches<'a, I: BaseOperands, T, D: Dimension>(
-    plan: &'a mut LoopPlan,
-    operands: &'a I,
-    out: &'a mut ArrayRef<T, D>,
-    base: usize,
-) -> Option<Nest<'a, T, I::Elems>> {
-    // SAFETY: The pointers serve only for views of the last axes, by their forms; empty views do not use them.
-    unsafe { Nest::batches(plan, Output::of(out), &mut operands.inputs(), &operands.bases(base)) }
-}
-
-/// Visits each base of a nest of [`batches`], whose forms these are.
+/// Visits each base of a nest of [`BaseOperands::batches`]. `form` is that of its output.
 #[inline(always)]
 fn visit_bases<I: BaseOperands, T, B: Dimension>(
     nest: Nest<'_, T, I::Elems>,
