@@ -7,12 +7,17 @@ use crate::Result;
 use crate::shape::{Placeholder, TargetShape, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
-/// The dimension type of the joint shape of two arrays.
+/// The dimension type of the joint shape of two and of three arrays.
 type JointDim<D, E> = <D as DimMax<E>>::Output;
+type JointDim3<D, E, F> = JointDim<JointDim<D, E>, F>;
 
-/// Views of two and of three arrays.
-type Two<'a, 'b, A, B, J> = (ArrayView<'a, A, J>, ArrayView<'b, B, J>);
-type Three<'a, 'b, 'c, A, B, C, J> = (ArrayView<'a, A, J>, ArrayView<'b, B, J>, ArrayView<'c, C, J>);
+/// Two and three views of their joint shape.
+type Match<'a, 'b, A, B, D, E> = (ArrayView<'a, A, JointDim<D, E>>, ArrayView<'b, B, JointDim<D, E>>);
+type Match3<'a, 'b, 'c, A, B, C, D, E, F> = (
+    ArrayView<'a, A, JointDim3<D, E, F>>,
+    ArrayView<'b, B, JointDim3<D, E, F>>,
+    ArrayView<'c, C, JointDim3<D, E, F>>,
+);
 
 /// Broadcasting arrays to match a shape or each other, on every kind of array.
 ///
@@ -44,7 +49,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     fn expand_to_match_ranks<'a, 'b, B, E: Dimension>(
         &'a self,
         other: &'b ArrayRef<B, E>,
-    ) -> Two<'a, 'b, A, B, JointDim<D, E>>
+    ) -> Match<'a, 'b, A, B, D, E>
     where
         A: 'a,
         D: DimMax<E> + 'a,
@@ -129,7 +134,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     fn broadcast_to_match<'a, 'b, B, E: Dimension>(
         &'a self,
         other: &'b ArrayRef<B, E>,
-    ) -> Result<Two<'a, 'b, A, B, JointDim<D, E>>>
+    ) -> Result<Match<'a, 'b, A, B, D, E>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
@@ -169,7 +174,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         &'a self,
         second: &'b ArrayRef<B, E>,
         third: &'c ArrayRef<C, F>,
-    ) -> Result<Three<'a, 'b, 'c, A, B, C, JointDim<JointDim<D, E>, F>>>
+    ) -> Result<Match3<'a, 'b, 'c, A, B, C, D, E, F>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
