@@ -1,7 +1,7 @@
 //! Sums of arrays by value.
 
 use super::SumTo;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::sealed::Sealed;
 use crate::shape::{ShapeOf, TargetShape, sizes};
 use ndarray::{Array, ArrayRef, Dimension};
@@ -36,7 +36,7 @@ pub trait IntoSumTo<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// PyTorch `delta.sum_to_size(shape)`, which also returns the tensor itself if nothing is summed.
-    fn into_sum_to_shape<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>, BroadcastError>
+    fn into_sum_to_shape<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
     where
         A: Clone + Zero;
 
@@ -71,8 +71,7 @@ pub trait IntoSumTo<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// PyTorch `delta.sum_to_size(like.shape)`.
-    #[inline]
-    fn into_sum_to_match<B, E: Dimension>(self, like: &ArrayRef<B, E>) -> Result<Array<A, E>, BroadcastError>
+    fn into_sum_to_match<B, E: Dimension>(self, like: &ArrayRef<B, E>) -> Result<Array<A, E>>
     where
         Self: Sized,
         A: Clone + Zero,
@@ -82,8 +81,7 @@ pub trait IntoSumTo<A, D: Dimension>: Sealed {
 }
 
 impl<A, D: Dimension> IntoSumTo<A, D> for Array<A, D> {
-    #[inline]
-    fn into_sum_to_shape<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>, BroadcastError>
+    fn into_sum_to_shape<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
     where
         A: Clone + Zero,
     {

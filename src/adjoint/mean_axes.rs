@@ -1,13 +1,15 @@
 //! Means over named axes.
 
 use super::sums::new_sum;
-use crate::error::{BroadcastError, ErrorKind, Request, operation};
+use crate::Result;
+use crate::error::{ErrorKind, operation};
+use crate::kernel::memory::Reserved;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
 use alloc::{format, string::String};
 use core::ops::Div;
-use ndarray::{Array, Dimension};
+use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::{NumCast, Zero};
 
 /// Means over named axes, on every kind of array.
@@ -47,18 +49,15 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning;
     /// ndarray's `mean_axis`, which gives `None` for no elements.
-    #[doc(alias = "mean_axis")]
-    #[doc(alias = "average")]
-    fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
+    #[doc(alias("mean_axis", "average"))]
+    fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>>
     where
         A: Clone + Zero + Div<Output = A> + NumCast,
         D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
         let (left, summed) = without_axes(&operation::MEAN_AXES, array.shape(), &axes)?;
-        let request = || over_axes(&operation::MEAN_AXES, array.shape(), &axes);
-        let count = count(array.len(), left.len(), request)?;
-        Ok(divided(new_sum(array, left, &|axis| summed.contains(axis), Serial), count))
+        mean(array, left, &|axis| summed.contains(axis), &axes)
     }
 
     /// The mean over `axes`, which stay in the result with size 1.
@@ -83,46 +82,40 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `numpy.mean(x, axis=1, keepdims=True)`, `torch.mean(x, dim=1, keepdim=True)`.
-    fn mean_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>, BroadcastError>
+    fn mean_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>>
     where
         A: Clone + Zero + Div<Output = A> + NumCast,
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::MEAN_AXES, &array.raw_dim(), &axes)?;
-        let request = || over_axes(&operation::MEAN_AXES, array.shape(), &axes);
-        let count = count(array.len(), kept.len(), request)?;
-        Ok(divided(new_sum(array, kept, &|_| false, Serial), count))
+        mean(array, kept, &|_| false, &axes)
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> MeanAxes<A, D> for T {}
 
-/// The number of elements for each of `means` means of `len` elements, if there are any means.
+/// The sums, each divided by the number of its elements.
 ///
 /// # Errors
-/// `NoMean` if that number is 0, or more than `A` can count.
-fn count<A: NumCast>(
-    len: usize,
-    means: usize,
-    request: impl FnOnce() -> Request,
-) -> Result<Option<A>, BroadcastError> {
-    let Some(count) = len.checked_div(means) else { return Ok(None) };
-    match <A as NumCast>::from(count).filter(|_| count > 0) {
-        Some(count) => Ok(Some(count)),
-        None => Err(request().error(ErrorKind::NoMean, no_mean(count))),
-    }
+/// `NoMean` if that number is 0, or more than `A` can count. Without any means, there is no error.
+fn mean<A: Clone + Zero + Div<Output = A> + NumCast, D: Dimension, E: Dimension>(
+    array: &ArrayRef<A, D>,
+    means: Reserved<A, E>,
+    dropped: &dyn Fn(usize) -> bool,
+    axes: &impl Axes,
+) -> Result<Array<A, E>> {
+    let count = array.len().checked_div(means.len()).unwrap_or(1);
+    let Some(divisor) = A::from(count).filter(|_| count > 0) else {
+        let request = over_axes(&operation::MEAN_AXES, array.shape(), axes);
+        return Err(request.error(ErrorKind::NoMean, no_mean(count)));
+    };
+    let mut means = new_sum(array, means, dropped, Serial);
+    means.map_inplace(|sum| *sum = sum.clone() / divisor.clone());
+    Ok(means)
 }
 
 #[cold]
 fn no_mean(count: usize) -> String {
     let reason = if count == 0 { "" } else { ", which the element type cannot count" };
     format!("there is no mean of {count} elements{reason}")
-}
-
-/// Each of the sums divided by the count.
-fn divided<A: Clone + Div<Output = A>, E: Dimension>(mut sums: Array<A, E>, count: Option<A>) -> Array<A, E> {
-    if let Some(count) = count {
-        sums.map_inplace(|sum| *sum = sum.clone() / count.clone());
-    }
-    sums
 }

@@ -1,7 +1,7 @@
 //! The sums on several threads.
 
 use super::sums;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::kernel::reduce::{accumulate, scaled};
 use crate::kernel::threads::Threads;
 use crate::shape::{Axes, LessAxes, TargetShape};
@@ -37,7 +37,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `torch.sum`, which uses several threads by default.
-    fn par_sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
+    fn par_sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>>
     where
         A: Clone + Zero + Send + Sync,
         D: LessAxes<X::Count>,
@@ -66,7 +66,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `torch.sum(x, dim=1, keepdim=True)`.
-    fn par_sum_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>, BroadcastError>
+    fn par_sum_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>>
     where
         A: Clone + Zero + Send + Sync,
     {
@@ -94,7 +94,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// PyTorch `delta.sum_to_size(shape)`.
-    fn par_sum_to_shape<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>, BroadcastError>
+    fn par_sum_to_shape<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
     where
         A: Clone + Zero + Send + Sync,
     {
@@ -124,7 +124,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `torch.sum(delta, 0, out=sum)`.
-    fn par_sum_to_shape_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    fn par_sum_to_shape_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone + Zero + Send + Sync,
     {
@@ -154,7 +154,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `gradient += delta.sum_to_size(gradient.shape)` in PyTorch.
-    fn par_add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    fn par_add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone + Zero + Send + Sync,
     {
@@ -184,11 +184,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `gradient.add_(delta.sum_to_size(gradient.shape), alpha=-1)` in PyTorch.
-    fn par_scaled_add_sum_to<E: Dimension>(
-        &self,
-        factor: A,
-        out: &mut ArrayRef<A, E>,
-    ) -> Result<(), BroadcastError>
+    fn par_scaled_add_sum_to<E: Dimension>(&self, factor: A, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone + Zero + Mul<Output = A> + Send + Sync,
     {

@@ -1,6 +1,7 @@
 //! Reductions over named axes by an operation of your own.
 
-use crate::error::{BroadcastError, operation};
+use crate::Result;
+use crate::error::operation;
 use crate::kernel::combine::ClosureOp;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Input;
@@ -48,14 +49,8 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.max(x, axis=-1)` and the `reduce` of every other ufunc; `torch.amax(x, dim=-1)`, `torch.prod`;
     /// ndarray's `fold_axis`, for one axis.
-    #[doc(alias = "fold_axis")]
-    #[doc(alias = "max")]
-    fn reduce_axes<X: Axes, F: Fn(A, A) -> A>(
-        &self,
-        axes: X,
-        identity: A,
-        op: F,
-    ) -> Result<Array<A, D::Left>, BroadcastError>
+    #[doc(alias("fold_axis", "max"))]
+    fn reduce_axes<X: Axes, F: Fn(A, A) -> A>(&self, axes: X, identity: A, op: F) -> Result<Array<A, D::Left>>
     where
         A: Clone,
         D: LessAxes<X::Count>,
@@ -89,14 +84,10 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `numpy.max(x, axis=-1, keepdims=True)`, `torch.amax(x, dim=-1, keepdim=True)`.
-    fn reduce_axes_keepdims<X: Axes, F: Fn(A, A) -> A>(
-        &self,
-        axes: X,
-        identity: A,
-        op: F,
-    ) -> Result<Array<A, D>, BroadcastError>
+    fn reduce_axes_keepdims<X: Axes, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, D>>
     where
         A: Clone,
+        F: Fn(A, A) -> A,
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::REDUCE_AXES, &array.raw_dim(), &axes)?;

@@ -1,7 +1,7 @@
 //! nGraph's adjoint: the sum over named axes.
 
 use super::sums;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes};
 use crate::view::AsArrayRef;
@@ -62,8 +62,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// nGraph's `Sum(delta, broadcast_axes)`, the backpropagation of its `Broadcast`;
     /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`.
     #[doc(alias = "sum_axis")]
-    #[inline]
-    fn sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>, BroadcastError>
+    fn sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>>
     where
         A: Clone + Zero,
         D: LessAxes<X::Count>,
@@ -94,8 +93,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `numpy.sum(x, axis=1, keepdims=True)`, `torch.sum(x, dim=1, keepdim=True)`.
-    #[inline]
-    fn sum_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>, BroadcastError>
+    fn sum_axes_keepdims<X: Axes>(&self, axes: X) -> Result<Array<A, D>>
     where
         A: Clone + Zero,
     {

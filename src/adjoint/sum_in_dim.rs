@@ -1,10 +1,8 @@
 //! The adjoint of placed axes: the sum over all other axes.
 
-use super::sums::new_sum;
-use crate::error::BroadcastError;
-use crate::kernel::combine::Plus;
-use crate::kernel::nest::{Input, Output};
-use crate::kernel::reduce::{Store, accumulate, reduce_into, scaled};
+use super::sums::{new_sum, sum_to_out};
+use crate::Result;
+use crate::kernel::reduce::{Store, accumulate, scaled};
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
 use crate::view::AsArrayRef;
@@ -59,12 +57,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// The transpose rule of JAX's `lax.broadcast_in_dim`; `numpy.einsum("ijk->kj", delta)` and a sum that keeps
     /// axis 1.
     #[doc(alias = "einsum")]
-    #[inline]
-    fn sum_in_dim<T: TargetShape, X: Axes>(
-        &self,
-        shape: T,
-        axes: X,
-    ) -> Result<Array<A, T::Dim>, BroadcastError>
+    fn sum_in_dim<T: TargetShape, X: Axes>(&self, shape: T, axes: X) -> Result<Array<A, T::Dim>>
     where
         A: Clone + Zero,
     {
@@ -96,12 +89,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// As [`sum_in_dim`](Self::sum_in_dim).
-    #[inline]
-    fn sum_in_dim_like<B, E: Dimension, X: Axes>(
-        &self,
-        like: &ArrayRef<B, E>,
-        axes: X,
-    ) -> Result<Array<A, E>, BroadcastError>
+    fn sum_in_dim_like<B, E: Dimension, X: Axes>(&self, like: &ArrayRef<B, E>, axes: X) -> Result<Array<A, E>>
     where
         A: Clone + Zero,
     {
@@ -132,12 +120,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// As [`sum_in_dim`](Self::sum_in_dim), with `out=`.
-    #[inline]
-    fn sum_in_dim_into<E: Dimension, X: Axes>(
-        &self,
-        out: &mut ArrayRef<A, E>,
-        axes: X,
-    ) -> Result<(), BroadcastError>
+    fn sum_in_dim_into<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
     where
         A: Clone + Zero,
     {
@@ -166,12 +149,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `gradient += delta.sum_in_dim(…)`, without the temporary.
-    #[inline]
-    fn add_sum_in_dim_to<E: Dimension, X: Axes>(
-        &self,
-        out: &mut ArrayRef<A, E>,
-        axes: X,
-    ) -> Result<(), BroadcastError>
+    fn add_sum_in_dim_to<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
     where
         A: Clone + Zero,
     {
@@ -200,13 +178,12 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `gradient += factor * delta.sum_in_dim(…)`, without the temporaries.
-    #[inline]
     fn scaled_add_sum_in_dim_to<E: Dimension, X: Axes>(
         &self,
         factor: A,
         out: &mut ArrayRef<A, E>,
         axes: X,
-    ) -> Result<(), BroadcastError>
+    ) -> Result<()>
     where
         A: Clone + Zero + Mul<Output = A>,
     {
@@ -221,12 +198,9 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes>(
     out: &mut ArrayRef<A, E>,
     axes: &X,
     store: Option<&Store<'_, A>>,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     let named = placed_sum(array.shape(), out.shape(), axes)?;
-    let new = array.ndim() - out.ndim();
-    let kept = kept_last(array, axes, &named);
-    reduce_into(Input::of(&kept), Output::of(out), &|axis| axis < new, Plus, store, Serial);
-    Ok(())
+    sum_to_out(&kept_last(array, axes, &named), out, store, Serial)
 }
 
 /// The array with the named axes last, in their order, so that a sum to them is aligned at the right.

@@ -1,7 +1,7 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
 use super::sums;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::kernel::reduce::{accumulate, scaled};
 use crate::kernel::threads::Serial;
 use crate::shape::{ShapeOf, TargetShape};
@@ -49,10 +49,8 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// PyTorch `delta.sum_to_size(shape)`; the `unbroadcast` of JAX and autograd, which many engines write by hand.
-    #[doc(alias = "sum_to_size")]
-    #[doc(alias = "unbroadcast")]
-    #[inline]
-    fn sum_to_shape<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>, BroadcastError>
+    #[doc(alias("sum_to_size", "unbroadcast"))]
+    fn sum_to_shape<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
     where
         A: Clone + Zero,
     {
@@ -81,8 +79,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// PyTorch `delta.sum_to_size(bias.shape)`.
-    #[inline]
-    fn sum_to_match<B, E: Dimension>(&self, like: &ArrayRef<B, E>) -> Result<Array<A, E>, BroadcastError>
+    fn sum_to_match<B, E: Dimension>(&self, like: &ArrayRef<B, E>) -> Result<Array<A, E>>
     where
         A: Clone + Zero,
     {
@@ -113,8 +110,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `numpy.sum(x, axis, out=sum)`.
-    #[inline]
-    fn sum_to_shape_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    fn sum_to_shape_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone + Zero,
     {
@@ -143,8 +139,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `gradient += unbroadcast(delta)` in Python's autodiff engines, without the temporary.
-    #[inline]
-    fn add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    fn add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone + Zero,
     {
@@ -173,12 +168,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// ndarray's `gradient.scaled_add(factor, &unbroadcast(delta))`, without the temporary.
-    #[inline]
-    fn scaled_add_sum_to<E: Dimension>(
-        &self,
-        factor: A,
-        out: &mut ArrayRef<A, E>,
-    ) -> Result<(), BroadcastError>
+    fn scaled_add_sum_to<E: Dimension>(&self, factor: A, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone + Zero + Mul<Output = A>,
     {

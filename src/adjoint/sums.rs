@@ -1,7 +1,8 @@
 //! The sums of [`SumAxes`](super::SumAxes), [`SumTo`](super::SumTo) and [`ParSum`](super::ParSum), by the executor
 //! that they hand in.
 
-use crate::error::{BroadcastError, Request, operation};
+use crate::Result;
+use crate::error::{Request, operation};
 use crate::kernel::combine::Plus;
 use crate::kernel::each::copy_like;
 use crate::kernel::memory::Reserved;
@@ -16,7 +17,7 @@ pub(super) fn sum_axes<A: Clone + Zero, D: LessAxes<X::Count>, X: Axes>(
     array: &ArrayRef<A, D>,
     axes: &X,
     executor: impl Sums<A>,
-) -> Result<Array<A, D::Left>, BroadcastError> {
+) -> Result<Array<A, D::Left>> {
     let (left, summed) = without_axes(&operation::SUM_AXES, array.shape(), axes)?;
     Ok(new_sum(array, left, &|axis| summed.contains(axis), executor))
 }
@@ -25,7 +26,7 @@ pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
     array: &ArrayRef<A, D>,
     axes: &X,
     executor: impl Sums<A>,
-) -> Result<Array<A, D>, BroadcastError> {
+) -> Result<Array<A, D>> {
     let kept = keeping_axes(&operation::SUM_AXES, &array.raw_dim(), axes)?;
     Ok(new_sum(array, kept, &|_| false, executor))
 }
@@ -34,20 +35,19 @@ pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
     array: &ArrayRef<A, D>,
     shape: &T,
     executor: impl Sums<A>,
-) -> Result<Array<A, T::Dim>, BroadcastError> {
+) -> Result<Array<A, T::Dim>> {
     let target = sum_target(array.shape(), shape, &operation::SUM_TO, &[array.shape()])?;
     let new = array.ndim() - target.shape().len();
     Ok(new_sum(array, target, &|axis| axis < new, executor))
 }
 
 /// The sum to the shape of `out`, stored there by `store`.
-#[inline]
 pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
     store: Option<&Store<'_, A>>,
     executor: impl Sums<A>,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
     reduce_into(Input::of(array), Output::of(out), &|axis| axis < new, Plus, store, executor);
     Ok(())

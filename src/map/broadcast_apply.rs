@@ -1,10 +1,9 @@
 //! Operands evaluated into an existing array.
 
-use super::fused_operands::{ApplyOperands, Applying, FusedOperands, ParApplyOperands, Sharing, check_onto};
-use crate::error::BroadcastError;
+use super::fused_operands::{ApplyOperands, Closure, FusedOperands, ParApplyOperands, check_onto};
+use crate::Result;
 use crate::kernel::each::{VisitBlock, block, over_each, par_each};
 use crate::kernel::nest::Output;
-use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
 /// Calls `f` with every element of `out` and the corresponding elements of 1 to 6 operands, each stretched to the
@@ -47,12 +46,11 @@ use ndarray::{ArrayRef, Dimension};
 /// `for_each`, which panics where the shapes do not fit.
 #[doc(alias = "Zip")]
 #[inline]
-pub fn broadcast_apply<T, E, O, F>(out: &mut ArrayRef<T, E>, operands: O, f: F) -> Result<(), BroadcastError>
+pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands: O, f: F) -> Result<()>
 where
-    E: Dimension,
     O: ApplyOperands<T, F>,
 {
-    let visit = &mut Applying::<O, F>(f, PhantomData);
+    let visit = &mut Closure::<O, F>::new(f);
     onto(out, &operands, &mut |nest, rows| block(nest, rows, visit))
 }
 
@@ -81,20 +79,17 @@ where
 /// # Equivalents
 /// `ndarray::Zip` with `par_for_each`.
 #[inline]
-pub fn par_broadcast_apply<T, E, O, F>(
+pub fn par_broadcast_apply<T: Send, E: Dimension, O, F: Sync>(
     out: &mut ArrayRef<T, E>,
     operands: O,
     f: F,
-) -> Result<(), BroadcastError>
+) -> Result<()>
 where
-    T: Send,
-    E: Dimension,
     O: ParApplyOperands<T, F>,
-    F: Sync,
 {
     let inputs = operands.inputs();
     check_onto(inputs.shapes(), out.shape())?;
-    par_each(Output::of(out), &inputs, Sharing::<O, F>(&f, PhantomData));
+    par_each(Output::of(out), &inputs, Closure::<O, &F>::new(&f));
     Ok(())
 }
 
@@ -103,7 +98,7 @@ fn onto<T, E: Dimension, O: FusedOperands>(
     out: &mut ArrayRef<T, E>,
     operands: &O,
     visit: &mut VisitBlock<'_, T, O::Elems>,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     let inputs = operands.inputs();
     check_onto(inputs.shapes(), out.shape())?;
     over_each(out, &inputs, visit);

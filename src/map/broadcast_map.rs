@@ -1,12 +1,12 @@
 //! Operands evaluated into a new array.
 
-use super::fused_operands::{MapOperands, Mapping, ParMapOperands, Sharing, joint};
-use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::each::{Make, VisitBlock, Write, block, par_to_new, to_new_by};
+use super::fused_operands::{Closure, MapOperands, ParMapOperands, joint};
+use crate::Result;
+use crate::error::{Request, operation};
+use crate::kernel::each::{VisitBlock, Write, block, par_to_new, to_new_by};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Inputs};
 use crate::shape::reserved;
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use ndarray::{Array, Dimension};
 
@@ -62,11 +62,9 @@ use ndarray::{Array, Dimension};
 /// `map_collect` after `broadcast` of each operand, for equal operands.
 #[doc(alias = "Zip")]
 #[inline]
-pub fn broadcast_map<O, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>, BroadcastError>
-where
-    O: MapOperands<F, R>,
-{
-    mapped(&operands.inputs(), Mapping::<O, F>(f, PhantomData))
+pub fn broadcast_map<O: MapOperands<F, R>, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>> {
+    let visit = &mut Write(Closure::<O, F>::new(f));
+    mapped(&operands.inputs(), &mut |nest, rows| block(nest, rows, visit))
 }
 
 /// [`broadcast_map`] on rayon's threads, if there are enough elements to gain by it.
@@ -94,37 +92,25 @@ where
 /// # Equivalents
 /// `ndarray::Zip` with `par_map_collect`.
 #[inline]
-pub fn par_broadcast_map<O, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>, BroadcastError>
+pub fn par_broadcast_map<O, F: Sync, R: Send>(operands: O, f: F) -> Result<Array<R, O::Dim>>
 where
     O: ParMapOperands<F, R>,
-    F: Sync,
-    R: Send,
 {
     let inputs = operands.inputs();
-    Ok(par_to_new(result_of(inputs.shapes())?, &inputs, Sharing::<O, F>(&f, PhantomData)))
-}
-
-/// A new array of the results of `make`.
-#[inline]
-pub(super) fn mapped<R, E: Elements, D: Dimension>(
-    inputs: &Inputs<'_, E>,
-    make: impl Make<R, E>,
-) -> Result<Array<R, D>, BroadcastError> {
-    let visit = &mut Write(make);
-    mapped_by(inputs, &mut |nest, rows| block(nest, rows, visit))
+    Ok(par_to_new(result_of(inputs.shapes())?, &inputs, Closure::<O, &F>::new(&f)))
 }
 
 /// The part that is not generic over the closure: compiled once for operands of these types.
 #[inline(never)]
-fn mapped_by<R, E: Elements, D: Dimension>(
+fn mapped<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
-) -> Result<Array<R, D>, BroadcastError> {
+) -> Result<Array<R, D>> {
     Ok(to_new_by(result_of(inputs.shapes())?, inputs, visit))
 }
 
 /// A result of the joint shape.
 #[inline(always)]
-fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>, BroadcastError> {
+fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> {
     reserved(joint(shapes)?, || Request::new(&operation::TOGETHER, shapes))
 }

@@ -1,13 +1,12 @@
 //! Operands evaluated and reduced in one pass, by any operation.
 
-use super::fused_operands::{FusedOperands, MapOperands, Mapping, joint};
-use crate::error::BroadcastError;
+use super::fused_operands::{Closure, FusedOperands, MapOperands, joint};
+use crate::Result;
 use crate::error::operation::{self, Operation};
 use crate::kernel::combine::{ClosureOp, Combine};
 use crate::kernel::each::VisitBlock;
 use crate::kernel::fused::{Fold, block, reduce_to};
 use crate::shape::{TargetShape, sizes, sum_target};
-use core::marker::PhantomData;
 use ndarray::Array;
 
 /// Applies `map` to the elements of 1 to 6 operands, stretched to their joint shape, and combines the values with `op`
@@ -55,42 +54,32 @@ use ndarray::Array;
 ///
 /// # Equivalents
 /// `numpy.max(f(x, y), axis=…, initial=identity)` for any ufunc's `reduce`; rayon's `map` and `reduce`.
-#[doc(alias = "fold")]
-#[doc(alias = "any")]
-#[doc(alias = "count_nonzero")]
-pub fn broadcast_map_reduce_to<O, S, R, F, G>(
+#[doc(alias("fold", "any", "count_nonzero"))]
+pub fn broadcast_map_reduce_to<O, S: TargetShape, R: Clone, F, G>(
     operands: O,
     shape: S,
     identity: R,
     map: F,
     op: G,
-) -> Result<Array<R, S::Dim>, BroadcastError>
+) -> Result<Array<R, S::Dim>>
 where
     O: MapOperands<F, R>,
-    S: TargetShape,
-    R: Clone,
     G: Fn(R, R) -> R,
 {
     let by = ClosureOp { identity: &identity, op: &op };
-    let visit = &mut Fold { make: Mapping::<O, F>(map, PhantomData), by };
-    let (visit, by): (&mut VisitBlock<'_, R, O::Elems>, &dyn Combine<R>) =
-        (&mut |nest, rows| block(nest, rows, visit), &by);
-    reduced(&operands, &shape, visit, by, &operation::MAP_REDUCE_TO)
+    let visit = &mut Fold { make: Closure::<O, F>::new(map), by };
+    let combine: &dyn Combine<R> = &by;
+    reduced(&operands, &shape, &mut |nest, rows| block(nest, rows, visit), combine, &operation::MAP_REDUCE_TO)
 }
 
 /// The part that is not generic over the closures, for sums too: compiled once for operands of these types.
-pub(super) fn reduced<O, S, R>(
+pub(super) fn reduced<O: FusedOperands, S: TargetShape, R: Clone>(
     operands: &O,
     shape: &S,
     visit: &mut VisitBlock<'_, R, O::Elems>,
     combine: &dyn Combine<R>,
     operation: &'static Operation,
-) -> Result<Array<R, S::Dim>, BroadcastError>
-where
-    O: FusedOperands,
-    S: TargetShape,
-    R: Clone,
-{
+) -> Result<Array<R, S::Dim>> {
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
     let target = sum_target(sizes(&joint), shape, operation, inputs.shapes())?;

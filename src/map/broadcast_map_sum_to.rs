@@ -1,12 +1,12 @@
 //! Operands evaluated and summed in one pass.
 
 use super::broadcast_map_reduce_to::reduced;
-use super::fused_operands::{MapOperands, Mapping};
-use crate::error::{BroadcastError, operation};
+use super::fused_operands::{Closure, MapOperands};
+use crate::Result;
+use crate::error::operation;
 use crate::kernel::combine::Plus;
 use crate::kernel::fused::{Fold, block};
 use crate::shape::{ShapeOf, TargetShape};
-use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
@@ -54,17 +54,12 @@ use num_traits::Zero;
 /// # Equivalents
 /// `numpy.einsum` where `f` is a product; `sum_to_size` of PyTorch after the operation.
 #[doc(alias = "einsum")]
-pub fn broadcast_map_sum_to<O, S, F, R>(
-    operands: O,
-    shape: S,
-    f: F,
-) -> Result<Array<R, S::Dim>, BroadcastError>
+pub fn broadcast_map_sum_to<O, S: TargetShape, F, R>(operands: O, shape: S, f: F) -> Result<Array<R, S::Dim>>
 where
     O: MapOperands<F, R>,
-    S: TargetShape,
     R: Clone + Zero,
 {
-    let visit = &mut Fold { make: Mapping::<O, F>(f, PhantomData), by: Plus };
+    let visit = &mut Fold { make: Closure::<O, F>::new(f), by: Plus };
     reduced(&operands, &shape, &mut |nest, rows| block(nest, rows, visit), &Plus, &operation::MAP_SUM_TO)
 }
 
@@ -106,14 +101,13 @@ where
 ///
 /// # Equivalents
 /// As [`broadcast_map_sum_to`], to `like.shape`.
-pub fn broadcast_map_sum_to_match<O, B, E, F, R>(
+pub fn broadcast_map_sum_to_match<O, B, E: Dimension, F, R>(
     operands: O,
     like: &ArrayRef<B, E>,
     f: F,
-) -> Result<Array<R, E>, BroadcastError>
+) -> Result<Array<R, E>>
 where
     O: MapOperands<F, R>,
-    E: Dimension,
     R: Clone + Zero,
 {
     broadcast_map_sum_to(operands, ShapeOf(like.raw_dim()), f)

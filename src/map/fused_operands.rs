@@ -1,6 +1,6 @@
 //! Operands and the closures that take an element of each.
 
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::kernel::each::Make;
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
@@ -110,37 +110,40 @@ pub trait ApplyOperands<T, F>: FusedOperands {
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
     label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
 )]
-pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> {
-    /// Calls the closure with an element of each operand.
-    #[doc(hidden)]
-    fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
-}
+pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> + for<'f> MapOperands<&'f F, R> {}
 
 /// [`ApplyOperands`] whose elements and closure several threads may share.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
     label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
 )]
-pub trait ParApplyOperands<T, F>: FusedOperands<Elems: Sync> {
-    /// Calls the closure with an element of the output and of each operand.
-    #[doc(hidden)]
-    fn call(f: &F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
+pub trait ParApplyOperands<T, F>: FusedOperands<Elems: Sync> + for<'f> ApplyOperands<T, &'f F> {}
+
+/// A closure that takes an element of each of the operands `O`, after one of the output if it is a [`Visit`].
+pub(super) struct Closure<O, F>(F, PhantomData<fn(O)>);
+
+impl<O, F> Closure<O, F> {
+    pub(super) fn new(f: F) -> Self {
+        Self(f, PhantomData)
+    }
 }
 
-/// A closure that takes an element of each operand.
-pub(super) struct Mapping<O, F>(pub(super) F, pub(super) PhantomData<fn(O)>);
+impl<O, F: Clone> Clone for Closure<O, F> {
+    fn clone(&self) -> Self {
+        Self::new(self.0.clone())
+    }
+}
 
-impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Mapping<O, F> {
+impl<O, F: Copy> Copy for Closure<O, F> {}
+
+impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Closure<O, F> {
     #[inline(always)]
     fn make(&mut self, items: Items<'_, O>) -> R {
         O::call(&mut self.0, items)
     }
 }
 
-/// A closure that takes an element of the output and of each operand.
-pub(super) struct Applying<O, F>(pub(super) F, pub(super) PhantomData<fn(O)>);
-
-impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Applying<O, F> {
+impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Closure<O, F> {
     const READS: bool = true;
 
     #[inline(always)]
@@ -149,47 +152,24 @@ impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Applying<O, F> {
     }
 }
 
-/// A closure that several threads call.
-pub(super) struct Sharing<'f, O, F>(pub(super) &'f F, pub(super) PhantomData<fn(O)>);
-
-impl<O, F> Clone for Sharing<'_, O, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<O, F> Copy for Sharing<'_, O, F> {}
-
-impl<R, F, O: ParMapOperands<F, R>> Make<R, O::Elems> for Sharing<'_, O, F> {
-    #[inline(always)]
-    fn make(&mut self, items: Items<'_, O>) -> R {
-        O::call(self.0, items)
-    }
-}
-
-impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for Sharing<'_, O, F> {
-    const READS: bool = true;
-
-    #[inline(always)]
-    fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
-        O::call(self.0, out, items);
-    }
-}
-
 /// The joint shape.
 #[inline]
-pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
+pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D> {
     joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
 }
 
 /// An error unless all operands go to the shape of the output.
-pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<(), BroadcastError> {
+#[inline(always)]
+pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<()> {
     if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
 }
 
-/// `$this` is the [`FusedOperands`]; the expressions are its operands.
+/// `$Self` matches the pattern `$operands`. `$Joint` is a bound that gives it a joint shape.
 macro_rules! fused {
-    ([$($O:ident $x:ident),+] $Self:ty, $Dim:ty, $this:ident: $($operand:expr),+ $(; $Joint:ident)?) => {
+    ($($O:ident $x:ident),+) => {
+        fused!(($($O,)+), ($($x,)+), [$($O $x),+], <Self as Operands>::Dim, Operands);
+    };
+    ($Self:ty, $operands:pat, [$($O:ident $x:ident),+], $Dim:ty $(, $Joint:ident)?) => {
         #[diagnostic::do_not_recommend]
         impl<$($O: Operand),+> FusedOperands for $Self $(where Self: $Joint)? {
             type Dim = $Dim;
@@ -197,8 +177,8 @@ macro_rules! fused {
 
             #[inline]
             fn inputs(&self) -> Inputs<'_, Self::Elems> {
-                let $this = self;
-                Inputs::from(($($operand.operand_ref(),)+))
+                let $operands = self;
+                Inputs::from(($($x.operand_ref(),)+))
             }
         }
 
@@ -223,38 +203,19 @@ macro_rules! fused {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($O: Operand<Elem: Sync>,)+ R: Send, F> ParMapOperands<F, R> for $Self
-        where
-            F: Fn($(&$O::Elem),+) -> R + Sync,
-            $(Self: $Joint)?
-        {
-            #[inline(always)]
-            fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
-                f($($x),+)
-            }
-        }
+        impl<$($O: Operand<Elem: Sync>,)+ R: Send, F: Fn($(&$O::Elem),+) -> R + Sync> ParMapOperands<F, R>
+        for $Self $(where Self: $Joint)? {}
 
         #[diagnostic::do_not_recommend]
-        impl<$($O: Operand<Elem: Sync>,)+ T: Send, F> ParApplyOperands<T, F> for $Self
-        where
-            F: Fn(&mut T, $(&$O::Elem),+) + Sync,
-            $(Self: $Joint)?
-        {
-            #[inline(always)]
-            fn call(f: &F, out: &mut T, ($($x,)+): ($(&$O::Elem,)+)) {
-                f(out, $($x),+);
-            }
-        }
+        impl<$($O: Operand<Elem: Sync>,)+ T: Send, F: Fn(&mut T, $(&$O::Elem),+) + Sync> ParApplyOperands<T, F>
+        for $Self $(where Self: $Joint)? {}
     };
 }
 
-fused!([A a] A, A::Dim, this: this);
-fused!([A a] (A,), A::Dim, this: this.0);
-fused!([A a, B b] (A, B), <Self as Operands>::Dim, this: this.0, this.1; Operands);
-fused!([A a, B b, C c] (A, B, C), <Self as Operands>::Dim, this: this.0, this.1, this.2; Operands);
-fused!([A a, B b, C c, D d] (A, B, C, D), <Self as Operands>::Dim,
-    this: this.0, this.1, this.2, this.3; Operands);
-fused!([A a, B b, C c, D d, G g] (A, B, C, D, G), <Self as Operands>::Dim,
-    this: this.0, this.1, this.2, this.3, this.4; Operands);
-fused!([A a, B b, C c, D d, G g, H h] (A, B, C, D, G, H), <Self as Operands>::Dim,
-    this: this.0, this.1, this.2, this.3, this.4, this.5; Operands);
+fused!(A, a, [A a], A::Dim);
+fused!(A a);
+fused!(A a, B b);
+fused!(A a, B b, C c);
+fused!(A a, B b, C c, D d);
+fused!(A a, B b, C c, D d, G g);
+fused!(A a, B b, C c, D d, G g, H h);

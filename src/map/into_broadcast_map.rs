@@ -1,8 +1,9 @@
 //! Arrays by value, evaluated with operands into their own memory where possible.
 
-use super::broadcast_map::mapped;
-use crate::error::{BroadcastError, Returned};
-use crate::kernel::each::{Make, VisitBlock, block, over_each};
+use super::broadcast_map::broadcast_map;
+use super::fused_operands::MapOperands;
+use crate::error::Returned;
+use crate::kernel::each::{VisitBlock, block, over_each};
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, all_stretch_onto};
@@ -74,40 +75,34 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
 impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
     type With<E: Dimension> = Array<A, E>;
 
-    #[inline]
     fn into_broadcast_map<O, F>(mut self, operands: O, f: F) -> Result<Array<A, O::Dim>, Returned<Self>>
     where
         O: FurtherOperands<A, D, F>,
     {
         let mut own = Own::<D, O, F>(f, PhantomData);
-        if in_place(&mut self, &operands.others(), &mut |nest, rows| block(nest, rows, &mut own)) {
+        if in_place(&mut self, &operands.inputs(), &mut |nest, rows| block(nest, rows, &mut own)) {
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
-        match in_new(&self, &operands, own) {
-            Ok(new) => Ok(new),
-            Err(error) => Err(Returned::new(self, error)),
-        }
+        let new = broadcast_map(operands.after(&self), own.0);
+        new.map_err(|error| Returned::new(self, error))
     }
 }
 
 impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     type With<E: Dimension> = ArcArray<A, E>;
 
-    #[inline]
     fn into_broadcast_map<O, F>(mut self, operands: O, f: F) -> Result<ArcArray<A, O::Dim>, Returned<Self>>
     where
         O: FurtherOperands<A, D, F>,
     {
         let mut own = Own::<D, O, F>(f, PhantomData);
         if self.is_unique()
-            && in_place(&mut self, &operands.others(), &mut |nest, rows| block(nest, rows, &mut own))
+            && in_place(&mut self, &operands.inputs(), &mut |nest, rows| block(nest, rows, &mut own))
         {
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
-        match in_new(&self, &operands, own) {
-            Ok(new) => Ok(new.into_shared()),
-            Err(error) => Err(Returned::new(self, error)),
-        }
+        let new = broadcast_map(operands.after(&self), own.0);
+        new.map(Array::into_shared).map_err(|error| Returned::new(self, error))
     }
 }
 
@@ -124,19 +119,6 @@ fn in_place<A, D: Dimension, E: Elements>(
     goes
 }
 
-/// Applies the closure to the array and the operands, into a new array.
-fn in_new<A, D, O, F>(
-    array: &ArrayRef<A, D>,
-    operands: &O,
-    own: Own<D, O, F>,
-) -> Result<Array<A, O::Dim>, BroadcastError>
-where
-    D: Dimension,
-    O: FurtherOperands<A, D, F>,
-{
-    mapped(&operands.all(array), own)
-}
-
 /// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple. The closure
 /// takes a reference to an element of the array and of each operand.
 ///
@@ -149,84 +131,74 @@ where
 pub trait FurtherOperands<A, D: Dimension, F>: Sealed {
     /// The dimension type of the joint shape.
     type Dim: Dimension;
-    /// The types of the operands' elements, and those with the array's first.
+    /// The types of the elements.
     #[doc(hidden)]
-    type Others: Elements;
+    type Elems: Elements;
+    /// The array and the operands.
     #[doc(hidden)]
-    type All: Elements;
+    type All<'s>: MapOperands<F, A, Dim = Self::Dim>
+    where
+        A: 's,
+        D: 's;
 
     #[doc(hidden)]
-    fn others(&self) -> Inputs<'_, Self::Others>;
+    fn inputs(&self) -> Inputs<'_, Self::Elems>;
 
     #[doc(hidden)]
-    fn all<'s>(&'s self, array: &'s ArrayRef<A, D>) -> Inputs<'s, Self::All>;
+    fn after(self, array: &ArrayRef<A, D>) -> Self::All<'_>;
 
     /// Calls the closure with an element of the array and of each operand.
     #[doc(hidden)]
-    fn call(f: &mut F, own: &A, others: <Self::Others as Elements>::Refs<'_>) -> A;
-
-    #[doc(hidden)]
-    fn call_all(f: &mut F, all: <Self::All as Elements>::Refs<'_>) -> A;
+    fn call(f: &mut F, own: &A, others: <Self::Elems as Elements>::Refs<'_>) -> A;
 }
 
-/// A closure that computes an element from the array's own and those of the operands.
+/// A closure that computes an element of the array from its own value and those of the operands.
 struct Own<D, O, F>(F, PhantomData<fn(D, O)>);
 
-impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Visit<A, O::Others> for Own<D, O, F> {
+impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Visit<A, O::Elems> for Own<D, O, F> {
     const READS: bool = true;
 
     #[inline(always)]
-    fn visit(&mut self, own: &mut A, others: <O::Others as Elements>::Refs<'_>) {
+    fn visit(&mut self, own: &mut A, others: <O::Elems as Elements>::Refs<'_>) {
         *own = O::call(&mut self.0, own, others);
     }
 }
 
-impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Make<A, O::All> for Own<D, O, F> {
-    #[inline(always)]
-    fn make(&mut self, all: <O::All as Elements>::Refs<'_>) -> A {
-        O::call_all(&mut self.0, all)
-    }
-}
-
-/// `$this` is the [`FurtherOperands`]; the expressions are its operands.
+/// `$Self` matches the pattern `$operands`.
 macro_rules! further {
-    ([$($O:ident $x:ident),+] $Self:ty, $this:ident: $($operand:expr),+) => {
+    ($($O:ident $x:ident),+) => {
+        further!(($($O,)+), ($($x,)+), [$($O $x),+]);
+    };
+    ($Self:ty, $operands:pat, [$($O:ident $x:ident),+]) => {
         impl<A, Own: Dimension, $($O: Operand,)+ F> FurtherOperands<A, Own, F> for $Self
         where
             F: FnMut(&A, $(&$O::Elem),+) -> A,
             (Own, $($O::Dim,)+): JoinDims,
         {
             type Dim = <(Own, $($O::Dim,)+) as JoinDims>::Joint;
-            type Others = ($($O::Elem,)+);
-            type All = (A, $($O::Elem,)+);
+            type Elems = ($($O::Elem,)+);
+            type All<'s> = (&'s ArrayRef<A, Own>, $($O,)+) where A: 's, Own: 's;
 
-            #[inline]
-            fn others(&self) -> Inputs<'_, Self::Others> {
-                let $this = self;
-                Inputs::from(($($operand.operand_ref(),)+))
+            fn inputs(&self) -> Inputs<'_, Self::Elems> {
+                let $operands = self;
+                Inputs::from(($($x.operand_ref(),)+))
             }
 
-            #[inline]
-            fn all<'s>(&'s self, array: &'s ArrayRef<A, Own>) -> Inputs<'s, Self::All> {
-                let $this = self;
-                Inputs::from((array, $($operand.operand_ref(),)+))
+            fn after(self, array: &ArrayRef<A, Own>) -> Self::All<'_> {
+                let $operands = self;
+                (array, $($x,)+)
             }
 
             #[inline(always)]
             fn call(f: &mut F, own: &A, ($($x,)+): ($(&$O::Elem,)+)) -> A {
                 f(own, $($x),+)
             }
-
-            #[inline(always)]
-            fn call_all(f: &mut F, (own, $($x,)+): (&A, $(&$O::Elem,)+)) -> A {
-                f(own, $($x),+)
-            }
         }
     };
 }
-further!([B b] B, this: this);
-further!([B b] (B,), this: this.0);
-further!([B b, C c] (B, C), this: this.0, this.1);
-further!([B b, C c, D d] (B, C, D), this: this.0, this.1, this.2);
-further!([B b, C c, D d, E e] (B, C, D, E), this: this.0, this.1, this.2, this.3);
-further!([B b, C c, D d, E e, G g] (B, C, D, E, G), this: this.0, this.1, this.2, this.3, this.4);
+further!(B, b, [B b]);
+further!(B b);
+further!(B b, C c);
+further!(B b, C c, D d);
+further!(B b, C c, D d, E e);
+further!(B b, C c, D d, E e, G g);

@@ -1,8 +1,10 @@
 //! Copies of views into their own memory.
 
-use crate::error::{BroadcastError, Request, operation};
+use super::fused_operands::check_onto;
+use crate::Result;
+use crate::error::{Request, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
-use crate::shape::{all_stretch_onto, output_error, reserved};
+use crate::shape::reserved;
 use crate::view::AsArrayRef;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -47,11 +49,9 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.array(x, order="C")`; PyTorch `x.contiguous()`, which does not copy what is contiguous. ndarray's `to_owned` keeps F order and is slow
     /// for views that repeat elements.
-    #[doc(alias = "to_owned")]
-    #[doc(alias = "contiguous")]
+    #[doc(alias("to_owned", "contiguous"))]
     #[must_use]
     #[track_caller]
-    #[inline]
     fn materialize(&self) -> Array<A, D>
     where
         A: Clone,
@@ -88,8 +88,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// As [`materialize`](Self::materialize); NumPy raises `MemoryError`.
-    #[inline]
-    fn try_materialize(&self) -> Result<Array<A, D>, BroadcastError>
+    fn try_materialize(&self) -> Result<Array<A, D>>
     where
         A: Clone,
     {
@@ -128,15 +127,13 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.copyto(out, x)`, which also drops leading axes of size 1; PyTorch `out.copy_(x)`; ndarray's `assign`, which
     /// panics where the shapes do not fit.
-    #[doc(alias = "assign")]
-    #[doc(alias = "copyto")]
-    #[inline]
-    fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError>
+    #[doc(alias("assign", "copyto"))]
+    fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone,
     {
         let array = self.as_array_ref();
-        check(array, out)?;
+        check_onto(&[array.shape()], out.shape())?;
         copy_into(out, array);
         Ok(())
     }
@@ -167,29 +164,15 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// ndarray's `assign_to`, for arrays of equal shape.
     #[doc(alias = "assign_to")]
-    #[inline]
-    fn materialize_into_uninit<E: Dimension>(
-        &self,
-        out: &mut ArrayRef<MaybeUninit<A>, E>,
-    ) -> Result<(), BroadcastError>
+    fn materialize_into_uninit<E: Dimension>(&self, out: &mut ArrayRef<MaybeUninit<A>, E>) -> Result<()>
     where
         A: Clone,
     {
         let array = self.as_array_ref();
-        check(array, out)?;
+        check_onto(&[array.shape()], out.shape())?;
         copy_into_uninit(out, array);
         Ok(())
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
-
-/// An error unless the array goes to the shape of the output.
-#[inline(always)]
-fn check<A, B, D: Dimension, E: Dimension>(
-    array: &ArrayRef<A, D>,
-    out: &ArrayRef<B, E>,
-) -> Result<(), BroadcastError> {
-    let shapes = [array.shape()];
-    if all_stretch_onto(&shapes, out.shape()) { Ok(()) } else { Err(output_error(&shapes, out.shape())) }
-}

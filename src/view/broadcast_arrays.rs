@@ -1,7 +1,7 @@
 //! Any number of operands, brought to their joint shape.
 
 use super::raw::broadcast_data;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, joint_dim, joint_error};
 use alloc::vec::Vec;
@@ -28,12 +28,6 @@ pub trait Operand: Sealed {
 
     #[doc(hidden)]
     fn operand_ref(&self) -> &ArrayRef<Self::Elem, Self::Dim>;
-
-    #[doc(hidden)]
-    #[inline]
-    fn operand_shape(&self) -> &[usize] {
-        self.operand_ref().shape()
-    }
 
     /// The operand aligned at the right in `shape`, unless that overflows.
     #[doc(hidden)]
@@ -107,7 +101,7 @@ pub trait Operands: Sealed {
 
     /// The views of the joint shape.
     #[doc(hidden)]
-    fn views(self) -> Result<Self::Views, BroadcastError>;
+    fn views(self) -> Result<Self::Views>;
 }
 
 macro_rules! operands {
@@ -120,15 +114,10 @@ macro_rules! operands {
             type Views = ($($T::View<Self::Dim>,)+);
 
             #[inline]
-            fn views(self) -> Result<Self::Views, BroadcastError> {
+            fn views(self) -> Result<Self::Views> {
                 let ($($x,)+) = self;
-                let shapes = [$($x.operand_shape()),+];
-                if let Some(joint) = joint_dim::<Self::Dim>(&shapes) {
-                    if let ($(Some($x),)+) = ($($x.operand_view(joint.clone()),)+) {
-                        return Ok(($($x,)+));
-                    }
-                }
-                Err(joint_error(&shapes))
+                let shapes = [$($x.operand_ref().shape()),+];
+                joint_views(&shapes, |joint: Self::Dim| Some(($($x.operand_view(joint.clone())?,)+)))
             }
         }
     };
@@ -145,18 +134,15 @@ impl<O: Operand, const N: usize> Operands for [O; N] {
     type Dim = O::Dim;
     type Views = [O::View<O::Dim>; N];
 
-    fn views(self) -> Result<Self::Views, BroadcastError> {
+    fn views(self) -> Result<Self::Views> {
         if N == 0 {
             return Ok(self.map(|_| unreachable!("there is no operand")));
         }
-        let shapes = self.each_ref().map(Operand::operand_shape);
-        if let Some(joint) = joint_dim::<O::Dim>(&shapes) {
+        let shapes = self.each_ref().map(|operand| operand.operand_ref().shape());
+        joint_views(&shapes, |joint: O::Dim| {
             let views = self.each_ref().map(|operand| operand.operand_view(joint.clone()));
-            if views.iter().all(Option::is_some) {
-                return Ok(views.map(|view| view.expect("all are some")));
-            }
-        }
-        Err(joint_error(&shapes))
+            views.iter().all(Option::is_some).then(|| views.map(|view| view.expect("all are some")))
+        })
     }
 }
 
@@ -165,19 +151,24 @@ impl<O: Operand> Operands for &[O] {
     type Dim = O::Dim;
     type Views = Vec<O::View<O::Dim>>;
 
-    fn views(self) -> Result<Self::Views, BroadcastError> {
+    fn views(self) -> Result<Self::Views> {
         if self.is_empty() {
             return Ok(Vec::new());
         }
-        let shapes: Vec<&[usize]> = self.iter().map(Operand::operand_shape).collect();
-        if let Some(joint) = joint_dim::<O::Dim>(&shapes) {
-            let views: Option<_> = self.iter().map(|operand| operand.operand_view(joint.clone())).collect();
-            if let Some(views) = views {
-                return Ok(views);
-            }
-        }
-        Err(joint_error(&shapes))
+        let shapes: Vec<&[usize]> = self.iter().map(|operand| operand.operand_ref().shape()).collect();
+        joint_views(&shapes, |joint: O::Dim| {
+            self.iter().map(|operand| operand.operand_view(joint.clone())).collect()
+        })
     }
+}
+
+/// The views that `make` builds for the joint shape. It gives `None` where that overflows.
+#[inline(always)]
+pub(super) fn joint_views<D: Dimension, V>(
+    shapes: &[&[usize]],
+    make: impl FnOnce(D) -> Option<V>,
+) -> Result<V> {
+    joint_dim(shapes).and_then(make).ok_or_else(|| joint_error(shapes))
 }
 
 /// Stretches 1 to 6 operands, or any number of operands of one type, to their joint shape.
@@ -228,7 +219,7 @@ impl<O: Operand> Operands for &[O] {
 /// `numpy.broadcast_arrays`, `torch.broadcast_tensors`, Poplar's `broadcastToMatch` for any number.
 #[doc(alias = "broadcast_tensors")]
 #[inline]
-pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views, BroadcastError> {
+pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views> {
     operands.views()
 }
 
@@ -256,6 +247,6 @@ pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views, BroadcastE
 /// `numpy.broadcast_arrays(*arrays)`, `torch.broadcast_tensors(*tensors)`.
 pub fn broadcast_views<'a, A, D: Dimension>(
     views: &[ArrayView<'a, A, D>],
-) -> Result<Vec<ArrayView<'a, A, D>>, BroadcastError> {
+) -> Result<Vec<ArrayView<'a, A, D>>> {
     views.views()
 }

@@ -2,7 +2,7 @@
 
 use super::AsArrayRef;
 use super::raw::place;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::shape::{Axes, ShapeOf, TargetShape, target_along_axes};
 use ndarray::{ArrayRef, ArrayView, Dimension};
 
@@ -52,7 +52,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
         &'a self,
         shape: T,
         axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    ) -> Result<ArrayView<'a, A, T::Dim>>
     where
         A: 'a,
         D: 'a,
@@ -84,11 +84,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// nGraph `op::BroadcastLike(arg, like_arg, initial_broadcast_axes)`.
     #[inline]
-    fn broadcast_like<'a, B, E, X>(
-        &'a self,
-        like: &ArrayRef<B, E>,
-        axes: X,
-    ) -> Result<ArrayView<'a, A, E>, BroadcastError>
+    fn broadcast_like<'a, B, E, X>(&'a self, like: &ArrayRef<B, E>, axes: X) -> Result<ArrayView<'a, A, E>>
     where
         A: 'a,
         D: 'a,

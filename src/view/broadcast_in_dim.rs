@@ -2,7 +2,7 @@
 
 use super::AsArrayRef;
 use super::raw::place;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::shape::{Axes, TargetShape, target_in_dim};
 use ndarray::{ArrayView, Dimension};
 
@@ -51,7 +51,7 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
         &'a self,
         shape: T,
         axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    ) -> Result<ArrayView<'a, A, T::Dim>>
     where
         A: 'a,
         D: 'a,

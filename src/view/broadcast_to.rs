@@ -1,7 +1,7 @@
 //! MindSpore's rule: a target shape, where -1 keeps the size of an axis.
 
 use super::{AsArrayRef, stretch};
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::shape::{Placeholder, TargetShape, checked_len, resolved_dim, sizes};
 use ndarray::{ArrayView, Dimension};
 
@@ -75,10 +75,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// array has another size. MindSpore refuses some results of size 0 that this method gives.
     #[doc(alias = "expand")]
     #[inline]
-    fn broadcast_to<'a, T: TargetShape>(
-        &'a self,
-        target: T,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    fn broadcast_to<'a, T: TargetShape>(&'a self, target: T) -> Result<ArrayView<'a, A, T::Dim>>
     where
         A: 'a,
         D: 'a,

@@ -1,9 +1,10 @@
 //! Poplar's rule, which is NumPy's: arrays stretch to match each other.
 
+use super::broadcast_arrays::joint_views;
 use super::raw::broadcast_data;
 use super::{AsArrayRef, Operands, stretch};
-use crate::error::BroadcastError;
-use crate::shape::{Placeholder, TargetShape, joint_dim, joint_error, sizes_mut};
+use crate::Result;
+use crate::shape::{Placeholder, TargetShape, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
 /// The dimension type of the joint shape of two and of three arrays.
@@ -45,11 +46,13 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     #[doc(alias = "expandToMatchRanks")]
     #[must_use]
     #[inline]
-    fn expand_to_match_ranks<'a, 'b, B, E>(&'a self, other: &'b ArrayRef<B, E>) -> Match<'a, 'b, A, B, D, E>
+    fn expand_to_match_ranks<'a, 'b, B, E: Dimension>(
+        &'a self,
+        other: &'b ArrayRef<B, E>,
+    ) -> Match<'a, 'b, A, B, D, E>
     where
         A: 'a,
         D: DimMax<E> + 'a,
-        E: Dimension,
     {
         let array = self.as_array_ref();
         let ndim = array.ndim().max(other.ndim());
@@ -90,10 +93,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Poplar `popops::broadcastToMatch(a, shape)`, `numpy.broadcast_to(a, shape)`.
     #[doc(alias = "broadcastToMatch")]
     #[inline]
-    fn broadcast_to_match_shape<'a, T: TargetShape>(
-        &'a self,
-        shape: T,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>
+    fn broadcast_to_match_shape<'a, T: TargetShape>(&'a self, shape: T) -> Result<ArrayView<'a, A, T::Dim>>
     where
         A: 'a,
         D: 'a,
@@ -131,14 +131,13 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// `torch.broadcast_tensors(a, b)`. [`broadcast_arrays`](crate::broadcast_arrays) takes more arrays.
     #[doc(alias = "broadcastToMatch")]
     #[inline]
-    fn broadcast_to_match<'a, 'b, B, E>(
+    fn broadcast_to_match<'a, 'b, B, E: Dimension>(
         &'a self,
         other: &'b ArrayRef<B, E>,
-    ) -> Result<Match<'a, 'b, A, B, D, E>, BroadcastError>
+    ) -> Result<Match<'a, 'b, A, B, D, E>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
-        E: Dimension,
     {
         (self.as_array_ref(), other).views()
     }
@@ -171,16 +170,14 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     /// Poplar `popops::broadcastToMatch(a, b, c)`; in the other systems as for two.
     #[doc(alias = "broadcastToMatch")]
     #[inline]
-    fn broadcast_to_match3<'a, 'b, 'c, B, E, C, F>(
+    fn broadcast_to_match3<'a, 'b, 'c, B, E: Dimension, C, F: Dimension>(
         &'a self,
         second: &'b ArrayRef<B, E>,
         third: &'c ArrayRef<C, F>,
-    ) -> Result<Match3<'a, 'b, 'c, A, B, C, D, E, F>, BroadcastError>
+    ) -> Result<Match3<'a, 'b, 'c, A, B, C, D, E, F>>
     where
         A: 'a,
         D: DimMax<E> + 'a,
-        E: Dimension,
-        F: Dimension,
         JointDim<D, E>: DimMax<F>,
     {
         (self.as_array_ref(), second, third).views()
@@ -209,10 +206,9 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     #[doc(alias = "canBroadcastToMatch")]
     #[must_use]
     #[inline]
-    fn can_broadcast_to_match<B, E>(&self, other: &ArrayRef<B, E>) -> bool
+    fn can_broadcast_to_match<B, E: Dimension>(&self, other: &ArrayRef<B, E>) -> bool
     where
         D: DimMax<E>,
-        E: Dimension,
     {
         self.broadcast_to_match(other).is_ok()
     }
@@ -263,11 +259,10 @@ fn expand_rank<A, D: Dimension, E: Dimension>(array: &ArrayRef<A, D>, ndim: usiz
 pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     a: &mut ArrayView<'_, A, D>,
     b: &mut ArrayView<'_, B, D>,
-) -> Result<(), BroadcastError> {
-    let shapes = [a.shape(), b.shape()];
-    let stretched = joint_dim(&shapes)
-        .and_then(|joint: D| Some((broadcast_data(a, joint.clone())?, broadcast_data(b, joint)?)));
-    (*a, *b) = stretched.ok_or_else(|| joint_error(&shapes))?;
+) -> Result<()> {
+    (*a, *b) = joint_views(&[a.shape(), b.shape()], |joint: D| {
+        Some((broadcast_data(a, joint.clone())?, broadcast_data(b, joint)?))
+    })?;
     Ok(())
 }
 
@@ -304,15 +299,10 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     a: &mut ArrayView<'_, A, D>,
     b: &mut ArrayView<'_, B, D>,
     c: &mut ArrayView<'_, C, D>,
-) -> Result<(), BroadcastError> {
-    let shapes = [a.shape(), b.shape(), c.shape()];
-    let stretched = joint_dim(&shapes).and_then(|joint: D| {
-        Some((
-            broadcast_data(a, joint.clone())?,
-            broadcast_data(b, joint.clone())?,
-            broadcast_data(c, joint)?,
-        ))
-    });
-    (*a, *b, *c) = stretched.ok_or_else(|| joint_error(&shapes))?;
+) -> Result<()> {
+    (*a, *b, *c) = joint_views(&[a.shape(), b.shape(), c.shape()], |joint: D| {
+        let (a, b) = (broadcast_data(a, joint.clone())?, broadcast_data(b, joint.clone())?);
+        Some((a, b, broadcast_data(c, joint)?))
+    })?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::raw::{broadcast_data, place_data};
 use super::stretch;
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, Placeholder, ShapeOf, TargetShape, target_along_axes, target_in_dim};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
@@ -10,7 +10,10 @@ use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 /// Broadcasting a view by value or in place: the result lives as long as the data.
 ///
 /// Sealed; implemented for `ArrayView`.
-pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
+pub trait BroadcastView<'a, A, D: Dimension>: Sealed + Sized {
+    #[doc(hidden)]
+    fn into_view(self) -> ArrayView<'a, A, D>;
+
     /// [`broadcast_to`](super::BroadcastTo::broadcast_to) by value, so that a function can return the result.
     ///
     /// # Shapes
@@ -35,8 +38,11 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// As [`broadcast_to`](super::BroadcastTo::broadcast_to). Other systems count references, so they need no second form.
-    fn into_broadcast_to<T: TargetShape>(self, target: T)
-    -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
+    #[inline]
+    fn into_broadcast_to<T: TargetShape>(self, target: T) -> Result<ArrayView<'a, A, T::Dim>> {
+        let view = self.into_view();
+        stretch(view.shape(), &target, Placeholder::Keeps, |shape| broadcast_data(&view, shape))
+    }
 
     /// [`broadcast_axes`](super::BroadcastAxes::broadcast_axes) by value, so that a function can return the result.
     ///
@@ -61,11 +67,16 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// As [`broadcast_axes`](super::BroadcastAxes::broadcast_axes).
+    #[inline]
     fn into_broadcast_axes<T: TargetShape, X: Axes>(
         self,
         shape: T,
         axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
+    ) -> Result<ArrayView<'a, A, T::Dim>> {
+        let view = self.into_view();
+        let (shape, new) = target_along_axes(view.shape(), &shape, &axes)?;
+        Ok(place_data(&view, shape, new.unnamed()))
+    }
 
     /// [`broadcast_like`](super::BroadcastAxes::broadcast_like) by value, so that a function can return the result.
     ///
@@ -89,11 +100,14 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// As [`broadcast_like`](super::BroadcastAxes::broadcast_like).
+    #[inline]
     fn into_broadcast_like<B, E: Dimension, X: Axes>(
         self,
         like: &ArrayRef<B, E>,
         axes: X,
-    ) -> Result<ArrayView<'a, A, E>, BroadcastError>;
+    ) -> Result<ArrayView<'a, A, E>> {
+        self.into_broadcast_axes(ShapeOf(like.raw_dim()), axes)
+    }
 
     /// [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim) by value, so that a function can return the
     /// result.
@@ -118,11 +132,17 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// As [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim).
+    #[inline]
     fn into_broadcast_in_dim<T: TargetShape, X: Axes>(
         self,
         shape: T,
         axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError>;
+    ) -> Result<ArrayView<'a, A, T::Dim>> {
+        let view = self.into_view();
+        let shape = target_in_dim(view.shape(), &shape, &axes)?;
+        let (own, ndim) = (view.ndim(), shape.ndim());
+        Ok(place_data(&view, shape, (0..own).map(|i| axes.axis(i, ndim))))
+    }
 
     /// [`broadcast_to`](super::BroadcastTo::broadcast_to) in place: changes the view itself, except on an error.
     ///
@@ -151,52 +171,19 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed {
     /// Poplar `popops::broadcastToMatch(a, shape)`, which changes its tensor handle, in part even
     /// when it throws. Poplar has no -1.
     #[doc(alias = "broadcastToMatch")]
-    fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<(), BroadcastError>
+    fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<()>
     where
         T::Dim: DimMax<D, Output = D>;
 }
 
 impl<'a, A, D: Dimension> BroadcastView<'a, A, D> for ArrayView<'a, A, D> {
     #[inline]
-    fn into_broadcast_to<T: TargetShape>(
-        self,
-        target: T,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
-        stretch(self.shape(), &target, Placeholder::Keeps, |shape| broadcast_data(&self, shape))
+    fn into_view(self) -> ArrayView<'a, A, D> {
+        self
     }
 
     #[inline]
-    fn into_broadcast_axes<T: TargetShape, X: Axes>(
-        self,
-        shape: T,
-        axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
-        let (shape, new) = target_along_axes(self.shape(), &shape, &axes)?;
-        Ok(place_data(&self, shape, new.unnamed()))
-    }
-
-    #[inline]
-    fn into_broadcast_like<B, E: Dimension, X: Axes>(
-        self,
-        like: &ArrayRef<B, E>,
-        axes: X,
-    ) -> Result<ArrayView<'a, A, E>, BroadcastError> {
-        self.into_broadcast_axes(ShapeOf(like.raw_dim()), axes)
-    }
-
-    #[inline]
-    fn into_broadcast_in_dim<T: TargetShape, X: Axes>(
-        self,
-        shape: T,
-        axes: X,
-    ) -> Result<ArrayView<'a, A, T::Dim>, BroadcastError> {
-        let shape = target_in_dim(self.shape(), &shape, &axes)?;
-        let (own, ndim) = (self.ndim(), shape.ndim());
-        Ok(place_data(&self, shape, (0..own).map(|i| axes.axis(i, ndim))))
-    }
-
-    #[inline]
-    fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<(), BroadcastError>
+    fn broadcast_in_place<T: TargetShape>(&mut self, target: T) -> Result<()>
     where
         T::Dim: DimMax<D, Output = D>,
     {

@@ -6,6 +6,7 @@ mod broadcast_in_dim;
 mod broadcast_to;
 mod broadcast_to_match;
 mod broadcast_view;
+#[allow(unsafe_code, reason = "views that ndarray has no safe way to make")]
 mod raw;
 
 pub use broadcast_arrays::{Operand, Operands, broadcast_arrays, broadcast_views};
@@ -17,7 +18,7 @@ pub use broadcast_view::BroadcastView;
 
 pub(crate) use raw::{Bases, broadcast_data, for_each_base, par_for_each_base, place};
 
-use crate::error::BroadcastError;
+use crate::Result;
 use crate::sealed::Sealed;
 use crate::shape::{Placeholder, TargetShape, resolved_dim, target_error};
 use ndarray::{ArrayBase, ArrayRef, Data};
@@ -74,7 +75,7 @@ fn stretch<V, T: TargetShape>(
     target: &T,
     placeholder: Placeholder,
     broadcast: impl FnOnce(T::Dim) -> Option<V>,
-) -> Result<V, BroadcastError> {
+) -> Result<V> {
     let dim = if T::PLAIN { Some(target.target_dim()) } else { resolved_dim(shape, target, placeholder) };
     dim.and_then(broadcast).ok_or_else(|| target_error(shape, target, placeholder))
 }

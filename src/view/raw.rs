@@ -9,11 +9,12 @@ use crate::kernel::nest::{Elements, Inputs, Nest, Output};
 use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
 use core::{iter::zip, mem, ptr::NonNull};
-use ndarray::{ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, ShapeBuilder, StrideShape};
+use ndarray::{
+    ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, RawData, ShapeBuilder, StrideShape,
+};
 
-/// [`ArrayRef::broadcast`] of a view, for as long as its data lives.
+/// [`ArrayRef::broadcast`] of a view, for as long as its data lives: ndarray does so for the lifetime of the view only.
 #[inline]
-#[allow(unsafe_code, reason = "ndarray broadcasts for the lifetime of the view only")]
 pub(crate) fn broadcast_data<'a, A, D: Dimension, E: Dimension>(
     view: &ArrayView<'a, A, D>,
     shape: E,
@@ -25,13 +26,12 @@ pub(crate) fn broadcast_data<'a, A, D: Dimension, E: Dimension>(
 }
 
 /// The view of shape `shape` in which axis `i` of the array is axis `places[i]`. Every other axis, and every axis that
-/// stretches from size 1, repeats the array with stride 0.
+/// stretches from size 1, repeats the array with stride 0. Half the cost of `broadcast` and then `permuted_axes`.
 ///
 /// # Panics
 /// If the shape layer missed an axis without a place, sizes that differ and are not 1, or an overflow. Calls from
 /// outside the crate never panic.
 #[inline(always)]
-#[allow(unsafe_code, reason = "half the cost of `broadcast` and then `permuted_axes`")]
 pub(crate) fn place<A, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     shape: E,
@@ -68,7 +68,6 @@ pub(crate) fn place<A, D: Dimension, E: Dimension>(
 
 /// [`place`] of a view, for as long as its data lives.
 #[inline]
-#[allow(unsafe_code, reason = "`place` borrows the view")]
 pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
     view: &ArrayView<'a, A, D>,
     shape: E,
@@ -79,124 +78,97 @@ pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
     unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(borrowed) }
 }
 
-/// The rest of [`place`] for negative strides, which `from_shape_ptr` refuses: makes the view from the other end of
-/// these axes, then inverts them.
+/// The rest of [`place`] for negative strides.
 #[cold]
-#[allow(unsafe_code, reason = "see `place`")]
 fn place_reversed<A, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     shape: E,
-    mut strides: E,
+    strides: E,
 ) -> ArrayView<'_, A, E> {
-    let empty = sizes(&shape).contains(&0);
-    let mut start = array.as_ptr();
-    let mut inverted = E::zeros(shape.ndim());
-    for axis in 0..shape.ndim() {
-        let stride = strides[axis].cast_signed();
-        if !stride.is_negative() {
-            continue;
-        }
-        if empty {
-            // No element is ever reached, so the stride does not matter.
-            strides[axis] = 0;
-            continue;
-        }
-        inverted[axis] = 1;
-        strides[axis] = stride.unsigned_abs();
-        // SAFETY: No axis is empty, so the array has an element that is last along this axis (and the
-        // ones before it) and first along the others; this is its address.
-        start = unsafe { start.offset(stride * (shape[axis] - 1).cast_signed()) };
-    }
-    // SAFETY: As in `place`, seen from the element at the other end of the inverted axes: an index `k`
-    // along one of them stands for `size - 1 - k`.
-    let mut view = unsafe { ArrayView::from_shape_ptr(shape.strides(strides), start) };
-    for axis in 0..inverted.ndim() {
-        if inverted[axis] == 1 {
-            view.invert_axis(Axis(axis));
-        }
-    }
-    view
+    let form = Form::new(shape, strides);
+    let start = array.as_ptr().wrapping_offset(form.start);
+    // SAFETY: As in `place`, with the same elements, seen from the other end of the axes that are inverted.
+    form.inverted(unsafe { ArrayView::from_shape_ptr(form.layout.clone(), start) })
 }
 
-/// The common layout of the views of an array's bases. Only their position differs.
+/// Sizes and strides, of which some may be negative. `from_shape_ptr` refuses those: its views start at the other end of
+/// such axes, which are inverted then.
 struct Form<B: Dimension> {
-    /// Sizes and strides. `from_shape_ptr` refuses negative strides, so axes that run backwards start at their other end.
+    /// The strides without their signs.
     layout: StrideShape<B>,
-    /// The offset of that start from the first element.
+    /// The strides, as the bits of `isize`.
+    strides: B,
+    /// The offset of the start of the layout from the first element.
     start: isize,
-    /// 1 for each axis that runs backwards, which every view inverts again, else 0.
-    inverted: B,
-    any_inverted: bool,
     is_empty: bool,
 }
 
 impl<B: Dimension> Form<B> {
-    /// The form of the last `base` axes of an array.
-    fn of(shape: &[usize], strides: &[isize], base: usize) -> Self {
-        let batch = shape.len() - base;
-        let zeros = B::zeros(base);
-        let (mut own, mut steps, mut inverted, mut start) = (zeros.clone(), zeros.clone(), zeros, 0);
-        sizes_mut(&mut own).copy_from_slice(&shape[batch..]);
-        let is_empty = sizes(&own).contains(&0);
-        for (axis, (&size, &stride)) in zip(&shape[batch..], &strides[batch..]).enumerate() {
-            // An array without elements may have any strides, but a mutable view may not.
-            if is_empty {
-                break;
-            }
-            let stride = stride_along(size, stride);
-            steps[axis] = stride.unsigned_abs();
+    /// The form of these sizes and strides. An array without elements may have any strides, but a mutable view may not, so
+    /// such a form has others.
+    fn new(shape: B, mut strides: B) -> Self {
+        let is_empty = sizes(&shape).contains(&0);
+        let (mut unsigned, mut start) = (strides.clone(), 0);
+        for axis in 0..shape.ndim() {
+            let stride = if is_empty { 0 } else { stride_along(shape[axis], strides[axis].cast_signed()) };
+            strides[axis] = stride.cast_unsigned();
+            unsigned[axis] = stride.unsigned_abs();
             if stride.is_negative() {
-                inverted[axis] = 1;
-                start += stride * (size - 1).cast_signed();
+                start += stride * (shape[axis] - 1).cast_signed();
             }
         }
-        let any_inverted = sizes(&inverted).contains(&1);
-        let layout = if is_empty { own.into() } else { own.strides(steps) };
-        Self { layout, start, inverted, any_inverted, is_empty }
+        let layout = if is_empty { shape.into() } else { shape.strides(unsigned) };
+        Self { layout, strides, start, is_empty }
     }
 
-    /// The first element of the view of the base at `at`.
+    /// The form of the last `base` axes of an array.
+    fn of_base<T, D: Dimension>(array: &ArrayRef<T, D>, base: usize) -> Self {
+        let batch = array.ndim() - base;
+        let (mut shape, mut strides) = (B::zeros(base), B::zeros(base));
+        for axis in 0..base {
+            shape[axis] = array.shape()[batch + axis];
+            strides[axis] = array.strides()[batch + axis].cast_unsigned();
+        }
+        Self::new(shape, strides)
+    }
+
+    /// The start of the layout of a view whose first element is at `at`. An empty view does not use that pointer.
     #[inline(always)]
-    fn first<T>(&self, at: *mut T) -> *mut T {
+    fn start<T>(&self, at: *mut T) -> *mut T {
         if self.is_empty { NonNull::dangling().as_ptr() } else { at.wrapping_offset(self.start) }
     }
 
-    fn inverted(&self) -> impl Iterator<Item = Axis> + '_ {
-        (0..self.inverted.ndim()).filter(|&axis| self.inverted[axis] == 1).map(Axis)
+    /// The view of this form, from one of its layout.
+    #[inline(always)]
+    fn inverted<S: RawData>(&self, mut view: ArrayBase<S, B>) -> ArrayBase<S, B> {
+        for axis in 0..self.strides.ndim() {
+            if self.strides[axis].cast_signed().is_negative() {
+                view.invert_axis(Axis(axis));
+            }
+        }
+        view
     }
 
     /// # Safety
-    /// `at` points to an index of the batch axes of the array, which is borrowed for `'a`.
+    /// The element at `at` and those that the sizes and strides reach from it are borrowed for `'a`.
     #[inline(always)]
-    #[allow(unsafe_code, reason = "the array has these elements")]
     unsafe fn view<'a, T>(&self, at: *const T) -> ArrayView<'a, T, B> {
-        // SAFETY: The sizes and strides are those of the array's last axes, and inverted axes start at their last
-        // element, with positive strides. An empty view has no element.
-        let mut view = unsafe { ArrayView::from_shape_ptr(self.layout.clone(), self.first(at.cast_mut())) };
-        if self.any_inverted {
-            self.inverted().for_each(|axis| view.invert_axis(axis));
-        }
-        view
+        // SAFETY: The layout has the same elements, from its own start on. An empty view has no element.
+        self.inverted(unsafe { ArrayView::from_shape_ptr(self.layout.clone(), self.start(at.cast_mut())) })
     }
 
     /// # Safety
-    /// As for [`view`](Self::view); the array is borrowed exclusively, and this is the only view of that base.
+    /// As for [`view`](Self::view); the elements are borrowed exclusively, and for this view alone.
     #[inline(always)]
-    #[allow(unsafe_code, reason = "the array has these elements")]
     unsafe fn view_mut<'a, T>(&self, at: *mut T) -> ArrayViewMut<'a, T, B> {
-        // SAFETY: As in `view`. Different indices of the batch axes have no element in common.
-        let mut view = unsafe { ArrayViewMut::from_shape_ptr(self.layout.clone(), self.first(at)) };
-        if self.any_inverted {
-            self.inverted().for_each(|axis| view.invert_axis(axis));
-        }
-        view
+        // SAFETY: As in `view`.
+        self.inverted(unsafe { ArrayViewMut::from_shape_ptr(self.layout.clone(), self.start(at)) })
     }
 }
 
 /// The bases of an array that is read.
 pub(crate) struct Bases<'a, T, D, B: Dimension> {
     array: &'a ArrayRef<T, D>,
-    base: usize,
     form: Form<B>,
 }
 
@@ -204,7 +176,7 @@ impl<'a, T, D: Dimension, B: Dimension> Bases<'a, T, D, B> {
     /// The last `base` axes, as many as `B` has if it is fixed.
     #[inline]
     pub(crate) fn new(array: &'a ArrayRef<T, D>, base: usize) -> Self {
-        Self { array, base, form: Form::of(array.shape(), array.strides(), base) }
+        Self { array, form: Form::of_base(array, base) }
     }
 }
 
@@ -212,45 +184,45 @@ impl<'a, T, D: Dimension, B: Dimension> Bases<'a, T, D, B> {
 ///
 /// # Safety
 /// The methods are about these arrays, in this order.
-#[allow(unsafe_code, reason = "views are made from the pointers that the methods give")]
 pub(crate) unsafe trait BaseOperands {
     type Elems: Elements;
     /// A view of each.
     type Views;
 
-    fn inputs(&self) -> Inputs<'_, Self::Elems>;
-
-    /// The numbers of base axes, from operand 1 on.
-    fn bases(&self) -> [usize; 4];
+    /// A nest over the batch axes of `out`, whose last `base` axes are its base. `None` if there is no index.
+    fn batches<'s, T, D: Dimension>(
+        &'s self,
+        plan: &'s mut LoopPlan,
+        out: &'s mut ArrayRef<T, D>,
+        base: usize,
+    ) -> Option<Nest<'s, T, Self::Elems>>;
 
     /// # Safety
     /// The pointers are at an index of the batch axes of each array.
-    #[allow(unsafe_code, reason = "see `Form::view`")]
     unsafe fn views(&self, at: <Self::Elems as Elements>::Pointers) -> Self::Views;
 }
 
 macro_rules! operands {
     ($($T:ident $D:ident $B:ident $t:ident $k:tt),+) => {
         // SAFETY: Each method treats every array of the tuple alike.
-        #[allow(unsafe_code, reason = "see above")]
         unsafe impl<'a, $($T, $D: Dimension, $B: Dimension),+> BaseOperands for ($(Bases<'a, $T, $D, $B>,)+) {
             type Elems = ($($T,)+);
             type Views = ($(ArrayView<'a, $T, $B>,)+);
 
-            fn inputs(&self) -> Inputs<'_, Self::Elems> {
-                Inputs::from(($(self.$k.array,)+))
-            }
-
-            fn bases(&self) -> [usize; 4] {
-                let mut bases = [0; 4];
-                $(bases[$k + 1] = self.$k.base;)+
-                bases
+            fn batches<'s, Out, DO: Dimension>(
+                &'s self,
+                plan: &'s mut LoopPlan,
+                out: &'s mut ArrayRef<Out, DO>,
+                base: usize,
+            ) -> Option<Nest<'s, Out, Self::Elems>> {
+                let inputs = &mut Inputs::from(($(self.$k.array,)+));
+                // SAFETY: The pointers serve only for views of the last axes, by their forms; empty views do not use them.
+                unsafe { Nest::batches(plan, Output::of(out), inputs, &[base, $(self.$k.form.strides.ndim()),+]) }
             }
 
             #[inline(always)]
-            #[allow(unsafe_code, reason = "see `Form::view`")]
             unsafe fn views(&self, ($($t,)+): <Self::Elems as Elements>::Pointers) -> Self::Views {
-                // SAFETY: the caller promises it of each array.
+                // SAFETY: The caller promises it of each array.
                 unsafe { ($(self.$k.form.view($t),)+) }
             }
         }
@@ -265,41 +237,19 @@ operands!(T D B t 0, U E C u 1, V F G v 2);
 ///
 /// # Panics
 /// If the batch axes of an operand do not go to those of `out`, aligned at the right.
-#[allow(unsafe_code, reason = "a nest over the batch axes")]
 pub(crate) fn for_each_base<I: BaseOperands, T, D: Dimension, B: Dimension>(
     operands: &I,
     out: &mut ArrayRef<T, D>,
     base: usize,
-    mut visit: impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
+    visit: impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
 ) {
-    let form = Form::of(out.shape(), out.strides(), base);
-    let (mut plan, mut bases) = (LoopPlan::new(), operands.bases());
-    bases[0] = base;
-    // SAFETY: The pointers serve only for views of the last axes, by their forms; empty views do not use them.
-    if let Some(nest) = unsafe { Nest::batches(&mut plan, Output::of(out), &mut operands.inputs(), &bases) } {
-        visit_bases(nest, operands, &form, &mut visit);
-    }
-}
-
-#[inline(always)]
-#[allow(unsafe_code, reason = "views at every index of the batch axes")]
-fn visit_bases<I: BaseOperands, T, B: Dimension>(
-    nest: Nest<'_, T, I::Elems>,
-    operands: &I,
-    form: &Form<B>,
-    visit: &mut impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
-) {
-    let mut batch = nest.walk(0);
-    while let Some(at) = batch.next() {
-        let (out, read) = at.pointers();
-        // SAFETY: A nest over the batch axes visits indices of them, each index of the output once, and the output's view
-        // does not outlive the call. The forms are those of the nest's arrays.
-        unsafe { visit(operands.views(read), form.view_mut(out)) };
+    let form = Form::of_base(out, base);
+    if let Some(nest) = operands.batches(&mut LoopPlan::new(), out, base) {
+        visit_bases(nest, operands, &form, visit);
     }
 }
 
 /// [`for_each_base`] on several threads.
-#[allow(unsafe_code, reason = "a nest over the batch axes")]
 pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     operands: &I,
     out: &mut ArrayRef<T, D>,
@@ -309,13 +259,27 @@ pub(crate) fn par_for_each_base<I, T: Send, D: Dimension, B: Dimension, F>(
     I: BaseOperands<Elems: Sync> + Sync,
     F: Fn(I::Views, ArrayViewMut<'_, T, B>) + Sync,
 {
-    let form = Form::of(out.shape(), out.strides(), base);
-    let (mut plan, mut bases) = (LoopPlan::new(), operands.bases());
-    bases[0] = base;
-    // SAFETY: As in `for_each_base`.
-    if let Some(nest) = unsafe { Nest::batches(&mut plan, Output::of(out), &mut operands.inputs(), &bases) } {
+    let form = Form::of_base(out, base);
+    if let Some(nest) = operands.batches(&mut LoopPlan::new(), out, base) {
         let grain = grain(steps(nest.loops()));
         Threads.run(nest, &EachBase { operands, form: &form, visit: &visit, grain });
+    }
+}
+
+/// Visits each base of a nest of [`BaseOperands::batches`]. `form` is that of its output.
+#[inline(always)]
+fn visit_bases<I: BaseOperands, T, B: Dimension>(
+    nest: Nest<'_, T, I::Elems>,
+    operands: &I,
+    form: &Form<B>,
+    mut visit: impl FnMut(I::Views, ArrayViewMut<'_, T, B>),
+) {
+    let mut batch = nest.walk(0);
+    while let Some(at) = batch.next() {
+        let (out, read) = at.pointers();
+        // SAFETY: A nest over the batch axes visits indices of them, each index of the output once, and the output's view
+        // does not outlive the call. The forms are those of the nest's arrays.
+        unsafe { visit(operands.views(read), form.view_mut(out)) };
     }
 }
 
@@ -346,7 +310,7 @@ where
     }
 
     fn run(&self, part: Nest<'_, T, I::Elems>) {
-        visit_bases(part, self.operands, self.form, &mut |views, out| (self.visit)(views, out));
+        visit_bases(part, self.operands, self.form, self.visit);
     }
 }
 
