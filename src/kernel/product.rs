@@ -191,11 +191,11 @@ fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(nest: 
         if P == 1 {
             // all sums side by side, stored at the end: their chains of additions overlap
             let terms = (0..N).map(|j| (array(|i| a[i][j]), b[j]));
-            write(out.each_mut(), sums::<T, M, P>(terms, false));
+            write(&mut out.each_mut(), sums::<T, M, P>(terms, false));
         } else {
             for i in 0..M {
                 let terms = (0..N).map(|j| ([a[i][j]], b[j]));
-                write([&mut out[i]], sums::<T, 1, P>(terms, false));
+                write(&mut [&mut out[i]], sums::<T, 1, P>(terms, false));
             }
         }
     }
@@ -204,19 +204,22 @@ fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(nest: 
 /// The sum of the products of two rows. With several rows at a time, the compiler gathers their terms instead of loading
 /// them side by side (2x slower).
 #[inline(always)]
-fn dot<T: LinalgScalar>([a, b]: [&[T]; 2]) -> T {
+fn dot<T: LinalgScalar>([mut a, mut b]: [&[T]; 2]) -> T {
     let mut parts = [T::zero(); PARTS];
-    let (xs, ys) = (a.chunks_exact(PARTS), b.chunks_exact(PARTS));
-    let rest = xs.remainder().iter().zip(ys.remainder());
-    for (x, y) in xs.zip(ys) {
-        for k in 0..PARTS {
-            parts[k] = parts[k] + x[k] * y[k];
-        }
+    while let (Some((x, rest_a)), Some((y, rest_b))) =
+        (a.split_first_chunk::<PARTS>(), b.split_first_chunk::<PARTS>())
+    {
+        parts = array(|k| parts[k] + x[k] * y[k]);
+        (a, b) = (rest_a, rest_b);
     }
     // written out: with computed indices, the compiler keeps the parts in memory
     let [p0, p1, p2, p3, p4, p5, p6, p7] = parts;
-    let sum = ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
-    rest.fold(sum, |sum, (&x, &y)| sum + x * y)
+    let mut sum = ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
+    while let (Some((&x, rest_a)), Some((&y, rest_b))) = (a.split_first(), b.split_first()) {
+        sum = sum + x * y;
+        (a, b) = (rest_a, rest_b);
+    }
+    sum
 }
 
 /// Tiles of the result that stay in registers while their terms are added. They are several columns wide if these are
@@ -235,7 +238,7 @@ fn tiles<T: LinalgScalar>(nest: Product<'_, T>, transposed: bool) {
             while column < columns.len {
                 for row in 0..rows.len {
                     let sum = dot(product.lanes_of(row, column));
-                    write(product.tile::<1, 1>(row, column).1, [[sum]]);
+                    write(&mut product.tile::<1, 1>(row, column).1, [[sum]]);
                 }
                 column += 1;
             }
@@ -251,7 +254,7 @@ fn tiles_from<T: LinalgScalar, const C: usize>(
     mut column: usize,
     transposed: bool,
 ) -> usize {
-    let &[ref rows, _, ref columns] = product.loops() else { unreachable!("three loops") };
+    let [rows, _, columns] = product.loops() else { unreachable!("three loops") };
     while column + C <= columns.len {
         let mut row = 0;
         while row + ROWS <= rows.len {
@@ -275,8 +278,8 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize>(
     column: usize,
     transposed: bool,
 ) {
-    let (terms, slots) = product.tile::<R, C>(row, column);
-    write(slots, sums(terms, transposed));
+    let (terms, mut slots) = product.tile::<R, C>(row, column);
+    write(&mut slots, sums(terms, transposed));
 }
 
 /// For each row and column, the sum of the products of their factors.
@@ -299,10 +302,13 @@ fn sums<T: LinalgScalar, const R: usize, const C: usize>(
 }
 
 #[inline(always)]
-fn write<T, const R: usize, const C: usize>(slots: [&mut [WriteOnly<T>; C]; R], sums: [[T; C]; R]) {
-    for (slots, sums) in slots.into_iter().zip(sums) {
-        for (slot, sum) in slots.iter_mut().zip(sums) {
-            slot.write(sum);
+fn write<T: Copy, const R: usize, const C: usize>(
+    slots: &mut [&mut [WriteOnly<T>; C]; R],
+    sums: [[T; C]; R],
+) {
+    for r in 0..R {
+        for c in 0..C {
+            slots[r][c].write(sums[r][c]);
         }
     }
 }

@@ -1322,6 +1322,7 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     /// If the product does not have these rows and columns, if several columns are not adjacent, or if the output stays along
     /// several rows.
     #[inline(always)]
+    #[expect(clippy::type_complexity, reason = "two matrices and their product")]
     pub(crate) fn tile<const R: usize, const C: usize>(
         &mut self,
         row: usize,
