@@ -35,7 +35,7 @@ impl Loop {
     pub(crate) const ONE: Self = Self { len: 1, strides: [0; OPERANDS] };
 
     /// A loop along which the first operands move by these strides, and the others stay.
-    #[inline(always)]
+    #[cfg(test)]
     pub(crate) fn new<const N: usize>(len: usize, strides: [isize; N]) -> Self {
         let mut l = Self { len, ..Self::ONE };
         l.strides[..N].copy_from_slice(&strides);
@@ -69,13 +69,6 @@ impl Loop {
             l
         };
         inputs(*self).continues(&inputs(*inner))
-    }
-
-    /// Whether operand `k` has no gaps along this loop and `inner`, the next one.
-    #[inline]
-    pub(crate) fn is_packed(&self, inner: &Self, k: usize) -> bool {
-        let follows = |l: &Self, stride: usize| l.len == 1 || l.strides[k] == stride.cast_signed();
-        follows(inner, 1) && follows(self, inner.len)
     }
 
     /// The offsets of the operands after `steps` steps.
@@ -351,6 +344,16 @@ impl Loops {
             let len = self.len();
             self[len - 4..].rotate_left(1);
             self.truncate(len - 1);
+        }
+    }
+
+    /// The loops of the transposed products: rows and columns are exchanged, and so are the two inputs.
+    pub(crate) fn transpose(&mut self, loops: &[Loop]) {
+        self.clone_from_slice(loops);
+        let batches = loops.len() - 3;
+        self[batches..].reverse();
+        for l in &mut **self {
+            l.strides.swap(1, 2);
         }
     }
 

@@ -6,39 +6,43 @@
 //!     fixed:    tiny matrices of sizes that the compiler knows, all sums side by side
 //!     tiles:    for 4 rows and 8 columns: sums[4][8] += a[4] * b[8], for each term
 //!     dots:     for each row and column: eight accumulators, if the terms are adjacent in both matrices
-//!     columns:  tiles of one column, for all other strides
 //! ```
 //!
-//! Memory: any strides, but each strategy has its condition. [`ProductStrategy::of`] and [`Library`] choose.
+//! Memory: any strides, but each way has its condition.
 //! - *Fixed*: three matrices without gaps.
-//! - *Tiles*: adjacent columns in the second matrix and the result, or adjacent rows in the first matrix and the result.
-//! - *Dots*: adjacent terms in both matrices.
+//! - *Tiles*: several columns are adjacent in the second matrix and in the result. Where the rows are adjacent in the first
+//!   matrix and in the result instead, the transposed product is computed. For all other strides, tiles have one column.
+//! - *Dots*: 16 terms or more, adjacent in both matrices, and no adjacent columns.
 //! - *Library*: no negative strides.
 //!
-//! *Dots*, for 16 terms or more, adds eight partial sums; *fixed*, *tiles* and *columns* add in the order of the terms.
+//! *Dots* adds eight partial sums; *fixed* and *tiles* add in the order of the terms.
 //! The choice and the order do not depend on the CPU or on the number of threads.
 
 #![forbid(unsafe_code)]
 
 use super::loops::{Loop, LoopPlan, Loops};
 use super::memory::{Reserved, WriteOnly, array};
-use super::nest::{Block, Grid, Inputs, Nest, Output};
+use super::nest::{Inputs, Nest, Output};
 use super::simd::{self, Cpu, Work};
+use super::strided::are_packed;
 use super::threads::{Executor, Task};
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array, Dimension, LinalgScalar};
 
-/// The fewest multiplications that are worth another thread.
-const GRAIN: usize = 1 << 15;
 /// The fewest terms that are added in several accumulators.
 const PARTS_FROM: usize = 16;
 /// The number of accumulators of a sum.
 const PARTS: usize = 8;
 /// Rows of a tile.
 const ROWS: usize = 4;
-/// Columns of a tile.
-const COLUMNS: usize = 8;
+/// The fewest multiplications for which the library was measured to be faster.
+const LIBRARY_MULTIPLICATIONS: usize = 1 << 16;
+/// The fewest rows, terms and columns for which the library was measured to be faster.
+const LIBRARY_SIZE: usize = 8;
+
+/// Products of one type: batches, and three loops.
+type Product<'a, T> = Nest<'a, WriteOnly<T>, (T, T)>;
 
 /// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
 ///
@@ -48,21 +52,18 @@ const COLUMNS: usize = 8;
 /// # Panics
 /// If the sizes do not go together, or the outer axes do not stretch to those of `out`.
 pub(crate) fn products_into<T: LinalgScalar>(
-    mut out: Output<'_, T>,
+    out: Output<'_, T>,
     inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
-    executor: impl Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
+    executor: impl Executor<WriteOnly<T>, (T, T), Products<T, WriteOnly<T>>> + Executor<T, (T, T), Products<T, T>>,
 ) {
     let (mut plan, mut room) = (LoopPlan::new(), Loops::new());
-    if let Some(mut nest) = Nest::products(&mut plan, out.reborrow(), inputs, axes) {
-        let joined = nest.joined(&mut room);
-        if Library::suits::<T>(joined.loops()) {
-            return executor.run(joined, &Library);
-        }
-        return executor.run(nest.overwriting(), &Products);
+    let Some(mut nest) = Nest::products(&mut plan, out, inputs, axes) else { return };
+    let joined = nest.joined(&mut room);
+    if suits_library::<T>(joined.loops()) {
+        return executor.run(joined, &Products(by_library));
     }
-    // every sum has no terms
-    out.for_each(|slot| *slot = T::zero());
+    by_loops(nest.overwriting(), executor);
 }
 
 /// [`products_into`] a new array.
@@ -70,124 +71,91 @@ pub(crate) fn products_to_new<T: LinalgScalar, D: Dimension>(
     reserved: Reserved<T, D>,
     inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
-    executor: impl Executor<WriteOnly<T>, (T, T), Products> + Executor<T, (T, T), Library>,
+    executor: impl Executor<WriteOnly<T>, (T, T), Products<T, WriteOnly<T>>> + Executor<T, (T, T), Products<T, T>>,
 ) -> Array<T, D> {
     // the last axis of the first operand, a matrix or a vector
     let terms = inputs.axes(1).sizes.last();
-    if terms.is_some_and(|&terms| Library::may_suit::<T>(reserved.shape(), terms)) {
+    if terms.is_some_and(|&terms| may_suit_library::<T>(reserved.len(), terms)) {
         let mut out = reserved.filled(T::zero());
         products_into(Output::of(&mut out), inputs, axes, executor);
         return out;
     }
     reserved.written(None, |out| {
-        let mut out = Output::of(out).write_only();
-        if let Some(nest) = Nest::products(&mut LoopPlan::new(), out.reborrow(), inputs, axes) {
-            return executor.run(nest, &Products);
+        let (out, mut plan) = (Output::of(out).write_only(), LoopPlan::new());
+        if let Some(nest) = Nest::products(&mut plan, out, inputs, axes) {
+            by_loops(nest, executor);
         }
-        out.for_each(|slot| slot.write(T::zero()));
     })
 }
 
-/// Products by `ndarray::linalg`, for matrices large enough to repay its preparation.
-pub(crate) struct Library;
-
-impl Library {
-    /// The fewest multiplications for which the library was measured to be faster.
-    const MIN_MULTIPLICATIONS: usize = 1 << 16;
-    /// The fewest rows, terms and columns for which the library was measured to be faster.
-    const MIN_SIZE: usize = 8;
-
-    /// Whether the library may be faster for a result of this shape.
-    fn may_suit<T: 'static>(shape: &[usize], terms: usize) -> bool {
-        let is_its_own = [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>());
-        let multiplications = shape.iter().fold(terms, |count, &size| count.saturating_mul(size));
-        is_its_own && terms >= Self::MIN_SIZE && multiplications >= Self::MIN_MULTIPLICATIONS
+fn by_loops<T: LinalgScalar>(
+    nest: Product<'_, T>,
+    executor: impl Executor<WriteOnly<T>, (T, T), Products<T, WriteOnly<T>>>,
+) {
+    let [.., rows, _, columns] = nest.loops() else { unreachable!("three loops") };
+    if are_adjacent(rows, 1) && !are_adjacent(columns, 2) {
+        let mut room = Loops::new();
+        return executor.run(
+            nest.transposed(&mut room),
+            &Products(|nest| simd::dispatch(Multiply { nest, transposed: true })),
+        );
     }
-
-    fn suits<T: 'static>(loops: &[Loop]) -> bool {
-        let [.., rows, terms, columns] = loops else { unreachable!("three loops") };
-        Self::may_suit::<T>(&[rows.len, columns.len], terms.len)
-            && [rows, columns].iter().all(|l| l.len >= Self::MIN_SIZE)
-            && [rows, terms, columns].iter().all(|l| l.strides.iter().all(|&stride| stride >= 0))
-    }
+    executor.run(nest, &Products(|nest| simd::dispatch(Multiply { nest, transposed: false })));
 }
 
-impl<T: LinalgScalar> Task<T, (T, T)> for Library {
+/// Whether elements of the output and of operand `k` are adjacent along a loop.
+fn are_adjacent(l: &Loop, k: usize) -> bool {
+    l.strides[0] == 1 && l.strides[k] == 1
+}
+
+/// Whether the library may be faster for so many sums. It has loops of its own for these types only.
+fn may_suit_library<T: 'static>(sums: usize, terms: usize) -> bool {
+    [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
+        && terms >= LIBRARY_SIZE
+        && sums.saturating_mul(terms) >= LIBRARY_MULTIPLICATIONS
+}
+
+/// Whether these products are computed by the library.
+fn suits_library<T: 'static>(loops: &[Loop]) -> bool {
+    let [.., rows, terms, columns] = loops else { unreachable!("three loops") };
+    may_suit_library::<T>(rows.len * columns.len, terms.len)
+        && rows.len.min(columns.len) >= LIBRARY_SIZE
+        && [rows, terms, columns].iter().all(|l| l.strides.iter().all(|&stride| stride >= 0))
+}
+
+/// A function for the products of a nest, or for each of its parts.
+pub(crate) struct Products<T, S>(fn(Nest<'_, S, (T, T)>));
+
+impl<T, S> Task<S, (T, T)> for Products<T, S> {
+    /// The fewest multiplications that are worth another thread.
     fn grain(&self) -> usize {
-        GRAIN
+        1 << 15
     }
 
-    /// Whether the loop is over batches or rows.
+    /// Whether the loop is over batches or rows: these cuts change no sum.
     fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
         place + 2 < loops.len()
     }
 
-    fn run(&self, part: Nest<'_, T, (T, T)>) {
-        let mut products = part.walk(3);
-        while let Some(product) = products.next() {
-            let [a, b] = product.read().matrices(false).map(Block::view);
-            general_mat_mul(T::one(), &a, &b, T::zero(), &mut product.grid(false).view());
-        }
-    }
-}
-
-/// The products of a nest of batches and three loops.
-pub(crate) struct Products;
-
-impl<T: LinalgScalar> Task<WriteOnly<T>, (T, T)> for Products {
-    fn grain(&self) -> usize {
-        GRAIN
-    }
-
-    fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
-        place + 3 < loops.len()
-    }
-
     #[inline]
-    fn run(&self, part: Nest<'_, WriteOnly<T>, (T, T)>) {
-        let strategy = ProductStrategy::of(&part.loops()[part.loops().len() - 3..]);
-        simd::dispatch(Multiply { strategy, nest: part });
+    fn run(&self, part: Nest<'_, S, (T, T)>) {
+        (self.0)(part);
     }
 }
 
-/// The strategy of a product, chosen by its loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ProductStrategy {
-    /// Matrices without gaps of sizes for which a loop is compiled: rows, terms and columns.
-    Fixed([usize; 3]),
-    /// Adjacent columns in the second matrix and in the result, or in the transposed product if `transposed`.
-    Tiles {
-        transposed: bool,
-    },
-    Dots,
-    Columns,
-}
-
-impl ProductStrategy {
-    /// The fastest strategy for three loops: rows, terms and columns. Operand 0 is the result.
-    fn of(loops: &[Loop]) -> Self {
-        let [rows, terms, columns] = loops else { unreachable!("three loops") };
-        let sizes = [rows.len, terms.len, columns.len];
-        let known = matches!(sizes, [m, n, p] if m == n && (p == 1 || p == n) && matches!(n, 2 | 3 | 4 | 6))
-            || matches!(sizes, [1, 3 | 6, 1]);
-        if known && rows.is_packed(terms, 1) && terms.is_packed(columns, 2) && rows.is_packed(columns, 0) {
-            return Self::Fixed(sizes);
-        }
-        if columns.strides[2] == 1 && columns.strides[0] == 1 {
-            Self::Tiles { transposed: false }
-        } else if rows.strides[1] == 1 && rows.strides[0] == 1 {
-            Self::Tiles { transposed: true }
-        } else if terms.len >= PARTS_FROM && terms.strides[1] == 1 && terms.strides[2] == 1 {
-            Self::Dots
-        } else {
-            Self::Columns
-        }
+/// Products by `ndarray::linalg`.
+fn by_library<T: LinalgScalar>(nest: Nest<'_, T, (T, T)>) {
+    let mut products = nest.walk(3);
+    while let Some(product) = products.next() {
+        let ([a, b], mut out) = product.views();
+        general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
     }
 }
 
+/// Products by the loops of this module.
 struct Multiply<'a, T> {
-    strategy: ProductStrategy,
-    nest: Nest<'a, WriteOnly<T>, (T, T)>,
+    nest: Product<'a, T>,
+    transposed: bool,
 }
 
 impl<T: LinalgScalar> Work for Multiply<'_, T> {
@@ -195,72 +163,39 @@ impl<T: LinalgScalar> Work for Multiply<'_, T> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        let Self { strategy, nest } = self;
-        match strategy {
-            ProductStrategy::Fixed([2, 2, 1]) => fixed::<T, 2, 2, 1>(nest),
-            ProductStrategy::Fixed([3, 3, 1]) => fixed::<T, 3, 3, 1>(nest),
-            ProductStrategy::Fixed([4, 4, 1]) => fixed::<T, 4, 4, 1>(nest),
-            ProductStrategy::Fixed([6, 6, 1]) => fixed::<T, 6, 6, 1>(nest),
-            ProductStrategy::Fixed([2, 2, 2]) => fixed::<T, 2, 2, 2>(nest),
-            ProductStrategy::Fixed([3, 3, 3]) => fixed::<T, 3, 3, 3>(nest),
-            ProductStrategy::Fixed([4, 4, 4]) => fixed::<T, 4, 4, 4>(nest),
-            ProductStrategy::Fixed([6, 6, 6]) => fixed::<T, 6, 6, 6>(nest),
-            ProductStrategy::Fixed([_, 3, _]) => fixed::<T, 1, 3, 1>(nest),
-            ProductStrategy::Fixed(_) => fixed::<T, 1, 6, 1>(nest),
-            ProductStrategy::Tiles { transposed: false } => tiles::<T, false>(nest, true),
-            ProductStrategy::Tiles { transposed: true } => tiles::<T, true>(nest, true),
-            ProductStrategy::Dots => dots(nest),
-            ProductStrategy::Columns => tiles::<T, false>(nest, false),
+        let Self { nest, transposed } = self;
+        let [.., rows, terms, columns] = nest.loops() else { unreachable!("three loops") };
+        let sizes = [rows.len, terms.len, columns.len];
+        let is_packed = are_packed(nest.loops(), sizes);
+        match sizes {
+            [2, 2, 1] if is_packed => fixed::<T, 2, 2, 1>(nest),
+            [3, 3, 1] if is_packed => fixed::<T, 3, 3, 1>(nest),
+            [4, 4, 1] if is_packed => fixed::<T, 4, 4, 1>(nest),
+            [6, 6, 1] if is_packed => fixed::<T, 6, 6, 1>(nest),
+            [2, 2, 2] if is_packed => fixed::<T, 2, 2, 2>(nest),
+            [3, 3, 3] if is_packed => fixed::<T, 3, 3, 3>(nest),
+            [4, 4, 4] if is_packed => fixed::<T, 4, 4, 4>(nest),
+            [6, 6, 6] if is_packed => fixed::<T, 6, 6, 6>(nest),
+            [1, 3, 1] if is_packed => fixed::<T, 1, 3, 1>(nest),
+            [1, 6, 1] if is_packed => fixed::<T, 1, 6, 1>(nest),
+            _ => tiles(nest, transposed),
         }
     }
 }
 
 /// Tiny matrices without gaps: `M` rows, sums of `N` terms, `P` columns.
 #[inline(always)]
-fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(
-    nest: Nest<'_, WriteOnly<T>, (T, T)>,
-) {
+fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(nest: Product<'_, T>) {
     let mut products = nest.packed::<M, N, P>();
     while let Some((a, b, out)) = products.next() {
         if P == 1 {
             // all sums side by side, stored at the end: their chains of additions overlap
-            let mut sums: [T; M] = array(|i| a[i][0] * b[0][0]);
-            for j in 1..N {
-                for i in 0..M {
-                    sums[i] = sums[i] + a[i][j] * b[j][0];
-                }
-            }
-            for i in 0..M {
-                out[i][0].write(sums[i]);
-            }
+            let terms = (0..N).map(|j| (array(|i| a[i][j]), b[j]));
+            write(&mut out.each_mut(), sums::<T, M, P>(terms, false));
         } else {
             for i in 0..M {
-                let mut sums: [T; P] = array(|k| a[i][0] * b[0][k]);
-                for j in 1..N {
-                    for k in 0..P {
-                        sums[k] = sums[k] + a[i][j] * b[j][k];
-                    }
-                }
-                for k in 0..P {
-                    out[i][k].write(sums[k]);
-                }
-            }
-        }
-    }
-}
-
-/// Long sums whose terms are adjacent in both matrices.
-#[inline(always)]
-fn dots<T: LinalgScalar>(nest: Nest<'_, WriteOnly<T>, (T, T)>) {
-    let mut products = nest.walk(3);
-    while let Some(product) = products.next() {
-        let [a, b] = product.read().matrices(false);
-        let (Some(a), Some(b)) = (a.dense(), b.transposed().dense()) else { unreachable!("adjacent terms") };
-        let mut out = product.grid(false);
-        for column in 0..b.rows() {
-            for row in 0..a.rows() {
-                let [slot] = out.part(row, column);
-                slot.write(dot(a.row(row), b.row(column)));
+                let terms = (0..N).map(|j| ([a[i][j]], b[j]));
+                write(&mut [&mut out[i]], sums::<T, 1, P>(terms, false));
             }
         }
     }
@@ -269,92 +204,111 @@ fn dots<T: LinalgScalar>(nest: Nest<'_, WriteOnly<T>, (T, T)>) {
 /// The sum of the products of two rows. With several rows at a time, the compiler gathers their terms instead of loading
 /// them side by side (2x slower).
 #[inline(always)]
-fn dot<T: LinalgScalar>(a: &[T], b: &[T]) -> T {
+fn dot<T: LinalgScalar>([mut a, mut b]: [&[T]; 2]) -> T {
     let mut parts = [T::zero(); PARTS];
-    let (xs, ys) = (a.chunks_exact(PARTS), b.chunks_exact(PARTS));
-    let (rest_a, rest_b) = (xs.remainder(), ys.remainder());
-    for (x, y) in xs.zip(ys) {
-        for k in 0..PARTS {
-            parts[k] = parts[k] + x[k] * y[k];
-        }
+    while let (Some((x, rest_a)), Some((y, rest_b))) =
+        (a.split_first_chunk::<PARTS>(), b.split_first_chunk::<PARTS>())
+    {
+        parts = array(|k| parts[k] + x[k] * y[k]);
+        (a, b) = (rest_a, rest_b);
     }
     // written out: with computed indices, the compiler keeps the parts in memory
     let [p0, p1, p2, p3, p4, p5, p6, p7] = parts;
     let mut sum = ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
-    for (&x, &y) in rest_a.iter().zip(rest_b) {
+    while let (Some((&x, rest_a)), Some((&y, rest_b))) = (a.split_first(), b.split_first()) {
         sum = sum + x * y;
+        (a, b) = (rest_a, rest_b);
     }
     sum
 }
 
-/// Tiles of the result that stay in registers while their terms are added. They are several columns wide if `adjacent`.
-///
-/// If `TRANSPOSED`, the operands are transposed and exchanged. Elements of the first matrix are still the left factors.
+/// Tiles of the result that stay in registers while their terms are added. They are several columns wide if these are
+/// adjacent. Otherwise, long sums whose terms are adjacent in both matrices have several accumulators.
 #[inline(always)]
-fn tiles<T: LinalgScalar, const TRANSPOSED: bool>(nest: Nest<'_, WriteOnly<T>, (T, T)>, adjacent: bool) {
+fn tiles<T: LinalgScalar>(nest: Product<'_, T>, transposed: bool) {
     let mut products = nest.walk(3);
-    while let Some(product) = products.next() {
-        let [a, b] = product.read().matrices(TRANSPOSED);
-        let mut out = product.grid(TRANSPOSED);
-        let (columns, mut column) = (b.width(), 0);
-        while adjacent && column + COLUMNS <= columns {
-            rows::<T, COLUMNS, TRANSPOSED>(a, b, &mut out, column);
-            column += COLUMNS;
+    while let Some(mut product) = products.next() {
+        let [rows, terms, columns] = product.loops() else { unreachable!("three loops") };
+        let mut column = 0;
+        if are_adjacent(columns, 2) {
+            column = tiles_from::<T, 8>(&mut product, column, transposed);
+            column = tiles_from::<T, 4>(&mut product, column, transposed);
+            column = tiles_from::<T, 2>(&mut product, column, transposed);
+        } else if terms.len >= PARTS_FROM && terms.strides[1] == 1 && terms.strides[2] == 1 {
+            while column < columns.len {
+                for row in 0..rows.len {
+                    let sum = dot(product.lanes_of(row, column));
+                    write(&mut product.tile::<1, 1>(row, column).1, [[sum]]);
+                }
+                column += 1;
+            }
         }
-        if adjacent && column + 4 <= columns {
-            rows::<T, 4, TRANSPOSED>(a, b, &mut out, column);
-            column += 4;
-        }
-        if adjacent && column + 2 <= columns {
-            rows::<T, 2, TRANSPOSED>(a, b, &mut out, column);
-            column += 2;
-        }
-        while column < columns {
-            rows::<T, 1, TRANSPOSED>(a, b, &mut out, column);
-            column += 1;
-        }
+        tiles_from::<T, 1>(&mut product, column, transposed);
     }
 }
 
-/// Computes `C` columns of the result, from `column` on.
+/// Computes columns of the result, `C` at a time, from `column` on. Returns the first one that remains.
 #[inline(always)]
-fn rows<T: LinalgScalar, const C: usize, const TRANSPOSED: bool>(
-    a: Block<'_, T>,
-    b: Block<'_, T>,
-    out: &mut Grid<'_, WriteOnly<T>>,
-    column: usize,
-) {
-    let mut row = 0;
-    while row + ROWS <= a.rows() {
-        tile::<T, ROWS, C, TRANSPOSED>(a, b, out, [row, column]);
-        row += ROWS;
+fn tiles_from<T: LinalgScalar, const C: usize>(
+    product: &mut Product<'_, T>,
+    mut column: usize,
+    transposed: bool,
+) -> usize {
+    let [rows, _, columns] = product.loops() else { unreachable!("three loops") };
+    while column + C <= columns.len {
+        let mut row = 0;
+        while row + ROWS <= rows.len {
+            tile::<T, ROWS, C>(product, row, column, transposed);
+            row += ROWS;
+        }
+        while row < rows.len {
+            tile::<T, 1, C>(product, row, column, transposed);
+            row += 1;
+        }
+        column += C;
     }
-    while row < a.rows() {
-        tile::<T, 1, C, TRANSPOSED>(a, b, out, [row, column]);
-        row += 1;
-    }
+    column
 }
 
 /// Computes `R` rows and `C` columns of the result, from `row` and `column` on.
 #[inline(always)]
-fn tile<T: LinalgScalar, const R: usize, const C: usize, const TRANSPOSED: bool>(
-    a: Block<'_, T>,
-    b: Block<'_, T>,
-    out: &mut Grid<'_, WriteOnly<T>>,
-    [row, column]: [usize; 2],
+fn tile<T: LinalgScalar, const R: usize, const C: usize>(
+    product: &mut Product<'_, T>,
+    row: usize,
+    column: usize,
+    transposed: bool,
 ) {
-    let mut sums = [[T::zero(); C]; R];
-    for (xs, ys) in a.terms::<R, C>(row, b, column) {
-        for (sums, x) in sums.iter_mut().zip(xs) {
-            for (sum, y) in sums.iter_mut().zip(ys) {
-                *sum = *sum + if TRANSPOSED { y * x } else { x * y };
+    let (terms, mut slots) = product.tile::<R, C>(row, column);
+    write(&mut slots, sums(terms, transposed));
+}
+
+/// For each row and column, the sum of the products of their factors.
+#[inline(always)]
+fn sums<T: LinalgScalar, const R: usize, const C: usize>(
+    mut terms: impl Iterator<Item = ([T; R], [T; C])>,
+    transposed: bool,
+) -> [[T; C]; R] {
+    let times = |x: T, y: T| if transposed { y * x } else { x * y };
+    let Some((xs, ys)) = terms.next() else { return [[T::zero(); C]; R] };
+    let mut sums = array(|r| array(|c| times(xs[r], ys[c])));
+    for (xs, ys) in terms {
+        for r in 0..R {
+            for c in 0..C {
+                sums[r][c] = sums[r][c] + times(xs[r], ys[c]);
             }
         }
     }
-    for (r, sums) in sums.into_iter().enumerate() {
-        let slots = out.part::<C>(row + r, column);
-        for (slot, &sum) in slots.iter_mut().zip(&sums) {
-            slot.write(sum);
+    sums
+}
+
+#[inline(always)]
+fn write<T: Copy, const R: usize, const C: usize>(
+    slots: &mut [&mut [WriteOnly<T>; C]; R],
+    sums: [[T; C]; R],
+) {
+    for r in 0..R {
+        for c in 0..C {
+            slots[r][c].write(sums[r][c]);
         }
     }
 }
@@ -363,40 +317,9 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize, const TRANSPOSED: bool>
 mod tests {
     use super::*;
     use crate::kernel::loops::stride_along;
-    use alloc::{vec, vec::Vec};
 
     fn of(len: usize, strides: [isize; 3]) -> Loop {
         Loop::new(len, strides.map(|stride| stride_along(len, stride)))
-    }
-
-    /// The strategy for matrices of these sizes and strides, and a dense result.
-    fn strategy([rows, terms, columns]: [usize; 3], a: [isize; 2], b: [isize; 2]) -> ProductStrategy {
-        let out = [columns.cast_signed(), 1];
-        ProductStrategy::of(&[
-            of(rows, [out[0], a[0], 0]),
-            of(terms, [0, a[1], b[0]]),
-            of(columns, [out[1], 0, b[1]]),
-        ])
-    }
-
-    #[test]
-    fn the_quickest_strategy() {
-        for n in [2_usize, 3, 4, 6] {
-            let s = n.cast_signed();
-            assert_eq!(strategy([n, n, n], [s, 1], [s, 1]), ProductStrategy::Fixed([n, n, n]));
-            assert_eq!(strategy([n, n, 1], [s, 1], [1, 1]), ProductStrategy::Fixed([n, n, 1]));
-        }
-        assert_eq!(strategy([1, 3, 1], [3, 1], [1, 1]), ProductStrategy::Fixed([1, 3, 1]));
-        assert_eq!(strategy([1, 6, 1], [9, 1], [1, 7]), ProductStrategy::Fixed([1, 6, 1]));
-        assert_eq!(strategy([5, 5, 5], [5, 1], [5, 1]), ProductStrategy::Tiles { transposed: false });
-        assert_eq!(strategy([3, 3, 3], [4, 1], [3, 1]), ProductStrategy::Tiles { transposed: false });
-        // the columns of the first matrix, and of a result that is a column
-        assert_eq!(strategy([5, 20, 1], [1, 5], [1, 1]), ProductStrategy::Tiles { transposed: true });
-        assert_eq!(strategy([5, 20, 1], [20, 1], [1, 1]), ProductStrategy::Dots);
-        assert_eq!(strategy([5, 15, 1], [15, 1], [1, 1]), ProductStrategy::Columns);
-        assert_eq!(strategy([5, 20, 4], [20, 1], [1, 20]), ProductStrategy::Dots);
-        assert_eq!(strategy([5, 20, 4], [40, 2], [1, 20]), ProductStrategy::Columns);
-        assert_eq!(strategy([5, 20, 1], [20, 1], [2, 1]), ProductStrategy::Columns);
     }
 
     #[test]
@@ -405,30 +328,27 @@ mod tests {
             let s = n.cast_signed();
             [of(n, [s, s, 0]), of(n, [0, step, s]), of(n, [1, 0, 1])]
         };
-        assert!(Library::suits::<f32>(&square(41, 1)) && Library::suits::<f64>(&square(41, 1)));
-        assert!(!Library::suits::<f32>(&square(40, 1)), "too small");
-        assert!(Library::may_suit::<f32>(&[32, 64], 32), "just enough");
-        assert!(!Library::may_suit::<f32>(&[32, 64], 31) && !Library::may_suit::<f32>(&[512, 512], 7));
-        assert!(!Library::suits::<f32>(&square(41, -1)), "backwards");
-        assert!(!Library::suits::<i32>(&square(41, 1)), "no loop of its own");
+        assert!(suits_library::<f32>(&square(41, 1)) && suits_library::<f64>(&square(41, 1)));
+        assert!(!suits_library::<f32>(&square(40, 1)), "too small");
+        assert!(may_suit_library::<f32>(32 * 64, 32), "just enough");
+        assert!(!may_suit_library::<f32>(32 * 64, 31) && !may_suit_library::<f32>(512 * 512, 7));
+        assert!(!suits_library::<f32>(&square(41, -1)), "backwards");
+        assert!(!suits_library::<i32>(&square(41, 1)), "no loop of its own");
         let thin = [of(1 << 10, [7, 1 << 10, 0]), of(1 << 10, [0, 1, 7]), of(7, [1, 0, 1])];
-        assert!(!Library::suits::<f64>(&thin));
-        let least = Library::MIN_SIZE;
-        let [rows, terms, columns] = [of(1 << 10, [8, 8, 0]), of(least, [0, 1, 8]), of(least, [1, 0, 1])];
-        assert!(Library::suits::<f64>(&[rows, terms, columns]));
+        assert!(!suits_library::<f64>(&thin));
+        let [rows, terms, columns] =
+            [of(1 << 10, [8, 8, 0]), of(LIBRARY_SIZE, [0, 1, 8]), of(LIBRARY_SIZE, [1, 0, 1])];
+        assert!(suits_library::<f64>(&[rows, terms, columns]));
     }
 
     #[test]
-    fn threads_share_batches_and_rows_of_the_library() {
-        let loops: Vec<_> = [2, 3, 4, 5, 6].map(|len| of(len, [1, 1, 1])).into();
-        let cuts = |may_cut: &dyn Fn(usize, &[Loop]) -> bool| {
-            (0..loops.len()).filter(|&place| may_cut(place, &loops)).collect::<Vec<_>>()
-        };
-        let products = |place, loops: &_| Task::<WriteOnly<f32>, _>::may_cut(&Products, place, loops);
-        let library = |place, loops: &_| Task::<f32, _>::may_cut(&Library, place, loops);
-        assert_eq!([cuts(&products), cuts(&library)], [vec![0, 1], vec![0, 1, 2]]);
-        let grains = [Task::<WriteOnly<f32>, _>::grain(&Products), Task::<f32, _>::grain(&Library)];
-        assert_eq!(grains, [GRAIN; 2]);
+    fn threads_share_batches_and_rows() {
+        let loops = [2, 3, 4, 5, 6].map(|len| of(len, [1, 1, 1]));
+        let task = Products::<f32, f32>(by_library);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|place| task.may_cut(place, &loops)),
+            [true, true, true, false, false]
+        );
     }
 
     #[test]

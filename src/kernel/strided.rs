@@ -44,21 +44,6 @@ impl<'a> StridedAxes<'a> {
         assert!(self.sizes[axis] == 1, "an operand has the size of the shape or 1");
         0
     }
-
-    /// The last `axes` axes as a matrix: the size and stride of its rows, and of its columns. One axis is a row or a column,
-    /// and without axes the matrix is a single element.
-    fn matrix(self, axes: usize, is_row: bool) -> [(usize, isize); 2] {
-        const ONE: (usize, isize) = (1, 0);
-        let first = self.sizes.len() - axes;
-        let loop_over = |axis| (self.sizes[axis], stride_along(self.sizes[axis], self.strides[axis]));
-        match axes {
-            0 => [ONE; 2],
-            1 if is_row => [ONE, loop_over(first)],
-            1 => [loop_over(first), ONE],
-            2 => [loop_over(first), loop_over(first + 1)],
-            _ => panic!("a matrix has up to two axes"),
-        }
-    }
 }
 
 /// Plans the loops over `shape`. All operands, the output first, are aligned at its right.
@@ -207,22 +192,43 @@ pub(super) fn small_summed<'a>(
 }
 
 /// The loops over one product: rows, terms and columns. `axes` are the numbers of matrix axes of the output and the operands.
+/// A vector has no loop over rows if it is the first operand, and none over columns if it is the second.
 ///
 /// # Panics
 /// If the matrices do not go together.
-pub(super) fn matrix_loops([out, a, b]: [StridedAxes<'_>; 3], axes: [usize; 3]) -> [Loop; 3] {
-    let [out_rows, out_columns] = out.matrix(axes[0], axes[1] == 1);
-    let [rows, terms] = a.matrix(axes[1], true);
-    let [others, columns] = b.matrix(axes[2], false);
+pub(super) fn matrix_loops(operands: [StridedAxes<'_>; 3], axes: [usize; 3]) -> [Loop; 3] {
+    let (has_rows, has_columns) = (axes[1] == 2, axes[2] == 2);
     assert!(
-        out_rows.0 == rows.0 && terms.0 == others.0 && columns.0 == out_columns.0,
-        "matrices whose sizes go together"
+        axes[0] == usize::from(has_rows) + usize::from(has_columns),
+        "an axis for the rows and for the columns"
     );
+    // axes of two operands, each counted from the last one
+    let along = |[(k, i), (l, j)]: [(usize, usize); 2]| {
+        let (x, y) = (operands[k], operands[l]);
+        let (i, j) = (x.sizes.len() - 1 - i, y.sizes.len() - 1 - j);
+        let len = x.sizes[i];
+        assert!(y.sizes[j] == len, "matrices whose sizes go together");
+        let mut both = Loop { len, ..Loop::ONE };
+        both.strides[k] = stride_along(len, x.strides[i]);
+        both.strides[l] = stride_along(len, y.strides[j]);
+        both
+    };
     [
-        Loop::new(rows.0, [out_rows.1, rows.1, 0]),
-        Loop::new(terms.0, [0, terms.1, others.1]),
-        Loop::new(columns.0, [out_columns.1, 0, columns.1]),
+        if has_rows { along([(0, has_columns.into()), (1, 1)]) } else { Loop::ONE },
+        along([(1, 0), (2, has_columns.into())]),
+        if has_columns { along([(0, 0), (2, 0)]) } else { Loop::ONE },
     ]
+}
+
+/// Whether the last three loops are those over a product of matrices of these sizes without gaps.
+pub(crate) fn are_packed(loops: &[Loop], sizes: [usize; 3]) -> bool {
+    let [.., rows, terms, columns] = loops else { unreachable!("three loops") };
+    let follows = |l: &Loop, k: usize, stride: usize| l.len == 1 || l.strides[k] == stride.cast_signed();
+    let are_packed = |outer, inner: &Loop, k| follows(inner, k, 1) && follows(outer, k, inner.len);
+    [rows.len, terms.len, columns.len] == sizes
+        && are_packed(rows, columns, 0)
+        && are_packed(rows, terms, 1)
+        && are_packed(terms, columns, 2)
 }
 
 #[cfg(test)]

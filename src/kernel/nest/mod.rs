@@ -16,16 +16,18 @@ use super::combine::Operation;
 use super::lane::halve;
 use super::loops::{
     Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, has, innermost,
-    inputs_move_as, lanes_together, moves_as, operands, plan_parts,
+    inputs_move_as, is_adjacent, lanes_together, moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, copy_across, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
-use super::strided::{StridedAxes, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed};
+use super::strided::{
+    StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
+};
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
 use core::slice;
-use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, Ix2, ShapeBuilder, StrideShape};
+use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, ShapeBuilder};
 
 /// The element types of the inputs: a tuple of up to six.
 ///
@@ -358,12 +360,6 @@ impl<'a, T> Output<'a, T> {
         Self { at, axes: StridedAxes::of(array), array: PhantomData }
     }
 
-    /// The same array, borrowed for less time.
-    #[inline(always)]
-    pub(crate) fn reborrow(&mut self) -> Output<'_, T> {
-        Output { ..*self }
-    }
-
     /// The same array, whose former elements are forgotten when they are overwritten.
     #[inline(always)]
     pub(crate) fn overwriting(self) -> Output<'a, WriteOnly<T>> {
@@ -606,15 +602,15 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         self.loops
     }
 
-    /// The inputs alone, along the same loops.
-    #[inline(always)]
-    pub(crate) fn read(&self) -> Nest<'a, (), E> {
-        self.with_slots()
-    }
-
     /// The same nest, whose former elements in the output are forgotten when they are overwritten.
     #[inline(always)]
     pub(crate) fn overwriting(self) -> Nest<'a, WriteOnly<T>, E> {
+        self.with_slots()
+    }
+
+    /// The inputs alone, along the same loops.
+    #[inline(always)]
+    pub(crate) fn read(&self) -> Nest<'a, (), E> {
         self.with_slots()
     }
 
@@ -1088,7 +1084,10 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     pub(crate) fn channels<const K: usize>(self) -> Channels<'a, T, A, K> {
         let [outer @ .., rows, row] = self.loops else { unreachable!("two loops") };
         let outer = outer.last().unwrap_or(&Loop::ONE);
-        assert!(self.loops.len() <= 3 && rows.is_reduced() && rows.is_packed(row, 1), "rows without gaps");
+        assert!(
+            self.loops.len() <= 3 && rows.is_reduced() && is_adjacent(&self.loops[self.loops.len() - 2..], 1),
+            "rows without gaps"
+        );
         assert!(row.len == K && !row.is_reduced(), "outputs that differ");
         let lanes = Lanes {
             start: self,
@@ -1188,8 +1187,7 @@ impl<'a, A> Nest<'a, (), (A,)> {
 }
 
 impl<'a, T, A> Nest<'a, T, (A, A)> {
-    /// Loops over products of matrices: batches, then rows, terms and columns. `None` if the result has no elements, or they
-    /// are sums of no terms.
+    /// Loops over products of matrices: batches, then rows, terms and columns. `None` if the result has no elements.
     ///
     /// `axes` are the numbers of matrix axes of `out`, `a` and `b`.
     ///
@@ -1203,7 +1201,7 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     ) -> Option<Self> {
         let (pointer, out) = out.into_parts();
         let matrices = matrix_loops([out, inputs.axes(1), inputs.axes(2)], axes);
-        if matrices.iter().any(|l| l.len == 0) {
+        if matrices[0].len == 0 || matrices[2].len == 0 {
             return None;
         }
         inputs.plan_batches(plan, out, &axes);
@@ -1211,113 +1209,122 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         plan.assert_countable();
         Self::planned(plan, pointer, inputs.at)
     }
-}
 
-impl<T, A> Nest<'_, T, (A, A)> {
     /// The same products, with batches merged into the rows or columns where possible: see [`Loops::products`].
     pub(crate) fn joined<'b>(&'b mut self, room: &'b mut Loops) -> Nest<'b, T, (A, A)> {
         room.products(self.loops);
         Nest { loops: room, ..*self }
     }
-}
 
-impl<'a, T, A> Nest<'a, T, (A, A)> {
+    /// The transposed products: rows and columns are exchanged, and so are the two matrices.
+    pub(crate) fn transposed<'b>(self, room: &'b mut Loops) -> Nest<'b, T, (A, A)>
+    where
+        'a: 'b,
+    {
+        room.transpose(self.loops);
+        Nest { loops: room, read: (self.read.1, self.read.0), ..self }
+    }
+
     /// Walks the batches: at each of their indices, two matrices without gaps and their product.
     ///
     /// # Panics
     /// If there are gaps, or not `M` rows, `N` terms and `P` columns.
     #[inline(always)]
     pub(crate) fn packed<const M: usize, const N: usize, const P: usize>(self) -> Packed<'a, T, A, M, N, P> {
-        let [.., rows, terms, columns] = self.loops else { unreachable!("three loops") };
-        assert!([rows.len, terms.len, columns.len] == [M, N, P], "the sizes of the matrices");
-        let packed = rows.is_packed(columns, 0) && rows.is_packed(terms, 1) && terms.is_packed(columns, 2);
-        assert!(packed, "matrices without gaps");
-        Packed { products: self.walk(3) }
+        assert!(are_packed(self.loops, [M, N, P]), "matrices without gaps");
+        Packed(self.walk(3))
+    }
+
+    /// `R` rows and `C` columns of a product, from `row` and `column` on: for each term, the elements of the first matrix
+    /// in these rows and those of the second one in these columns, and the elements of the output.
+    ///
+    /// # Panics
+    /// If the product does not have these rows and columns, if several columns are not adjacent, or if the output stays along
+    /// several rows.
+    #[inline(always)]
+    #[expect(clippy::type_complexity, reason = "two matrices and their product")]
+    pub(crate) fn tile<const R: usize, const C: usize>(
+        &mut self,
+        row: usize,
+        column: usize,
+    ) -> (impl Iterator<Item = ([A; R], [A; C])>, [&mut [T; C]; R])
+    where
+        A: Copy,
+    {
+        let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
+        assert!(row.checked_add(R).is_some_and(|end| end <= rows.len), "rows of the product");
+        assert!(column.checked_add(C).is_some_and(|end| end <= columns.len), "columns of the product");
+        assert!(C == 1 || columns.strides[0] == 1 && columns.strides[2] == 1, "adjacent columns");
+        assert!(R == 1 || !rows.is_reduced(), "rows of the output");
+        let (row, column) = (row.cast_signed(), column.cast_signed());
+        let ((a, b), out) = (self.read, self.out);
+        let items = (0..terms.len.cast_signed()).map(move |j| {
+            // SAFETY: These are indices of the loops, and several columns are adjacent.
+            unsafe {
+                let a = a.offset(row * rows.strides[1] + j * terms.strides[1]);
+                let b = b.offset(j * terms.strides[2] + column * columns.strides[2]);
+                (array(|r| *a.offset(r.cast_signed() * rows.strides[1])), *b.cast::<[A; C]>())
+            }
+        });
+        let out = out.wrapping_offset(row * rows.strides[0] + column * columns.strides[0]);
+        // SAFETY: As above. The rows lead to different elements, and this is the only reference to each of them.
+        let slots = array(|r| unsafe {
+            &mut *out.wrapping_offset(r.cast_signed() * rows.strides[0]).cast::<[T; C]>()
+        });
+        (items, slots)
+    }
+
+    /// The terms of an element of a product: a row of the first matrix, and a column of the second one.
+    ///
+    /// # Panics
+    /// If the product does not have this row and column, or the terms are not adjacent.
+    #[inline(always)]
+    pub(crate) fn lanes_of(&self, row: usize, column: usize) -> [&'a [A]; 2] {
+        let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
+        assert!(row < rows.len && column < columns.len, "an element of the product");
+        assert!(terms.strides[1] == 1 && terms.strides[2] == 1, "adjacent terms");
+        let a = self.read.0.wrapping_offset(row.cast_signed() * rows.strides[1]);
+        let b = self.read.1.wrapping_offset(column.cast_signed() * columns.strides[2]);
+        // SAFETY: These are indices of the loops, and the terms are adjacent.
+        unsafe { [slice::from_raw_parts(a, terms.len), slice::from_raw_parts(b, terms.len)] }
     }
 }
 
 /// The steps of [`Nest::packed`], which has checked the last three loops.
-pub(crate) struct Packed<'a, T, A, const M: usize, const N: usize, const P: usize> {
-    products: Steps<'a, T, (A, A)>,
-}
+pub(crate) struct Packed<'a, T, A, const M: usize, const N: usize, const P: usize>(Steps<'a, T, (A, A)>);
 
 impl<'a, T, A, const M: usize, const N: usize, const P: usize> Packed<'a, T, A, M, N, P> {
     /// The next two matrices, and their product.
     #[inline(always)]
     #[expect(clippy::type_complexity, reason = "three matrices")]
     pub(crate) fn next(&mut self) -> Option<(&'a [[A; N]; M], &'a [[A; P]; N], &mut [[T; P]; M])> {
-        let Nest { out, read: (a, b), .. } = self.products.next()?;
+        let Nest { out, read: (a, b), .. } = self.0.next()?;
         // SAFETY: The elements are at indices of the nest and adjacent, and there is no other reference to those of the
         // product until the next call; an array is aligned as its elements.
         Some(unsafe { (&*a.cast(), &*b.cast(), &mut *out.cast()) })
     }
 }
 
-impl<'a, A> Nest<'a, (), (A, A)> {
-    /// The two matrices: the first input along the first two of three loops, and the second input along the last two. If
-    /// `transposed`, both are transposed and exchanged.
-    #[inline(always)]
-    pub(crate) fn matrices(self, transposed: bool) -> [Block<'a, A>; 2] {
+impl<'a, A> Nest<'a, A, (A, A)> {
+    /// The two matrices and their product as views.
+    ///
+    /// # Panics
+    /// If a stride is negative, or the output stays along the rows or columns.
+    pub(crate) fn views(self) -> ([ArrayView2<'a, A>; 2], ArrayViewMut2<'a, A>) {
         let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
-        let (a, b) = self.read;
-        let block = |at, [rows, row]: [&Loop; 2], k: usize| {
-            let (stride, step) = (rows.strides[k], row.strides[k]);
-            Block { at, rows: rows.len, stride, width: row.len, step, array: PhantomData }
+        assert!(!rows.is_reduced() && !columns.is_reduced(), "different elements of the output");
+        let shape = |rows: &Loop, columns: &Loop, k: usize| {
+            let strides = [rows.strides[k], columns.strides[k]];
+            assert!(strides.iter().all(|&stride| stride >= 0), "strides that are not negative");
+            [rows.len, columns.len].strides(strides.map(isize::cast_unsigned))
         };
-        let [a, b] = [block(a, [rows, terms], 1), block(b, [terms, columns], 2)];
-        if transposed { [b.transposed(), a.transposed()] } else { [a, b] }
+        // SAFETY: The elements are at indices of the loops, and those of the output differ; the nest is used up.
+        unsafe {
+            let a = ArrayView2::from_shape_ptr(shape(rows, terms, 1), self.read.0);
+            let b = ArrayView2::from_shape_ptr(shape(terms, columns, 2), self.read.1);
+            ([a, b], ArrayViewMut2::from_shape_ptr(shape(rows, columns, 0), self.out))
+        }
     }
-}
-
-/// The elements of the output along two loops.
-pub(crate) struct Grid<'a, T> {
-    at: *mut T,
-    sizes: [usize; 2],
-    strides: [isize; 2],
-    array: PhantomData<&'a mut T>,
-}
-
-impl<'a, T, E: Elements> Nest<'a, T, E> {
-    /// The elements of the output along the first and the last loop, or the last and the first if `transposed`.
-    #[inline(always)]
-    pub(crate) fn grid(self, transposed: bool) -> Grid<'a, T> {
-        let [first, .., last] = self.loops else { unreachable!("at least two loops") };
-        let [rows, columns] = if transposed { [last, first] } else { [first, last] };
-        let (sizes, strides) = ([rows.len, columns.len], [rows.strides[0], columns.strides[0]]);
-        Grid { at: self.out, sizes, strides, array: PhantomData }
-    }
-}
-
-impl<'a, T> Grid<'a, T> {
-    /// The elements as a view.
-    ///
-    /// # Panics
-    /// If a stride is negative.
-    pub(crate) fn view(self) -> ArrayViewMut2<'a, T> {
-        let shape = shape_of(self.sizes, self.strides);
-        // SAFETY: The elements are at indices of the grid's nest and different from each other; the grid is used up.
-        unsafe { ArrayViewMut2::from_shape_ptr(shape, self.at) }
-    }
-
-    /// `C` elements of row `row`, from `column` on.
-    ///
-    /// # Panics
-    /// If the row does not have these elements, or they are not adjacent.
-    #[inline(always)]
-    pub(crate) fn part<const C: usize>(&mut self, row: usize, column: usize) -> &mut [T; C] {
-        assert!(row < self.sizes[0], "a row of the grid");
-        assert!(column.checked_add(C).is_some_and(|end| end <= self.sizes[1]), "columns of the grid");
-        assert!(C == 1 || self.strides[1] == 1, "adjacent elements");
-        let at = self.at.wrapping_offset(row.cast_signed() * self.strides[0]);
-        // SAFETY: The elements are at indices of the grid's nest and adjacent. This is the only reference to them.
-        unsafe { &mut *at.wrapping_offset(column.cast_signed() * self.strides[1]).cast() }
-    }
-}
-
-/// Sizes and strides for ndarray, which takes no negative strides.
-fn shape_of(sizes: [usize; 2], strides: [isize; 2]) -> StrideShape<Ix2> {
-    assert!(strides.iter().all(|&stride| stride >= 0), "strides that are not negative");
-    sizes.strides(strides.map(isize::cast_unsigned))
 }
 
 /// Evenly spaced rows of evenly spaced elements that are borrowed for `'a`. If `DENSE`, the elements of a row are adjacent,
@@ -1340,16 +1347,6 @@ impl<T, const DENSE: bool> Clone for Block<'_, T, DENSE> {
 impl<T, const DENSE: bool> Copy for Block<'_, T, DENSE> {}
 
 impl<'a, T> Block<'a, T> {
-    /// The elements as a view.
-    ///
-    /// # Panics
-    /// If a stride is negative.
-    pub(crate) fn view(self) -> ArrayView2<'a, T> {
-        let shape = shape_of([self.rows, self.width], [self.stride, self.step]);
-        // SAFETY: The elements of the block, which are borrowed.
-        unsafe { ArrayView2::from_shape_ptr(shape, self.at) }
-    }
-
     /// The block with rows and columns exchanged.
     #[inline(always)]
     pub(crate) fn transposed(self) -> Self {
@@ -1415,17 +1412,6 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
     }
 }
 
-impl<'a, T> Block<'a, T, true> {
-    /// A row as a slice.
-    #[inline(always)]
-    pub(crate) fn row(self, row: usize) -> &'a [T] {
-        assert!(row < self.rows, "a row of the block");
-        let at = self.at.wrapping_offset(row.cast_signed() * self.stride);
-        // SAFETY: The elements of the row, which are adjacent and borrowed.
-        unsafe { slice::from_raw_parts(at, self.width) }
-    }
-}
-
 impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
     /// Clones the elements of the only row.
     #[inline(always)]
@@ -1473,34 +1459,6 @@ pub(crate) fn by_halves<T: Clone, const N: usize>(mut x: [T; N], by: impl Operat
         remaining -= half;
     }
     x[0].clone()
-}
-
-impl<T: Copy> Block<'_, T> {
-    /// For each column of this block and the same row of `other`: this block's elements in `R` rows from `row` on, and the
-    /// other's elements in `C` columns from `column` on.
-    ///
-    /// # Panics
-    /// If the blocks do not go together or do not have these rows and columns, or if several columns are not adjacent.
-    #[inline(always)]
-    pub(crate) fn terms<const R: usize, const C: usize>(
-        self,
-        row: usize,
-        other: Self,
-        column: usize,
-    ) -> impl Iterator<Item = ([T; R], [T; C])> {
-        assert!(self.width == other.rows, "a row for each column");
-        assert!(row.checked_add(R).is_some_and(|end| end <= self.rows), "rows of the block");
-        assert!(column.checked_add(C).is_some_and(|end| end <= other.width), "columns of the block");
-        assert!(C == 1 || other.step == 1, "adjacent elements");
-        let a = self.at.wrapping_offset(row.cast_signed() * self.stride);
-        let b = other.at.wrapping_offset(column.cast_signed() * other.step);
-        (0..self.width.cast_signed()).map(move |j| {
-            let a = a.wrapping_offset(j * self.step);
-            let b = b.wrapping_offset(j * other.stride);
-            // SAFETY: Column `j` is in this block and row `j` in the other. The rows and columns were checked above.
-            unsafe { (array(|r| *a.wrapping_offset(r.cast_signed() * self.stride)), *b.cast::<[T; C]>()) }
-        })
-    }
 }
 
 impl<'a, T> From<Block<'a, T, true>> for Block<'a, T> {

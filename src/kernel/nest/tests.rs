@@ -473,7 +473,7 @@ fn blocks_are_the_elements_along_the_loops() {
             assert_eq!(block.columns::<1, 1>(0, 2, op), [row[2]]);
             assert_eq!(block.dense().is_some(), block.step == 1);
             if let Some(block) = block.dense() {
-                assert_eq!((block.row(0), items(block)), (row, vec![row.to_vec()]));
+                assert_eq!(items(block), [row]);
             }
         }
         let mut rows = expected.chunks(width);
@@ -549,16 +549,14 @@ fn axes_that_are_dropped() {
 
 /// Adds products of matrices, element by element.
 fn product(out: &mut ArrayRef<u32, Ix3>, a: &ArrayRef<u32, Ix3>, b: &ArrayRef<u32, Ix3>, transposed: bool) {
-    let mut plan = LoopPlan::new();
-    let mut products =
-        Nest::products(&mut plan, Output::of(out), Inputs::from((a, b)), [2; 3]).expect("an index").walk(3);
-    while let Some(nest) = products.next() {
-        let [a, b] = nest.read().matrices(transposed);
-        let mut grid = nest.grid(transposed);
-        for (row, column) in (0..a.rows()).flat_map(|row| (0..b.width()).map(move |column| (row, column))) {
-            let sum: u32 = a.terms::<1, 1>(row, b, column).map(|([x], [y])| x * y).sum();
-            let [slot] = grid.part(row, column);
-            *slot += sum;
+    let (mut plan, mut room) = (LoopPlan::new(), Loops::new());
+    let nest = Nest::products(&mut plan, Output::of(out), Inputs::from((a, b)), [2; 3]).expect("an index");
+    let mut products = if transposed { nest.transposed(&mut room).walk(3) } else { nest.walk(3) };
+    while let Some(mut nest) = products.next() {
+        let [rows, _, columns] = nest.loops() else { unreachable!("three loops") };
+        for (row, column) in (0..rows.len).flat_map(|row| (0..columns.len).map(move |column| (row, column))) {
+            let (terms, [[slot]]) = nest.tile::<1, 1>(row, column);
+            *slot += terms.map(|([x], [y])| x * y).sum::<u32>();
         }
     }
 }
@@ -597,20 +595,20 @@ fn matrices_of_vectors() {
     let nest = Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [1, 1, 2])
         .expect("an index");
     assert_eq!(nest.loops().iter().map(|l| l.len).collect::<Vec<_>>(), [1, 3, 2]);
-    let [row, matrix] = nest.read().matrices(false);
-    assert_eq!((items(row), items(matrix)), (vec![vec![0, 1, 2]], vec![vec![1; 2]; 3]));
     let mut products = nest.packed::<1, 3, 2>();
     let (row, matrix, product) = products.next().expect("a product");
     assert_eq!((row, matrix), (&[[0, 1, 2]], &[[1; 2]; 3]));
     *product = [[7, 8]];
     assert!(products.next().is_none());
     assert_eq!(out.to_vec(), [7, 8]);
-    // the caller handles sums of no terms
-    let (a, b) = (Array1::from_elem(0, 0_u32), Array2::from_elem((0, 2), 1_u32));
-    assert!(
-        Nest::products(&mut LoopPlan::new(), Output::of(&mut out), Inputs::from((&*a, &*b)), [1, 1, 2])
-            .is_none()
-    );
+    // sums of no terms are products, sums for no columns are not
+    let count = |terms: usize, columns: usize| {
+        let (a, b) = (Array1::from_elem(terms, 0_u32), Array2::from_elem((terms, columns), 1_u32));
+        let (mut plan, mut out) = (LoopPlan::new(), Array1::from_elem(columns, 0_u32));
+        Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [1, 1, 2])
+            .map(|mut nest| nest.tile::<1, 1>(0, 0).0.count())
+    };
+    assert_eq!([count(0, 2), count(3, 2), count(3, 0)], [Some(0), Some(3), None]);
     let (a, b) = (Array1::from_elem(3, 0_u32), Array2::from_elem((4, 2), 1_u32));
     let products = || {
         Nest::products(&mut LoopPlan::new(), Output::of(&mut out), Inputs::from((&*a, &*b)), [1, 1, 2])
@@ -758,7 +756,6 @@ fn parts_of_blocks_that_do_not_exist() {
     assert_eq!([2, 4, usize::MAX].map(without_rows), ["rows of the block"; 3]);
     let without_columns = |column| panics(|| columns(0, column).len());
     assert_eq!([2, usize::MAX].map(without_columns), ["columns of the block"; 2]);
-    assert_eq!(panics(|| rows.row(3).len()), "a row of the block");
     assert_eq!(items(rows.rows_from(1, 9)), [[4, 5, 6, 7], [8, 9, 10, 11]]);
     assert_eq!(
         [rows.rows_from(2, 1).rows(), rows.rows_from(3, 1).rows(), rows.rows_from(9, 1).rows()],
@@ -767,7 +764,6 @@ fn parts_of_blocks_that_do_not_exist() {
     let mut copies = [0; 3];
     row.columns_from(4, 3).clone_to(&mut copies);
     assert_eq!(copies, [4, 5, 6]);
-    assert_eq!(rows.columns_from(1, 1).row(2), [9]);
 }
 
 #[test]
@@ -809,45 +805,28 @@ fn packed_matrices() {
 
 #[test]
 fn dense_blocks() {
-    let a = Array2::from_shape_vec((3, 4), (0..12_u32).collect()).expect("twelve");
-    let (b, mut out, mut plan) = (a.t().to_owned(), Array2::from_elem((3, 3), 0), LoopPlan::new());
-    let nest = Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [2; 3])
-        .expect("an index")
-        .read();
-    let [a, b] = nest.matrices(false);
+    let array = Array1::from_iter(0..12_u32);
+    let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), LoopPlan::new());
+    let nest =
+        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false).expect("an index").read();
+    let a = nest.block(false).cut(0, 3, 4);
+    let b = a.transposed();
     assert!(b.dense().is_none() && b.transposed().dense().is_some());
     // a single column is dense, whatever its stride
     let column = a.columns_from(2, 1).dense().expect("one column");
     assert_eq!(items(column), [[2], [6], [10]]);
     assert_eq!(column.columns::<3, 1>(0, 0, Plus), [18]);
-    assert_eq!([column.row(0), column.row(2)], [[2], [10]]);
     assert_eq!(items(b.columns_from(1, 1).dense().expect("one column")), [[4], [5], [6], [7]]);
 }
 
-#[test]
-fn terms_of_blocks() {
-    let slice: Vec<_> = (0..12_u32).collect();
-    let row = Array1::from(slice);
-    let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), LoopPlan::new());
-    let nest =
-        Nest::sum(&mut plan, Input::of(&row), Output::of(&mut out), &|_| false).expect("an index").read();
-    let [a, b] = [(3, 4), (4, 3)].map(|(rows, width)| nest.block(false).cut(0, rows, width));
-    let terms = |row, column| a.terms::<2, 2>(row, b, column).collect::<Vec<_>>();
-    let expected = [([4, 8], [1, 2]), ([5, 9], [4, 5]), ([6, 10], [7, 8]), ([7, 11], [10, 11])];
-    assert_eq!(terms(1, 1), expected);
-    let transposed: Vec<_> = b.transposed().terms::<2, 1>(1, a.transposed(), 1).collect();
-    assert_eq!(transposed, [0, 1, 2, 3].map(|j| ([3 * j + 1, 3 * j + 2], [4 + j])));
-    assert_eq!([2, usize::MAX].map(|row| panics(|| terms(row, 0))), ["rows of the block"; 2]);
-    assert_eq!([2, usize::MAX].map(|column| panics(|| terms(0, column))), ["columns of the block"; 2]);
-    assert_eq!(panics(|| a.terms::<1, 1>(0, a, 0).count()), "a row for each column");
-    assert_eq!(panics(|| a.terms::<1, 2>(0, a.transposed(), 0).count()), "adjacent elements");
-}
+type ProductNest<'a> = Nest<'a, u32, (u32, u32)>;
 
 #[test]
-fn grids_and_matrices_that_do_not_exist() {
-    let a = Array2::from_elem((3, 4), 1_u32);
-    let b = Array2::from_elem((4, 2), 1_u32);
-    let with = |with: &dyn Fn(Nest<'_, u32, Read>)| {
+fn tiles_of_a_product() {
+    let a = Array2::from_shape_vec((3, 4), (0..12_u32).collect()).expect("twelve");
+    let b = Array2::from_shape_vec((4, 3), (0..12_u32).collect()).expect("twelve");
+    let b = b.slice(s![.., ..2]);
+    let with = |with: &dyn Fn(ProductNest<'_>)| {
         let (mut out, mut plan) = (Array2::from_elem((3, 4), 0), LoopPlan::new());
         let mut out = out.slice_mut(s![.., ..2]);
         with(
@@ -855,17 +834,57 @@ fn grids_and_matrices_that_do_not_exist() {
                 .expect("an index"),
         );
     };
-    let grid = |row, column| with(&|nest| nest.grid(false).part::<2>(row, column).fill(0));
-    grid(2, 0);
-    assert_eq!(panics(|| grid(3, 0)), "a row of the grid");
-    assert_eq!([1, usize::MAX].map(|column| panics(|| grid(0, column))), ["columns of the grid"; 2]);
+    with(&|mut nest| {
+        let (terms, slots) = nest.tile::<2, 2>(1, 0);
+        let expected = [([4, 8], [0, 1]), ([5, 9], [3, 4]), ([6, 10], [6, 7]), ([7, 11], [9, 10])];
+        assert_eq!(terms.collect::<Vec<_>>(), expected);
+        *slots[1] = [7, 8];
+        assert_eq!(nest.tile::<1, 1>(2, 1).1, [&[8]]);
+        let mut room = Loops::new();
+        let mut transposed = nest.transposed(&mut room);
+        let terms: Vec<_> = transposed.tile::<2, 1>(0, 1).0.collect();
+        assert_eq!(terms, [0, 1, 2, 3].map(|j| ([3 * j, 3 * j + 1], [4 + j])));
+        assert_eq!(transposed.tile::<1, 1>(1, 2).1, [&[8]]);
+        assert_eq!(panics(|| transposed.tile::<1, 2>(0, 0).0.count()), "adjacent columns");
+        assert_eq!(panics(|| transposed.lanes_of(0, 0).len()), "adjacent terms");
+    });
+    let tile = |row, column| with(&|mut nest| assert_eq!(nest.tile::<2, 2>(row, column).0.count(), 4));
+    assert_eq!([2, usize::MAX].map(|row| panics(|| tile(row, 0))), ["rows of the product"; 2]);
+    assert_eq!([1, usize::MAX].map(|column| panics(|| tile(0, column))), ["columns of the product"; 2]);
     // the result has gaps between its rows
-    let packed = |nest: Nest<'_, u32, Read>| assert!(nest.packed::<3, 4, 2>().next().is_none());
+    let packed = |nest: ProductNest<'_>| assert!(nest.packed::<3, 4, 2>().next().is_none());
     assert_eq!(panics(|| with(&packed)), "matrices without gaps");
-    let others = |nest: Nest<'_, u32, Read>| assert!(nest.packed::<2, 4, 3>().next().is_none());
-    assert_eq!(panics(|| with(&others)), "the sizes of the matrices");
-    let message = panics(|| with_nest(|nest| nest.read().matrices(false)[0].rows()));
-    assert!(message.contains("three loops"));
+    let others = |nest: ProductNest<'_>| assert!(nest.packed::<2, 4, 3>().next().is_none());
+    assert_eq!(panics(|| with(&others)), "matrices without gaps");
+    let rows = |nest: ProductNest<'_>| {
+        let mut rows = nest.walk(2);
+        let mut row = rows.next().expect("a row");
+        assert_eq!(row.tile::<1, 1>(0, 0).0.count(), 0);
+    };
+    assert!(panics(|| with(&rows)).contains("three loops"));
+}
+
+#[test]
+fn lanes_and_views_of_a_product() {
+    let a = Array2::from_shape_vec((2, 3), (0..6_u32).collect()).expect("six");
+    let (b, mut out, mut plan) = (a.t(), Array2::from_elem((2, 2), 9), LoopPlan::new());
+    let nest =
+        Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*a, &*b)), [2; 3]).expect("an index");
+    assert_eq!(nest.lanes_of(1, 0), [[3, 4, 5], [0, 1, 2]]);
+    assert_eq!(
+        [[2, 0], [0, 2]].map(|[row, column]| panics(|| nest.lanes_of(row, column).len())),
+        ["an element of the product"; 2]
+    );
+    let (views, mut product) = nest.views();
+    assert_eq!(views, [a.view(), b]);
+    product[[1, 0]] = 7;
+    assert_eq!(out, ndarray::array![[9, 9], [7, 9]]);
+    let reversed = a.slice(s![..;-1, ..]);
+    let message = panics(|| {
+        let nest = Nest::products(&mut plan, Output::of(&mut out), Inputs::from((&*reversed, &*b)), [2; 3]);
+        nest.expect("an index").views().0.len()
+    });
+    assert_eq!(message, "strides that are not negative");
 }
 
 #[test]
