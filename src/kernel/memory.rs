@@ -381,8 +381,9 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: Side, step: i
 
 /// [`copy_grid`] by tiles of `N` rows and columns. Elements are adjacent across the rows.
 ///
-/// Tiles follow each other along the side whose lines are apart by more of the cache's sets, so that lines of the other
-/// side stay there until they are full.
+/// Tiles follow each other along one side, in strips so narrow that the cache keeps the lines of the other side until
+/// they are full. It holds few lines whose distance is a multiple of a large power of two: the side with more of these
+/// is taken along, and so are rows of few tiles.
 ///
 /// # Safety
 /// As [`copy_grid`]. There are at least `N` rows and columns.
@@ -404,7 +405,14 @@ unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: [
                     unsafe {
                         let from = from.offset(i * outer.from + j * inner.from);
                         let to = to.offset(i * outer.to + j * inner.to);
-                        copy_tile::<B, N>(from, columns.from, to, rows.to);
+                        let row = |k: usize| from.offset(k.cast_signed() * columns.from).cast::<[B; N]>();
+                        let tile = transposed(array::<_, N>(|k| row(k).read_unaligned()));
+                        let mut k = 0;
+                        while k < N {
+                            let to = to.offset(k.cast_signed() * rows.to).cast::<[B; N]>();
+                            to.write_unaligned(tile[k]);
+                            k += 1;
+                        }
                     }
                 }
             }
@@ -430,23 +438,6 @@ unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: [
     }
 }
 
-/// # Safety
-/// As [`copy_tiles`], for `N` rows and columns.
-#[inline(always)]
-unsafe fn copy_tile<B: Copy, const N: usize>(from: *const B, step: isize, to: *mut B, stride: isize) {
-    // SAFETY: The caller promises the elements and the room. All are read before any is written, which takes less time.
-    unsafe {
-        let mut tile =
-            array::<[B; N], N>(|i| from.offset(i.cast_signed() * step).cast::<[B; N]>().read_unaligned());
-        tile = transposed(tile);
-        let mut i = 0;
-        while i < N {
-            to.offset(i.cast_signed() * stride).cast::<[B; N]>().write_unaligned(tile[i]);
-            i += 1;
-        }
-    }
-}
-
 /// The rows or columns of a strip of tiles. Their elements fill the lines of the other side.
 const LINES: usize = 16;
 /// Lines at multiples of this distance, in bytes, all share one set of the cache.
@@ -458,23 +449,18 @@ fn lines_at_once<B>(distance: isize) -> usize {
     ((L1 / 2) >> (bytes | L1_SETS).trailing_zeros()).max(LINES)
 }
 
-/// [`copy_grid`] for plain numbers.
+/// Copies plain numbers along two loops, for the first input and the output. The input's elements are adjacent along the
+/// first loop, and the output's along the second one.
 ///
 /// # Safety
-/// As [`copy_grid`].
+/// There are valid elements in `from`, and there is room for them in `to`.
 #[inline(always)]
-pub(super) unsafe fn copy_across<A>(
-    from: *const A,
-    step: isize,
-    sizes: [usize; 2],
-    to: *mut A,
-    stride: isize,
-) {
+pub(super) unsafe fn copy_across<A>(from: *const A, [rows, row]: [&Loop; 2], to: *mut A) {
     let Some(copier) = plain_size::<A>().map(Copier::of) else { unreachable!("plain numbers") };
-    let [rows, width] = sizes;
-    let sides = [Side { len: rows, from: 1, to: stride }, Side { len: width, from: step, to: 1 }];
+    let rows = Side { len: rows.len, from: 1, to: rows.strides[0] };
+    let columns = Side { len: row.len, from: row.strides[1], to: 1 };
     // SAFETY: The caller promises the elements and the room. Numbers of a size have the same layout.
-    unsafe { (copier.grid)(from.cast(), sides, to.cast()) };
+    unsafe { (copier.grid)(from.cast(), [rows, columns], to.cast()) };
 }
 
 /// Memory that can be written, but not read. It may have an element already, which is then forgotten: one compiled pass
@@ -492,25 +478,11 @@ impl<T> WriteOnly<T> {
 /// The size of `A` if it is a plain number, whose bits may be copied.
 #[inline]
 pub(crate) fn plain_size<A>() -> Option<usize> {
-    let id = type_id::<A>();
-    let plain = [
-        TypeId::of::<f32>(),
-        TypeId::of::<f64>(),
-        TypeId::of::<i8>(),
-        TypeId::of::<u8>(),
-        TypeId::of::<i16>(),
-        TypeId::of::<u16>(),
-        TypeId::of::<i32>(),
-        TypeId::of::<u32>(),
-        TypeId::of::<i64>(),
-        TypeId::of::<u64>(),
-        TypeId::of::<i128>(),
-        TypeId::of::<u128>(),
-        TypeId::of::<isize>(),
-        TypeId::of::<usize>(),
-        TypeId::of::<bool>(),
-    ];
-    plain.contains(&id).then_some(size_of::<A>())
+    macro_rules! types {
+        ($($plain:ty)*) => { [$(TypeId::of::<$plain>()),*] };
+    }
+    let plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
+    plain.contains(&type_id::<A>()).then_some(size_of::<A>())
 }
 
 /// The identity of a type, ignoring its lifetimes.
@@ -742,11 +714,10 @@ mod tests {
         {
             let (rows, width) = (*rows, *width);
             let mut out = alloc::vec![B::from(255); rows * stride];
+            let loops =
+                [Loop::new(rows, [stride.cast_signed(), 1]), Loop::new(width, [1, step.cast_signed()])];
             // SAFETY: There are `width` rows of at least `rows` numbers, and `rows` rows of at least `width` places.
-            unsafe {
-                let [step, stride] = [step, stride].map(usize::cast_signed);
-                copy_across(numbers.as_ptr(), step, [rows, width], out.as_mut_ptr(), stride);
-            }
+            unsafe { copy_across(numbers.as_ptr(), loops.each_ref(), out.as_mut_ptr()) };
             for (row, places) in out.chunks(stride).enumerate() {
                 let (copies, gap) = places.split_at(width);
                 let are_copies = copies.iter().enumerate().all(|(i, copy)| *copy == numbers[row + i * step]);

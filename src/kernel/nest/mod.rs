@@ -1023,12 +1023,9 @@ impl<A> Nest<'_, WriteOnly<A>, (A,)> {
     #[inline]
     pub(crate) fn copy_across(&mut self) {
         assert!(self.is_across(), "plain numbers across rows");
-        let [rows, row] = self.last_two();
         // SAFETY: These are indices of the loops, along which the operands move as asserted above, and the output's elements
         // are different and forgotten.
-        unsafe {
-            copy_across(self.read.0, row.strides[1], [rows.len, row.len], self.out.cast(), rows.strides[0]);
-        }
+        unsafe { copy_across(self.read.0, self.last_two(), self.out.cast()) };
     }
 }
 
