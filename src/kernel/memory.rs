@@ -13,9 +13,6 @@ use core::mem::{ManuallyDrop, MaybeUninit, needs_drop, transmute};
 use core::slice;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// The bytes of a result that is allocated without an error for want of memory: the error itself would need as much.
-const ASSUMED: usize = 4 << 10;
-
 /// Memory for a new array. It is reserved before a pass runs, so that a pass does not fail for want of memory.
 ///
 /// Not exported; public because hidden methods of public traits take it.
@@ -29,12 +26,8 @@ impl<A, D: Dimension> Reserved<A, D> {
     /// Memory for a shape whose non-zero sizes multiply to at most `isize::MAX`, or the shape if there is not enough.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
-        let len = shape.size();
-        if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
-            return Ok(Self { shape, elements: Vec::with_capacity(len) });
-        }
         let mut elements = Vec::new();
-        match elements.try_reserve_exact(len) {
+        match elements.try_reserve_exact(shape.size()) {
             Ok(()) => Ok(Self { shape, elements }),
             Err(_) => Err(shape),
         }

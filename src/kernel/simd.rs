@@ -43,17 +43,16 @@ pub(crate) const OPTIMISED: bool = cfg!(any(test, fuzzing, not(debug_assertions)
 /// Whether [`dispatch`] chooses a CPU that has the loops for [`LANES`](Cpu::LANES).
 #[inline]
 pub(crate) fn has_lanes() -> bool {
-    struct HasLanes;
+    Baseline::LANES || OPTIMISED && has_avx2()
+}
 
-    impl Work for HasLanes {
-        type Output = bool;
-
-        #[inline(always)]
-        fn run<C: Cpu>(self) -> bool {
-            C::LANES
-        }
-    }
-    dispatch(HasLanes)
+/// Whether the CPU has AVX2, and loops are compiled for it.
+#[inline]
+fn has_avx2() -> bool {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    return std::is_x86_feature_detected!("avx2");
+    #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+    false
 }
 
 /// Keeps the writes after it apart from the reads before it. Without it, LLVM stores the result of a comparison with an
@@ -130,7 +129,7 @@ fn interleaved<B: Copy, const N: usize>(a: [B; N], b: [B; N]) -> [[B; N]; 2] {
 #[inline]
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if std::is_x86_feature_detected!("avx2") {
+    if has_avx2() {
         // SAFETY: The CPU has AVX2, checked just above.
         return unsafe { avx2(work) };
     }
@@ -143,12 +142,10 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
 /// If the CPU is another one.
 #[inline]
 pub(crate) fn dispatch_lanes<W: Work>(work: W) -> W::Output {
+    assert!(has_lanes(), "a CPU that has the loops");
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    {
-        assert!(std::is_x86_feature_detected!("avx2"), "a CPU that has the loops");
-        // SAFETY: The CPU has AVX2, checked just above.
-        unsafe { avx2(work) }
-    }
+    // SAFETY: The CPU has AVX2, checked just above: the baseline does not have the loops.
+    return unsafe { avx2(work) };
     #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
     baseline(work)
 }

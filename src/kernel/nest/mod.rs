@@ -715,15 +715,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, ..self }
     }
 
-    /// Calls `then` with loop `place` split into chunks of `take` steps, and after that with the remaining steps, if any. The
-    /// loop over a chunk is as far from the innermost loop as loop `place` was. The output may stay along the loop, because
-    /// the two parts do not exist at the same time.
-    ///
-    /// # Panics
-    /// If the loop has fewer than `take` steps.
+    /// Calls `then` with loop `place` split into chunks of up to `take` steps, and after that with the remaining steps, if
+    /// any. The loop over a chunk is as far from the innermost loop as loop `place` was. The output may stay along the loop,
+    /// because the two parts do not exist at the same time.
     pub(crate) fn chunked(self, place: usize, take: usize, then: &mut dyn FnMut(Nest<'_, T, E>)) {
         let len = self.loops[place].len;
-        if take == len {
+        if take >= len {
             return then(self);
         }
         let (rest, mut room) = (len % take, Loops::new());
