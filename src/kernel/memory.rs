@@ -13,6 +13,10 @@ use core::mem::{ManuallyDrop, MaybeUninit, needs_drop, transmute};
 use core::slice;
 use ndarray::{Array, ArrayRef, Dimension};
 
+/// The bytes of a result that is allocated without an error for want of memory, which takes less time: the error itself
+/// would need as much.
+const ASSUMED: usize = 4 << 10;
+
 /// Memory for a new array. It is reserved before a pass runs, so that a pass does not fail for want of memory.
 ///
 /// Not exported; public because hidden methods of public traits take it.
@@ -26,8 +30,12 @@ impl<A, D: Dimension> Reserved<A, D> {
     /// Memory for a shape whose non-zero sizes multiply to at most `isize::MAX`, or the shape if there is not enough.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
+        let len = shape.size();
+        if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
+            return Ok(Self { shape, elements: Vec::with_capacity(len) });
+        }
         let mut elements = Vec::new();
-        match elements.try_reserve_exact(shape.size()) {
+        match elements.try_reserve_exact(len) {
             Ok(()) => Ok(Self { shape, elements }),
             Err(_) => Err(shape),
         }
@@ -183,11 +191,10 @@ pub(crate) struct Buffers {
     /// The first element that each copy was made from, or null.
     copied: [*const (); OPERANDS],
     /// How the elements of each operand are copied, if they are plain numbers.
-    copiers: [Option<Copier>; OPERANDS],
+    copiers: [Option<&'static Copier>; OPERANDS],
 }
 
-/// How plain numbers of one size are copied. The functions are compiled in this crate and not in those that use it.
-#[derive(Clone, Copy)]
+/// How plain numbers of one size are copied.
 struct Copier {
     size: usize,
     /// [`copy_grid`]
@@ -203,19 +210,26 @@ struct Side {
     to: isize,
 }
 
+// Statics, so that these functions are compiled in this crate and not in those that use it; one for each size, so that
+// programs contain those for their numbers only.
+static COPIER_1: Copier = Copier { size: 1, grid: copy_grid::<u8, 16> };
+static COPIER_2: Copier = Copier { size: 2, grid: copy_grid::<u16, 8> };
+static COPIER_4: Copier = Copier { size: 4, grid: copy_grid::<u32, 4> };
+static COPIER_8: Copier = Copier { size: 8, grid: copy_grid::<u64, 4> };
+static COPIER_16: Copier = Copier { size: 16, grid: copy_grid::<u128, 1> };
+
 impl Copier {
-    // Inline: the size is known, and the functions for other sizes need not be linked.
+    // Inline: the size is known.
     #[inline(always)]
-    fn of(size: usize) -> Self {
-        let grid = match size {
-            1 => copy_grid::<u8, 16>,
-            2 => copy_grid::<u16, 8>,
-            4 => copy_grid::<u32, 4>,
-            8 => copy_grid::<u64, 4>,
-            16 => copy_grid::<u128, 1>,
+    fn of(size: usize) -> &'static Self {
+        match size {
+            1 => &COPIER_1,
+            2 => &COPIER_2,
+            4 => &COPIER_4,
+            8 => &COPIER_8,
+            16 => &COPIER_16,
             _ => unreachable!("the size of a plain number"),
-        };
-        Self { size, grid }
+        }
     }
 
     /// Copies the elements along the loops to adjacent places.
@@ -223,7 +237,7 @@ impl Copier {
     /// # Safety
     /// `from`, moved along the loops by the strides of operand `k`, points to valid elements, and there is room at `to` for
     /// one element for each index.
-    unsafe fn copy_block(self, from: *const (), k: usize, loops: &[Loop], to: *mut ()) {
+    unsafe fn copy_block(&self, from: *const (), k: usize, loops: &[Loop], to: *mut ()) {
         let [rows, row] = match loops {
             [] => [&Loop::ONE; 2],
             [row] => [&Loop::ONE, row],
