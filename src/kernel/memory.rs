@@ -757,7 +757,7 @@ mod tests {
             let mut out = alloc::vec![9; 2 * count * row.len()];
             // SAFETY: the elements of the row, and room for twice as many copies
             unsafe {
-                Copier::of(2).copy_block(row.as_ptr().cast(), 1, &[rows, columns], out.as_mut_ptr().cast())
+                Copier::of(2).copy_block(row.as_ptr().cast(), 1, &[rows, columns], out.as_mut_ptr().cast());
             };
             let (copies, after) = out.split_at(count * row.len());
             assert!(copies.chunks(row.len()).all(|copy| copy == row) && after.iter().all(|&it| it == 9));
