@@ -311,10 +311,11 @@ pub(super) const L1: usize = 32 << 10;
 /// The rows and columns of the smallest tile.
 pub(super) const TILE: usize = 4;
 
-/// Copies the elements of a grid. Columns go to adjacent places.
+/// Copies the elements of a grid, the elements of a row to adjacent places. `N` is the side of the squares that
+/// [`transposed`] has vectors for.
 ///
 /// # Safety
-/// There are valid elements in `from`, and there is room for them in `to`. `N` numbers fill the vectors of [`transposed`].
+/// There are valid elements in `from`, and there is room for them in `to`.
 unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), [rows, columns]: [Side; 2], to: *mut ()) {
     let (from, to) = (from.cast::<B>(), to.cast::<B>());
     // SAFETY: The caller promises the elements and the room.
@@ -336,7 +337,7 @@ unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), [rows, columns]: [
     }
 }
 
-/// [`copy_grid`] line by line: rows, or else a few columns.
+/// [`copy_grid`] line by line: row by row, or column by column if these are few.
 ///
 /// # Safety
 /// As [`copy_grid`].
@@ -388,9 +389,9 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: Side, step: i
 
 /// [`copy_grid`] by tiles of `N` rows and columns. Elements are adjacent across the rows.
 ///
-/// Tiles follow each other along one side, in strips so narrow that the cache keeps the lines of the other side until
-/// they are full. It holds few lines whose distance is a multiple of a large power of two: the side with more of these
-/// is taken along, and so are rows of few tiles.
+/// Tiles follow each other along the lines of one side, in strips so narrow that the cache keeps the lines of the other
+/// side until they are full. The cache holds few lines whose distance is a multiple of a large power of two: tiles go along
+/// the lines of the side that it holds fewer of. They go down the columns where a row has few tiles.
 ///
 /// # Safety
 /// As [`copy_grid`]. There are at least `N` rows and columns.

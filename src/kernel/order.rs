@@ -27,7 +27,7 @@ pub(super) fn ordered<B, D: Dimension>(
 #[inline]
 fn permuted<D: Dimension>(shape: &D, is_inside: &IsInside<'_>) -> Option<(D, D)> {
     match *shape.slice() {
-        // at once, because the time counts for small matrices
+        // without the sort, whose time counts for small matrices
         [rows, columns] if rows < 2 || columns < 2 || is_inside(shape.slice(), 0, 1) != Some(true) => {
             return None;
         }
