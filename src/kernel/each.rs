@@ -110,18 +110,15 @@ fn visit_small<T, E: Elements>(mut nest: Nest<'_, T, E>, visit: &mut VisitBlock<
 /// are faster.
 #[inline]
 pub(super) fn are_long_or_few(loops: &[Loop], count: usize, moving: Option<u8>) -> bool {
-    moving.is_some_and(|moving| {
-        let shortest = if moving == all_inputs(count) { SHORT_ROW } else { SHORT_ROW_AND_SCALAR };
-        match loops {
-            [] => true,
-            [.., row] if row.len >= shortest => true,
-            // without a call
-            [rows, row] => {
-                rows.len * row.len < SMALL || row.len >= SHORT_ROW_AND_SCALAR && rows.len <= FEW_ROWS
-            }
-            _ => steps(loops) < SMALL,
-        }
-    })
+    let Some(moving) = moving else { return false };
+    let shortest = if moving == all_inputs(count) { SHORT_ROW } else { SHORT_ROW_AND_SCALAR };
+    match loops {
+        [] => true,
+        [.., row] if row.len >= shortest => true,
+        // without a call
+        [rows, row] => rows.len * row.len < SMALL || row.len >= SHORT_ROW_AND_SCALAR && rows.len <= FEW_ROWS,
+        _ => steps(loops) < SMALL,
+    }
 }
 
 /// [`over_each`] by a plan: compiled once for all numbers of axes.
@@ -430,22 +427,31 @@ enum PassStrategy {
     Direct(Option<u8>),
     /// Several rows are merged, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
     Copied { copied: u8, first: usize, take: usize },
-    /// Blocks of `take` steps of loop `across` and of the innermost loop, with copies of the operands in `copied`. One of
-    /// these is adjacent along `across` and has a large stride along the innermost loop.
-    Transposed { copied: u8, across: usize, take: [usize; 2] },
+    /// Blocks of `take` steps of loop `across` and of up to [`PAGES`] of the innermost loop, with copies of the operands in
+    /// `copied`. One of these is adjacent along `across` and has a large stride along the innermost loop: `take` of its
+    /// elements fill a cache line.
+    Transposed { copied: u8, across: usize, take: usize },
 }
 
 impl PassStrategy {
     /// `plain` is [`Elements::plain_size`], and `has_loop` is [`Elements::has_loop`].
     fn of(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, has_loop: fn(u8) -> bool) -> Self {
         let direct = moving(loops, count, has_loop);
-        let is_output_strided = loops.last().is_none_or(|row| row.strides[0] != 1);
-        if is_output_strided || are_long_or_few(loops, count, direct) {
+        let (row, outer) = innermost(loops);
+        if row.strides[0] != 1 || are_long_or_few(loops, count, direct) {
             return Self::Direct(direct);
         }
         let largest = largest(count, plain);
-        if let Some(transposed) = Self::transposed(loops, count, plain, largest) {
-            return transposed;
+        let skips_lines =
+            |&k: &usize| row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0)) >= LINE;
+        let across_of =
+            |k: usize| outer.iter().position(|l| l.strides[k].unsigned_abs() == 1 && l.strides[0] != 0);
+        let copied = bits(count, |k| row.strides[k] != 1);
+        if let Some(across) = (1..=count).filter(skips_lines).find_map(across_of) {
+            let take = outer[across].len.min(LINE / largest);
+            if take.min(row.len) >= 8 && are_plain(copied, plain) {
+                return Self::Transposed { copied, across, take };
+            }
         }
         let [first, take, _] = adjacent_outputs(loops, COPY / largest, usize::MAX);
         let copied = bits(count, |k| !is_adjacent(&loops[first..], k));
@@ -453,31 +459,6 @@ impl PassStrategy {
             return Self::Direct(direct);
         }
         Self::Copied { copied, first, take }
-    }
-}
-
-impl PassStrategy {
-    /// Blocks of whole cache lines, each of which is read once.
-    fn transposed(
-        loops: &[Loop],
-        count: usize,
-        plain: fn(usize) -> Option<usize>,
-        largest: usize,
-    ) -> Option<Self> {
-        let (row, outer) = loops.split_last()?;
-        let skips_lines =
-            |&k: &usize| row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0)) >= LINE;
-        let across = (1..=count)
-            .filter(skips_lines)
-            .find_map(|k| outer.iter().position(|l| l.strides[k].unsigned_abs() == 1 && l.strides[0] != 0))?;
-        let copied = bits(count, |k| row.strides[k] != 1);
-        let line = LINE / largest;
-        let take = [outer[across].len.min(line), row.len.min(LARGEST_COPY / largest / line)];
-        (are_plain(copied, plain) && take.iter().all(|&take| take >= 8)).then_some(Self::Transposed {
-            copied,
-            across,
-            take,
-        })
     }
 }
 
@@ -511,6 +492,7 @@ fn adjacent_outputs(loops: &[Loop], room: usize, enough: usize) -> [usize; 3] {
 
 /// Calls `visit` for each block of the nest, with the rows of the chosen strategy.
 pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
+    let all_move = Some(Rows::of(all_inputs(E::COUNT)));
     match PassStrategy::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
         PassStrategy::Direct(moving) => {
             let inner = nest.loops().len().min(2);
@@ -521,23 +503,20 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock
         }
         PassStrategy::Copied { copied, first, take } => {
             let count = nest.loops().len() - first;
-            nest.chunked(first, take, &mut |nest| drive_copied(nest, copied, count, visit));
+            nest.chunked(first, take, &mut |nest| {
+                let rows = rows_of(nest.loops(), count, copied);
+                nest.gathered(copied, rows, &mut |mut block| visit(&mut block, all_move));
+            });
         }
         PassStrategy::Transposed { copied, across, take } => {
-            drive_transposed(nest, copied, across, take, visit);
+            in_blocks(nest, across, [PAGES; 2], &mut |nest| {
+                let across = nest.loops().len() - 2;
+                nest.chunked(across, take, &mut |nest| {
+                    nest.gathered(copied, [1, 1], &mut |mut block| visit(&mut block, all_move));
+                });
+            });
         }
     }
-}
-
-/// Calls `visit` for the `count` innermost loops, as one row or several, with copies of the operands in `copied`.
-fn drive_copied<T, E: Elements>(
-    nest: Nest<'_, T, E>,
-    copied: u8,
-    count: usize,
-    visit: &mut VisitBlock<'_, T, E>,
-) {
-    let rows = rows_of(nest.loops(), count, copied);
-    nest.gathered(copied, rows, &mut |mut block| visit(&mut block, Some(Rows::of(all_inputs(E::COUNT)))));
 }
 
 /// The loops around a row and in it, if the `count` innermost loops are copied. There are several rows if they share the
@@ -599,24 +578,6 @@ impl SideBySide {
     }
 }
 
-/// Calls `visit` for blocks of loop `across` and the innermost loop, with copies of the operands in `copied`.
-fn drive_transposed<T, E: Elements>(
-    nest: Nest<'_, T, E>,
-    copied: u8,
-    across: usize,
-    take: [usize; 2],
-    visit: &mut VisitBlock<'_, T, E>,
-) {
-    in_blocks(nest, across, [PAGES; 2], &mut |nest| {
-        let across = nest.loops().len() - 2;
-        in_blocks(nest, across, take, &mut |nest| {
-            nest.gathered(copied, [1, 1], &mut |mut block| {
-                visit(&mut block, Some(Rows::of(all_inputs(E::COUNT))));
-            });
-        });
-    });
-}
-
 /// Calls `then` for blocks of the nest. Their innermost loops are at most `take` steps of loop `across` and of the
 /// innermost loop.
 fn in_blocks<T, E: Elements>(
@@ -626,7 +587,6 @@ fn in_blocks<T, E: Elements>(
     then: &mut dyn FnMut(Nest<'_, T, E>),
 ) {
     let last = nest.loops().len() - 1;
-    let take = [take[0].min(nest.loops()[across].len), take[1].min(nest.loops()[last].len)];
     nest.chunked(last, take[1], &mut |nest| {
         let from_end = nest.loops().len() - across;
         nest.chunked(across, take[0], &mut |nest| {
@@ -730,17 +690,17 @@ mod tests {
     fn lines_are_read_once() {
         let transposed = |copied, across, take| PassStrategy::Transposed { copied, across, take };
         let square = |n: usize| [(n, [n.cast_signed(), 1, n.cast_signed()]), (n, [1, n.cast_signed(), 1])];
-        assert_eq!(way(&square(300)), transposed(0b01, 0, [16, 128]));
-        assert_eq!(way(&square(20)), transposed(0b01, 0, [16, 20]));
+        assert_eq!(way(&square(300)), transposed(0b01, 0, 16));
+        assert_eq!(way(&square(20)), transposed(0b01, 0, 16));
         assert_eq!(way(&square(7)), copied(0b01, 0, 7));
-        assert_eq!([700, 3000].map(|n| way(&square(n))), [transposed(0b01, 0, [16, 128]); 2]);
+        assert_eq!([700, 3000].map(|n| way(&square(n))), [transposed(0b01, 0, 16); 2]);
         // the shortest distance of lines
-        assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 16, 1])]), transposed(0b01, 0, [16, 128]));
+        assert_eq!(way(&[(90, [900, 1, 0]), (300, [1, 16, 1])]), transposed(0b01, 0, 16));
         // the other operand, larger elements, a loop between the two
-        assert_eq!(way(&[(90, [90, 0, 1]), (300, [1, 0, 90])]), transposed(0b11, 0, [16, 128]));
-        assert_eq!(way_of(&square(300), |_| Some(8)), transposed(0b01, 0, [8, 128]));
+        assert_eq!(way(&[(90, [90, 0, 1]), (300, [1, 0, 90])]), transposed(0b11, 0, 16));
+        assert_eq!(way_of(&square(300), |_| Some(8)), transposed(0b01, 0, 8));
         let between = [(90, [9000, 1, 0]), (50, [300, 0, 1]), (300, [1, 90, 0])];
-        assert_eq!(way(&between), transposed(0b11, 0, [16, 128]));
+        assert_eq!(way(&between), transposed(0b11, 0, 16));
         // rows that are added to the same outputs are not cut
         assert_eq!(way(&[(90, [0, 1, 0]), (300, [1, 90, 1])]), copied(0b01, 1, 300));
         // few elements in a line, steps within a line, elements that are not numbers

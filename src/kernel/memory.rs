@@ -5,7 +5,7 @@
 
 use super::loops::{Loop, OPERANDS, steps};
 use super::order::{IsInside, ordered};
-use super::simd::{Bits, transposed};
+use super::simd::transposed;
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -13,7 +13,8 @@ use core::mem::{ManuallyDrop, MaybeUninit, needs_drop, transmute};
 use core::slice;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// The bytes of a result that is allocated without an error for want of memory: the error itself would need as much.
+/// The bytes of a result that is allocated without an error for want of memory, which takes less time: the error itself
+/// would need as much.
 const ASSUMED: usize = 4 << 10;
 
 /// Memory for a new array. It is reserved before a pass runs, so that a pass does not fail for want of memory.
@@ -190,56 +191,81 @@ pub(crate) struct Buffers {
     /// The first element that each copy was made from, or null.
     copied: [*const (); OPERANDS],
     /// How the elements of each operand are copied, if they are plain numbers.
-    copiers: [Option<Copier>; OPERANDS],
+    copiers: [Option<&'static Copier>; OPERANDS],
 }
 
-/// How plain numbers of one size are copied. The functions are compiled in this crate and not in those that use it.
-#[derive(Clone, Copy)]
+/// How plain numbers of one size are copied.
 struct Copier {
     size: usize,
-    /// [`copy_block`]
-    block: unsafe fn(*const (), usize, &[Loop], *mut ()),
-    /// [`copy_transposed`]
-    transposed: unsafe fn(*const (), isize, [usize; 2], *mut (), isize),
+    /// [`copy_grid`]
+    grid: unsafe fn(*const (), [Side; 2], *mut ()),
 }
 
+/// One side of a grid of elements to copy: its length, and how far the elements are apart along it, where they are and
+/// where they go.
+#[derive(Clone, Copy)]
+struct Side {
+    len: usize,
+    from: isize,
+    to: isize,
+}
+
+// Statics, so that these functions are compiled in this crate and not in those that use it; one for each size, so that
+// programs contain those for their numbers only.
+static COPIER_1: Copier = Copier { size: 1, grid: copy_grid::<u8, 16> };
+static COPIER_2: Copier = Copier { size: 2, grid: copy_grid::<u16, 8> };
+static COPIER_4: Copier = Copier { size: 4, grid: copy_grid::<u32, 4> };
+static COPIER_8: Copier = Copier { size: 8, grid: copy_grid::<u64, 4> };
+static COPIER_16: Copier = Copier { size: 16, grid: copy_grid::<u128, 1> };
+
 impl Copier {
-    // Inline: `size` is known, and the functions for other sizes need not be linked.
+    // Inline: the size is known.
     #[inline(always)]
-    fn of(size: usize) -> Self {
-        macro_rules! copier {
-            ($bits:ty) => {{
-                /// # Safety
-                /// As [`copy_block`].
-                unsafe fn block(from: *const (), k: usize, loops: &[Loop], to: *mut ()) {
-                    // SAFETY: The caller promises the elements and the room.
-                    unsafe { copy_block::<$bits>(from.cast(), k, loops, to.cast()) }
-                }
-
-                /// # Safety
-                /// As [`copy_transposed`].
-                unsafe fn transposed(
-                    from: *const (),
-                    step: isize,
-                    sizes: [usize; 2],
-                    to: *mut (),
-                    stride: isize,
-                ) {
-                    // SAFETY: The caller promises the elements and the room.
-                    unsafe { copy_transposed::<$bits>(from.cast(), step, sizes, to.cast(), stride) }
-                }
-
-                Self { size, block, transposed }
-            }};
-        }
+    fn of(size: usize) -> &'static Self {
         match size {
-            1 => copier!(u8),
-            2 => copier!(u16),
-            4 => copier!(u32),
-            8 => copier!(u64),
-            16 => copier!(u128),
+            1 => &COPIER_1,
+            2 => &COPIER_2,
+            4 => &COPIER_4,
+            8 => &COPIER_8,
+            16 => &COPIER_16,
             _ => unreachable!("the size of a plain number"),
         }
+    }
+
+    /// Copies the elements along the loops to adjacent places.
+    ///
+    /// # Safety
+    /// `from`, moved along the loops by the strides of operand `k`, points to valid elements, and there is room at `to` for
+    /// one element for each index.
+    unsafe fn copy_block(&self, from: *const (), k: usize, loops: &[Loop], to: *mut ()) {
+        let [rows, row] = match loops {
+            [] => [&Loop::ONE; 2],
+            [row] => [&Loop::ONE, row],
+            [rows, row] if rows.strides[k] != 0 => [rows, row],
+            [outer, inner @ ..] => {
+                let (stride, width) = (outer.strides[k] * self.size.cast_signed(), steps(inner) * self.size);
+                let parts = if stride == 0 { 1 } else { outer.len };
+                // SAFETY: The caller's promise holds for each part of the loops and of the room. A repeated part is copied
+                // from the parts before it.
+                unsafe {
+                    for i in 0..parts {
+                        let from = from.byte_offset(i.cast_signed() * stride);
+                        self.copy_block(from, k, inner, to.byte_add(i * width));
+                    }
+                    let (mut done, len) = (parts * width, outer.len * width);
+                    while done < len {
+                        let more = done.min(len - done);
+                        to.byte_add(done).cast::<u8>().copy_from_nonoverlapping(to.cast(), more);
+                        done += more;
+                    }
+                }
+                return;
+            }
+        };
+        let rows = Side { len: rows.len, from: rows.strides[k], to: row.len.cast_signed() };
+        let columns = Side { len: row.len, from: row.strides[k], to: 1 };
+        // SAFETY: The caller promises the elements and the room.
+        unsafe { (self.grid)(from, [rows, columns], to) };
     }
 }
 
@@ -267,11 +293,11 @@ impl Buffers {
     /// in use. They have the types that the buffers were made for. The loops are the same in every call for `k`.
     pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) {
         let copier = self.copiers[k].filter(|copier| steps(loops) <= LARGEST_COPY / copier.size);
-        let copy = copier.expect("plain numbers, of a block that fits").block;
+        let copier = copier.expect("plain numbers, of a block that fits");
         self.copied[k] = from;
         let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1);
         // SAFETY: The caller promises the elements. The buffer has room for them, checked above, and is aligned for them.
-        unsafe { copy(from, k, loops, room.cast()) };
+        unsafe { copier.copy_block(from, k, loops, room.cast()) };
     }
 
     /// The address of operand `k`'s copies.
@@ -280,264 +306,77 @@ impl Buffers {
     }
 }
 
-/// Copies the elements along the loops to adjacent places.
-///
-/// # Safety
-/// `from`, moved along the loops by the strides of operand `k`, points to valid elements, and there is room at `to` for
-/// one element for each index.
-unsafe fn copy_block<B: Bits>(from: *const B, k: usize, loops: &[Loop], to: *mut B) {
-    let (outer, inner) = match *loops {
-        [] => (Loop::ONE, loops),
-        // the sizes of most numbers; short rows of other sizes are copied element by element
-        [rows, row] if const { matches!(size_of::<B>(), 4 | 8) } && matches!(row.len, 2 | 3 | 4 | 8) => {
-            // SAFETY: The caller promises the elements and the room.
-            return unsafe {
-                match row.len {
-                    2 => copy_rows::<B, 2>(from, &rows, row.strides[k], k, to),
-                    3 => copy_rows::<B, 3>(from, &rows, row.strides[k], k, to),
-                    4 => copy_rows::<B, 4>(from, &rows, row.strides[k], k, to),
-                    _ => copy_rows::<B, 8>(from, &rows, row.strides[k], k, to),
-                }
-            };
-        }
-        [rows, row] if row.strides[k] == 0 => {
-            for i in 0..rows.len {
-                // SAFETY: The caller promises the elements and the room.
-                unsafe {
-                    repeat(from.offset(i.cast_signed() * rows.strides[k]), to.add(i * row.len), row.len);
-                };
-            }
-            return;
-        }
-        [rows, row] if rows.strides[k] == 1 && row.strides[k] != 1 => {
-            let stride = row.len.cast_signed();
-            // SAFETY: The caller promises the elements and the room.
-            unsafe { copy_transposed(from, row.strides[k], [rows.len, row.len], to, stride) };
-            return;
-        }
-        [outer, ref inner @ ..] => (outer, inner),
-    };
-    let (width, stride) = (steps(inner), outer.strides[k]);
-    // SAFETY: The caller's promise holds for each part of the loops and of the room. A repeated part is copied from the
-    // elements written before it, to the room after them.
-    unsafe {
-        match (inner, stride) {
-            ([], 0) => repeat(from, to, outer.len),
-            ([], 1) => to.copy_from_nonoverlapping(from, outer.len),
-            ([], _) => (0..outer.len).for_each(|i| to.add(i).write(*from.offset(i.cast_signed() * stride))),
-            (_, 0) => {
-                copy_block(from, k, inner, to);
-                let (mut done, len) = (width, width * outer.len);
-                while done < len {
-                    let more = done.min(len - done);
-                    to.add(done).copy_from_nonoverlapping(to, more);
-                    done += more;
-                }
-            }
-            _ => (0..outer.len).for_each(|i| {
-                copy_block(from.offset(i.cast_signed() * stride), k, inner, to.add(i * width));
-            }),
-        }
-    }
-}
-
-/// [`copy_block`] for one element.
-///
-/// # Safety
-/// As [`copy_block`].
-#[inline(always)]
-unsafe fn repeat<B: Copy>(from: *const B, to: *mut B, len: usize) {
-    // SAFETY: The caller promises the element and the room; uninitialised bytes are valid `MaybeUninit<B>`.
-    unsafe { slice::from_raw_parts_mut(to.cast(), len).fill(MaybeUninit::new(*from)) };
-}
-
 /// The bytes of an L1 cache.
 pub(super) const L1: usize = 32 << 10;
-/// Lines at multiples of this distance, in bytes, all share one set of that cache.
-const L1_SETS: usize = 4 << 10;
-/// Bytes of the vectors that are transposed.
-const VECTOR: usize = 16;
 /// The rows and columns of the smallest tile.
 pub(super) const TILE: usize = 4;
 
-/// The fewest lines that [`copy_tiles`] reads or writes at once. Their elements fill the lines of the other side.
-const LINES: usize = 16;
-
-/// Half of the lines that the cache holds at this distance, but at least [`LINES`].
-fn lines_at_once<B>(distance: isize) -> usize {
-    let bytes = distance.unsigned_abs().wrapping_mul(size_of::<B>());
-    ((L1 / 2) >> (bytes | L1_SETS).trailing_zeros()).max(LINES)
-}
-
-/// The number of rows of `to` in each strip of [`copy_tiles`]; none if there are no strips, and tiles follow each other
-/// along the rows.
-///
-/// The cache holds few lines whose distance is a multiple of a large power of two. Of the two sides, the one of which it
-/// holds fewer lines is taken line by line, in strips so narrow that the lines of the other side stay. Strips serve rows
-/// of few tiles too, which would be too few for the innermost loop.
-fn strip<B>(step: isize, stride: isize, columns: usize) -> Option<usize> {
-    const SHORT: usize = 256;
-    let [read, written] = [step, stride].map(lines_at_once::<B>);
-    (read < written || columns * size_of::<B>() <= SHORT).then_some(written)
-}
-
-/// Copies elements to `sizes[0]` rows of `sizes[1]` adjacent elements each, tile by tile. In `from`, elements are adjacent
-/// across the rows, and `step` apart along a row; rows of `to` are `stride` apart.
+/// Copies the elements of a grid, the elements of a row to adjacent places. `N` is the side of the squares that
+/// [`transposed`] has vectors for.
 ///
 /// # Safety
 /// There are valid elements in `from`, and there is room for them in `to`.
-unsafe fn copy_transposed<B: Bits>(
-    from: *const B,
-    step: isize,
-    sizes: [usize; 2],
-    to: *mut B,
-    stride: isize,
-) {
-    let shorter = sizes[0].min(sizes[1]);
-    // SAFETY: The caller promises the elements and the room. No side is shorter than a tile of more than [`TILE`] rows.
+unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), [rows, columns]: [Side; 2], to: *mut ()) {
+    let (from, to) = (from.cast::<B>(), to.cast::<B>());
+    // SAFETY: The caller promises the elements and the room.
     unsafe {
-        match const { VECTOR / size_of::<B>() } {
-            16 if shorter >= 16 => copy_tiles::<B, 16, 1>(from, step, sizes, to, stride),
-            8 if shorter >= 8 => copy_tiles::<B, 8, 1>(from, step, sizes, to, stride),
-            2 => copy_tiles::<B, 2, { TILE / 2 }>(from, step, sizes, to, stride),
-            1 => copy_tiles::<B, 1, TILE>(from, step, sizes, to, stride),
-            _ => copy_tiles::<B, TILE, 1>(from, step, sizes, to, stride),
+        if rows.from == 1 && !matches!(columns.from, 0 | 1) {
+            if rows.len >= N && columns.len >= N {
+                return copy_tiles::<B, N>(from, [rows, columns], to);
+            }
+        } else if const { matches!(size_of::<B>(), 4 | 8) } && rows.to == columns.len.cast_signed() {
+            match columns.len {
+                2 => return copy_rows::<B, 2>(from, rows, columns.from, to),
+                3 => return copy_rows::<B, 3>(from, rows, columns.from, to),
+                4 => return copy_rows::<B, 4>(from, rows, columns.from, to),
+                8 => return copy_rows::<B, 8>(from, rows, columns.from, to),
+                _ => {}
+            }
         }
+        copy_lines(from, [rows, columns], to);
     }
 }
 
-/// [`copy_transposed`] by tiles of `SQUARES` squares in each direction, which have `N` rows and columns each.
-///
-/// They follow each other down a [`strip`] of `to`, or else along its rows, and fill [`LINES`] of these before others are
-/// written.
+/// [`copy_grid`] line by line: row by row, or column by column if these are few.
 ///
 /// # Safety
-/// As [`copy_transposed`]. If a tile has more than [`TILE`] rows, no side is shorter.
-unsafe fn copy_tiles<B: Bits, const N: usize, const SQUARES: usize>(
-    from: *const B,
-    step: isize,
-    sizes: [usize; 2],
-    to: *mut B,
-    stride: isize,
-) {
-    let side = N * SQUARES;
-    let ([rows, width], [whole_rows, whole_columns]) = (sizes, sizes.map(|size| size / side * side));
-    let tile = |row: usize, column: usize| {
-        // SAFETY: The caller promises the elements and the room; the tile is in them.
+/// As [`copy_grid`].
+unsafe fn copy_lines<B: Copy>(from: *const B, [rows, columns]: [Side; 2], to: *mut B) {
+    let are_columns = columns.len < 8 && columns.len < rows.len;
+    let [lines, line] = if are_columns { [columns, rows] } else { [rows, columns] };
+    for i in 0..lines.len.cast_signed() {
+        // SAFETY: The caller promises the elements and the room; uninitialised bytes are valid `MaybeUninit<B>`.
         unsafe {
-            let to = to.offset(row.cast_signed() * stride).add(column);
-            let from = from.add(row).offset(column.cast_signed() * step);
-            copy_tile::<B, N, SQUARES>(from, step, to, stride);
-        }
-    };
-    if let Some(at_once) = strip::<B>(step, stride, whole_columns) {
-        for first in (0..whole_rows).step_by(at_once) {
-            for column in (0..whole_columns).step_by(side) {
-                for row in (first..whole_rows.min(first + at_once)).step_by(side) {
-                    tile(row, column);
+            let (from, to) = (from.offset(i * lines.from), to.offset(i * lines.to));
+            match (line.from, line.to) {
+                (0, 1) => slice::from_raw_parts_mut(to.cast(), line.len).fill(MaybeUninit::new(*from)),
+                (1, 1) => to.copy_from_nonoverlapping(from, line.len),
+                (step, 1) => {
+                    for j in 0..line.len {
+                        to.add(j).write(*from.offset(j.cast_signed() * step));
+                    }
                 }
-            }
-        }
-    } else {
-        let at_once = lines_at_once::<B>(step);
-        for first in (0..whole_rows).step_by(LINES) {
-            for left in (0..whole_columns).step_by(at_once) {
-                let right = whole_columns.min(left + at_once);
-                for row in (first..whole_rows.min(first + LINES)).step_by(side) {
-                    for column in (left..right).step_by(side) {
-                        tile(row, column);
+                (step, stride) => {
+                    for j in 0..line.len {
+                        to.offset(j.cast_signed() * stride).write(*from.offset(j.cast_signed() * step));
                     }
                 }
             }
         }
     }
-    if const { N > TILE } {
-        let [last_row, last_column] = sizes.map(|size| size - side);
-        // SAFETY: The caller promises the elements and the room, and sides of a tile at least; these are in them. The last
-        // tiles overlap others, and copy the same.
-        unsafe {
-            if whole_columns < width {
-                let from = from.offset(last_column.cast_signed() * step);
-                copy_tiles::<B, N, SQUARES>(from, step, [whole_rows, side], to.add(last_column), stride);
-            }
-            if whole_rows < rows {
-                let to = to.offset(last_row.cast_signed() * stride);
-                copy_tiles::<B, N, SQUARES>(from.add(last_row), step, [side, width], to, stride);
-            }
-        }
-        return;
-    }
-    let copy = |row: usize, column: usize| {
-        let (row, column) = (row.cast_signed(), column.cast_signed());
-        // SAFETY: The caller promises the elements and the room.
-        unsafe { to.offset(row * stride + column).write(*from.offset(row + column * step)) };
-    };
-    for column in whole_columns..width {
-        for row in 0..whole_rows {
-            copy(row, column);
-        }
-    }
-    for row in whole_rows..rows {
-        for column in 0..width {
-            copy(row, column);
-        }
-    }
 }
 
-/// Copies the first tile of [`copy_tiles`].
+/// [`copy_grid`] for `N` columns without gaps between the rows.
 ///
 /// # Safety
-/// As [`copy_transposed`], for `N * SQUARES` rows and columns.
-#[inline(always)]
-unsafe fn copy_tile<B: Bits, const N: usize, const SQUARES: usize>(
-    from: *const B,
-    step: isize,
-    to: *mut B,
-    stride: isize,
-) {
-    // SAFETY: The caller promises the elements and the room. All are read before any is written, which takes less time.
-    unsafe {
-        let row =
-            |i: usize, column: isize| from.offset(column * step).add(i).cast::<[B; N]>().read_unaligned();
-        let squares: [[[[B; N]; N]; SQUARES]; SQUARES] =
-            array(|i| array(|j| array(|k| row(i * N, (j * N + k).cast_signed()))));
-        for (i, squares) in squares.into_iter().enumerate() {
-            for (j, square) in squares.into_iter().enumerate() {
-                for (k, columns) in transposed(square).into_iter().enumerate() {
-                    let to = to.offset((i * N + k).cast_signed() * stride).add(j * N);
-                    to.cast::<[B; N]>().write_unaligned(columns);
-                }
-            }
-        }
-    }
-}
-
-/// [`copy_transposed`] for plain numbers.
-///
-/// # Safety
-/// As [`copy_transposed`].
-#[inline(always)]
-pub(super) unsafe fn copy_across<A>(
-    from: *const A,
-    step: isize,
-    sizes: [usize; 2],
-    to: *mut A,
-    stride: isize,
-) {
-    let Some(copier) = plain_size::<A>().map(Copier::of) else { unreachable!("plain numbers") };
-    // SAFETY: The caller promises the elements and the room. Numbers of a size have the same layout.
-    unsafe { (copier.transposed)(from.cast(), step, sizes, to.cast(), stride) };
-}
-
-/// [`copy_block`] for rows of `N` elements.
-///
-/// # Safety
-/// As [`copy_block`].
-unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: isize, k: usize, to: *mut B) {
+/// As [`copy_grid`].
+// Not inline: LLVM makes a loop for each step only in a small function.
+#[inline(never)]
+unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: Side, step: isize, to: *mut B) {
     for i in 0..rows.len {
         // SAFETY: The caller promises the elements and the room.
         unsafe {
-            let from = from.offset(i.cast_signed() * rows.strides[k]);
+            let from = from.offset(i.cast_signed() * rows.from);
             let row = match step {
                 0 => [*from; N],
                 1 => from.cast::<[B; N]>().read(),
@@ -546,6 +385,90 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: &Loop, step: 
             to.cast::<[B; N]>().add(i).write(row);
         }
     }
+}
+
+/// [`copy_grid`] by tiles of `N` rows and columns. Elements are adjacent across the rows.
+///
+/// Tiles follow each other along the lines of one side, in strips so narrow that the cache keeps the lines of the other
+/// side until they are full. The cache holds few lines whose distance is a multiple of a large power of two: tiles go along
+/// the lines of the side that it holds fewer of. They go down the columns where a row has few tiles.
+///
+/// # Safety
+/// As [`copy_grid`]. There are at least `N` rows and columns.
+unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: [Side; 2], to: *mut B) {
+    let [read, written] = [lines_at_once::<B>(columns.from), lines_at_once::<B>(rows.to)];
+    let is_down = read < written || columns.len <= LINES;
+    let (outer, inner, at_once) = if is_down { (columns, rows, written) } else { (rows, columns, read) };
+    let [outer_end, inner_end] = [outer.len / N * N, inner.len / N * N];
+    let mut first = 0;
+    while first < outer_end {
+        let last = outer_end.min(first + LINES);
+        let mut begin = 0;
+        while begin < inner_end {
+            let end = inner_end.min(begin + at_once);
+            for i in (first..last).step_by(N) {
+                for j in (begin..end).step_by(N) {
+                    let [i, j] = [i.cast_signed(), j.cast_signed()];
+                    // SAFETY: The caller promises the elements and the room. The tile is in them.
+                    unsafe {
+                        let from = from.offset(i * outer.from + j * inner.from);
+                        let to = to.offset(i * outer.to + j * inner.to);
+                        let row = |k: usize| from.offset(k.cast_signed() * columns.from).cast::<[B; N]>();
+                        let tile = transposed(array::<_, N>(|k| row(k).read_unaligned()));
+                        let mut k = 0;
+                        while k < N {
+                            let to = to.offset(k.cast_signed() * rows.to).cast::<[B; N]>();
+                            to.write_unaligned(tile[k]);
+                            k += 1;
+                        }
+                    }
+                }
+            }
+            begin = end;
+        }
+        first = last;
+    }
+    // the last large tiles overlap others, and copy the same
+    let rest = |side: Side| Side { len: if const { N > TILE } { N } else { side.len % N }, ..side };
+    let copy_rest = if const { N > TILE } { copy_tiles::<B, N> } else { copy_lines::<B> };
+    // SAFETY: The caller promises the elements and the room.
+    unsafe {
+        if !columns.len.is_multiple_of(N) {
+            let (rest, whole) = (rest(columns), Side { len: rows.len / N * N, ..rows });
+            let left = (columns.len - rest.len).cast_signed();
+            copy_rest(from.offset(left * columns.from), [whole, rest], to.offset(left));
+        }
+        if !rows.len.is_multiple_of(N) {
+            let rest = rest(rows);
+            let top = (rows.len - rest.len).cast_signed();
+            copy_rest(from.offset(top), [rest, columns], to.offset(top * rows.to));
+        }
+    }
+}
+
+/// The rows or columns of a strip of tiles. Their elements fill the lines of the other side.
+const LINES: usize = 16;
+/// Lines at multiples of this distance, in bytes, all share one set of the cache.
+const L1_SETS: usize = 4 << 10;
+
+/// Half of the lines that the cache holds at this distance, but at least [`LINES`].
+fn lines_at_once<B>(distance: isize) -> usize {
+    let bytes = distance.unsigned_abs().wrapping_mul(size_of::<B>());
+    ((L1 / 2) >> (bytes | L1_SETS).trailing_zeros()).max(LINES)
+}
+
+/// Copies plain numbers along two loops, for the first input and the output. The input's elements are adjacent along the
+/// first loop, and the output's along the second one.
+///
+/// # Safety
+/// There are valid elements in `from`, and there is room for them in `to`.
+#[inline(always)]
+pub(super) unsafe fn copy_across<A>(from: *const A, [rows, row]: [&Loop; 2], to: *mut A) {
+    let Some(copier) = plain_size::<A>().map(Copier::of) else { unreachable!("plain numbers") };
+    let rows = Side { len: rows.len, from: 1, to: rows.strides[0] };
+    let columns = Side { len: row.len, from: row.strides[1], to: 1 };
+    // SAFETY: The caller promises the elements and the room. Numbers of a size have the same layout.
+    unsafe { (copier.grid)(from.cast(), [rows, columns], to.cast()) };
 }
 
 /// Memory that can be written, but not read. It may have an element already, which is then forgotten: one compiled pass
@@ -563,25 +486,11 @@ impl<T> WriteOnly<T> {
 /// The size of `A` if it is a plain number, whose bits may be copied.
 #[inline]
 pub(crate) fn plain_size<A>() -> Option<usize> {
-    let id = type_id::<A>();
-    let plain = [
-        TypeId::of::<f32>(),
-        TypeId::of::<f64>(),
-        TypeId::of::<i8>(),
-        TypeId::of::<u8>(),
-        TypeId::of::<i16>(),
-        TypeId::of::<u16>(),
-        TypeId::of::<i32>(),
-        TypeId::of::<u32>(),
-        TypeId::of::<i64>(),
-        TypeId::of::<u64>(),
-        TypeId::of::<i128>(),
-        TypeId::of::<u128>(),
-        TypeId::of::<isize>(),
-        TypeId::of::<usize>(),
-        TypeId::of::<bool>(),
-    ];
-    plain.contains(&id).then_some(size_of::<A>())
+    macro_rules! types {
+        ($($plain:ty)*) => { [$(TypeId::of::<$plain>()),*] };
+    }
+    let plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
+    plain.contains(&type_id::<A>()).then_some(size_of::<A>())
 }
 
 /// The identity of a type, ignoring its lifetimes.
@@ -625,24 +534,6 @@ mod tests {
         // the same set for all, or for every second to eighth
         assert_eq!([0, 1024, 3072, 512, 256, 128].map(lines_at_once::<f32>), [16, 16, 16, 16, 16, 32]);
         assert_eq!([512, -256, 128].map(lines_at_once::<u8>), [32, 64, 128]);
-    }
-
-    #[test]
-    fn transposed_copies_go_along_the_side_that_the_cache_holds_less_of() {
-        let strips = |steps: [isize; 2]| strip::<f32>(steps[0], steps[1], 100);
-        // fewer lines of one side, as many, fewer of the other
-        assert_eq!([[1000, 999], [1000, -1000], [999, 1000]].map(strips), [Some(4096), None, None]);
-        // few sets for both sides, or for one
-        assert_eq!([[512, 512], [256, 256], [128, 128]].map(strips), [None; 3]);
-        assert_eq!(
-            [[-2048, 2048], [4096, 512], [4096, 128], [1000, 1024]].map(strips),
-            [None, None, Some(32), None]
-        );
-        assert_eq!([[1024, 1000], [1024, 0]].map(strips), [Some(512), None]);
-        // short rows
-        assert_eq!([64, 65].map(|columns| strip::<f32>(1000, 1000, columns)), [Some(512), None]);
-        assert_eq!([32, 33].map(|columns| strip::<u64>(256, 128, columns)), [Some(16), None]);
-        assert_eq!(strip::<u8>(512, 256, 300), Some(64));
     }
 
     #[test]
@@ -822,7 +713,7 @@ mod tests {
     }
 
     /// Copies as many rows and columns as there are in and around tiles and strips, with gaps after each row.
-    fn copied_across<B: Bits + From<u8> + PartialEq>(step: usize, stride: usize) {
+    fn copied_across<B: Copy + From<u8> + PartialEq>(step: usize, stride: usize) {
         let numbers: Vec<B> =
             (0..100 * step).map(|i| B::from((i % 251).try_into().expect("small"))).collect();
         for [rows, width] in [1, 3, 4, 7, 16, 21, 32, 70]
@@ -831,11 +722,10 @@ mod tests {
         {
             let (rows, width) = (*rows, *width);
             let mut out = alloc::vec![B::from(255); rows * stride];
+            let loops =
+                [Loop::new(rows, [stride.cast_signed(), 1]), Loop::new(width, [1, step.cast_signed()])];
             // SAFETY: There are `width` rows of at least `rows` numbers, and `rows` rows of at least `width` places.
-            unsafe {
-                let [step, stride] = [step, stride].map(usize::cast_signed);
-                copy_transposed(numbers.as_ptr(), step, [rows, width], out.as_mut_ptr(), stride);
-            }
+            unsafe { copy_across(numbers.as_ptr(), loops.each_ref(), out.as_mut_ptr()) };
             for (row, places) in out.chunks(stride).enumerate() {
                 let (copies, gap) = places.split_at(width);
                 let are_copies = copies.iter().enumerate().all(|(i, copy)| *copy == numbers[row + i * step]);
@@ -867,7 +757,9 @@ mod tests {
             rows.len = count;
             let mut out = alloc::vec![9; 2 * count * row.len()];
             // SAFETY: the elements of the row, and room for twice as many copies
-            unsafe { copy_block(row.as_ptr(), 1, &[rows, columns], out.as_mut_ptr()) };
+            unsafe {
+                Copier::of(2).copy_block(row.as_ptr().cast(), 1, &[rows, columns], out.as_mut_ptr().cast());
+            };
             let (copies, after) = out.split_at(count * row.len());
             assert!(copies.chunks(row.len()).all(|copy| copy == row) && after.iter().all(|&it| it == 9));
         }

@@ -27,55 +27,45 @@ pub(super) fn ordered<B, D: Dimension>(
 #[inline]
 fn permuted<D: Dimension>(shape: &D, is_inside: &IsInside<'_>) -> Option<(D, D)> {
     match *shape.slice() {
-        [] | [_] => return None,
-        // a shape with an axis of fewer elements has no other order
+        // without the sort, whose time counts for small matrices
         [rows, columns] if rows < 2 || columns < 2 || is_inside(shape.slice(), 0, 1) != Some(true) => {
             return None;
         }
         _ => {}
     }
     let (mut permuted, mut places) = (shape.clone(), shape.clone());
-    if order(slice(&mut permuted), slice(&mut places), is_inside) {
+    if shape.slice().contains(&0) || !sort(permuted.slice_mut(), shape.slice(), is_inside) {
         return None;
     }
-    for axis in 0..shape.ndim() {
-        permuted[places[axis]] = shape[axis];
+    for place in 0..shape.ndim() {
+        let axis = permuted[place];
+        (places[axis], permuted[place]) = (place, shape[axis]);
     }
     Some((permuted, places))
 }
 
-fn slice<D: Dimension>(shape: &mut D) -> &mut [usize] {
-    shape.as_array_view_mut().into_slice().expect("a dimension is stored in one piece")
-}
-
-/// Finds the place of each axis in memory, outermost first. Returns whether that is the order of the shape.
-fn order(sizes: &mut [usize], places: &mut [usize], is_inside: &IsInside<'_>) -> bool {
-    for (axis, place) in places.iter_mut().enumerate() {
-        *place = axis;
-    }
-    if sizes.contains(&0) {
-        return true;
-    }
-    // `places` holds the axes in order until all have been placed
-    for axis in (1..sizes.len()).filter(|&axis| sizes[axis] > 1) {
+/// Sorts the axes of a shape by their order in memory, outermost first. Returns whether one has moved.
+fn sort(axes: &mut [usize], sizes: &[usize], is_inside: &IsInside<'_>) -> bool {
+    let mut has_moved = false;
+    for axis in 0..sizes.len() {
+        axes[axis] = axis;
         let mut place = axis;
-        for at in (0..axis).rev().filter(|&at| sizes[places[at]] > 1) {
-            match is_inside(sizes, places[at], axis) {
+        for at in (0..axis).rev() {
+            if sizes[axis] < 2 || sizes[axes[at]] < 2 {
+                continue;
+            }
+            match is_inside(sizes, axes[at], axis) {
                 Some(true) => place = at,
                 Some(false) => break,
                 None => {}
             }
         }
-        places[place..=axis].rotate_right(1);
-    }
-    let standard = places.is_sorted();
-    if !standard {
-        for (place, &axis) in places.iter().enumerate() {
-            sizes[axis] = place;
+        if place < axis {
+            axes[place..=axis].rotate_right(1);
+            has_moved = true;
         }
-        places.copy_from_slice(sizes);
     }
-    standard
+    has_moved
 }
 
 #[cfg(test)]

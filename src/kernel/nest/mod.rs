@@ -702,15 +702,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, ..self }
     }
 
-    /// Calls `then` with loop `place` split into chunks of `take` steps, and after that with the remaining steps, if any. The
-    /// loop over a chunk is as far from the innermost loop as loop `place` was. The output may stay along the loop, because
-    /// the two parts do not exist at the same time.
-    ///
-    /// # Panics
-    /// If the loop has fewer than `take` steps.
+    /// Calls `then` with loop `place` split into chunks of up to `take` steps, and after that with the remaining steps, if
+    /// any. The loop over a chunk is as far from the innermost loop as loop `place` was. The output may stay along the loop,
+    /// because the two parts do not exist at the same time.
     pub(crate) fn chunked(self, place: usize, take: usize, then: &mut dyn FnMut(Nest<'_, T, E>)) {
         let len = self.loops[place].len;
-        if take == len {
+        if take >= len {
             return then(self);
         }
         let (rest, mut room) = (len % take, Loops::new());
@@ -1010,12 +1007,9 @@ impl<A> Nest<'_, WriteOnly<A>, (A,)> {
     #[inline]
     pub(crate) fn copy_across(&mut self) {
         assert!(self.is_across(), "plain numbers across rows");
-        let [rows, row] = self.last_two();
         // SAFETY: These are indices of the loops, along which the operands move as asserted above, and the output's elements
         // are different and forgotten.
-        unsafe {
-            copy_across(self.read.0, row.strides[1], [rows.len, row.len], self.out.cast(), rows.strides[0]);
-        }
+        unsafe { copy_across(self.read.0, self.last_two(), self.out.cast()) };
     }
 }
 
