@@ -93,8 +93,12 @@ pub(crate) trait Combine<T> {
 
     /// Combines each `width` adjacent elements. The results are at the front, in order.
     fn lanes(&self, elements: &mut [T], width: usize);
+}
 
-    /// Stores the combined elements of each lane of a nest in its output: see [`Nest::each_lane`].
+/// The loops of an operation on elements that are read where they are. A trait of its own, so that they are compiled only
+/// for operations that need them.
+pub(crate) trait CombineInPlace<T>: Combine<T> {
+    /// Stores the combined elements of each lane of a nest in its output: see [`Nest::lanes`].
     fn lanes_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>);
 
     /// Stores the combined elements of each channel in its output: see [`Nest::channels`].
@@ -135,7 +139,9 @@ impl<T: Clone, O: Operation<T>> Combine<T> for O {
     fn lanes(&self, elements: &mut [T], width: usize) {
         dispatch!(self, Lanes { elements, width });
     }
+}
 
+impl<T: Clone, O: Operation<T>> CombineInPlace<T> for O {
     fn lanes_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>) {
         // two loops compiled apart: one next to the other would be vectorised less well
         match nest.together(lane::are_together::<T>) {

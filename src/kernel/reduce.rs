@@ -15,7 +15,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{Combine, Operation, Plus, add, fold_rows};
+use super::combine::{CombineInPlace, Operation, Plus, add, fold_rows};
 use super::lane::{BLOCK, IN_ORDER, LONGEST};
 use super::levels::{self, Cascade, Levels};
 use super::loops::{
@@ -226,7 +226,7 @@ fn planned<A: Clone, O: Operation<A>>(
 
 /// Reduces up to two loops without a plan, if there are adjacent lanes, few rows, or few elements. Returns whether it did.
 #[inline]
-fn reduce_few<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn Combine<A>) -> bool {
+fn reduce_few<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) -> bool {
     let loops = nest.loops();
     if !const { forgettable::<A>() } {
         return false;
@@ -247,7 +247,7 @@ fn reduce_few<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn Combine<A>)
 
 /// One output after the other, in order: for few elements, or for elements that own memory or are large, whose partial
 /// results cannot be forgotten or do not fit into a [`Scratch`].
-fn plain<A: Clone, T>(nest: Nest<'_, T, (A,)>, by: &dyn Combine<A>, store: &dyn Fn(&mut T, A)) {
+fn plain<A: Clone, T>(nest: Nest<'_, T, (A,)>, by: &dyn CombineInPlace<A>, store: &dyn Fn(&mut T, A)) {
     let mut room = Loops::new();
     let nest = nest.ordered(|_, l| u8::from(l.is_reduced()), &mut room);
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
@@ -404,13 +404,13 @@ impl Strategy {
         }
     }
 
-    fn add_rows<'c, A>(&self, by: &'c dyn Combine<A>) -> AddRowsFrom<'c, A> {
+    fn add_rows<'c, A>(&self, by: &'c dyn CombineInPlace<A>) -> AddRowsFrom<'c, A> {
         AddRowsFrom { by, column: 0, at_once: self.at_once }
     }
 
     // Compiled once for an element type, whatever the operation is.
     #[inline(never)]
-    fn run<A: Clone>(&self, nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn Combine<A>) {
+    fn run<A: Clone>(&self, nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) {
         let count = nest.loops().len();
         match self.kind {
             Kind::Lanes => {
@@ -439,7 +439,7 @@ impl Strategy {
 /// Lanes of strided elements, which are copied before they are combined.
 // Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
-fn strided<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn Combine<A>) {
+fn strided<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) {
     let mut scratch = Scratch::new();
     let room = scratch.filled(BLOCK, &by.identity());
     let mut lanes = nest.walk(1);
@@ -458,7 +458,12 @@ fn strided<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn Combine<A>) {
 
 /// Up to [`ROWS`] rows for each index of the loops around them: they need no levels.
 #[inline(never)]
-fn rows<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, merged: usize, at_once: usize, by: &dyn Combine<A>) {
+fn rows<A: Clone>(
+    nest: Nest<'_, WriteOnly<A>, (A,)>,
+    merged: usize,
+    at_once: usize,
+    by: &dyn CombineInPlace<A>,
+) {
     let mut scratch = Scratch::new();
     let [.., lines, line] = nest.loops() else { unreachable!("rows") };
     let (count, rest, width) = (lines.len / merged, lines.len % merged * line.len, merged * line.len);
@@ -483,7 +488,12 @@ fn rows<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, merged: usize, at_once: us
 
 /// Lanes of adjacent elements inside other reduced loops. They are read one at a time, as far as possible in memory's
 /// order: as rows of tiles, several would be read side by side, which memory serves slower.
-fn nested<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, first: usize, cascade: Cascade, by: &dyn Combine<A>) {
+fn nested<A: Clone>(
+    nest: Nest<'_, WriteOnly<A>, (A,)>,
+    first: usize,
+    cascade: Cascade,
+    by: &dyn CombineInPlace<A>,
+) {
     let (lane, mut room) = (nest.loops().len() - 1, Loops::new());
     // outer kept loops, reduced ones, and then the outputs of a tile around the lane
     let class = |place: usize, l: &Loop| match place {
@@ -504,7 +514,7 @@ fn nested<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, first: usize, cascade: C
 
 /// Adds a row of the results of lanes.
 struct AddLanes<'c, A> {
-    by: &'c dyn Combine<A>,
+    by: &'c dyn CombineInPlace<A>,
     row: &'c mut [A],
     room: Loops,
 }
@@ -530,7 +540,7 @@ impl<A: Clone> AddRows<A, (A,)> for AddLanes<'_, A> {
 fn in_tiles<A: Clone>(
     nest: Nest<'_, WriteOnly<A>, (A,)>,
     tiling: Tiling,
-    by: &dyn Combine<A>,
+    by: &dyn CombineInPlace<A>,
     add: &mut dyn AddRows<A, (A,)>,
 ) {
     let tile = tiling.tile(nest.loops());
@@ -543,7 +553,7 @@ fn run_tiles<A: Clone>(
     nest: Nest<'_, WriteOnly<A>, (A,)>,
     tiling: Tiling,
     tile: &[Loop],
-    by: &dyn Combine<A>,
+    by: &dyn CombineInPlace<A>,
     add: &mut dyn AddRows<A, (A,)>,
 ) {
     let mut scratch = Scratch::new();
@@ -553,7 +563,7 @@ fn run_tiles<A: Clone>(
 
 /// Adds the rows of a tile, restricted to the columns from `column` on that the levels have.
 struct AddRowsFrom<'c, A> {
-    by: &'c dyn Combine<A>,
+    by: &'c dyn CombineInPlace<A>,
     column: usize,
     at_once: usize,
 }

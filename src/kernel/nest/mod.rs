@@ -271,7 +271,7 @@ macro_rules! elements {
                 let mut result = by.identity();
                 while chunks > 0 {
                     let end = chunks.saturating_sub(SEGMENT);
-                    let mut results: [T; N] = array(|_| by.identity());
+                    let mut results = filled::<T, N>(&by.identity());
                     while chunks > end {
                         let mut j = 0;
                         while j < N {
@@ -345,6 +345,13 @@ elements!(3: A a 1, B b 2, C2 c 3; 0b111 0b011 0b101 0b110);
 elements!(4: A a 1, B b 2, C2 c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110);
 elements!(5: A a 1, B b 2, C2 c 3, D d 4, E e 5; 0b11111);
 elements!(6: A a 1, B b 2, C2 c 3, D d 4, E e 5, F f 6; 0b11_1111);
+
+/// As many partial results.
+// Not generic over an operation: it is compiled once for all closures.
+#[inline(always)]
+fn filled<T: Clone, const N: usize>(identity: &T) -> [T; N] {
+    array(|_| identity.clone())
+}
 
 /// An array that is written.
 pub(crate) struct Output<'a, T> {
@@ -817,6 +824,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
                     visit.visit(&mut result, E::refs(at));
                     at = E::moved(at, &lane.strides);
                     left -= 1;
+                    // few: not to be vectorised
+                    end_of_reads();
                 }
                 *out = visit.op().apply((*out).clone(), result);
             }
@@ -847,6 +856,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
                 let (slot, items) = unsafe { (&mut *at.out, E::refs(at.read)) };
                 visit.visit(slot, items);
                 j += 1;
+                // not to be vectorised, which takes the compiler time and would not be faster
+                end_of_reads();
             }
             i += 1;
         }
