@@ -89,10 +89,10 @@ pub unsafe trait Elements {
     /// in registers; the segments follow each other. The inputs whose bits are set in `MOVING` move by one element, the others stay.
     ///
     /// # Safety
-    /// As [`row_of`](Self::row_of), for a row of `N * chunks` items.
+    /// As [`row_of`](Self::row_of), for a row of as many chunks of `N` items as `chunks[0]` says; `chunks[1]` is `N`.
     unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
         at: Self::Pointers,
-        chunks: usize,
+        chunks: [usize; 2],
         visit: &mut V,
     ) -> T;
 
@@ -102,7 +102,7 @@ pub unsafe trait Elements {
     /// As [`lane_of`](Self::lane_of), with `moving` in place of `MOVING`.
     unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
         at: Self::Pointers,
-        chunks: usize,
+        chunks: [usize; 2],
         moving: u8,
         visit: &mut V,
     ) -> T;
@@ -263,11 +263,11 @@ macro_rules! elements {
 
             #[inline]
             unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
-                ($($a,)*): Self::Pointers,
-                mut chunks: usize,
+                ($(mut $a,)*): Self::Pointers,
+                [mut chunks, step]: [usize; 2],
                 visit: &mut V,
             ) -> T {
-                let (by, mut i) = (visit.op(), 0);
+                let by = visit.op();
                 let mut result = by.identity();
                 while chunks > 0 {
                     let end = chunks.saturating_sub(SEGMENT);
@@ -276,12 +276,15 @@ macro_rules! elements {
                         let mut j = 0;
                         while j < N {
                             // SAFETY: The caller promises these elements.
-                            let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(i + j) } else { $a },)*) };
+                            let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(j) } else { $a },)*) };
                             let made = visit.make(items);
                             results[j] = by.apply(results[j].clone(), made);
                             j += 1;
                         }
-                        (i, chunks) = (i + N, chunks - 1);
+                        $(if const { has(MOVING, $k) } {
+                            $a = $a.wrapping_add(step);
+                        })*
+                        chunks -= 1;
                     }
                     // opaque, so that the compiler does not order the results for what follows
                     let [one] = halve(&mut black_box(results), by);
@@ -293,7 +296,7 @@ macro_rules! elements {
             #[inline(always)]
             unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
                 at: Self::Pointers,
-                chunks: usize,
+                chunks: [usize; 2],
                 moving: u8,
                 visit: &mut V,
             ) -> T {
@@ -812,6 +815,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     {
         let [lanes, lane] = self.last_two();
         let (chunks, rest) = self.chunks_of_lanes(moving, N);
+        // Opaque: for integers, the compiler would else vectorise across the chunks, at up to 3 times the time.
+        let chunks = [chunks, black_box(N)];
         let (mut out, mut read, mut i) = (self.out, self.read, 0);
         while i < lanes.len {
             // SAFETY: These are indices of the loops, along a lane in which the inputs move as asserted above. This is the
