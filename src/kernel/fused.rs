@@ -36,7 +36,7 @@ use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Elements, Inputs, Nest, Output, Reducer, Visit};
 use super::simd::{self, Cpu, OPTIMISED, Work};
 use super::strided::SMALL;
-use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
+use super::tiles::{self, AddRows, Limits, Tiling, each_tile};
 use core::mem::replace;
 use ndarray::{Array, Dimension};
 
@@ -405,17 +405,17 @@ fn blocks<R: Clone, E: Elements>(
     combine: &dyn Combine<R>,
     is_first: bool,
 ) {
-    let (items, block) = (TileRows::single(nest.read(), first), &nest.loops()[first..]);
+    let block = &nest.loops()[first..];
     let (mut scratch, mut dense, mut kept) = (Scratch::new(), Loops::new(), Loops::new());
     kept.written(block);
     let kept = tiles::packed(kept);
     let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
     let store = |slot: &mut R, result| store(combine, slot, result, is_first);
-    items.each(combine, nest, &kept, buffer, store, &mut |items, buffer| {
+    each_tile(combine, nest, first, &kept, buffer, store, &mut |items, buffer| {
         if !replace(&mut is_filled, false) {
             buffer.fill(combine.identity());
         }
-        drive(items.main.onto(buffer, block, &mut dense), visit);
+        drive(items.onto(buffer, block, &mut dense), visit);
         fold(buffer, block, combine);
     });
 }

@@ -24,7 +24,7 @@ use super::loops::{
 use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::threads::{Executor, SliceExecutor, SliceTask, Task, halves};
-use super::tiles::{self, AddRows, Limits, TileRows, Tiling};
+use super::tiles::{self, AddRows, Limits, Tiling};
 use alloc::vec;
 use core::mem::needs_drop;
 use core::ops::{Mul, RangeInclusive};
@@ -581,7 +581,9 @@ impl<A: Clone> AddRows<A, (A,)> for AddRowsFrom<'_, A> {
 
 /// Some columns of a large tile.
 pub(crate) struct Columns<'a, A, O> {
-    rows: TileRows<'a, (A,)>,
+    rows: Nest<'a, (), (A,)>,
+    /// The first loop of the tile, and the number of its steps there.
+    cut: [usize; 2],
     cascade: Cascade,
     at_once: usize,
     by: O,
@@ -594,15 +596,21 @@ impl<O, X> Reduction<O, X> {
         O: Operation<A>,
         X: for<'s> SliceExecutor<A, Columns<'s, A, O>>,
     {
-        let (tile, mut rooms) = (tiling.tile(nest.loops()), [const { Loops::new() }; 3]);
+        let (tile, outer) = (tiling.tile(nest.loops()), tiling.outer(nest.loops()));
         let mut results = vec![self.by.identity(); steps(&tile)];
-        let rows = TileRows::of(nest.read(), tiling, tiling.outer(nest.loops()), &mut rooms);
-        let store = |slot: &mut WriteOnly<A>, result| slot.write(result);
-        rows.each(&self.by, nest, &tile, &mut results, store, &mut |rows, results| {
-            let columns =
-                Columns { rows, cascade: tiling.cascade, at_once: self.strategy.at_once, by: self.by };
-            self.executor.run_slice(results, &columns);
-        });
+        let (cut, cascade) = ([tiling.first - outer, tiling.take], tiling.cascade);
+        tiles::each_tile(
+            &self.by,
+            nest,
+            outer,
+            &tile,
+            &mut results,
+            WriteOnly::write,
+            &mut |rows, results| {
+                let columns = Columns { rows, cut, cascade, at_once: self.strategy.at_once, by: self.by };
+                self.executor.run_slice(results, &columns);
+            },
+        );
     }
 }
 
@@ -614,7 +622,8 @@ impl<A: Clone, O: Operation<A>> SliceTask<A> for Columns<'_, A, O> {
         let mut scratch = Scratch::new();
         let room = scratch.filled(self.cascade.levels * part.len(), &self.by.identity());
         let mut levels = Levels::new(&self.by, room, part.len(), self.cascade);
-        self.rows.add_to(&mut levels, &mut AddRowsFrom { by: &self.by, column: from, at_once: self.at_once });
+        let add = &mut AddRowsFrom { by: &self.by, column: from, at_once: self.at_once };
+        tiles::add_rows(&mut levels, self.rows, self.cut, add);
         part.clone_from_slice(levels.finish());
     }
 }

@@ -16,7 +16,7 @@
 use super::combine::{Combine, fold_rows};
 use super::levels::{self, Cascade, Levels};
 use super::loops::{AT_ONCE, Loop, Loops, PART, each_offset, innermost, merged_rows, reduced_steps, steps};
-use super::nest::{Elements, Nest, Steps};
+use super::nest::{Elements, Nest};
 
 /// The limits of a tile.
 #[derive(Clone, Copy)]
@@ -163,7 +163,6 @@ pub(super) trait AddRows<T, E: Elements> {
 /// Runs a sum tile by tile, each of them with the loops of `tile`.
 ///
 /// The nest comes from [`parts`]. `room` has an element for each sum in the levels of one tile.
-#[inline(always)]
 pub(super) fn run<U, T: Clone, E: Elements>(
     combine: &dyn Combine<T>,
     nest: Nest<'_, U, E>,
@@ -173,12 +172,10 @@ pub(super) fn run<U, T: Clone, E: Elements>(
     add: &mut dyn AddRows<T, E>,
     store: impl Fn(&mut U, T),
 ) {
-    let mut rooms = [const { Loops::new() }; 3];
     let (outer, width) = (tiling.outer(nest.loops()), steps(tile));
-    let rows = TileRows::of(nest.read(), tiling, outer, &mut rooms);
-    rows.each(combine, nest, tile, room, store, &mut |rows, room| {
+    each_tile(combine, nest, outer, tile, room, store, &mut |rows, room| {
         let mut levels = Levels::new(combine, room, width, tiling.cascade);
-        rows.add_to(&mut levels, add);
+        add_rows(&mut levels, rows, [tiling.first - outer, tiling.take], add);
         levels.finish();
     });
 }
@@ -193,91 +190,47 @@ pub(super) fn packed(mut loops: Loops) -> Loops {
     loops
 }
 
-/// The rows of tiles.
-pub(super) struct TileRows<'a, E: Elements> {
-    /// The rows as wide as the tile.
-    pub(super) main: Nest<'a, (), E>,
-    /// The narrower rows that a reduced loop leaves where it is cut.
-    pub(super) narrow: Option<Nest<'a, (), E>>,
-    /// The number of loops around the tiles.
+/// For each index of the first `outer` loops, adds rows by `add` to the front of `room`, reduces the reduced loops of `tile`
+/// there, and stores the sums.
+pub(super) fn each_tile<U, T: Clone, E: Elements>(
+    combine: &dyn Combine<T>,
+    nest: Nest<'_, U, E>,
     outer: usize,
-    /// The number of loops of a row.
-    inner: usize,
-    /// Whether one call of [`AddRows::add`] adds several rows.
-    in_rows: bool,
-}
-
-impl<E: Elements> Clone for TileRows<'_, E> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
+    tile: &[Loop],
+    room: &mut [T],
+    store: impl Fn(&mut U, T),
+    add: &mut dyn FnMut(Nest<'_, (), E>, &mut [T]),
+) {
+    let (inner, mut written) = (nest.loops().len() - outer, Loops::new());
+    let mut tiles = nest.walk(inner);
+    while let Some(part) = tiles.next() {
+        add(part.read(), room);
+        finish(combine, room, tile, part.written(&mut written), &store);
     }
 }
 
-impl<E: Elements> Copy for TileRows<'_, E> {}
-
-impl<'a, E: Elements> TileRows<'a, E> {
-    /// Tiles of one row each, inside the first `outer` loops.
-    pub(super) fn single(rows: Nest<'a, (), E>, outer: usize) -> Self {
-        Self { main: rows, narrow: None, outer, inner: rows.loops().len() - outer, in_rows: false }
-    }
-
-    /// The rows of a nest whose first `outer` loops are outside the tiles.
-    #[inline]
-    pub(super) fn of(
-        rows: Nest<'a, (), E>,
-        tiling: Tiling,
-        outer: usize,
-        [low, high, room]: &'a mut [Loops; 3],
-    ) -> Self {
-        let Tiling { first, take, .. } = tiling;
-        let (cut, inner) = (rows.loops()[first], rows.loops().len() - first);
-        let at = cut.len / take * take;
-        if take == cut.len {
-            return Self { main: rows, narrow: None, outer, inner, in_rows: first > outer };
+/// Adds all rows of a tile, which begins with `take` steps of loop `first`. The loops before it run over rows. If it is cut,
+/// so do its parts, of which the last one may be narrower than the others.
+pub(super) fn add_rows<T, E: Elements>(
+    levels: &mut Levels<'_, T>,
+    rows: Nest<'_, (), E>,
+    [first, take]: [usize; 2],
+    add: &mut dyn AddRows<T, E>,
+) {
+    let (len, inner) = (rows.loops()[first].len, rows.loops().len() - first);
+    let mut each = |rows: Nest<'_, (), E>, in_rows: bool| {
+        let mut rows = rows.walk(inner + usize::from(in_rows));
+        while let Some(rows) = rows.next() {
+            add.add(levels, rows, in_rows);
         }
-        let narrow = (at < cut.len).then(|| rows.part(first, at, cut.len - at, high));
-        let main = rows.part(first, 0, at, low).grouped(first, take, room);
-        Self { main, narrow, outer, inner, in_rows: true }
+    };
+    if take == len {
+        return each(rows, first > 0);
     }
-
-    /// For each tile, adds its rows by `add` to the front of `room`, reduces the reduced loops of `tile` there, and stores the
-    /// sums in the outputs of `nest`.
-    #[inline(always)]
-    pub(super) fn each<U, T: Clone>(
-        self,
-        combine: &dyn Combine<T>,
-        nest: Nest<'_, U, E>,
-        tile: &[Loop],
-        room: &mut [T],
-        store: impl Fn(&mut U, T),
-        add: &mut dyn FnMut(TileRows<'_, E>, &mut [T]),
-    ) {
-        let kept = tile.iter().filter(|l| !l.is_reduced()).count();
-        let walk = |nest: Nest<'a, (), E>| nest.walk(nest.loops().len() - self.outer);
-        let (mut main, mut narrow) = (walk(self.main), self.narrow.map(walk));
-        let mut written = Loops::new();
-        let mut slots = nest.written(&mut written).walk(kept);
-        while let (Some(main), Some(slots)) = (main.next(), slots.next()) {
-            let narrow = narrow.as_mut().and_then(Steps::next);
-            add(TileRows { main, narrow, outer: 0, ..self }, room);
-            finish(combine, room, tile, slots, &store);
-        }
-    }
-
-    /// Adds all rows of the only tile.
-    #[inline(always)]
-    pub(super) fn add_to<T: Clone>(self, levels: &mut Levels<'_, T>, add: &mut dyn AddRows<T, E>) {
-        let mut main = self.main.walk(self.inner + usize::from(self.in_rows));
-        let mut narrow = self.narrow.map(|rows| rows.walk(self.inner));
-        while let Some(rows) = main.next() {
-            let narrow = narrow.as_mut().and_then(Steps::next);
-            // a loop, so that `add` is compiled once
-            let both = [Some((rows, self.in_rows)), narrow.map(|rows| (rows, false))];
-            for (rows, in_rows) in both.into_iter().flatten() {
-                add.add(levels, rows, in_rows);
-            }
-        }
+    let (whole, mut room) = (len / take * take, Loops::new());
+    each(rows.part(first, 0, whole, &mut room).grouped(first, take, &mut Loops::new()), true);
+    if whole < len {
+        each(rows.part(first, whole, len - whole, &mut room), false);
     }
 }
 
