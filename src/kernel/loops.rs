@@ -5,8 +5,8 @@
 
 #![forbid(unsafe_code)]
 
-use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut, Range};
+use smallvec::SmallVec;
 
 /// The most operands of one nest: the output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
@@ -44,7 +44,7 @@ impl Loop {
 
     /// Loops of these lengths and strides.
     #[cfg(test)]
-    pub(crate) fn all<const N: usize>(loops: &[(usize, [isize; N])]) -> Vec<Self> {
+    pub(crate) fn all<const N: usize>(loops: &[(usize, [isize; N])]) -> alloc::vec::Vec<Self> {
         loops.iter().map(|&(len, strides)| Self::new(len, strides)).collect()
     }
 
@@ -161,12 +161,12 @@ pub(crate) fn are_uncached_rows(loops: &[Loop], size: usize) -> bool {
     short.contains(&row.len.saturating_mul(size)) && steps(loops).saturating_mul(size) >= UNCACHED
 }
 
-/// The number of rows of a summed array to read at once: one if these [`are_uncached_rows`], even where tiles merge them.
-pub(crate) fn rows_at_once<T>(loops: &[Loop]) -> usize {
+/// The number of rows of a reduced array, whose elements have `size` bytes, to read at once: one if these [`are_uncached_rows`], even where tiles merge them.
+pub(crate) fn rows_at_once(loops: &[Loop], size: usize) -> usize {
     let [.., outer, row] = loops else { return AT_ONCE };
     let merged = row.len.saturating_mul(merged_rows(reduced_steps(loops), outer).max(1));
-    let are_short = merged.saturating_mul(size_of::<T>()) < SHORT_ROWS.end;
-    if are_short && are_uncached_rows(loops, size_of::<T>()) { 1 } else { AT_ONCE }
+    let are_short = merged.saturating_mul(size) < SHORT_ROWS.end;
+    if are_short && are_uncached_rows(loops, size) { 1 } else { AT_ONCE }
 }
 
 /// The number of indices that are reduced to each output.
@@ -203,53 +203,30 @@ pub(crate) fn steps(loops: &[Loop]) -> usize {
 
 /// A short list of loops that stays on the stack up to [`INLINE`] items.
 #[derive(Clone, Debug)]
-pub(crate) struct Loops {
-    inline: [Loop; INLINE],
-    len: usize,
-    spilled: Vec<Loop>,
-}
+pub(crate) struct Loops(SmallVec<[Loop; INLINE]>);
 
 impl Loops {
     #[inline(always)]
     pub(crate) const fn new() -> Self {
-        Self { inline: [Loop::ONE; INLINE], len: 0, spilled: Vec::new() }
+        Self(SmallVec::new_const())
     }
 
-    #[inline]
     pub(crate) fn push(&mut self, item: Loop) {
-        if self.len < INLINE {
-            self.inline[self.len] = item;
-        } else {
-            if self.len == INLINE {
-                self.spilled.extend_from_slice(&self.inline);
-            }
-            self.spilled.push(item);
-        }
-        self.len += 1;
+        self.0.push(item);
     }
 
-    #[inline]
     fn truncate(&mut self, len: usize) {
-        if self.len > INLINE && len <= INLINE {
-            self.inline[..len].copy_from_slice(&self.spilled[..len]);
-            self.spilled.clear();
-        }
-        self.spilled.truncate(len);
-        self.len = len;
+        self.0.truncate(len);
     }
-}
 
-impl Loops {
     /// Replaces the list by these loops.
     pub(crate) fn clone_from_slice(&mut self, loops: &[Loop]) {
-        self.truncate(0);
+        self.0.clear();
         self.extend(loops);
     }
 
     pub(crate) fn extend(&mut self, loops: &[Loop]) {
-        for &l in loops {
-            self.push(l);
-        }
+        self.0.extend_from_slice(loops);
     }
 }
 
@@ -369,14 +346,14 @@ impl Deref for Loops {
 
     #[inline]
     fn deref(&self) -> &[Loop] {
-        if self.len <= INLINE { &self.inline[..self.len] } else { &self.spilled }
+        &self.0
     }
 }
 
 impl DerefMut for Loops {
     #[inline]
     fn deref_mut(&mut self) -> &mut [Loop] {
-        if self.len <= INLINE { &mut self.inline[..self.len] } else { &mut self.spilled }
+        &mut self.0
     }
 }
 
@@ -611,6 +588,24 @@ pub(crate) fn innermost(loops: &[Loop]) -> (&Loop, &[Loop]) {
     loops.split_last().unwrap_or((&Loop::ONE, loops))
 }
 
+/// The elements of the only input along loops: the number of rows, and their stride; the width of a row, and the step of its
+/// elements. There is one row, or rows along the first loop if `in_rows`.
+///
+/// # Panics
+/// If the elements of a row are not evenly spaced.
+// Not inline: it need not be compiled for each element type.
+#[inline(never)]
+pub(crate) fn evenly_spaced(loops: &[Loop], in_rows: bool) -> [(usize, isize); 2] {
+    let (rows, row) = loops.split_at(usize::from(in_rows));
+    let rows = rows.first().map_or((1, 0), |l| (l.len, l.strides[1]));
+    let (mut width, step) = (1, innermost(row).0.strides[1]);
+    for l in row.iter().rev() {
+        assert!(l.strides[1] == step * width, "elements that are evenly spaced");
+        width *= l.len.cast_signed();
+    }
+    [rows, (width.cast_unsigned(), step)]
+}
+
 /// Calls `then` with the offset of operand `k` at every index of the loops, innermost fastest.
 pub(crate) fn each_offset(loops: &[Loop], k: usize, then: &mut dyn FnMut(usize)) {
     let (last, outer) = innermost(loops);
@@ -625,6 +620,7 @@ mod tests {
     extern crate std;
 
     use super::*;
+    use alloc::vec::Vec;
     use std::panic::catch_unwind;
 
     fn offsets_of(loops: &[Loop], k: usize) -> Vec<usize> {
@@ -781,7 +777,7 @@ mod tests {
         let at_once = |images: usize, rows: usize, row: usize| {
             let step = row.cast_signed();
             let image = step * rows.cast_signed();
-            rows_at_once::<f64>(&Loop::all(&[(images, [step, image]), (rows, [0, step]), (row, [1, 1])]))
+            rows_at_once(&Loop::all(&[(images, [step, image]), (rows, [0, step]), (row, [1, 1])]), 8)
         };
         // 16 MiB
         assert_eq!([at_once(512, 64, 64), at_once(511, 64, 64)], [1, AT_ONCE]);
@@ -799,7 +795,7 @@ mod tests {
                 .map(|[rows, len]| { merged_rows(rows, &Loop::new(len, [0, 1])) }),
             [100, 100, 10, 1]
         );
-        assert_eq!(rows_at_once::<f64>(&Loop::all(&[(100_000, [1, 100]), (100, [0, 1])])), AT_ONCE);
+        assert_eq!(rows_at_once(&Loop::all(&[(100_000, [1, 100]), (100, [0, 1])]), 8), AT_ONCE);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::levels::{self, Cascade, Levels};
 use super::loops::{
     AT_ONCE, Loop, LoopPlan, Loops, all_kept, are_lanes, are_rows, reduced_steps, rows_at_once, steps,
 };
-use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
+use super::memory::{Reserved, SCRATCH, Scratch, WriteOnly, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::threads::{Executor, SliceExecutor, SliceTask, Task, halves};
 use super::tiles::{self, AddRows, Limits, Tiling};
@@ -271,7 +271,7 @@ fn over<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
     if !const { forgettable::<A>() } {
         return plain(nest, &by, &|slot, result| slot.write(result));
     }
-    let strategy = Strategy::of::<A>(nest.loops());
+    let strategy = Strategy::of(nest.loops(), size_of::<A>());
     let is_large = X::SPLITS && steps(nest.loops()).saturating_mul(size_of::<A>()) >= PARALLEL_BYTES;
     executor.run(nest, &Reduction { by, executor, strategy, is_large });
 }
@@ -346,21 +346,26 @@ enum Kind {
 }
 
 impl Strategy {
-    fn of<A>(loops: &[Loop]) -> Self {
-        let at_once = rows_at_once::<A>(loops);
+    /// `size` is that of an element. Not generic, so that the choice is compiled once.
+    fn of(loops: &[Loop], size: usize) -> Self {
+        let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
         let kind = match *loops {
             _ if all_kept(loops) => Kind::Singles,
             [ref outer @ .., lane] if lane.is_reduced() && lane.len <= LONGEST && all_kept(outer) => {
                 if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
             }
-            _ => Self::nested::<A>(loops)
-                .or_else(|| Self::rows::<A>(loops).filter(|_| at_once == AT_ONCE))
-                .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, Self::limits::<A>()))),
+            _ => {
+                let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
+                let limits = Limits { room: capacity, even: true, rows_at_once: ROWS, carry_every: 1 };
+                Self::nested(loops, capacity)
+                    .or_else(rows)
+                    .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, limits)))
+            }
         };
         Self { kind, at_once }
     }
 
-    fn rows<A>(loops: &[Loop]) -> Option<Kind> {
+    fn rows(loops: &[Loop], capacity: usize) -> Option<Kind> {
         let [outer @ .., rows, row] = loops else { return None };
         if !rows.is_reduced() || row.is_reduced() || row.strides[1] != 1 || !all_kept(outer) {
             return None;
@@ -374,11 +379,11 @@ impl Strategy {
                 merged *= 2;
             }
         }
-        let fits = rows.len / merged <= ROWS && merged * row.len <= WIDEST.min(Scratch::capacity::<A>());
+        let fits = rows.len / merged <= ROWS && merged * row.len <= WIDEST.min(capacity);
         fits.then_some(Kind::Rows { merged })
     }
 
-    fn nested<A>(loops: &[Loop]) -> Option<Kind> {
+    fn nested(loops: &[Loop], capacity: usize) -> Option<Kind> {
         let (lane, outer) = loops.split_last()?;
         if !lane.is_reduced() || lane.strides[1] != 1 || !(NESTED..=LONGEST).contains(&lane.len) {
             return None;
@@ -387,12 +392,8 @@ impl Strategy {
         let outputs = |loops: &[Loop]| steps(loops) / reduced_steps(loops);
         let (width, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
         let cascade = Cascade { levels: levels::count(rows, levels::RADIX), carry_every: levels::RADIX };
-        let are_many = outputs(outer) >= NESTED_OUTPUTS && cascade.levels * width <= Scratch::capacity::<A>();
+        let are_many = outputs(outer) >= NESTED_OUTPUTS && cascade.levels * width <= capacity;
         are_many.then_some(Kind::Nested { first, cascade })
-    }
-
-    fn limits<A>() -> Limits {
-        Limits { room: Scratch::capacity::<A>(), even: true, rows_at_once: ROWS, carry_every: 1 }
     }
 
     /// The first loop that must not be cut, because the order of combination depends on it. Neither may those inside it.
@@ -638,7 +639,7 @@ mod tests {
 
     /// The strategy for loops with these strides in the output and in the input.
     fn kind(loops: &[(usize, [isize; 2])]) -> Kind {
-        Strategy::of::<f32>(&Loop::all(loops)).kind
+        Strategy::of(&Loop::all(loops), 4).kind
     }
 
     /// The numbers of the tests stand for these strategies.
@@ -718,7 +719,7 @@ mod tests {
     fn threads_share_kept_loops_of_large_sums() {
         let loops = Loop::all(&[(5, [9000, 90_000]), (7, [90, 9000]), (9, [0, 900]), (90, [1, 1])]);
         let cuts = |is_large| {
-            let strategy = Strategy::of::<f32>(&loops);
+            let strategy = Strategy::of(&loops, 4);
             let task = Reduction { by: Plus, executor: Serial, strategy, is_large };
             let may_cut = |&place: &usize| Task::<WriteOnly<f32>, (f32,)>::may_cut(&task, place, &loops);
             (0..loops.len()).filter(may_cut).collect::<Vec<_>>()
@@ -727,7 +728,7 @@ mod tests {
         assert_eq!([cuts(true), cuts(false)], [[0, 1].to_vec(), [].to_vec()]);
         let uncut = |loops: &[(usize, [isize; 2])]| {
             let loops = Loop::all(loops);
-            Strategy::of::<f32>(&loops).first_uncut(&loops)
+            Strategy::of(&loops, 4).first_uncut(&loops)
         };
         let batch = (5, [700, 70_000]);
         assert_eq!(uncut(&[batch, (700, [1, 100]), (100, [0, 1])]), 3, "lanes");

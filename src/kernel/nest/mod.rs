@@ -15,7 +15,7 @@
 use super::combine::Operation;
 use super::lane::halve;
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, has, innermost,
+    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, evenly_spaced, has,
     inputs_move_as, is_adjacent, lanes_together, moves_as, operands, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, copy_across, plain_size};
@@ -1185,14 +1185,8 @@ impl<'a, A> Nest<'a, (), (A,)> {
     /// If the elements of a row are not evenly spaced.
     #[inline(always)]
     pub(crate) fn block(self, in_rows: bool) -> Block<'a, A> {
-        let (rows, row) = self.loops.split_at(usize::from(in_rows));
-        let (rows, stride) = rows.first().map_or((1, 0), |l| (l.len, l.strides[1]));
-        let (mut width, step) = (1, innermost(row).0.strides[1]);
-        for l in row.iter().rev() {
-            assert!(l.strides[1] == step * width, "elements that are evenly spaced");
-            width *= l.len.cast_signed();
-        }
-        Block { at: self.read.0, rows, stride, width: width.cast_unsigned(), step, array: PhantomData }
+        let [(rows, stride), (width, step)] = evenly_spaced(self.loops, in_rows);
+        Block { at: self.read.0, rows, stride, width, step, array: PhantomData }
     }
 }
 
