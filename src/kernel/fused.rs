@@ -330,7 +330,7 @@ fn in_tiles<R: Clone, E: Elements>(
 ) {
     tiles::parts(nest, tiling, &mut |nest, tiling| {
         let (tile, mut scratch) = (tiling.tile(nest.loops()), Scratch::new());
-        let room = scratch.filled(tiling.cascade.levels * steps(&tile), &combine.identity());
+        let room = scratch.filled(tiling.levels * steps(&tile), &combine.identity());
         tiles::run(combine, nest, tiling, &tile, room, add, |slot, sum| store(combine, slot, sum, is_first));
     });
 }
@@ -393,7 +393,7 @@ impl FusedStrategy {
     /// The limits of tiles.
     fn limits<R>() -> Limits {
         let room = ROOM.min(Scratch::capacity::<R>());
-        Limits { room, even: false, rows_at_once: ROWS, carry_every: 1 }
+        Limits { room, even: false, rows_at_once: ROWS }
     }
 }
 

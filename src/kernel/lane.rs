@@ -66,9 +66,7 @@ pub(super) fn reduce<T: Clone, O: Operation<T>>(x: &[T], by: O) -> T {
 fn reduce_by<T: Clone, O: Operation<T>, const L: usize, const K: usize>(mut total: T, x: &[T], by: O) -> T {
     let chunks = x.chunks_exact(L);
     let rest = chunks.remainder().chunks_exact(K);
-    for x in rest.remainder() {
-        total = by.apply(total, x.clone());
-    }
+    let last = rest.remainder();
     let mut few: [T; K] = array(|_| by.identity());
     if x.len() >= L {
         let mut accumulators: [T; L] = array(|_| by.identity());
@@ -79,6 +77,11 @@ fn reduce_by<T: Clone, O: Operation<T>, const L: usize, const K: usize>(mut tota
     }
     for chunk in rest {
         few = combined(&few, chunk, by);
+    }
+    // the last elements after the others: a processor fetches memory in order
+    for x in last {
+        total = by.apply(total, x.clone());
+        end_of_reads();
     }
     let [result] = halve(&mut few, by);
     by.apply(result, total)

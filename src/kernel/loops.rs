@@ -593,8 +593,7 @@ pub(crate) fn innermost(loops: &[Loop]) -> (&Loop, &[Loop]) {
 ///
 /// # Panics
 /// If the elements of a row are not evenly spaced.
-// Not inline: it need not be compiled for each element type.
-#[inline(never)]
+#[inline]
 pub(crate) fn evenly_spaced(loops: &[Loop], in_rows: bool) -> [(usize, isize); 2] {
     let (rows, row) = loops.split_at(usize::from(in_rows));
     let rows = rows.first().map_or((1, 0), |l| (l.len, l.strides[1]));

@@ -17,7 +17,7 @@
 
 use super::combine::{CombineInPlace, Operation, Plus, add, fold_rows};
 use super::lane::{BLOCK, IN_ORDER, LONGEST};
-use super::levels::{self, Cascade, Levels};
+use super::levels::{self, Levels};
 use super::loops::{
     AT_ONCE, Loop, LoopPlan, Loops, all_kept, are_lanes, are_rows, reduced_steps, rows_at_once, steps,
 };
@@ -338,7 +338,7 @@ enum Kind {
     /// The innermost loop is a long lane, and others from loop `first` on are reduced too.
     Nested {
         first: usize,
-        cascade: Cascade,
+        levels: usize,
     },
     Tiles(Tiling),
     /// Nothing is reduced.
@@ -356,7 +356,7 @@ impl Strategy {
             }
             _ => {
                 let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
-                let limits = Limits { room: capacity, even: true, rows_at_once: ROWS, carry_every: 1 };
+                let limits = Limits { room: capacity, even: true, rows_at_once: ROWS };
                 Self::nested(loops, capacity)
                     .or_else(rows)
                     .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, limits)))
@@ -391,9 +391,9 @@ impl Strategy {
         let first = outer.iter().position(Loop::is_reduced)?;
         let outputs = |loops: &[Loop]| steps(loops) / reduced_steps(loops);
         let (width, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
-        let cascade = Cascade { levels: levels::count(rows, levels::RADIX), carry_every: levels::RADIX };
-        let are_many = outputs(outer) >= NESTED_OUTPUTS && cascade.levels * width <= capacity;
-        are_many.then_some(Kind::Nested { first, cascade })
+        let levels = levels::count(rows);
+        let are_many = outputs(outer) >= NESTED_OUTPUTS && levels * width <= capacity;
+        are_many.then_some(Kind::Nested { first, levels })
     }
 
     /// The first loop that must not be cut, because the order of combination depends on it. Neither may those inside it.
@@ -428,7 +428,7 @@ impl Strategy {
                 }
             }
             Kind::Rows { merged } => rows(nest, merged, self.at_once, by),
-            Kind::Nested { first, cascade } => nested(nest, first, cascade, by),
+            Kind::Nested { first, levels } => nested(nest, first, levels, by),
             Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest, tiling| {
                 in_tiles(nest, tiling, by, &mut self.add_rows(by));
             }),
@@ -492,7 +492,7 @@ fn rows<A: Clone>(
 fn nested<A: Clone>(
     nest: Nest<'_, WriteOnly<A>, (A,)>,
     first: usize,
-    cascade: Cascade,
+    levels: usize,
     by: &dyn CombineInPlace<A>,
 ) {
     let (lane, mut room) = (nest.loops().len() - 1, Loops::new());
@@ -505,7 +505,7 @@ fn nested<A: Clone>(
     let nest = nest.ordered(class, &mut room);
     let loops = nest.loops();
     let outputs = loops[first..].iter().filter(|l| !l.is_reduced()).count();
-    let tiling = Tiling { first: lane - outputs, take: loops[lane - outputs].len, cascade };
+    let tiling = Tiling { first: lane - outputs, take: loops[lane - outputs].len, levels };
     let mut tile = Loops::new();
     tile.clone_from_slice(&loops[lane - outputs..lane]);
     let mut scratch = Scratch::new();
@@ -558,7 +558,7 @@ fn run_tiles<A: Clone>(
     add: &mut dyn AddRows<A, (A,)>,
 ) {
     let mut scratch = Scratch::new();
-    let room = scratch.filled(tiling.cascade.levels * steps(tile), &by.identity());
+    let room = scratch.filled(tiling.levels * steps(tile), &by.identity());
     tiles::run(by, nest, tiling, tile, room, add, WriteOnly::write);
 }
 
@@ -585,7 +585,7 @@ pub(crate) struct Columns<'a, A, O> {
     rows: Nest<'a, (), (A,)>,
     /// The first loop of the tile, and the number of its steps there.
     cut: [usize; 2],
-    cascade: Cascade,
+    levels: usize,
     at_once: usize,
     by: O,
 }
@@ -599,7 +599,7 @@ impl<O, X> Reduction<O, X> {
     {
         let (tile, outer) = (tiling.tile(nest.loops()), tiling.outer(nest.loops()));
         let mut results = vec![self.by.identity(); steps(&tile)];
-        let (cut, cascade) = ([tiling.first - outer, tiling.take], tiling.cascade);
+        let (cut, levels) = ([tiling.first - outer, tiling.take], tiling.levels);
         tiles::each_tile(
             &self.by,
             nest,
@@ -608,7 +608,7 @@ impl<O, X> Reduction<O, X> {
             &mut results,
             WriteOnly::write,
             &mut |rows, results| {
-                let columns = Columns { rows, cut, cascade, at_once: self.strategy.at_once, by: self.by };
+                let columns = Columns { rows, cut, levels, at_once: self.strategy.at_once, by: self.by };
                 self.executor.run_slice(results, &columns);
             },
         );
@@ -621,8 +621,8 @@ impl<A: Clone, O: Operation<A>> SliceTask<A> for Columns<'_, A, O> {
             return;
         }
         let mut scratch = Scratch::new();
-        let room = scratch.filled(self.cascade.levels * part.len(), &self.by.identity());
-        let mut levels = Levels::new(&self.by, room, part.len(), self.cascade);
+        let room = scratch.filled(self.levels * part.len(), &self.by.identity());
+        let mut levels = Levels::new(&self.by, room, part.len(), self.levels);
         let add = &mut AddRowsFrom { by: &self.by, column: from, at_once: self.at_once };
         tiles::add_rows(&mut levels, self.rows, self.cut, add);
         part.clone_from_slice(levels.finish());
@@ -700,16 +700,16 @@ mod tests {
     #[test]
     fn lanes_are_nested_in_other_reduced_loops() {
         let nested = |loops: &[(usize, [isize; 2])]| match kind(loops) {
-            Kind::Nested { first, cascade } => Some([first, cascade.levels]),
+            Kind::Nested { first, levels } => Some([first, levels]),
             _ => None,
         };
         let images = |channels, lane| nested(&[(32, [0, 90_000]), (channels, [1, 900]), (lane, [0, 1])]);
-        // 32 rows of outputs in two levels
-        assert_eq!([images(64, NESTED), images(64, NESTED - 1)], [Some([0, 2]), None]);
-        assert_eq!([images(NESTED_OUTPUTS, 300), images(NESTED_OUTPUTS - 1, 300)], [Some([0, 2]), None]);
-        assert_eq!([images(64, LONGEST), images(64, LONGEST + 1)], [Some([0, 2]), None]);
+        // 32 rows of outputs in three levels
+        assert_eq!([images(64, NESTED), images(64, NESTED - 1)], [Some([0, 3]), None]);
+        assert_eq!([images(NESTED_OUTPUTS, 300), images(NESTED_OUTPUTS - 1, 300)], [Some([0, 3]), None]);
+        assert_eq!([images(64, LONGEST), images(64, LONGEST + 1)], [Some([0, 3]), None]);
         // outer loops that are kept
-        assert_eq!(nested(&[(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])]), Some([1, 1]));
+        assert_eq!(nested(&[(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])]), Some([1, 2]));
         // strided lanes, and rows
         assert_eq!(nested(&[(32, [0, 9000]), (64, [1, 900]), (200, [0, 2])]), None);
         assert_eq!(nested(&[(32, [0, 9000]), (2, [0, 900]), (200, [1, 1])]), None);

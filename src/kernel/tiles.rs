@@ -14,8 +14,8 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::combine::{Combine, fold_rows};
-use super::levels::{self, Cascade, Levels};
-use super::loops::{AT_ONCE, Loop, Loops, PART, each_offset, innermost, merged_rows, reduced_steps, steps};
+use super::levels::{self, Levels};
+use super::loops::{Loop, Loops, PART, each_offset, innermost, merged_rows, reduced_steps, steps};
 use super::nest::{Elements, Nest};
 
 /// The limits of a tile.
@@ -25,11 +25,8 @@ pub(super) struct Limits {
     pub(super) room: usize,
     /// Whether a tile's elements must be evenly spaced in the first input.
     pub(super) even: bool,
-    /// The number of rows that [`AddRows::add`] adds at once. If it is [`AT_ONCE`], remaining rows may be added one by one;
-    /// otherwise, they are added at once.
+    /// The number of rows that [`AddRows::add`] adds at once.
     pub(super) rows_at_once: usize,
-    /// The number of additions after which the first level is carried.
-    pub(super) carry_every: usize,
 }
 
 /// The most sums in a tile for one output, if the tile need not be even.
@@ -42,7 +39,7 @@ pub(super) struct Tiling {
     pub(super) first: usize,
     /// The number of steps of that loop in a tile.
     pub(super) take: usize,
-    pub(super) cascade: Cascade,
+    pub(super) levels: usize,
 }
 
 impl Tiling {
@@ -51,7 +48,7 @@ impl Tiling {
         let mut levels = 1;
         loop {
             let tiling = Self::within(loops, limits, levels);
-            let needed = levels::count(tiling.rows(loops, limits.rows_at_once), limits.carry_every);
+            let needed = levels::count(tiling.rows(loops, limits.rows_at_once));
             if needed <= levels {
                 return tiling;
             }
@@ -89,7 +86,7 @@ impl Tiling {
                 break;
             }
         }
-        Self { first, take, cascade: Cascade { levels, carry_every: limits.carry_every } }
+        Self { first, take, levels }
     }
 
     /// Blocks of all loops from `first` on, and of at most `most` steps in all of the loops around them.
@@ -100,7 +97,7 @@ impl Tiling {
             take = loops[first].len.div_ceil(loops[first].len.div_ceil(most));
             most /= take;
         }
-        Self { first, take, cascade: Cascade::ONE }
+        Self { first, take, levels: 1 }
     }
 
     /// The number of kept loops around the tiles, if the loops are those of [`parts`].
@@ -126,9 +123,7 @@ impl Tiling {
         } else {
             (lens.next_back().unwrap_or(1), 0)
         };
-        let carried =
-            if at_once == AT_ONCE { last / AT_ONCE + last % AT_ONCE } else { last.div_ceil(at_once) };
-        lens.product::<usize>() * (carried + usize::from(rest > 0))
+        lens.product::<usize>() * (last.div_ceil(at_once) + usize::from(rest > 0))
     }
 }
 
@@ -174,7 +169,7 @@ pub(super) fn run<U, T: Clone, E: Elements>(
 ) {
     let (outer, width) = (tiling.outer(nest.loops()), steps(tile));
     each_tile(combine, nest, outer, tile, room, store, &mut |rows, room| {
-        let mut levels = Levels::new(combine, room, width, tiling.cascade);
+        let mut levels = Levels::new(combine, room, width, tiling.levels);
         add_rows(&mut levels, rows, [tiling.first - outer, tiling.take], add);
         levels.finish();
     });
@@ -266,7 +261,6 @@ fn finish<U, T: Clone>(
 mod tests {
     use super::*;
     use crate::kernel::combine::Plus;
-    use crate::kernel::levels::RADIX;
     use crate::kernel::loops::LoopPlan;
     use crate::kernel::memory::Scratch;
     use crate::kernel::nest::{Input, Output};
@@ -275,7 +269,7 @@ mod tests {
     use ndarray::{Array, ArrayRef, Dimension, IxDyn, s};
 
     fn limits() -> Limits {
-        Limits { room: Scratch::capacity::<f32>(), even: true, rows_at_once: 8, carry_every: RADIX }
+        Limits { room: Scratch::capacity::<f32>(), even: true, rows_at_once: 128 }
     }
 
     /// The width of a tile, the number of tiles, and the rows and levels of one, for loops with strides in the output and
@@ -286,37 +280,37 @@ mod tests {
         let kept = |l: &&Loop| !l.is_reduced();
         let cut = Some(loops[t.first]).filter(|l| !l.is_reduced()).map_or(1, |l| l.len.div_ceil(t.take));
         let tiles = cut * loops[..t.first].iter().filter(kept).map(|l| l.len).product::<usize>();
-        [steps(&t.tile(&loops)), tiles, t.rows(&loops, limits.rows_at_once), t.cascade.levels]
+        [steps(&t.tile(&loops)), tiles, t.rows(&loops, limits.rows_at_once), t.levels]
     }
 
     #[test]
     fn tiles_and_rows() {
         let tiling = |loops: &[_]| tiling(loops, limits());
-        // ten rows of 40 make a row of the tile, and there are 70 of these: eight times eight, and six
-        assert_eq!(tiling(&[(700, [0, 40]), (40, [1, 1])]), [400, 1, 14, 2]);
+        // ten rows of 40 make a row of the tile, and the 70 of these are added at once
+        assert_eq!(tiling(&[(700, [0, 40]), (40, [1, 1])]), [400, 1, 1, 1]);
         // as few levels as the rows need
         assert_eq!(tiling(&[(8, [0, 5000]), (5000, [1, 1])]), [5_000, 1, 1, 1]);
         // wide rows are cut into tiles that fit
-        assert_eq!(tiling(&[(80, [0, 13_000]), (13_000, [1, 1])]), [4_334, 3, 10, 2]);
-        // 65 times 46 narrow rows, and 11
-        assert_eq!(tiling(&[(3_001, [0, 7]), (7, [1, 1])]), [322, 1, 10, 2]);
+        assert_eq!(tiling(&[(80, [0, 13_000]), (13_000, [1, 1])]), [6_500, 2, 1, 1]);
+        // 65 times 46 narrow rows at once, and 11
+        assert_eq!(tiling(&[(3_001, [0, 7]), (7, [1, 1])]), [322, 1, 2, 2]);
         // few narrow rows, merged up to 64 elements or until eight remain
         let width = |rows: usize, row: usize| tiling(&[(rows, [0, row.cast_signed()]), (row, [1, 1])])[0];
         assert_eq!([width(16, 32), width(16, 31), width(40, 13), width(24, 21)], [32, 62, 52, 63]);
         // one long row, cut into 64 and a shorter one
-        assert_eq!(tiling(&[(70_000, [0, 1])]), [1_077, 1, 9, 2]);
+        assert_eq!(tiling(&[(70_000, [0, 1])]), [1_077, 1, 2, 2]);
         // eight rows remain of 56, for each of 32 images and 64 channels
         let images = [(32, [0, 200_704]), (64, [56, 3136]), (56, [0, 56]), (56, [1, 1])];
-        assert_eq!(tiling(&images), [392, 64, 32, 2]);
+        assert_eq!(tiling(&images), [392, 64, 32, 3]);
         // kept and reduced loops in turn
-        assert_eq!(tiling(&[(300, [0, 350]), (5, [1, 70]), (70, [0, 1])]), [1_400, 1, 12, 2]);
-        assert_eq!(tiling(&[(9, [1, 5_200]), (130, [0, 40]), (40, [9, 1])]), [80, 9, 9, 2]);
-        assert_eq!(tiling(&[(6, [0, 6_000]), (30, [20, 200]), (10, [0, 20]), (20, [1, 1])]), [60, 30, 24, 2]);
+        assert_eq!(tiling(&[(300, [0, 350]), (5, [1, 70]), (70, [0, 1])]), [1_400, 1, 1, 1]);
+        assert_eq!(tiling(&[(9, [1, 5_200]), (130, [0, 40]), (40, [9, 1])]), [80, 9, 1, 1]);
+        assert_eq!(tiling(&[(6, [0, 6_000]), (30, [20, 200]), (10, [0, 20]), (20, [1, 1])]), [60, 30, 12, 3]);
     }
 
     #[test]
     fn tiles_that_need_not_be_even() {
-        let fused = Limits { room: 4096, even: false, rows_at_once: 32, carry_every: 1 };
+        let fused = Limits { room: 4096, even: false, rows_at_once: 32 };
         // a gap between the rows, at which an even tile ends, as does one of longer rows
         let widths = |stride, width| {
             let loops = [(700, [0, stride]), (width, [1, 1])];
@@ -378,7 +372,7 @@ mod tests {
             let before = nest.loops()[..tiling.first].iter().skip_while(|l| !l.is_reduced());
             assert!(before.copied().all(|l| l.is_reduced()), "kept loops outside reduced ones");
             let tile = tiling.tile(nest.loops());
-            assert!(tiling.cascade.levels * steps(&tile) <= limits.room);
+            assert!(tiling.levels * steps(&tile) <= limits.room);
             run(&Plus, nest, tiling, &tile, &mut room, &mut add, |slot, sum| {
                 *slot += sum;
                 stored.set(stored.get() + 1);
@@ -391,14 +385,14 @@ mod tests {
 
     impl core::fmt::Debug for Limits {
         fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            write!(f, "room {}, even: {}, carried after {}", self.room, self.even, self.carry_every)
+            write!(f, "room {}, even: {}, rows at once {}", self.room, self.even, self.rows_at_once)
         }
     }
 
     #[test]
     fn loops_that_are_cut() {
         let array = Array::from_iter(0..23 * 29).into_shape_with_order((23, 29)).expect("a matrix");
-        let limits = Limits { room: 60, even: true, rows_at_once: 1, carry_every: 1 };
+        let limits = Limits { room: 60, even: true, rows_at_once: 1 };
         let tiling = |loops: &[_]| super::tests::tiling(loops, limits);
         // kept: the columns, in a tile of 15 and one of 14
         assert_eq!(tiling(&[(23, [0, 29]), (29, [1, 1])]), [15, 2, 23, 3]);
@@ -432,10 +426,8 @@ mod tests {
         ];
         for (view, axes) in views.iter().flat_map(|view| (1..16).map(move |axes| (view, axes))) {
             let axes: Vec<_> = (0..4).filter(|axis| axes >> axis & 1 == 1).collect();
-            for (room, even, carry_every) in
-                [(40, true, 1), (40, false, 1), (300, true, 8), (4096, false, 1), (4096, true, 8)]
-            {
-                sum(view, &axes, Limits { room, even, rows_at_once: 1, carry_every });
+            for (room, even) in [(40, true), (40, false), (300, true), (4096, false), (4096, true)] {
+                sum(view, &axes, Limits { room, even, rows_at_once: 1 });
             }
         }
     }
