@@ -19,7 +19,7 @@
 //! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
 //! L1 and write to adjacent partial results: `buffer` and `tile`. Of long rows with the same outputs, [`PART`] partial
 //! results at a time stay in registers. Along a lane, an input moves by one element or stays. Sums and reductions differ
-//! only in their [`Combine`]. Reductions of one array read lanes and rows in place, without a buffer, by the loops of sums.
+//! only in their [`Operation`]. [`reduce`](super::reduce) reduces one array without a closure, and without these buffers.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 

@@ -10,7 +10,9 @@
 //! tiles                      every other nest: see `tiles`
 //! ```
 //!
-//! Nothing is on the heap. The order in which elements are combined depends on the shape and the strides only, not on the
+//! Memory: the loops are in the input's order, and the output stays along those that are reduced. [`Strategy::of`] chooses
+//! by their lengths and strides. A tile holds partial results in L1, and what is stored is read no more. Only tiles that
+//! several threads share are on the heap. The order in which elements are combined depends on the shape and the strides only, not on the
 //! number of threads or on the CPU.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
