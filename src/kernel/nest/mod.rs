@@ -659,11 +659,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             }
             return;
         }
-        let (mut slots, mut at) =
-            (Self { loops: &self.loops[self.loops.len().saturating_sub(1)..], ..self }.walk(0), 0);
-        while let Some(slot) = slots.next() {
-            then(slot.slot(), &mut values[at]);
-            at += step;
+        let row = self.loops.last().unwrap_or(&Loop::ONE);
+        for i in 0..row.len {
+            let at = self.out.wrapping_offset(i.cast_signed() * row.strides[0]);
+            // SAFETY: This is an index of the loops, and the only reference to the element.
+            then(unsafe { &mut *at }, &mut values[i * step]);
         }
     }
 
