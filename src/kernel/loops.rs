@@ -6,7 +6,9 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
+use core::iter::from_fn;
 use core::ops::{Deref, DerefMut, Range};
+use core::slice;
 
 /// The most operands of one nest: the output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
@@ -33,6 +35,8 @@ pub(crate) struct Loop {
 impl Loop {
     /// A loop that does not move.
     pub(crate) const ONE: Self = Self { len: 1, strides: [0; OPERANDS] };
+    /// Fills room for loops: only zeros, which are written by one call.
+    const NONE: Self = Self { len: 0, strides: [0; OPERANDS] };
 
     /// A loop along which the first operands move by these strides, and the others stay.
     #[cfg(test)]
@@ -98,14 +102,37 @@ pub(crate) const fn has(set: u8, k: usize) -> bool {
 
 /// The operands in a set of inputs.
 #[inline]
-pub(crate) fn operands(set: u8) -> impl Iterator<Item = usize> {
-    (1..OPERANDS).filter(move |&k| has(set, k))
+pub(crate) fn operands(mut set: u8) -> impl Iterator<Item = usize> {
+    // not a filter of all operands, whose loop would be unrolled
+    from_fn(move || {
+        let k = (set != 0).then(|| set.trailing_zeros() as usize + 1);
+        set &= set.wrapping_sub(1);
+        k
+    })
 }
 
 /// The set of the inputs for which `is` holds.
-#[inline(always)]
-pub(crate) fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
-    (1..=count).fold(0, |bits, k| bits | u8::from(is(k)) << (k - 1))
+pub(crate) fn bits(count: usize, is: &dyn Fn(usize) -> bool) -> u8 {
+    let mut bits = 0;
+    for k in 1..=count {
+        bits |= u8::from(is(k)) << (k - 1);
+    }
+    bits
+}
+
+/// The inputs that move by one element along a loop; `None` unless the others stay.
+// Not inline: it need not be compiled for each closure.
+#[inline(never)]
+pub(crate) fn moving_inputs(row: &Loop, count: usize) -> Option<u8> {
+    let mut moving = 0;
+    for (k, &stride) in row.strides[1..=count].iter().enumerate() {
+        match stride {
+            0 => {}
+            1 => moving |= 1 << k,
+            _ => return None,
+        }
+    }
+    Some(moving)
 }
 
 /// Whether the output and the inputs whose bits are set move by one element along a loop, and the other inputs stay. Bit
@@ -184,7 +211,7 @@ pub(crate) fn lanes_together(outer: &[Loop], lane: &Loop, are_together: fn(usize
 }
 
 /// Whether operand `k` is contiguous along the loops.
-#[inline]
+#[inline(never)]
 pub(crate) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
     let mut width = 1;
     loops.iter().rev().all(|l| {
@@ -212,23 +239,30 @@ pub(crate) struct Loops {
 impl Loops {
     #[inline(always)]
     pub(crate) const fn new() -> Self {
-        Self { inline: [Loop::ONE; INLINE], len: 0, spilled: Vec::new() }
+        Self { inline: [Loop::NONE; INLINE], len: 0, spilled: Vec::new() }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, item: Loop) {
-        if self.len < INLINE {
-            self.inline[self.len] = item;
-        } else {
-            if self.len == INLINE {
-                self.spilled.extend_from_slice(&self.inline);
-            }
-            self.spilled.push(item);
-        }
-        self.len += 1;
+        self.extend(slice::from_ref(&item));
     }
 
-    #[inline]
+    // Not inline: most functions that fill a list do so several times.
+    #[inline(never)]
+    pub(crate) fn extend(&mut self, loops: &[Loop]) {
+        let len = self.len + loops.len();
+        if len <= INLINE {
+            self.inline[self.len..len].copy_from_slice(loops);
+        } else {
+            if self.len <= INLINE {
+                self.spilled.extend_from_slice(&self.inline[..self.len]);
+            }
+            self.spilled.extend_from_slice(loops);
+        }
+        self.len = len;
+    }
+
+    #[inline(never)]
     fn truncate(&mut self, len: usize) {
         if self.len > INLINE && len <= INLINE {
             self.inline[..len].copy_from_slice(&self.spilled[..len]);
@@ -245,28 +279,23 @@ impl Loops {
         self.truncate(0);
         self.extend(loops);
     }
-
-    pub(crate) fn extend(&mut self, loops: &[Loop]) {
-        for &l in loops {
-            self.push(l);
-        }
-    }
 }
 
 /// Loops for the methods of [`Nest`](super::nest::Nest). Each method here replaces the list by loops over all or some of
 /// the indices of `loops`.
 impl Loops {
-    /// The loops with the one at `place` split into two, the inner one with `take` steps.
+    /// The loops with the one at `place` split into two, the inner one with `take` steps. The last steps are left out if
+    /// `take` does not divide the length of the loop.
     ///
     /// # Panics
-    /// If `take` does not divide the length of the loop.
+    /// If the loop has fewer steps, or `take` is 0.
     pub(crate) fn group(&mut self, loops: &[Loop], place: usize, take: usize) {
-        let whole = loops[place];
-        assert!(take > 0 && whole.len.is_multiple_of(take), "groups of equal length");
-        self.clone_from_slice(&loops[..place]);
-        self.push(whole.every(take, whole.len / take));
-        self.push(Loop { len: take, ..whole });
-        self.extend(&loops[place + 1..]);
+        let whole = &loops[place];
+        assert!(take > 0 && take <= whole.len, "groups of the loop's steps");
+        self.clone_from_slice(&loops[..=place]);
+        self[place] = whole.every(take, whole.len / take);
+        self.extend(&loops[place..]);
+        self[place + 1].len = take;
     }
 
     /// The loops with only `len` steps at `place`: a caller moves its pointers by `from` steps.
@@ -567,7 +596,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn over(loops: &'a [Loop]) -> Self {
         let (last, outer) = innermost(loops);
         let (second, outer) = innermost(outer);
@@ -585,6 +614,13 @@ impl<'a> Walk<'a> {
             }
             return Some(&self.by);
         }
+        self.next_run(count).then_some(&self.by)
+    }
+
+    /// Moves to the first step of the next run. Returns whether there is one.
+    // Not inline: it need not be compiled for each closure.
+    #[inline(never)]
+    fn next_run(&mut self, count: usize) -> bool {
         let back = self.last.len - 1;
         if self.runs > 0 {
             self.runs -= 1;
@@ -594,14 +630,14 @@ impl<'a> Walk<'a> {
             }
         } else {
             if self.turn == self.turns {
-                return None;
+                return false;
             }
             self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
             self.turn += 1;
             self.runs = self.second.len - 1;
         }
         self.remaining = back;
-        Some(&self.by)
+        true
     }
 }
 

@@ -3,13 +3,14 @@
 //! # Invariant
 //! Bytes are read as elements only after elements were written there.
 
-use super::loops::{Loop, OPERANDS, steps};
+use super::loops::{Loop, Loops, OPERANDS, operands, steps};
 use super::order::{IsInside, ordered};
 use super::simd::transposed;
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit, needs_drop, transmute};
+use core::ptr::null;
 use core::slice;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -190,6 +191,8 @@ pub(crate) struct Buffers {
     room: MaybeUninit<[[u8; LARGEST_COPY]; OPERANDS - 1]>,
     /// The first element that each copy was made from, or null.
     copied: [*const (); OPERANDS],
+    /// The loops of one copy.
+    along: Loops,
     /// How the elements of each operand are copied, if they are plain numbers.
     copiers: [Option<&'static Copier>; OPERANDS],
 }
@@ -277,32 +280,41 @@ impl Buffers {
         for (k, copier) in copiers.iter_mut().enumerate() {
             *copier = plain_size(k).map(Copier::of);
         }
-        Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], copiers }
+        Self { room: MaybeUninit::uninit(), copied: [null(); OPERANDS], along: Loops::new(), copiers }
     }
 
-    /// Whether the last copy of operand `k` was made from here.
-    #[inline(always)]
-    pub(crate) fn holds(&self, k: usize, from: *const ()) -> bool {
-        self.copied[k] == from
-    }
-
-    /// Copies the elements of operand `k` along these loops.
+    /// Copies the elements of the operands in `copied` along the loops, unless their last copies were made from the same
+    /// places. Each of these pointers then leads to the operand's copies, [`along`](Loops::along) the loops.
+    ///
+    /// # Panics
+    /// If an operand has elements that are not plain numbers or do not fit.
     ///
     /// # Safety
-    /// `from`, moved along the loops by the operand's strides, points to elements that are borrowed while the buffers are
-    /// in use. They have the types that the buffers were made for. The loops are the same in every call for `k`.
-    pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) {
-        let copier = self.copiers[k].filter(|copier| steps(loops) <= LARGEST_COPY / copier.size);
-        let copier = copier.expect("plain numbers, of a block that fits");
-        self.copied[k] = from;
-        let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1);
-        // SAFETY: The caller promises the elements. The buffer has room for them, checked above, and is aligned for them.
-        unsafe { copier.copy_block(from, k, loops, room.cast()) };
-    }
-
-    /// The address of operand `k`'s copies.
-    pub(crate) fn pointer(&self, k: usize) -> *const () {
-        self.room.as_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1).cast()
+    /// The pointer of each operand, moved along the loops by its strides, points to elements that are borrowed while the
+    /// buffers are in use. They have the types that the buffers were made for. All arguments but the pointers are the same
+    /// in every call.
+    // Not inline: it need not be compiled for each closure.
+    #[inline(never)]
+    pub(crate) unsafe fn copy(
+        &mut self,
+        copied: u8,
+        at: &mut [*const (); OPERANDS],
+        loops: &[Loop],
+        outer: usize,
+    ) {
+        for k in operands(copied) {
+            let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1).cast();
+            if self.copied[k] != at[k] {
+                self.along.along(loops, outer, k);
+                let copier = self.copiers[k].filter(|it| steps(&self.along) <= LARGEST_COPY / it.size);
+                let copier = copier.expect("plain numbers, of a block that fits");
+                // SAFETY: The caller promises the elements: the operand stays along the loops that are left out. The buffer has
+                // room for them, checked above, and is aligned for them.
+                unsafe { copier.copy_block(at[k], k, &self.along, room) };
+                self.copied[k] = at[k];
+            }
+            at[k] = room;
+        }
     }
 }
 
@@ -341,6 +353,8 @@ unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), [rows, columns]: [
 ///
 /// # Safety
 /// As [`copy_grid`].
+// Not inline: `copy_tiles` calls it for each side.
+#[inline(never)]
 unsafe fn copy_lines<B: Copy>(from: *const B, [rows, columns]: [Side; 2], to: *mut B) {
     let are_columns = columns.len < 8 && columns.len < rows.len;
     let [lines, line] = if are_columns { [columns, rows] } else { [rows, columns] };
@@ -351,11 +365,6 @@ unsafe fn copy_lines<B: Copy>(from: *const B, [rows, columns]: [Side; 2], to: *m
             match (line.from, line.to) {
                 (0, 1) => slice::from_raw_parts_mut(to.cast(), line.len).fill(MaybeUninit::new(*from)),
                 (1, 1) => to.copy_from_nonoverlapping(from, line.len),
-                (step, 1) => {
-                    for j in 0..line.len {
-                        to.add(j).write(*from.offset(j.cast_signed() * step));
-                    }
-                }
                 (step, stride) => {
                     for j in 0..line.len {
                         to.offset(j.cast_signed() * stride).write(*from.offset(j.cast_signed() * step));
@@ -672,13 +681,13 @@ mod tests {
         row.strides[1] = 1;
         let mut buffers = Buffers::new(<(u32,)>::plain_size);
         let mut copy = |from: usize| {
-            let from = a[from..from + 2].as_ptr().cast();
-            if !buffers.holds(1, from) {
-                // SAFETY: The array has two elements from `from` on.
-                unsafe { buffers.copy(1, from, &[row]) };
-            }
-            // SAFETY: Two elements were copied.
-            let copied = unsafe { buffers.pointer(1).cast::<[u32; 2]>().read() };
+            let mut at = [null(); OPERANDS];
+            at[1] = a[from..from + 2].as_ptr().cast();
+            // SAFETY: The array has two elements from `from` on, which are copied.
+            let copied = unsafe {
+                buffers.copy(1, &mut at, &[row], 0);
+                at[1].cast::<[u32; 2]>().read()
+            };
             // so that a new copy differs from one that was kept
             buffers.room = MaybeUninit::zeroed();
             copied
