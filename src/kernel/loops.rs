@@ -121,8 +121,7 @@ pub(crate) fn bits(count: usize, is: &dyn Fn(usize) -> bool) -> u8 {
 }
 
 /// The inputs that move by one element along a loop; `None` unless the others stay.
-// Not inline: it need not be compiled for each closure.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn moving_inputs(row: &Loop, count: usize) -> Option<u8> {
     let mut moving = 0;
     for (k, &stride) in row.strides[1..=count].iter().enumerate() {
@@ -324,13 +323,15 @@ impl Loops {
     }
 
     /// The loops of [`Nest::gathered`](super::nest::Nest::gathered): the loops from `outer` on as one loop over adjacent
-    /// elements, inside the others. Copies of the inputs in `copied` are made [`along`](Self::along) the loops.
+    /// elements, inside at most one other. Copies of the inputs in `copied` are made along the loops, without the outer one
+    /// where an input stays.
     ///
     /// # Panics
-    /// If there are fewer inputs, or another operand neither is contiguous nor stays along the inner loops.
+    /// If there are fewer inputs or more outer loops, or another operand neither is contiguous nor stays along the inner loops.
     pub(crate) fn gather(&mut self, loops: &[Loop], outer: usize, count: usize, copied: u8) {
         assert!(copied >> count == 0, "inputs that there are");
         let (outer, row) = loops.split_at(outer);
+        assert!(outer.len() < 2, "one loop around a row");
         let mut all = Loop { len: steps(row), ..Loop::ONE };
         for k in 0..=count {
             let is_copied = k > 0 && has(copied, k);
@@ -339,22 +340,14 @@ impl Loops {
             all.strides[k] = (is_copied || !stays).into();
         }
         self.clone_from_slice(outer);
-        for k in operands(copied) {
-            let mut width = all.len.cast_signed();
-            for l in self.iter_mut().rev().filter(|l| l.strides[k] != 0) {
-                l.strides[k] = width;
-                width *= l.len.cast_signed();
+        for rows in &mut **self {
+            for k in operands(copied) {
+                if rows.strides[k] != 0 {
+                    rows.strides[k] = all.len.cast_signed();
+                }
             }
         }
         self.push(all);
-    }
-
-    /// The loops along which operand `k` is copied: the first `outer` ones without those along which it stays, and all
-    /// others.
-    pub(crate) fn along(&mut self, loops: &[Loop], outer: usize, k: usize) {
-        self.clone_from_slice(&[]);
-        loops[..outer].iter().filter(|l| l.strides[k] != 0).for_each(|&l| self.push(l));
-        self.extend(&loops[outer..]);
     }
 
     /// The loops of products: batches, rows, terms and columns. A batch loop is merged into the rows or the columns if it

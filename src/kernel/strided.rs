@@ -55,7 +55,7 @@ fn operand<'a>(out: &StridedAxes<'a>, inputs: AllAxes<'_, 'a>, k: usize) -> Stri
     if k == 0 { *out } else { StridedAxes { sizes: inputs.0[k - 1], strides: inputs.1[k - 1] } }
 }
 
-#[inline]
+#[inline(always)]
 fn assert_aligned(shape: &[usize], out: &StridedAxes<'_>, inputs: AllAxes<'_, '_>) {
     let have_few = out.sizes.len() <= shape.len() && inputs.0.iter().all(|own| own.len() <= shape.len());
     assert!(have_few, "no operand has more axes than the shape");
@@ -89,8 +89,7 @@ pub(super) fn plan_aligned(
 ///
 /// # Panics
 /// If an operand does not stretch to the shape.
-// Not inline: it need not be compiled for each tuple of element types.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn small_aligned<'a>(
     room: &'a mut [Loop; 2],
     shape: &[usize],
