@@ -8,7 +8,6 @@
 use alloc::vec::Vec;
 use core::iter::from_fn;
 use core::ops::{Deref, DerefMut, Range};
-use core::slice;
 
 /// The most operands of one nest: the output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
@@ -241,24 +240,18 @@ impl Loops {
         Self { inline: [Loop::NONE; INLINE], len: 0, spilled: Vec::new() }
     }
 
-    #[inline]
-    pub(crate) fn push(&mut self, item: Loop) {
-        self.extend(slice::from_ref(&item));
-    }
-
     // Not inline: most functions that fill a list do so several times.
     #[inline(never)]
-    pub(crate) fn extend(&mut self, loops: &[Loop]) {
-        let len = self.len + loops.len();
-        if len <= INLINE {
-            self.inline[self.len..len].copy_from_slice(loops);
+    pub(crate) fn push(&mut self, item: Loop) {
+        if self.len < INLINE {
+            self.inline[self.len] = item;
         } else {
-            if self.len <= INLINE {
-                self.spilled.extend_from_slice(&self.inline[..self.len]);
+            if self.len == INLINE {
+                self.spilled.extend_from_slice(&self.inline);
             }
-            self.spilled.extend_from_slice(loops);
+            self.spilled.push(item);
         }
-        self.len = len;
+        self.len += 1;
     }
 
     #[inline(never)]
@@ -275,8 +268,20 @@ impl Loops {
 impl Loops {
     /// Replaces the list by these loops.
     pub(crate) fn clone_from_slice(&mut self, loops: &[Loop]) {
-        self.truncate(0);
+        self.clear();
         self.extend(loops);
+    }
+
+    pub(crate) fn extend(&mut self, loops: &[Loop]) {
+        for &l in loops {
+            self.push(l);
+        }
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        self.spilled.clear();
+        self.len = 0;
     }
 }
 
@@ -310,7 +315,7 @@ impl Loops {
 
     /// The loops sorted by their class, 0 outermost and 2 innermost. Loops of one class keep their order.
     pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn Fn(usize, &Loop) -> u8) {
-        self.clone_from_slice(&[]);
+        self.clear();
         let mut ends = [0; 3];
         for (place, &l) in loops.iter().enumerate() {
             let class = usize::from(class(place, &l));
@@ -381,7 +386,7 @@ impl Loops {
 
     /// The loops along which the output moves.
     pub(crate) fn written(&mut self, loops: &[Loop]) {
-        self.clone_from_slice(&[]);
+        self.clear();
         loops.iter().filter(|l| !l.is_reduced()).for_each(|&l| self.push(l));
     }
 }
@@ -454,7 +459,7 @@ impl LoopPlan {
     /// Removes all axes, so that the plan can be made again.
     #[inline]
     pub(crate) fn clear(&mut self) {
-        self.loops.truncate(0);
+        self.loops.clear();
         (self.start, self.is_empty) = ([0; OPERANDS], false);
     }
 
@@ -484,7 +489,7 @@ impl LoopPlan {
     #[inline]
     pub(crate) fn make(&mut self, outside: Outside) {
         if self.is_empty {
-            return self.loops.truncate(0);
+            return self.loops.clear();
         }
         self.assert_countable();
         let loops = &mut *self.loops;

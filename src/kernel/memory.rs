@@ -408,6 +408,8 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: Side, step: i
 ///
 /// # Safety
 /// As [`copy_grid`]. There are at least `N` rows and columns.
+// Not inline, so that `copy_grid` saves no registers.
+#[inline(never)]
 unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: &[Side; 2], to: *mut B) {
     let [read, written] = [lines_at_once::<B>(columns.from), lines_at_once::<B>(rows.to)];
     let is_down = read < written || columns.len <= LINES;
