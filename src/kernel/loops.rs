@@ -240,17 +240,22 @@ impl Loops {
         Self { inline: [Loop::NONE; INLINE], len: 0, spilled: Vec::new() }
     }
 
-    // Not inline: most functions that fill a list do so several times.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn push(&mut self, item: Loop) {
-        if self.len < INLINE {
-            self.inline[self.len] = item;
-        } else {
-            if self.len == INLINE {
-                self.spilled.extend_from_slice(&self.inline);
-            }
-            self.spilled.push(item);
+        if self.len >= INLINE {
+            return self.spill(item);
         }
+        self.inline[self.len] = item;
+        self.len += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn spill(&mut self, item: Loop) {
+        if self.len == INLINE {
+            self.spilled.extend_from_slice(&self.inline);
+        }
+        self.spilled.push(item);
         self.len += 1;
     }
 
@@ -272,6 +277,7 @@ impl Loops {
         self.extend(loops);
     }
 
+    #[inline(never)]
     pub(crate) fn extend(&mut self, loops: &[Loop]) {
         for &l in loops {
             self.push(l);
