@@ -446,7 +446,8 @@ impl PassStrategy {
         let across_of =
             |k: usize| outer.iter().position(|l| l.strides[k].unsigned_abs() == 1 && l.strides[0] != 0);
         let copied = bits(count, &|k| row.strides[k] != 1);
-        if let Some(across) = (1..=count).filter(skips_lines).find_map(across_of) {
+        let inputs = operands(all_inputs(count));
+        if let Some(across) = inputs.filter(skips_lines).find_map(across_of) {
             let take = outer[across].len.min(LINE / largest);
             if take.min(row.len) >= 8 && are_plain(copied, plain) {
                 return Self::Transposed { copied, across, take };
@@ -464,7 +465,7 @@ impl PassStrategy {
 /// The size of the largest plain number among the operands.
 #[inline(never)]
 pub(super) fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize {
-    (1..=count).filter_map(plain).max().unwrap_or(1)
+    operands(all_inputs(count)).filter_map(plain).max().unwrap_or(1)
 }
 
 /// Whether all operands in `copied` are plain numbers.
