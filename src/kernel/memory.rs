@@ -281,7 +281,7 @@ impl Buffers {
         Self { room: MaybeUninit::uninit(), copied: [null(); OPERANDS], copiers }
     }
 
-    /// Copies the elements of the operands in `copied` along the loops, but for the first of the `outer` ones where an operand
+    /// Copies the elements of the operands in `set` along the loops, but for the first of the `outer` ones where an operand
     /// stays. A copy is kept if the last one was made from the same place. These pointers then lead to the copies.
     ///
     /// # Panics
@@ -295,12 +295,12 @@ impl Buffers {
     #[inline(never)]
     pub(crate) unsafe fn copy(
         &mut self,
-        copied: u8,
+        set: u8,
         at: &mut [*const (); OPERANDS],
         loops: &[Loop],
         outer: usize,
     ) {
-        for k in operands(copied) {
+        for k in operands(set) {
             let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1).cast();
             if self.copied[k] != at[k] {
                 let along = &loops[usize::from(outer > 0 && loops[0].strides[k] == 0)..];

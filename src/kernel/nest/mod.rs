@@ -1347,7 +1347,7 @@ impl<T, const DENSE: bool> Clone for Block<'_, T, DENSE> {
 
 impl<T, const DENSE: bool> Copy for Block<'_, T, DENSE> {}
 
-impl<'a, T> Block<'a, T> {
+impl<T> Block<'_, T> {
     /// The block with rows and columns exchanged.
     #[inline(always)]
     pub(crate) fn transposed(self) -> Self {
