@@ -20,7 +20,8 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, innermost, is_adjacent, operands, steps,
+    Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, innermost, is_adjacent, moving_inputs,
+    operands, steps,
 };
 use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, TILE, WriteOnly, plain_size};
 use super::nest::{Elements, Inputs, Nest, Output, Visit};
@@ -415,9 +416,7 @@ pub(super) fn inputs_moving(row: &Loop, count: usize, has_loop: fn(u8) -> bool) 
     if row.len == 1 {
         return Some(all_inputs(count));
     }
-    let moving = bits(count, |k| row.strides[k] == 1);
-    let moves = moving | bits(count, |k| row.strides[k] == 0) == all_inputs(count);
-    (moves && has_loop(moving)).then_some(moving)
+    moving_inputs(row, count).filter(|&moving| has_loop(moving))
 }
 
 /// The strategy of a pass, chosen by its loops.
@@ -446,15 +445,16 @@ impl PassStrategy {
             |&k: &usize| row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0)) >= LINE;
         let across_of =
             |k: usize| outer.iter().position(|l| l.strides[k].unsigned_abs() == 1 && l.strides[0] != 0);
-        let copied = bits(count, |k| row.strides[k] != 1);
-        if let Some(across) = (1..=count).filter(skips_lines).find_map(across_of) {
+        let copied = bits(count, &|k| row.strides[k] != 1);
+        let inputs = operands(all_inputs(count));
+        if let Some(across) = inputs.filter(skips_lines).find_map(across_of) {
             let take = outer[across].len.min(LINE / largest);
             if take.min(row.len) >= 8 && are_plain(copied, plain) {
                 return Self::Transposed { copied, across, take };
             }
         }
         let [first, take, _] = adjacent_outputs(loops, COPY / largest, usize::MAX);
-        let copied = bits(count, |k| !is_adjacent(&loops[first..], k));
+        let copied = bits(count, &|k| !is_adjacent(&loops[first..], k));
         if !are_plain(copied, plain) || direct.is_some() && first + 1 == loops.len() {
             return Self::Direct(direct);
         }
@@ -463,17 +463,20 @@ impl PassStrategy {
 }
 
 /// The size of the largest plain number among the operands.
+#[inline(never)]
 pub(super) fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize {
-    (1..=count).filter_map(plain).max().unwrap_or(1)
+    operands(all_inputs(count)).filter_map(plain).max().unwrap_or(1)
 }
 
 /// Whether all operands in `copied` are plain numbers.
+#[inline(never)]
 pub(super) fn are_plain(copied: u8, plain: fn(usize) -> Option<usize>) -> bool {
     operands(copied).all(|k| plain(k).is_some())
 }
 
 /// The innermost loops along which the output is contiguous: the first one, how many of its steps to take so that at most
 /// `room` elements are taken in all, and how many these are. No loop is added to `enough` elements.
+#[inline(never)]
 fn adjacent_outputs(loops: &[Loop], room: usize, enough: usize) -> [usize; 3] {
     let (mut first, mut width, mut take) = (loops.len(), 1_usize, 0);
     while let Some(l) = loops[..first].last() {
@@ -558,9 +561,9 @@ impl SideBySide {
         let room = LARGEST_COPY / largest(count, plain) / lane.len;
         let [first, take, width] = adjacent_outputs(kept, room, WIDE);
         let kept = &kept[first..];
-        let own = bits(count, |k| kept.iter().any(|l| l.strides[k] != 0));
+        let own = bits(count, &|k| kept.iter().any(|l| l.strides[k] != 0));
         let moving = if has_loop(own) { own } else { all_inputs(count) };
-        let copied = bits(count, |k| has(moving, k) && !is_adjacent(kept, k));
+        let copied = bits(count, &|k| has(moving, k) && !is_adjacent(kept, k));
         (are_plain(copied, plain) && width >= 8).then_some(Self { copied, moving, first, take })
     }
 

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+use core::iter::from_fn;
 use core::ops::{Deref, DerefMut, Range};
 use smallvec::SmallVec;
 
@@ -98,14 +99,36 @@ pub(crate) const fn has(set: u8, k: usize) -> bool {
 
 /// The operands in a set of inputs.
 #[inline]
-pub(crate) fn operands(set: u8) -> impl Iterator<Item = usize> {
-    (1..OPERANDS).filter(move |&k| has(set, k))
+pub(crate) fn operands(mut set: u8) -> impl Iterator<Item = usize> {
+    // not a filter of all operands, whose loop would be unrolled
+    from_fn(move || {
+        let k = (set != 0).then(|| set.trailing_zeros() as usize + 1);
+        set &= set.wrapping_sub(1);
+        k
+    })
 }
 
 /// The set of the inputs for which `is` holds.
+pub(crate) fn bits(count: usize, is: &dyn Fn(usize) -> bool) -> u8 {
+    let mut bits = 0;
+    for k in operands(all_inputs(count)) {
+        bits |= u8::from(is(k)) << (k - 1);
+    }
+    bits
+}
+
+/// The inputs that move by one element along a loop; `None` unless the others stay.
 #[inline(always)]
-pub(crate) fn bits(count: usize, is: impl Fn(usize) -> bool) -> u8 {
-    (1..=count).fold(0, |bits, k| bits | u8::from(is(k)) << (k - 1))
+pub(crate) fn moving_inputs(row: &Loop, count: usize) -> Option<u8> {
+    let mut moving = 0;
+    for (k, &stride) in row.strides[1..=count].iter().enumerate() {
+        match stride {
+            0 => {}
+            1 => moving |= 1 << k,
+            _ => return None,
+        }
+    }
+    Some(moving)
 }
 
 /// Whether the output and the inputs whose bits are set move by one element along a loop, and the other inputs stay. Bit
@@ -184,7 +207,7 @@ pub(crate) fn lanes_together(outer: &[Loop], lane: &Loop, are_together: fn(usize
 }
 
 /// Whether operand `k` is contiguous along the loops.
-#[inline]
+#[inline(never)]
 pub(crate) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
     let mut width = 1;
     loops.iter().rev().all(|l| {
@@ -211,39 +234,48 @@ impl Loops {
         Self(SmallVec::new_const())
     }
 
+    // Not inline, as the next two: the room for a loop is large, and so is what it takes to find more.
+    #[inline(never)]
     pub(crate) fn push(&mut self, item: Loop) {
         self.0.push(item);
     }
 
+    #[inline(never)]
     fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
 
+    #[inline(never)]
+    pub(crate) fn extend(&mut self, loops: &[Loop]) {
+        self.0.extend_from_slice(loops);
+    }
+
     /// Replaces the list by these loops.
     pub(crate) fn clone_from_slice(&mut self, loops: &[Loop]) {
-        self.0.clear();
+        self.clear();
         self.extend(loops);
     }
 
-    pub(crate) fn extend(&mut self, loops: &[Loop]) {
-        self.0.extend_from_slice(loops);
+    fn clear(&mut self) {
+        self.0.clear();
     }
 }
 
 /// Loops for the methods of [`Nest`](super::nest::Nest). Each method here replaces the list by loops over all or some of
 /// the indices of `loops`.
 impl Loops {
-    /// The loops with the one at `place` split into two, the inner one with `take` steps.
+    /// The loops with the one at `place` split into two, the inner one with `take` steps. The last steps are left out if
+    /// `take` does not divide the length of the loop.
     ///
     /// # Panics
-    /// If `take` does not divide the length of the loop.
+    /// If the loop has fewer steps, or `take` is 0.
     pub(crate) fn group(&mut self, loops: &[Loop], place: usize, take: usize) {
-        let whole = loops[place];
-        assert!(take > 0 && whole.len.is_multiple_of(take), "groups of equal length");
-        self.clone_from_slice(&loops[..place]);
-        self.push(whole.every(take, whole.len / take));
-        self.push(Loop { len: take, ..whole });
-        self.extend(&loops[place + 1..]);
+        let whole = &loops[place];
+        assert!(take > 0 && take <= whole.len, "groups of the loop's steps");
+        self.clone_from_slice(&loops[..=place]);
+        self[place] = whole.every(take, whole.len / take);
+        self.extend(&loops[place..]);
+        self[place + 1].len = take;
     }
 
     /// The loops with only `len` steps at `place`: a caller moves its pointers by `from` steps.
@@ -259,7 +291,7 @@ impl Loops {
 
     /// The loops sorted by their class, 0 outermost and 2 innermost. Loops of one class keep their order.
     pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn Fn(usize, &Loop) -> u8) {
-        self.clone_from_slice(&[]);
+        self.clear();
         let mut ends = [0; 3];
         for (place, &l) in loops.iter().enumerate() {
             let class = usize::from(class(place, &l));
@@ -272,13 +304,15 @@ impl Loops {
     }
 
     /// The loops of [`Nest::gathered`](super::nest::Nest::gathered): the loops from `outer` on as one loop over adjacent
-    /// elements, inside the others. Copies of the inputs in `copied` are made [`along`](Self::along) the loops.
+    /// elements, inside at most one other. Copies of the inputs in `copied` are made along the loops, without the outer one
+    /// where an input stays.
     ///
     /// # Panics
-    /// If there are fewer inputs, or another operand neither is contiguous nor stays along the inner loops.
+    /// If there are fewer inputs or more outer loops, or another operand neither is contiguous nor stays along the inner loops.
     pub(crate) fn gather(&mut self, loops: &[Loop], outer: usize, count: usize, copied: u8) {
         assert!(copied >> count == 0, "inputs that there are");
         let (outer, row) = loops.split_at(outer);
+        assert!(outer.len() < 2, "one loop around a row");
         let mut all = Loop { len: steps(row), ..Loop::ONE };
         for k in 0..=count {
             let is_copied = k > 0 && has(copied, k);
@@ -287,22 +321,14 @@ impl Loops {
             all.strides[k] = (is_copied || !stays).into();
         }
         self.clone_from_slice(outer);
-        for k in operands(copied) {
-            let mut width = all.len.cast_signed();
-            for l in self.iter_mut().rev().filter(|l| l.strides[k] != 0) {
-                l.strides[k] = width;
-                width *= l.len.cast_signed();
+        for rows in &mut **self {
+            for k in operands(copied) {
+                if rows.strides[k] != 0 {
+                    rows.strides[k] = all.len.cast_signed();
+                }
             }
         }
         self.push(all);
-    }
-
-    /// The loops along which operand `k` is copied: the first `outer` ones without those along which it stays, and all
-    /// others.
-    pub(crate) fn along(&mut self, loops: &[Loop], outer: usize, k: usize) {
-        self.clone_from_slice(&[]);
-        loops[..outer].iter().filter(|l| l.strides[k] != 0).for_each(|&l| self.push(l));
-        self.extend(&loops[outer..]);
     }
 
     /// The loops of products: batches, rows, terms and columns. A batch loop is merged into the rows or the columns if it
@@ -336,7 +362,7 @@ impl Loops {
 
     /// The loops along which the output moves.
     pub(crate) fn written(&mut self, loops: &[Loop]) {
-        self.clone_from_slice(&[]);
+        self.clear();
         loops.iter().filter(|l| !l.is_reduced()).for_each(|&l| self.push(l));
     }
 }
@@ -372,7 +398,8 @@ pub(crate) enum Outside {
 }
 
 impl Outside {
-    #[inline]
+    // Not inline, but once instead of twice in the sort.
+    #[inline(never)]
     fn key(self, l: &Loop) -> (usize, usize) {
         let stride = |k: usize| l.strides[k].unsigned_abs();
         let only = |stride: usize| (stride, 0);
@@ -409,7 +436,7 @@ impl LoopPlan {
     /// Removes all axes, so that the plan can be made again.
     #[inline]
     pub(crate) fn clear(&mut self) {
-        self.loops.truncate(0);
+        self.loops.clear();
         (self.start, self.is_empty) = ([0; OPERANDS], false);
     }
 
@@ -439,7 +466,7 @@ impl LoopPlan {
     #[inline]
     pub(crate) fn make(&mut self, outside: Outside) {
         if self.is_empty {
-            return self.loops.truncate(0);
+            return self.loops.clear();
         }
         self.assert_countable();
         let loops = &mut *self.loops;
@@ -529,56 +556,65 @@ pub(crate) struct Walk<'a> {
     /// The offsets at the present index. Not pointers: the compiler would assume that a pointer loaded from here might
     /// point to local variables.
     by: Offsets,
-    outer: &'a [Loop],
-    /// The loop around the last one.
-    second: &'a Loop,
+    loops: &'a [Loop],
+    /// The last loop, once the walk has begun.
     last: &'a Loop,
-    /// The remaining runs of the last loop before an index of `outer` changes.
+    /// The remaining runs of the last loop before an index of the loops outside of the last two changes.
     runs: usize,
     /// The remaining steps of the last loop.
     remaining: usize,
-    /// The number of indices of `outer` that have begun.
+    /// The number of indices of these loops that have begun.
     turn: usize,
-    /// The number of indices of `outer`.
+    /// The number of their indices, once the walk has begun.
     turns: usize,
 }
 
 impl<'a> Walk<'a> {
     #[inline(always)]
     pub(crate) fn over(loops: &'a [Loop]) -> Self {
-        let (last, outer) = innermost(loops);
-        let (second, outer) = innermost(outer);
-        let turns = steps(outer);
-        Self { by: [0; OPERANDS], outer, second, last, runs: 0, remaining: 0, turn: 0, turns }
+        Self { by: [0; OPERANDS], loops, last: &Loop::ONE, runs: 0, remaining: 0, turn: 0, turns: 1 }
     }
 
     /// The offsets of the output and of `count` inputs at the next index.
     #[inline]
     pub(crate) fn next(&mut self, count: usize) -> Option<&Offsets> {
-        if self.remaining > 0 {
-            self.remaining -= 1;
-            for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + count) {
-                *by = by.wrapping_add(stride);
-            }
-            return Some(&self.by);
+        if self.remaining == 0 {
+            return self.next_run(count).then_some(&self.by);
         }
-        let back = self.last.len - 1;
+        self.remaining -= 1;
+        for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + count) {
+            *by = by.wrapping_add(stride);
+        }
+        Some(&self.by)
+    }
+
+    /// Moves to the first step of the next run. Returns whether there is one.
+    // Not inline: it need not be compiled for each closure.
+    #[inline(never)]
+    fn next_run(&mut self, count: usize) -> bool {
+        let (last, outer) = innermost(self.loops);
+        let (second, outer) = innermost(outer);
+        let back = last.len - 1;
         if self.runs > 0 {
             self.runs -= 1;
             for k in 0..=count {
-                let back = self.last.strides[k].wrapping_mul(back.cast_signed());
-                self.by[k] = self.by[k].wrapping_add(self.second.strides[k]).wrapping_sub(back);
+                let back = last.strides[k].wrapping_mul(back.cast_signed());
+                self.by[k] = self.by[k].wrapping_add(second.strides[k]).wrapping_sub(back);
             }
         } else {
             if self.turn == self.turns {
-                return None;
+                return false;
             }
-            self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
+            if self.turn == 0 {
+                (self.last, self.turns) = (last, steps(outer));
+            } else {
+                self.by = offsets(outer, self.turn);
+            }
             self.turn += 1;
-            self.runs = self.second.len - 1;
+            self.runs = second.len - 1;
         }
         self.remaining = back;
-        Some(&self.by)
+        true
     }
 }
 

@@ -3,13 +3,14 @@
 //! # Invariant
 //! Bytes are read as elements only after elements were written there.
 
-use super::loops::{Loop, OPERANDS, steps};
+use super::loops::{Loop, OPERANDS, operands, steps};
 use super::order::{IsInside, ordered};
 use super::simd::transposed;
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit, needs_drop, transmute};
+use core::ptr::null;
 use core::slice;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -198,7 +199,7 @@ pub(crate) struct Buffers {
 struct Copier {
     size: usize,
     /// [`copy_grid`]
-    grid: unsafe fn(*const (), [Side; 2], *mut ()),
+    grid: unsafe fn(*const (), &[Side; 2], *mut ()),
 }
 
 /// One side of a grid of elements to copy: its length, and how far the elements are apart along it, where they are and
@@ -265,7 +266,7 @@ impl Copier {
         let rows = Side { len: rows.len, from: rows.strides[k], to: row.len.cast_signed() };
         let columns = Side { len: row.len, from: row.strides[k], to: 1 };
         // SAFETY: The caller promises the elements and the room.
-        unsafe { (self.grid)(from, [rows, columns], to) };
+        unsafe { (self.grid)(from, &[rows, columns], to) };
     }
 }
 
@@ -277,32 +278,41 @@ impl Buffers {
         for (k, copier) in copiers.iter_mut().enumerate() {
             *copier = plain_size(k).map(Copier::of);
         }
-        Self { room: MaybeUninit::uninit(), copied: [core::ptr::null(); OPERANDS], copiers }
+        Self { room: MaybeUninit::uninit(), copied: [null(); OPERANDS], copiers }
     }
 
-    /// Whether the last copy of operand `k` was made from here.
-    #[inline(always)]
-    pub(crate) fn holds(&self, k: usize, from: *const ()) -> bool {
-        self.copied[k] == from
-    }
-
-    /// Copies the elements of operand `k` along these loops.
+    /// Copies the elements of the operands in `set` along the loops, but for the first of the `outer` ones where an operand
+    /// stays. A copy is kept if the last one was made from the same place. These pointers then lead to the copies.
+    ///
+    /// # Panics
+    /// If an operand has elements that are not plain numbers or do not fit.
     ///
     /// # Safety
-    /// `from`, moved along the loops by the operand's strides, points to elements that are borrowed while the buffers are
-    /// in use. They have the types that the buffers were made for. The loops are the same in every call for `k`.
-    pub(crate) unsafe fn copy(&mut self, k: usize, from: *const (), loops: &[Loop]) {
-        let copier = self.copiers[k].filter(|copier| steps(loops) <= LARGEST_COPY / copier.size);
-        let copier = copier.expect("plain numbers, of a block that fits");
-        self.copied[k] = from;
-        let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1);
-        // SAFETY: The caller promises the elements. The buffer has room for them, checked above, and is aligned for them.
-        unsafe { copier.copy_block(from, k, loops, room.cast()) };
-    }
-
-    /// The address of operand `k`'s copies.
-    pub(crate) fn pointer(&self, k: usize) -> *const () {
-        self.room.as_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1).cast()
+    /// The pointer of each operand, moved along the loops by its strides, points to elements that are borrowed while the
+    /// buffers are in use. They have the types that the buffers were made for. All arguments but the pointers are the same
+    /// in every call.
+    // Not inline: it need not be compiled for each closure.
+    #[inline(never)]
+    pub(crate) unsafe fn copy(
+        &mut self,
+        set: u8,
+        at: &mut [*const (); OPERANDS],
+        loops: &[Loop],
+        outer: usize,
+    ) {
+        for k in operands(set) {
+            let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1).cast();
+            if self.copied[k] != at[k] {
+                let along = &loops[usize::from(outer > 0 && loops[0].strides[k] == 0)..];
+                let copier = self.copiers[k].filter(|it| steps(along) <= LARGEST_COPY / it.size);
+                let copier = copier.expect("plain numbers, of a block that fits");
+                // SAFETY: The caller promises the elements. The buffer has
+                // room for them, checked above, and is aligned for them.
+                unsafe { copier.copy_block(at[k], k, along, room) };
+                self.copied[k] = at[k];
+            }
+            at[k] = room;
+        }
     }
 }
 
@@ -316,24 +326,25 @@ pub(super) const TILE: usize = 4;
 ///
 /// # Safety
 /// There are valid elements in `from`, and there is room for them in `to`.
-unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), [rows, columns]: [Side; 2], to: *mut ()) {
+unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), sides: &[Side; 2], to: *mut ()) {
+    let [rows, columns] = sides;
     let (from, to) = (from.cast::<B>(), to.cast::<B>());
     // SAFETY: The caller promises the elements and the room.
     unsafe {
         if rows.from == 1 && !matches!(columns.from, 0 | 1) {
             if rows.len >= N && columns.len >= N {
-                return copy_tiles::<B, N>(from, [rows, columns], to);
+                return copy_tiles::<B, N>(from, sides, to);
             }
         } else if const { matches!(size_of::<B>(), 4 | 8) } && rows.to == columns.len.cast_signed() {
             match columns.len {
-                2 => return copy_rows::<B, 2>(from, rows, columns.from, to),
-                3 => return copy_rows::<B, 3>(from, rows, columns.from, to),
-                4 => return copy_rows::<B, 4>(from, rows, columns.from, to),
-                8 => return copy_rows::<B, 8>(from, rows, columns.from, to),
+                2 => return copy_rows::<B, 2>(from, *rows, columns.from, to),
+                3 => return copy_rows::<B, 3>(from, *rows, columns.from, to),
+                4 => return copy_rows::<B, 4>(from, *rows, columns.from, to),
+                8 => return copy_rows::<B, 8>(from, *rows, columns.from, to),
                 _ => {}
             }
         }
-        copy_lines(from, [rows, columns], to);
+        copy_lines(from, sides, to);
     }
 }
 
@@ -341,7 +352,9 @@ unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), [rows, columns]: [
 ///
 /// # Safety
 /// As [`copy_grid`].
-unsafe fn copy_lines<B: Copy>(from: *const B, [rows, columns]: [Side; 2], to: *mut B) {
+// Not inline: `copy_tiles` calls it for each side.
+#[inline(never)]
+unsafe fn copy_lines<B: Copy>(from: *const B, [rows, columns]: &[Side; 2], to: *mut B) {
     let are_columns = columns.len < 8 && columns.len < rows.len;
     let [lines, line] = if are_columns { [columns, rows] } else { [rows, columns] };
     for i in 0..lines.len.cast_signed() {
@@ -395,7 +408,9 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: Side, step: i
 ///
 /// # Safety
 /// As [`copy_grid`]. There are at least `N` rows and columns.
-unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: [Side; 2], to: *mut B) {
+// Not inline, so that `copy_grid` saves no registers.
+#[inline(never)]
+unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: &[Side; 2], to: *mut B) {
     let [read, written] = [lines_at_once::<B>(columns.from), lines_at_once::<B>(rows.to)];
     let is_down = read < written || columns.len <= LINES;
     let (outer, inner, at_once) = if is_down { (columns, rows, written) } else { (rows, columns, read) };
@@ -429,19 +444,19 @@ unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: [
         first = last;
     }
     // the last large tiles overlap others, and copy the same
-    let rest = |side: Side| Side { len: if const { N > TILE } { N } else { side.len % N }, ..side };
+    let rest = |side: &Side| Side { len: if const { N > TILE } { N } else { side.len % N }, ..*side };
     let copy_rest = if const { N > TILE } { copy_tiles::<B, N> } else { copy_lines::<B> };
     // SAFETY: The caller promises the elements and the room.
     unsafe {
         if !columns.len.is_multiple_of(N) {
-            let (rest, whole) = (rest(columns), Side { len: rows.len / N * N, ..rows });
+            let (rest, whole) = (rest(columns), Side { len: rows.len / N * N, ..*rows });
             let left = (columns.len - rest.len).cast_signed();
-            copy_rest(from.offset(left * columns.from), [whole, rest], to.offset(left));
+            copy_rest(from.offset(left * columns.from), &[whole, rest], to.offset(left));
         }
         if !rows.len.is_multiple_of(N) {
             let rest = rest(rows);
             let top = (rows.len - rest.len).cast_signed();
-            copy_rest(from.offset(top), [rest, columns], to.offset(top * rows.to));
+            copy_rest(from.offset(top), &[rest, *columns], to.offset(top * rows.to));
         }
     }
 }
@@ -468,7 +483,7 @@ pub(super) unsafe fn copy_across<A>(from: *const A, [rows, row]: [&Loop; 2], to:
     let rows = Side { len: rows.len, from: 1, to: rows.strides[0] };
     let columns = Side { len: row.len, from: row.strides[1], to: 1 };
     // SAFETY: The caller promises the elements and the room. Numbers of a size have the same layout.
-    unsafe { (copier.grid)(from.cast(), [rows, columns], to.cast()) };
+    unsafe { (copier.grid)(from.cast(), &[rows, columns], to.cast()) };
 }
 
 /// Memory that can be written, but not read. It may have an element already, which is then forgotten: one compiled pass
@@ -672,13 +687,13 @@ mod tests {
         row.strides[1] = 1;
         let mut buffers = Buffers::new(<(u32,)>::plain_size);
         let mut copy = |from: usize| {
-            let from = a[from..from + 2].as_ptr().cast();
-            if !buffers.holds(1, from) {
-                // SAFETY: The array has two elements from `from` on.
-                unsafe { buffers.copy(1, from, &[row]) };
-            }
-            // SAFETY: Two elements were copied.
-            let copied = unsafe { buffers.pointer(1).cast::<[u32; 2]>().read() };
+            let mut at = [null(); OPERANDS];
+            at[1] = a[from..from + 2].as_ptr().cast();
+            // SAFETY: The array has two elements from `from` on, which are copied.
+            let copied = unsafe {
+                buffers.copy(1, &mut at, &[row], 0);
+                at[1].cast::<[u32; 2]>().read()
+            };
             // so that a new copy differs from one that was kept
             buffers.room = MaybeUninit::zeroed();
             copied

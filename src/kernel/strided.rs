@@ -46,6 +46,21 @@ impl<'a> StridedAxes<'a> {
     }
 }
 
+/// The sizes and the strides of all inputs.
+pub(super) type AllAxes<'i, 'a> = (&'i [&'a [usize]], &'i [&'a [isize]]);
+
+/// The axes of operand `k`.
+#[inline(always)]
+fn operand<'a>(out: &StridedAxes<'a>, inputs: AllAxes<'_, 'a>, k: usize) -> StridedAxes<'a> {
+    if k == 0 { *out } else { StridedAxes { sizes: inputs.0[k - 1], strides: inputs.1[k - 1] } }
+}
+
+#[inline(always)]
+fn assert_aligned(shape: &[usize], out: &StridedAxes<'_>, inputs: AllAxes<'_, '_>) {
+    let have_few = out.sizes.len() <= shape.len() && inputs.0.iter().all(|own| own.len() <= shape.len());
+    assert!(have_few, "no operand has more axes than the shape");
+}
+
 /// Plans the loops over `shape`. All operands, the output first, are aligned at its right.
 ///
 /// # Panics
@@ -53,41 +68,40 @@ impl<'a> StridedAxes<'a> {
 pub(super) fn plan_aligned(
     plan: &mut LoopPlan,
     shape: &[usize],
-    sizes: &[&[usize]],
-    strides: &[&[isize]],
+    out: &StridedAxes<'_>,
+    inputs: AllAxes<'_, '_>,
     outside: Outside,
 ) {
-    assert!(sizes.iter().all(|own| own.len() <= shape.len()), "no operand has more axes than the shape");
+    assert_aligned(shape, out, inputs);
     plan.clear();
     for (axis, &len) in shape.iter().enumerate() {
-        let from_end = shape.len() - 1 - axis;
         let mut l = Loop { len, ..Loop::ONE };
-        for (stride, (&sizes, &strides)) in l.strides.iter_mut().zip(sizes.iter().zip(strides)) {
-            *stride = StridedAxes { sizes, strides }.stride(from_end, len);
+        for k in 0..=inputs.0.len() {
+            l.strides[k] = operand(out, inputs, k).stride(shape.len() - 1 - axis, len);
         }
         plan.add(l);
     }
     plan.make(outside);
 }
 
-/// The loops of [`plan_aligned`] without a plan, for `operand(k)` of the `count` operands. `None` unless the shape has at
-/// most two axes, and from 1 to [`UNPLANNED`] indices: for these, a plan takes longer than it saves.
+/// The loops of [`plan_aligned`] without a plan. `None` unless the shape has at most two axes, and from 1 to [`UNPLANNED`]
+/// indices: for these, a plan takes longer than it saves.
 ///
 /// # Panics
 /// If an operand does not stretch to the shape.
 #[inline(always)]
-pub(super) fn small_aligned<'a, 'o>(
+pub(super) fn small_aligned<'a>(
     room: &'a mut [Loop; 2],
     shape: &[usize],
-    count: usize,
-    operand: impl Fn(usize) -> StridedAxes<'o>,
+    out: &StridedAxes<'_>,
+    inputs: AllAxes<'_, '_>,
 ) -> Option<&'a [Loop]> {
     if !is_small(shape) {
         return None;
     }
-    for k in 0..count {
-        let own = operand(k);
-        assert!(own.sizes.len() <= shape.len(), "no operand has more axes than the shape");
+    assert_aligned(shape, out, inputs);
+    for k in 0..=inputs.0.len() {
+        let own = operand(out, inputs, k);
         for (from_end, &size) in shape.iter().rev().enumerate() {
             let l = &mut room[1 - from_end];
             (l.len, l.strides[k]) = (size, own.stride(from_end, size));
@@ -250,7 +264,7 @@ mod tests {
     fn small_loops_suit_the_output() {
         let loops = |shape: &[usize], out, a: StridedAxes<'_>| {
             let mut room = [Loop::ONE; 2];
-            shown(small_aligned(&mut room, shape, 2, |k| if k == 0 { out } else { a }))
+            shown(small_aligned(&mut room, shape, &out, (&[a.sizes], &[a.strides])))
         };
         let (row, column) = (axes(&[5], &[1]), axes(&[4, 1], &[1, 1]));
         let two = |loops: [(usize, [isize; 2]); 2]| Some(loops.to_vec());
@@ -325,7 +339,7 @@ mod tests {
     fn a_plan_may_be_made_again() {
         let (mut plan, c) = (LoopPlan::new(), axes(&[4, 5], &[5, 1]));
         for _ in 0..2 {
-            plan_aligned(&mut plan, &[4, 5], &[c.sizes], &[c.strides], Outside::Written);
+            plan_aligned(&mut plan, &[4, 5], &c, (&[], &[]), Outside::Written);
             assert_eq!(plan.loops[..].iter().map(|l| (l.len, l.strides[0])).collect::<Vec<_>>(), [(20, 1)]);
             plan_summed(&mut plan, &axes(&[5], &[1]), &c, &|axis| axis == 0);
             assert_eq!(shown(Some(&plan.loops)), Some(vec![(4, [0, 5]), (5, [1, 1])]));
@@ -336,7 +350,7 @@ mod tests {
     fn only_few_indices_are_small() {
         let is_small = |shape: &[usize]| {
             let mut room = [Loop::ONE; 2];
-            small_aligned(&mut room, shape, 0, |_| axes(&[], &[])).is_some()
+            small_aligned(&mut room, shape, &axes(&[], &[]), (&[], &[])).is_some()
         };
         for shape in [&[][..], &[1], &[UNPLANNED], &[1, UNPLANNED], &[16, UNPLANNED / 16]] {
             assert!(is_small(shape), "{shape:?}");

@@ -16,7 +16,7 @@ use super::combine::Operation;
 use super::lane::halve;
 use super::loops::{
     Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, evenly_spaced, has,
-    inputs_move_as, is_adjacent, lanes_together, moves_as, operands, plan_parts,
+    inputs_move_as, is_adjacent, lanes_together, moves_as, plan_parts,
 };
 use super::memory::{Buffers, WriteOnly, array, copy_across, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
@@ -26,6 +26,7 @@ use super::strided::{
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
+use core::ptr::null;
 use core::slice;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, ShapeBuilder};
 
@@ -113,9 +114,11 @@ pub unsafe trait Elements {
     /// The size of the elements of operand `k` if they are plain numbers. The first input is operand 1.
     fn plain_size(k: usize) -> Option<usize>;
 
-    fn pointer(at: Self::Pointers, k: usize) -> *const ();
+    /// The pointer into operand `k` at place `k`, and null at the others.
+    fn erased(at: Self::Pointers) -> [*const (); OPERANDS];
 
-    fn with_pointer(at: Self::Pointers, k: usize, pointer: *const ()) -> Self::Pointers;
+    /// The pointers from their [`erased`](Self::erased) form.
+    fn from_erased(at: &[*const (); OPERANDS]) -> Self::Pointers;
 }
 
 /// An operation on an element of the output and the inputs' elements at its index.
@@ -156,7 +159,7 @@ const fn is_copied<T>() -> bool {
 
 macro_rules! elements {
     ($count:literal: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
-        #[allow(unused_variables, unused_unsafe, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no input")]
+        #[allow(unused_variables, unused_mut, unused_unsafe, clippy::unused_unit, clippy::manual_range_patterns, reason = "there may be no input")]
         // SAFETY: Each method treats every element of the tuple alike.
         unsafe impl<$($A),*> Elements for ($($A,)*) {
             type Pointers = ($(*const $A,)*);
@@ -323,20 +326,15 @@ macro_rules! elements {
             }
 
             #[inline(always)]
-            fn pointer(($($a,)*): Self::Pointers, k: usize) -> *const () {
-                match k {
-                    $($k => $a.cast(),)*
-                    _ => core::ptr::null(),
-                }
+            fn erased(($($a,)*): Self::Pointers) -> [*const (); OPERANDS] {
+                let mut at = [null(); OPERANDS];
+                $(at[$k] = $a.cast();)*
+                at
             }
 
             #[inline(always)]
-            fn with_pointer(($(mut $a,)*): Self::Pointers, k: usize, pointer: *const ()) -> Self::Pointers {
-                match k {
-                    $($k => $a = pointer.cast(),)*
-                    _ => {}
-                }
-                ($($a,)*)
+            fn from_erased(at: &[*const (); OPERANDS]) -> Self::Pointers {
+                ($(at[$k].cast(),)*)
             }
         }
     };
@@ -431,10 +429,10 @@ impl<'a, A> Input<'a, A> {
 /// Arrays that are read together.
 pub struct Inputs<'a, E: Elements> {
     at: E::Pointers,
-    /// The sizes of operand `k` at place `k`. The output, operand 0, is not known yet.
-    sizes: [&'a [usize]; OPERANDS],
-    /// The strides of operand `k` at place `k`.
-    strides: [&'a [isize]; OPERANDS],
+    /// The sizes of each array: those of operand `k` at place `k - 1`, because the output, operand 0, is not known yet.
+    sizes: [&'a [usize]; OPERANDS - 1],
+    /// The strides of each array.
+    strides: [&'a [isize]; OPERANDS - 1],
     arrays: PhantomData<&'a E>,
 }
 
@@ -443,9 +441,9 @@ macro_rules! inputs {
         impl<'a, $($A, $D: Dimension),+> From<($(&'a ArrayRef<$A, $D>,)+)> for Inputs<'a, ($($A,)+)> {
             #[inline(always)]
             fn from(($($a,)+): ($(&'a ArrayRef<$A, $D>,)+)) -> Self {
-                let (mut sizes, mut strides): ([&[usize]; OPERANDS], [&[isize]; OPERANDS]) =
-                    ([&[]; OPERANDS], [&[]; OPERANDS]);
-                $((sizes[$k], strides[$k]) = ($a.shape(), $a.strides());)+
+                let (mut sizes, mut strides): ([&[usize]; OPERANDS - 1], [&[isize]; OPERANDS - 1]) =
+                    ([&[]; OPERANDS - 1], [&[]; OPERANDS - 1]);
+                $((sizes[$k - 1], strides[$k - 1]) = ($a.shape(), $a.strides());)+
                 Self { at: ($($a.as_ptr(),)+), sizes, strides, arrays: PhantomData }
             }
         }
@@ -459,30 +457,35 @@ inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5);
 inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5, F DF f 6);
 
 impl Inputs<'_, ()> {
-    const NONE: Self = Self { at: (), sizes: [&[]; OPERANDS], strides: [&[]; OPERANDS], arrays: PhantomData };
+    const NONE: Self =
+        Self { at: (), sizes: [&[]; OPERANDS - 1], strides: [&[]; OPERANDS - 1], arrays: PhantomData };
 }
 
 impl<'a, E: Elements> Inputs<'a, E> {
     /// The axes of operand `k`.
     #[inline(always)]
     pub(crate) fn axes(&self, k: usize) -> StridedAxes<'a> {
-        StridedAxes { sizes: self.sizes[k], strides: self.strides[k] }
+        StridedAxes { sizes: self.sizes[k - 1], strides: self.strides[k - 1] }
     }
 
     /// The shapes of the arrays.
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
-        &self.sizes[1..=E::COUNT]
+        &self.sizes[..E::COUNT]
+    }
+
+    #[inline(always)]
+    fn sizes_and_strides(&self) -> (&[&'a [usize]], &[&'a [isize]]) {
+        (&self.sizes[..E::COUNT], &self.strides[..E::COUNT])
     }
 
     /// Plans the loops of [`Nest::batches`].
     fn plan_batches(&mut self, plan: &mut LoopPlan, out: StridedAxes<'a>, bases: &[usize]) {
-        (self.sizes[0], self.strides[0]) = (out.sizes, out.strides);
-        for (sizes, base) in self.sizes.iter_mut().zip(bases) {
+        for (sizes, base) in self.sizes.iter_mut().zip(&bases[1..]) {
             *sizes = &sizes[..sizes.len() - base];
         }
-        let count = ..=E::COUNT;
-        plan_aligned(plan, self.sizes[0], &self.sizes[count], &self.strides[count], Outside::Written);
+        let out = StridedAxes { sizes: &out.sizes[..out.sizes.len() - bases[0]], ..out };
+        plan_aligned(plan, out.sizes, &out, self.sizes_and_strides(), Outside::Written);
     }
 
     /// Whether axis `former` of a shape goes inside axis `latter`: all arrays that move along both have the smaller stride
@@ -538,11 +541,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         inputs: &Inputs<'a, E>,
         outside: Outside,
     ) -> Option<Self> {
-        let (mut sizes, mut strides) = (inputs.sizes, inputs.strides);
         let (pointer, axes) = out.into_parts();
-        (sizes[0], strides[0]) = (axes.sizes, axes.strides);
-        let shape = shape.unwrap_or(sizes[0]);
-        plan_aligned(plan, shape, &sizes[..=E::COUNT], &strides[..=E::COUNT], outside);
+        plan_aligned(plan, shape.unwrap_or(axes.sizes), &axes, inputs.sizes_and_strides(), outside);
         Self::planned(plan, pointer, inputs.at)
     }
 
@@ -557,8 +557,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         out: &'a mut Output<'_, T>,
         inputs: &Inputs<'a, E>,
     ) -> Option<Self> {
-        let operand = |k| if k == 0 { out.axes } else { inputs.axes(k) };
-        let loops = small_aligned(room, shape.unwrap_or(out.axes.sizes), 1 + E::COUNT, operand)?;
+        let shape = shape.unwrap_or(out.axes.sizes);
+        let loops = small_aligned(room, shape, &out.axes, inputs.sizes_and_strides())?;
         Some(Self { loops, out: out.at, read: inputs.at, arrays: PhantomData })
     }
 
@@ -708,6 +708,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         'a: 'b,
     {
+        assert!(self.loops[place].len.is_multiple_of(take), "groups of equal length");
         room.group(self.loops, place, take);
         Nest { loops: room, ..self }
     }
@@ -721,11 +722,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             return then(self);
         }
         let (rest, mut room) = (len % take, Loops::new());
-        if rest == 0 {
-            return then(self.grouped(place, take, &mut room));
+        room.group(self.loops, place, take);
+        then(Nest { loops: &room, ..self });
+        if rest > 0 {
+            then(self.part_of(place, len - rest, rest, &mut room));
         }
-        then(self.part_of(place, 0, len - rest, &mut room).grouped(place, take, &mut Loops::new()));
-        then(self.part_of(place, len - rest, rest, &mut room));
     }
 
     /// Calls `visit` at every index of up to two loops, row by row, from item `from` of each row on. Along a row, the
@@ -949,26 +950,16 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         visit: &mut dyn FnMut(Nest<'_, T, E>),
     ) {
         let loops = &self.loops[self.loops.len() - outer - inner..];
-        let (mut rows, mut along) = (Loops::new(), Loops::new());
+        let mut rows = Loops::new();
         rows.gather(loops, outer, E::COUNT, copied);
         // not moved: it is large
         let mut buffers = Buffers::new(E::plain_size);
         let mut blocks = self.walk(loops.len());
         while let Some(block) = blocks.next() {
-            for k in operands(copied) {
-                let from = E::pointer(block.read, k);
-                if !buffers.holds(k, from) {
-                    along.along(loops, outer, k);
-                    // SAFETY: By the invariant, the operand's elements at the indices of the loops are borrowed. `along` is
-                    // the same for every block, and the operand stays along the loops that it leaves out.
-                    unsafe { buffers.copy(k, from, &along) };
-                }
-            }
-            let mut read = block.read;
-            for k in operands(copied) {
-                read = E::with_pointer(read, k, buffers.pointer(k));
-            }
-            visit(Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
+            let mut at = E::erased(block.read);
+            // SAFETY: By the invariant, the operands' elements at the indices of the loops are borrowed.
+            unsafe { buffers.copy(copied, &mut at, loops, outer) };
+            visit(Nest { loops: &rows, out: block.out, read: E::from_erased(&at), arrays: PhantomData });
         }
     }
 }
@@ -1350,7 +1341,7 @@ impl<T, const DENSE: bool> Clone for Block<'_, T, DENSE> {
 
 impl<T, const DENSE: bool> Copy for Block<'_, T, DENSE> {}
 
-impl<'a, T> Block<'a, T> {
+impl<T> Block<'_, T> {
     /// The block with rows and columns exchanged.
     #[inline(always)]
     pub(crate) fn transposed(self) -> Self {
