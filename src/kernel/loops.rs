@@ -5,9 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+use alloc::vec::Vec;
 use core::iter::from_fn;
 use core::ops::{Deref, DerefMut, Range};
-use smallvec::SmallVec;
 
 /// The most operands of one nest: the output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
@@ -34,6 +34,8 @@ pub(crate) struct Loop {
 impl Loop {
     /// A loop that does not move.
     pub(crate) const ONE: Self = Self { len: 1, strides: [0; OPERANDS] };
+    /// Fills room for loops: only zeros, which are written by one call.
+    const NONE: Self = Self { len: 0, strides: [0; OPERANDS] };
 
     /// A loop along which the first operands move by these strides, and the others stay.
     #[cfg(test)]
@@ -226,38 +228,66 @@ pub(crate) fn steps(loops: &[Loop]) -> usize {
 
 /// A short list of loops that stays on the stack up to [`INLINE`] items.
 #[derive(Clone, Debug)]
-pub(crate) struct Loops(SmallVec<[Loop; INLINE]>);
+pub(crate) struct Loops {
+    inline: [Loop; INLINE],
+    len: usize,
+    spilled: Vec<Loop>,
+}
 
 impl Loops {
     #[inline(always)]
     pub(crate) const fn new() -> Self {
-        Self(SmallVec::new_const())
+        Self { inline: [Loop::NONE; INLINE], len: 0, spilled: Vec::new() }
     }
 
-    // Not inline, as the next two: the room for a loop is large, and so is what it takes to find more.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn push(&mut self, item: Loop) {
-        self.0.push(item);
+        if self.len >= INLINE {
+            return self.spill(item);
+        }
+        self.inline[self.len] = item;
+        self.len += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn spill(&mut self, item: Loop) {
+        if self.len == INLINE {
+            self.spilled.extend_from_slice(&self.inline);
+        }
+        self.spilled.push(item);
+        self.len += 1;
     }
 
     #[inline(never)]
     fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        if self.len > INLINE && len <= INLINE {
+            self.inline[..len].copy_from_slice(&self.spilled[..len]);
+            self.spilled.clear();
+        }
+        self.spilled.truncate(len);
+        self.len = len;
     }
+}
 
-    #[inline(never)]
-    pub(crate) fn extend(&mut self, loops: &[Loop]) {
-        self.0.extend_from_slice(loops);
-    }
-
+impl Loops {
     /// Replaces the list by these loops.
     pub(crate) fn clone_from_slice(&mut self, loops: &[Loop]) {
         self.clear();
         self.extend(loops);
     }
 
+    #[inline(never)]
+    pub(crate) fn extend(&mut self, loops: &[Loop]) {
+        for &l in loops {
+            self.push(l);
+        }
+    }
+
+    #[inline]
     fn clear(&mut self) {
-        self.0.clear();
+        self.spilled.clear();
+        self.len = 0;
     }
 }
 
@@ -372,14 +402,14 @@ impl Deref for Loops {
 
     #[inline]
     fn deref(&self) -> &[Loop] {
-        &self.0
+        if self.len <= INLINE { &self.inline[..self.len] } else { &self.spilled }
     }
 }
 
 impl DerefMut for Loops {
     #[inline]
     fn deref_mut(&mut self) -> &mut [Loop] {
-        &mut self.0
+        if self.len <= INLINE { &mut self.inline[..self.len] } else { &mut self.spilled }
     }
 }
 
