@@ -282,7 +282,7 @@ impl Buffers {
     }
 
     /// Copies the elements of the operands in `set` along the loops, but for the first of the `outer` ones where an operand
-    /// stays. A copy is kept if the last one was made from the same place. These pointers then lead to the copies.
+    /// stays. A copy is kept if the last one was made from the same place.
     ///
     /// # Panics
     /// If an operand has elements that are not plain numbers or do not fit.
@@ -293,26 +293,25 @@ impl Buffers {
     /// in every call.
     // Not inline: it need not be compiled for each closure.
     #[inline(never)]
-    pub(crate) unsafe fn copy(
-        &mut self,
-        set: u8,
-        at: &mut [*const (); OPERANDS],
-        loops: &[Loop],
-        outer: usize,
-    ) {
+    pub(crate) unsafe fn copy(&mut self, set: u8, at: &[*const (); OPERANDS], loops: &[Loop], outer: usize) {
+        let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>();
         for k in operands(set) {
-            let room = self.room.as_mut_ptr().cast::<[u8; LARGEST_COPY]>().wrapping_add(k - 1).cast();
             if self.copied[k] != at[k] {
                 let along = &loops[usize::from(outer > 0 && loops[0].strides[k] == 0)..];
                 let copier = self.copiers[k].filter(|it| steps(along) <= LARGEST_COPY / it.size);
                 let copier = copier.expect("plain numbers, of a block that fits");
                 // SAFETY: The caller promises the elements. The buffer has
                 // room for them, checked above, and is aligned for them.
-                unsafe { copier.copy_block(at[k], k, along, room) };
+                unsafe { copier.copy_block(at[k], k, along, room.wrapping_add(k - 1).cast()) };
                 self.copied[k] = at[k];
             }
-            at[k] = room;
         }
+    }
+
+    /// The copies of operand `k` at place `k - 1`.
+    #[inline(always)]
+    pub(crate) fn copies(&self) -> *const [u8; LARGEST_COPY] {
+        self.room.as_ptr().cast()
     }
 }
 
@@ -691,8 +690,8 @@ mod tests {
             at[1] = a[from..from + 2].as_ptr().cast();
             // SAFETY: The array has two elements from `from` on, which are copied.
             let copied = unsafe {
-                buffers.copy(1, &mut at, &[row], 0);
-                at[1].cast::<[u32; 2]>().read()
+                buffers.copy(1, &at, &[row], 0);
+                buffers.copies().cast::<[u32; 2]>().read()
             };
             // so that a new copy differs from one that was kept
             buffers.room = MaybeUninit::zeroed();

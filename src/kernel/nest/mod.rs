@@ -18,7 +18,7 @@ use super::loops::{
     Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, evenly_spaced, has,
     inputs_move_as, is_adjacent, lanes_together, moves_as, plan_parts,
 };
-use super::memory::{Buffers, WriteOnly, array, copy_across, plain_size};
+use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, plain_size};
 use super::simd::{OPTIMISED, end_of_reads};
 use super::strided::{
     StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
@@ -117,8 +117,9 @@ pub unsafe trait Elements {
     /// The pointer into operand `k` at place `k`, and null at the others.
     fn erased(at: Self::Pointers) -> [*const (); OPERANDS];
 
-    /// The pointers from their [`erased`](Self::erased) form.
-    fn from_erased(at: &[*const (); OPERANDS]) -> Self::Pointers;
+    /// The pointers, those of the operands in `copied` to their copies: that of operand `k` at place `k - 1`. Not from their [`erased`](Self::erased) form: that is
+    /// in memory, from which the loops over a short row would wait for them.
+    fn to_copies(at: Self::Pointers, copied: u8, copies: *const [u8; LARGEST_COPY]) -> Self::Pointers;
 }
 
 /// An operation on an element of the output and the inputs' elements at its index.
@@ -333,8 +334,12 @@ macro_rules! elements {
             }
 
             #[inline(always)]
-            fn from_erased(at: &[*const (); OPERANDS]) -> Self::Pointers {
-                ($(at[$k].cast(),)*)
+            fn to_copies(
+                ($($a,)*): Self::Pointers,
+                copied: u8,
+                copies: *const [u8; LARGEST_COPY],
+            ) -> Self::Pointers {
+                ($(if has(copied, $k) { copies.wrapping_add($k - 1).cast() } else { $a },)*)
             }
         }
     };
@@ -956,10 +961,10 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         let mut buffers = Buffers::new(E::plain_size);
         let mut blocks = self.walk(loops.len());
         while let Some(block) = blocks.next() {
-            let mut at = E::erased(block.read);
             // SAFETY: By the invariant, the operands' elements at the indices of the loops are borrowed.
-            unsafe { buffers.copy(copied, &mut at, loops, outer) };
-            visit(Nest { loops: &rows, out: block.out, read: E::from_erased(&at), arrays: PhantomData });
+            unsafe { buffers.copy(copied, &E::erased(block.read), loops, outer) };
+            let read = E::to_copies(block.read, copied, buffers.copies());
+            visit(Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
         }
     }
 }
