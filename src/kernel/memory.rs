@@ -691,7 +691,7 @@ mod tests {
             // SAFETY: The array has two elements from `from` on, which are copied.
             let copied = unsafe {
                 buffers.copy(1, &at, &[row], 0);
-                buffers.copies().cast::<[u32; 2]>().read()
+                buffers.copies().cast::<()>().cast::<[u32; 2]>().read()
             };
             // so that a new copy differs from one that was kept
             buffers.room = MaybeUninit::zeroed();

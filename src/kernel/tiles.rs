@@ -185,6 +185,9 @@ pub(super) fn packed(mut loops: Loops) -> Loops {
     loops
 }
 
+/// Adds the rows of a nest, which are those of one tile, to the front of a slice.
+pub(super) type AddTile<'f, T, E> = dyn FnMut(Nest<'_, (), E>, &mut [T]) + 'f;
+
 /// For each index of the first `outer` loops, adds rows by `add` to the front of `room`, reduces the reduced loops of `tile`
 /// there, and stores the sums.
 pub(super) fn each_tile<U, T: Clone, E: Elements>(
@@ -194,7 +197,7 @@ pub(super) fn each_tile<U, T: Clone, E: Elements>(
     tile: &[Loop],
     room: &mut [T],
     store: impl Fn(&mut U, T),
-    add: &mut dyn FnMut(Nest<'_, (), E>, &mut [T]),
+    add: &mut AddTile<'_, T, E>,
 ) {
     let (inner, mut written) = (nest.loops().len() - outer, Loops::new());
     let mut tiles = nest.walk(inner);
