@@ -53,7 +53,7 @@ pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension>(
     Ok(())
 }
 
-/// [`sum_to_new`], or a copy if nothing is summed.
+/// [`reduce_to_new`], or a copy if nothing is summed.
 ///
 /// In other layouts than the standard one, elements that own memory are added to zero even then, because a copy would
 /// leak them if a `clone` panics.

@@ -138,7 +138,7 @@ impl<R: Clone, E: Elements, V: Reducer<R, E>> Work for ReduceRows<'_, '_, '_, R,
 
 /// Reduces a closure's results to a new array in standard layout.
 ///
-/// The inputs are stretched to `joint`. `visit` is an [`Add`] or a [`Fold`] with the operation of `combine`. The reduced
+/// The inputs are stretched to `joint`. `visit` is a [`Fold`] with the operation of `combine`. The reduced
 /// axes are those of `joint` that the new array does not have or has with size 1; shapes are aligned at the right.
 ///
 /// # Panics
@@ -188,7 +188,7 @@ fn visit_few<R: Clone, E: Elements>(
     !all_kept(loops) && const { forgettable::<R>() } && in_buffer(nest, visit, combine)
 }
 
-/// The inputs that move by one element along a lane, if the others are plain numbers that stay.
+/// The inputs that move by one element along a lane, if the others stay.
 fn lanes<R>(lane: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
     if !lane.is_reduced() || lane.len < WIDTH || !const { forgettable::<R>() } {
         return None;

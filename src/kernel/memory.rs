@@ -86,7 +86,7 @@ impl<A, D: Dimension> Reserved<A, D> {
 
     /// An array whose axes are ordered by `is_inside` in memory, or in standard layout. `fill` writes its elements.
     ///
-    /// `fill` is a pass of this kernel over the whole array: [`each`](super::each), a [`sum`](super::sum) or a
+    /// `fill` is a pass of this kernel over the whole array: [`each`](super::each), a [`reduction`](super::reduce) or a
     /// [`product`](super::product). A pass is trusted to write every element. If it panics, the elements it wrote are
     /// forgotten, not dropped.
     #[inline(always)]

@@ -22,17 +22,17 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     ///
     /// If the array already has the joint shape, it is overwritten and returned, provided that no other `ArcArray`
     /// shares its memory; for up to 6 axes nothing is allocated. Otherwise the result is a new array, as
-    /// [`broadcast_map`](crate::broadcast_map) makes it. An `ArcArray` gives an `ArcArray`.
+    /// [`broadcast_map`] makes it. An `ArcArray` gives an `ArcArray`.
     ///
     /// `f` is called once for each element of the result, with references, in the order that suits memory. If it
     /// panics, the array is lost.
     ///
     /// # Shapes
-    /// As [`broadcast_map`](crate::broadcast_map), with the array as the first operand. One further operand may be
+    /// As [`broadcast_map`], with the array as the first operand. One further operand may be
     /// given without a tuple.
     ///
     /// # Errors
-    /// As [`broadcast_map`](crate::broadcast_map). The error returns the array unchanged: see [`Returned`].
+    /// As [`broadcast_map`]. The error returns the array unchanged: see [`Returned`].
     ///
     /// # Examples
     /// ```
