@@ -2,9 +2,9 @@
 
 use crate::Result;
 use crate::error::operation;
-use crate::kernel::combine::ClosureOp;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Input;
+use crate::kernel::operation::ClosureOp;
 use crate::kernel::reduce::reduce_to_new;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};

@@ -3,10 +3,10 @@
 
 use crate::Result;
 use crate::error::{Request, operation};
-use crate::kernel::combine::Plus;
 use crate::kernel::each::copy_like;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Input, Output};
+use crate::kernel::operation::Plus;
 use crate::kernel::reduce::{Store, Sums, reduce_into, reduce_to_new};
 use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, sum_target, sums_to, without_axes};
 use core::mem::needs_drop;

@@ -2,8 +2,8 @@
 
 use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::combine::Plus;
 use crate::kernel::nest::{Input, Output};
+use crate::kernel::operation::Plus;
 use crate::kernel::reduce::{Store, accumulate, reduce_into, reduce_to_new};
 use crate::kernel::threads::Serial;
 use crate::shape::{

@@ -1,4 +1,4 @@
-//! Associative operations: addition, or a closure of the caller.
+//! The loops of an [`Operation`].
 //!
 //! A strategy takes any operation as a `&dyn Combine`. So it is compiled once for an element type, and an operation is
 //! compiled into the few loops of [`Combine`].
@@ -8,78 +8,8 @@
 use super::lane;
 use super::memory::WriteOnly;
 use super::nest::{Block, Nest};
+use super::operation::{ClosureOp, Operation, add};
 use super::simd::{self, Cpu, Work};
-use core::mem::{needs_drop, replace};
-use num_traits::Zero;
-
-/// An associative and commutative operation.
-///
-/// Not exported; public because hidden parts of public traits name it.
-pub trait Operation<T>: Copy {
-    /// Whether the operation selects one of its operands, as a maximum may do. LLVM then stores a result through a mask,
-    /// unless all operands are read before.
-    #[doc(hidden)]
-    const MAY_SELECT: bool;
-
-    #[doc(hidden)]
-    fn identity(self) -> T;
-
-    #[doc(hidden)]
-    fn apply(self, a: T, b: T) -> T;
-}
-
-/// Addition.
-#[derive(Clone, Copy)]
-pub(crate) struct Plus;
-
-impl<T: Clone + Zero> Operation<T> for Plus {
-    const MAY_SELECT: bool = false;
-
-    #[inline(always)]
-    fn identity(self) -> T {
-        T::zero()
-    }
-
-    #[inline(always)]
-    fn apply(self, a: T, b: T) -> T {
-        a + b
-    }
-}
-
-/// The operation of a closure, with its identity.
-pub(crate) struct ClosureOp<'f, T, F> {
-    pub(crate) identity: &'f T,
-    pub(crate) op: &'f F,
-}
-
-impl<T, F> Clone for ClosureOp<'_, T, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, F> Copy for ClosureOp<'_, T, F> {}
-
-impl<T: Clone, F: Fn(T, T) -> T> Operation<T> for ClosureOp<'_, T, F> {
-    const MAY_SELECT: bool = true;
-
-    #[inline(always)]
-    fn identity(self) -> T {
-        self.identity.clone()
-    }
-
-    #[inline(always)]
-    fn apply(self, a: T, b: T) -> T {
-        (self.op)(a, b)
-    }
-}
-
-/// Combines `value` into a partial result, which is not copied if it owns memory.
-#[inline(always)]
-pub(super) fn add<T: Clone, O: Operation<T>>(by: O, into: &mut T, value: T) {
-    let before = if const { needs_drop::<T>() } { replace(into, by.identity()) } else { into.clone() };
-    *into = by.apply(before, value);
-}
 
 /// The loops of an operation.
 pub(crate) trait Combine<T> {
@@ -296,10 +226,12 @@ mod tests {
     use crate::kernel::lane::are_together;
     use crate::kernel::loops::Loop;
     use crate::kernel::nest::{Input, Output};
+    use crate::kernel::operation::Plus;
     use crate::kernel::strided::UNPLANNED;
     use alloc::{vec, vec::Vec};
     use core::ops::Add;
     use ndarray::{Array1, Array2, Axis, s};
+    use num_traits::Zero;
 
     /// Combines the lane, as the second of three.
     fn total(by: &dyn Combine<usize>, lane: &[usize]) -> usize {

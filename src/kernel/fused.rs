@@ -23,7 +23,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{self, Combine, Operation, fold_rows};
+use super::combine::{Combine, fold_rows};
 use super::each::{
     Kind, Make, Rows, SideBySide, VisitBlock, are_long_or_few, drive, inputs_moving, largest, moving_along,
 };
@@ -34,6 +34,7 @@ use super::loops::{
 };
 use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Elements, Inputs, Nest, Output, Reducer, Visit};
+use super::operation::{Operation, add};
 use super::simd::{self, Cpu, OPTIMISED, Work};
 use super::strided::SMALL;
 use super::tiles::{self, AddRows, Limits, Tiling, each_tile};
@@ -73,7 +74,7 @@ impl<R: Clone, E: Elements, M: Make<R, E>, O: Operation<R>> Visit<R, E> for Fold
     #[inline(always)]
     fn visit(&mut self, into: &mut R, items: E::Refs<'_>) {
         let made = self.make.make(items);
-        combine::add(self.by, into, made);
+        add(self.by, into, made);
     }
 }
 
@@ -467,7 +468,7 @@ impl<R: Clone, E: Elements> AddRows<R, E> for AddVisitedRows<'_, '_, R, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::combine::Plus;
+    use crate::kernel::operation::Plus;
     use alloc::{vec, vec::Vec};
     use ndarray::{Array2, ArrayD, ArrayViewD, Axis, IxDyn, s};
 

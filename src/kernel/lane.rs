@@ -8,9 +8,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::combine::Operation;
 use super::memory::{WriteOnly, array, forgettable};
-use super::nest::{Block, by_halves};
+use super::nest::Block;
+use super::operation::{Operation, by_halves, halve};
 use super::simd::{Cpu, end_of_reads};
 use core::hint::black_box;
 
@@ -310,17 +310,4 @@ pub(super) fn combine<T: Clone, O: Operation<T>>(into: &mut [T], from: &[T], by:
     for (into, from) in into.iter_mut().zip(from) {
         *into = by.apply(into.clone(), from.clone());
     }
-}
-
-/// Combines the second half of the accumulators with the first until `KEEP` remain. Both counts are powers of two.
-#[inline(always)]
-pub(super) fn halve<T: Clone, O: Operation<T>, const KEEP: usize>(results: &mut [T], by: O) -> [T; KEEP] {
-    let mut width = results.len();
-    while width > KEEP {
-        width /= 2;
-        for j in 0..width {
-            results[j] = by.apply(results[j].clone(), results[j + width].clone());
-        }
-    }
-    array(|j| results[j].clone())
 }

@@ -86,8 +86,8 @@ impl<'a, T: Clone> Levels<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::combine::Plus;
     use crate::kernel::lane;
+    use crate::kernel::operation::Plus;
     use alloc::vec;
 
     #[test]

@@ -53,6 +53,7 @@ mod levels;
 pub(crate) mod loops;
 pub(crate) mod memory;
 pub(crate) mod nest;
+pub(crate) mod operation;
 mod order;
 pub(crate) mod product;
 pub(crate) mod reduce;

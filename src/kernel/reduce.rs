@@ -17,7 +17,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{CombineInPlace, Operation, Plus, add, fold_rows};
+use super::combine::{CombineInPlace, fold_rows};
 use super::lane::{BLOCK, IN_ORDER, LONGEST};
 use super::levels::{self, Levels};
 use super::loops::{
@@ -25,6 +25,7 @@ use super::loops::{
 };
 use super::memory::{Reserved, SCRATCH, Scratch, WriteOnly, forgettable};
 use super::nest::{Input, Nest, Output};
+use super::operation::{Operation, Plus, add};
 use super::threads::{Executor, SliceExecutor, SliceTask, Task, halves};
 use super::tiles::{self, AddRows, Limits, Tiling};
 use alloc::vec;
@@ -634,7 +635,7 @@ impl<A: Clone, O: Operation<A>> SliceTask<A> for Columns<'_, A, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::combine::ClosureOp;
+    use crate::kernel::operation::ClosureOp;
     use crate::kernel::threads::Serial;
     use alloc::vec::Vec;
     use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn, Slice};

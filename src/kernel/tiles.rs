@@ -263,10 +263,10 @@ fn finish<U, T: Clone>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::combine::Plus;
     use crate::kernel::loops::LoopPlan;
     use crate::kernel::memory::Scratch;
     use crate::kernel::nest::{Input, Output};
+    use crate::kernel::operation::Plus;
     use alloc::{vec, vec::Vec};
     use core::cell::Cell;
     use ndarray::{Array, ArrayRef, Dimension, IxDyn, s};

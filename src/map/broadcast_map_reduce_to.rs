@@ -3,9 +3,10 @@
 use super::fused_operands::{Closure, FusedOperands, MapOperands, joint};
 use crate::Result;
 use crate::error::operation::{self, Operation};
-use crate::kernel::combine::{ClosureOp, Combine};
+use crate::kernel::combine::Combine;
 use crate::kernel::each::VisitBlock;
 use crate::kernel::fused::{Fold, block, reduce_to};
+use crate::kernel::operation::ClosureOp;
 use crate::shape::{TargetShape, sizes, sum_target};
 use ndarray::Array;
 

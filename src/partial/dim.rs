@@ -87,31 +87,6 @@ impl Dim {
         }
     }
 
-    /// A named size.
-    ///
-    /// # Errors
-    /// [`InvalidText`](crate::ErrorKind::InvalidText) unless the name has ASCII letters, digits and `_`
-    /// only and does not begin with a digit. A name has no `x`, which separates sizes in the text of a
-    /// shape.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::Dim;
-    ///
-    /// assert_eq!(Dim::name("seq_len")?.to_string(), "seq_len");
-    /// assert_eq!(
-    ///     Dim::name("max").unwrap_err().to_string(),
-    ///     "cannot read \"max\": position 2 needs a letter but x, a digit or _",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// ONNX `dim_param`, `jax.export.symbolic_shape`.
-    pub fn name(name: &str) -> Result<Self, BroadcastError> {
-        super::text::name(name).map(Self::Name)
-    }
-
     /// Whether `size` is possible, ignoring names.
     ///
     /// # Examples

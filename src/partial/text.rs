@@ -122,9 +122,34 @@ impl fmt::Display for PartialShape {
     }
 }
 
-/// Reads a name without spaces around it.
-pub(super) fn name(text: &str) -> Result<Name, BroadcastError> {
-    word(text, 0).map_err(|fault| invalid(text, fault))
+impl Dim {
+    /// A named size.
+    ///
+    /// # Errors
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) unless the name has ASCII letters, digits and `_`
+    /// only and does not begin with a digit. A name has no `x`, which separates sizes in the text of a
+    /// shape.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Dim;
+    ///
+    /// assert_eq!(Dim::name("seq_len")?.to_string(), "seq_len");
+    /// assert_eq!(
+    ///     Dim::name("max").unwrap_err().to_string(),
+    ///     "cannot read \"max\": position 2 needs a letter but x, a digit or _",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// ONNX `dim_param`, `jax.export.symbolic_shape`.
+    pub fn name(name: &str) -> Result<Self, BroadcastError> {
+        match word(name, 0) {
+            Ok(word) => Ok(Self::Name(word)),
+            Err(fault) => Err(invalid(name, fault)),
+        }
+    }
 }
 
 fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {

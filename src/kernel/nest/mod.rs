@@ -12,13 +12,12 @@
 //! or grouped into other loops. A nest that writes is neither `Copy` nor `Clone`, and elements of type `()` are never read
 //! or written, so no element is written through two nests at once.
 
-use super::combine::Operation;
-use super::lane::halve;
 use super::loops::{
     Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, evenly_spaced, has,
     inputs_move_as, is_adjacent, lanes_together, moves_as, plan_parts,
 };
 use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, plain_size};
+use super::operation::{Operation, by_halves, halve};
 use super::simd::{OPTIMISED, end_of_reads};
 use super::strided::{
     StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
@@ -1444,21 +1443,6 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
             by_halves(column, by)
         })
     }
-}
-
-/// Combines the second half of `N` terms with the first until one is left.
-#[inline(always)]
-pub(crate) fn by_halves<T: Clone, const N: usize>(mut x: [T; N], by: impl Operation<T>) -> T {
-    let mut remaining = N;
-    while remaining > 1 {
-        let (half, mut i) = (remaining / 2, 0);
-        while i < half {
-            x[i] = by.apply(x[i].clone(), x[remaining - half + i].clone());
-            i += 1;
-        }
-        remaining -= half;
-    }
-    x[0].clone()
 }
 
 impl<'a, T> From<Block<'a, T, true>> for Block<'a, T> {

@@ -3,8 +3,8 @@
 extern crate std;
 
 use super::*;
-use crate::kernel::combine::{ClosureOp, Plus};
 use crate::kernel::loops::{is_adjacent, steps};
+use crate::kernel::operation::{ClosureOp, Plus};
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
 use ndarray::{Array, Array1, Array2, Array3, ArrayView3, ArrayViewMut1, Axis, Ix3, s};
