@@ -38,6 +38,3 @@ pub use view::{
     BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, broadcast_arrays,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
 };
-
-/// A result whose error is usually a [`BroadcastError`].
-type Result<T, E = BroadcastError> = core::result::Result<T, E>;

@@ -1,7 +1,7 @@
 //! Sums of arrays by value.
 
 use super::SumTo;
-use crate::Result;
+use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::{ShapeOf, TargetShape, sizes};
 use ndarray::{Array, ArrayRef, Dimension};

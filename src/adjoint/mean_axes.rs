@@ -1,8 +1,7 @@
 //! Means over named axes.
 
 use super::sums::new_sum;
-use crate::Result;
-use crate::error::{ErrorKind, operation};
+use crate::error::{ErrorKind, Result, operation};
 use crate::kernel::memory::Reserved;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};

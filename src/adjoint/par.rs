@@ -1,7 +1,7 @@
 //! The sums on several threads.
 
 use super::sums;
-use crate::Result;
+use crate::error::Result;
 use crate::kernel::reduce::{accumulate, scaled};
 use crate::kernel::threads::Threads;
 use crate::shape::{Axes, LessAxes, TargetShape};

@@ -1,7 +1,6 @@
 //! Reductions over named axes by an operation of your own.
 
-use crate::Result;
-use crate::error::operation;
+use crate::error::{Result, operation};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Input;
 use crate::kernel::operation::ClosureOp;

@@ -1,7 +1,7 @@
 //! nGraph's adjoint: the sum over named axes.
 
 use super::sums;
-use crate::Result;
+use crate::error::Result;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes};
 use crate::view::AsArrayRef;

@@ -1,7 +1,7 @@
 //! The adjoint of placed axes: the sum over all other axes.
 
 use super::sums::{new_sum, sum_to_out};
-use crate::Result;
+use crate::error::Result;
 use crate::kernel::reduce::{Store, accumulate, scaled};
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};

@@ -1,7 +1,7 @@
 //! The adjoint of every broadcast that is aligned at the right: the sum back to a shape.
 
 use super::sums;
-use crate::Result;
+use crate::error::Result;
 use crate::kernel::reduce::{accumulate, scaled};
 use crate::kernel::threads::Serial;
 use crate::shape::{ShapeOf, TargetShape};

@@ -1,8 +1,7 @@
 //! The sums of [`SumAxes`](super::SumAxes), [`SumTo`](super::SumTo) and [`ParSum`](super::ParSum), by the executor
 //! that they hand in.
 
-use crate::Result;
-use crate::error::{Request, operation};
+use crate::error::{Request, Result, operation};
 use crate::kernel::each::copy_like;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Input, Output};

@@ -16,6 +16,9 @@ use core::fmt;
 use ndarray::ShapeError;
 use thiserror::Error;
 
+/// A result whose error is usually a [`BroadcastError`].
+pub(crate) type Result<T, E = BroadcastError> = core::result::Result<T, E>;
+
 /// The error of a broadcast.
 ///
 /// The message is one line: the operation, every shape in full, the axis (counted in the result),

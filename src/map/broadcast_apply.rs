@@ -1,7 +1,7 @@
 //! Operands evaluated into an existing array.
 
 use super::fused_operands::{ApplyOperands, Closure, FusedOperands, ParApplyOperands, check_onto};
-use crate::Result;
+use crate::error::Result;
 use crate::kernel::each::{VisitBlock, block, over_each, par_each};
 use crate::kernel::nest::Output;
 use ndarray::{ArrayRef, Dimension};

@@ -1,8 +1,7 @@
 //! Operands evaluated into a new array.
 
 use super::fused_operands::{Closure, MapOperands, ParMapOperands, joint};
-use crate::Result;
-use crate::error::{Request, operation};
+use crate::error::{Request, Result, operation};
 use crate::kernel::each::{VisitBlock, Write, block, par_to_new, to_new_by};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Inputs};

@@ -1,7 +1,7 @@
 //! Operands evaluated and reduced in one pass, by any operation.
 
 use super::fused_operands::{Closure, FusedOperands, MapOperands, joint};
-use crate::Result;
+use crate::error::Result;
 use crate::error::operation::{self, Operation};
 use crate::kernel::combine::Combine;
 use crate::kernel::each::VisitBlock;

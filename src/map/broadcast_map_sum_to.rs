@@ -2,8 +2,7 @@
 
 use super::broadcast_map_reduce_to::reduced;
 use super::fused_operands::{Closure, MapOperands};
-use crate::Result;
-use crate::error::operation;
+use crate::error::{Result, operation};
 use crate::kernel::fused::{Fold, block};
 use crate::kernel::operation::Plus;
 use crate::shape::{ShapeOf, TargetShape};

@@ -1,6 +1,6 @@
 //! Operands and the closures that take an element of each.
 
-use crate::Result;
+use crate::error::Result;
 use crate::kernel::each::Make;
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;

@@ -1,8 +1,7 @@
 //! Copies of views into their own memory.
 
 use super::fused_operands::check_onto;
-use crate::Result;
-use crate::error::{Request, operation};
+use crate::error::{Request, Result, operation};
 use crate::kernel::each::{copy, copy_into, copy_into_uninit};
 use crate::shape::reserved;
 use crate::view::AsArrayRef;

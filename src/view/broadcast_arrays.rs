@@ -1,7 +1,7 @@
 //! Any number of operands, brought to their joint shape.
 
 use super::raw::broadcast_data;
-use crate::Result;
+use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, joint_dim, joint_error};
 use alloc::vec::Vec;

@@ -2,7 +2,7 @@
 
 use super::AsArrayRef;
 use super::raw::place;
-use crate::Result;
+use crate::error::Result;
 use crate::shape::{Axes, ShapeOf, TargetShape, target_along_axes};
 use ndarray::{ArrayRef, ArrayView, Dimension};
 

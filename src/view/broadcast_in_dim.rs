@@ -2,7 +2,7 @@
 
 use super::AsArrayRef;
 use super::raw::place;
-use crate::Result;
+use crate::error::Result;
 use crate::shape::{Axes, TargetShape, target_in_dim};
 use ndarray::{ArrayView, Dimension};
 

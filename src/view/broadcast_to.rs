@@ -1,7 +1,7 @@
 //! MindSpore's rule: a target shape, where -1 keeps the size of an axis.
 
 use super::{AsArrayRef, stretch};
-use crate::Result;
+use crate::error::Result;
 use crate::shape::{Placeholder, TargetShape, checked_len, resolved_dim, sizes};
 use ndarray::{ArrayView, Dimension};
 

@@ -3,7 +3,7 @@
 use super::broadcast_arrays::joint_views;
 use super::raw::broadcast_data;
 use super::{AsArrayRef, Operands, stretch};
-use crate::Result;
+use crate::error::Result;
 use crate::shape::{Placeholder, TargetShape, sizes_mut};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 

@@ -2,7 +2,7 @@
 
 use super::raw::{broadcast_data, place_data};
 use super::stretch;
-use crate::Result;
+use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, Placeholder, ShapeOf, TargetShape, target_along_axes, target_in_dim};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};

@@ -18,7 +18,7 @@ pub use broadcast_view::BroadcastView;
 
 pub(crate) use raw::{Bases, broadcast_data, for_each_base, par_for_each_base, place};
 
-use crate::Result;
+use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::{Placeholder, TargetShape, resolved_dim, target_error};
 use ndarray::{ArrayBase, ArrayRef, Data};
