@@ -17,41 +17,28 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{CombineInPlace, fold_rows};
-use super::lane::{BLOCK, IN_ORDER, LONGEST};
-use super::levels::{self, Levels};
-use super::loops::{
-    AT_ONCE, Loop, LoopPlan, Loops, all_kept, are_lanes, are_rows, reduced_steps, rows_at_once, steps,
-};
-use super::memory::{Reserved, SCRATCH, Scratch, WriteOnly, forgettable};
+mod strategy;
+
+use super::combine::CombineInPlace;
+use super::lane::IN_ORDER;
+use super::levels::Levels;
+use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, steps};
+use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::operation::{Operation, Plus, add};
 use super::threads::{Executor, SliceExecutor, SliceTask, Task, halves};
-use super::tiles::{self, AddRows, Limits, Tiling};
+use super::tiles::{self, Tiling};
 use alloc::vec;
 use core::mem::needs_drop;
-use core::ops::{Mul, RangeInclusive};
+use core::ops::Mul;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
+use strategy::{AddRowsFrom, Kind, Strategy, in_tiles, plain};
 
 /// The fewest bytes of input for several threads: a smaller sum takes less time than waking them.
 const PARALLEL_BYTES: usize = 2 << 20;
 /// The fewest elements that are worth another thread.
 const GRAIN: usize = 1 << 16;
-/// The most rows that are combined without a carry, eight at a time.
-const ROWS: usize = 128;
-/// The numbers of rows of channels.
-const CHANNEL_ROWS: RangeInclusive<usize> = 8..=1024;
-/// The most elements of a tile of [`Kind::Rows`].
-const WIDEST: usize = 4096;
-/// Narrower rows are merged, at most so many into one.
-const NARROW: usize = 32;
-const MAX_MERGED: usize = 16;
-/// Shorter lanes inside other reduced loops are added up as rows of tiles.
-const NESTED: usize = 192;
-/// The fewest outputs of nested lanes: for fewer, several threads share the rows of tiles.
-const NESTED_OUTPUTS: usize = 16;
-
 /// An executor of reductions by `O`.
 pub(crate) trait Reductions<A: Clone, O: Operation<A>>:
     for<'s> Executor<WriteOnly<A>, (A,), Reduction<O, Self>> + for<'s> SliceExecutor<A, Columns<'s, A, O>>
@@ -248,23 +235,6 @@ fn reduce_few<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPl
     true
 }
 
-/// One output after the other, in order: for few elements, or for elements that own memory or are large, whose partial
-/// results cannot be forgotten or do not fit into a [`Scratch`].
-fn plain<A: Clone, T>(nest: Nest<'_, T, (A,)>, by: &dyn CombineInPlace<A>, store: &dyn Fn(&mut T, A)) {
-    let mut room = Loops::new();
-    let nest = nest.ordered(|_, l| u8::from(l.is_reduced()), &mut room);
-    let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
-    let mut outputs = nest.walk(reduced);
-    while let Some(output) = outputs.next() {
-        let mut total = by.identity();
-        let mut items = output.read().walk(0);
-        while let Some(item) = items.next() {
-            by.add(&mut total, item.item().clone());
-        }
-        store(output.slot(), total);
-    }
-}
-
 /// Reduces a planned nest, whole or in parts.
 fn over<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
     nest: Nest<'_, WriteOnly<A>, (A,)>,
@@ -314,271 +284,6 @@ impl<A: Clone, O: Operation<A>, X: for<'s> SliceExecutor<A, Columns<'s, A, O>>> 
                 });
             }
             _ => strategy.run(part, &self.by),
-        }
-    }
-}
-
-/// A strategy for [`forgettable`] elements, chosen by the loops.
-#[derive(Clone, Copy, Debug)]
-struct Strategy {
-    kind: Kind,
-    /// The number of rows that are read at once.
-    at_once: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    /// The innermost loop alone is reduced, along adjacent elements.
-    Lanes,
-    /// The same, along strided elements.
-    Strided,
-    /// One loop, around the innermost one, is reduced, along rows of a few elements without gaps.
-    Channels,
-    /// One loop, around the innermost one, is reduced. As many rows without gaps are merged into one: a power of two.
-    Rows {
-        merged: usize,
-    },
-    /// The innermost loop is a long lane, and others from loop `first` on are reduced too.
-    Nested {
-        first: usize,
-        levels: usize,
-    },
-    Tiles(Tiling),
-    /// Nothing is reduced.
-    Singles,
-}
-
-impl Strategy {
-    /// `size` is that of an element. Not generic, so that the choice is compiled once.
-    fn of(loops: &[Loop], size: usize) -> Self {
-        let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
-        let kind = match *loops {
-            _ if all_kept(loops) => Kind::Singles,
-            [ref outer @ .., lane] if lane.is_reduced() && lane.len <= LONGEST && all_kept(outer) => {
-                if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
-            }
-            _ => {
-                let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
-                let limits = Limits { room: capacity, even: true, rows_at_once: ROWS };
-                Self::nested(loops, capacity)
-                    .or_else(rows)
-                    .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, limits)))
-            }
-        };
-        Self { kind, at_once }
-    }
-
-    fn rows(loops: &[Loop], capacity: usize) -> Option<Kind> {
-        let [outer @ .., rows, row] = loops else { return None };
-        if !rows.is_reduced() || row.is_reduced() || row.strides[1] != 1 || !all_kept(outer) {
-            return None;
-        }
-        let (mut merged, no_gaps) = (1, rows.strides[1] == row.len.cast_signed());
-        if no_gaps && matches!(row.len, 2..=4) && CHANNEL_ROWS.contains(&rows.len) {
-            return Some(Kind::Channels);
-        }
-        if no_gaps {
-            while merged < MAX_MERGED && merged * row.len < NARROW && merged * 4 <= rows.len {
-                merged *= 2;
-            }
-        }
-        let fits = rows.len / merged <= ROWS && merged * row.len <= WIDEST.min(capacity);
-        fits.then_some(Kind::Rows { merged })
-    }
-
-    fn nested(loops: &[Loop], capacity: usize) -> Option<Kind> {
-        let (lane, outer) = loops.split_last()?;
-        if !lane.is_reduced() || lane.strides[1] != 1 || !(NESTED..=LONGEST).contains(&lane.len) {
-            return None;
-        }
-        let first = outer.iter().position(Loop::is_reduced)?;
-        let outputs = |loops: &[Loop]| steps(loops) / reduced_steps(loops);
-        let (width, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
-        let levels = levels::count(rows);
-        let are_many = outputs(outer) >= NESTED_OUTPUTS && levels * width <= capacity;
-        are_many.then_some(Kind::Nested { first, levels })
-    }
-
-    /// The first loop that must not be cut, because the order of combination depends on it. Neither may those inside it.
-    fn first_uncut(&self, loops: &[Loop]) -> usize {
-        match self.kind {
-            Kind::Channels | Kind::Rows { .. } => loops.len() - 2,
-            Kind::Tiles(tiling) => tiling.first,
-            _ => loops.len(),
-        }
-    }
-
-    fn add_rows<'c, A>(&self, by: &'c dyn CombineInPlace<A>) -> AddRowsFrom<'c, A> {
-        AddRowsFrom { by, column: 0, at_once: self.at_once }
-    }
-
-    // Compiled once for an element type, whatever the operation is.
-    #[inline(never)]
-    fn run<A: Clone>(&self, nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) {
-        let count = nest.loops().len();
-        match self.kind {
-            Kind::Lanes => {
-                let mut all = nest.walk(count.min(2));
-                while let Some(lanes) = all.next() {
-                    by.lanes_of(lanes);
-                }
-            }
-            Kind::Strided => strided(nest, by),
-            Kind::Channels => {
-                let mut all = nest.walk(count.min(3));
-                while let Some(channels) = all.next() {
-                    by.channels_of(channels);
-                }
-            }
-            Kind::Rows { merged } => rows(nest, merged, self.at_once, by),
-            Kind::Nested { first, levels } => nested(nest, first, levels, by),
-            Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest, tiling| {
-                in_tiles(nest, tiling, by, &mut self.add_rows(by));
-            }),
-            Kind::Singles => plain(nest, by, &|slot, result| slot.write(result)),
-        }
-    }
-}
-
-/// Lanes of strided elements, which are copied before they are combined.
-// Not inline: a function with a large stack frame takes time to enter.
-#[inline(never)]
-fn strided<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) {
-    let mut scratch = Scratch::new();
-    let room = scratch.filled(BLOCK, &by.identity());
-    let mut lanes = nest.walk(1);
-    while let Some(lane) = lanes.next() {
-        let (x, mut total) = (lane.read().block(false), by.identity());
-        for from in (0..x.width()).step_by(BLOCK) {
-            let copies = &mut room[..BLOCK.min(x.width() - from)];
-            x.columns_from(from, BLOCK).clone_to(copies);
-            let width = copies.len();
-            by.lanes(copies, width);
-            by.add(&mut total, copies[0].clone());
-        }
-        lane.slot().write(total);
-    }
-}
-
-/// Up to [`ROWS`] rows for each index of the loops around them: they need no levels.
-#[inline(never)]
-fn rows<A: Clone>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
-    merged: usize,
-    at_once: usize,
-    by: &dyn CombineInPlace<A>,
-) {
-    let mut scratch = Scratch::new();
-    let [.., lines, line] = nest.loops() else { unreachable!("rows") };
-    let (count, rest, width) = (lines.len / merged, lines.len % merged * line.len, merged * line.len);
-    let tile = scratch.filled(width, &by.identity());
-    let mut all = nest.walk(2);
-    while let Some(block) = all.next() {
-        tile.fill(by.identity());
-        if merged == 1 {
-            by.rows_of(tile, &block.read().block(true), at_once);
-        } else {
-            let x = block.read().block(false);
-            by.rows_of(tile, &x.cut(0, count, width), at_once);
-            if rest > 0 {
-                by.rows_of(tile, &x.cut(count * width, 1, rest), at_once);
-            }
-            // the parts of the tile that belong to one column
-            fold_rows(by, tile, line.len);
-        }
-        block.each_slot(tile, 1, |slot, result| slot.write(result.clone()));
-    }
-}
-
-/// Lanes of adjacent elements inside other reduced loops. They are read one at a time, as far as possible in memory's
-/// order: as rows of tiles, several would be read side by side, which memory serves slower.
-fn nested<A: Clone>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
-    first: usize,
-    levels: usize,
-    by: &dyn CombineInPlace<A>,
-) {
-    let (lane, mut room) = (nest.loops().len() - 1, Loops::new());
-    // outer kept loops, reduced ones, and then the outputs of a tile around the lane
-    let class = |place: usize, l: &Loop| match place {
-        _ if place < first => 0,
-        _ if place < lane && l.is_reduced() => 1,
-        _ => 2,
-    };
-    let nest = nest.ordered(class, &mut room);
-    let loops = nest.loops();
-    let outputs = loops[first..].iter().filter(|l| !l.is_reduced()).count();
-    let tiling = Tiling { first: lane - outputs, take: loops[lane - outputs].len, levels };
-    let mut tile = Loops::new();
-    tile.clone_from_slice(&loops[lane - outputs..lane]);
-    let mut scratch = Scratch::new();
-    let row = scratch.filled(steps(&tile), &by.identity());
-    run_tiles(nest, tiling, &tiles::packed(tile), by, &mut AddLanes { by, row, room: Loops::new() });
-}
-
-/// Adds a row of the results of lanes.
-struct AddLanes<'c, A> {
-    by: &'c dyn CombineInPlace<A>,
-    row: &'c mut [A],
-    room: Loops,
-}
-
-impl<A: Clone> AddRows<A, (A,)> for AddLanes<'_, A> {
-    fn add(&mut self, levels: &mut Levels<'_, A>, rows: Nest<'_, (), (A,)>, in_rows: bool) {
-        let mut rows = rows.walk(rows.loops().len() - usize::from(in_rows));
-        while let Some(row) = rows.next() {
-            let mut tile = Loops::new();
-            tile.clone_from_slice(row.loops());
-            tile.iter_mut().next_back().into_iter().for_each(|lane| lane.len = 1);
-            let mut lanes = row.onto(self.row, &tile, &mut self.room).overwriting().walk(tile.len().min(2));
-            while let Some(lanes) = lanes.next() {
-                self.by.lanes_of(lanes);
-            }
-            self.by.rows(levels.first(), self.row);
-            levels.carry();
-        }
-    }
-}
-
-/// Reduces a nest tile by tile, by rows.
-fn in_tiles<A: Clone>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
-    tiling: Tiling,
-    by: &dyn CombineInPlace<A>,
-    add: &mut dyn AddRows<A, (A,)>,
-) {
-    let tile = tiling.tile(nest.loops());
-    run_tiles(nest, tiling, &tile, by, add);
-}
-
-// Not inline, as `strided`.
-#[inline(never)]
-fn run_tiles<A: Clone>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
-    tiling: Tiling,
-    tile: &[Loop],
-    by: &dyn CombineInPlace<A>,
-    add: &mut dyn AddRows<A, (A,)>,
-) {
-    let mut scratch = Scratch::new();
-    let room = scratch.filled(tiling.levels * steps(tile), &by.identity());
-    tiles::run(by, nest, tiling, tile, room, add, WriteOnly::write);
-}
-
-/// Adds the rows of a tile, restricted to the columns from `column` on that the levels have.
-struct AddRowsFrom<'c, A> {
-    by: &'c dyn CombineInPlace<A>,
-    column: usize,
-    at_once: usize,
-}
-
-impl<A: Clone> AddRows<A, (A,)> for AddRowsFrom<'_, A> {
-    fn add(&mut self, levels: &mut Levels<'_, A>, rows: Nest<'_, (), (A,)>, in_rows: bool) {
-        let width = levels.first().len();
-        let block = rows.block(in_rows).columns_from(self.column, width);
-        for from in (0..block.rows()).step_by(ROWS) {
-            self.by.rows_of(levels.first(), &block.rows_from(from, ROWS), self.at_once);
-            levels.carry();
         }
     }
 }
@@ -639,84 +344,6 @@ mod tests {
     use crate::kernel::threads::Serial;
     use alloc::vec::Vec;
     use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn, Slice};
-
-    /// The strategy for loops with these strides in the output and in the input.
-    fn kind(loops: &[(usize, [isize; 2])]) -> Kind {
-        Strategy::of(&Loop::all(loops), 4).kind
-    }
-
-    /// The numbers of the tests stand for these strategies.
-    fn name(kind: Kind) -> &'static str {
-        match kind {
-            Kind::Lanes => "lanes",
-            Kind::Strided => "strided",
-            Kind::Channels => "channels",
-            Kind::Rows { .. } => "rows",
-            Kind::Nested { .. } => "nested",
-            Kind::Tiles(_) => "tiles",
-            Kind::Singles => "singles",
-        }
-    }
-
-    #[test]
-    fn strategies() {
-        let named = |loops: &[(usize, [isize; 2])]| name(kind(loops));
-        assert_eq!([named(&[]), named(&[(9, [1, 1])]), named(&[(3, [9, 1]), (9, [1, 3])])], ["singles"; 3]);
-        // lanes, of which the longest are tiles
-        let lane = |len| named(&[(50, [1, 99_999]), (len, [0, 1])]);
-        assert_eq!([lane(2), lane(LONGEST), lane(LONGEST + 1)], ["lanes", "lanes", "tiles"]);
-        assert_eq!([0, 2, -2].map(|step| named(&[(9, [0, step])])), ["strided"; 3]);
-        assert_eq!(named(&[(9, [0, 100]), (5, [1, 10]), (9, [0, 1])]), "tiles");
-        // rows of a few elements without gaps
-        let channels =
-            |rows, channels: isize| named(&[(rows, [0, channels]), (channels.cast_unsigned(), [2, 1])]);
-        assert_eq!([2, 3, 4].map(|n| channels(8, n)), ["channels"; 3]);
-        assert_eq!([channels(7, 3), channels(1024, 3), channels(8, 5)], ["rows", "channels", "rows"]);
-        assert_eq!([channels(1025, 4), named(&[(9, [0, 4]), (3, [1, 1])])], ["rows", "rows"]);
-        // up to 128 rows, of a tile's width, of adjacent elements, and one reduced loop
-        let rows = |rows, width: usize| named(&[(rows, [0, 9000]), (width, [1, 1])]);
-        assert_eq!([rows(ROWS, 90), rows(ROWS + 1, 90)], ["rows", "tiles"]);
-        assert_eq!([rows(9, WIDEST), rows(9, WIDEST + 1)], ["rows", "tiles"]);
-        assert_eq!(named(&[(9, [0, 180]), (90, [1, 2])]), "tiles");
-        assert_eq!(named(&[(5, [0, 999]), (9, [0, 90]), (90, [1, 1])]), "tiles");
-    }
-
-    #[test]
-    fn narrow_rows_are_merged() {
-        let merged = |rows: usize, width: usize, gap: usize| match kind(&[
-            (rows, [0, (width + gap).cast_signed()]),
-            (width, [1, 1]),
-        ]) {
-            Kind::Rows { merged } => merged,
-            _ => 0,
-        };
-        // until they are wide, 16 of them, or half of all
-        assert_eq!(
-            [merged(100, NARROW, 0), merged(101, NARROW - 1, 0), merged(9 * MAX_MERGED, 1, 0)],
-            [1, 2, 16]
-        );
-        assert_eq!([merged(3, 5, 0), merged(4, 5, 0)], [1, 2]);
-        // many rows, and gaps between them
-        assert_eq!([merged(8 * ROWS + 5, 5, 0), merged(8 * ROWS + 8, 5, 0), merged(100, 31, 2)], [8, 0, 1]);
-    }
-
-    #[test]
-    fn lanes_are_nested_in_other_reduced_loops() {
-        let nested = |loops: &[(usize, [isize; 2])]| match kind(loops) {
-            Kind::Nested { first, levels } => Some([first, levels]),
-            _ => None,
-        };
-        let images = |channels, lane| nested(&[(32, [0, 90_000]), (channels, [1, 900]), (lane, [0, 1])]);
-        // 32 rows of outputs in three levels
-        assert_eq!([images(64, NESTED), images(64, NESTED - 1)], [Some([0, 3]), None]);
-        assert_eq!([images(NESTED_OUTPUTS, 300), images(NESTED_OUTPUTS - 1, 300)], [Some([0, 3]), None]);
-        assert_eq!([images(64, LONGEST), images(64, LONGEST + 1)], [Some([0, 3]), None]);
-        // outer loops that are kept
-        assert_eq!(nested(&[(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])]), Some([1, 2]));
-        // strided lanes, and rows
-        assert_eq!(nested(&[(32, [0, 9000]), (64, [1, 900]), (200, [0, 2])]), None);
-        assert_eq!(nested(&[(32, [0, 9000]), (2, [0, 900]), (200, [1, 1])]), None);
-    }
 
     #[test]
     fn threads_share_kept_loops_of_large_sums() {
