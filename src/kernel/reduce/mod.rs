@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Memory: the loops are in the input's order, and the output stays along those that are reduced. [`Strategy::of`] chooses
-//! by their lengths and strides. A tile holds partial results in L1, and what is stored is read no more. Only tiles that
-//! several threads share are on the heap. The order in which elements are combined depends on the shape and the strides only, not on the
-//! number of threads or on the CPU.
+//! by their lengths and strides. A tile holds partial results in L1. Only results that several threads share are on the heap.
+//! The order in which elements are combined depends on the shape and the strides only, not on the number of threads or on
+//! the CPU.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
@@ -22,7 +22,7 @@ mod strategy;
 use super::combine::CombineInPlace;
 use super::lane::IN_ORDER;
 use super::levels::Levels;
-use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, steps};
+use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, reduced_steps, steps};
 use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::operation::{Operation, Plus, add};
@@ -39,6 +39,9 @@ use strategy::{AddRowsFrom, Kind, Strategy, in_tiles, plain};
 const PARALLEL_BYTES: usize = 2 << 20;
 /// The fewest elements that are worth another thread.
 const GRAIN: usize = 1 << 16;
+/// The most results that several threads make before they are stored.
+const PARALLEL_RESULTS: usize = 1 << 18;
+
 /// An executor of reductions by `O`.
 pub(crate) trait Reductions<A: Clone, O: Operation<A>>:
     for<'s> Executor<WriteOnly<A>, (A,), Reduction<O, Self>> + for<'s> SliceExecutor<A, Columns<'s, A, O>>
@@ -101,37 +104,42 @@ fn store_each<A: Clone, O: Operation<A>>(
 }
 
 /// Reduces a nest, and stores the results.
-fn stored<A: Clone, O: Operation<A>>(
+fn stored<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
     nest: Nest<'_, A, (A,)>,
     by: O,
     store: &Store<'_, A>,
-    executor: impl Reductions<A, O>,
+    executor: X,
 ) {
-    if const { forgettable::<A>() } {
-        halves(nest, Scratch::capacity::<A>(), &mut |part| store_part(part, by, store, executor));
-    } else {
-        plain(nest, &by, store);
+    if !const { forgettable::<A>() } {
+        return plain(nest, &by, store);
     }
+    if X::SPLITS {
+        return halves(nest, PARALLEL_RESULTS, &mut |part| {
+            let count = steps(part.loops()) / reduced_steps(part.loops());
+            store_part(part, &mut vec![by.identity(); count], by, store, executor);
+        });
+    }
+    halves(nest, Scratch::capacity::<A>(), &mut |part| {
+        let count = steps(part.loops()) / reduced_steps(part.loops());
+        store_part(part, Scratch::new().filled(count, &by.identity()), by, store, executor);
+    });
 }
 
-/// Reduces a nest of few outputs to a tile, and stores these results.
-// Not inline: a function with a large stack frame takes time to enter.
-#[inline(never)]
+/// Reduces a nest to an array of its results in the order of its loops, and stores these.
 fn store_part<A: Clone, O: Operation<A>>(
     nest: Nest<'_, A, (A,)>,
+    results: &mut [A],
     by: O,
     store: &Store<'_, A>,
     executor: impl Reductions<A, O>,
 ) {
-    let (mut tile, mut room, mut scratch) = (Loops::new(), Loops::new(), Scratch::new());
+    let (mut tile, mut room) = (Loops::new(), Loops::new());
     tile.clone_from_slice(nest.loops());
     tile.iter_mut().filter(|l| l.is_reduced()).for_each(|l| l.len = 1);
-    let results = scratch.filled(steps(&tile), &by.identity());
     over(nest.read().onto(results, &tile, &mut room).overwriting(), by, executor);
-    let mut at = 0;
     let written = nest.written(&mut room);
     let inner = written.loops().len().min(1);
-    let mut rows = written.walk(inner);
+    let (mut rows, mut at) = (written.walk(inner), 0);
     while let Some(row) = rows.next() {
         let len = steps(row.loops());
         row.each_slot(&mut results[at..], 1, |slot, result| store(slot, result.clone()));
@@ -341,7 +349,7 @@ impl<A: Clone, O: Operation<A>> SliceTask<A> for Columns<'_, A, O> {
 mod tests {
     use super::*;
     use crate::kernel::operation::ClosureOp;
-    use crate::kernel::threads::Serial;
+    use crate::kernel::threads::{Serial, Threads};
     use alloc::vec::Vec;
     use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn, Slice};
 
@@ -431,5 +439,15 @@ mod tests {
         for axes in [&[0][..], &[1], &[2]] {
             test(&x.view(), axes);
         }
+    }
+
+    #[test]
+    fn results_of_threads_are_stored_in_parts() {
+        let x = ArrayD::from_shape_fn(&[4, PARALLEL_RESULTS + 9][..], |at| {
+            i64::try_from(at[1] % 1000 + at[0]).expect("small")
+        });
+        let mut out = ArrayD::from_elem(&[1, PARALLEL_RESULTS + 9][..], 7);
+        reduce_into(Input::of(&x), Output::of(&mut out), &|_| false, Plus, Some(&accumulate), Threads);
+        assert!(out.iter().zip(0..).all(|(&found, j)| found == 7 + 4 * (j % 1000) + 6));
     }
 }
