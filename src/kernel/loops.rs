@@ -586,65 +586,56 @@ pub(crate) struct Walk<'a> {
     /// The offsets at the present index. Not pointers: the compiler would assume that a pointer loaded from here might
     /// point to local variables.
     by: Offsets,
-    loops: &'a [Loop],
-    /// The last loop, once the walk has begun.
-    last: &'a Loop,
-    /// The remaining runs of the last loop before an index of the loops outside of the last two changes.
+    outer: &'a [Loop],
+    /// The loop around the last one.
+    second: Loop,
+    last: Loop,
+    /// The remaining runs of the last loop before an index of `outer` changes.
     runs: usize,
     /// The remaining steps of the last loop.
     remaining: usize,
-    /// The number of indices of these loops that have begun.
+    /// The number of indices of `outer` that have begun.
     turn: usize,
-    /// The number of their indices, once the walk has begun.
+    /// The number of indices of `outer`.
     turns: usize,
 }
 
 impl<'a> Walk<'a> {
     #[inline(always)]
     pub(crate) fn over(loops: &'a [Loop]) -> Self {
-        Self { by: [0; OPERANDS], loops, last: &Loop::ONE, runs: 0, remaining: 0, turn: 0, turns: 1 }
+        let (&last, outer) = innermost(loops);
+        let (&second, outer) = innermost(outer);
+        let turns = steps(outer);
+        Self { by: [0; OPERANDS], outer, second, last, runs: 0, remaining: 0, turn: 0, turns }
     }
 
     /// The offsets of the output and of `count` inputs at the next index.
     #[inline]
     pub(crate) fn next(&mut self, count: usize) -> Option<&Offsets> {
-        if self.remaining == 0 {
-            return self.next_run(count).then_some(&self.by);
+        if self.remaining > 0 {
+            self.remaining -= 1;
+            for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + count) {
+                *by = by.wrapping_add(stride);
+            }
+            return Some(&self.by);
         }
-        self.remaining -= 1;
-        for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + count) {
-            *by = by.wrapping_add(stride);
-        }
-        Some(&self.by)
-    }
-
-    /// Moves to the first step of the next run. Returns whether there is one.
-    // Not inline: it need not be compiled for each closure.
-    #[inline(never)]
-    fn next_run(&mut self, count: usize) -> bool {
-        let (last, outer) = innermost(self.loops);
-        let (second, outer) = innermost(outer);
-        let back = last.len - 1;
+        let back = self.last.len - 1;
         if self.runs > 0 {
             self.runs -= 1;
             for k in 0..=count {
-                let back = last.strides[k].wrapping_mul(back.cast_signed());
-                self.by[k] = self.by[k].wrapping_add(second.strides[k]).wrapping_sub(back);
+                let back = self.last.strides[k].wrapping_mul(back.cast_signed());
+                self.by[k] = self.by[k].wrapping_add(self.second.strides[k]).wrapping_sub(back);
             }
         } else {
             if self.turn == self.turns {
-                return false;
+                return None;
             }
-            if self.turn == 0 {
-                (self.last, self.turns) = (last, steps(outer));
-            } else {
-                self.by = offsets(outer, self.turn);
-            }
+            self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
             self.turn += 1;
-            self.runs = second.len - 1;
+            self.runs = self.second.len - 1;
         }
         self.remaining = back;
-        true
+        Some(&self.by)
     }
 }
 
