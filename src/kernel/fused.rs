@@ -99,12 +99,14 @@ pub(crate) fn block<R: Clone, E: Elements, V: Reducer<R, E>>(
     rows: Option<Rows>,
     visit: &mut V,
 ) {
-    match rows {
-        Some(rows) if const { OPTIMISED } && simd::has_lanes() => {
-            simd::dispatch_lanes(ReduceRows { nest, rows, visit });
-        }
-        _ => nest.visit_each(visit),
-    }
+    let (nest, visit) = match rows {
+        Some(rows) if const { OPTIMISED } => match simd::dispatch_lanes(ReduceRows { nest, rows, visit }) {
+            Ok(()) => return,
+            Err(ReduceRows { nest, visit, .. }) => (nest, visit),
+        },
+        _ => (nest, visit),
+    };
+    nest.visit_each(visit);
 }
 
 struct ReduceRows<'n, 'a, 'v, R, E: Elements, V> {

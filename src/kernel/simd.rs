@@ -136,18 +136,17 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     baseline(work)
 }
 
-/// [`dispatch`] where [`has_lanes`] is true. What `work` does is compiled for no other CPU.
-///
-/// # Panics
-/// If the CPU is another one.
+/// [`dispatch`] where [`has_lanes`] is true. What `work` does is compiled for no other CPU: there, it comes back.
 #[inline]
-pub(crate) fn dispatch_lanes<W: Work>(work: W) -> W::Output {
-    assert!(has_lanes(), "a CPU that has the loops");
+pub(crate) fn dispatch_lanes<W: Work>(work: W) -> Result<W::Output, W> {
+    if !has_lanes() {
+        return Err(work);
+    }
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     // SAFETY: The CPU has AVX2, checked just above: the baseline does not have the loops.
-    return unsafe { avx2(work) };
+    return Ok(unsafe { avx2(work) });
     #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
-    baseline(work)
+    Ok(baseline(work))
 }
 
 #[inline(never)]
