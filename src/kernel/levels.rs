@@ -11,8 +11,8 @@ use super::combine::Combine;
 
 /// The number of sums that are added up before a carry to the next level. The error bound is a few times that of
 /// pairwise summation, with a third of its levels.
-pub(super) const RADIX: usize = 8;
-/// Enough for `8^9` sums before the topmost level grows.
+const RADIX: usize = 8;
+/// Enough for `8^7` additions before the topmost level grows.
 const MAX_LEVELS: usize = 8;
 
 /// The number of levels for `rows` additions.

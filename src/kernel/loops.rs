@@ -200,6 +200,12 @@ pub(crate) fn reduced_steps(loops: &[Loop]) -> usize {
     loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product()
 }
 
+/// The number of outputs.
+#[inline(always)]
+pub(crate) fn outputs(loops: &[Loop]) -> usize {
+    loops.iter().filter(|l| !l.is_reduced()).map(|l| l.len).product()
+}
+
 /// Whether lanes are reduced together, one for each step of the innermost of the `outer` loops: lanes of their width
 /// `are_together`, their elements are adjacent, and they follow each other without gaps, as do their outputs.
 #[inline(always)]

@@ -2,10 +2,9 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::loops::Loop;
-use super::loops::Loops;
 #[cfg(feature = "rayon")]
 use super::loops::steps;
+use super::loops::{Loop, Loops, outputs};
 use super::nest::{Elements, Nest};
 
 /// A task for a nest, or for each of its parts.
@@ -104,8 +103,9 @@ pub(super) fn halves<T, E: Elements>(
 ) {
     let loops = nest.loops();
     let is_kept = |l: &Loop| !l.is_reduced() && l.len > 1;
-    let outputs: usize = loops.iter().filter(|l| is_kept(l)).map(|l| l.len).product();
-    let Some(place) = loops.iter().position(is_kept).filter(|_| outputs > most) else { return then(nest) };
+    let Some(place) = loops.iter().position(is_kept).filter(|_| outputs(loops) > most) else {
+        return then(nest);
+    };
     let mut rooms = [Loops::new(), Loops::new()];
     for part in nest.cut(place, loops[place].len / 2, &mut rooms) {
         halves(part, most, then);

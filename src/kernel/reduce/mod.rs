@@ -22,7 +22,7 @@ mod strategy;
 use super::combine::CombineInPlace;
 use super::lane::IN_ORDER;
 use super::levels::Levels;
-use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, reduced_steps, steps};
+use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, outputs, steps};
 use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
 use super::nest::{Input, Nest, Output};
 use super::operation::{Operation, Plus, add};
@@ -115,12 +115,12 @@ fn stored<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
     }
     if X::SPLITS {
         return halves(nest, PARALLEL_RESULTS, &mut |part| {
-            let count = steps(part.loops()) / reduced_steps(part.loops());
+            let count = outputs(part.loops());
             store_part(part, &mut vec![by.identity(); count], by, store, executor);
         });
     }
     halves(nest, Scratch::capacity::<A>(), &mut |part| {
-        let count = steps(part.loops()) / reduced_steps(part.loops());
+        let count = outputs(part.loops());
         store_part(part, Scratch::new().filled(count, &by.identity()), by, store, executor);
     });
 }

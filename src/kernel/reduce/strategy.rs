@@ -5,7 +5,7 @@
 use crate::kernel::combine::{CombineInPlace, fold_rows};
 use crate::kernel::lane::{BLOCK, LONGEST};
 use crate::kernel::levels::{self, Levels};
-use crate::kernel::loops::{AT_ONCE, Loop, Loops, all_kept, reduced_steps, rows_at_once, steps};
+use crate::kernel::loops::{AT_ONCE, Loop, Loops, all_kept, outputs, reduced_steps, rows_at_once, steps};
 use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
 use crate::kernel::nest::Nest;
 use crate::kernel::tiles::{self, AddRows, Limits, Tiling};
@@ -99,7 +99,6 @@ impl Strategy {
             return None;
         }
         let first = outer.iter().position(Loop::is_reduced)?;
-        let outputs = |loops: &[Loop]| steps(loops) / reduced_steps(loops);
         let (width, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
         let levels = levels::count(rows);
         let are_many = outputs(outer) >= NESTED_OUTPUTS && levels * width <= capacity;
@@ -257,7 +256,9 @@ impl<A: Clone> AddRows<A, (A,)> for AddLanes<'_, A> {
         while let Some(row) = rows.next() {
             let mut tile = Loops::new();
             tile.clone_from_slice(row.loops());
-            tile.iter_mut().next_back().into_iter().for_each(|lane| lane.len = 1);
+            if let Some(lane) = tile.last_mut() {
+                lane.len = 1;
+            }
             let mut lanes = row.onto(self.row, &tile, &mut self.room).overwriting().walk(tile.len().min(2));
             while let Some(lanes) = lanes.next() {
                 self.by.lanes_of(lanes);
