@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 use super::lane;
+use super::loops::Loop;
 use super::memory::WriteOnly;
 use super::nest::{Block, Nest};
 use super::operation::{ClosureOp, Operation, add};
@@ -20,13 +21,16 @@ pub(crate) trait Combine<T> {
 
     /// Combines each element of `from` into the element of `into` at the same index.
     fn rows(&self, into: &mut [T], from: &[T]);
+}
 
+/// The loops of an operation on a buffer of elements. Like [`CombineInPlace`] a trait of its own, so that they are compiled
+/// only for operations that need them.
+pub(crate) trait CombineInBuffer<T>: Combine<T> {
     /// Combines each `width` adjacent elements. The results are at the front, in order.
     fn lanes(&self, elements: &mut [T], width: usize);
 }
 
-/// The loops of an operation on elements that are read where they are. A trait of its own, so that they are compiled only
-/// for operations that need them.
+/// The loops of an operation on elements that are read where they are.
 pub(crate) trait CombineInPlace<T>: Combine<T> {
     /// Stores the combined elements of each lane of a nest in its output: see [`Nest::lanes`].
     fn lanes_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>);
@@ -44,11 +48,11 @@ pub(crate) trait CombineInPlace<T>: Combine<T> {
 
 /// Runs a loop with the operation as a closure. For one that it knows earlier, the compiler orders the accumulators for the
 /// additions that follow the loop, at up to 5 times its time.
-macro_rules! dispatch {
-    ($by:expr, $Work:ident { $($field:ident),* }) => {{
+macro_rules! run {
+    ($run:path, $by:expr, $Work:ident { $($field:ident),* }) => {{
         let by = *$by;
         let by = ClosureOp { identity: &Operation::identity(by), op: &|a, b| by.apply(a, b) };
-        simd::dispatch($Work { by, $($field),* });
+        _ = $run($Work { by, $($field),* });
     }};
 }
 
@@ -65,31 +69,41 @@ impl<T: Clone, O: Operation<T>> Combine<T> for O {
         // few: a call for the CPU would take longer
         lane::combine(into, from, *self);
     }
+}
 
+impl<T: Clone, O: Operation<T>> CombineInBuffer<T> for O {
     fn lanes(&self, elements: &mut [T], width: usize) {
-        dispatch!(self, Lanes { elements, width });
+        run!(simd::dispatch, self, Lanes { elements, width });
     }
 }
 
 impl<T: Clone, O: Operation<T>> CombineInPlace<T> for O {
     fn lanes_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>) {
-        // two loops compiled apart: one next to the other would be vectorised less well
-        match nest.together(lane::are_together::<T>) {
-            Ok((x, width, slots)) => dispatch!(self, Together { x, width, slots }),
-            Err(nest) => dispatch!(self, LanesOf { nest }),
+        let is_known =
+            |width| lane::are_columns::<T>(width) || lane::are_together::<T>(width) && simd::has_lanes();
+        // loops compiled apart: one next to the other would be vectorised less well
+        match nest.together(is_known) {
+            Err(nest) => run!(simd::dispatch, self, LanesOf { nest }),
+            Ok((x, width, slots)) if lane::are_together::<T>(width) => {
+                run!(simd::dispatch_lanes, self, Together { x, width, slots });
+            }
+            Ok((x, width, slots)) => {
+                let lanes = Block::from(x).cut(0, slots.len(), width);
+                self.columns_of(slots, &Block::from(lanes).transposed());
+            }
         }
     }
 
     fn channels_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>) {
-        dispatch!(self, ChannelsOf { nest });
+        run!(simd::dispatch, self, ChannelsOf { nest });
     }
 
     fn rows_of(&self, tile: &mut [T], rows: &Block<'_, T>, at_once: usize) {
-        dispatch!(self, RowsOf { tile, rows, at_once });
+        run!(simd::dispatch, self, RowsOf { tile, rows, at_once });
     }
 
     fn columns_of(&self, slots: &mut [WriteOnly<T>], rows: &Block<'_, T>) {
-        dispatch!(self, ColumnsOf { slots, rows });
+        run!(simd::dispatch, self, ColumnsOf { slots, rows });
     }
 }
 
@@ -165,25 +179,15 @@ impl<T: Clone, O: Operation<T>> Work for ChannelsOf<'_, T, O> {
     #[inline(always)]
     fn run<C: Cpu>(self) {
         let Self { by, nest } = self;
-        match nest.loops().last().map_or(0, |l| l.len) {
-            2 => channels::<T, O, 2, 16>(nest, by),
-            3 => channels::<T, O, 3, 24>(nest, by),
-            _ => channels::<T, O, 4, 32>(nest, by),
-        }
-    }
-}
-
-/// Rows of `K` elements, or `L` elements, at once.
-#[inline(always)]
-fn channels<T: Clone, O: Operation<T>, const K: usize, const L: usize>(
-    nest: Nest<'_, WriteOnly<T>, (T,)>,
-    by: O,
-) {
-    let mut channels = nest.channels::<K>();
-    while let Some((x, slots)) = channels.next() {
-        let results = lane::periodic::<T, O, K, L>(x, by);
-        for (slot, result) in slots.into_iter().zip(results) {
-            slot.write(result);
+        let mut channels = nest.channels();
+        while let Some((x, slots)) = channels.next() {
+            let mut results = lane::periodic(x, by);
+            match slots.loops() {
+                [Loop { len: 2, .. }] => lane::fold_periods::<T, O, 2>(&mut results, by),
+                [Loop { len: 3, .. }] => lane::fold_periods::<T, O, 3>(&mut results, by),
+                _ => lane::fold_periods::<T, O, 4>(&mut results, by),
+            }
+            slots.each_slot(&mut results, 1, |slot, result| slot.write(result.clone()));
         }
     }
 }
@@ -223,18 +227,17 @@ impl<T: Clone, O: Operation<T>> Work for ColumnsOf<'_, T, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::lane::are_together;
-    use crate::kernel::loops::Loop;
+    use crate::kernel::lane::{are_columns, are_together};
     use crate::kernel::nest::{Input, Output};
     use crate::kernel::operation::Plus;
     use crate::kernel::strided::UNPLANNED;
     use alloc::{vec, vec::Vec};
     use core::ops::Add;
-    use ndarray::{Array1, Array2, Axis, s};
+    use ndarray::{Array1, Array2, ArrayRef2, Axis, s};
     use num_traits::Zero;
 
     /// Combines the lane, as the second of three.
-    fn total(by: &dyn Combine<usize>, lane: &[usize]) -> usize {
+    fn total(by: &dyn CombineInBuffer<usize>, lane: &[usize]) -> usize {
         let mut three = lane.repeat(3);
         by.lanes(&mut three, lane.len());
         assert_eq!(three[0], three[2]);
@@ -301,10 +304,35 @@ mod tests {
     fn widths_of_lanes_that_are_reduced_together() {
         let widths =
             |are_together: fn(usize) -> bool| (0..200).filter(|&n| are_together(n)).collect::<Vec<_>>();
-        assert!(widths(are_together::<u64>).into_iter().eq((2..16).chain(17..24).chain(25..32)));
-        assert!(widths(are_together::<f32>).into_iter().eq(2..32));
+        assert_eq!(widths(are_together::<u64>), [2, 3, 4, 8]);
+        assert_eq!(widths(are_together::<f32>), [2, 3, 4, 8, 16, 24]);
         for few in [are_together::<Vec<u8>>, are_together::<u16>, are_together::<u8>] {
-            assert!(widths(few).into_iter().eq([2, 3, 4, 8]));
+            assert_eq!(widths(few), [2, 3, 4, 8]);
+        }
+        for all in [are_columns::<u64>, are_columns::<f32>] {
+            assert!(widths(all).into_iter().eq((5..8).chain(9..16).chain(17..24).chain(25..32)));
+        }
+        for none in [are_columns::<Vec<u8>>, are_columns::<u16>, are_columns::<u8>] {
+            assert!(widths(none).is_empty());
+        }
+    }
+
+    #[test]
+    fn lanes_have_one_order_with_and_without_gaps() {
+        // without gaps, lanes are combined together: where the CPU has no loops for this, in the order of lanes with gaps
+        for width in (1..32).filter(|&width| are_together::<f32>(width)) {
+            let x = Array2::from_shape_fn((20, width + 1), |(i, j)| {
+                1.0 / f32::from(u8::try_from(3 * i + 5 * j + 1).expect("small"))
+            });
+            let sums = |lanes: &ArrayRef2<f32>| {
+                let mut out = Array1::from_elem(20, 0.0);
+                let (mut room, mut output) = ([Loop::ONE; 2], Output::of(&mut out).overwriting());
+                let nest = Nest::small_sum(&mut room, &Input::of(lanes), &mut output, &|axis| axis == 1);
+                Plus.lanes_of(nest.expect("few elements"));
+                out
+            };
+            let lanes = x.slice(s![.., ..width]);
+            assert_eq!(sums(&lanes), sums(&lanes.to_owned()), "lanes of {width}");
         }
     }
 

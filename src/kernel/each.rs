@@ -301,10 +301,7 @@ fn drive_copies<A>(nest: Nest<'_, WriteOnly<A>, (A,)>, visit: &mut VisitBlock<'_
         Some(across) => {
             let take = block_sizes(nest.loops(), across, size_of::<A>());
             in_blocks(nest, across, take, &mut |nest| {
-                let mut blocks = nest.walk(2);
-                while let Some(mut block) = blocks.next() {
-                    block.copy_across();
-                }
+                nest.each_block(2, &mut |mut block| block.copy_across());
             });
         }
         None => drive(nest, visit),
@@ -498,11 +495,7 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock
     let all_move = Some(Rows::of(all_inputs(E::COUNT)));
     match PassStrategy::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
         PassStrategy::Direct(moving) => {
-            let inner = nest.loops().len().min(2);
-            let mut blocks = nest.walk(inner);
-            while let Some(mut block) = blocks.next() {
-                visit(&mut block, moving.map(Rows::of));
-            }
+            nest.each_block(2, &mut |mut block| visit(&mut block, moving.map(Rows::of)));
         }
         PassStrategy::Copied { copied, first, take } => {
             let count = nest.loops().len() - first;

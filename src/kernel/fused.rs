@@ -23,7 +23,7 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{Combine, fold_rows};
+use super::combine::{CombineInBuffer, fold_rows};
 use super::each::{
     Kind, Make, Rows, SideBySide, VisitBlock, are_long_or_few, drive, inputs_moving, largest, moving_along,
 };
@@ -152,7 +152,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
 ) -> Array<R, D> {
     let mut array = reserved.filled(combine.identity());
     let (mut out, mut room) = (Output::of(&mut array), [Loop::ONE; 2]);
@@ -169,7 +169,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension>(
 fn visit_few<R: Clone, E: Elements>(
     mut nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
 ) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
     let row = loops.last().unwrap_or(&Loop::ONE);
@@ -204,7 +204,7 @@ fn visit_lanes<R: Clone, E: Elements>(
     mut nest: Nest<'_, R, E>,
     moving: u8,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
 ) {
     if simd::has_lanes() {
         return visit(&mut nest, Some(Rows::lanes(moving)));
@@ -218,13 +218,12 @@ fn visit_lanes<R: Clone, E: Elements>(
 fn lanes_by_rows<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
 ) {
     let (width, mut scratch) = (width::<R>(), Scratch::new());
     let (result, results) = scratch.filled(1 + width, &combine.identity()).split_at_mut(1);
     let (mut room, mut dense) = (Loops::new(), Loops::new());
-    let mut lanes = nest.walk(1);
-    while let Some(lane) = lanes.next() {
+    nest.each_block(1, &mut |lane| {
         let (items, len, mut from) = (lane.read(), lane.loops()[0].len, 0);
         result[0] = combine.identity();
         while len - from >= width {
@@ -244,7 +243,7 @@ fn lanes_by_rows<R: Clone, E: Elements>(
             visit(&mut part.onto(result, &[Loop::ONE], &mut dense), None);
         }
         combine.add(lane.written(&mut room).slot(), result[0].clone());
-    }
+    });
 }
 
 /// Reduces up to two loops by a buffer of all results. Returns whether they fit.
@@ -253,7 +252,7 @@ fn lanes_by_rows<R: Clone, E: Elements>(
 fn in_buffer<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
 ) -> bool {
     let (block, mut room, mut scratch) = (nest.loops(), Loops::new(), Scratch::new());
     if steps(block) > Scratch::capacity::<R>() {
@@ -274,7 +273,7 @@ fn planned<R: Clone, E: Elements>(
     out: Output<'_, R>,
     inputs: &Inputs<'_, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
 ) {
     if let Some(nest) = Nest::over(&mut LoopPlan::new(), Some(joint), out, inputs, Outside::AllRead) {
         if are_uncached_rows(nest.loops(), largest(E::COUNT, E::plain_size)) {
@@ -290,7 +289,7 @@ fn planned<R: Clone, E: Elements>(
 fn reduce_nest<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
     is_first: bool,
 ) {
     if let Some(lanes) = SideBySide::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
@@ -302,11 +301,7 @@ fn reduce_nest<R: Clone, E: Elements>(
     match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::has_loop, moving_along(&nest).is_some()) {
         FusedStrategy::Direct => drive(nest, visit),
         FusedStrategy::Lanes(moving) => {
-            let inner = nest.loops().len().min(2);
-            let mut blocks = nest.walk(inner);
-            while let Some(block) = blocks.next() {
-                visit_lanes(block, moving, visit, combine);
-            }
+            nest.each_block(2, &mut |block| visit_lanes(block, moving, visit, combine));
         }
         FusedStrategy::Blocks(tiling) => tiles::parts(nest, tiling, &mut |nest, tiling| {
             blocks(nest, tiling.first, visit, combine, is_first);
@@ -327,7 +322,7 @@ fn reduce_nest<R: Clone, E: Elements>(
 fn in_tiles<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     tiling: Tiling,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
     add: &mut dyn AddRows<R, E>,
     is_first: bool,
 ) {
@@ -340,7 +335,7 @@ fn in_tiles<R: Clone, E: Elements>(
 
 /// Stores a result, or combines it with the one in `slot` unless it `is_first`.
 #[inline(always)]
-fn store<R>(combine: &dyn Combine<R>, slot: &mut R, result: R, is_first: bool) {
+fn store<R>(combine: &dyn CombineInBuffer<R>, slot: &mut R, result: R, is_first: bool) {
     if is_first {
         *slot = result;
     } else {
@@ -405,13 +400,13 @@ fn blocks<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     first: usize,
     visit: &mut VisitBlock<'_, R, E>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
     is_first: bool,
 ) {
     let block = &nest.loops()[first..];
     let (mut scratch, mut dense, mut kept) = (Scratch::new(), Loops::new(), Loops::new());
     kept.written(block);
-    let kept = tiles::packed(kept);
+    kept.pack();
     let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
     let store = |slot: &mut R, result| store(combine, slot, result, is_first);
     each_tile(combine, nest, first, &kept, buffer, store, &mut |items, buffer| {
@@ -424,7 +419,7 @@ fn blocks<R: Clone, E: Elements>(
 }
 
 /// Reduces the reduced loops of a block in place, which leaves the results at the front of the buffer.
-fn fold<R: Clone>(buffer: &mut [R], block: &[Loop], combine: &dyn Combine<R>) {
+fn fold<R: Clone>(buffer: &mut [R], block: &[Loop], combine: &dyn CombineInBuffer<R>) {
     let (mut remaining, mut inside) = (buffer.len(), 1);
     for l in block.iter().rev() {
         if !l.is_reduced() {

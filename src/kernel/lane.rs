@@ -40,15 +40,10 @@ const fn few<T>() -> usize {
 /// Combines adjacent elements, a block at a time.
 #[inline(always)]
 pub(super) fn reduce<T: Clone, O: Operation<T>>(x: &[T], by: O) -> T {
-    let mut total = by.identity();
-    if x.len() < 8 {
-        for x in x {
-            total = by.apply(total, x.clone());
-            // few: not to be vectorised
-            end_of_reads();
-        }
-        return total;
+    if x.len() <= 8 {
+        return reduce_few(x, by);
     }
+    let mut total = by.identity();
     for part in x.chunks(BLOCK) {
         total = match const { accumulators::<T>() } {
             64 => reduce_by::<T, O, 64, 16>(total, part, by),
@@ -56,6 +51,22 @@ pub(super) fn reduce<T: Clone, O: Operation<T>>(x: &[T], by: O) -> T {
             16 => reduce_by::<T, O, 16, 8>(total, part, by),
             _ => reduce_by::<T, O, 8, 8>(total, part, by),
         };
+    }
+    total
+}
+
+/// [`reduce`] for up to eight elements: one after the other, or eight by halves.
+#[inline(always)]
+fn reduce_few<T: Clone, O: Operation<T>>(x: &[T], by: O) -> T {
+    if let [a, b, c, d, e, f, g, h] = x {
+        return by_halves([a, b, c, d, e, f, g, h].map(T::clone), by);
+    }
+    let Some((first, others)) = x.split_first() else { return by.identity() };
+    let mut total = first.clone();
+    for x in others {
+        total = by.apply(total, x.clone());
+        // few: not to be vectorised
+        end_of_reads();
     }
     total
 }
@@ -73,7 +84,7 @@ fn reduce_by<T: Clone, O: Operation<T>, const L: usize, const K: usize>(mut tota
         for chunk in chunks {
             accumulators = combined(&accumulators, chunk, by);
         }
-        few = halve(&mut accumulators, by);
+        few = halve(&mut accumulators, by).clone();
     }
     for chunk in rest {
         few = combined(&few, chunk, by);
@@ -84,42 +95,55 @@ fn reduce_by<T: Clone, O: Operation<T>, const L: usize, const K: usize>(mut tota
         end_of_reads();
     }
     let [result] = halve(&mut few, by);
-    by.apply(result, total)
+    by.apply(result.clone(), total)
 }
 
-/// Whether adjacent lanes of `width` elements are reduced [`together`].
+/// Whether there is a loop over adjacent lanes of `width` elements: see [`together`].
 pub(super) const fn are_together<T>(width: usize) -> bool {
-    // Lanes side by side take longer than one after the other where elements are smaller.
-    let side_by_side = size_of::<T>() >= 4;
     match width {
         2..=4 | 8 => true,
-        _ if width.is_multiple_of(8) => side_by_side && width > 0 && width < accumulators::<T>(),
-        // elements that own memory would be cloned more often
-        5..=31 => side_by_side && forgettable::<T>(),
-        _ => false,
+        // Several lanes at a time take longer than one after the other where elements are smaller.
+        _ => width > 0 && width.is_multiple_of(8) && width < accumulators::<T>() && size_of::<T>() >= 4,
     }
 }
 
-/// Stores the combined elements of each lane of `width` in its slot, several lanes at a time. Lanes of that width
-/// [`are_together`].
+/// Whether adjacent lanes of `width` elements are the columns of a block: eight are combined side by side.
+pub(super) const fn are_columns<T>(width: usize) -> bool {
+    // elements that own memory would be cloned more often
+    matches!(width, 5..=31) && !width.is_multiple_of(8) && size_of::<T>() >= 4 && forgettable::<T>()
+}
+
+/// Stores the combined elements of each lane of `width` in its slot, several lanes at a time: in the order of [`reduce`]. Lanes
+/// of that width [`are_together`].
 #[inline(always)]
 pub(super) fn together<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [WriteOnly<T>], by: O) {
     // matched once: a loop for each
     match width {
-        2 => short::<T, O, 2>(x, slots, by),
-        3 => short::<T, O, 3>(x, slots, by),
-        4 => short::<T, O, 4>(x, slots, by),
-        8 => short::<T, O, 8>(x, slots, by),
-        _ if width.is_multiple_of(8) => reduce_eights(x, width, slots, by),
-        _ => columns(Block::from(Block::from(x).cut(0, slots.len(), width)).transposed(), slots, by),
+        2 => short::<T, O, 2, true>(x, slots, by),
+        3 => short::<T, O, 3, true>(x, slots, by),
+        4 => short::<T, O, 4, true>(x, slots, by),
+        8 => short::<T, O, 8, false>(x, slots, by),
+        _ => reduce_eights(x, width, slots, by),
     }
 }
 
-/// Stores the combined elements of each lane of `N` in its slot.
+/// Stores the combined elements of each lane of `N` in its slot: by halves, or one after the other if `IN_TURN`.
 #[inline(always)]
-fn short<T: Clone, O: Operation<T>, const N: usize>(x: &[T], slots: &mut [WriteOnly<T>], by: O) {
+fn short<T: Clone, O: Operation<T>, const N: usize, const IN_TURN: bool>(
+    x: &[T],
+    slots: &mut [WriteOnly<T>],
+    by: O,
+) {
     for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(N)) {
-        slot.write(by_halves::<T, N>(array(|i| lane[i].clone()), by));
+        if const { IN_TURN } {
+            let mut total = lane[0].clone();
+            for x in &lane[1..] {
+                total = by.apply(total, x.clone());
+            }
+            slot.write(total);
+        } else {
+            slot.write(by_halves::<T, N>(array(|i| lane[i].clone()), by));
+        }
     }
 }
 
@@ -141,10 +165,10 @@ fn reduce_eights<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [
             for chunk in x[i * width..][..width].chunks_exact(8) {
                 eight = combined(&eight, chunk, by);
             }
-            *four = halve(&mut eight, by);
+            *four = halve(&mut eight, by).clone();
             i += 1;
         }
-        short::<T, O, 4>(fours.as_flattened(), slots, by);
+        short::<T, O, 4, false>(fours.as_flattened(), slots, by);
     }
 }
 
@@ -271,7 +295,8 @@ fn in_order<T: Clone, O: Operation<T>, const K: usize, const DENSE: bool>(
 #[inline(always)]
 pub(super) fn in_place<T: Clone, O: Operation<T>>(elements: &mut [T], width: usize, by: O) {
     let mut lane = 0;
-    while are_together::<T>(width) && elements.len() - lane * width >= 8 * width {
+    while (are_together::<T>(width) || are_columns::<T>(width)) && elements.len() - lane * width >= 8 * width
+    {
         let lanes = Block::from(&elements[lane * width..]).cut(0, 8, width);
         let eight = in_order::<T, O, 8, false>(Block::from(lanes).transposed(), 0, by);
         elements[lane..][..8].clone_from_slice(&eight);
@@ -282,12 +307,14 @@ pub(super) fn in_place<T: Clone, O: Operation<T>>(elements: &mut [T], width: usi
     }
 }
 
-/// `K` results, each of the elements whose indices differ by multiples of `K`. There are `L` accumulators: `K` times a power
-/// of two.
+/// The number of accumulators of [`periodic`]: a multiple of 2, 3 and 4, so that one loop serves rows of these lengths.
+const PERIODS: usize = 24;
+
+/// Combines the elements whose indices differ by multiples of [`PERIODS`].
 #[inline(always)]
-pub(super) fn periodic<T: Clone, O: Operation<T>, const K: usize, const L: usize>(x: &[T], by: O) -> [T; K] {
-    let mut results: [T; L] = array(|_| by.identity());
-    let chunks = x.chunks_exact(L);
+pub(super) fn periodic<T: Clone, O: Operation<T>>(x: &[T], by: O) -> [T; PERIODS] {
+    let mut results: [T; PERIODS] = array(|_| by.identity());
+    let chunks = x.chunks_exact(PERIODS);
     let rest = chunks.remainder();
     for chunk in chunks {
         combine(&mut results, chunk, by);
@@ -295,7 +322,20 @@ pub(super) fn periodic<T: Clone, O: Operation<T>, const K: usize, const L: usize
     // Opaque, so that the compiler does not order the vectors of the loop above for the operations below (5x slower).
     let mut results = black_box(results);
     combine(&mut results, rest, by);
-    halve(&mut results, by)
+    results
+}
+
+/// Combines rows of `K` elements by halves. The result is in the first row.
+#[inline(always)]
+pub(super) fn fold_periods<T: Clone, O: Operation<T>, const K: usize>(rows: &mut [T; PERIODS], by: O) {
+    let mut remaining = PERIODS / K;
+    while remaining > 1 {
+        let half = remaining / 2;
+        for i in 0..half * K {
+            rows[i] = by.apply(rows[i].clone(), rows[(remaining - half) * K + i].clone());
+        }
+        remaining -= half;
+    }
 }
 
 /// Accumulators combined with a chunk. Because they are returned by value, they stay in registers, however many they are.

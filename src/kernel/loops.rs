@@ -195,13 +195,13 @@ pub(crate) fn rows_at_once(loops: &[Loop], size: usize) -> usize {
 }
 
 /// The number of indices that are reduced to each output.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn reduced_steps(loops: &[Loop]) -> usize {
     loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product()
 }
 
 /// The number of outputs.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn outputs(loops: &[Loop]) -> usize {
     loops.iter().filter(|l| !l.is_reduced()).map(|l| l.len).product()
 }
@@ -328,15 +328,14 @@ impl Loops {
     /// The loops sorted by their class, 0 outermost and 2 innermost. Loops of one class keep their order.
     pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn Fn(usize, &Loop) -> u8) {
         self.clear();
-        let mut ends = [0; 3];
-        for (place, &l) in loops.iter().enumerate() {
-            let class = usize::from(class(place, &l));
-            assert!(class < ends.len(), "three classes");
-            self.push(l);
-            let end = self.len();
-            self[ends[class]..end].rotate_right(1);
-            ends[class..].iter_mut().for_each(|end| *end += 1);
+        for wanted in 0..3 {
+            for (place, &l) in loops.iter().enumerate() {
+                if class(place, &l) == wanted {
+                    self.push(l);
+                }
+            }
         }
+        assert!(self.len() == loops.len(), "three classes");
     }
 
     /// The loops of [`Nest::gathered`](super::nest::Nest::gathered): the loops from `outer` on as one loop over adjacent
@@ -393,6 +392,15 @@ impl Loops {
         self[batches..].reverse();
         for l in &mut **self {
             l.strides.swap(1, 2);
+        }
+    }
+
+    /// Gives operand 1 the strides of an array in standard layout along these loops.
+    pub(crate) fn pack(&mut self) {
+        let mut width = 1;
+        for l in self.iter_mut().rev() {
+            l.strides[1] = width;
+            width *= l.len.cast_signed();
         }
     }
 
@@ -607,7 +615,8 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    #[inline(always)]
+    // Not inline, as `turn`: walks are many, and each would contain the code.
+    #[inline(never)]
     pub(crate) fn over(loops: &'a [Loop]) -> Self {
         let (&last, outer) = innermost(loops);
         let (&second, outer) = innermost(outer);
@@ -616,32 +625,39 @@ impl<'a> Walk<'a> {
     }
 
     /// The offsets of the output and of `count` inputs at the next index.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self, count: usize) -> Option<&Offsets> {
         if self.remaining > 0 {
             self.remaining -= 1;
             for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + count) {
                 *by = by.wrapping_add(stride);
             }
-            return Some(&self.by);
+        } else if !self.turn(count) {
+            return None;
         }
+        Some(&self.by)
+    }
+
+    /// Begins the next run of the last loop. Returns whether there is one.
+    #[inline(never)]
+    fn turn(&mut self, count: usize) -> bool {
         let back = self.last.len - 1;
         if self.runs > 0 {
             self.runs -= 1;
-            for k in 0..=count {
-                let back = self.last.strides[k].wrapping_mul(back.cast_signed());
-                self.by[k] = self.by[k].wrapping_add(self.second.strides[k]).wrapping_sub(back);
+            let strides = self.second.strides.iter().zip(self.last.strides);
+            for (by, (&second, last)) in self.by.iter_mut().zip(strides).take(1 + count) {
+                *by = by.wrapping_add(second).wrapping_sub(last.wrapping_mul(back.cast_signed()));
             }
         } else {
             if self.turn == self.turns {
-                return None;
+                return false;
             }
             self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
             self.turn += 1;
             self.runs = self.second.len - 1;
         }
         self.remaining = back;
-        Some(&self.by)
+        true
     }
 }
 

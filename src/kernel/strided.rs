@@ -134,12 +134,11 @@ fn is_small(shape: &[usize]) -> bool {
 ///
 /// # Panics
 /// If `out` has other axes.
-#[inline(always)]
 fn each_summed(
     out: &StridedAxes<'_>,
     array: &StridedAxes<'_>,
     dropped: &dyn Fn(usize) -> bool,
-    mut then: impl FnMut(Loop),
+    then: &mut dyn FnMut(Loop),
 ) {
     let mut out_axis = 0;
     for (axis, (&len, &stride)) in array.sizes.iter().zip(array.strides).enumerate() {
@@ -166,7 +165,7 @@ pub(super) fn plan_summed(
     dropped: &dyn Fn(usize) -> bool,
 ) {
     plan.clear();
-    each_summed(out, array, dropped, |l| plan.add(l));
+    each_summed(out, array, dropped, &mut |l| plan.add(l));
     plan.make(Outside::Read);
 }
 
@@ -184,7 +183,7 @@ pub(super) fn small_summed<'a>(
         return None;
     }
     let mut count = 0;
-    each_summed(out, array, dropped, |l| {
+    each_summed(out, array, dropped, &mut |l| {
         room[count] = l;
         count += 1;
     });

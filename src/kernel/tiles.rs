@@ -105,12 +105,13 @@ impl Tiling {
         loops[..self.first].iter().take_while(|l| !l.is_reduced()).count()
     }
 
-    /// The loops over the sums of a tile: see [`packed`].
+    /// The loops over the sums of a tile, which are adjacent as operand 1.
     pub(super) fn tile(&self, loops: &[Loop]) -> Loops {
         let mut tile = Loops::new();
         tile.extend(&loops[self.first..]);
         tile.iter_mut().take(1).for_each(|l| l.len = self.take);
-        packed(tile)
+        tile.pack();
+        tile
     }
 
     /// The most additions to a tile: calls of [`Levels::carry`].
@@ -175,16 +176,6 @@ pub(super) fn run<U, T: Clone, E: Elements>(
     });
 }
 
-/// The loops with their sums next to each other as operand 1. Operand 0 is the output.
-pub(super) fn packed(mut loops: Loops) -> Loops {
-    let mut width = 1;
-    for l in loops.iter_mut().rev() {
-        l.strides[1] = width;
-        width *= l.len.cast_signed();
-    }
-    loops
-}
-
 /// Adds the rows of a nest, which are those of one tile, to the front of a slice.
 pub(super) type AddTile<'f, T, E> = dyn FnMut(Nest<'_, (), E>, &mut [T]) + 'f;
 
@@ -200,11 +191,10 @@ pub(super) fn each_tile<U, T: Clone, E: Elements>(
     add: &mut AddTile<'_, T, E>,
 ) {
     let (inner, mut written) = (nest.loops().len() - outer, Loops::new());
-    let mut tiles = nest.walk(inner);
-    while let Some(part) = tiles.next() {
+    nest.each_block(inner, &mut |part| {
         add(part.read(), room);
         finish(combine, room, tile, part.written(&mut written), &store);
-    }
+    });
 }
 
 /// Adds all rows of a tile, which begins with `take` steps of loop `first`. The loops before it run over rows. If it is cut,
@@ -217,10 +207,7 @@ pub(super) fn add_rows<T, E: Elements>(
 ) {
     let (len, inner) = (rows.loops()[first].len, rows.loops().len() - first);
     let mut each = |rows: Nest<'_, (), E>, in_rows: bool| {
-        let mut rows = rows.walk(inner + usize::from(in_rows));
-        while let Some(rows) = rows.next() {
-            add.add(levels, rows, in_rows);
-        }
+        rows.each_block(inner + usize::from(in_rows), &mut |rows| add.add(levels, rows, in_rows));
     };
     if take == len {
         return each(rows, first > 0);

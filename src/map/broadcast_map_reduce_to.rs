@@ -3,7 +3,7 @@
 use super::fused_operands::{Closure, FusedOperands, MapOperands, joint};
 use crate::error::Result;
 use crate::error::operation::{self, Operation};
-use crate::kernel::combine::Combine;
+use crate::kernel::combine::CombineInBuffer;
 use crate::kernel::each::VisitBlock;
 use crate::kernel::fused::{Fold, block, reduce_to};
 use crate::kernel::operation::ClosureOp;
@@ -69,7 +69,7 @@ where
 {
     let by = ClosureOp { identity: &identity, op: &op };
     let visit = &mut Fold { make: Closure::<O, F>::new(map), by };
-    let combine: &dyn Combine<R> = &by;
+    let combine: &dyn CombineInBuffer<R> = &by;
     reduced(&operands, &shape, &mut |nest, rows| block(nest, rows, visit), combine, &operation::MAP_REDUCE_TO)
 }
 
@@ -78,7 +78,7 @@ pub(super) fn reduced<O: FusedOperands, S: TargetShape, R: Clone>(
     operands: &O,
     shape: &S,
     visit: &mut VisitBlock<'_, R, O::Elems>,
-    combine: &dyn Combine<R>,
+    combine: &dyn CombineInBuffer<R>,
     operation: &'static Operation,
 ) -> Result<Array<R, S::Dim>> {
     let inputs = operands.inputs();

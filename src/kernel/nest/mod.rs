@@ -14,7 +14,7 @@
 
 use super::loops::{
     Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, evenly_spaced, has,
-    inputs_move_as, is_adjacent, lanes_together, moves_as, plan_parts,
+    inputs_move_as, is_adjacent, lanes_together, moves_as, plan_parts, steps,
 };
 use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, plain_size};
 use super::operation::{Operation, by_halves, halve};
@@ -290,8 +290,9 @@ macro_rules! elements {
                         chunks -= 1;
                     }
                     // opaque, so that the compiler does not order the results for what follows
-                    let [one] = halve(&mut black_box(results), by);
-                    result = by.apply(result, one);
+                    let mut results = black_box(results);
+                    let [one] = halve(&mut results, by);
+                    result = by.apply(result, one.clone());
                 }
                 result
             }
@@ -387,10 +388,7 @@ impl<'a, T> Output<'a, T> {
     /// Calls `visit` for each element.
     pub(crate) fn for_each(self, mut visit: impl FnMut(&mut T)) {
         if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, self, &Inputs::NONE, Outside::Written) {
-            let mut slots = nest.walk(0);
-            while let Some(slot) = slots.next() {
-                visit(slot.slot());
-            }
+            nest.each_block(0, &mut |element| visit(element.slot()));
         }
     }
 }
@@ -633,6 +631,19 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     pub(crate) fn walk(self, inner: usize) -> Steps<'a, T, E> {
         let (outer, inner) = self.loops.split_at(self.loops.len() - inner);
         Steps { start: Self { loops: inner, ..self }, outer: Walk::over(outer) }
+    }
+
+    /// Calls `then` with the innermost loops, at most `most` of them, at each index of the others.
+    // Not inline: a walk is much code.
+    #[inline(never)]
+    pub(crate) fn each_block(self, most: usize, then: &mut dyn FnMut(Nest<'_, T, E>)) {
+        if self.loops.len() <= most {
+            return then(self);
+        }
+        let mut blocks = self.walk(most);
+        while let Some(block) = blocks.next() {
+            then(block);
+        }
     }
 
     /// The pointers at index zero, of the output and of the inputs.
@@ -958,13 +969,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         rows.gather(loops, outer, E::COUNT, copied);
         // not moved: it is large
         let mut buffers = Buffers::new(E::plain_size);
-        let mut blocks = self.walk(loops.len());
-        while let Some(block) = blocks.next() {
+        self.each_block(loops.len(), &mut |block| {
             // SAFETY: By the invariant, the operands' elements at the indices of the loops are borrowed.
             unsafe { buffers.copy(copied, &E::erased(block.read), loops, outer) };
             let read = E::to_copies(block.read, copied, buffers.copies());
             visit(Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
-        }
+        });
     }
 }
 
@@ -1059,6 +1069,20 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         Some(Self { loops, out: out.at, read: (input.at,), arrays: PhantomData })
     }
 
+    /// The same outputs, with copies of the input in standard layout along the loops.
+    ///
+    /// # Panics
+    /// If there are fewer copies than indices.
+    pub(crate) fn reading<'b>(self, copies: &'b [A], room: &'b mut Loops) -> Nest<'b, T, (A,)>
+    where
+        'a: 'b,
+    {
+        assert!(steps(self.loops) <= copies.len(), "a copy for each index");
+        room.clone_from_slice(self.loops);
+        room.pack();
+        Nest { loops: room, read: (copies.as_ptr(),), ..self }
+    }
+
     /// All lanes and their outputs, if the lanes are reduced together: see [`lanes_together`]. The width of a lane is between
     /// the two.
     ///
@@ -1081,27 +1105,26 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         }
     }
 
-    /// The channels of the innermost two of up to three loops: rows of `K` elements that are reduced to `K` outputs.
+    /// The channels of the innermost two of up to three loops: rows of a few elements, and the outputs of these.
     ///
     /// # Panics
-    /// If there are more loops, the second last one is not reduced, or its rows have gaps or another width.
+    /// If there are more loops, the second last one is not reduced, its rows have gaps, or the output stays along the last one.
     #[inline(always)]
-    pub(crate) fn channels<const K: usize>(self) -> Channels<'a, T, A, K> {
+    pub(crate) fn channels(self) -> Channels<'a, T, A> {
         let [outer @ .., rows, row] = self.loops else { unreachable!("two loops") };
-        let outer = outer.last().unwrap_or(&Loop::ONE);
+        let (outer, channels) = (outer.last().unwrap_or(&Loop::ONE), self.loops.split_at(outer.len()).1);
         assert!(
-            self.loops.len() <= 3 && rows.is_reduced() && is_adjacent(&self.loops[self.loops.len() - 2..], 1),
-            "rows without gaps"
+            self.loops.len() <= 3 && rows.is_reduced() && !row.is_reduced() && is_adjacent(channels, 1),
+            "rows without gaps, of outputs that differ"
         );
-        assert!(row.len == K && !row.is_reduced(), "outputs that differ");
         let lanes = Lanes {
             start: self,
             by: [outer.strides[0], outer.strides[1]],
             at: [0; 2],
             remaining: outer.len,
-            width: rows.len * K,
+            width: rows.len * row.len,
         };
-        Channels { lanes, step: row.strides[0] }
+        Channels { lanes, row: &channels[1..] }
     }
 
     /// The lanes along the innermost of up to two loops.
@@ -1148,21 +1171,19 @@ impl<T, A> Lanes<'_, T, A> {
     }
 }
 
-/// Rows of `K` elements without gaps, and the `K` outputs to which they are reduced.
-pub(crate) struct Channels<'a, T, A, const K: usize> {
+/// Rows of a few elements without gaps, and the outputs of their columns.
+pub(crate) struct Channels<'a, T, A> {
     lanes: Lanes<'a, T, A>,
-    /// The stride between the outputs.
-    step: isize,
+    /// The loop over the outputs.
+    row: &'a [Loop],
 }
 
-impl<T, A, const K: usize> Channels<'_, T, A, K> {
+impl<T, A> Channels<'_, T, A> {
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<(&[A], [&mut T; K])> {
-        let step = self.step;
+    pub(crate) fn next(&mut self) -> Option<(&[A], Nest<'_, T, ()>)> {
+        let loops = self.row;
         let (rows, out) = self.lanes.next_of()?;
-        // SAFETY: These are indices of the loops, which lead to different outputs, and there is no other reference to them
-        // until the next call.
-        Some((rows, array(|k| unsafe { &mut *out.wrapping_offset(k.cast_signed() * step) })))
+        Some((rows, Nest { loops, out, read: (), arrays: PhantomData }))
     }
 }
 
@@ -1412,11 +1433,16 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
 }
 
 impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
-    /// Clones the elements of the only row.
-    #[inline(always)]
+    /// Clones the elements to adjacent places, row after row.
+    ///
+    /// # Panics
+    /// If there are fewer places.
+    #[inline(never)]
     pub(crate) fn clone_to(self, copies: &mut [T]) {
-        for (column, copy) in copies.iter_mut().enumerate() {
-            *copy = self.get(0, column).clone();
+        for (row, copies) in copies[..self.rows * self.width].chunks_exact_mut(self.width).enumerate() {
+            for (column, copy) in copies.iter_mut().enumerate() {
+                *copy = self.get(row, column).clone();
+            }
         }
     }
 

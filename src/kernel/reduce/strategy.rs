@@ -5,9 +5,11 @@
 use crate::kernel::combine::{CombineInPlace, fold_rows};
 use crate::kernel::lane::{BLOCK, LONGEST};
 use crate::kernel::levels::{self, Levels};
-use crate::kernel::loops::{AT_ONCE, Loop, Loops, all_kept, outputs, reduced_steps, rows_at_once, steps};
+use crate::kernel::loops::{
+    AT_ONCE, Loop, Loops, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps,
+};
 use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
-use crate::kernel::nest::Nest;
+use crate::kernel::nest::{Block, Nest};
 use crate::kernel::tiles::{self, AddRows, Limits, Tiling};
 use core::ops::RangeInclusive;
 
@@ -59,19 +61,23 @@ impl Strategy {
     /// `size` is that of an element. Not generic, so that the choice is compiled once.
     pub(super) fn of(loops: &[Loop], size: usize) -> Self {
         let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
-        let kind = match *loops {
-            _ if all_kept(loops) => Kind::Singles,
-            [ref outer @ .., lane] if lane.is_reduced() && lane.len <= LONGEST && all_kept(outer) => {
-                if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
-            }
-            _ => {
-                let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
-                let limits = Limits { room: capacity, even: true, rows_at_once: ROWS };
-                Self::nested(loops, capacity)
-                    .or_else(rows)
-                    .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, limits)))
-            }
-        };
+        let longest = |lane: &Loop| if lane.strides[1] == 1 { LONGEST } else { capacity / 2 };
+        let kind =
+            match *loops {
+                _ if all_kept(loops) => Kind::Singles,
+                [ref outer @ .., lane]
+                    if lane.is_reduced() && all_kept(outer) && lane.len <= longest(&lane) =>
+                {
+                    if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
+                }
+                _ => {
+                    let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
+                    let limits = Limits { room: capacity, even: true, rows_at_once: ROWS };
+                    Self::nested(loops, capacity)
+                        .or_else(rows)
+                        .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, limits)))
+                }
+            };
         Self { kind, at_once }
     }
 
@@ -121,21 +127,10 @@ impl Strategy {
     // Compiled once for an element type, whatever the operation is.
     #[inline(never)]
     pub(super) fn run<A: Clone>(&self, nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) {
-        let count = nest.loops().len();
         match self.kind {
-            Kind::Lanes => {
-                let mut all = nest.walk(count.min(2));
-                while let Some(lanes) = all.next() {
-                    by.lanes_of(lanes);
-                }
-            }
+            Kind::Lanes => nest.each_block(2, &mut |lanes| by.lanes_of(lanes)),
             Kind::Strided => strided(nest, by),
-            Kind::Channels => {
-                let mut all = nest.walk(count.min(3));
-                while let Some(channels) = all.next() {
-                    by.channels_of(channels);
-                }
-            }
+            Kind::Channels => nest.each_block(3, &mut |channels| by.channels_of(channels)),
             Kind::Rows { merged } => rows(nest, merged, self.at_once, by),
             Kind::Nested { first, levels } => nested(nest, first, levels, by),
             Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest, tiling| {
@@ -156,34 +151,30 @@ pub(super) fn plain<A: Clone, T>(
     let mut room = Loops::new();
     let nest = nest.ordered(|_, l| u8::from(l.is_reduced()), &mut room);
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
-    let mut outputs = nest.walk(reduced);
-    while let Some(output) = outputs.next() {
+    nest.each_block(reduced, &mut |output| {
         let mut total = by.identity();
-        let mut items = output.read().walk(0);
-        while let Some(item) = items.next() {
-            by.add(&mut total, item.item().clone());
-        }
+        output.read().each_block(0, &mut |item| by.add(&mut total, item.item().clone()));
         store(output.slot(), total);
-    }
+    });
 }
 
 /// Lanes of strided elements, which are copied before they are combined.
 // Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
 fn strided<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) {
-    let mut scratch = Scratch::new();
-    let room = scratch.filled(BLOCK, &by.identity());
-    let mut lanes = nest.walk(1);
-    while let Some(lane) = lanes.next() {
-        let (x, mut total) = (lane.read().block(false), by.identity());
-        for from in (0..x.width()).step_by(BLOCK) {
-            let copies = &mut room[..BLOCK.min(x.width() - from)];
-            x.columns_from(from, BLOCK).clone_to(copies);
-            let width = copies.len();
-            by.lanes(copies, width);
-            by.add(&mut total, copies[0].clone());
-        }
-        lane.slot().write(total);
+    let (mut scratch, mut room) = (Scratch::new(), Loops::new());
+    let (lane, outer) = innermost(nest.loops());
+    let most = BLOCK.max(lane.len);
+    let copies = scratch.filled(most, &by.identity());
+    let mut each = |nest: Nest<'_, WriteOnly<A>, (A,)>| {
+        nest.each_block(2, &mut |lanes| {
+            lanes.read().block(lanes.loops().len() > 1).clone_to(copies);
+            by.lanes_of(lanes.reading(copies, &mut room));
+        });
+    };
+    match outer.len() {
+        0 => each(nest),
+        lanes => nest.chunked(lanes - 1, most / lane.len, &mut each),
     }
 }
 
@@ -199,8 +190,7 @@ fn rows<A: Clone>(
     let [.., lines, line] = nest.loops() else { unreachable!("rows") };
     let (count, rest, width) = (lines.len / merged, lines.len % merged * line.len, merged * line.len);
     let tile = scratch.filled(width, &by.identity());
-    let mut all = nest.walk(2);
-    while let Some(block) = all.next() {
+    nest.each_block(2, &mut |block| {
         tile.fill(by.identity());
         if merged == 1 {
             by.rows_of(tile, &block.read().block(true), at_once);
@@ -214,7 +204,7 @@ fn rows<A: Clone>(
             fold_rows(by, tile, line.len);
         }
         block.each_slot(tile, 1, |slot, result| slot.write(result.clone()));
-    }
+    });
 }
 
 /// Lanes of adjacent elements inside other reduced loops. They are read one at a time, as far as possible in memory's
@@ -238,9 +228,10 @@ fn nested<A: Clone>(
     let tiling = Tiling { first: lane - outputs, take: loops[lane - outputs].len, levels };
     let mut tile = Loops::new();
     tile.clone_from_slice(&loops[lane - outputs..lane]);
+    tile.pack();
     let mut scratch = Scratch::new();
     let row = scratch.filled(steps(&tile), &by.identity());
-    run_tiles(nest, tiling, &tiles::packed(tile), by, &mut AddLanes { by, row, room: Loops::new() });
+    run_tiles(nest, tiling, &tile, by, &mut AddLanes { by, row, room: Loops::new() });
 }
 
 /// Adds a row of the results of lanes.
@@ -252,20 +243,17 @@ struct AddLanes<'c, A> {
 
 impl<A: Clone> AddRows<A, (A,)> for AddLanes<'_, A> {
     fn add(&mut self, levels: &mut Levels<'_, A>, rows: Nest<'_, (), (A,)>, in_rows: bool) {
-        let mut rows = rows.walk(rows.loops().len() - usize::from(in_rows));
-        while let Some(row) = rows.next() {
+        rows.each_block(rows.loops().len() - usize::from(in_rows), &mut |row| {
             let mut tile = Loops::new();
             tile.clone_from_slice(row.loops());
             if let Some(lane) = tile.last_mut() {
                 lane.len = 1;
             }
-            let mut lanes = row.onto(self.row, &tile, &mut self.room).overwriting().walk(tile.len().min(2));
-            while let Some(lanes) = lanes.next() {
-                self.by.lanes_of(lanes);
-            }
+            let lanes = row.onto(self.row, &tile, &mut self.room).overwriting();
+            lanes.each_block(2, &mut |lanes| self.by.lanes_of(lanes));
             self.by.rows(levels.first(), self.row);
             levels.carry();
-        }
+        });
     }
 }
 
@@ -306,8 +294,29 @@ impl<A: Clone> AddRows<A, (A,)> for AddRowsFrom<'_, A> {
         let width = levels.first().len();
         let block = rows.block(in_rows).columns_from(self.column, width);
         for from in (0..block.rows()).step_by(ROWS) {
-            self.by.rows_of(levels.first(), &block.rows_from(from, ROWS), self.at_once);
+            let rows = block.rows_from(from, ROWS);
+            if rows.dense().is_some() || width > BLOCK {
+                self.by.rows_of(levels.first(), &rows, self.at_once);
+            } else {
+                self.copied(levels.first(), rows);
+            }
             levels.carry();
+        }
+    }
+}
+
+impl<A: Clone> AddRowsFrom<'_, A> {
+    /// Rows of strided elements, which are copied before they are combined.
+    // Not inline, as `strided`.
+    #[inline(never)]
+    fn copied(&self, tile: &mut [A], rows: Block<'_, A>) {
+        let (mut scratch, at_once) = (Scratch::new(), (BLOCK / rows.width()).min(AT_ONCE));
+        let copies = scratch.filled(at_once * rows.width(), &self.by.identity());
+        for from in (0..rows.rows()).step_by(at_once) {
+            let rows = rows.rows_from(from, at_once);
+            rows.clone_to(copies);
+            let copied = Block::from(&*copies).cut(0, rows.rows(), rows.width());
+            self.by.rows_of(tile, &copied.into(), self.at_once);
         }
     }
 }
