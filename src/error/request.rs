@@ -164,7 +164,8 @@ impl Request {
 
     /// The request with the axis at fault, its carets and the sizes at fault.
     pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[&dyn Display]) -> Self {
-        (self.0.position, self.0.marks) = (Some(axis), marks.to_vec());
+        self.0.position = Some(axis);
+        self.0.marks.extend_from_slice(marks);
         for size in sizes {
             self.0.sizes.push(format!("{size}"));
         }
@@ -180,16 +181,11 @@ impl Request {
 
     /// Two sizes of an axis of the result do not go together. `shapes` are the positions of their shapes.
     pub(crate) fn incompatible(self, axis: usize, [a, b]: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
-        self.incompatible_dims(axis, [&a, &b], shapes)
+        self.clash(axis, [&a, &b], shapes)
     }
 
     /// [`incompatible`](Self::incompatible) for sizes that may not be known.
-    pub(crate) fn incompatible_dims(
-        self,
-        axis: usize,
-        [a, b]: [&dyn Display; 2],
-        shapes: [usize; 2],
-    ) -> BroadcastError {
+    pub(crate) fn clash(self, axis: usize, [a, b]: [&dyn Display; 2], shapes: [usize; 2]) -> BroadcastError {
         let Operation { axis: word, rule, numbered: (from, of), .. } = *self.0.operation;
         let ([first, second], count) = (shapes, self.0.operands);
         let second: &dyn Display = if second == count { &"the output" } else { &second };

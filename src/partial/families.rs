@@ -66,7 +66,7 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
     for (axis, dim) in (new..).zip(dims) {
         match resolved[axis] {
             Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
-            Dim::Known(_) => return Err(request().incompatible_dims(axis, [dim, &resolved[axis]], [0, 1])),
+            Dim::Known(_) => return Err(request().clash(axis, [dim, &resolved[axis]], [0, 1])),
             _ => resolved[axis] = dim.clone(),
         }
     }

@@ -292,9 +292,7 @@ pub(super) fn merge_dims<'a>(
     for (axis, other) in target.iter().enumerate() {
         let Some(own) = own(axis) else { continue };
         let spans = (narrow(&mut named, own, other.span()), narrow(&mut named, other, own.span()));
-        let (Some(_), Some(span)) = spans else {
-            return Err(request().incompatible_dims(axis, [own, other], [0, 1]));
-        };
+        let (Some(_), Some(span)) = spans else { return Err(request().clash(axis, [own, other], [0, 1])) };
         merged[axis] = span.into();
     }
     let resolved = |dim: &Dim| named.get(dim.as_name()?)?.single();
