@@ -1,12 +1,11 @@
 //! Means over named axes.
 
 use super::sums::new_sum;
-use crate::error::{ErrorKind, Result, operation};
+use crate::error::{BroadcastError, Request, Result, fail, operation};
 use crate::kernel::memory::Reserved;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
-use alloc::{format, string::String};
 use core::ops::Div;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::{NumCast, Zero};
@@ -106,7 +105,7 @@ fn mean<A: Clone + Zero + Div<Output = A> + NumCast, D: Dimension, E: Dimension>
     let count = array.len().checked_div(means.len()).unwrap_or(1);
     let Some(divisor) = A::from(count).filter(|_| count > 0) else {
         let request = over_axes(&operation::MEAN_AXES, array.shape(), axes);
-        return Err(request.error(ErrorKind::NoMean, no_mean(count)));
+        return Err(no_mean(request, count));
     };
     let mut means = new_sum(array, means, dropped, Serial);
     means.map_inplace(|sum| *sum = sum.clone() / divisor.clone());
@@ -114,7 +113,7 @@ fn mean<A: Clone + Zero + Div<Output = A> + NumCast, D: Dimension, E: Dimension>
 }
 
 #[cold]
-fn no_mean(count: usize) -> String {
+fn no_mean(request: Request, count: usize) -> BroadcastError {
     let reason = if count == 0 { "" } else { ", which the element type cannot count" };
-    format!("there is no mean of {count} elements{reason}")
+    fail!(request, NoMean, "there is no mean of {count} elements{reason}")
 }

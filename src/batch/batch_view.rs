@@ -222,7 +222,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
         target: T,
     ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B>, BroadcastError> {
         let batch = self.shape().batch();
-        let request = || Request::new(&operation::BATCH_TO_TARGET, &[self.shape()]).to(target.for_message());
+        let request = || Request::new(&operation::BATCH_TO_TARGET, &[self.shape()]).to(&target.for_message());
         let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {
             return Err(target_error_of(request(), batch, &target.for_message(), Placeholder::Keeps));
         };

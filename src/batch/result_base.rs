@@ -51,7 +51,7 @@ pub trait ResultBase<R: Dimension>: Sealed {
 
 impl<T: TargetShape> ResultBase<T::Dim> for T {
     fn base(&self, parts: &[BatchShape<'_>]) -> Result<T::Dim, BroadcastError> {
-        sizes_only(self, || Request::new(&operation::EACH_BATCH, parts).to(self.for_message()))
+        sizes_only(self, || Request::new(&operation::EACH_BATCH, parts).to(&self.for_message()))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::cores::{Cores, Symbol};
 use super::tokens::check;
-use crate::error::{BroadcastError, ConstText, ErrorKind, Request, operation};
+use crate::error::{BroadcastError, ConstText, Request, fail, operation};
 use crate::shape::{BatchShape, base_axes, base_size, joint_batch, sizes};
-use alloc::{format, string::ToString, vec::Vec};
+use alloc::vec::Vec;
 use core::fmt;
 use ndarray::IxDyn;
 
@@ -184,8 +184,8 @@ impl<'s> Signature<'s> {
     pub(super) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>, BroadcastError> {
         let mut cores = self.cores(parts)?;
         if self.results() != 1 {
-            let detail = format!("the number of results is {}, expected 1", self.results());
-            return Err(self.request(parts).error(ErrorKind::ResultCount, detail));
+            let (request, found) = (self.request(parts), self.results());
+            return Err(fail!(request, ResultCount, "the number of results is {found}, expected 1"));
         }
         Ok(self.results_of(&mut cores, parts)?.swap_remove(0))
     }
@@ -199,9 +199,8 @@ impl<'s> Signature<'s> {
     /// The base axes, without the missing optional ones.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {
-            let (expected, found) = (self.operands(), parts.len());
-            let detail = format!("the number of shapes is {found}, expected {expected}");
-            return Err(self.request(parts).error(ErrorKind::OperandCount, detail));
+            let (request, expected, found) = (self.request(parts), self.operands(), parts.len());
+            return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
         let mut cores = Cores::of(self.text);
         cores.leave_out_missing(parts);
@@ -237,13 +236,14 @@ impl<'s> Signature<'s> {
             }
         }
         if let Some((name, (operand, axis), size, (other, other_axis), other_size)) = clash {
-            let detail = format!(
+            let marks = [parts[operand].mark(operand, axis), parts[other].mark(other, other_axis)];
+            let request = self.request(parts).at(axis as i128, &marks, &[&size, &other_size]);
+            return Err(fail!(
+                request,
+                BaseSymbol,
                 "{name} is {size} at base axis {axis} of operand {operand} \
                  and {other_size} at base axis {other_axis} of operand {other}"
-            );
-            let marks = [parts[operand].mark(operand, axis), parts[other].mark(other, other_axis)];
-            let error = self.request(parts).error(ErrorKind::BaseSymbol, detail);
-            return Err(error.at(axis as i128, &marks, &[size.to_string(), other_size.to_string()]));
+            ));
         }
         let mut results = Vec::new();
         for result in self.operands()..cores.bases.len() {
@@ -251,8 +251,11 @@ impl<'s> Signature<'s> {
             for axis in 0..cores.bases[result].len() {
                 let Symbol { text, size, .. } = *cores.symbol(result, axis);
                 let Some(size) = size else {
-                    let detail = format!("no operand has an axis {text} that says the size of the result's");
-                    return Err(self.request(parts).error(ErrorKind::UnknownSymbol, detail));
+                    return Err(fail!(
+                        self.request(parts),
+                        UnknownSymbol,
+                        "no operand has an axis {text} that says the size of the result's"
+                    ));
                 };
                 base.push(size);
             }
@@ -263,7 +266,7 @@ impl<'s> Signature<'s> {
 
     #[cold]
     pub(super) fn request(&self, parts: &[BatchShape<'_>]) -> Request {
-        Request::new(&operation::SIGNATURE, parts).text(self.text)
+        Request::new(&operation::SIGNATURE, parts).text(&self.text)
     }
 }
 

@@ -50,7 +50,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         &self,
         target: T,
     ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError> {
-        let batch = sizes_only(&target, || request(self.shape()).to(target.for_message()))?;
+        let batch = sizes_only(&target, || request(self.shape()).to(&target.for_message()))?;
         self.sum_to(sizes(&batch))
     }
 
@@ -113,7 +113,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
         let new = sums_to(part.batch(), to.batch(), || request(part))?;
-        check_base(to.base(), part.base(), &|| request(part).to(to.batch()), (0, part))?;
+        check_base(to.base(), part.base(), &|| request(part).to(&to.batch()), (0, part))?;
         let (input, store): (_, Option<&Store<A>>) = (Input::of(&self.view), Some(&accumulate));
         reduce_into(input, Output::of(out), &|axis| axis < new, Plus, store, Serial);
         Ok(())
@@ -122,7 +122,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError> {
         let part = self.shape();
         let new = sums_to(part.batch(), batch, || request(part))?;
-        let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(batch))?;
+        let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(&batch))?;
         // The bases are equal, so no base axis is summed.
         Ok(reduce_to_new(Input::of(&self.view), result, &|axis| axis < new, Plus, Serial))
     }

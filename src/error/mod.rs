@@ -9,11 +9,12 @@ mod returned;
 pub use returned::Returned;
 
 pub(crate) use const_text::ConstText;
-pub(crate) use request::{Request, Shape, count, owner};
+pub(crate) use request::{Count, Request, Shape, fail, owner};
 
 use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
 use core::fmt;
 use ndarray::ShapeError;
+use operation::Operation;
 use thiserror::Error;
 
 /// A result whose error is usually a [`BroadcastError`].
@@ -64,15 +65,22 @@ pub struct BroadcastError(Box<Report>);
 #[derive(Clone, PartialEq, Eq)]
 struct Report {
     kind: ErrorKind,
-    request: Request,
-    /// The axis with the sizes at fault, in words, or empty.
-    place: String,
+    operation: &'static Operation,
+    /// The operands, then the targets.
+    shapes: Vec<Shape>,
+    /// The number of operands.
+    operands: usize,
+    /// The axes that the caller named.
+    axes: Vec<i128>,
+    /// The text for `{text}` and `{quoted}` in the words of the operation.
+    text: String,
     /// The end of the message.
     detail: String,
-    /// The axis, or the position in a text.
-    axis: Option<i128>,
+    /// The axis at fault, or the position in a text.
+    position: Option<i128>,
     sizes: Vec<String>,
-    operands: Option<[usize; 2]>,
+    /// The positions of two shapes whose sizes clash.
+    clash: Option<[usize; 2]>,
     /// The axes with a caret in the picture.
     marks: Vec<Mark>,
 }
@@ -159,7 +167,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn operation(&self) -> String {
-        self.0.request.to_string()
+        self.0.to_string()
     }
 
     /// The shapes of the operation, as the message writes them: the operands, then the target or
@@ -176,7 +184,7 @@ impl BroadcastError {
     #[must_use]
     pub fn shapes(&self) -> Vec<String> {
         let mut shapes = Vec::new();
-        for shape in &self.0.request.shapes {
+        for shape in &self.0.shapes {
             shapes.push(shape.text.clone());
         }
         shapes
@@ -197,7 +205,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn axis(&self) -> Option<i128> {
-        self.0.axis.filter(|_| self.0.kind != ErrorKind::InvalidText)
+        self.0.position.filter(|_| self.0.kind != ErrorKind::InvalidText)
     }
 
     /// The sizes at fault, as the message writes them and in its order: two that clash, an invalid
@@ -227,7 +235,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn operands(&self) -> Option<[usize; 2]> {
-        self.0.operands
+        self.0.clash
     }
 
     /// The position of the first character that does not fit, counted from 0, if a text cannot be read.
@@ -240,47 +248,29 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn position(&self) -> Option<usize> {
-        let position = self.0.axis.filter(|_| self.0.kind == ErrorKind::InvalidText);
+        let position = self.0.position.filter(|_| self.0.kind == ErrorKind::InvalidText);
         position.and_then(|position| usize::try_from(position).ok())
     }
 
     /// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
     /// contain the code for pictures.
     pub(crate) fn line(&self) -> String {
-        format!("cannot {}: {}", self.0.request, self.0.detail(" has "))
+        format!("cannot {}: {}", self.0, self.0.detail)
     }
 
     /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one
     /// that does.
     #[cold]
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
-        let request = Request::new::<&[usize]>(&operation::READ, &[]).text(text);
-        let detail = format!("position {position} needs {expected}");
-        request.error(ErrorKind::InvalidText, detail).at(position as i128, &[], &[])
-    }
-
-    /// The same error with an axis, its carets and the sizes at fault.
-    pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[String]) -> Self {
-        (self.0.axis, self.0.marks, self.0.sizes) = (Some(axis), marks.to_vec(), sizes.to_vec());
-        self
-    }
-}
-
-impl Report {
-    /// The end of the message, with `has` between the place and what is wrong there.
-    fn detail(&self, has: &str) -> String {
-        if self.place.is_empty() {
-            self.detail.clone()
-        } else {
-            format!("{}{has}{}", self.place, self.detail)
-        }
+        let request = Request::new::<&[usize]>(&operation::READ, &[]).text(&text);
+        fail!(request.at(position as i128, &[], &[]), InvalidText, "position {position} needs {expected}")
     }
 }
 
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match if f.alternate() { self.picture() } else { None } {
-            Some(picture) => write!(f, "cannot {}{picture}", self.0.request),
+            Some(picture) => write!(f, "cannot {}{picture}", self.0),
             None => f.write_str(&self.line()),
         }
     }

@@ -3,7 +3,7 @@
 /// An operation, as errors describe it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
-    /// The words after "cannot". [`Request`](super::Request) replaces the names in braces, and leaves out `{s}` and
+    /// The words after "cannot". [`Report`](super::Report) replaces the names in braces, and leaves out `{s}` and
     /// `{ together}` for one operand.
     pub(super) words: &'static str,
     /// The word for an axis of the result.

@@ -2,7 +2,8 @@
 
 use super::operation::Layout;
 use super::{BroadcastError, ErrorKind, Mark, Report, Request, Shape};
-use alloc::{format, string::String, vec, vec::Vec};
+use alloc::{format, string::String, string::ToString, vec, vec::Vec};
+use core::mem::ManuallyDrop;
 
 /// A shape's sizes with their columns, in ascending order.
 struct Row<'a> {
@@ -28,11 +29,11 @@ struct Drawing<'a> {
 const START: usize = 3;
 
 impl<'a> Drawing<'a> {
-    fn new(request: &'a Request) -> Self {
-        let (rows, batch) = match request.operation.layout {
+    fn new(report: &'a Report) -> Self {
+        let (rows, batch) = match report.operation.layout {
             Layout::Alone => (Vec::new(), 0),
-            Layout::Along | Layout::Placed | Layout::Summed | Layout::SummedToPlaced => by_axis(request),
-            Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(request),
+            Layout::Along | Layout::Placed | Layout::Summed | Layout::SummedToPlaced => by_axis(report),
+            Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(report),
         };
         // the widths of the columns, then their ends
         let (mut ends, mut end, mut sizes) = (Vec::new(), START - 2, 0);
@@ -125,12 +126,12 @@ fn put(line: &mut String, at: usize, text: &str) {
 }
 
 /// The rows of shapes aligned at the right, and the number of columns before the base.
-fn right(request: &Request) -> (Vec<Row<'_>>, usize) {
-    let layout = request.operation.layout;
+fn right(report: &Report) -> (Vec<Row<'_>>, usize) {
+    let layout = report.operation.layout;
     let (mut batch, mut bases, mut shapes, mut rows) = (0, 0, Vec::new(), Vec::new());
-    for (k, shape) in request.shapes.iter().enumerate() {
+    for (k, shape) in report.shapes.iter().enumerate() {
         let cells = shape.cells();
-        let is_base = layout == Layout::TargetIsBase && k >= request.operands;
+        let is_base = layout == Layout::TargetIsBase && k >= report.operands;
         let base = if is_base { cells.len() } else { shape.base.unwrap_or(0).min(cells.len()) };
         batch = batch.max(cells.len() - base);
         bases = bases.max(base);
@@ -152,12 +153,12 @@ fn right(request: &Request) -> (Vec<Row<'_>>, usize) {
 
 /// The rows of the target and, above it, the array's sizes at their axes, or `*` at the named axes. For a
 /// sum, the rows of the array and, below it, `*` or the target's sizes.
-fn by_axis(request: &Request) -> (Vec<Row<'_>>, usize) {
-    let (layout, axes) = (request.operation.layout, &request.axes);
+fn by_axis(report: &Report) -> (Vec<Row<'_>>, usize) {
+    let (layout, axes) = (report.operation.layout, &report.axes);
     let is_sum = matches!(layout, Layout::Summed | Layout::SummedToPlaced);
     let placed = matches!(layout, Layout::Placed | Layout::SummedToPlaced);
     // the shape with all axes, and the sizes that are written at some of them
-    let (first, last) = (&request.shapes[0], &request.shapes[request.shapes.len() - 1]);
+    let (first, last) = (&report.shapes[0], &report.shapes[report.shapes.len() - 1]);
     let (whole, part) = if is_sum { (first, last) } else { (last, first) };
     let own = if layout == Layout::Summed { Vec::new() } else { part.cells() };
     let all = whole.cells();
@@ -200,19 +201,19 @@ fn by_axis(request: &Request) -> (Vec<Row<'_>>, usize) {
 impl BroadcastError {
     /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
-        let Report { kind, request, marks, .. } = &*self.0;
+        let Report { kind, operation, text, detail, marks, .. } = &*self.0;
         let (mut picture, mut carets) = (String::new(), Vec::new());
         if *kind == ErrorKind::InvalidText {
             let mut before = String::new();
-            for c in request.text.chars().take(self.position()?) {
+            for c in text.chars().take(self.position()?) {
                 before.push(c);
             }
             carets.push("cannot read ".len() + format!("{before:?}").chars().count() - 1);
         } else {
-            let drawing = Drawing::new(request);
+            let drawing = Drawing::new(&self.0);
             picture = drawing.text(false)?;
             for &mark in marks {
-                if let Some(caret) = drawing.caret(mark, request.operation.layout) {
+                if let Some(caret) = drawing.caret(mark, operation.layout) {
                     carets.push(caret);
                 }
             }
@@ -224,16 +225,18 @@ impl BroadcastError {
         for at in 0..=carets.iter().fold(0, |last, &caret| caret.max(last)) {
             picture += if carets.contains(&at) { "^" } else { " " };
         }
-        Some(format!("{picture} {}", self.0.detail(if carets.is_empty() { " has " } else { ": " })))
+        // "axis 1: sizes" after a caret, else "axis 1 has sizes"
+        let place_end = if carets.is_empty() { " has size" } else { ": size" };
+        Some(format!("{picture} {}", detail.replacen(" has size", place_end, 1)))
     }
 }
 
 impl Request {
     /// The operation, its shapes and the `result` below them.
     pub(crate) fn explained(self, result: &[usize]) -> String {
-        let words = format!("{self}");
-        let request = self.to(result);
-        match Drawing::new(&request).text(true) {
+        let report = ManuallyDrop::into_inner(self.to(&result).0);
+        let words = report.to_string();
+        match Drawing::new(&report).text(true) {
             Some(picture) => words + &picture,
             None => format!("{words}: the result is {result:?}"),
         }

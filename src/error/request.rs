@@ -2,8 +2,9 @@
 
 use super::operation::{Layout, Operation, RESOLVE};
 use super::{BroadcastError, ErrorKind, Mark, Report};
-use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
-use core::fmt;
+use alloc::{boxed::Box, format, string::String, vec::Vec};
+use core::fmt::{self, Debug, Display};
+use core::mem::ManuallyDrop;
 
 /// A shape as messages write it.
 #[derive(Clone, PartialEq, Eq)]
@@ -48,34 +49,53 @@ impl Shape {
         cells
     }
 
-    /// The sizes of the batch and of the base as text, of a shape like `(2; 3)`.
-    fn split(&self) -> [&str; 2] {
-        let (at, end) = (self.text.find(';').unwrap_or(1), self.text.len() - 1);
-        [&self.text[1..at], self.text.get(at + 2..end).unwrap_or_default()]
+    /// The sizes of a shape like `(2; 3)` as text: of the batch (0), of the base (1) or none.
+    #[inline(never)]
+    fn part(&self, part: Option<usize>) -> &str {
+        let at = self.text.bytes().position(|byte| byte == b';').unwrap_or(1);
+        let sizes = [1..at, at + 2..self.text.len() - 1];
+        part.and_then(|part| self.text.get(sizes[part].clone())).unwrap_or_default()
     }
 }
 
-impl From<Vec<i128>> for Shape {
-    fn from(sizes: Vec<i128>) -> Self {
-        Self { text: format!("{sizes:?}"), base: None }
-    }
-}
-
-impl From<&[usize]> for Shape {
-    fn from(sizes: &[usize]) -> Self {
-        Self { text: format!("{sizes:?}"), base: None }
+impl From<&Vec<i128>> for Shape {
+    fn from(sizes: &Vec<i128>) -> Self {
+        Self { text: format!("{:?}", Numbers(sizes)), base: None }
     }
 }
 
 impl From<&&[usize]> for Shape {
     fn from(sizes: &&[usize]) -> Self {
-        Shape::from(*sizes)
+        Self { text: format!("{sizes:?}"), base: None }
     }
 }
 
-/// A number of axes in words.
-pub(crate) fn count(axes: usize) -> String {
-    if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
+/// A number of at most 64 bits and a sign. Printing an `i128` adds 2 kB to a program.
+struct Number(i128);
+
+impl Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let magnitude = u64::try_from(self.0.unsigned_abs()).unwrap_or(u64::MAX);
+        write!(f, "{}{magnitude}", if self.0 < 0 { "-" } else { "" })
+    }
+}
+
+/// A list of such numbers.
+struct Numbers<'a>(&'a [i128]);
+
+impl Debug for Numbers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|&number| Number(number))).finish()
+    }
+}
+
+/// A number of axes, which prints in words.
+pub(crate) struct Count(pub(crate) usize);
+
+impl Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ax{}s", self.0, if self.0 == 1 { "i" } else { "e" })
+    }
 }
 
 /// An operand by its position, or the result, in words.
@@ -83,16 +103,20 @@ pub(crate) fn owner(operand: Option<usize>) -> String {
     if let Some(operand) = operand { format!("operand {operand}") } else { "the result".into() }
 }
 
-/// An operation with its shapes and axes. It prints as the words after "cannot" in a message.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Request {
-    pub(super) operation: &'static Operation,
-    /// The operands, then the targets.
-    pub(super) shapes: Vec<Shape>,
-    pub(super) operands: usize,
-    pub(super) axes: Vec<i128>,
-    pub(super) text: String,
+/// The error of a request, with its [`ErrorKind`] and the end of its message.
+macro_rules! fail {
+    ($request:expr, $Kind:ident, $($detail:tt)+) => {
+        $request.error($crate::error::ErrorKind::$Kind, format_args!($($detail)+))
+    };
 }
+pub(crate) use fail;
+
+/// The report of an error whose kind and detail are not known yet.
+///
+/// Only a panic can keep a request from becoming an error, and then it leaks. In return, the functions that pass it on
+/// contain no code to drop it.
+#[must_use]
+pub(crate) struct Request(pub(super) ManuallyDrop<Box<Report>>);
 
 impl Request {
     /// Cold, and so is all that is done with a request.
@@ -101,72 +125,79 @@ impl Request {
     where
         Shape: From<&'s S>,
     {
-        let mut shapes = Vec::new();
+        let mut request = Self::of(operation);
         for operand in operands {
-            shapes.push(Shape::from(operand));
+            request = request.to(operand);
         }
-        Self { operation, shapes, operands: operands.len(), axes: Vec::new(), text: String::new() }
+        request.0.operands = operands.len();
+        request
+    }
+
+    fn of(operation: &'static Operation) -> Self {
+        // Allocated first, else this would contain the code to drop a report if there is no memory.
+        let memory = Box::new_uninit();
+        let (shapes, axes, sizes, marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (kind, operands, text, detail) = (ErrorKind::Incompatible, 0, String::new(), String::new());
+        let (position, clash) = (None, None);
+        // `error` sets the kind and the detail.
+        let report =
+            Report { kind, operation, shapes, operands, axes, text, detail, position, sizes, clash, marks };
+        Self(ManuallyDrop::new(Box::write(memory, report)))
     }
 
     /// The request with one more target.
+    #[inline(never)]
     pub(crate) fn to(mut self, target: impl Into<Shape>) -> Self {
-        self.shapes.push(target.into());
+        self.0.shapes.push(target.into());
         self
     }
 
-    pub(crate) fn axes(mut self, axes: &[i128]) -> Self {
-        self.axes = axes.to_vec();
+    pub(crate) fn axes(mut self, axes: Vec<i128>) -> Self {
+        self.0.axes = axes;
         self
     }
 
-    pub(crate) fn text(mut self, text: &str) -> Self {
-        self.text = text.into();
+    pub(crate) fn text(mut self, text: &dyn Display) -> Self {
+        self.0.text = format!("{text}");
         self
     }
 
-    /// An error with `detail` after the colon.
-    pub(crate) fn error(self, kind: ErrorKind, detail: String) -> BroadcastError {
-        self.error_of(kind, String::new(), detail)
+    /// The request with the axis at fault, its carets and the sizes at fault.
+    pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[&dyn Display]) -> Self {
+        self.0.position = Some(axis);
+        self.0.marks.extend_from_slice(marks);
+        for size in sizes {
+            self.0.sizes.push(format!("{size}"));
+        }
+        self
     }
 
-    /// An error with "`place` has `detail`" after the colon.
-    pub(crate) fn error_of(self, kind: ErrorKind, place: String, detail: String) -> BroadcastError {
-        let (axis, sizes, operands, marks) = (None, Vec::new(), None, Vec::new());
-        BroadcastError(Box::new(Report { kind, request: self, place, detail, axis, sizes, operands, marks }))
+    /// An error with `detail` after the colon. [`fail!`] calls it.
+    #[inline(never)]
+    pub(crate) fn error(mut self, kind: ErrorKind, detail: fmt::Arguments<'_>) -> BroadcastError {
+        (self.0.kind, self.0.detail) = (kind, alloc::fmt::format(detail));
+        BroadcastError(ManuallyDrop::into_inner(self.0))
     }
 
     /// Two sizes of an axis of the result do not go together. `shapes` are the positions of their shapes.
-    pub(crate) fn incompatible(self, axis: usize, sizes: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
-        self.incompatible_dims(axis, &sizes.map(|size| size.to_string()), shapes)
+    pub(crate) fn incompatible(self, axis: usize, [a, b]: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
+        self.clash(axis, [&a, &b], shapes)
     }
 
-    /// [`incompatible`](Self::incompatible) for sizes as text.
-    pub(crate) fn incompatible_dims(
-        self,
-        axis: usize,
-        sizes: &[String; 2],
-        shapes: [usize; 2],
-    ) -> BroadcastError {
-        let Operation { axis: word, rule, numbered: (from, of), .. } = *self.operation;
-        let ([a, b], [first, second]) = (sizes, shapes);
-        let numbers = if self.operands < from {
-            String::new()
-        } else if second == self.operands {
-            format!(" ({of} {first} and the output)")
-        } else {
-            format!(" ({of} {first} and {second})")
-        };
-        let detail = format!("sizes {a} and {b}{numbers}, expected {rule}");
-        let error = self.error_of(ErrorKind::Incompatible, format!("{word} {axis}"), detail);
-        let mut error = error.at(axis as i128, &[Mark::Result(axis)], sizes);
-        error.0.operands = Some(shapes);
-        error
+    /// [`incompatible`](Self::incompatible) for sizes that may not be known.
+    pub(crate) fn clash(self, axis: usize, [a, b]: [&dyn Display; 2], shapes: [usize; 2]) -> BroadcastError {
+        let Operation { axis: word, rule, numbered: (from, of), .. } = *self.0.operation;
+        let ([first, second], count) = (shapes, self.0.operands);
+        let second: &dyn Display = if second == count { &"the output" } else { &second };
+        let numbers = if count < from { String::new() } else { format!(" ({of} {first} and {second})") };
+        let mut request = self.at(axis as i128, &[Mark::Result(axis)], &[a, b]);
+        request.0.clash = Some(shapes);
+        fail!(request, Incompatible, "{word} {axis} has sizes {a} and {b}{numbers}, expected {rule}")
     }
 
     /// The non-zero sizes of the result multiply past `isize::MAX`.
     pub(crate) fn overflow(self, result: &[usize]) -> BroadcastError {
-        let detail = format!("the non-zero sizes of the result {result:?} multiply past isize::MAX");
-        self.error(ErrorKind::Overflow, detail)
+        fail!(self, Overflow, "the non-zero sizes of the result {result:?} multiply past isize::MAX")
     }
 
     /// The result, whose elements have `size` bytes, takes more than `isize::MAX` bytes or more than can be allocated.
@@ -175,105 +206,95 @@ impl Request {
         for &size in result {
             bytes = bytes.saturating_mul(size.max(1));
         }
-        let detail = if isize::try_from(bytes).is_ok() {
-            format!("the result {result:?} takes {bytes} bytes, which cannot be allocated")
+        let (takes, bytes, what) = if isize::try_from(bytes).is_ok() {
+            ("takes", bytes, ", which cannot be allocated")
         } else {
-            format!("the result {result:?} with elements of {size} bytes is larger than isize::MAX bytes")
+            ("with elements of", size, " is larger than isize::MAX bytes")
         };
-        self.error(ErrorKind::TooLarge, detail)
+        fail!(self, TooLarge, "the result {result:?} {takes} {bytes} bytes{what}")
     }
 
     /// A size of the target is one that no axis can have. -1 is allowed if `keeps`.
     pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
-        let before = if keeps { "-1 or " } else { "" };
-        let after = if size == -1 { " (-1 keeps a size in `broadcast_to` only)" } else { "" };
-        let mark = Mark::Shape(self.operands, axis);
-        let detail = format!(
-            "axis {axis} of the target is {size}, expected {before}a size from 0 to isize::MAX{after}"
-        );
-        self.error(ErrorKind::InvalidSize, detail).at(axis as i128, &[mark], &[size.to_string()])
+        let (what, range) = (if keeps { "-1 or a size" } else { "a size" }, "from 0 to isize::MAX");
+        let note = if size == -1 { " (-1 keeps a size in `broadcast_to` only)" } else { "" };
+        let (mark, size) = (Mark::Shape(self.0.operands, axis), Number(size));
+        let request = self.at(axis as i128, &[mark], &[&format_args!("{size:?}")]);
+        fail!(request, InvalidSize, "axis {axis} of the target is {size:?}, expected {what} {range}{note}")
     }
 
     /// `owner` has too few axes.
     pub(crate) fn too_few_axes(self, owner: &str, expected: usize, found: usize) -> BroadcastError {
-        let detail = format!("the {owner} has {}, expected at least {expected}", count(found));
-        self.error(ErrorKind::TooFewAxes, detail)
+        fail!(self, TooFewAxes, "the {owner} has {}, expected at least {expected}", Count(found))
     }
 
     /// The named axes do not fit the shapes.
     pub(crate) fn axis_count(self, expected: usize, found: usize) -> BroadcastError {
-        let (before, named, each) = match self.operation.layout {
+        let (before, named, each) = match self.0.operation.layout {
             Layout::Placed => ("", " named", "one for each axis of the array"),
             Layout::SummedToPlaced => ("", " named", "one for each axis of the target"),
             _ => ("the target has ", "", "those of the array and those named"),
         };
-        let detail = format!("{before}{}{named}, expected {expected}, {each}", count(found));
-        self.error(ErrorKind::AxisCount, detail)
+        fail!(self, AxisCount, "{before}{}{named}, expected {expected}, {each}", Count(found))
     }
 
-    /// The target has -1 at an axis that the array, or its batch, does not have.
-    pub(crate) fn placeholder_on_new_axis(mut self, axis: usize) -> BroadcastError {
-        if self.shapes[0].base.take().is_some() {
-            self.shapes[0].text = format!("[{}]", self.shapes[0].split()[0]);
-        }
-        (self.operation, self.text) = (&RESOLVE, axis.to_string());
-        let detail = format!("shape {} has no such axis", self.shapes[0].text);
-        let error = self.error(ErrorKind::PlaceholderOnNewAxis, detail);
-        error.at(axis as i128, &[Mark::Result(axis)], &[])
+    /// The target has -1 at an axis that the array, or its batch, does not have. Its shape is `shape`.
+    pub(crate) fn placeholder_on_new_axis(mut self, axis: usize, shape: Shape) -> BroadcastError {
+        let text = shape.text.clone();
+        (self.0.operation, self.0.shapes[0]) = (&RESOLVE, shape);
+        let request = self.text(&axis).at(axis as i128, &[Mark::Result(axis)], &[]);
+        fail!(request, PlaceholderOnNewAxis, "shape {text} has no such axis")
     }
 
     /// A named axis does not exist.
     pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
-        let of = match self.operation.layout {
+        let of = match self.0.operation.layout {
             Layout::Alone => "",
             Layout::Summed | Layout::SummedToPlaced => " of the array",
             _ => " of the target",
         };
-        let detail = format!("axis {axis} is out of bounds for {}{of}", count(ndim));
-        self.error(ErrorKind::AxisOutOfBounds, detail).at(axis, &[], &[])
+        let (request, axis, ndim) = (self.at(axis, &[], &[]), Number(axis), Count(ndim));
+        fail!(request, AxisOutOfBounds, "axis {axis:?} is out of bounds for {ndim}{of}")
     }
 
     /// An axis is named twice.
     pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
         // an axis that is counted from the end of an unknown number has no column
         let mark = Mark::Result(usize::try_from(axis).unwrap_or(usize::MAX));
-        let detail = format!("axis {axis} is named more than once");
-        self.error(ErrorKind::DuplicateAxis, detail).at(axis, &[mark], &[])
+        let (request, axis) = (self.at(axis, &[mark], &[]), Number(axis));
+        fail!(request, DuplicateAxis, "axis {axis:?} is named more than once")
     }
 }
 
-impl fmt::Display for Request {
+/// Prints the words after "cannot" in a message.
+impl Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (operands, targets) = self.shapes.split_at(self.operands);
-        for word in self.operation.words.split(['{', '}']) {
-            match word {
+        for word in self.operation.words.as_bytes().split(|byte| b"{}".contains(byte)) {
+            match core::str::from_utf8(word).unwrap_or_default() {
                 "s" | " together" if self.operands == 1 => {}
-                "operands" => listed(f, operands, |_| None)?,
-                "targets" => listed(f, targets, |_| None)?,
-                "batches" => listed(f, operands, |shape| Some(shape.split()[0]))?,
-                "bases" => listed(f, operands, |shape| Some(shape.split()[1]))?,
-                "axes" => write!(f, "{:?}", self.axes)?,
+                "operands" => listed(f, operands, None)?,
+                "targets" => listed(f, targets, None)?,
+                "batches" => listed(f, operands, Some(0))?,
+                "bases" => listed(f, operands, Some(1))?,
+                "axes" => write!(f, "{:?}", Numbers(&self.axes))?,
                 "text" => f.write_str(&self.text)?,
                 "quoted" => write!(f, "{:?}", self.text)?,
-                _ => f.write_str(word)?,
+                word => f.write_str(word)?,
             }
         }
         Ok(())
     }
 }
 
-/// Prints shapes as `a, b and c`, each after a `part` of it.
-fn listed(f: &mut fmt::Formatter<'_>, shapes: &[Shape], part: fn(&Shape) -> Option<&str>) -> fmt::Result {
-    for (i, shape) in shapes.iter().enumerate() {
-        f.write_str(match shapes.len() - i {
-            _ if i == 0 => "",
-            1 => " and ",
-            _ => ", ",
-        })?;
-        if let Some(part) = part(shape) {
-            write!(f, "[{part}] of ")?;
-        }
-        f.write_str(&shape.text)?;
+/// Prints shapes as `a, b and c`, each after its batch (0) or base (1) if that is the `part`.
+#[inline(never)]
+fn listed(f: &mut fmt::Formatter<'_>, shapes: &[Shape], part: Option<usize>) -> fmt::Result {
+    let (open, close) = if part.is_some() { ("[", "] of ") } else { ("", "") };
+    let mut before = "";
+    for (rest, shape) in (0..shapes.len()).rev().zip(shapes) {
+        write!(f, "{before}{open}{}{close}{}", shape.part(part), shape.text)?;
+        before = if rest == 1 { " and " } else { ", " };
     }
     if shapes.is_empty() { f.write_str("none") } else { Ok(()) }
 }

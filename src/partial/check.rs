@@ -1,7 +1,7 @@
 //! Checks at run time, when the sizes are known.
 
 use super::Dim;
-use crate::error::count;
+use crate::error::Count;
 use crate::shape::{join, joint_ndim, joint_size};
 use alloc::{vec, vec::Vec};
 use core::fmt;
@@ -179,7 +179,7 @@ impl fmt::Display for Check {
             },
             Self::AllGoTogether => f.write_str("all operands go together"),
             Self::GoesTogether { operand } => write!(f, "operand {operand} goes together with all others"),
-            Self::ResultAxes { ndim } => write!(f, "the result has {}", count(*ndim)),
+            Self::ResultAxes { ndim } => write!(f, "the result has {}", Count(*ndim)),
         }
     }
 }

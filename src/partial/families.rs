@@ -6,11 +6,11 @@
 )]
 
 use super::infer::{AlignedAxes, checked_least};
-use super::partial_shape::{clash, merge_dims};
+use super::partial_shape::merge_dims;
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, ErrorKind, Request, operation};
+use crate::error::{BroadcastError, Request, fail, operation};
 use crate::shape::{Axes, AxisMask, TargetShape, positions};
-use alloc::{format, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::slice;
 
 /// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
@@ -49,7 +49,7 @@ use core::slice;
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<PartialShape, BroadcastError> {
     let target = target.for_message();
-    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(target.clone());
+    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(&target);
     let is_size = |&size: &i128| size >= -1 && isize::try_from(size).is_ok();
     if let Some(axis) = target.iter().position(|size| !is_size(size)) {
         return Err(request().invalid_size(axis, target[axis], true));
@@ -61,12 +61,12 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
         return Err(request().too_few_axes("target", dims.len(), target.len()));
     };
     if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
-        return Err(request().placeholder_on_new_axis(axis));
+        return Err(request().placeholder_on_new_axis(axis, shape.into()));
     }
     for (axis, dim) in (new..).zip(dims) {
         match resolved[axis] {
             Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
-            Dim::Known(_) => return Err(clash(request(), axis, [dim, &resolved[axis]], [0, 1])),
+            Dim::Known(_) => return Err(request().clash(axis, [dim, &resolved[axis]], [0, 1])),
             _ => resolved[axis] = dim.clone(),
         }
     }
@@ -112,7 +112,7 @@ pub fn infer_axes(
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
     let request =
-        || Request::new(&operation::ALONG_AXES, slice::from_ref(shape)).to(target).axes(&positions(&axes));
+        || Request::new(&operation::ALONG_AXES, slice::from_ref(shape)).to(target).axes(positions(&axes));
     let count = axes.axis_count();
     let ndim = target.ndim().or(shape.ndim().map(|own| own + count));
     let (Some(new), Some(ndim)) = (mask(&axes, ndim, &request)?, ndim) else {
@@ -171,7 +171,7 @@ pub fn infer_in_dim(
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
     let request =
-        || Request::new(&operation::IN_DIM, slice::from_ref(shape)).to(target).axes(&positions(&axes));
+        || Request::new(&operation::IN_DIM, slice::from_ref(shape)).to(target).axes(positions(&axes));
     let found = axes.axis_count();
     if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
         return Err(request().axis_count(expected, found));
@@ -225,9 +225,11 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let found = shape.ndim().unwrap_or(*base);
         let Some(batch) = found.checked_sub(*base) else {
-            let detail =
-                format!("the number of axes of operand {operand} is {found}, expected {base} at least");
-            return Err(request().error(ErrorKind::DeclaredAxes, detail));
+            return Err(fail!(
+                request(),
+                DeclaredAxes,
+                "the number of axes of operand {operand} is {found}, expected {base} at least"
+            ));
         };
         batches.push(shape.dims().map_or(PartialShape::unranked(), |dims| dims[..batch].to_vec().into()));
     }
@@ -262,7 +264,7 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
 /// # Equivalents
 /// nGraph's `op::Sum`, which undoes `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
 pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(&positions(&axes));
+    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(positions(&axes));
     let summed = mask(&axes, shape.ndim(), &request)?;
     let (Some(summed), Some(dims)) = (summed, shape.dims()) else { return Ok(PartialShape::unranked()) };
     Ok(PartialShape::ranked(summed.unnamed().map(|axis| dims[axis].clone())))

@@ -1,6 +1,5 @@
 //! The joint shape of partially known shapes.
 
-use super::partial_shape::clash;
 use super::{Dim, PartialShape, Place, Span};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, checked_len};
@@ -254,7 +253,7 @@ impl<'a> AlignedAxes<'a> {
         let Some([lowest, highest]) = ends else { return Ok(Span::ANY) };
         let [a, b] = if lowest.0 < highest.0 { [lowest, highest] } else { [highest, lowest] };
         let span = a.1.span().intersect(b.1.span());
-        span.ok_or_else(|| clash(request(), axis, [a.1, b.1], [a.0, b.0]))
+        span.ok_or_else(|| request().clash(axis, [a.1, b.1], [a.0, b.0]))
     }
 
     /// The joint shape of the ranked operands.

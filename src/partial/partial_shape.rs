@@ -1,9 +1,9 @@
 //! Partially known shapes.
 
 use super::{Dim, Span};
-use crate::error::{BroadcastError, ErrorKind, Request, Shape, count, operation};
+use crate::error::{BroadcastError, Count, Request, Shape, fail, operation};
 use crate::shape::ByName;
-use alloc::{format, string::ToString, vec::Vec};
+use alloc::{string::ToString, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -256,8 +256,8 @@ impl PartialShape {
         let Some(dims) = other.dims() else { return Ok(self.clone()) };
         let request = || Request::new(&operation::MERGE, &[self.clone(), other.clone()]);
         if own.len() != dims.len() {
-            let detail = format!("the second shape has {}, expected {}", count(dims.len()), own.len());
-            return Err(request().error(ErrorKind::AxisCount, detail));
+            let (found, expected) = (Count(dims.len()), own.len());
+            return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {expected}"));
         }
         merge_dims(&|axis| Some(&own[axis]), dims, &request).map(Self::from)
     }
@@ -276,12 +276,6 @@ impl From<&(PartialShape, usize)> for Shape {
     }
 }
 
-/// The error of two sizes that never go together.
-#[cold]
-pub(super) fn clash(request: Request, axis: usize, dims: [&Dim; 2], shapes: [usize; 2]) -> BroadcastError {
-    request.incompatible_dims(axis, &[dims[0].to_string(), dims[1].to_string()], shapes)
-}
-
 /// `target` with the sizes of `own` merged into it, at the axes that `own` has.
 ///
 /// A name with only one possible size becomes that size.
@@ -298,7 +292,7 @@ pub(super) fn merge_dims<'a>(
     for (axis, other) in target.iter().enumerate() {
         let Some(own) = own(axis) else { continue };
         let spans = (narrow(&mut named, own, other.span()), narrow(&mut named, other, own.span()));
-        let (Some(_), Some(span)) = spans else { return Err(clash(request(), axis, [own, other], [0, 1])) };
+        let (Some(_), Some(span)) = spans else { return Err(request().clash(axis, [own, other], [0, 1])) };
         merged[axis] = span.into();
     }
     let resolved = |dim: &Dim| named.get(dim.as_name()?)?.single();

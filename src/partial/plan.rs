@@ -2,9 +2,9 @@
 
 use super::decide::examine;
 use super::{Check, Dim, PartialShape, Place, decide_result};
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, operation, owner};
+use crate::error::{BroadcastError, Mark, Request, fail, operation, owner};
 use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
-use alloc::{format, string::ToString, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
 ///
@@ -170,8 +170,8 @@ impl Plan {
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {
-            let detail = format!("the number of shapes is {found}, expected {expected}");
-            return Err(request().error(ErrorKind::OperandCount, detail));
+            let request = request();
+            return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
         let mut names = ByName::new();
         for (operand, planned) in self.operands.iter().enumerate() {
@@ -208,24 +208,26 @@ fn as_planned<'a>(
 ) -> Result<(), BroadcastError> {
     let Some(dims) = planned.dims() else { return Ok(()) };
     if dims.len() != shape.len() {
-        let (owner, found, expected) = (owner(operand), shape.len(), dims.len());
-        let detail = format!("the number of axes of {owner} is {found}, expected {expected}");
-        return Err(request().error(ErrorKind::DeclaredAxes, detail));
+        let (request, of, found, expected) = (request(), owner(operand), shape.len(), dims.len());
+        return Err(fail!(
+            request,
+            DeclaredAxes,
+            "the number of axes of {of} is {found}, expected {expected}"
+        ));
     }
     for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
         let place = operand.map_or(Place::Result { axis }, |operand| Place::Operand { operand, axis });
         if let Dim::Name(name) = dim {
             let (first, before) = *names.or_insert(name.as_str(), (place, size));
             if before != size {
-                let detail = format!("{name} is {before} at {first} and {size} at {place}");
-                let error = request().error(ErrorKind::DeclaredName, detail);
-                let sizes = [before.to_string(), size.to_string()];
-                return Err(error.at(axis as i128, &[first.into(), place.into()], &sizes));
+                let request = request().at(axis as i128, &[first.into(), place.into()], &[&before, &size]);
+                let error =
+                    fail!(request, DeclaredName, "{name} is {before} at {first} and {size} at {place}");
+                return Err(error);
             }
         } else if !dim.admits(size) {
-            let detail = format!("size {size}, expected {dim}");
-            let error = request().error_of(ErrorKind::DeclaredSize, place.to_string(), detail);
-            return Err(error.at(axis as i128, &[place.into()], &[size.to_string(), dim.to_string()]));
+            let request = request().at(axis as i128, &[place.into()], &[&size, dim]);
+            return Err(fail!(request, DeclaredSize, "{place} has size {size}, expected {dim}"));
         }
     }
     Ok(())

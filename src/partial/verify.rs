@@ -3,9 +3,8 @@
 use super::infer::{AlignedAxes, Joint};
 use super::partial_shape::narrow;
 use super::{Dim, PartialShape, Place, Span};
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, count, operation};
+use crate::error::{BroadcastError, Count, Mark, Request, fail, operation};
 use crate::shape::ByName;
-use alloc::{format, string::ToString};
 
 /// The rule for the declared shape of a result and the inferred one.
 ///
@@ -100,8 +99,7 @@ pub(super) fn infer_operands<'a>(
     request: &dyn Fn() -> Request,
 ) -> Result<Joint<'a>, BroadcastError> {
     if operands.is_empty() {
-        let detail = "there are no operands, expected at least 1";
-        return Err(request().error(ErrorKind::NoOperands, detail.into()));
+        return Err(fail!(request(), NoOperands, "there are no operands, expected at least 1"));
     }
     AlignedAxes::new(operands).infer(request)
 }
@@ -117,8 +115,8 @@ pub(super) fn compare(
     request: &dyn Fn() -> Request,
 ) -> Result<(), BroadcastError> {
     if joint.dims.len() != declared.len() {
-        let detail = format!("the result has {}, expected {}", count(declared.len()), joint.dims.len());
-        return Err(request().error(ErrorKind::AxisCount, detail));
+        let (found, expected) = (Count(declared.len()), joint.dims.len());
+        return Err(fail!(request(), AxisCount, "the result has {found}, expected {expected}"));
     }
     let (mut seen, mut places) = (ByName::new(), joint.columns.first_places());
     for (axis, (inferred, dim)) in joint.dims.iter().zip(declared).enumerate() {
@@ -177,10 +175,10 @@ pub(super) fn result_size(
     let sizes = if rule == ResultRule::Exact { "all sizes" } else { "a size" };
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
-    let detail = format!(
+    fail!(
+        request.at(axis as i128, &[Mark::Result(axis)], &[inferred, declared]),
+        ResultSize,
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"
-    );
-    let error = request.error(ErrorKind::ResultSize, detail);
-    error.at(axis as i128, &[Mark::Result(axis)], &[inferred.to_string(), declared.to_string()])
+    )
 }

@@ -220,7 +220,7 @@ impl AxisSet {
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
         let numbers = positions(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
-            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(numbers);
+            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(&numbers);
             return Err(request.axis_out_of_bounds(axis, ndim));
         }
         Ok(Self::new(axes.iter().map(|axis| position(axis.number(), ndim)).collect()))

@@ -2,9 +2,9 @@
 
 use super::onto::first_clash;
 use super::{all_stretch_onto, join, joint_dim, joint_error_of, reserved, sizes_mut};
-use crate::error::{BroadcastError, ErrorKind, Mark, Request, Shape, count, operation, owner};
+use crate::error::{BroadcastError, Count, Mark, Request, Shape, fail, operation, owner};
 use crate::kernel::memory::Reserved;
-use alloc::{format, string::ToString, vec::Vec};
+use alloc::vec::Vec;
 use ndarray::{Dimension, IxDyn};
 
 /// A shape and the number of its base axes, which are the last.
@@ -45,7 +45,7 @@ impl<'s> BatchShape<'s> {
 
 #[cold]
 fn too_short(shape: &[usize], base: usize) -> BroadcastError {
-    let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&count(base));
+    let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&Count(base));
     request.too_few_axes("array", base, shape.len())
 }
 
@@ -76,8 +76,8 @@ pub(crate) fn base_axes(
     expected: usize,
     found: usize,
 ) -> BroadcastError {
-    let detail = format!("the base of {} has {}, expected {expected}", owner(operand), count(found));
-    request.error(ErrorKind::BaseAxes, detail)
+    let (owner, found) = (owner(operand), Count(found));
+    fail!(request, BaseAxes, "the base of {owner} has {found}, expected {expected}")
 }
 
 /// The error of a base axis, in an operand or the result, that has the first size instead of the second.
@@ -89,9 +89,9 @@ pub(crate) fn base_size(
     [size, expected]: [usize; 2],
     mark: Mark,
 ) -> BroadcastError {
-    let place = format!("base axis {axis} of {}", owner(operand));
-    let error = request.error_of(ErrorKind::BaseSize, place, format!("size {size}, expected {expected}"));
-    error.at(axis as i128, &[mark], &[size.to_string(), expected.to_string()])
+    let owner = owner(operand);
+    let request = request.at(axis as i128, &[mark], &[&size, &expected]);
+    fail!(request, BaseSize, "base axis {axis} of {owner} has size {size}, expected {expected}")
 }
 
 impl From<&BatchShape<'_>> for Shape {
@@ -166,7 +166,7 @@ pub(crate) fn result_of<A, W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],
 ) -> Result<Reserved<A, W>, BroadcastError> {
-    reserved(joint_batch(shapes, base)?, || Request::new(&operation::EACH_BATCH, shapes).to(base))
+    reserved(joint_batch(shapes, base)?, || Request::new(&operation::EACH_BATCH, shapes).to(&base))
 }
 
 /// Checks that a result with the joint batch shape can be written to the batch of `out`.

@@ -64,7 +64,7 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(T::Dim, AxisMask), BroadcastError> {
-    let request = || over_axes(&operation::ALONG_AXES, shape, axes).to(target.for_message());
+    let request = || over_axes(&operation::ALONG_AXES, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
     let new = AxisMask::new(axes, resolved.ndim(), request)?;
     let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
@@ -88,7 +88,7 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || over_axes(&operation::IN_DIM, shape, axes).to(target.for_message());
+    let request = || over_axes(&operation::IN_DIM, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
     placed(shape, sizes(&resolved), axes, request, |own, size| [own, size])?;
     check_len(sizes(&resolved), request)?;
@@ -106,7 +106,7 @@ pub(crate) fn placed_sum_target<A, T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(Reserved<A, T::Dim>, AxisMask), BroadcastError> {
-    let request = || over_axes(&operation::SUM_IN_DIM, shape, axes).to(target.for_message());
+    let request = || over_axes(&operation::SUM_IN_DIM, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
     let kept = placed_sum(shape, sizes(&resolved), axes)?;
     Ok((reserved(resolved, request)?, kept))
@@ -123,7 +123,7 @@ pub(crate) fn placed_sum<X: Axes>(
     target: &[usize],
     axes: &X,
 ) -> Result<AxisMask, BroadcastError> {
-    let request = || over_axes(&operation::SUM_IN_DIM, shape, axes).to(target);
+    let request = || over_axes(&operation::SUM_IN_DIM, shape, axes).to(&target);
     placed(target, shape, axes, request, |size, own| [own, size])?;
     AxisMask::new(axes, shape.len(), request)
 }
@@ -162,5 +162,5 @@ fn check_len(shape: &[usize], request: impl Fn() -> Request) -> Result<(), Broad
 #[cold]
 #[inline(never)]
 pub(crate) fn over_axes<X: Axes>(operation: &'static Operation, shape: &[usize], axes: &X) -> Request {
-    Request::new(operation, &[shape]).axes(&positions(axes))
+    Request::new(operation, &[shape]).axes(positions(axes))
 }

@@ -3,9 +3,8 @@
 use super::onto::{first_clash, leading_axes};
 use super::{Axes, AxisMask, TargetShape, checked_len, over_axes, sizes, sizes_mut, sizes_only};
 use crate::error::operation::Operation;
-use crate::error::{BroadcastError, ErrorKind, Request, count};
+use crate::error::{BroadcastError, Count, Request, fail};
 use crate::kernel::memory::Reserved;
-use alloc::format;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
@@ -121,7 +120,7 @@ pub(crate) fn sum_target<A, T: TargetShape>(
     operation: &'static Operation,
     operands: &[&[usize]],
 ) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let request = || Request::new(operation, operands).to(target.for_message());
+    let request = || Request::new(operation, operands).to(&target.for_message());
     let dim = sizes_only(target, request)?;
     if leading_axes(sizes(&dim), shape).is_none() {
         return Err(sum_error(request(), operands, shape, sizes(&dim)));
@@ -139,7 +138,7 @@ pub(crate) fn sums_to(
     target: &[usize],
     request: impl FnOnce() -> Request,
 ) -> Result<usize, BroadcastError> {
-    leading_axes(target, shape).ok_or_else(|| sum_error(request().to(target), &[shape], shape, target))
+    leading_axes(target, shape).ok_or_else(|| sum_error(request().to(&target), &[shape], shape, target))
 }
 
 /// The error of a sum to a target of `shape`, the joint shape of the operands. In this order: `TooManyAxes` where the target
@@ -157,8 +156,8 @@ fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &
             request.incompatible(axis, [own, size], [operand, operands.len()])
         }
         _ => {
-            let detail = format!("the target has {}, expected at most {}", count(target.len()), shape.len());
-            request.error(ErrorKind::TooManyAxes, detail)
+            let (found, expected) = (Count(target.len()), shape.len());
+            fail!(request, TooManyAxes, "the target has {found}, expected at most {expected}")
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Target shapes, and the shape of an array that is broadcast to one.
 
 use super::{AxisIndex, checked_len, positions, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, Request, Shape, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
 use core::array;
@@ -344,7 +344,7 @@ pub(crate) fn target_error<T: TargetShape + ?Sized>(
     placeholder: Placeholder,
 ) -> BroadcastError {
     let target = target.for_message();
-    let request = Request::new(&operation::TO_TARGET, &[shape]).to(target.clone());
+    let request = Request::new(&operation::TO_TARGET, &[shape]).to(&target);
     target_error_of(request, shape, &target, placeholder)
 }
 
@@ -367,14 +367,12 @@ pub(crate) fn target_error_of(
     };
     let mut resolved = Vec::new();
     for (axis, &size) in target.iter().enumerate() {
-        let own = axis.checked_sub(new).map(|axis| shape[axis]);
-        match (own, usize::try_from(size)) {
-            (None, Err(_)) => return request.placeholder_on_new_axis(axis),
-            (Some(own), Err(_)) => resolved.push(own),
+        match (axis.checked_sub(new).map(|axis| shape[axis]), usize::try_from(size)) {
             (Some(own), Ok(size)) if !stretches(own, size) => {
                 return request.incompatible(axis, [own, size], [0, 1]);
             }
-            (_, Ok(size)) => resolved.push(size),
+            (_, Ok(size)) | (Some(size), Err(_)) => resolved.push(size),
+            (None, Err(_)) => return request.placeholder_on_new_axis(axis, Shape::from(&shape)),
         }
     }
     request.overflow(&resolved)
