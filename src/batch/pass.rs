@@ -69,8 +69,8 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for E
     }
 
     #[inline]
-    fn write<E: Dimension>(mut self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>) {
-        each(out, &inputs, &mut self);
+    fn write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>) {
+        each(out, &inputs, self);
     }
 
     fn par_to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E>

@@ -8,7 +8,7 @@
 use super::lane;
 use super::loops::Loop;
 use super::memory::WriteOnly;
-use super::nest::{Block, Nest};
+use super::nest::{Block, UnaryNest};
 use super::operation::{ClosureOp, Operation, add};
 use super::simd::{self, Cpu, Work};
 
@@ -33,10 +33,10 @@ pub(crate) trait CombineInBuffer<T>: Combine<T> {
 /// The loops of an operation on elements that are read where they are.
 pub(crate) trait CombineInPlace<T>: Combine<T> {
     /// Stores the combined elements of each lane of a nest in its output: see [`Nest::lanes`].
-    fn lanes_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>);
+    fn lanes_of(&self, nest: UnaryNest<'_, T>);
 
     /// Stores the combined elements of each channel in its output: see [`Nest::channels`].
-    fn channels_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>);
+    fn channels_of(&self, nest: UnaryNest<'_, T>);
 
     /// Combines the elements of each column of a block into the element of `tile` at the same index, up to `at_once` rows
     /// at a time.
@@ -78,7 +78,7 @@ impl<T: Clone, O: Operation<T>> CombineInBuffer<T> for O {
 }
 
 impl<T: Clone, O: Operation<T>> CombineInPlace<T> for O {
-    fn lanes_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>) {
+    fn lanes_of(&self, nest: UnaryNest<'_, T>) {
         let is_known =
             |width| lane::are_columns::<T>(width) || lane::are_together::<T>(width) && simd::has_lanes();
         // loops compiled apart: one next to the other would be vectorised less well
@@ -94,7 +94,7 @@ impl<T: Clone, O: Operation<T>> CombineInPlace<T> for O {
         }
     }
 
-    fn channels_of(&self, nest: Nest<'_, WriteOnly<T>, (T,)>) {
+    fn channels_of(&self, nest: UnaryNest<'_, T>) {
         run!(simd::dispatch, self, ChannelsOf { nest });
     }
 
@@ -108,7 +108,7 @@ impl<T: Clone, O: Operation<T>> CombineInPlace<T> for O {
 }
 
 /// Combines adjacent rows of `width` elements by halves. The result is in the first row.
-#[inline]
+#[inline(never)]
 pub(super) fn fold_rows<T>(combine: &dyn Combine<T>, rows: &mut [T], width: usize) {
     let mut remaining = rows.len() / width;
     while remaining > 1 {
@@ -136,7 +136,7 @@ impl<T: Clone, O: Operation<T>> Work for Lanes<'_, T, O> {
 
 struct LanesOf<'a, T, O> {
     by: O,
-    nest: Nest<'a, WriteOnly<T>, (T,)>,
+    nest: UnaryNest<'a, T>,
 }
 
 impl<T: Clone, O: Operation<T>> Work for LanesOf<'_, T, O> {
@@ -170,7 +170,7 @@ impl<T: Clone, O: Operation<T>> Work for Together<'_, T, O> {
 
 struct ChannelsOf<'a, T, O> {
     by: O,
-    nest: Nest<'a, WriteOnly<T>, (T,)>,
+    nest: UnaryNest<'a, T>,
 }
 
 impl<T: Clone, O: Operation<T>> Work for ChannelsOf<'_, T, O> {
@@ -187,7 +187,7 @@ impl<T: Clone, O: Operation<T>> Work for ChannelsOf<'_, T, O> {
                 [Loop { len: 3, .. }] => lane::fold_periods::<T, O, 3>(&mut results, by),
                 _ => lane::fold_periods::<T, O, 4>(&mut results, by),
             }
-            slots.each_slot(&mut results, 1, |slot, result| slot.write(result.clone()));
+            slots.each_strided_slot(&mut results, 1, |slot, result| slot.write(result.clone()));
         }
     }
 }
@@ -228,7 +228,7 @@ impl<T: Clone, O: Operation<T>> Work for ColumnsOf<'_, T, O> {
 mod tests {
     use super::*;
     use crate::kernel::lane::{are_columns, are_together};
-    use crate::kernel::nest::{Input, Output};
+    use crate::kernel::nest::{Input, Nest, Output};
     use crate::kernel::operation::Plus;
     use crate::kernel::strided::UNPLANNED;
     use alloc::{vec, vec::Vec};

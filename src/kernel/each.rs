@@ -24,7 +24,7 @@ use super::loops::{
     operands, steps,
 };
 use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, TILE, WriteOnly, plain_size};
-use super::nest::{Elements, Inputs, Nest, Output, Visit};
+use super::nest::{Elements, Inputs, Nest, NestFn, Output, UnaryNest, Visit};
 use super::simd::{self, Cpu, Work};
 use super::strided::SMALL;
 use super::threads::{Executor, Task, Threads};
@@ -76,9 +76,9 @@ impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
 pub(crate) fn each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
-    visit: &mut impl Visit<T, E>,
+    visit: impl Visit<T, E>,
 ) {
-    over_each(out, inputs, &mut |nest, rows| block(nest, rows, visit));
+    over_each(out, inputs, &mut Each(visit));
 }
 
 /// [`each`] with the closure behind a trait object: compiled once for each tuple of element types.
@@ -86,7 +86,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
 pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, T, E>,
+    visit: &mut dyn VisitBlock<T, E>,
 ) {
     let (mut out, mut room) = (Output::of(out), [Loop::ONE; 2]);
     let small = Nest::small(&mut room, None, &mut out, inputs);
@@ -97,12 +97,12 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
 
 /// Visits a small nest without a plan, if that is faster. Returns whether it is.
 #[inline(always)]
-fn visit_small<T, E: Elements>(mut nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) -> bool {
+fn visit_small<T, E: Elements>(mut nest: Nest<'_, T, E>, visit: &mut dyn VisitBlock<T, E>) -> bool {
     let moving = moving_along(&nest);
     let loops = nest.loops();
     let is_faster = are_long_or_few(loops, E::COUNT, moving) || steps(loops) <= TINY;
     if is_faster {
-        visit(&mut nest, moving.map(Rows::of));
+        visit.block(&mut nest, moving.map(Rows::of));
     }
     is_faster
 }
@@ -127,8 +127,8 @@ pub(super) fn are_long_or_few(loops: &[Loop], count: usize, moving: Option<u8>) 
 fn planned<T, E: Elements>(
     out: Output<'_, T>,
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, T, E>,
-    drive: fn(Nest<'_, T, E>, &mut VisitBlock<'_, T, E>),
+    visit: &mut dyn VisitBlock<T, E>,
+    drive: fn(Nest<'_, T, E>, &mut dyn VisitBlock<T, E>),
 ) {
     if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, out, inputs, Outside::Written) {
         drive(nest, visit);
@@ -145,8 +145,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     make: impl Make<R, E>,
 ) -> Array<R, D> {
-    let visit = &mut Write(make);
-    to_new_by(reserved, inputs, &mut |nest, rows| block(nest, rows, visit))
+    to_new_by(reserved, inputs, &mut Each(Write(make)))
 }
 
 /// [`to_new`] with the closure behind a trait object.
@@ -154,7 +153,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
 pub(crate) fn to_new_by<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
+    visit: &mut dyn VisitBlock<MaybeUninit<R>, E>,
 ) -> Array<R, D> {
     written_like(reserved, inputs, |out| over_each(out, inputs, visit))
 }
@@ -186,8 +185,7 @@ impl<T, E: Elements, V: Visit<T, E> + Copy> Task<T, E> for Shared<V> {
     }
 
     fn run(&self, part: Nest<'_, T, E>) {
-        let mut visit = self.0;
-        drive(part, &mut |nest, rows| block(nest, rows, &mut visit));
+        drive(part, &mut Each(self.0));
     }
 }
 
@@ -261,7 +259,7 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
 ) {
     let inputs = Inputs::from((array,));
     if const { needs_drop::<A>() } {
-        each(out, &inputs, &mut Cloning);
+        each(out, &inputs, Cloning);
     } else {
         copy_over(Output::of(out).overwriting(), &inputs);
     }
@@ -280,10 +278,10 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
 /// [`Nest::copy_across`].
 #[inline(always)]
 fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A,)>) {
-    let visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)> = &mut |nest, rows| block(nest, rows, &mut Cloning);
+    let visit: &mut dyn VisitBlock<WriteOnly<A>, (A,)> = &mut Each(Cloning);
     let mut room = [Loop::ONE; 2];
     let small = Nest::small(&mut room, None, &mut out, inputs);
-    let copied = |mut nest: Nest<'_, WriteOnly<A>, (A,)>| {
+    let copied = |mut nest: UnaryNest<'_, A>| {
         if nest.is_across() {
             nest.copy_across();
             return true;
@@ -296,12 +294,12 @@ fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A
 }
 
 /// [`drive`] for copies: plain numbers that are adjacent across rows are not visited, but copied in tiles.
-fn drive_copies<A>(nest: Nest<'_, WriteOnly<A>, (A,)>, visit: &mut VisitBlock<'_, WriteOnly<A>, (A,)>) {
+fn drive_copies<A>(nest: UnaryNest<'_, A>, visit: &mut dyn VisitBlock<WriteOnly<A>, (A,)>) {
     match across_rows(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
         Some(across) => {
             let take = block_sizes(nest.loops(), across, size_of::<A>());
-            in_blocks(nest, across, take, &mut |nest| {
-                nest.each_block(2, &mut |mut block| block.copy_across());
+            in_blocks(nest, across, take, &mut |nest: UnaryNest<'_, A>| {
+                nest.each_block(2, &mut |mut block: UnaryNest<'_, A>| block.copy_across());
             });
         }
         None => drive(nest, visit),
@@ -323,11 +321,33 @@ fn across_rows(loops: &[Loop]) -> Option<usize> {
     outer.iter().rposition(is_across).filter(|_| is_strided)
 }
 
-/// A visitor of the blocks of [`drive`]. A block is a nest of up to two loops with its rows, or `None` if no loop is
-/// compiled for such rows.
-///
-/// By reference, because a copy of what was just written takes longer than a short row.
-pub(crate) type VisitBlock<'f, T, E> = dyn FnMut(&mut Nest<'_, T, E>, Option<Rows>) + 'f;
+/// A visitor of the blocks of [`drive`].
+// A trait of its own, as `NestFn`.
+pub(crate) trait VisitBlock<T, E: Elements> {
+    /// Visits every index of a block: a nest of up to two loops. `rows` is `None` if no loop is compiled for its rows.
+    // By reference, because a copy of what was just written takes longer than a short row.
+    fn block(&mut self, nest: &mut Nest<'_, T, E>, rows: Option<Rows>);
+}
+
+#[cfg(test)]
+impl<T, E: Elements, F: FnMut(&mut Nest<'_, T, E>, Option<Rows>)> VisitBlock<T, E> for F {
+    fn block(&mut self, nest: &mut Nest<'_, T, E>, rows: Option<Rows>) {
+        self(nest, rows);
+    }
+}
+
+/// Visits every index one by one.
+pub(crate) struct Each<V>(pub(crate) V);
+
+impl<T, E: Elements, V: Visit<T, E>> VisitBlock<T, E> for Each<V> {
+    #[inline]
+    fn block(&mut self, nest: &mut Nest<'_, T, E>, rows: Option<Rows>) {
+        match rows {
+            Some(rows) => simd::dispatch(VisitRows { nest, rows, visit: &mut self.0 }),
+            None => nest.visit_each(&mut self.0),
+        }
+    }
+}
 
 /// The rows of a block.
 #[derive(Clone, Copy)]
@@ -362,19 +382,6 @@ impl Rows {
     #[inline]
     pub(super) fn alone(self) -> Self {
         if let Kind::Together = self.kind { Self { kind: Kind::Alone, ..self } } else { self }
-    }
-}
-
-/// Visits every index of a block of [`drive`].
-#[inline]
-pub(crate) fn block<T, E: Elements, V: Visit<T, E>>(
-    nest: &mut Nest<'_, T, E>,
-    rows: Option<Rows>,
-    visit: &mut V,
-) {
-    match rows {
-        Some(rows) => simd::dispatch(VisitRows { nest, rows, visit }),
-        None => nest.visit_each(visit),
     }
 }
 
@@ -491,24 +498,32 @@ fn adjacent_outputs(loops: &[Loop], room: usize, enough: usize) -> [usize; 3] {
 }
 
 /// Calls `visit` for each block of the nest, with the rows of the chosen strategy.
-pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
+pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut dyn VisitBlock<T, E>) {
     let all_move = Some(Rows::of(all_inputs(E::COUNT)));
     match PassStrategy::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
         PassStrategy::Direct(moving) => {
-            nest.each_block(2, &mut |mut block| visit(&mut block, moving.map(Rows::of)));
+            let inner = nest.loops().len().min(2);
+            let mut blocks = nest.walk(inner);
+            while let Some(mut block) = blocks.next() {
+                visit.block(&mut block, moving.map(Rows::of));
+            }
         }
         PassStrategy::Copied { copied, first, take } => {
             let count = nest.loops().len() - first;
-            nest.chunked(first, take, &mut |nest| {
+            nest.chunked(first, take, &mut |nest: Nest<'_, T, E>| {
                 let rows = rows_of(nest.loops(), count, copied);
-                nest.gathered(copied, rows, &mut |mut block| visit(&mut block, all_move));
+                nest.gathered(copied, rows, &mut |mut block: Nest<'_, T, E>| {
+                    visit.block(&mut block, all_move);
+                });
             });
         }
         PassStrategy::Transposed { copied, across, take } => {
-            in_blocks(nest, across, [PAGES; 2], &mut |nest| {
+            in_blocks(nest, across, [PAGES; 2], &mut |nest: Nest<'_, T, E>| {
                 let across = nest.loops().len() - 2;
-                nest.chunked(across, take, &mut |nest| {
-                    nest.gathered(copied, [1, 1], &mut |mut block| visit(&mut block, all_move));
+                nest.chunked(across, take, &mut |nest: Nest<'_, T, E>| {
+                    nest.gathered(copied, [1, 1], &mut |mut block: Nest<'_, T, E>| {
+                        visit.block(&mut block, all_move);
+                    });
                 });
             });
         }
@@ -561,15 +576,17 @@ impl SideBySide {
     }
 
     /// Calls `visit` for each block of the nest, whose outputs are side by side.
-    pub(super) fn drive<T, E: Elements>(self, nest: Nest<'_, T, E>, visit: &mut VisitBlock<'_, T, E>) {
+    pub(super) fn drive<T, E: Elements>(self, nest: Nest<'_, T, E>, visit: &mut dyn VisitBlock<T, E>) {
         let Self { copied, moving, first, take } = self;
         let inner = nest.loops().len() - 1 - first;
-        nest.chunked(first, take, &mut |nest| {
+        nest.chunked(first, take, &mut |nest: Nest<'_, T, E>| {
             let lane = nest.loops().len() - 1;
             let class = |at: usize, _: &Loop| if at == lane { 1 } else { 2 * u8::from(at + inner >= lane) };
             let mut room = Loops::new();
             let rows = nest.ordered(class, &mut room);
-            rows.gathered(copied, [1, inner], &mut |mut block| visit(&mut block, Some(Rows::of(moving))));
+            rows.gathered(copied, [1, inner], &mut |mut block: Nest<'_, T, E>| {
+                visit.block(&mut block, Some(Rows::of(moving)));
+            });
         });
     }
 }
@@ -580,15 +597,15 @@ fn in_blocks<T, E: Elements>(
     nest: Nest<'_, T, E>,
     across: usize,
     take: [usize; 2],
-    then: &mut dyn FnMut(Nest<'_, T, E>),
+    then: &mut dyn NestFn<T, E>,
 ) {
     let last = nest.loops().len() - 1;
-    nest.chunked(last, take[1], &mut |nest| {
+    nest.chunked(last, take[1], &mut |nest: Nest<'_, T, E>| {
         let from_end = nest.loops().len() - across;
-        nest.chunked(across, take[0], &mut |nest| {
+        nest.chunked(across, take[0], &mut |nest: Nest<'_, T, E>| {
             let count = nest.loops().len();
             let class = |at: usize, _: &Loop| u8::from(at + from_end == count || at + 1 == count);
-            then(nest.ordered(class, &mut Loops::new()));
+            then.call(nest.ordered(class, &mut Loops::new()));
         });
     });
 }
@@ -839,7 +856,7 @@ mod tests {
         a: &ArrayView2<'_, A>,
         b: &ArrayView2<'_, B>,
     ) {
-        each(&mut out, &Inputs::from((&**a, &**b)), &mut Note);
+        each(&mut out, &Inputs::from((&**a, &**b)), Note);
         let (a, b) = (a.broadcast(out.raw_dim()), b.broadcast(out.raw_dim()));
         let (a, b) = (a.expect("it goes to the shape"), b.expect("it goes to the shape"));
         for (index, &seen) in out.indexed_iter() {

@@ -92,21 +92,29 @@ impl<R: Clone, E: Elements, M: Make<R, E>, O: Operation<R>> Reducer<R, E> for Fo
     }
 }
 
-/// Combines the items of a block of [`drive`] with their outputs.
-#[inline]
-pub(crate) fn block<R: Clone, E: Elements, V: Reducer<R, E>>(
-    nest: &mut Nest<'_, R, E>,
-    rows: Option<Rows>,
-    visit: &mut V,
-) {
-    let (nest, visit) = match rows {
-        Some(rows) if const { OPTIMISED } => match simd::dispatch_lanes(ReduceRows { nest, rows, visit }) {
-            Ok(()) => return,
-            Err(ReduceRows { nest, visit, .. }) => (nest, visit),
-        },
-        _ => (nest, visit),
-    };
-    nest.visit_each(visit);
+impl<R: Clone, E: Elements, M: Make<R, E>, O: Operation<R>> VisitBlock<R, E> for Fold<M, O> {
+    #[inline]
+    fn block(&mut self, nest: &mut Nest<'_, R, E>, rows: Option<Rows>) {
+        let (nest, visit) = match rows {
+            Some(rows) if const { OPTIMISED } => {
+                match simd::dispatch_lanes(ReduceRows { nest, rows, visit: self }) {
+                    Ok(()) => return,
+                    Err(ReduceRows { nest, visit, .. }) => (nest, visit),
+                }
+            }
+            _ => (nest, self),
+        };
+        nest.visit_each(visit);
+    }
+}
+
+/// Visits rows that are read one after the other.
+struct Alone<'v, R, E: Elements>(&'v mut dyn VisitBlock<R, E>);
+
+impl<R, E: Elements> VisitBlock<R, E> for Alone<'_, R, E> {
+    fn block(&mut self, nest: &mut Nest<'_, R, E>, rows: Option<Rows>) {
+        self.0.block(nest, rows.map(Rows::alone));
+    }
 }
 
 struct ReduceRows<'n, 'a, 'v, R, E: Elements, V> {
@@ -151,7 +159,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension>(
     joint: &[usize],
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, R, E>,
+    visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) -> Array<R, D> {
     let mut array = reserved.filled(combine.identity());
@@ -168,7 +176,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension>(
 #[inline]
 fn visit_few<R: Clone, E: Elements>(
     mut nest: Nest<'_, R, E>,
-    visit: &mut VisitBlock<'_, R, E>,
+    visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
@@ -185,7 +193,7 @@ fn visit_few<R: Clone, E: Elements>(
         return false;
     }
     if are_short_lanes || reduced <= IN_ORDER && moving.is_some() || count <= IN_ORDER {
-        visit(&mut nest, moving.map(Rows::of));
+        visit.block(&mut nest, moving.map(Rows::of));
         return true;
     }
     !all_kept(loops) && const { forgettable::<R>() } && in_buffer(nest, visit, combine)
@@ -203,11 +211,11 @@ fn lanes<R>(lane: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
 fn visit_lanes<R: Clone, E: Elements>(
     mut nest: Nest<'_, R, E>,
     moving: u8,
-    visit: &mut VisitBlock<'_, R, E>,
+    visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) {
     if simd::has_lanes() {
-        return visit(&mut nest, Some(Rows::lanes(moving)));
+        return visit.block(&mut nest, Some(Rows::lanes(moving)));
     }
     lanes_by_rows(nest, visit, combine);
 }
@@ -217,13 +225,13 @@ fn visit_lanes<R: Clone, E: Elements>(
 #[inline(never)]
 fn lanes_by_rows<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
-    visit: &mut VisitBlock<'_, R, E>,
+    visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) {
     let (width, mut scratch) = (width::<R>(), Scratch::new());
     let (result, results) = scratch.filled(1 + width, &combine.identity()).split_at_mut(1);
     let (mut room, mut dense) = (Loops::new(), Loops::new());
-    nest.each_block(1, &mut |lane| {
+    nest.each_block(1, &mut |lane: Nest<'_, R, E>| {
         let (items, len, mut from) = (lane.read(), lane.loops()[0].len, 0);
         result[0] = combine.identity();
         while len - from >= width {
@@ -232,7 +240,7 @@ fn lanes_by_rows<R: Clone, E: Elements>(
                 let part = items.part(0, from, width, &mut room);
                 let mut row = part.onto(results, part.loops(), &mut dense);
                 let moving = moving_along(&row);
-                visit(&mut row, moving.map(Rows::of));
+                visit.block(&mut row, moving.map(Rows::of));
                 from += width;
             }
             fold_rows(combine, results, 1);
@@ -240,7 +248,7 @@ fn lanes_by_rows<R: Clone, E: Elements>(
         }
         if from < len {
             let part = items.part(0, from, len - from, &mut room);
-            visit(&mut part.onto(result, &[Loop::ONE], &mut dense), None);
+            visit.block(&mut part.onto(result, &[Loop::ONE], &mut dense), None);
         }
         combine.add(lane.written(&mut room).slot(), result[0].clone());
     });
@@ -251,7 +259,7 @@ fn lanes_by_rows<R: Clone, E: Elements>(
 #[inline(never)]
 fn in_buffer<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
-    visit: &mut VisitBlock<'_, R, E>,
+    visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) -> bool {
     let (block, mut room, mut scratch) = (nest.loops(), Loops::new(), Scratch::new());
@@ -261,7 +269,7 @@ fn in_buffer<R: Clone, E: Elements>(
     let buffer = scratch.filled(steps(block), &combine.identity());
     let mut results = nest.read().onto(buffer, block, &mut room);
     let rows = moving_along(&results).map(Rows::of);
-    visit(&mut results, rows);
+    visit.block(&mut results, rows);
     fold(buffer, block, combine);
     nest.written(&mut room).each_slot(buffer, 1, |slot, result| *slot = result.clone());
     true
@@ -272,25 +280,22 @@ fn planned<R: Clone, E: Elements>(
     joint: &[usize],
     out: Output<'_, R>,
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, R, E>,
+    visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) {
     if let Some(nest) = Nest::over(&mut LoopPlan::new(), Some(joint), out, inputs, Outside::AllRead) {
         if are_uncached_rows(nest.loops(), largest(E::COUNT, E::plain_size)) {
-            let alone =
-                &mut |nest: &mut Nest<'_, R, E>, rows: Option<Rows>| visit(nest, rows.map(Rows::alone));
-            return reduce_nest(nest, alone, combine, true);
+            return reduce_nest(nest, &mut Alone(visit), combine);
         }
-        reduce_nest(nest, visit, combine, true);
+        reduce_nest(nest, visit, combine);
     }
 }
 
-/// Reduces a nest to its outputs. What they hold is overwritten if `is_first`, and otherwise combined with the results.
+/// Combines the results of a nest with its outputs.
 fn reduce_nest<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
-    visit: &mut VisitBlock<'_, R, E>,
+    visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
-    is_first: bool,
 ) {
     if let Some(lanes) = SideBySide::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
         return lanes.drive(nest, visit);
@@ -301,45 +306,33 @@ fn reduce_nest<R: Clone, E: Elements>(
     match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::has_loop, moving_along(&nest).is_some()) {
         FusedStrategy::Direct => drive(nest, visit),
         FusedStrategy::Lanes(moving) => {
-            nest.each_block(2, &mut |block| visit_lanes(block, moving, visit, combine));
+            nest.each_block(2, &mut |block: Nest<'_, R, E>| visit_lanes(block, moving, visit, combine));
         }
-        FusedStrategy::Blocks(tiling) => tiles::parts(nest, tiling, &mut |nest, tiling| {
-            blocks(nest, tiling.first, visit, combine, is_first);
+        FusedStrategy::Blocks(tiling) => tiles::parts(nest, tiling, &mut |nest: Nest<'_, R, E>| {
+            let first = tiling.first(nest.loops());
+            blocks(nest, first, visit, combine);
         }),
         FusedStrategy::Chunks(take) => {
-            let (lane, mut is_first) = (nest.loops().len() - 1, is_first);
-            nest.chunked(lane, take, &mut |part| {
-                reduce_nest(part, visit, combine, replace(&mut is_first, false));
-            });
+            let lane = nest.loops().len() - 1;
+            nest.chunked(lane, take, &mut |part: Nest<'_, R, E>| reduce_nest(part, visit, combine));
         }
         FusedStrategy::Tiles(tiling) => {
             let mut add = AddVisitedRows { visit, room: Loops::new(), dense: Loops::new() };
-            in_tiles(nest, tiling, combine, &mut add, is_first);
+            tiles::parts(nest, tiling, &mut |nest: Nest<'_, R, E>| {
+                let (tile, mut scratch) = (tiling.tile(nest.loops()), Scratch::new());
+                let room = scratch.filled(tiling.levels * steps(&tile), &combine.identity());
+                tiles::run(combine, nest, tiling, &tile, room, &mut add, &Combined(combine));
+            });
         }
     }
 }
 
-fn in_tiles<R: Clone, E: Elements>(
-    nest: Nest<'_, R, E>,
-    tiling: Tiling,
-    combine: &dyn CombineInBuffer<R>,
-    add: &mut dyn AddRows<R, E>,
-    is_first: bool,
-) {
-    tiles::parts(nest, tiling, &mut |nest, tiling| {
-        let (tile, mut scratch) = (tiling.tile(nest.loops()), Scratch::new());
-        let room = scratch.filled(tiling.levels * steps(&tile), &combine.identity());
-        tiles::run(combine, nest, tiling, &tile, room, add, |slot, sum| store(combine, slot, sum, is_first));
-    });
-}
+/// Combines sums with the outputs.
+struct Combined<'c, R>(&'c dyn CombineInBuffer<R>);
 
-/// Stores a result, or combines it with the one in `slot` unless it `is_first`.
-#[inline(always)]
-fn store<R>(combine: &dyn CombineInBuffer<R>, slot: &mut R, result: R, is_first: bool) {
-    if is_first {
-        *slot = result;
-    } else {
-        combine.add(slot, result);
+impl<R: Clone> tiles::Store<R, R> for Combined<'_, R> {
+    fn store(&self, outputs: Nest<'_, R, ()>, sums: &mut [R], step: usize) {
+        outputs.each_slot(sums, step, |output, sum| self.0.add(output, sum.clone()));
     }
 }
 
@@ -399,23 +392,29 @@ impl FusedStrategy {
 fn blocks<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
     first: usize,
-    visit: &mut VisitBlock<'_, R, E>,
+    visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
-    is_first: bool,
 ) {
     let block = &nest.loops()[first..];
     let (mut scratch, mut dense, mut kept) = (Scratch::new(), Loops::new(), Loops::new());
     kept.written(block);
     kept.pack();
     let (buffer, mut is_filled) = (scratch.filled(steps(block), &combine.identity()), true);
-    let store = |slot: &mut R, result| store(combine, slot, result, is_first);
-    each_tile(combine, nest, first, &kept, buffer, store, &mut |items, buffer| {
-        if !replace(&mut is_filled, false) {
-            buffer.fill(combine.identity());
-        }
-        drive(items.onto(buffer, block, &mut dense), visit);
-        fold(buffer, block, combine);
-    });
+    each_tile(
+        combine,
+        nest,
+        first,
+        &kept,
+        buffer,
+        &Combined(combine),
+        &mut |items: Nest<'_, (), E>, buffer: &mut [R]| {
+            if !replace(&mut is_filled, false) {
+                buffer.fill(combine.identity());
+            }
+            drive(items.onto(buffer, block, &mut dense), visit);
+            fold(buffer, block, combine);
+        },
+    );
 }
 
 /// Reduces the reduced loops of a block in place, which leaves the results at the front of the buffer.
@@ -442,13 +441,13 @@ fn fold<R: Clone>(buffer: &mut [R], block: &[Loop], combine: &dyn CombineInBuffe
 }
 
 /// Adds rows, [`ROWS`] at a time.
-struct AddVisitedRows<'v, 'f, R, E: Elements> {
-    visit: &'v mut VisitBlock<'f, R, E>,
+struct AddVisitedRows<'v, R, E: Elements> {
+    visit: &'v mut dyn VisitBlock<R, E>,
     room: Loops,
     dense: Loops,
 }
 
-impl<R: Clone, E: Elements> AddRows<R, E> for AddVisitedRows<'_, '_, R, E> {
+impl<R: Clone, E: Elements> AddRows<R, E> for AddVisitedRows<'_, R, E> {
     fn add(&mut self, levels: &mut Levels<'_, R>, rows: Nest<'_, (), E>, in_rows: bool) {
         let inner = rows.loops().len() - usize::from(in_rows);
         let count = if in_rows { rows.loops()[0].len } else { 1 };
@@ -494,13 +493,8 @@ mod tests {
         }
         let mut add = Fold { make: Product, by: Plus };
         let (a, b) = (&**a, &**b);
-        let found = reduce_to(
-            &shape,
-            Reserved::new(to).expect("memory"),
-            &Inputs::from((a, b)),
-            &mut |nest, rows| block(nest, rows, &mut add),
-            &Plus,
-        );
+        let found =
+            reduce_to(&shape, Reserved::new(to).expect("memory"), &Inputs::from((a, b)), &mut add, &Plus);
         assert_eq!(found, expected, "{shape:?} over {axes:?}");
     }
 
@@ -583,7 +577,10 @@ mod tests {
             let mut out = Output::of(&mut out);
             let nest = Nest::small(&mut room, Some(&[m, n]), &mut out, &inputs).expect("few indices");
             let (reduced, mut seen) = (!all_kept(nest.loops()), None);
-            visit_few(nest, &mut |nest, _| seen = Some(all_kept(nest.loops()) != reduced), &Plus);
+            let visit = &mut |nest: &mut Nest<'_, i64, (i64, i64)>, _: Option<Rows>| {
+                seen = Some(all_kept(nest.loops()) != reduced);
+            };
+            visit_few(nest, visit, &Plus);
             seen
         };
         // rows, strided lanes, and few elements in all
@@ -673,8 +670,7 @@ mod tests {
                 let nest =
                     Nest::over(&mut plan, Some(&[3, n]), Output::of(&mut out), &inputs, Outside::AllRead);
                 let (nest, mut add) = (nest.expect("an index"), Fold { make: Tenths, by: Plus });
-                let visit: &mut VisitBlock<'_, f32, (u16, u16)> =
-                    &mut |nest, rows| block(nest, rows, &mut add);
+                let visit: &mut dyn VisitBlock<f32, (u16, u16)> = &mut add;
                 if by_rows {
                     lanes_by_rows(nest, visit, &Plus);
                 } else {

@@ -84,7 +84,7 @@ fn reduce_by<T: Clone, O: Operation<T>, const L: usize, const K: usize>(mut tota
         for chunk in chunks {
             accumulators = combined(&accumulators, chunk, by);
         }
-        few = halve(&mut accumulators, by).clone();
+        few = halve(&mut accumulators, by);
     }
     for chunk in rest {
         few = combined(&few, chunk, by);
@@ -95,7 +95,7 @@ fn reduce_by<T: Clone, O: Operation<T>, const L: usize, const K: usize>(mut tota
         end_of_reads();
     }
     let [result] = halve(&mut few, by);
-    by.apply(result.clone(), total)
+    by.apply(result, total)
 }
 
 /// Whether there is a loop over adjacent lanes of `width` elements: see [`together`].
@@ -165,7 +165,7 @@ fn reduce_eights<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [
             for chunk in x[i * width..][..width].chunks_exact(8) {
                 eight = combined(&eight, chunk, by);
             }
-            *four = halve(&mut eight, by).clone();
+            *four = halve(&mut eight, by);
             i += 1;
         }
         short::<T, O, 4, false>(fours.as_flattened(), slots, by);

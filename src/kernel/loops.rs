@@ -615,8 +615,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    // Not inline, as `turn`: walks are many, and each would contain the code.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn over(loops: &'a [Loop]) -> Self {
         let (&last, outer) = innermost(loops);
         let (&second, outer) = innermost(outer);
@@ -625,39 +624,32 @@ impl<'a> Walk<'a> {
     }
 
     /// The offsets of the output and of `count` inputs at the next index.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn next(&mut self, count: usize) -> Option<&Offsets> {
         if self.remaining > 0 {
             self.remaining -= 1;
             for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + count) {
                 *by = by.wrapping_add(stride);
             }
-        } else if !self.turn(count) {
-            return None;
+            return Some(&self.by);
         }
-        Some(&self.by)
-    }
-
-    /// Begins the next run of the last loop. Returns whether there is one.
-    #[inline(never)]
-    fn turn(&mut self, count: usize) -> bool {
         let back = self.last.len - 1;
         if self.runs > 0 {
             self.runs -= 1;
-            let strides = self.second.strides.iter().zip(self.last.strides);
-            for (by, (&second, last)) in self.by.iter_mut().zip(strides).take(1 + count) {
-                *by = by.wrapping_add(second).wrapping_sub(last.wrapping_mul(back.cast_signed()));
+            for k in 0..=count {
+                let back = self.last.strides[k].wrapping_mul(back.cast_signed());
+                self.by[k] = self.by[k].wrapping_add(self.second.strides[k]).wrapping_sub(back);
             }
         } else {
             if self.turn == self.turns {
-                return false;
+                return None;
             }
             self.by = if self.turn == 0 { [0; OPERANDS] } else { offsets(self.outer, self.turn) };
             self.turn += 1;
             self.runs = self.second.len - 1;
         }
         self.remaining = back;
-        true
+        Some(&self.by)
     }
 }
 

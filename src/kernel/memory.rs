@@ -339,7 +339,6 @@ unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), sides: &[Side; 2],
                 2 => return copy_rows::<B, 2>(from, *rows, columns.from, to),
                 3 => return copy_rows::<B, 3>(from, *rows, columns.from, to),
                 4 => return copy_rows::<B, 4>(from, *rows, columns.from, to),
-                8 => return copy_rows::<B, 8>(from, *rows, columns.from, to),
                 _ => {}
             }
         }
@@ -382,18 +381,14 @@ unsafe fn copy_lines<B: Copy>(from: *const B, [rows, columns]: &[Side; 2], to: *
 ///
 /// # Safety
 /// As [`copy_grid`].
-// Not inline: LLVM makes a loop for each step only in a small function.
+// Not inline, so that `copy_grid` saves no registers.
 #[inline(never)]
 unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: Side, step: isize, to: *mut B) {
     for i in 0..rows.len {
         // SAFETY: The caller promises the elements and the room.
         unsafe {
             let from = from.offset(i.cast_signed() * rows.from);
-            let row = match step {
-                0 => [*from; N],
-                1 => from.cast::<[B; N]>().read(),
-                _ => array(|j| *from.offset(j.cast_signed() * step)),
-            };
+            let row = if step == 0 { [*from; N] } else { array(|j| *from.offset(j.cast_signed() * step)) };
             to.cast::<[B; N]>().add(i).write(row);
         }
     }
@@ -639,7 +634,9 @@ mod tests {
             Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&**view,)), Outside::Written);
         let nest = nest.expect("an index");
         let inner = nest.loops().len();
-        nest.gathered(1, [0, inner], &mut |mut block| block.visit_rows::<(), _>(0, 1, &mut Assign));
+        nest.gathered(1, [0, inner], &mut |mut block: Nest<'_, T, (T,)>| {
+            block.visit_rows::<(), _>(0, 1, &mut Assign);
+        });
         assert_eq!(out, view.broadcast(sizes).expect("it goes there"), "strides {:?}", view.strides());
     }
 
@@ -715,7 +712,9 @@ mod tests {
         let inputs = Inputs::from((&*at, &*b));
         let nest =
             Nest::over(&mut plan, None, Output::of(&mut out), &inputs, Outside::Written).expect("an index");
-        nest.gathered(0b11, [0, 2], &mut |mut block| block.visit_rows::<(), _>(0, 0b11, &mut Both));
+        nest.gathered(0b11, [0, 2], &mut |mut block: Nest<'_, [u32; 2], (u32, u8)>| {
+            block.visit_rows::<(), _>(0, 0b11, &mut Both);
+        });
         assert!(out.indexed_iter().all(|((i, j), &seen)| seen == [a[[j, i]], b[[i, 0]].into()]));
     }
 
@@ -723,7 +722,7 @@ mod tests {
         let (a, mut out) = (Array2::from_elem((1, 1), value), Array2::from_elem((1, len), value));
         let mut plan = LoopPlan::new();
         let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Written);
-        nest.expect("an index").gathered(1, [0, 1], &mut |_| {});
+        nest.expect("an index").gathered(1, [0, 1], &mut |_: Nest<'_, T, (T,)>| {});
     }
 
     /// Copies as many rows and columns as there are in and around tiles and strips, with gaps after each row.

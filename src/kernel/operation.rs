@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::memory::array;
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
@@ -76,18 +77,15 @@ pub(super) fn add<T: Clone, O: Operation<T>>(by: O, into: &mut T, value: T) {
 
 /// Combines the second half of the accumulators with the first until `KEEP` remain. Both counts are powers of two.
 #[inline(always)]
-pub(super) fn halve<T: Clone, O: Operation<T>, const KEEP: usize>(results: &mut [T], by: O) -> &[T; KEEP] {
+pub(super) fn halve<T: Clone, O: Operation<T>, const KEEP: usize>(results: &mut [T], by: O) -> [T; KEEP] {
     let mut width = results.len();
     while width > KEEP {
         width /= 2;
-        let mut j = 0;
-        while j < width {
+        for j in 0..width {
             results[j] = by.apply(results[j].clone(), results[j + width].clone());
-            j += 1;
         }
     }
-    let Some(kept) = results.first_chunk() else { unreachable!("at least as many results") };
-    kept
+    array(|j| results[j].clone())
 }
 
 /// Combines the second half of `N` terms with the first until one is left.

@@ -5,7 +5,7 @@
 #[cfg(feature = "rayon")]
 use super::loops::steps;
 use super::loops::{Loop, Loops, outputs};
-use super::nest::{Elements, Nest};
+use super::nest::{Elements, Nest, NestFn};
 
 /// A task for a nest, or for each of its parts.
 #[cfg_attr(
@@ -96,15 +96,11 @@ impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Th
 }
 
 /// Calls `then` with the nest, its outermost kept loop halved until each part has at most `most` outputs.
-pub(super) fn halves<T, E: Elements>(
-    nest: Nest<'_, T, E>,
-    most: usize,
-    then: &mut dyn FnMut(Nest<'_, T, E>),
-) {
+pub(super) fn halves<T, E: Elements>(nest: Nest<'_, T, E>, most: usize, then: &mut dyn NestFn<T, E>) {
     let loops = nest.loops();
     let is_kept = |l: &Loop| !l.is_reduced() && l.len > 1;
     let Some(place) = loops.iter().position(is_kept).filter(|_| outputs(loops) > most) else {
-        return then(nest);
+        return then.call(nest);
     };
     let mut rooms = [Loops::new(), Loops::new()];
     for part in nest.cut(place, loops[place].len / 2, &mut rooms) {

@@ -16,7 +16,7 @@
 use super::combine::{Combine, fold_rows};
 use super::levels::{self, Levels};
 use super::loops::{Loop, Loops, PART, each_offset, innermost, merged_rows, reduced_steps, steps};
-use super::nest::{Elements, Nest};
+use super::nest::{Elements, Nest, NestFn};
 
 /// The limits of a tile.
 #[derive(Clone, Copy)]
@@ -35,9 +35,9 @@ const LANES: usize = 256;
 /// The division of loops into those outside tiles, those over rows, and those within a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tiling {
-    /// The outermost loop of the tile.
-    pub(super) first: usize,
-    /// The number of steps of that loop in a tile.
+    /// The number of loops of a tile: the innermost ones.
+    pub(super) inner: usize,
+    /// The number of steps of the outermost of these in a tile.
     pub(super) take: usize,
     pub(super) levels: usize,
 }
@@ -86,7 +86,7 @@ impl Tiling {
                 break;
             }
         }
-        Self { first, take, levels }
+        Self { inner: loops.len() - first, take, levels }
     }
 
     /// Blocks of all loops from `first` on, and of at most `most` steps in all of the loops around them.
@@ -97,27 +97,39 @@ impl Tiling {
             take = loops[first].len.div_ceil(loops[first].len.div_ceil(most));
             most /= take;
         }
-        Self { first, take, levels: 1 }
+        Self { inner: loops.len() - first, take, levels: 1 }
+    }
+
+    /// The outermost loop of the tile.
+    pub(super) fn first(&self, loops: &[Loop]) -> usize {
+        loops.len() - self.inner
+    }
+
+    /// The number of steps of that loop in a tile, if the loops are those of [`parts`].
+    pub(super) fn take(&self, loops: &[Loop]) -> usize {
+        let cut = &loops[self.first(loops)];
+        if cut.is_reduced() { self.take } else { cut.len }
     }
 
     /// The number of kept loops around the tiles, if the loops are those of [`parts`].
     pub(super) fn outer(&self, loops: &[Loop]) -> usize {
-        loops[..self.first].iter().take_while(|l| !l.is_reduced()).count()
+        loops[..self.first(loops)].iter().take_while(|l| !l.is_reduced()).count()
     }
 
     /// The loops over the sums of a tile, which are adjacent as operand 1.
     pub(super) fn tile(&self, loops: &[Loop]) -> Loops {
         let mut tile = Loops::new();
-        tile.extend(&loops[self.first..]);
-        tile.iter_mut().take(1).for_each(|l| l.len = self.take);
+        tile.extend(&loops[self.first(loops)..]);
+        tile[0].len = self.take(loops);
         tile.pack();
         tile
     }
 
     /// The most additions to a tile: calls of [`Levels::carry`].
     fn rows(&self, loops: &[Loop], at_once: usize) -> usize {
-        let cut = &loops[self.first];
-        let outer = loops[..self.first].iter().filter(|l| l.is_reduced());
+        let first = self.first(loops);
+        let cut = &loops[first];
+        let outer = loops[..first].iter().filter(|l| l.is_reduced());
         let mut lens = outer.map(|l| l.len);
         let (last, rest) = if cut.is_reduced() {
             (cut.len / self.take, cut.len % self.take)
@@ -128,32 +140,31 @@ impl Tiling {
     }
 }
 
-/// Calls `then` with the nest in the order that [`run`] needs, and its tiling: kept loops outside the tile, then reduced
-/// loops outside it, then the tile. A kept loop that is cut leaves a narrower tile, for which `then` is called last.
-pub(super) fn parts<U, E: Elements>(
-    nest: Nest<'_, U, E>,
-    tiling: Tiling,
-    then: &mut dyn FnMut(Nest<'_, U, E>, Tiling),
-) {
-    let inner = nest.loops().len() - tiling.first;
-    let mut in_order = |nest: Nest<'_, U, E>, take| {
-        let first = nest.loops().len() - inner;
+/// Calls `then` with the nest in the order that [`run`] needs: kept loops outside the tile, then reduced loops outside it, then
+/// the tile. A kept loop that is cut leaves a narrower tile, for which `then` is called last.
+pub(super) fn parts<U, E: Elements>(nest: Nest<'_, U, E>, tiling: Tiling, then: &mut dyn NestFn<U, E>) {
+    let mut in_order = |nest: Nest<'_, U, E>| {
+        let first = tiling.first(nest.loops());
         let class = |place, l: &Loop| if place >= first { 2 } else { u8::from(l.is_reduced()) };
-        then(nest.ordered(class, &mut Loops::new()), Tiling { first, take, ..tiling });
+        then.call(nest.ordered(class, &mut Loops::new()));
     };
-    if nest.loops()[tiling.first].is_reduced() {
-        return in_order(nest, tiling.take);
+    let first = tiling.first(nest.loops());
+    if nest.loops()[first].is_reduced() {
+        return in_order(nest);
     }
-    nest.chunked(tiling.first, tiling.take, &mut |nest| {
-        let take = nest.loops()[nest.loops().len() - inner].len;
-        in_order(nest, take);
-    });
+    nest.chunked(first, tiling.take, &mut in_order);
 }
 
 /// Adds rows to tiles.
 pub(super) trait AddRows<T, E: Elements> {
     /// Adds rows to the tile. If `in_rows`, the first loop runs over several rows; otherwise, all loops make one row.
     fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), E>, in_rows: bool);
+}
+
+/// Stores sums.
+pub(super) trait Store<U, T> {
+    /// Stores every `step`-th of `sums` in the outputs along the only loop, or the first one in the only output.
+    fn store(&self, outputs: Nest<'_, U, ()>, sums: &mut [T], step: usize);
 }
 
 /// Runs a sum tile by tile, each of them with the loops of `tile`.
@@ -166,18 +177,30 @@ pub(super) fn run<U, T: Clone, E: Elements>(
     tile: &[Loop],
     room: &mut [T],
     add: &mut dyn AddRows<T, E>,
-    store: impl Fn(&mut U, T),
+    store: &dyn Store<U, T>,
 ) {
-    let (outer, width) = (tiling.outer(nest.loops()), steps(tile));
-    each_tile(combine, nest, outer, tile, room, store, &mut |rows, room| {
+    let (loops, width) = (nest.loops(), steps(tile));
+    let outer = tiling.outer(loops);
+    let cut = [tiling.first(loops) - outer, tiling.take(loops)];
+    each_tile(combine, nest, outer, tile, room, store, &mut |rows: Nest<'_, (), E>, room: &mut [T]| {
         let mut levels = Levels::new(combine, room, width, tiling.levels);
-        add_rows(&mut levels, rows, [tiling.first - outer, tiling.take], add);
+        add_rows(&mut levels, rows, cut, add);
         levels.finish();
     });
 }
 
 /// Adds the rows of a nest, which are those of one tile, to the front of a slice.
-pub(super) type AddTile<'f, T, E> = dyn FnMut(Nest<'_, (), E>, &mut [T]) + 'f;
+// A trait of its own, as `NestFn`.
+pub(super) trait AddTile<T, E: Elements> {
+    fn add(&mut self, rows: Nest<'_, (), E>, room: &mut [T]);
+}
+
+impl<T, E: Elements, F: FnMut(Nest<'_, (), E>, &mut [T])> AddTile<T, E> for F {
+    #[inline]
+    fn add(&mut self, rows: Nest<'_, (), E>, room: &mut [T]) {
+        self(rows, room);
+    }
+}
 
 /// For each index of the first `outer` loops, adds rows by `add` to the front of `room`, reduces the reduced loops of `tile`
 /// there, and stores the sums.
@@ -187,13 +210,13 @@ pub(super) fn each_tile<U, T: Clone, E: Elements>(
     outer: usize,
     tile: &[Loop],
     room: &mut [T],
-    store: impl Fn(&mut U, T),
-    add: &mut AddTile<'_, T, E>,
+    store: &dyn Store<U, T>,
+    add: &mut dyn AddTile<T, E>,
 ) {
     let (inner, mut written) = (nest.loops().len() - outer, Loops::new());
-    nest.each_block(inner, &mut |part| {
-        add(part.read(), room);
-        finish(combine, room, tile, part.written(&mut written), &store);
+    nest.each_block(inner, &mut |part: Nest<'_, U, E>| {
+        add.add(part.read(), room);
+        finish(combine, room, tile, part.written(&mut written), store);
     });
 }
 
@@ -207,7 +230,9 @@ pub(super) fn add_rows<T, E: Elements>(
 ) {
     let (len, inner) = (rows.loops()[first].len, rows.loops().len() - first);
     let mut each = |rows: Nest<'_, (), E>, in_rows: bool| {
-        rows.each_block(inner + usize::from(in_rows), &mut |rows| add.add(levels, rows, in_rows));
+        rows.each_block(inner + usize::from(in_rows), &mut |rows: Nest<'_, (), E>| {
+            add.add(levels, rows, in_rows);
+        });
     };
     if take == len {
         return each(rows, first > 0);
@@ -221,13 +246,12 @@ pub(super) fn add_rows<T, E: Elements>(
 
 /// Reduces the tile's reduced loops in place, by halves, and stores the sums. It begins with the outermost loop, so that
 /// the rows of each loop are adjacent.
-#[inline(always)]
 fn finish<U, T: Clone>(
     combine: &dyn Combine<T>,
     sums: &mut [T],
     tile: &[Loop],
     slots: Nest<'_, U, ()>,
-    store: &impl Fn(&mut U, T),
+    store: &dyn Store<U, T>,
 ) {
     let mut kept = Loops::new();
     for &l in tile {
@@ -243,7 +267,7 @@ fn finish<U, T: Clone>(
     each_offset(outer, 1, &mut |at| {
         let Some(slots) = rows.next() else { unreachable!("a slot for each sum") };
         let step = row.strides[1].cast_unsigned();
-        slots.each_slot(&mut sums[at..], step, |slot, sum| store(slot, sum.clone()));
+        store.store(slots, &mut sums[at..], step);
     });
 }
 
@@ -268,9 +292,12 @@ mod tests {
         let loops = Loop::all(loops);
         let t = Tiling::of(&loops, limits);
         let kept = |l: &&Loop| !l.is_reduced();
-        let cut = Some(loops[t.first]).filter(|l| !l.is_reduced()).map_or(1, |l| l.len.div_ceil(t.take));
-        let tiles = cut * loops[..t.first].iter().filter(kept).map(|l| l.len).product::<usize>();
-        [steps(&t.tile(&loops)), tiles, t.rows(&loops, limits.rows_at_once), t.levels]
+        let first = t.first(&loops);
+        let cut = Some(loops[first]).filter(|l| !l.is_reduced()).map_or(1, |l| l.len.div_ceil(t.take));
+        let tiles = cut * loops[..first].iter().filter(kept).map(|l| l.len).product::<usize>();
+        let (rows, mut part) = (t.rows(&loops, limits.rows_at_once), loops);
+        part[first].len = t.take;
+        [steps(&t.tile(&part)), tiles, rows, t.levels]
     }
 
     #[test]
@@ -338,6 +365,18 @@ mod tests {
         }
     }
 
+    /// Adds sums to the outputs, and counts them.
+    struct Counted<'c>(&'c Cell<usize>);
+
+    impl Store<i64, i64> for Counted<'_> {
+        fn store(&self, outputs: Nest<'_, i64, ()>, sums: &mut [i64], step: usize) {
+            outputs.each_slot(sums, step, |slot, sum| {
+                *slot += *sum;
+                self.0.set(self.0.get() + 1);
+            });
+        }
+    }
+
     /// Sums `array` over these axes tile by tile and tests the sums. Returns the number of rows.
     fn sum<D: Dimension>(array: &ArrayRef<i64, D>, axes: &[usize], limits: Limits) -> usize {
         let mut shape = array.shape().to_vec();
@@ -358,15 +397,12 @@ mod tests {
             unreachable!("not empty")
         };
         let tiling = Tiling::of(nest.loops(), limits);
-        parts(nest, tiling, &mut |nest, tiling| {
-            let before = nest.loops()[..tiling.first].iter().skip_while(|l| !l.is_reduced());
+        parts(nest, tiling, &mut |nest: Nest<'_, i64, (i64,)>| {
+            let before = nest.loops()[..tiling.first(nest.loops())].iter().skip_while(|l| !l.is_reduced());
             assert!(before.copied().all(|l| l.is_reduced()), "kept loops outside reduced ones");
             let tile = tiling.tile(nest.loops());
             assert!(tiling.levels * steps(&tile) <= limits.room);
-            run(&Plus, nest, tiling, &tile, &mut room, &mut add, |slot, sum| {
-                *slot += sum;
-                stored.set(stored.get() + 1);
-            });
+            run(&Plus, nest, tiling, &tile, &mut room, &mut add, &Counted(&stored));
         });
         assert_eq!(out, expected, "axes {axes:?}, {limits:?}");
         assert_eq!(stored.get(), out.len(), "each sum is stored once");
@@ -400,7 +436,7 @@ mod tests {
             [(1, 2, 64), (2, 1, 2), (10, 1, 8), (16, 1, 16), (31, 1, 16), (64, 0, 4), (1 << 20, 0, 5000)]
         {
             let tiling = Tiling::of_blocks(&loops, 2, most);
-            assert_eq!((tiling.first, tiling.take), (first, take), "at most {most}");
+            assert_eq!((tiling.first(&loops), tiling.take), (first, take), "at most {most}");
         }
     }
 

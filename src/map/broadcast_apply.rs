@@ -2,7 +2,7 @@
 
 use super::fused_operands::{ApplyOperands, Closure, FusedOperands, ParApplyOperands, check_onto};
 use crate::error::Result;
-use crate::kernel::each::{VisitBlock, block, over_each, par_each};
+use crate::kernel::each::{Each, VisitBlock, over_each, par_each};
 use crate::kernel::nest::Output;
 use ndarray::{ArrayRef, Dimension};
 
@@ -50,8 +50,7 @@ pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands
 where
     O: ApplyOperands<T, F>,
 {
-    let visit = &mut Closure::<O, F>::new(f);
-    onto(out, &operands, &mut |nest, rows| block(nest, rows, visit))
+    onto(out, &operands, &mut Each(Closure::<O, F>::new(f)))
 }
 
 /// [`broadcast_apply`] on rayon's threads, if there are enough elements to gain by it.
@@ -97,7 +96,7 @@ where
 fn onto<T, E: Dimension, O: FusedOperands>(
     out: &mut ArrayRef<T, E>,
     operands: &O,
-    visit: &mut VisitBlock<'_, T, O::Elems>,
+    visit: &mut dyn VisitBlock<T, O::Elems>,
 ) -> Result<()> {
     let inputs = operands.inputs();
     check_onto(inputs.shapes(), out.shape())?;

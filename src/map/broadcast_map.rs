@@ -2,7 +2,7 @@
 
 use super::fused_operands::{Closure, MapOperands, ParMapOperands, joint};
 use crate::error::{Request, Result, operation};
-use crate::kernel::each::{VisitBlock, Write, block, par_to_new, to_new_by};
+use crate::kernel::each::{Each, VisitBlock, Write, par_to_new, to_new_by};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Inputs};
 use crate::shape::reserved;
@@ -62,8 +62,7 @@ use ndarray::{Array, Dimension};
 #[doc(alias = "Zip")]
 #[inline]
 pub fn broadcast_map<O: MapOperands<F, R>, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>> {
-    let visit = &mut Write(Closure::<O, F>::new(f));
-    mapped(&operands.inputs(), &mut |nest, rows| block(nest, rows, visit))
+    mapped(&operands.inputs(), &mut Each(Write(Closure::<O, F>::new(f))))
 }
 
 /// [`broadcast_map`] on rayon's threads, if there are enough elements to gain by it.
@@ -103,7 +102,7 @@ where
 #[inline(never)]
 fn mapped<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, MaybeUninit<R>, E>,
+    visit: &mut dyn VisitBlock<MaybeUninit<R>, E>,
 ) -> Result<Array<R, D>> {
     Ok(to_new_by(result_of(inputs.shapes())?, inputs, visit))
 }

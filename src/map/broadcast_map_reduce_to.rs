@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::error::operation::{self, Operation};
 use crate::kernel::combine::CombineInBuffer;
 use crate::kernel::each::VisitBlock;
-use crate::kernel::fused::{Fold, block, reduce_to};
+use crate::kernel::fused::{Fold, reduce_to};
 use crate::kernel::operation::ClosureOp;
 use crate::shape::{TargetShape, sizes, sum_target};
 use ndarray::Array;
@@ -68,16 +68,15 @@ where
     G: Fn(R, R) -> R,
 {
     let by = ClosureOp { identity: &identity, op: &op };
-    let visit = &mut Fold { make: Closure::<O, F>::new(map), by };
-    let combine: &dyn CombineInBuffer<R> = &by;
-    reduced(&operands, &shape, &mut |nest, rows| block(nest, rows, visit), combine, &operation::MAP_REDUCE_TO)
+    let fold = &mut Fold { make: Closure::<O, F>::new(map), by };
+    reduced(&operands, &shape, fold, &by, &operation::MAP_REDUCE_TO)
 }
 
 /// The part that is not generic over the closures, for sums too: compiled once for operands of these types.
 pub(super) fn reduced<O: FusedOperands, S: TargetShape, R: Clone>(
     operands: &O,
     shape: &S,
-    visit: &mut VisitBlock<'_, R, O::Elems>,
+    visit: &mut dyn VisitBlock<R, O::Elems>,
     combine: &dyn CombineInBuffer<R>,
     operation: &'static Operation,
 ) -> Result<Array<R, S::Dim>> {

@@ -3,7 +3,7 @@
 use super::broadcast_map_reduce_to::reduced;
 use super::fused_operands::{Closure, MapOperands};
 use crate::error::{Result, operation};
-use crate::kernel::fused::{Fold, block};
+use crate::kernel::fused::Fold;
 use crate::kernel::operation::Plus;
 use crate::shape::{ShapeOf, TargetShape};
 use ndarray::{Array, ArrayRef, Dimension};
@@ -58,8 +58,8 @@ where
     O: MapOperands<F, R>,
     R: Clone + Zero,
 {
-    let visit = &mut Fold { make: Closure::<O, F>::new(f), by: Plus };
-    reduced(&operands, &shape, &mut |nest, rows| block(nest, rows, visit), &Plus, &operation::MAP_SUM_TO)
+    let fold = &mut Fold { make: Closure::<O, F>::new(f), by: Plus };
+    reduced(&operands, &shape, fold, &Plus, &operation::MAP_SUM_TO)
 }
 
 /// [`broadcast_map_sum_to`] to the shape of `like`, whose elements do not matter.

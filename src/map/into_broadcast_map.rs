@@ -3,7 +3,7 @@
 use super::broadcast_map::broadcast_map;
 use super::fused_operands::MapOperands;
 use crate::error::Returned;
-use crate::kernel::each::{VisitBlock, block, over_each};
+use crate::kernel::each::{Each, VisitBlock, over_each};
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, all_stretch_onto};
@@ -79,11 +79,11 @@ impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
     where
         O: FurtherOperands<A, D, F>,
     {
-        let mut own = Own::<D, O, F>(f, PhantomData);
-        if in_place(&mut self, &operands.inputs(), &mut |nest, rows| block(nest, rows, &mut own)) {
+        let mut own = Each(Own::<D, O, F>(f, PhantomData));
+        if in_place(&mut self, &operands.inputs(), &mut own) {
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
-        let new = broadcast_map(operands.after(&self), own.0);
+        let new = broadcast_map(operands.after(&self), own.0.0);
         new.map_err(|error| Returned::new(self, error))
     }
 }
@@ -95,13 +95,11 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     where
         O: FurtherOperands<A, D, F>,
     {
-        let mut own = Own::<D, O, F>(f, PhantomData);
-        if self.is_unique()
-            && in_place(&mut self, &operands.inputs(), &mut |nest, rows| block(nest, rows, &mut own))
-        {
+        let mut own = Each(Own::<D, O, F>(f, PhantomData));
+        if self.is_unique() && in_place(&mut self, &operands.inputs(), &mut own) {
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
-        let new = broadcast_map(operands.after(&self), own.0);
+        let new = broadcast_map(operands.after(&self), own.0.0);
         new.map(Array::into_shared).map_err(|error| Returned::new(self, error))
     }
 }
@@ -110,7 +108,7 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
 fn in_place<A, D: Dimension, E: Elements>(
     array: &mut ArrayRef<A, D>,
     others: &Inputs<'_, E>,
-    visit: &mut VisitBlock<'_, A, E>,
+    visit: &mut dyn VisitBlock<A, E>,
 ) -> bool {
     let goes = all_stretch_onto(others.shapes(), array.shape());
     if goes {

@@ -290,9 +290,8 @@ macro_rules! elements {
                         chunks -= 1;
                     }
                     // opaque, so that the compiler does not order the results for what follows
-                    let mut results = black_box(results);
-                    let [one] = halve(&mut results, by);
-                    result = by.apply(result, one.clone());
+                    let [one] = halve(&mut black_box(results), by);
+                    result = by.apply(result, one);
                 }
                 result
             }
@@ -388,7 +387,7 @@ impl<'a, T> Output<'a, T> {
     /// Calls `visit` for each element.
     pub(crate) fn for_each(self, mut visit: impl FnMut(&mut T)) {
         if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, self, &Inputs::NONE, Outside::Written) {
-            nest.each_block(0, &mut |element| visit(element.slot()));
+            nest.each_block(0, &mut |element: Nest<'_, T, ()>| visit(element.slot()));
         }
     }
 }
@@ -510,6 +509,21 @@ pub(crate) struct Nest<'a, T, E: Elements> {
     out: *mut T,
     read: E::Pointers,
     arrays: PhantomData<(&'a mut T, &'a E)>,
+}
+
+/// A nest with one input, whose outputs have the same type and are not read.
+pub(crate) type UnaryNest<'a, A> = Nest<'a, WriteOnly<A>, (A,)>;
+
+/// A closure that takes a nest. Not `dyn FnMut`: the vtable of that has the closure twice, by reference and by value.
+pub(crate) trait NestFn<T, E: Elements> {
+    fn call(&mut self, nest: Nest<'_, T, E>);
+}
+
+impl<T, E: Elements, F: FnMut(Nest<'_, T, E>)> NestFn<T, E> for F {
+    #[inline]
+    fn call(&mut self, nest: Nest<'_, T, E>) {
+        self(nest);
+    }
 }
 
 // SAFETY: By the invariant, a nest gives the access that `&mut T` and `&E` give.
@@ -634,15 +648,15 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     }
 
     /// Calls `then` with the innermost loops, at most `most` of them, at each index of the others.
-    // Not inline: a walk is much code.
+    // Not inline: a walk is much code. Short blocks are walked where they are visited: a call takes as long as a short row.
     #[inline(never)]
-    pub(crate) fn each_block(self, most: usize, then: &mut dyn FnMut(Nest<'_, T, E>)) {
+    pub(crate) fn each_block(self, most: usize, then: &mut dyn NestFn<T, E>) {
         if self.loops.len() <= most {
-            return then(self);
+            return then.call(self);
         }
         let mut blocks = self.walk(most);
         while let Some(block) = blocks.next() {
-            then(block);
+            then.call(block);
         }
     }
 
@@ -666,19 +680,32 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// If there are too few values.
     #[inline(always)]
     pub(crate) fn each_slot<V>(self, values: &mut [V], step: usize, mut then: impl FnMut(&mut T, &mut V)) {
-        if step == 1 && self.loops.last().is_some_and(|row| row.strides[0] == 1) {
-            let Some(slots) = self.slots() else { unreachable!("adjacent elements") };
-            let values = &mut values[..slots.len()];
-            for (slot, value) in slots.iter_mut().zip(values) {
-                then(slot, value);
+        match self.loops.last() {
+            Some(row) if step == 1 && row.strides[0] == 1 => {
+                let Some(slots) = self.slots() else { unreachable!("adjacent elements") };
+                for (slot, value) in slots.iter_mut().zip(&mut values[..row.len]) {
+                    then(slot, value);
+                }
             }
-            return;
+            _ => self.each_strided_slot(values, step, then),
         }
+    }
+
+    /// [`each_slot`](Self::each_slot), one after the other: for few elements.
+    #[inline(always)]
+    pub(crate) fn each_strided_slot<V>(
+        self,
+        values: &mut [V],
+        step: usize,
+        mut then: impl FnMut(&mut T, &mut V),
+    ) {
         let row = self.loops.last().unwrap_or(&Loop::ONE);
         for i in 0..row.len {
             let at = self.out.wrapping_offset(i.cast_signed() * row.strides[0]);
             // SAFETY: This is an index of the loops, and the only reference to the element.
             then(unsafe { &mut *at }, &mut values[i * step]);
+            // not to be vectorised
+            end_of_reads();
         }
     }
 
@@ -731,16 +758,16 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// Calls `then` with loop `place` split into chunks of up to `take` steps, and after that with the remaining steps, if
     /// any. The loop over a chunk is as far from the innermost loop as loop `place` was. The output may stay along the loop,
     /// because the two parts do not exist at the same time.
-    pub(crate) fn chunked(self, place: usize, take: usize, then: &mut dyn FnMut(Nest<'_, T, E>)) {
+    pub(crate) fn chunked(self, place: usize, take: usize, then: &mut dyn NestFn<T, E>) {
         let len = self.loops[place].len;
         if take >= len {
-            return then(self);
+            return then.call(self);
         }
         let (rest, mut room) = (len % take, Loops::new());
         room.group(self.loops, place, take);
-        then(Nest { loops: &room, ..self });
+        then.call(Nest { loops: &room, ..self });
         if rest > 0 {
-            then(self.part_of(place, len - rest, rest, &mut room));
+            then.call(self.part_of(place, len - rest, rest, &mut room));
         }
     }
 
@@ -958,23 +985,19 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// # Panics
     /// If a copied input has elements that are not plain numbers or do not fit, or if another operand neither is contiguous
     /// nor stays along the inner loops.
-    pub(crate) fn gathered(
-        self,
-        copied: u8,
-        [outer, inner]: [usize; 2],
-        visit: &mut dyn FnMut(Nest<'_, T, E>),
-    ) {
+    pub(crate) fn gathered(self, copied: u8, [outer, inner]: [usize; 2], visit: &mut dyn NestFn<T, E>) {
         let loops = &self.loops[self.loops.len() - outer - inner..];
         let mut rows = Loops::new();
         rows.gather(loops, outer, E::COUNT, copied);
         // not moved: it is large
         let mut buffers = Buffers::new(E::plain_size);
-        self.each_block(loops.len(), &mut |block| {
+        let mut blocks = self.walk(loops.len());
+        while let Some(block) = blocks.next() {
             // SAFETY: By the invariant, the operands' elements at the indices of the loops are borrowed.
             unsafe { buffers.copy(copied, &E::erased(block.read), loops, outer) };
             let read = E::to_copies(block.read, copied, buffers.copies());
-            visit(Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
-        });
+            visit.call(Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
+        }
     }
 }
 

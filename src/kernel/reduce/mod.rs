@@ -24,7 +24,7 @@ use super::lane::IN_ORDER;
 use super::levels::Levels;
 use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, outputs, steps};
 use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
-use super::nest::{Input, Nest, Output};
+use super::nest::{Input, Nest, Output, UnaryNest};
 use super::operation::{Operation, Plus, add};
 use super::threads::{Executor, SliceExecutor, SliceTask, Task, halves};
 use super::tiles::{self, Tiling};
@@ -33,7 +33,7 @@ use core::mem::needs_drop;
 use core::ops::Mul;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
-use strategy::{AddRowsFrom, Kind, Strategy, in_tiles, plain};
+use strategy::{AddRowsFrom, Kind, Overwrite, Strategy, in_tiles, plain};
 
 /// The fewest bytes of input for several threads: a smaller sum takes less time than waking them.
 const PARALLEL_BYTES: usize = 2 << 20;
@@ -114,12 +114,12 @@ fn stored<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
         return plain(nest, &by, store);
     }
     if X::SPLITS {
-        return halves(nest, PARALLEL_RESULTS, &mut |part| {
+        return halves(nest, PARALLEL_RESULTS, &mut |part: Nest<'_, A, (A,)>| {
             let count = outputs(part.loops());
             store_part(part, &mut vec![by.identity(); count], by, store, executor);
         });
     }
-    halves(nest, Scratch::capacity::<A>(), &mut |part| {
+    halves(nest, Scratch::capacity::<A>(), &mut |part: Nest<'_, A, (A,)>| {
         let count = outputs(part.loops());
         store_part(part, Scratch::new().filled(count, &by.identity()), by, store, executor);
     });
@@ -139,7 +139,7 @@ fn store_part<A: Clone, O: Operation<A>>(
     over(nest.read().onto(results, &tile, &mut room).overwriting(), by, executor);
     let written = nest.written(&mut room);
     let mut at = 0;
-    written.each_block(1, &mut |row| {
+    written.each_block(1, &mut |row: Nest<'_, A, ()>| {
         let len = steps(row.loops());
         row.each_slot(&mut results[at..], 1, |slot, result| store(slot, result.clone()));
         at += len;
@@ -223,7 +223,7 @@ fn planned<A: Clone, O: Operation<A>>(
 
 /// Reduces up to two loops without a plan, if there are adjacent lanes, few rows, or few elements. Returns whether it did.
 #[inline]
-fn reduce_few<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) -> bool {
+fn reduce_few<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) -> bool {
     let loops = nest.loops();
     if !const { forgettable::<A>() } {
         return false;
@@ -243,11 +243,7 @@ fn reduce_few<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPl
 }
 
 /// Reduces a planned nest, whole or in parts.
-fn over<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
-    by: O,
-    executor: X,
-) {
+fn over<A: Clone, O: Operation<A>, X: Reductions<A, O>>(nest: UnaryNest<'_, A>, by: O, executor: X) {
     if !const { forgettable::<A>() } {
         return plain(nest, &by, &|slot, result| slot.write(result));
     }
@@ -277,11 +273,11 @@ impl<A: Clone, O: Operation<A>, X: for<'s> SliceExecutor<A, Columns<'s, A, O>>> 
         self.is_large && place < self.strategy.first_uncut(loops) && !loops[place].is_reduced()
     }
 
-    fn run(&self, part: Nest<'_, WriteOnly<A>, (A,)>) {
+    fn run(&self, part: UnaryNest<'_, A>) {
         let strategy = self.strategy;
         match strategy.kind {
             Kind::Tiles(tiling) if X::SPLITS && self.is_large => {
-                tiles::parts(part, tiling, &mut |nest, tiling| {
+                tiles::parts(part, tiling, &mut |nest: UnaryNest<'_, A>| {
                     let loops = nest.loops();
                     if steps(&loops[tiling.outer(loops)..]) / 2 >= GRAIN {
                         self.columns(nest, tiling);
@@ -307,22 +303,23 @@ pub(crate) struct Columns<'a, A, O> {
 
 impl<O, X> Reduction<O, X> {
     /// Reduces large tiles one after the other, the columns of each on several threads.
-    fn columns<A: Clone>(&self, nest: Nest<'_, WriteOnly<A>, (A,)>, tiling: Tiling)
+    fn columns<A: Clone>(&self, nest: UnaryNest<'_, A>, tiling: Tiling)
     where
         O: Operation<A>,
         X: for<'s> SliceExecutor<A, Columns<'s, A, O>>,
     {
-        let (tile, outer) = (tiling.tile(nest.loops()), tiling.outer(nest.loops()));
+        let loops = nest.loops();
+        let (tile, outer, levels) = (tiling.tile(loops), tiling.outer(loops), tiling.levels);
         let mut results = vec![self.by.identity(); steps(&tile)];
-        let (cut, levels) = ([tiling.first - outer, tiling.take], tiling.levels);
+        let cut = [tiling.first(loops) - outer, tiling.take(loops)];
         tiles::each_tile(
             &self.by,
             nest,
             outer,
             &tile,
             &mut results,
-            WriteOnly::write,
-            &mut |rows, results| {
+            &Overwrite,
+            &mut |rows: Nest<'_, (), (A,)>, results: &mut [A]| {
                 let columns = Columns { rows, cut, levels, at_once: self.strategy.at_once, by: self.by };
                 self.executor.run_slice(results, &columns);
             },

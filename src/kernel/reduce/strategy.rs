@@ -9,7 +9,7 @@ use crate::kernel::loops::{
     AT_ONCE, Loop, Loops, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps,
 };
 use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
-use crate::kernel::nest::{Block, Nest};
+use crate::kernel::nest::{Block, Nest, UnaryNest};
 use crate::kernel::tiles::{self, AddRows, Limits, Tiling};
 use core::ops::RangeInclusive;
 
@@ -115,7 +115,7 @@ impl Strategy {
     pub(super) fn first_uncut(&self, loops: &[Loop]) -> usize {
         match self.kind {
             Kind::Channels | Kind::Rows { .. } => loops.len() - 2,
-            Kind::Tiles(tiling) => tiling.first,
+            Kind::Tiles(tiling) => tiling.first(loops),
             _ => loops.len(),
         }
     }
@@ -126,14 +126,14 @@ impl Strategy {
 
     // Compiled once for an element type, whatever the operation is.
     #[inline(never)]
-    pub(super) fn run<A: Clone>(&self, nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) {
+    pub(super) fn run<A: Clone>(&self, nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) {
         match self.kind {
-            Kind::Lanes => nest.each_block(2, &mut |lanes| by.lanes_of(lanes)),
+            Kind::Lanes => nest.each_block(2, &mut |lanes: UnaryNest<'_, A>| by.lanes_of(lanes)),
             Kind::Strided => strided(nest, by),
-            Kind::Channels => nest.each_block(3, &mut |channels| by.channels_of(channels)),
+            Kind::Channels => nest.each_block(3, &mut |channels: UnaryNest<'_, A>| by.channels_of(channels)),
             Kind::Rows { merged } => rows(nest, merged, self.at_once, by),
             Kind::Nested { first, levels } => nested(nest, first, levels, by),
-            Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest, tiling| {
+            Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
                 in_tiles(nest, tiling, by, &mut self.add_rows(by));
             }),
             Kind::Singles => plain(nest, by, &|slot, result| slot.write(result)),
@@ -151,9 +151,9 @@ pub(super) fn plain<A: Clone, T>(
     let mut room = Loops::new();
     let nest = nest.ordered(|_, l| u8::from(l.is_reduced()), &mut room);
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
-    nest.each_block(reduced, &mut |output| {
+    nest.each_block(reduced, &mut |output: Nest<'_, T, (A,)>| {
         let mut total = by.identity();
-        output.read().each_block(0, &mut |item| by.add(&mut total, item.item().clone()));
+        output.read().each_block(0, &mut |item: Nest<'_, (), (A,)>| by.add(&mut total, item.item().clone()));
         store(output.slot(), total);
     });
 }
@@ -161,13 +161,13 @@ pub(super) fn plain<A: Clone, T>(
 /// Lanes of strided elements, which are copied before they are combined.
 // Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
-fn strided<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace<A>) {
+fn strided<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) {
     let (mut scratch, mut room) = (Scratch::new(), Loops::new());
     let (lane, outer) = innermost(nest.loops());
     let most = BLOCK.max(lane.len);
     let copies = scratch.filled(most, &by.identity());
-    let mut each = |nest: Nest<'_, WriteOnly<A>, (A,)>| {
-        nest.each_block(2, &mut |lanes| {
+    let mut each = |nest: UnaryNest<'_, A>| {
+        nest.each_block(2, &mut |lanes: UnaryNest<'_, A>| {
             lanes.read().block(lanes.loops().len() > 1).clone_to(copies);
             by.lanes_of(lanes.reading(copies, &mut room));
         });
@@ -180,17 +180,13 @@ fn strided<A: Clone>(nest: Nest<'_, WriteOnly<A>, (A,)>, by: &dyn CombineInPlace
 
 /// Up to [`ROWS`] rows for each index of the loops around them: they need no levels.
 #[inline(never)]
-fn rows<A: Clone>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
-    merged: usize,
-    at_once: usize,
-    by: &dyn CombineInPlace<A>,
-) {
+fn rows<A: Clone>(nest: UnaryNest<'_, A>, merged: usize, at_once: usize, by: &dyn CombineInPlace<A>) {
     let mut scratch = Scratch::new();
     let [.., lines, line] = nest.loops() else { unreachable!("rows") };
     let (count, rest, width) = (lines.len / merged, lines.len % merged * line.len, merged * line.len);
     let tile = scratch.filled(width, &by.identity());
-    nest.each_block(2, &mut |block| {
+    let mut blocks = nest.walk(2);
+    while let Some(block) = blocks.next() {
         tile.fill(by.identity());
         if merged == 1 {
             by.rows_of(tile, &block.read().block(true), at_once);
@@ -204,17 +200,12 @@ fn rows<A: Clone>(
             fold_rows(by, tile, line.len);
         }
         block.each_slot(tile, 1, |slot, result| slot.write(result.clone()));
-    });
+    }
 }
 
 /// Lanes of adjacent elements inside other reduced loops. They are read one at a time, as far as possible in memory's
 /// order: as rows of tiles, several would be read side by side, which memory serves slower.
-fn nested<A: Clone>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
-    first: usize,
-    levels: usize,
-    by: &dyn CombineInPlace<A>,
-) {
+fn nested<A: Clone>(nest: UnaryNest<'_, A>, first: usize, levels: usize, by: &dyn CombineInPlace<A>) {
     let (lane, mut room) = (nest.loops().len() - 1, Loops::new());
     // outer kept loops, reduced ones, and then the outputs of a tile around the lane
     let class = |place: usize, l: &Loop| match place {
@@ -225,7 +216,7 @@ fn nested<A: Clone>(
     let nest = nest.ordered(class, &mut room);
     let loops = nest.loops();
     let outputs = loops[first..].iter().filter(|l| !l.is_reduced()).count();
-    let tiling = Tiling { first: lane - outputs, take: loops[lane - outputs].len, levels };
+    let tiling = Tiling { inner: outputs + 1, take: loops[lane - outputs].len, levels };
     let mut tile = Loops::new();
     tile.clone_from_slice(&loops[lane - outputs..lane]);
     tile.pack();
@@ -243,14 +234,14 @@ struct AddLanes<'c, A> {
 
 impl<A: Clone> AddRows<A, (A,)> for AddLanes<'_, A> {
     fn add(&mut self, levels: &mut Levels<'_, A>, rows: Nest<'_, (), (A,)>, in_rows: bool) {
-        rows.each_block(rows.loops().len() - usize::from(in_rows), &mut |row| {
+        rows.each_block(rows.loops().len() - usize::from(in_rows), &mut |row: Nest<'_, (), (A,)>| {
             let mut tile = Loops::new();
             tile.clone_from_slice(row.loops());
             if let Some(lane) = tile.last_mut() {
                 lane.len = 1;
             }
             let lanes = row.onto(self.row, &tile, &mut self.room).overwriting();
-            lanes.each_block(2, &mut |lanes| self.by.lanes_of(lanes));
+            lanes.each_block(2, &mut |lanes: UnaryNest<'_, A>| self.by.lanes_of(lanes));
             self.by.rows(levels.first(), self.row);
             levels.carry();
         });
@@ -259,7 +250,7 @@ impl<A: Clone> AddRows<A, (A,)> for AddLanes<'_, A> {
 
 /// Reduces a nest tile by tile, by rows.
 pub(super) fn in_tiles<A: Clone>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
+    nest: UnaryNest<'_, A>,
     tiling: Tiling,
     by: &dyn CombineInPlace<A>,
     add: &mut dyn AddRows<A, (A,)>,
@@ -271,7 +262,7 @@ pub(super) fn in_tiles<A: Clone>(
 // Not inline, as `strided`.
 #[inline(never)]
 fn run_tiles<A: Clone>(
-    nest: Nest<'_, WriteOnly<A>, (A,)>,
+    nest: UnaryNest<'_, A>,
     tiling: Tiling,
     tile: &[Loop],
     by: &dyn CombineInPlace<A>,
@@ -279,7 +270,16 @@ fn run_tiles<A: Clone>(
 ) {
     let mut scratch = Scratch::new();
     let room = scratch.filled(tiling.levels * steps(tile), &by.identity());
-    tiles::run(by, nest, tiling, tile, room, add, WriteOnly::write);
+    tiles::run(by, nest, tiling, tile, room, add, &Overwrite);
+}
+
+/// Overwrites outputs with sums.
+pub(super) struct Overwrite;
+
+impl<A: Clone> tiles::Store<WriteOnly<A>, A> for Overwrite {
+    fn store(&self, outputs: Nest<'_, WriteOnly<A>, ()>, sums: &mut [A], step: usize) {
+        outputs.each_slot(sums, step, |output, sum| output.write(sum.clone()));
+    }
 }
 
 /// Adds the rows of a tile, restricted to the columns from `column` on that the levels have.
@@ -315,8 +315,8 @@ impl<A: Clone> AddRowsFrom<'_, A> {
         for from in (0..rows.rows()).step_by(at_once) {
             let rows = rows.rows_from(from, at_once);
             rows.clone_to(copies);
-            let copied = Block::from(&*copies).cut(0, rows.rows(), rows.width());
-            self.by.rows_of(tile, &copied.into(), self.at_once);
+            let dense = Block::from(&*copies).cut(0, rows.rows(), rows.width());
+            self.by.rows_of(tile, &dense.into(), self.at_once);
         }
     }
 }
