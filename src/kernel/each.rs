@@ -497,33 +497,37 @@ fn adjacent_outputs(loops: &[Loop], room: usize, enough: usize) -> [usize; 3] {
     [first, take, width]
 }
 
+/// Visits a block with rows.
+fn visit_rows<T, E: Elements>(
+    (visit, rows): &mut (&mut dyn VisitBlock<T, E>, Rows),
+    block: &mut Nest<'_, T, E>,
+) {
+    visit.block(block, Some(*rows));
+}
+
 /// Calls `visit` for each block of the nest, with the rows of the chosen strategy.
 pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut dyn VisitBlock<T, E>) {
-    let all_move = Some(Rows::of(all_inputs(E::COUNT)));
+    let mut visitor = (visit, Rows::of(all_inputs(E::COUNT)));
     match PassStrategy::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
         PassStrategy::Direct(moving) => {
             let inner = nest.loops().len().min(2);
             let mut blocks = nest.walk(inner);
             while let Some(mut block) = blocks.next() {
-                visit.block(&mut block, moving.map(Rows::of));
+                visitor.0.block(&mut block, moving.map(Rows::of));
             }
         }
         PassStrategy::Copied { copied, first, take } => {
             let count = nest.loops().len() - first;
             nest.chunked(first, take, &mut |nest: Nest<'_, T, E>| {
                 let rows = rows_of(nest.loops(), count, copied);
-                nest.gathered(copied, rows, &mut |mut block: Nest<'_, T, E>| {
-                    visit.block(&mut block, all_move);
-                });
+                nest.gathered(copied, rows, &mut visitor, visit_rows);
             });
         }
         PassStrategy::Transposed { copied, across, take } => {
             in_blocks(nest, across, [PAGES; 2], &mut |nest: Nest<'_, T, E>| {
                 let across = nest.loops().len() - 2;
                 nest.chunked(across, take, &mut |nest: Nest<'_, T, E>| {
-                    nest.gathered(copied, [1, 1], &mut |mut block: Nest<'_, T, E>| {
-                        visit.block(&mut block, all_move);
-                    });
+                    nest.gathered(copied, [1, 1], &mut visitor, visit_rows);
                 });
             });
         }
@@ -578,15 +582,13 @@ impl SideBySide {
     /// Calls `visit` for each block of the nest, whose outputs are side by side.
     pub(super) fn drive<T, E: Elements>(self, nest: Nest<'_, T, E>, visit: &mut dyn VisitBlock<T, E>) {
         let Self { copied, moving, first, take } = self;
-        let inner = nest.loops().len() - 1 - first;
+        let (inner, mut visitor) = (nest.loops().len() - 1 - first, (visit, Rows::of(moving)));
         nest.chunked(first, take, &mut |nest: Nest<'_, T, E>| {
             let lane = nest.loops().len() - 1;
             let class = |at: usize, _: &Loop| if at == lane { 1 } else { 2 * u8::from(at + inner >= lane) };
             let mut room = Loops::new();
             let rows = nest.ordered(class, &mut room);
-            rows.gathered(copied, [1, inner], &mut |mut block: Nest<'_, T, E>| {
-                visit.block(&mut block, Some(Rows::of(moving)));
-            });
+            rows.gathered(copied, [1, inner], &mut visitor, visit_rows);
         });
     }
 }

@@ -306,7 +306,11 @@ fn reduce_nest<R: Clone, E: Elements>(
     match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::has_loop, moving_along(&nest).is_some()) {
         FusedStrategy::Direct => drive(nest, visit),
         FusedStrategy::Lanes(moving) => {
-            nest.each_block(2, &mut |block: Nest<'_, R, E>| visit_lanes(block, moving, visit, combine));
+            let inner = nest.loops().len().min(2);
+            let mut blocks = nest.walk(inner);
+            while let Some(block) = blocks.next() {
+                visit_lanes(block, moving, visit, combine);
+            }
         }
         FusedStrategy::Blocks(tiling) => tiles::parts(nest, tiling, &mut |nest: Nest<'_, R, E>| {
             let first = tiling.first(nest.loops());
@@ -332,7 +336,13 @@ struct Combined<'c, R>(&'c dyn CombineInBuffer<R>);
 
 impl<R: Clone> tiles::Store<R, R> for Combined<'_, R> {
     fn store(&self, outputs: Nest<'_, R, ()>, sums: &mut [R], step: usize) {
-        outputs.each_slot(sums, step, |output, sum| self.0.add(output, sum.clone()));
+        match outputs.loops().last() {
+            Some(row) if step == 1 && row.strides[0] == 1 => {
+                let Some(outputs) = outputs.slots() else { unreachable!("adjacent outputs") };
+                self.0.rows(outputs, &sums[..outputs.len()]);
+            }
+            _ => outputs.each_strided_slot(sums, step, |output, sum| self.0.add(output, sum.clone())),
+        }
     }
 }
 

@@ -634,9 +634,7 @@ mod tests {
             Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&**view,)), Outside::Written);
         let nest = nest.expect("an index");
         let inner = nest.loops().len();
-        nest.gathered(1, [0, inner], &mut |mut block: Nest<'_, T, (T,)>| {
-            block.visit_rows::<(), _>(0, 1, &mut Assign);
-        });
+        nest.gathered(1, [0, inner], &mut Assign, |visit, block| block.visit_rows::<(), _>(0, 1, visit));
         assert_eq!(out, view.broadcast(sizes).expect("it goes there"), "strides {:?}", view.strides());
     }
 
@@ -712,9 +710,7 @@ mod tests {
         let inputs = Inputs::from((&*at, &*b));
         let nest =
             Nest::over(&mut plan, None, Output::of(&mut out), &inputs, Outside::Written).expect("an index");
-        nest.gathered(0b11, [0, 2], &mut |mut block: Nest<'_, [u32; 2], (u32, u8)>| {
-            block.visit_rows::<(), _>(0, 0b11, &mut Both);
-        });
+        nest.gathered(0b11, [0, 2], &mut Both, |visit, block| block.visit_rows::<(), _>(0, 0b11, visit));
         assert!(out.indexed_iter().all(|((i, j), &seen)| seen == [a[[j, i]], b[[i, 0]].into()]));
     }
 
@@ -722,7 +718,7 @@ mod tests {
         let (a, mut out) = (Array2::from_elem((1, 1), value), Array2::from_elem((1, len), value));
         let mut plan = LoopPlan::new();
         let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Written);
-        nest.expect("an index").gathered(1, [0, 1], &mut |_: Nest<'_, T, (T,)>| {});
+        nest.expect("an index").gathered(1, [0, 1], &mut (), |(), _| {});
     }
 
     /// Copies as many rows and columns as there are in and around tiles and strips, with gaps after each row.

@@ -978,14 +978,21 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, out: tile.as_mut_ptr(), read: self.read, arrays: PhantomData }
     }
 
-    /// Calls `visit` with the `outer + inner` innermost loops, at each index of the others. The `inner` loops become one
+    /// Calls `visit` with `visitor` and the `outer + inner` innermost loops, at each index of the others. The `inner` loops become one
     /// loop over adjacent elements, for which the inputs in `copied` are copied to a buffer, unless their last copy was made
     /// from the same place. Bit `k - 1` of `copied` stands for operand `k`. Other inputs may stay along the loop.
     ///
     /// # Panics
     /// If a copied input has elements that are not plain numbers or do not fit, or if another operand neither is contiguous
     /// nor stays along the inner loops.
-    pub(crate) fn gathered(self, copied: u8, [outer, inner]: [usize; 2], visit: &mut dyn NestFn<T, E>) {
+    // `visit` takes a reference, because a copy of what was just written takes longer than a short row.
+    pub(crate) fn gathered<V>(
+        self,
+        copied: u8,
+        [outer, inner]: [usize; 2],
+        visitor: &mut V,
+        visit: fn(&mut V, &mut Nest<'_, T, E>),
+    ) {
         let loops = &self.loops[self.loops.len() - outer - inner..];
         let mut rows = Loops::new();
         rows.gather(loops, outer, E::COUNT, copied);
@@ -996,7 +1003,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             // SAFETY: By the invariant, the operands' elements at the indices of the loops are borrowed.
             unsafe { buffers.copy(copied, &E::erased(block.read), loops, outer) };
             let read = E::to_copies(block.read, copied, buffers.copies());
-            visit.call(Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
+            visit(visitor, &mut Nest { loops: &rows, out: block.out, read, arrays: PhantomData });
         }
     }
 }

@@ -242,12 +242,9 @@ fn rows_are_read_from_copies() {
                     return see(nest);
                 }
                 let copied = more | gaps(&nest.loops()[len - row..]);
-                nest.gathered(copied, [inner - row, row], &mut |block: Nest<'_, Vec<[u32; 2]>, Read>| {
-                    assert_eq!(block.loops().len(), inner - row + 1);
-                    let mut rows = block.walk(1);
-                    while let Some(mut row) = rows.next() {
-                        row.visit_rows::<(), _>(0, 0b11, &mut See);
-                    }
+                nest.gathered(copied, [inner - row, row], &mut (inner - row), |outer, block| {
+                    assert_eq!(block.loops().len(), *outer + 1);
+                    block.visit_rows::<(), _>(0, 0b11, &mut See);
                 });
             });
         }
@@ -687,8 +684,7 @@ fn tiles_and_copies_that_do_not_fit() {
     };
     assert_eq!([sizes([4, 5]), sizes([2, 6])], ["an element of the tile for each index"; 2]);
     let gathered = |copied, inner| {
-        let gather =
-            |nest: Nest<'_, u32, Read>| nest.gathered(copied, [0, inner], &mut |_: Nest<'_, u32, Read>| {});
+        let gather = |nest: Nest<'_, u32, Read>| nest.gathered(copied, [0, inner], &mut (), |(), _| {});
         panics(|| with_nest(gather))
     };
     let messages = [gathered(0b00, 1), gathered(0b01, 1), gathered(0b11, 2)];
@@ -699,7 +695,7 @@ fn tiles_and_copies_that_do_not_fit() {
     let (mut out, mut plan) = (a.clone(), LoopPlan::new());
     let nest = Nest::over(&mut plan, None, Output::of(&mut out), &Inputs::from((&*a,)), Outside::Given)
         .expect("an index");
-    let of_chars = panics(|| nest.gathered(1, [0, 1], &mut |_: Nest<'_, char, (char,)>| {}));
+    let of_chars = panics(|| nest.gathered(1, [0, 1], &mut (), |(), _| {}));
     assert_eq!(of_chars, "plain numbers, of a block that fits");
 }
 
