@@ -3,6 +3,7 @@
 use super::sums::new_sum;
 use crate::error::{BroadcastError, Request, Result, fail, operation};
 use crate::kernel::memory::Reserved;
+use crate::kernel::strided::Dropped;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;
@@ -55,7 +56,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let (left, summed) = without_axes(&operation::MEAN_AXES, array.shape(), &axes)?;
-        mean(array, left, &|axis| summed.contains(axis), &axes)
+        mean(array, left, Some(&summed), &axes)
     }
 
     /// The mean over `axes`, which stay in the result with size 1.
@@ -86,7 +87,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::MEAN_AXES, &array.raw_dim(), &axes)?;
-        mean(array, kept, &|_| false, &axes)
+        mean(array, kept, None, &axes)
     }
 }
 
@@ -99,7 +100,7 @@ impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> MeanAxes<A, D> for T {}
 fn mean<A: Clone + Zero + Div<Output = A> + NumCast, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     means: Reserved<A, E>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     axes: &impl Axes,
 ) -> Result<Array<A, E>> {
     let count = array.len().checked_div(means.len()).unwrap_or(1);

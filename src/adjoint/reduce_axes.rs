@@ -5,6 +5,7 @@ use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Input;
 use crate::kernel::operation::ClosureOp;
 use crate::kernel::reduce::reduce_to_new;
+use crate::kernel::strided::Dropped;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
 use crate::view::AsArrayRef;
@@ -56,7 +57,7 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let (left, reduced) = without_axes(&operation::REDUCE_AXES, array.shape(), &axes)?;
-        Ok(new_reduction(array, left, &|axis| reduced.contains(axis), identity, op))
+        Ok(new_reduction(array, left, Some(&reduced), identity, op))
     }
 
     /// [`reduce_axes`](Self::reduce_axes), but `axes` stay in the result with size 1.
@@ -90,7 +91,7 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let kept = keeping_axes(&operation::REDUCE_AXES, &array.raw_dim(), &axes)?;
-        Ok(new_reduction(array, kept, &|_| false, identity, op))
+        Ok(new_reduction(array, kept, None, identity, op))
     }
 }
 
@@ -101,7 +102,7 @@ impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> ReduceAxes<A, D> for T {}
 fn new_reduction<A: Clone, D: Dimension, E: Dimension, F: Fn(A, A) -> A>(
     array: &ArrayRef<A, D>,
     reserved: Reserved<A, E>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     identity: A,
     op: F,
 ) -> Array<A, E> {

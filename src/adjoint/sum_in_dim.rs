@@ -63,8 +63,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     {
         let array = self.as_array_ref();
         let (target, named) = placed_sum_target(array.shape(), &shape, &axes)?;
-        let new = array.ndim() - target.shape().len();
-        Ok(new_sum(&kept_last(array, &axes, &named), target, &|axis| axis < new, Serial))
+        Ok(new_sum(&kept_last(array, &axes, &named), target, None, Serial))
     }
 
     /// [`sum_in_dim`](Self::sum_in_dim) to the shape of `like`, whose elements do not matter.

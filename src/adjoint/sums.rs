@@ -7,7 +7,8 @@ use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Input, Output};
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::{Store, Sums, reduce_into, reduce_to_new};
-use crate::shape::{Axes, LessAxes, TargetShape, keeping_axes, sum_target, sums_to, without_axes};
+use crate::kernel::strided::Dropped;
+use crate::shape::{Axes, LessAxes, TargetShape, check_sums_to, keeping_axes, sum_target, without_axes};
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
@@ -18,7 +19,7 @@ pub(super) fn sum_axes<A: Clone + Zero, D: LessAxes<X::Count>, X: Axes>(
     executor: impl Sums<A>,
 ) -> Result<Array<A, D::Left>> {
     let (left, summed) = without_axes(&operation::SUM_AXES, array.shape(), axes)?;
-    Ok(new_sum(array, left, &|axis| summed.contains(axis), executor))
+    Ok(new_sum(array, left, Some(&summed), executor))
 }
 
 pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
@@ -27,7 +28,7 @@ pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
     executor: impl Sums<A>,
 ) -> Result<Array<A, D>> {
     let kept = keeping_axes(&operation::SUM_AXES, &array.raw_dim(), axes)?;
-    Ok(new_sum(array, kept, &|_| false, executor))
+    Ok(new_sum(array, kept, None, executor))
 }
 
 pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
@@ -36,8 +37,7 @@ pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
     executor: impl Sums<A>,
 ) -> Result<Array<A, T::Dim>> {
     let target = sum_target(array.shape(), shape, &operation::SUM_TO, &[array.shape()])?;
-    let new = array.ndim() - target.shape().len();
-    Ok(new_sum(array, target, &|axis| axis < new, executor))
+    Ok(new_sum(array, target, None, executor))
 }
 
 /// The sum to the shape of `out`, stored there by `store`.
@@ -47,8 +47,8 @@ pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension>(
     store: Option<&Store<'_, A>>,
     executor: impl Sums<A>,
 ) -> Result<()> {
-    let new = sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
-    reduce_into(Input::of(array), Output::of(out), &|axis| axis < new, Plus, store, executor);
+    check_sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
+    reduce_into(Input::of(array), Output::of(out), None, Plus, store, executor);
     Ok(())
 }
 
@@ -60,7 +60,7 @@ pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension>(
 pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     reserved: Reserved<A, E>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     executor: impl Sums<A>,
 ) -> Array<A, E> {
     if array.shape() == reserved.shape() {

@@ -7,7 +7,7 @@ use crate::kernel::operation::Plus;
 use crate::kernel::reduce::{Store, accumulate, reduce_into, reduce_to_new};
 use crate::kernel::threads::Serial;
 use crate::shape::{
-    BatchShape, LessAxes, TargetShape, check_base, reserved, sizes, sizes_only, sums_to, with_base,
+    BatchShape, LessAxes, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
 };
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
@@ -112,19 +112,19 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
-        let new = sums_to(part.batch(), to.batch(), || request(part))?;
+        check_sums_to(part.batch(), to.batch(), || request(part))?;
         check_base(to.base(), part.base(), &|| request(part).to(&to.batch()), (0, part))?;
         let (input, store): (_, Option<&Store<A>>) = (Input::of(&self.view), Some(&accumulate));
-        reduce_into(input, Output::of(out), &|axis| axis < new, Plus, store, Serial);
+        reduce_into(input, Output::of(out), None, Plus, store, Serial);
         Ok(())
     }
 
     fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError> {
         let part = self.shape();
-        let new = sums_to(part.batch(), batch, || request(part))?;
+        check_sums_to(part.batch(), batch, || request(part))?;
         let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(&batch))?;
         // The bases are equal, so no base axis is summed.
-        Ok(reduce_to_new(Input::of(&self.view), result, &|axis| axis < new, Plus, Serial))
+        Ok(reduce_to_new(Input::of(&self.view), result, None, Plus, Serial))
     }
 }
 

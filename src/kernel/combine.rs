@@ -230,7 +230,7 @@ mod tests {
     use crate::kernel::lane::{are_columns, are_together};
     use crate::kernel::nest::{Input, Nest, Output};
     use crate::kernel::operation::Plus;
-    use crate::kernel::strided::UNPLANNED;
+    use crate::kernel::strided::{Only, UNPLANNED};
     use alloc::{vec, vec::Vec};
     use core::ops::Add;
     use ndarray::{Array1, Array2, ArrayRef2, Axis, s};
@@ -267,7 +267,7 @@ mod tests {
                 let lanes = x.slice(s![.., ..width]);
                 let mut out = Array1::from_elem(count, 0);
                 let (mut room, mut output) = ([Loop::ONE; 2], Output::of(&mut out).overwriting());
-                let nest = Nest::small_sum(&mut room, &Input::of(&lanes), &mut output, &|axis| axis == 1);
+                let nest = Nest::small_sum(&mut room, &Input::of(&lanes), &mut output, Some(&Only(1)));
                 Plus.lanes_of(nest.expect("few elements"));
                 assert_eq!(out, lanes.sum_axis(Axis(1)), "{count} lanes of {width}, gap {gap}");
             }
@@ -291,7 +291,7 @@ mod tests {
             let x =
                 Array2::from_shape_vec((60 / width, width), x[..60 / width * width].to_vec()).expect("rows");
             let mut output = Output::of(&mut out).overwriting();
-            let nest = Nest::small_sum(&mut room, &Input::of(&x), &mut output, &|axis| axis == 0);
+            let nest = Nest::small_sum(&mut room, &Input::of(&x), &mut output, Some(&Only(0)));
             let nest = nest.expect("few elements");
             if width > 1 && width < 60 / width * width {
                 Plus.columns_of(nest.slots().expect("adjacent sums"), &rows);
@@ -327,7 +327,7 @@ mod tests {
             let sums = |lanes: &ArrayRef2<f32>| {
                 let mut out = Array1::from_elem(20, 0.0);
                 let (mut room, mut output) = ([Loop::ONE; 2], Output::of(&mut out).overwriting());
-                let nest = Nest::small_sum(&mut room, &Input::of(lanes), &mut output, &|axis| axis == 1);
+                let nest = Nest::small_sum(&mut room, &Input::of(lanes), &mut output, Some(&Only(1)));
                 Plus.lanes_of(nest.expect("few elements"));
                 out
             };

@@ -297,6 +297,19 @@ impl Loops {
     }
 }
 
+/// The class of a loop by its place: see [`Loops::order`].
+// A trait of its own, as `NestFn`.
+pub(crate) trait LoopClass {
+    fn of(&self, place: usize, l: &Loop) -> u8;
+}
+
+impl<F: Fn(usize, &Loop) -> u8> LoopClass for F {
+    #[inline]
+    fn of(&self, place: usize, l: &Loop) -> u8 {
+        self(place, l)
+    }
+}
+
 /// Loops for the methods of [`Nest`](super::nest::Nest). Each method here replaces the list by loops over all or some of
 /// the indices of `loops`.
 impl Loops {
@@ -326,11 +339,11 @@ impl Loops {
     }
 
     /// The loops sorted by their class, 0 outermost and 2 innermost. Loops of one class keep their order.
-    pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn Fn(usize, &Loop) -> u8) {
+    pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn LoopClass) {
         self.clear();
         for wanted in 0..3 {
             for (place, &l) in loops.iter().enumerate() {
-                if class(place, &l) == wanted {
+                if class.of(place, &l) == wanted {
                     self.push(l);
                 }
             }

@@ -4,7 +4,7 @@
 //! Bytes are read as elements only after elements were written there.
 
 use super::loops::{Loop, OPERANDS, operands, steps};
-use super::order::{IsInside, ordered};
+use super::order::{AxisOrder, ordered};
 use super::simd::transposed;
 use alloc::vec::Vec;
 use core::any::TypeId;
@@ -75,16 +75,16 @@ impl<A, D: Dimension> Reserved<A, D> {
         in_standard_layout(self.shape, self.elements)
     }
 
-    /// [`filled`](Self::filled), with the axes ordered by `is_inside` in memory.
-    pub(super) fn filled_in_order(mut self, is_inside: &IsInside<'_>, element: A) -> Array<A, D>
+    /// [`filled`](Self::filled), with this order of axes in memory.
+    pub(super) fn filled_in_order(mut self, order: &dyn AxisOrder, element: A) -> Array<A, D>
     where
         A: Clone,
     {
         self.elements.resize(self.shape.size(), element);
-        ordered(self.shape, Some(is_inside), |shape| in_standard_layout(shape, self.elements))
+        ordered(self.shape, Some(order), |shape| in_standard_layout(shape, self.elements))
     }
 
-    /// An array whose axes are ordered by `is_inside` in memory, or in standard layout. `fill` writes its elements.
+    /// An array with this order of axes in memory, or in standard layout. `fill` writes its elements.
     ///
     /// `fill` is a pass of this kernel over the whole array: [`each`](super::each), a [`reduction`](super::reduce) or a
     /// [`product`](super::product). A pass is trusted to write every element. If it panics, the elements it wrote are
@@ -92,14 +92,14 @@ impl<A, D: Dimension> Reserved<A, D> {
     #[inline(always)]
     pub(super) fn written(
         self,
-        is_inside: Option<&IsInside<'_>>,
+        order: Option<&dyn AxisOrder>,
         fill: impl FnOnce(&mut ArrayRef<MaybeUninit<A>, D>),
     ) -> Array<A, D> {
         let (len, mut elements) = (self.shape.size(), ManuallyDrop::new(self.elements));
         // SAFETY: The vector has room for `len` elements, with the layout of `MaybeUninit`, which needs no value. It is not
         // used again.
         let elements = unsafe { Vec::from_raw_parts(elements.as_mut_ptr().cast(), len, elements.capacity()) };
-        let mut array = ordered(self.shape, is_inside, |shape| in_standard_layout(shape, elements));
+        let mut array = ordered(self.shape, order, |shape| in_standard_layout(shape, elements));
         fill(&mut array);
         // SAFETY: `fill` is a pass, and a pass writes every element.
         unsafe { array.assume_init() }
@@ -564,16 +564,24 @@ mod tests {
         assert_eq!((made.get(), Rc::strong_count(&alive)), (3, 1), "those before it are dropped");
     }
 
+    /// Smaller axes go inside.
+    struct SmallInside;
+
+    impl AxisOrder for SmallInside {
+        fn is_inside(&self, sizes: &[usize], former: usize, latter: usize) -> Option<bool> {
+            Some(sizes[former] < sizes[latter])
+        }
+    }
+
     #[test]
     fn new_arrays() {
         let reserved = || Reserved::<u8, _>::new(Dim([2, 3])).expect("memory");
         assert_eq!((reserved().shape(), reserved().len()), (&[2, 3][..], 6));
         assert_eq!(reserved().filled(7), Array2::from_elem((2, 3), 7));
         assert_eq!(reserved().cloned(&[1, 2, 3, 4, 5, 6]), array![[1, 2, 3], [4, 5, 6]]);
-        let columns =
-            reserved().filled_in_order(&|sizes, former, latter| Some(sizes[former] < sizes[latter]), 7);
+        let columns = reserved().filled_in_order(&SmallInside, 7);
         assert_eq!((columns.sum(), columns.strides()), (42, &[1, 2][..]));
-        let rows = reserved().written(Some(&|_, _, _| None), |out| {
+        let rows = reserved().written(None, |out| {
             for (i, slot) in (0..).zip(out) {
                 slot.write(i);
             }

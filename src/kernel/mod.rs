@@ -58,6 +58,6 @@ mod order;
 pub(crate) mod product;
 pub(crate) mod reduce;
 mod simd;
-mod strided;
+pub(crate) mod strided;
 pub(crate) mod threads;
 mod tiles;

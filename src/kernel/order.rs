@@ -4,20 +4,23 @@
 
 use ndarray::{Array, Dimension};
 
-/// Whether the first of two axes of a shape goes inside the second in memory; `None` if their order does not matter.
-pub(super) type IsInside<'f> = dyn Fn(&[usize], usize, usize) -> Option<bool> + 'f;
+/// An order of axes in memory.
+pub(super) trait AxisOrder {
+    /// Whether axis `former` of a shape goes inside axis `latter`; `None` if their order does not matter.
+    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool>;
+}
 
-/// A new array of shape `shape`, made by `make`, whose axes are ordered by `is_inside` in memory, or as in the shape.
+/// A new array of shape `shape`, made by `make`, whose axes have an `order` in memory, or that of the shape.
 ///
-/// Axes keep the order of the shape where `is_inside` returns `None`. It is called for axes of at least two elements only:
+/// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. It is called for axes of at least two elements only:
 /// an array with elements has few of these.
 #[inline(always)]
 pub(super) fn ordered<B, D: Dimension>(
     shape: D,
-    is_inside: Option<&IsInside<'_>>,
+    order: Option<&dyn AxisOrder>,
     make: impl FnOnce(D) -> Array<B, D>,
 ) -> Array<B, D> {
-    match is_inside.and_then(|is_inside| permuted(&shape, is_inside)) {
+    match order.and_then(|order| permuted(&shape, order)) {
         None => make(shape),
         Some((permuted, places)) => make(permuted).permuted_axes(places),
     }
@@ -25,16 +28,16 @@ pub(super) fn ordered<B, D: Dimension>(
 
 /// The shape in the order in memory, and the place of each axis there. `None` if that is the order of the shape.
 #[inline]
-fn permuted<D: Dimension>(shape: &D, is_inside: &IsInside<'_>) -> Option<(D, D)> {
+fn permuted<D: Dimension>(shape: &D, order: &dyn AxisOrder) -> Option<(D, D)> {
     match *shape.slice() {
         // without the sort, whose time counts for small matrices
-        [rows, columns] if rows < 2 || columns < 2 || is_inside(shape.slice(), 0, 1) != Some(true) => {
+        [rows, columns] if rows < 2 || columns < 2 || order.is_inside(shape.slice(), 0, 1) != Some(true) => {
             return None;
         }
         _ => {}
     }
     let (mut permuted, mut places) = (shape.clone(), shape.clone());
-    if shape.slice().contains(&0) || !sort(permuted.slice_mut(), shape.slice(), is_inside) {
+    if shape.slice().contains(&0) || !sort(permuted.slice_mut(), shape.slice(), order) {
         return None;
     }
     for place in 0..shape.ndim() {
@@ -45,7 +48,7 @@ fn permuted<D: Dimension>(shape: &D, is_inside: &IsInside<'_>) -> Option<(D, D)>
 }
 
 /// Sorts the axes of a shape by their order in memory, outermost first. Returns whether one has moved.
-fn sort(axes: &mut [usize], sizes: &[usize], is_inside: &IsInside<'_>) -> bool {
+fn sort(axes: &mut [usize], sizes: &[usize], order: &dyn AxisOrder) -> bool {
     let mut has_moved = false;
     for axis in 0..sizes.len() {
         axes[axis] = axis;
@@ -54,7 +57,7 @@ fn sort(axes: &mut [usize], sizes: &[usize], is_inside: &IsInside<'_>) -> bool {
             if sizes[axis] < 2 || sizes[axes[at]] < 2 {
                 continue;
             }
-            match is_inside(sizes, axes[at], axis) {
+            match order.is_inside(sizes, axes[at], axis) {
                 Some(true) => place = at,
                 Some(false) => break,
                 None => {}
@@ -74,13 +77,18 @@ mod tests {
     use alloc::vec::Vec;
     use ndarray::IxDyn;
 
+    struct ByStrides<'a>(&'a [usize]);
+
+    impl AxisOrder for ByStrides<'_> {
+        fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
+            assert!(shape[former] > 1 && shape[latter] > 1, "axes whose order matters");
+            (self.0[former] != self.0[latter]).then(|| self.0[former] < self.0[latter])
+        }
+    }
+
     /// The sizes in memory, and the place of each axis there, if axes are ordered by these strides.
     fn places(sizes: &[usize], strides: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
-        let is_inside = |shape: &[usize], former: usize, latter: usize| {
-            assert!(shape[former] > 1 && shape[latter] > 1, "axes whose order matters");
-            (strides[former] != strides[latter]).then(|| strides[former] < strides[latter])
-        };
-        let (sizes, places) = permuted(&IxDyn(sizes), &is_inside)?;
+        let (sizes, places) = permuted(&IxDyn(sizes), &ByStrides(strides))?;
         Some((sizes.slice().to_vec(), places.slice().to_vec()))
     }
 

@@ -127,24 +127,38 @@ fn is_small(shape: &[usize]) -> bool {
     (1..=UNPLANNED).contains(&len)
 }
 
+/// A selection of axes.
+pub(crate) trait AxisSelection {
+    fn contains(&self, axis: usize) -> bool;
+}
+
+/// The axes of an array that its sum does not have: the first ones, or the selected ones.
+pub(crate) type Dropped<'a> = Option<&'a dyn AxisSelection>;
+
+/// Whether an axis is dropped. `count` axes are dropped in all.
+#[inline]
+pub(super) fn is_dropped(dropped: Dropped<'_>, axis: usize, count: usize) -> bool {
+    dropped.map_or(axis < count, |selected| selected.contains(axis))
+}
+
 /// Calls `then` with a loop for each axis of an array that is summed.
 ///
-/// Axis `i` of the array is not in `out` if `dropped(i)`. The other axes are those of `out`, in order. There, `out` has the
-/// array's size, or size 1 to sum over the axis.
+/// The `dropped` axes of the array are not in `out`. The other axes are those of `out`, in order. There, `out` has the array's
+/// size, or size 1 to sum over the axis.
 ///
 /// # Panics
 /// If `out` has other axes.
 fn each_summed(
     out: &StridedAxes<'_>,
     array: &StridedAxes<'_>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     then: &mut dyn FnMut(Loop),
 ) {
-    let mut out_axis = 0;
+    let (mut out_axis, count) = (0, array.sizes.len().saturating_sub(out.sizes.len()));
     for (axis, (&len, &stride)) in array.sizes.iter().zip(array.strides).enumerate() {
         let mut l = Loop { len, ..Loop::ONE };
         l.strides[1] = stride;
-        if !dropped(axis) {
+        if !is_dropped(dropped, axis, count) {
             if out.sizes[out_axis] == len {
                 l.strides[0] = out.strides[out_axis];
             } else {
@@ -162,7 +176,7 @@ pub(super) fn plan_summed(
     plan: &mut LoopPlan,
     out: &StridedAxes<'_>,
     array: &StridedAxes<'_>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
 ) {
     plan.clear();
     each_summed(out, array, dropped, &mut |l| plan.add(l));
@@ -177,7 +191,7 @@ pub(super) fn small_summed<'a>(
     room: &'a mut [Loop; 2],
     out: &StridedAxes<'_>,
     array: &StridedAxes<'_>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
 ) -> Option<&'a [Loop]> {
     if !is_small(array.sizes) {
         return None;
@@ -244,6 +258,17 @@ pub(crate) fn are_packed(loops: &[Loop], sizes: [usize; 3]) -> bool {
         && are_packed(terms, columns, 2)
 }
 
+/// Selects one axis.
+#[cfg(test)]
+pub(super) struct Only(pub(super) usize);
+
+#[cfg(test)]
+impl AxisSelection for Only {
+    fn contains(&self, axis: usize) -> bool {
+        axis == self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,7 +312,7 @@ mod tests {
     fn small_summed_loops_suit_the_output() {
         let loops = |out: StridedAxes<'_>, array, axis| {
             let mut room = [Loop::ONE; 2];
-            shown(small_summed(&mut room, &out, &array, &|i| i == axis))
+            shown(small_summed(&mut room, &out, &array, Some(&Only(axis))))
         };
         let (c, f) = (axes(&[4, 5], &[5, 1]), axes(&[4, 5], &[1, 4]));
         let two = |loops: [(usize, [isize; 2]); 2]| Some(loops.to_vec());
@@ -340,7 +365,7 @@ mod tests {
         for _ in 0..2 {
             plan_aligned(&mut plan, &[4, 5], &c, (&[], &[]), Outside::Written);
             assert_eq!(plan.loops[..].iter().map(|l| (l.len, l.strides[0])).collect::<Vec<_>>(), [(20, 1)]);
-            plan_summed(&mut plan, &axes(&[5], &[1]), &c, &|axis| axis == 0);
+            plan_summed(&mut plan, &axes(&[5], &[1]), &c, None);
             assert_eq!(shown(Some(&plan.loops)), Some(vec![(4, [0, 5]), (5, [1, 1])]));
         }
     }

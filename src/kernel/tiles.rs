@@ -393,7 +393,7 @@ mod tests {
         }
         let mut add = Add { rows: 0 };
         let (mut plan, stored, mut room) = (LoopPlan::new(), Cell::new(0), vec![-7; limits.room]);
-        let Some(nest) = Nest::sum(&mut plan, Input::of(array), Output::of(&mut out), &|_| false) else {
+        let Some(nest) = Nest::sum(&mut plan, Input::of(array), Output::of(&mut out), None) else {
             unreachable!("not empty")
         };
         let tiling = Tiling::of(nest.loops(), limits);

@@ -1,6 +1,7 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
 use crate::error::{BroadcastError, Request, operation};
+use crate::kernel::strided::AxisSelection;
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::{fmt, slice};
@@ -344,15 +345,17 @@ impl AxisMask {
         Ok(mask)
     }
 
-    #[inline(always)]
-    pub(crate) fn contains(&self, axis: usize) -> bool {
-        if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
-    }
-
     /// The axes that are not named, in ascending order.
     #[inline(always)]
     pub(crate) fn unnamed(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ndim).filter(|&axis| !self.contains(axis))
+    }
+}
+
+impl AxisSelection for AxisMask {
+    #[inline(always)]
+    fn contains(&self, axis: usize) -> bool {
+        if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) use joint_shape::{
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{over_axes, placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
-pub(crate) use reduce::{keeping_axes, reserved, sum_target, sums_to, without_axes};
+pub(crate) use reduce::{check_sums_to, keeping_axes, reserved, sum_target, without_axes};
 pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_error, target_error_of};
 
 use ndarray::Dimension;

@@ -128,17 +128,20 @@ pub(crate) fn sum_target<A, T: TargetShape>(
     reserved(dim, request)
 }
 
-/// The number of leading axes that a sum of `shape` to `target` drops.
+/// Checks that an array of `shape` can be summed to `target`.
 ///
 /// # Errors
 /// As [`sum_error`].
 #[inline]
-pub(crate) fn sums_to(
+pub(crate) fn check_sums_to(
     shape: &[usize],
     target: &[usize],
     request: impl FnOnce() -> Request,
-) -> Result<usize, BroadcastError> {
-    leading_axes(target, shape).ok_or_else(|| sum_error(request().to(&target), &[shape], shape, target))
+) -> Result<(), BroadcastError> {
+    match leading_axes(target, shape) {
+        Some(_) => Ok(()),
+        None => Err(sum_error(request().to(&target), &[shape], shape, target)),
+    }
 }
 
 /// The error of a sum to a target of `shape`, the joint shape of the operands. In this order: `TooManyAxes` where the target

@@ -18,9 +18,10 @@ use super::loops::{
 };
 use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, plain_size};
 use super::operation::{Operation, by_halves, halve};
+use super::order::AxisOrder;
 use super::simd::{OPTIMISED, end_of_reads};
 use super::strided::{
-    StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
+    Dropped, StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
 };
 use core::hint::black_box;
 use core::marker::PhantomData;
@@ -488,10 +489,11 @@ impl<'a, E: Elements> Inputs<'a, E> {
         let out = StridedAxes { sizes: &out.sizes[..out.sizes.len() - bases[0]], ..out };
         plan_aligned(plan, out.sizes, &out, self.sizes_and_strides(), Outside::Written);
     }
+}
 
-    /// Whether axis `former` of a shape goes inside axis `latter`: all arrays that move along both have the smaller stride
-    /// along `former`. `None` if no array moves along both.
-    pub(super) fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
+impl<E: Elements> AxisOrder for Inputs<'_, E> {
+    /// All arrays that move along both axes have the smaller stride along the inner one.
+    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
         for k in 1..=E::COUNT {
             let stride = |axis| self.axes(k).stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
@@ -1067,8 +1069,8 @@ impl<A> Nest<'_, WriteOnly<A>, (A,)> {
 impl<'a, T, A> Nest<'a, T, (A,)> {
     /// Loops over the axes of an array that is summed, the only input. `None` if it has no elements.
     ///
-    /// Axis `i` of the array is not in `out` if `dropped(i)`. The other axes are those of `out`, in order. There, `out` has
-    /// the array's size, or size 1 to sum over the axis.
+    /// The `dropped` axes of the array are not in `out`. The other axes are those of `out`, in order. There, `out` has the
+    /// array's size, or size 1 to sum over the axis.
     ///
     /// # Panics
     /// If `out` has other axes.
@@ -1077,7 +1079,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         plan: &'a mut LoopPlan,
         input: Input<'a, A>,
         out: Output<'a, T>,
-        dropped: &dyn Fn(usize) -> bool,
+        dropped: Dropped<'_>,
     ) -> Option<Self> {
         let (pointer, axes) = out.into_parts();
         plan_summed(plan, &axes, &input.axes, dropped);
@@ -1093,7 +1095,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         room: &'a mut [Loop; 2],
         input: &Input<'a, A>,
         out: &'a mut Output<'_, T>,
-        dropped: &dyn Fn(usize) -> bool,
+        dropped: Dropped<'_>,
     ) -> Option<Self> {
         let loops = small_summed(room, &out.axes, &input.axes, dropped)?;
         Some(Self { loops, out: out.at, read: (input.at,), arrays: PhantomData })

@@ -5,6 +5,7 @@ extern crate std;
 use super::*;
 use crate::kernel::loops::{is_adjacent, steps};
 use crate::kernel::operation::{ClosureOp, Plus};
+use crate::kernel::strided::{AxisSelection, Only};
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
 use ndarray::{Array, Array1, Array2, Array3, ArrayView3, ArrayViewMut1, Axis, Ix3, s};
@@ -448,9 +449,8 @@ fn blocks_are_the_elements_along_the_loops() {
     for array in (0..LAYOUTS).map(|which| layout(which, number)) {
         let mut out = Array3::from_elem(array.raw_dim(), 0_u32);
         let mut plan = LoopPlan::new();
-        let nest = Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false)
-            .expect("an index")
-            .read();
+        let nest =
+            Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), None).expect("an index").read();
         let mut expected = Vec::new();
         let mut walk = nest.walk(0);
         while let Some(item) = walk.next() {
@@ -503,18 +503,24 @@ fn halves_are_combined() {
 fn a_block_of_several_loops() {
     let array = Array::from_iter((0..48).map(number)).into_shape_with_order((2, 4, 6)).expect("48 elements");
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
-    let nest =
-        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false).expect("an index").read();
+    let nest = Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), None).expect("an index").read();
     assert_eq!(nest.loops().len(), 3);
     let rows: [[u32; 24]; 2] = [0, 24].map(|i| core::array::from_fn(|j| i + number(j)));
     assert_eq!(items(nest.block(false)), [rows.concat()]);
     assert_eq!(items(nest.block(true)), rows);
     let gap = array.slice(s![.., ..3, ..]);
     let (mut out, mut plan) = (Array::from_elem((2, 1, 6), 0), LoopPlan::new());
-    let nest =
-        Nest::sum(&mut plan, Input::of(&gap), Output::of(&mut out), &|_| false).expect("an index").read();
+    let nest = Nest::sum(&mut plan, Input::of(&gap), Output::of(&mut out), None).expect("an index").read();
     assert_eq!(panics(|| nest.block(false).rows()), "elements that are evenly spaced");
     assert_eq!(nest.block(true).width(), 18);
+}
+
+struct AllBut(usize);
+
+impl AxisSelection for AllBut {
+    fn contains(&self, axis: usize) -> bool {
+        axis != self.0
+    }
 }
 
 #[test]
@@ -523,7 +529,7 @@ fn axes_that_are_dropped() {
     let mut out = Array1::from_elem(SIZES[1], 0_u64);
     let mut plan = LoopPlan::new();
     let nest =
-        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|axis| axis != 1).expect("an index");
+        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), Some(&AllBut(1))).expect("an index");
     let mut steps = nest.walk(0);
     while let Some(step) = steps.next() {
         let item = *step.read().item();
@@ -535,7 +541,7 @@ fn axes_that_are_dropped() {
     let sum = |shape: &[usize], dropped: usize| {
         let mut out = Array::from_elem(shape, 0_u64);
         panics(|| {
-            Nest::sum(&mut LoopPlan::new(), Input::of(&array), Output::of(&mut out), &|axis| axis == dropped)
+            Nest::sum(&mut LoopPlan::new(), Input::of(&array), Output::of(&mut out), Some(&Only(dropped)))
                 .is_some()
         })
     };
@@ -804,8 +810,7 @@ fn packed_matrices() {
 fn dense_blocks() {
     let array = Array1::from_iter(0..12_u32);
     let (mut out, mut plan) = (Array1::from_elem(1, 0_u32), LoopPlan::new());
-    let nest =
-        Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), &|_| false).expect("an index").read();
+    let nest = Nest::sum(&mut plan, Input::of(&array), Output::of(&mut out), None).expect("an index").read();
     let a = nest.block(false).cut(0, 3, 4);
     let b = a.transposed();
     assert!(b.dense().is_none() && b.transposed().dense().is_some());
@@ -889,7 +894,7 @@ fn slots_with_values() {
     for (step, of_values) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
         let (a, mut out) = (Array1::from_elem(5, 0_u16), Array1::from_elem(5 * step, 0_u16));
         let (mut plan, mut every) = (LoopPlan::new(), out.slice_mut(s![..;step]));
-        let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut every), &|_| false).expect("an index");
+        let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut every), None).expect("an index");
         let mut values: Vec<_> = (0..9).map(|i| i / of_values + 1).collect();
         nest.each_slot(&mut values, of_values.into(), |slot, value| *slot += core::mem::take(value));
         assert_eq!(values.iter().filter(|&&value| value == 0).count(), 5, "each value is used once");
@@ -897,7 +902,7 @@ fn slots_with_values() {
         assert_eq!((values, out.sum()), (vec![1, 2, 3, 4, 5], 15));
     }
     let (a, mut out, mut plan) = (Array1::from_elem(1, 0_u8), Array1::from_elem(1, 0_u8), LoopPlan::new());
-    let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut out), &|_| false).expect("an index");
+    let nest = Nest::sum(&mut plan, Input::of(&a), Output::of(&mut out), None).expect("an index");
     nest.each_slot(&mut [7, 8], 1, |slot, value| *slot = *value);
     assert_eq!(out[0], 7);
 }
@@ -913,7 +918,8 @@ fn lanes_of_sums() {
             slots.slice_collapse(s![..;step]);
             let (view, axis) = if is_transposed { (lanes.t(), 0) } else { (lanes.view(), 1) };
             let (input, mut output) = (Input::of(&view), Output::of(&mut slots));
-            let nest = Nest::small_sum(&mut room, &input, &mut output, &|i| i == axis).expect("few elements");
+            let nest =
+                Nest::small_sum(&mut room, &input, &mut output, Some(&Only(axis))).expect("few elements");
             let nest = match nest.together(|width| width == 4) {
                 Ok((all, found, slots)) => {
                     assert_eq!((found, width, step), (4, 4, 1), "lanes without gaps");
@@ -940,7 +946,7 @@ fn channels_of_sums() {
     for step in [1, 2_isize] {
         let (mut plan, mut out) = (LoopPlan::new(), Array3::from_elem((2, 1, 3 * step.unsigned_abs()), 0));
         let mut every = out.slice_mut(s![.., .., ..;step]);
-        let nest = Nest::sum(&mut plan, Input::of(&x), Output::of(&mut every), &|_| false);
+        let nest = Nest::sum(&mut plan, Input::of(&x), Output::of(&mut every), None);
         let mut channels = nest.expect("an index").channels();
         let mut seen = Vec::new();
         while let Some((rows, slots)) = channels.next() {
@@ -958,7 +964,7 @@ fn lanes_and_channels_that_do_not_exist() {
     let mut message = |x: ArrayView3<'_, u8>, with: fn(Nest<'_, u8, (u8,)>)| {
         let mut plan = LoopPlan::new();
         panics(|| {
-            let nest = Nest::sum(&mut plan, Input::of(&x), Output::of(&mut out), &|_| false);
+            let nest = Nest::sum(&mut plan, Input::of(&x), Output::of(&mut out), None);
             with(nest.expect("an index"));
         })
     };

@@ -26,6 +26,8 @@ use super::loops::{Loop, LoopPlan, Loops, are_lanes, are_rows, outputs, steps};
 use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
 use super::nest::{Input, Nest, Output, UnaryNest};
 use super::operation::{Operation, Plus, add};
+use super::order::AxisOrder;
+use super::strided::{Dropped, is_dropped};
 use super::threads::{Executor, SliceExecutor, SliceTask, Task, halves};
 use super::tiles::{self, Tiling};
 use alloc::vec;
@@ -63,13 +65,13 @@ pub(crate) type Store<'f, A> = dyn Fn(&mut A, A) + 'f;
 
 /// Reduces `input` into `out`. `store` puts each result into its output; without it, the result replaces the output.
 ///
-/// Axis `i` of the input is not in the output if `dropped(i)`. The other axes are the output's, in order. There, the
-/// output has the input's size, or size 1 to reduce the axis.
+/// The `dropped` axes of the input are not in the output. The other axes are the output's, in order. There, the output has the
+/// input's size, or size 1 to reduce the axis.
 #[inline(always)]
 pub(crate) fn reduce_into<A: Clone, O: Operation<A>>(
     input: Input<'_, A>,
     out: Output<'_, A>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     by: O,
     store: Option<&Store<'_, A>>,
     executor: impl Reductions<A, O>,
@@ -86,7 +88,7 @@ pub(crate) fn reduce_into<A: Clone, O: Operation<A>>(
 fn store_each<A: Clone, O: Operation<A>>(
     input: Input<'_, A>,
     mut out: Output<'_, A>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     by: O,
     store: &Store<'_, A>,
     executor: impl Reductions<A, O>,
@@ -161,31 +163,40 @@ pub(crate) fn scaled<A: Clone + Zero + Mul<Output = A>>(factor: &A) -> impl Fn(&
 pub(crate) fn reduce_to_new<A: Clone, D: Dimension, O: Operation<A>>(
     input: Input<'_, A>,
     reserved: Reserved<A, D>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     by: O,
     executor: impl Reductions<A, O>,
 ) -> Array<A, D> {
     let mut strides = D::zeros(reserved.shape().len());
     // a single axis has no order
     if strides.ndim() > 1 {
-        let kept = input.axes().strides.iter().enumerate().filter(|&(axis, _)| !dropped(axis));
+        let own = input.axes().strides;
+        let count = own.len() - strides.ndim();
+        let kept = own.iter().enumerate().filter(|&(axis, _)| !is_dropped(dropped, axis, count));
         for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
             *stride = own.unsigned_abs();
         }
     }
-    let is_inside = |_: &[usize], former: usize, latter: usize| {
-        let says_nothing = strides[former] == 0 || strides[latter] == 0;
-        (!says_nothing).then(|| strides[former] < strides[latter])
-    };
+    let order = &ByStrides(strides.slice());
     if const { needs_drop::<A>() } {
         // initialised, so that a panic does not leak the results that were stored before it
-        let mut out = reserved.filled_in_order(&is_inside, by.identity());
+        let mut out = reserved.filled_in_order(order, by.identity());
         reduce_into(input, Output::of(&mut out), dropped, by, None, executor);
         return out;
     }
-    reserved.written(Some(&is_inside), |out| {
+    reserved.written(Some(order), |out| {
         overwrite(input, Output::of(out).write_only(), dropped, by, executor);
     })
+}
+
+/// The order of axes by their strides. A stride of 0 has no place in it.
+struct ByStrides<'a>(&'a [usize]);
+
+impl AxisOrder for ByStrides<'_> {
+    fn is_inside(&self, _: &[usize], former: usize, latter: usize) -> Option<bool> {
+        let (former, latter) = (self.0[former], self.0[latter]);
+        (former != 0 && latter != 0).then_some(former < latter)
+    }
 }
 
 /// [`reduce_into`], for outputs whose former elements are forgotten.
@@ -193,7 +204,7 @@ pub(crate) fn reduce_to_new<A: Clone, D: Dimension, O: Operation<A>>(
 fn overwrite<A: Clone, O: Operation<A>>(
     input: Input<'_, A>,
     mut out: Output<'_, WriteOnly<A>>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     by: O,
     executor: impl Reductions<A, O>,
 ) {
@@ -212,7 +223,7 @@ fn overwrite<A: Clone, O: Operation<A>>(
 fn planned<A: Clone, O: Operation<A>>(
     input: Input<'_, A>,
     out: Output<'_, WriteOnly<A>>,
-    dropped: &dyn Fn(usize) -> bool,
+    dropped: Dropped<'_>,
     by: O,
     executor: impl Reductions<A, O>,
 ) {
@@ -383,25 +394,16 @@ mod tests {
             largest[&to[..]] = largest[&to[..]].max(item);
         }
         let new = || Reserved::new(IxDyn(&shape)).expect("memory");
-        assert_eq!(reduce_to_new(Input::of(x), new(), &|_| false, Plus, Serial), sums, "{x:?} over {axes:?}");
+        assert_eq!(reduce_to_new(Input::of(x), new(), None, Plus, Serial), sums, "{x:?} over {axes:?}");
         let max = ClosureOp { identity: &i64::MIN, op: &i64::max };
-        assert_eq!(
-            reduce_to_new(Input::of(x), new(), &|_| false, max, Serial),
-            largest,
-            "{x:?} over {axes:?}"
-        );
+        assert_eq!(reduce_to_new(Input::of(x), new(), None, max, Serial), largest, "{x:?} over {axes:?}");
         let mut out = ArrayD::from_elem(&shape[..], 1000);
-        reduce_into(Input::of(x), Output::of(&mut out), &|_| false, Plus, Some(&scaled(&-2)), Serial);
+        reduce_into(Input::of(x), Output::of(&mut out), None, Plus, Some(&scaled(&-2)), Serial);
         assert_eq!(out, sums.mapv(|sum| 1000 - 2 * sum), "{axes:?}");
         let boxed = x.mapv(|item| ndarray::arr0(item).into_dyn());
         let by = ClosureOp { identity: &ndarray::arr0(0).into_dyn(), op: &|a: ArrayD<i64>, b| a + b };
-        let found = reduce_to_new(
-            Input::of(&boxed),
-            Reserved::new(IxDyn(&shape)).expect("memory"),
-            &|_| false,
-            by,
-            Serial,
-        );
+        let found =
+            reduce_to_new(Input::of(&boxed), Reserved::new(IxDyn(&shape)).expect("memory"), None, by, Serial);
         assert_eq!(found.mapv(|sum| sum.sum()), sums, "elements that own memory, over {axes:?}");
     }
 
@@ -443,7 +445,7 @@ mod tests {
             i64::try_from(at[1] % 1000 + at[0]).expect("small")
         });
         let mut out = ArrayD::from_elem(&[1, PARALLEL_RESULTS + 9][..], 7);
-        reduce_into(Input::of(&x), Output::of(&mut out), &|_| false, Plus, Some(&accumulate), Threads);
+        reduce_into(Input::of(&x), Output::of(&mut out), None, Plus, Some(&accumulate), Threads);
         assert!(out.iter().zip(0..).all(|(&found, j)| found == 7 + 4 * (j % 1000) + 6));
     }
 }
