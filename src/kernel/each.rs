@@ -19,9 +19,9 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
+use super::loop_plan::{LoopPlan, Loops, Outside};
 use super::loops::{
-    Loop, LoopPlan, Loops, Outside, all_inputs, all_kept, bits, has, innermost, is_adjacent, moving_inputs,
-    operands, steps,
+    Loop, all_inputs, all_kept, bits, has, innermost, is_adjacent, moving_inputs, operands, steps,
 };
 use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, TILE, WriteOnly, plain_size};
 use super::nest::{Elements, Inputs, Nest, NestFn, Output, UnaryNest, Visit};

@@ -29,9 +29,8 @@ use super::each::{
 };
 use super::lane::IN_ORDER;
 use super::levels::Levels;
-use super::loops::{
-    Loop, LoopPlan, Loops, Outside, PART, SEGMENT, all_kept, are_uncached_rows, reduced_steps, steps,
-};
+use super::loop_plan::{LoopPlan, Loops, Outside};
+use super::loops::{Loop, PART, SEGMENT, all_kept, are_uncached_rows, reduced_steps, steps};
 use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Elements, Inputs, Nest, Output, Reducer, Visit};
 use super::operation::{Operation, add};

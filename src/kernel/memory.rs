@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit, needs_drop, transmute};
+use core::ops::{Deref, DerefMut};
 use core::ptr::null;
 use core::slice;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -133,6 +134,51 @@ pub(super) fn array<T, const N: usize>(mut make: impl FnMut(usize) -> T) -> [T; 
     }
     // SAFETY: Every element was written just above.
     unsafe { (&raw const array).cast::<[T; N]>().read() }
+}
+
+/// A list of up to `N` items on the stack.
+pub(super) struct List<T: Copy, const N: usize> {
+    /// The first `len` items were written.
+    items: [MaybeUninit<T>; N],
+    len: usize,
+}
+
+impl<T: Copy, const N: usize> List<T, N> {
+    #[inline(always)]
+    pub(super) const fn new() -> Self {
+        Self { items: [const { MaybeUninit::uninit() }; N], len: 0 }
+    }
+
+    /// # Panics
+    /// If there are `N` items.
+    #[inline]
+    pub(super) fn push(&mut self, item: T) {
+        self.items[self.len].write(item);
+        self.len += 1;
+    }
+
+    #[inline]
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+}
+
+impl<T: Copy, const N: usize> Deref for List<T, N> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: The first `len` items were written.
+        unsafe { slice::from_raw_parts(self.items.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Copy, const N: usize> DerefMut for List<T, N> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: The first `len` items were written.
+        unsafe { slice::from_raw_parts_mut(self.items.as_mut_ptr().cast(), self.len) }
+    }
 }
 
 /// Bytes of a buffer on the stack for partial results and copies, small enough for any thread.
@@ -529,7 +575,7 @@ mod tests {
     extern crate std;
 
     use super::*;
-    use crate::kernel::loops::{LoopPlan, Outside};
+    use crate::kernel::loop_plan::{LoopPlan, Outside};
     use crate::kernel::nest::{Elements, Inputs, Nest, Output, Visit};
     use alloc::{rc::Rc, vec};
     use core::cell::Cell;

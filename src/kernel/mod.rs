@@ -2,7 +2,7 @@
 //!
 //! The kernel knows shapes, strides and pointers, but no broadcasting rules. A pass goes through these steps:
 //!
-//! 1. [`strided`] turns axes into loops, and [`loops`] plans in which order they visit all indices. They know no element
+//! 1. [`strided`] turns axes into [`loops`], and [`loop_plan`] plans in which order they visit all indices. They know no element
 //!    types.
 //! 2. [`nest`] joins the loops with a pointer for each operand and keeps them sound. All other modules ask it for nests
 //!    of fewer loops, for rows and for elements.
@@ -50,6 +50,7 @@ pub(crate) mod each;
 pub(crate) mod fused;
 mod lane;
 mod levels;
+pub(crate) mod loop_plan;
 pub(crate) mod loops;
 pub(crate) mod memory;
 pub(crate) mod nest;

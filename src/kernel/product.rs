@@ -20,7 +20,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::loops::{Loop, LoopPlan, Loops};
+use super::loop_plan::{LoopPlan, Loops};
+use super::loops::Loop;
 use super::memory::{Reserved, WriteOnly, array};
 use super::nest::{Inputs, Nest, Output};
 use super::simd::{self, Cpu, Work};

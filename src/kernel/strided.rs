@@ -9,7 +9,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::loops::{Loop, LoopPlan, Outside, join, stride_along};
+use super::loop_plan::{LoopPlan, Outside};
+use super::loops::{Loop, join, stride_along};
 use ndarray::{ArrayRef, Dimension};
 
 /// Passes over fewer elements make no copies if there is another way.

@@ -2,9 +2,10 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
+use super::loop_plan::Loops;
 #[cfg(feature = "rayon")]
 use super::loops::steps;
-use super::loops::{Loop, Loops, outputs};
+use super::loops::{Loop, outputs};
 use super::nest::{Elements, Nest, NestFn};
 
 /// A task for a nest, or for each of its parts.
@@ -165,7 +166,7 @@ mod tests {
     #[cfg(feature = "rayon")]
     mod parts {
         use super::*;
-        use crate::kernel::loops::{LoopPlan, Outside};
+        use crate::kernel::loop_plan::{LoopPlan, Outside};
         use crate::kernel::nest::{Inputs, Output, Visit};
         use alloc::vec::Vec;
         use ndarray::{Array2, ArrayRef2, s};

@@ -15,7 +15,8 @@
 
 use super::combine::{Combine, fold_rows};
 use super::levels::{self, Levels};
-use super::loops::{Loop, Loops, PART, each_offset, innermost, merged_rows, reduced_steps, steps};
+use super::loop_plan::Loops;
+use super::loops::{Loop, PART, each_offset, innermost, merged_rows, reduced_steps, steps};
 use super::nest::{Elements, Nest, NestFn};
 
 /// The limits of a tile.
@@ -274,7 +275,7 @@ fn finish<U, T: Clone>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::loops::LoopPlan;
+    use crate::kernel::loop_plan::LoopPlan;
     use crate::kernel::memory::Scratch;
     use crate::kernel::nest::{Input, Output};
     use crate::kernel::operation::Plus;

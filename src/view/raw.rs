@@ -4,7 +4,8 @@
 //! Every index into a view made here is the position of an element of its array, and the view does not outlive the
 //! array's borrow.
 
-use crate::kernel::loops::{Loop, LoopPlan, steps, stride_along};
+use crate::kernel::loop_plan::LoopPlan;
+use crate::kernel::loops::{Loop, steps, stride_along};
 use crate::kernel::nest::{Elements, Inputs, Nest, Output};
 use crate::kernel::threads::{Executor, Task, Threads};
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};

@@ -12,9 +12,10 @@
 //! or grouped into other loops. A nest that writes is neither `Copy` nor `Clone`, and elements of type `()` are never read
 //! or written, so no element is written through two nests at once.
 
+use super::loop_plan::{LoopPlan, Loops, Outside, Walk};
 use super::loops::{
-    Loop, LoopPlan, Loops, OPERANDS, Offsets, Outside, PART, SEGMENT, Walk, all_inputs, evenly_spaced, has,
-    inputs_move_as, is_adjacent, lanes_together, moves_as, plan_parts, steps,
+    Loop, OPERANDS, Offsets, PART, SEGMENT, all_inputs, evenly_spaced, has, inputs_move_as, is_adjacent,
+    lanes_together, moves_as, plan_parts, steps,
 };
 use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, plain_size};
 use super::operation::{Operation, by_halves, halve};

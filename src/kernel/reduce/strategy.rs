@@ -5,9 +5,8 @@
 use crate::kernel::combine::{CombineInPlace, fold_rows};
 use crate::kernel::lane::{BLOCK, LONGEST};
 use crate::kernel::levels::{self, Levels};
-use crate::kernel::loops::{
-    AT_ONCE, Loop, Loops, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps,
-};
+use crate::kernel::loop_plan::Loops;
+use crate::kernel::loops::{AT_ONCE, Loop, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps};
 use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
 use crate::kernel::nest::{Block, Nest, UnaryNest};
 use crate::kernel::tiles::{self, AddRows, Limits, Tiling};
