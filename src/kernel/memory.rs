@@ -5,7 +5,7 @@
 
 use super::loops::{Loop, OPERANDS, operands, steps};
 use super::order::{AxisOrder, ordered};
-use super::simd::transposed;
+use super::simd::{end_of_reads, transposed};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -411,6 +411,8 @@ unsafe fn copy_lines<B: Copy>(from: *const B, [rows, columns]: &[Side; 2], to: *
                 (step, 1) => {
                     for j in 0..line.len {
                         to.add(j).write(*from.offset(j.cast_signed() * step));
+                        // unrolled, it takes up to 1.1 times as long
+                        end_of_reads();
                     }
                 }
                 (step, stride) => {

@@ -14,7 +14,9 @@ pub(crate) trait Work {
 }
 
 /// A kind of CPU. As a type parameter, it gives each kind its own instance of a function, with one caller that inlines it.
-pub(crate) trait Cpu {
+///
+/// Not exported; public because hidden parts of public traits name it.
+pub trait Cpu {
     /// Whether loops are unrolled for vectors. The baseline leaves this to another kind, if there is one.
     const WIDE: bool;
     /// Whether loops are compiled that keep the partial results of a lane in registers.
@@ -26,6 +28,11 @@ struct Baseline;
 
 impl Cpu for Baseline {
     const WIDE: bool = !cfg!(all(feature = "std", target_arch = "x86_64"));
+}
+
+#[cfg(test)]
+impl Cpu for () {
+    const WIDE: bool = true;
 }
 
 /// A CPU with AVX2.

@@ -20,7 +20,7 @@ use super::loops::{
 use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, plain_size};
 use super::operation::{Operation, by_halves, halve};
 use super::order::AxisOrder;
-use super::simd::{OPTIMISED, end_of_reads};
+use super::simd::{Cpu, OPTIMISED, end_of_reads};
 use super::strided::{
     Dropped, StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
 };
@@ -72,7 +72,7 @@ pub unsafe trait Elements {
     ///
     /// # Safety
     /// As [`row_of`](Self::row_of), with `moving` in place of `MOVING`.
-    unsafe fn row<T, C, V: Visit<T, Self>>(out: &mut [T], at: Self::Pointers, moving: u8, visit: &mut V);
+    unsafe fn row<T, C: Cpu, V: Visit<T, Self>>(out: &mut [T], at: Self::Pointers, moving: u8, visit: &mut V);
 
     /// Visits several rows that have the same outputs: these stay in registers. Along a row, all inputs move by one element,
     /// and from row to row by `by`.
@@ -224,7 +224,7 @@ macro_rules! elements {
             }
 
             #[inline(always)]
-            unsafe fn row<T, C, V: Visit<T, Self>>(
+            unsafe fn row<T, C: Cpu, V: Visit<T, Self>>(
                 out: &mut [T],
                 at: Self::Pointers,
                 moving: u8,
@@ -233,7 +233,7 @@ macro_rules! elements {
                 // SAFETY: The caller promises this.
                 unsafe {
                     match moving {
-                        $($moving if OPTIMISED && const { !V::REDUCES && !V::READS } && out.len() == 8 => {
+                        $($moving if const { OPTIMISED && C::WIDE && !V::REDUCES && !V::READS } && out.len() == 8 => {
                             Self::row_of::<T, C, V, $moving, 8>(out, at, visit)
                         }
                         $moving => Self::row_of::<T, C, V, $moving, 0>(out, at, visit),)*
@@ -780,7 +780,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// # Panics
     /// If there are more loops, the operands move in another way, or the rows have fewer items than `from`.
     #[inline(always)]
-    pub(crate) fn visit_rows<C, V: Visit<T, E>>(&mut self, from: usize, moving: u8, visit: &mut V) {
+    pub(crate) fn visit_rows<C: Cpu, V: Visit<T, E>>(&mut self, from: usize, moving: u8, visit: &mut V) {
         let [rows, row] = self.last_two();
         assert!(moves_as(row, moving, E::COUNT) && from <= row.len, "a row of that kind");
         let (mut out, mut read, len) = (self.out, self.read, row.len - from);
