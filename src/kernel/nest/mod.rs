@@ -1102,6 +1102,12 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         Some(Self { loops, out: out.at, read: (input.at,), arrays: PhantomData })
     }
 
+    /// A lane of adjacent elements, and its output. `room` stores its loop.
+    pub(crate) fn lane(lane: &'a [A], out: &'a mut T, room: &'a mut Loop) -> Self {
+        (room.len, room.strides[1]) = (lane.len(), 1);
+        Self { loops: slice::from_ref(room), out, read: (lane.as_ptr(),), arrays: PhantomData }
+    }
+
     /// The same outputs, with copies of the input in standard layout along the loops.
     ///
     /// # Panics
@@ -1456,7 +1462,7 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
         Self { at, width: width.min(self.width - from), ..self }
     }
 
-    #[inline(always)]
+    #[cfg(test)]
     pub(crate) fn get(self, row: usize, column: usize) -> &'a T {
         assert!(row < self.rows && column < self.width, "an element of the block");
         let by = row.cast_signed() * self.stride + column.cast_signed() * self.step();
@@ -1473,8 +1479,13 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
     #[inline(never)]
     pub(crate) fn clone_to(self, copies: &mut [T]) {
         for (row, copies) in copies[..self.rows * self.width].chunks_exact_mut(self.width).enumerate() {
-            for (column, copy) in copies.iter_mut().enumerate() {
-                *copy = self.get(row, column).clone();
+            let mut at = self.at.wrapping_offset(row.cast_signed() * self.stride);
+            for copy in copies {
+                // SAFETY: There are `width` elements in the row.
+                *copy = unsafe { (*at).clone() };
+                at = at.wrapping_offset(self.step());
+                // as strided copies of numbers: not to be unrolled
+                end_of_reads();
             }
         }
     }

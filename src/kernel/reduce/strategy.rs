@@ -8,7 +8,7 @@ use crate::kernel::levels::{self, Levels};
 use crate::kernel::loop_plan::Loops;
 use crate::kernel::loops::{AT_ONCE, Loop, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps};
 use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
-use crate::kernel::nest::{Block, Nest, UnaryNest};
+use crate::kernel::nest::{Nest, UnaryNest};
 use crate::kernel::tiles::{self, AddRows, Limits, Tiling};
 use core::ops::RangeInclusive;
 
@@ -60,23 +60,19 @@ impl Strategy {
     /// `size` is that of an element. Not generic, so that the choice is compiled once.
     pub(super) fn of(loops: &[Loop], size: usize) -> Self {
         let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
-        let longest = |lane: &Loop| if lane.strides[1] == 1 { LONGEST } else { capacity / 2 };
-        let kind =
-            match *loops {
-                _ if all_kept(loops) => Kind::Singles,
-                [ref outer @ .., lane]
-                    if lane.is_reduced() && all_kept(outer) && lane.len <= longest(&lane) =>
-                {
-                    if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
-                }
-                _ => {
-                    let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
-                    let limits = Limits { room: capacity, even: true, rows_at_once: ROWS };
-                    Self::nested(loops, capacity)
-                        .or_else(rows)
-                        .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, limits)))
-                }
-            };
+        let kind = match *loops {
+            _ if all_kept(loops) => Kind::Singles,
+            [ref outer @ .., lane] if lane.is_reduced() && all_kept(outer) && lane.len <= LONGEST => {
+                if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
+            }
+            _ => {
+                let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
+                let limits = Limits { room: capacity, even: true, rows_at_once: ROWS };
+                Self::nested(loops, capacity)
+                    .or_else(rows)
+                    .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, limits)))
+            }
+        };
         Self { kind, at_once }
     }
 
@@ -157,24 +153,32 @@ pub(super) fn plain<A: Clone, T>(
     });
 }
 
-/// Lanes of strided elements, which are copied before they are combined.
+/// Lanes of strided elements, which are copied before they are combined: several at a time, or a part of a long one.
 // Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
 fn strided<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) {
     let (mut scratch, mut room) = (Scratch::new(), Loops::new());
+    let (copies, result) = scratch.filled(BLOCK + 1, &by.identity()).split_at_mut(BLOCK);
     let (lane, outer) = innermost(nest.loops());
-    let most = BLOCK.max(lane.len);
-    let copies = scratch.filled(most, &by.identity());
-    let mut each = |nest: UnaryNest<'_, A>| {
-        nest.each_block(2, &mut |lanes: UnaryNest<'_, A>| {
-            lanes.read().block(lanes.loops().len() > 1).clone_to(copies);
+    if !outer.is_empty() && lane.len <= BLOCK {
+        let groups = &mut |lanes: UnaryNest<'_, A>| {
+            lanes.read().block(true).clone_to(copies);
             by.lanes_of(lanes.reading(copies, &mut room));
-        });
-    };
-    match outer.len() {
-        0 => each(nest),
-        lanes => nest.chunked(lanes - 1, most / lane.len, &mut each),
+        };
+        let place = outer.len() - 1;
+        let walk = &mut |nest: UnaryNest<'_, A>| nest.each_block(2, groups);
+        return nest.chunked(place, BLOCK / lane.len, walk);
     }
+    nest.each_block(1, &mut |lane: UnaryNest<'_, A>| {
+        let (x, mut total, mut part) = (lane.read().block(false), by.identity(), Loop::ONE);
+        for from in (0..x.width()).step_by(BLOCK) {
+            let x = x.columns_from(from, BLOCK);
+            x.clone_to(copies);
+            by.lanes_of(Nest::lane(&copies[..x.width()], &mut result[0], &mut part).overwriting());
+            by.add(&mut total, result[0].clone());
+        }
+        lane.slot().write(total);
+    });
 }
 
 /// Up to [`ROWS`] rows for each index of the loops around them: they need no levels.
@@ -293,29 +297,8 @@ impl<A: Clone> AddRows<A, (A,)> for AddRowsFrom<'_, A> {
         let width = levels.first().len();
         let block = rows.block(in_rows).columns_from(self.column, width);
         for from in (0..block.rows()).step_by(ROWS) {
-            let rows = block.rows_from(from, ROWS);
-            if rows.dense().is_some() || width > BLOCK {
-                self.by.rows_of(levels.first(), &rows, self.at_once);
-            } else {
-                self.copied(levels.first(), rows);
-            }
+            self.by.rows_of(levels.first(), &block.rows_from(from, ROWS), self.at_once);
             levels.carry();
-        }
-    }
-}
-
-impl<A: Clone> AddRowsFrom<'_, A> {
-    /// Rows of strided elements, which are copied before they are combined.
-    // Not inline, as `strided`.
-    #[inline(never)]
-    fn copied(&self, tile: &mut [A], rows: Block<'_, A>) {
-        let (mut scratch, at_once) = (Scratch::new(), (BLOCK / rows.width()).min(AT_ONCE));
-        let copies = scratch.filled(at_once * rows.width(), &self.by.identity());
-        for from in (0..rows.rows()).step_by(at_once) {
-            let rows = rows.rows_from(from, at_once);
-            rows.clone_to(copies);
-            let dense = Block::from(&*copies).cut(0, rows.rows(), rows.width());
-            self.by.rows_of(tile, &dense.into(), self.at_once);
         }
     }
 }
