@@ -1461,14 +1461,6 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
         let at = self.at.wrapping_offset(self.step() * from.cast_signed());
         Self { at, width: width.min(self.width - from), ..self }
     }
-
-    #[cfg(test)]
-    pub(crate) fn get(self, row: usize, column: usize) -> &'a T {
-        assert!(row < self.rows && column < self.width, "an element of the block");
-        let by = row.cast_signed() * self.stride + column.cast_signed() * self.step();
-        // SAFETY: The element is in the block.
-        unsafe { &*self.at.wrapping_offset(by) }
-    }
 }
 
 impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {

@@ -438,7 +438,8 @@ fn which_operands_have_a_loop() {
 
 /// The elements of a block.
 fn items<const DENSE: bool>(block: Block<'_, u32, DENSE>) -> Vec<Vec<u32>> {
-    let row = |row| (0..block.width()).map(|column| *block.get(row, column)).collect();
+    let item = |row, column| block.columns::<1, 1>(row, column, Plus)[0];
+    let row = |row| (0..block.width()).map(|column| item(row, column)).collect();
     (0..block.rows()).map(row).collect()
 }
 
@@ -751,8 +752,6 @@ fn parts_of_blocks_that_do_not_exist() {
     );
     let cut = |(from, rows, width)| panics(|| row.cut(from, rows, width).rows());
     assert_eq!([(1, 3, 4), (0, usize::MAX, 2), (12, 1, 1)].map(cut), ["rows within the row"; 3]);
-    let get = |(i, j)| panics(|| *rows.get(i, j));
-    assert_eq!([(3, 0), (0, 4), (usize::MAX, 0)].map(get), ["an element of the block"; 3]);
     let columns = |row, column| rows.columns::<2, 3>(row, column, Plus);
     assert_eq!(columns(1, 1), [14, 16, 18]);
     let without_rows = |row| panics(|| columns(row, 0).len());
