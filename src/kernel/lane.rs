@@ -147,15 +147,11 @@ fn short<T: Clone, O: Operation<T>, const N: usize, const IN_TURN: bool>(
     }
 }
 
-/// [`reduce`] for each lane of `width` elements: a few chunks of eight, but too few for more accumulators. The last four
+/// [`reduce`] for each lane of `width` elements, a multiple of eight: a few chunks of eight, but too few for more accumulators. The last four
 /// results of several lanes are combined side by side.
-///
-/// # Panics
-/// If `width` is not a multiple of eight.
 #[inline(always)]
 fn reduce_eights<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [WriteOnly<T>], by: O) {
     const LANES: usize = 16;
-    assert!(width.is_multiple_of(8), "chunks of eight");
     let mut fours: [[T; 4]; LANES] = array(|_| array(|_| by.identity()));
     let mut i = 0;
     for slots in slots.chunks_mut(LANES) {

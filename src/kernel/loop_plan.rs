@@ -6,6 +6,7 @@
 
 use super::loops::{Loop, OPERANDS, Offsets, has, innermost, is_adjacent, offsets, operands, steps};
 use super::memory::List;
+use crate::kernel::ensure;
 use core::ops::{Deref, DerefMut};
 
 /// The most loops of a nest. Each of them has two steps or more, and `isize` counts their indices; a product has three loops
@@ -68,7 +69,7 @@ impl Loops {
     /// If the loop has fewer steps, or `take` is 0.
     pub(crate) fn group(&mut self, loops: &[Loop], place: usize, take: usize) {
         let whole = &loops[place];
-        assert!(take > 0 && take <= whole.len, "groups of the loop's steps");
+        ensure(take > 0 && take <= whole.len, "groups of the loop's steps");
         self.clone_from_slice(&loops[..=place]);
         self[place] = whole.every(take, whole.len / take);
         self.extend(&loops[place..]);
@@ -81,7 +82,7 @@ impl Loops {
     /// If the loop does not have `len` steps from `from` on, or `len` is 0.
     pub(crate) fn part(&mut self, loops: &[Loop], place: usize, from: usize, len: usize) {
         let whole = loops[place];
-        assert!(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
+        ensure(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
         self.clone_from_slice(loops);
         self[place].len = len;
     }
@@ -96,7 +97,7 @@ impl Loops {
                 }
             }
         }
-        assert!(self.len() == loops.len(), "three classes");
+        ensure(self.len() == loops.len(), "three classes");
     }
 
     /// The loops of [`Nest::gathered`](super::nest::Nest::gathered): the loops from `outer` on as one loop over adjacent
@@ -106,14 +107,14 @@ impl Loops {
     /// # Panics
     /// If there are fewer inputs or more outer loops, or another operand neither is contiguous nor stays along the inner loops.
     pub(crate) fn gather(&mut self, loops: &[Loop], outer: usize, count: usize, copied: u8) {
-        assert!(copied >> count == 0, "inputs that there are");
+        ensure(copied >> count == 0, "inputs that there are");
         let (outer, row) = loops.split_at(outer);
-        assert!(outer.len() < 2, "one loop around a row");
+        ensure(outer.len() < 2, "one loop around a row");
         let mut all = Loop { len: steps(row), ..Loop::ONE };
         for k in 0..=count {
             let is_copied = k > 0 && has(copied, k);
             let stays = k > 0 && row.iter().all(|l| l.strides[k] == 0);
-            assert!(is_copied || stays || is_adjacent(row, k), "operands that are used as they lie");
+            ensure(is_copied || stays || is_adjacent(row, k), "operands that are used as they lie");
             all.strides[k] = (is_copied || !stays).into();
         }
         self.clone_from_slice(outer);
@@ -258,7 +259,7 @@ impl LoopPlan {
     #[inline]
     pub(crate) fn assert_countable(&self) {
         let count = self.loops.iter().try_fold(1_usize, |count, l| count.checked_mul(l.len));
-        assert!(count.is_some_and(|count| count <= isize::MAX.unsigned_abs()), "indices that can be counted");
+        ensure(count.is_some_and(|count| count <= isize::MAX.unsigned_abs()), "indices that can be counted");
     }
 
     /// Orders, reverses and merges the loops. Loops with equal keys keep the order in which the axes were added.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+use crate::kernel::ensure;
 use core::iter::from_fn;
 use core::ops::Range;
 
@@ -290,7 +291,7 @@ pub(crate) fn evenly_spaced(loops: &[Loop], in_rows: bool) -> [(usize, isize); 2
     let rows = rows.first().map_or((1, 0), |l| (l.len, l.strides[1]));
     let (mut width, step) = (1, innermost(row).0.strides[1]);
     for l in row.iter().rev() {
-        assert!(l.strides[1] == step * width, "elements that are evenly spaced");
+        ensure(l.strides[1] == step * width, "elements that are evenly spaced");
         width *= l.len.cast_signed();
     }
     [rows, (width.cast_unsigned(), step)]

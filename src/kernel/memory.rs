@@ -6,6 +6,7 @@
 use super::loops::{Loop, OPERANDS, operands, steps};
 use super::order::{AxisOrder, ordered};
 use super::simd::{end_of_reads, transposed};
+use crate::kernel::ensure;
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -113,7 +114,7 @@ impl<A, D: Dimension> Reserved<A, D> {
 /// If there are not as many elements as the shape has.
 #[inline(always)]
 fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D> {
-    assert_eq!(elements.len(), shape.size(), "as many elements as the shape has");
+    ensure(elements.len() == shape.size(), "as many elements as the shape has");
     // SAFETY: There is one element for each index, checked above, and the layout is standard.
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
@@ -206,7 +207,7 @@ impl Scratch {
     /// A slice of `len` elements, each set to `value`. They are forgotten, not dropped.
     #[inline(always)]
     pub(crate) fn filled<T: Clone>(&mut self, len: usize, value: &T) -> &mut [T] {
-        assert!(len <= Self::capacity::<T>(), "room for the elements");
+        ensure(len <= Self::capacity::<T>(), "room for the elements");
         let first = self.0.as_mut_ptr().cast::<MaybeUninit<T>>();
         // SAFETY: `Scratch` is aligned for `T` and `len` elements fit, both checked above; uninitialised bytes
         // are valid `MaybeUninit<T>`; the borrow of `self` is exclusive.

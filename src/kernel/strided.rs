@@ -11,6 +11,7 @@
 
 use super::loop_plan::{LoopPlan, Outside};
 use super::loops::{Loop, join, stride_along};
+use crate::kernel::ensure;
 use ndarray::{ArrayRef, Dimension};
 
 /// Passes over fewer elements make no copies if there is another way.
@@ -42,7 +43,7 @@ impl<'a> StridedAxes<'a> {
         if self.sizes[axis] == size {
             return stride_along(size, self.strides[axis]);
         }
-        assert!(self.sizes[axis] == 1, "an operand has the size of the shape or 1");
+        ensure(self.sizes[axis] == 1, "an operand has the size of the shape or 1");
         0
     }
 }
@@ -59,7 +60,7 @@ fn operand<'a>(out: &StridedAxes<'a>, inputs: AllAxes<'_, 'a>, k: usize) -> Stri
 #[inline(always)]
 fn assert_aligned(shape: &[usize], out: &StridedAxes<'_>, inputs: AllAxes<'_, '_>) {
     let have_few = out.sizes.len() <= shape.len() && inputs.0.iter().all(|own| own.len() <= shape.len());
-    assert!(have_few, "no operand has more axes than the shape");
+    ensure(have_few, "no operand has more axes than the shape");
 }
 
 /// Plans the loops over `shape`. All operands, the output first, are aligned at its right.
@@ -163,13 +164,13 @@ fn each_summed(
             if out.sizes[out_axis] == len {
                 l.strides[0] = out.strides[out_axis];
             } else {
-                assert!(out.sizes[out_axis] == 1, "an output axis has the input's size or 1");
+                ensure(out.sizes[out_axis] == 1, "an output axis has the input's size or 1");
             }
             out_axis += 1;
         }
         then(l);
     }
-    assert!(out_axis == out.sizes.len(), "every output axis is one of the input's");
+    ensure(out_axis == out.sizes.len(), "every output axis is one of the input's");
 }
 
 /// Plans the loops over the axes of an array that is summed: see [`each_summed`].
@@ -226,16 +227,16 @@ pub(super) fn small_summed<'a>(
 /// If the matrices do not go together.
 pub(super) fn matrix_loops(operands: [StridedAxes<'_>; 3], axes: [usize; 3]) -> [Loop; 3] {
     let (has_rows, has_columns) = (axes[1] == 2, axes[2] == 2);
-    assert!(
+    ensure(
         axes[0] == usize::from(has_rows) + usize::from(has_columns),
-        "an axis for the rows and for the columns"
+        "an axis for the rows and for the columns",
     );
     // axes of two operands, each counted from the last one
     let along = |[(k, i), (l, j)]: [(usize, usize); 2]| {
         let (x, y) = (operands[k], operands[l]);
         let (i, j) = (x.sizes.len() - 1 - i, y.sizes.len() - 1 - j);
         let len = x.sizes[i];
-        assert!(y.sizes[j] == len, "matrices whose sizes go together");
+        ensure(y.sizes[j] == len, "matrices whose sizes go together");
         let mut both = Loop { len, ..Loop::ONE };
         both.strides[k] = stride_along(len, x.strides[i]);
         both.strides[l] = stride_along(len, y.strides[j]);

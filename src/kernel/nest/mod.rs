@@ -24,6 +24,7 @@ use super::simd::{Cpu, OPTIMISED, end_of_reads};
 use super::strided::{
     Dropped, StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
 };
+use crate::kernel::ensure;
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
@@ -740,7 +741,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         'a: 'b,
     {
         let whole = self.loops[place];
-        assert!(!whole.is_reduced(), "parts that write different elements");
+        ensure(!whole.is_reduced(), "parts that write different elements");
         let [low, high] = rooms;
         [self.part_of(place, 0, at, low), self.part_of(place, at, whole.len - at, high)]
     }
@@ -753,7 +754,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         'a: 'b,
     {
-        assert!(self.loops[place].len.is_multiple_of(take), "groups of equal length");
+        ensure(self.loops[place].len.is_multiple_of(take), "groups of equal length");
         room.group(self.loops, place, take);
         Nest { loops: room, ..self }
     }
@@ -782,7 +783,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline(always)]
     pub(crate) fn visit_rows<C: Cpu, V: Visit<T, E>>(&mut self, from: usize, moving: u8, visit: &mut V) {
         let [rows, row] = self.last_two();
-        assert!(moves_as(row, moving, E::COUNT) && from <= row.len, "a row of that kind");
+        ensure(moves_as(row, moving, E::COUNT) && from <= row.len, "a row of that kind");
         let (mut out, mut read, len) = (self.out, self.read, row.len - from);
         if from > 0 {
             (out, read) = (out.wrapping_add(from), E::moved(read, &row.after(from)));
@@ -814,7 +815,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// If the loops are others.
     #[inline(always)]
     pub(crate) fn visit_parts<C, V: Visit<T, E>>(&mut self, visit: &mut V) -> usize {
-        assert!(self.reduces_rows(), "rows that are reduced");
+        ensure(self.reduces_rows(), "rows that are reduced");
         let mut groups = [Loop::ONE; 2];
         let at_once = plan_parts(self.loops, &mut groups);
         let ([groups, parts], rows) = (&groups, &self.loops[self.loops.len() - 2]);
@@ -844,7 +845,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     #[inline(never)]
     fn chunks_of_lanes(&self, moving: u8, width: usize) -> (usize, Offsets) {
         let [_, lane] = self.last_two();
-        assert!(lane.is_reduced() && inputs_move_as(lane, moving, E::COUNT), "lanes of that kind");
+        ensure(lane.is_reduced() && inputs_move_as(lane, moving, E::COUNT), "lanes of that kind");
         let chunks = lane.len / width;
         (chunks, lane.after(chunks * width))
     }
@@ -973,11 +974,11 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
             l.strides[0] = 0;
         }
         for (l, &Loop { len, .. }) in inner.iter_mut().zip(shape).rev() {
-            assert!(len == 1 || l.len <= len, "an element of the tile for each index");
+            ensure(len == 1 || l.len <= len, "an element of the tile for each index");
             l.strides[0] = if len > 1 { width.cast_signed() } else { 0 };
             width *= len;
         }
-        assert!(width <= tile.len(), "room for an element of each index");
+        ensure(width <= tile.len(), "room for an element of each index");
         Nest { loops: room, out: tile.as_mut_ptr(), read: self.read, arrays: PhantomData }
     }
 
@@ -1060,7 +1061,7 @@ impl<A> Nest<'_, WriteOnly<A>, (A,)> {
     /// If it is not.
     #[inline]
     pub(crate) fn copy_across(&mut self) {
-        assert!(self.is_across(), "plain numbers across rows");
+        ensure(self.is_across(), "plain numbers across rows");
         // SAFETY: These are indices of the loops, along which the operands move as asserted above, and the output's elements
         // are different and forgotten.
         unsafe { copy_across(self.read.0, self.last_two(), self.out.cast()) };
@@ -1116,7 +1117,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     where
         'a: 'b,
     {
-        assert!(steps(self.loops) <= copies.len(), "a copy for each index");
+        ensure(steps(self.loops) <= copies.len(), "a copy for each index");
         room.clone_from_slice(self.loops);
         room.pack();
         Nest { loops: room, read: (copies.as_ptr(),), ..self }
@@ -1152,9 +1153,9 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     pub(crate) fn channels(self) -> Channels<'a, T, A> {
         let [outer @ .., rows, row] = self.loops else { unreachable!("two loops") };
         let (outer, channels) = (outer.last().unwrap_or(&Loop::ONE), self.loops.split_at(outer.len()).1);
-        assert!(
+        ensure(
             self.loops.len() <= 3 && rows.is_reduced() && !row.is_reduced() && is_adjacent(channels, 1),
-            "rows without gaps, of outputs that differ"
+            "rows without gaps, of outputs that differ",
         );
         let lanes = Lanes {
             start: self,
@@ -1173,7 +1174,7 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     #[inline(always)]
     pub(crate) fn lanes(self) -> Lanes<'a, T, A> {
         let [outer, lane] = self.last_two();
-        assert!(lane.is_reduced() && (lane.strides[1] == 1 || lane.len == 1), "lanes of adjacent elements");
+        ensure(lane.is_reduced() && (lane.strides[1] == 1 || lane.len == 1), "lanes of adjacent elements");
         let by = [outer.strides[0], outer.strides[1]];
         Lanes { start: self, by, at: [0; 2], remaining: outer.len, width: lane.len }
     }
@@ -1290,7 +1291,7 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     /// If there are gaps, or not `M` rows, `N` terms and `P` columns.
     #[inline(always)]
     pub(crate) fn packed<const M: usize, const N: usize, const P: usize>(self) -> Packed<'a, T, A, M, N, P> {
-        assert!(are_packed(self.loops, [M, N, P]), "matrices without gaps");
+        ensure(are_packed(self.loops, [M, N, P]), "matrices without gaps");
         Packed(self.walk(3))
     }
 
@@ -1311,10 +1312,10 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         A: Copy,
     {
         let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
-        assert!(row.checked_add(R).is_some_and(|end| end <= rows.len), "rows of the product");
-        assert!(column.checked_add(C).is_some_and(|end| end <= columns.len), "columns of the product");
-        assert!(C == 1 || columns.strides[0] == 1 && columns.strides[2] == 1, "adjacent columns");
-        assert!(R == 1 || !rows.is_reduced(), "rows of the output");
+        ensure(row.checked_add(R).is_some_and(|end| end <= rows.len), "rows of the product");
+        ensure(column.checked_add(C).is_some_and(|end| end <= columns.len), "columns of the product");
+        ensure(C == 1 || columns.strides[0] == 1 && columns.strides[2] == 1, "adjacent columns");
+        ensure(R == 1 || !rows.is_reduced(), "rows of the output");
         let (row, column) = (row.cast_signed(), column.cast_signed());
         let ((a, b), out) = (self.read, self.out);
         let items = (0..terms.len.cast_signed()).map(move |j| {
@@ -1340,8 +1341,8 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
     #[inline(always)]
     pub(crate) fn lanes_of(&self, row: usize, column: usize) -> [&'a [A]; 2] {
         let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
-        assert!(row < rows.len && column < columns.len, "an element of the product");
-        assert!(terms.strides[1] == 1 && terms.strides[2] == 1, "adjacent terms");
+        ensure(row < rows.len && column < columns.len, "an element of the product");
+        ensure(terms.strides[1] == 1 && terms.strides[2] == 1, "adjacent terms");
         let a = self.read.0.wrapping_offset(row.cast_signed() * rows.strides[1]);
         let b = self.read.1.wrapping_offset(column.cast_signed() * columns.strides[2]);
         // SAFETY: These are indices of the loops, and the terms are adjacent.
@@ -1371,10 +1372,10 @@ impl<'a, A> Nest<'a, A, (A, A)> {
     /// If a stride is negative, or the output stays along the rows or columns.
     pub(crate) fn views(self) -> ([ArrayView2<'a, A>; 2], ArrayViewMut2<'a, A>) {
         let [rows, terms, columns] = self.loops else { unreachable!("three loops") };
-        assert!(!rows.is_reduced() && !columns.is_reduced(), "different elements of the output");
+        ensure(!rows.is_reduced() && !columns.is_reduced(), "different elements of the output");
         let shape = |rows: &Loop, columns: &Loop, k: usize| {
             let strides = [rows.strides[k], columns.strides[k]];
-            assert!(strides.iter().all(|&stride| stride >= 0), "strides that are not negative");
+            ensure(strides.iter().all(|&stride| stride >= 0), "strides that are not negative");
             [rows.len, columns.len].strides(strides.map(isize::cast_unsigned))
         };
         // SAFETY: The elements are at indices of the loops, and those of the output differ; the nest is used up.
@@ -1440,8 +1441,8 @@ impl<'a, T, const DENSE: bool> Block<'a, T, DENSE> {
     /// The only row from element `from` on, cut into adjacent rows of `width` elements.
     #[inline(always)]
     pub(crate) fn cut(self, from: usize, rows: usize, width: usize) -> Self {
-        assert!(self.rows == 1 && from <= self.width && rows > 0, "part of a row");
-        assert!(rows.checked_mul(width).is_some_and(|n| n <= self.width - from), "rows within the row");
+        ensure(self.rows == 1 && from <= self.width && rows > 0, "part of a row");
+        ensure(rows.checked_mul(width).is_some_and(|n| n <= self.width - from), "rows within the row");
         let at = self.at.wrapping_offset(self.step() * from.cast_signed());
         Self { at, rows, stride: self.step() * width.cast_signed(), width, ..self }
     }
@@ -1493,8 +1494,8 @@ impl<T: Clone, const DENSE: bool> Block<'_, T, DENSE> {
         column: usize,
         by: impl Operation<T>,
     ) -> [T; C] {
-        assert!(row <= self.rows && R <= self.rows - row, "rows of the block");
-        assert!(column <= self.width && C <= self.width - column, "columns of the block");
+        ensure(row <= self.rows && R <= self.rows - row, "rows of the block");
+        ensure(column <= self.width && C <= self.width - column, "columns of the block");
         let at =
             self.at.wrapping_offset(row.cast_signed() * self.stride + column.cast_signed() * self.step());
         array(|j| {

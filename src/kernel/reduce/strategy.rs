@@ -9,7 +9,7 @@ use crate::kernel::loop_plan::Loops;
 use crate::kernel::loops::{AT_ONCE, Loop, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps};
 use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
 use crate::kernel::nest::{Nest, UnaryNest};
-use crate::kernel::tiles::{self, AddRows, Limits, Tiling};
+use crate::kernel::tiles::{self, AddRows, Limits, Store, Tiling};
 use core::ops::RangeInclusive;
 
 /// The most rows that are combined without a carry, eight at a time.
@@ -279,7 +279,7 @@ fn run_tiles<A: Clone>(
 /// Overwrites outputs with sums.
 pub(super) struct Overwrite;
 
-impl<A: Clone> tiles::Store<WriteOnly<A>, A> for Overwrite {
+impl<A: Clone> Store<WriteOnly<A>, A> for Overwrite {
     fn store(&self, outputs: Nest<'_, WriteOnly<A>, ()>, sums: &mut [A], step: usize) {
         outputs.each_slot(sums, step, |output, sum| output.write(sum.clone()));
     }
