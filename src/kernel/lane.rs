@@ -3,7 +3,9 @@
 //! ```text
 //! along:    a a a a a a a a | a a a a a a a a | …    up to 64 accumulators, which are then combined by halves
 //! across:   row0[j] + row1[j] + … for each column j   8, 4 or 1 rows, 16 and 8 columns at a time
-//! together: a a a | b b b | c c c | …                lanes of a few elements, each by halves or eight side by side
+//! together: a a a | b b b | c c c | …                lanes of a few elements, as they follow each other
+//! columns:  the same, or rows: eight or sixteen columns side by side, each in order
+//! periodic: r g b r g b …                            24 accumulators, which are then combined for each of 2 to 4 channels
 //! ```
 
 #![forbid(unsafe_code)]

@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn more_axes_than_fit_inline() {
+    fn twelve_axes() {
         let axes: Vec<_> = (0..12).map(|i| (2, [3_isize.pow(11 - i), 1])).collect();
         let p = plan(Outside::Written, &axes);
         assert_eq!(*p.loops, Loop::all(&axes));

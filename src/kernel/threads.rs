@@ -2,11 +2,11 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::loop_plan::Loops;
 #[cfg(feature = "rayon")]
 use super::loops::steps;
 use super::loops::{Loop, outputs};
 use super::nest::{Elements, Nest, NestFn};
+use alloc::vec::Vec;
 
 /// A task for a nest, or for each of its parts.
 #[cfg_attr(
@@ -90,7 +90,7 @@ impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Th
         let Some(place) = outermost.filter(|_| steps(loops) / 2 >= task.grain()) else {
             return task.run(nest);
         };
-        let (half, mut rooms) = (loops[place].len / 2, [Loops::new(), Loops::new()]);
+        let (half, mut rooms) = (loops[place].len / 2, [Vec::new(), Vec::new()]);
         let [low, high] = nest.cut(place, half, &mut rooms);
         rayon::join(|| self.run(low, task), || self.run(high, task));
     }
@@ -103,7 +103,7 @@ pub(super) fn halves<T, E: Elements>(nest: Nest<'_, T, E>, most: usize, then: &m
     let Some(place) = loops.iter().position(is_kept).filter(|_| outputs(loops) > most) else {
         return then.call(nest);
     };
-    let mut rooms = [Loops::new(), Loops::new()];
+    let mut rooms = [Vec::new(), Vec::new()];
     for part in nest.cut(place, loops[place].len / 2, &mut rooms) {
         halves(part, most, then);
     }
@@ -166,7 +166,7 @@ mod tests {
     #[cfg(feature = "rayon")]
     mod parts {
         use super::*;
-        use crate::kernel::loop_plan::{LoopPlan, Outside};
+        use crate::kernel::loop_plan::{LoopPlan, Loops, Outside};
         use crate::kernel::nest::{Inputs, Output, Visit};
         use alloc::vec::Vec;
         use ndarray::{Array2, ArrayRef2, s};

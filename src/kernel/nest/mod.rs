@@ -25,6 +25,7 @@ use super::strided::{
     Dropped, StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
 };
 use crate::kernel::ensure;
+use alloc::vec::Vec;
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
@@ -736,14 +737,20 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     ///
     /// # Panics
     /// If a part has no steps, or the output does not move along the loop.
-    pub(crate) fn cut<'b>(self, place: usize, at: usize, rooms: &'b mut [Loops; 2]) -> [Nest<'b, T, E>; 2]
+    // Rooms on the heap: parts are cut again, and calls within calls would fill the stack of a thread.
+    pub(crate) fn cut<'b>(self, place: usize, at: usize, rooms: &'b mut [Vec<Loop>; 2]) -> [Nest<'b, T, E>; 2]
     where
         'a: 'b,
     {
         let whole = self.loops[place];
         ensure(!whole.is_reduced(), "parts that write different elements");
+        ensure(at > 0 && at < whole.len, "a part of the loop");
         let [low, high] = rooms;
-        [self.part_of(place, 0, at, low), self.part_of(place, at, whole.len - at, high)]
+        (*low, *high) = (self.loops.to_vec(), self.loops.to_vec());
+        (low[place].len, high[place].len) = (at, whole.len - at);
+        let low = Nest { loops: low, out: self.out, read: self.read, arrays: PhantomData };
+        let high = Nest { loops: high, out: self.out, read: self.read, arrays: PhantomData };
+        [low, high.moved_by(&whole.after(at))]
     }
 
     /// The nest with loop `place` split into two, the inner one with `take` steps.

@@ -131,7 +131,7 @@ fn parts_are_the_whole() {
             if cut.is_none() {
                 return see(nest);
             }
-            let mut rooms = [Loops::new(), Loops::new()];
+            let mut rooms = [Vec::new(), Vec::new()];
             let [low, high] = nest.cut(place, steps, &mut rooms);
             assert_eq!(low.loops()[place].len, steps);
             see(high);
@@ -656,7 +656,7 @@ fn with_nest<R>(with: impl FnOnce(Nest<'_, u32, Read>) -> R) -> R {
 #[test]
 fn parts_that_do_not_exist() {
     let cut =
-        |place, at| panics(|| with_nest(|nest| nest.cut(place, at, &mut [Loops::new(), Loops::new()]).len()));
+        |place, at| panics(|| with_nest(|nest| nest.cut(place, at, &mut [Vec::new(), Vec::new()]).len()));
     assert_eq!(cut(0, 2), "parts that write different elements");
     assert_eq!([cut(1, 0), cut(1, 6)], ["a part of the loop"; 2]);
     cut(1, 7);
