@@ -30,7 +30,8 @@ pub(super) fn ordered<B, D: Dimension>(
 #[inline]
 fn permuted<D: Dimension>(shape: &D, order: &dyn AxisOrder) -> Option<(D, D)> {
     match *shape.slice() {
-        // without the sort, whose time counts for small matrices
+        // without the sort, whose time counts for small arrays
+        [] | [_] => return None,
         [rows, columns] if rows < 2 || columns < 2 || order.is_inside(shape.slice(), 0, 1) != Some(true) => {
             return None;
         }
