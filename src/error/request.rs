@@ -94,7 +94,7 @@ pub(crate) struct Count(pub(crate) usize);
 
 impl Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ax{}s", self.0, if self.0 == 1 { "i" } else { "e" })
+        if self.0 == 1 { f.write_str("1 axis") } else { write!(f, "{} axes", self.0) }
     }
 }
 
