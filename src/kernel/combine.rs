@@ -5,12 +5,12 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::lane;
 use super::loops::Loop;
 use super::memory::WriteOnly;
 use super::nest::{Block, UnaryNest};
 use super::operation::{ClosureOp, Operation, add};
 use super::simd::{self, Cpu, Work};
+use super::{ensure, lane};
 
 /// The loops of an operation.
 pub(crate) trait Combine<T> {
@@ -52,7 +52,7 @@ macro_rules! run {
     ($run:path, $by:expr, $Work:ident { $($field:ident),* }) => {{
         let by = *$by;
         let by = ClosureOp { identity: &Operation::identity(by), op: &|a, b| by.apply(a, b) };
-        _ = $run($Work { by, $($field),* });
+        $run($Work { by, $($field),* });
     }};
 }
 
@@ -85,7 +85,7 @@ impl<T: Clone, O: Operation<T>> CombineInPlace<T> for O {
         match nest.together(is_known) {
             Err(nest) => run!(simd::dispatch, self, LanesOf { nest }),
             Ok((x, width, slots)) if lane::are_together::<T>(width) => {
-                run!(simd::dispatch_lanes, self, Together { x, width, slots });
+                run!(dispatch_lanes, self, Together { x, width, slots });
             }
             Ok((x, width, slots)) => {
                 let lanes = Block::from(x).cut(0, slots.len(), width);
@@ -105,6 +105,12 @@ impl<T: Clone, O: Operation<T>> CombineInPlace<T> for O {
     fn columns_of(&self, slots: &mut [WriteOnly<T>], rows: &Block<'_, T>) {
         run!(simd::dispatch, self, ColumnsOf { slots, rows });
     }
+}
+
+/// [`simd::dispatch_lanes`] where the CPU is known to have the loops.
+fn dispatch_lanes(work: impl Work<Output = ()>) {
+    let is_done = simd::dispatch_lanes(work).is_ok();
+    ensure(is_done, "a CPU that has the loops");
 }
 
 /// Combines adjacent rows of `width` elements by halves. The result is in the first row.

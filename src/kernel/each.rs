@@ -336,7 +336,7 @@ impl<T, E: Elements, F: FnMut(&mut Nest<'_, T, E>, Option<Rows>)> VisitBlock<T, 
     }
 }
 
-/// Visits every index one by one.
+/// Visits each index of a block.
 pub(crate) struct Each<V>(pub(crate) V);
 
 impl<T, E: Elements, V: Visit<T, E>> VisitBlock<T, E> for Each<V> {
@@ -497,8 +497,8 @@ fn adjacent_outputs(loops: &[Loop], room: usize, enough: usize) -> [usize; 3] {
     [first, take, width]
 }
 
-/// Visits a block with rows.
-fn visit_rows<T, E: Elements>(
+/// Visits a block of [`Nest::gathered`].
+fn visit_gathered<T, E: Elements>(
     (visit, rows): &mut (&mut dyn VisitBlock<T, E>, Rows),
     block: &mut Nest<'_, T, E>,
 ) {
@@ -520,14 +520,14 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut dyn VisitB
             let count = nest.loops().len() - first;
             nest.chunked(first, take, &mut |nest: Nest<'_, T, E>| {
                 let rows = rows_of(nest.loops(), count, copied);
-                nest.gathered(copied, rows, &mut visitor, visit_rows);
+                nest.gathered(copied, rows, &mut visitor, visit_gathered);
             });
         }
         PassStrategy::Transposed { copied, across, take } => {
             in_blocks(nest, across, [PAGES; 2], &mut |nest: Nest<'_, T, E>| {
                 let across = nest.loops().len() - 2;
                 nest.chunked(across, take, &mut |nest: Nest<'_, T, E>| {
-                    nest.gathered(copied, [1, 1], &mut visitor, visit_rows);
+                    nest.gathered(copied, [1, 1], &mut visitor, visit_gathered);
                 });
             });
         }
@@ -588,7 +588,7 @@ impl SideBySide {
             let class = |at: usize, _: &Loop| if at == lane { 1 } else { 2 * u8::from(at + inner >= lane) };
             let mut room = Loops::new();
             let rows = nest.ordered(class, &mut room);
-            rows.gathered(copied, [1, inner], &mut visitor, visit_rows);
+            rows.gathered(copied, [1, inner], &mut visitor, visit_gathered);
         });
     }
 }
