@@ -17,7 +17,7 @@ use super::loops::{
     Loop, OPERANDS, Offsets, PART, SEGMENT, all_inputs, evenly_spaced, has, inputs_move_as, is_adjacent,
     lanes_together, moves_as, plan_parts, steps,
 };
-use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, plain_size};
+use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, is_float, plain_size};
 use super::operation::{Operation, by_halves, halve};
 use super::order::AxisOrder;
 use super::simd::{Cpu, OPTIMISED, end_of_reads};
@@ -195,6 +195,17 @@ macro_rules! elements {
                 let out = if const { LEN > 0 } { &mut out[..LEN] } else { out };
                 let mut i = 0;
                 if const { V::READS && is_copied::<T>() } {
+                    $(
+                        // A number that stays is read once: at the end of the reads of each part, the compiler forgets it.
+                        let stays = const { !has(MOVING, $k) } && is_float::<$A>();
+                        let number = if stays {
+                            // SAFETY: The caller promises this element, whose bits may be copied.
+                            unsafe { $a.cast::<MaybeUninit<$A>>().read() }
+                        } else {
+                            MaybeUninit::uninit()
+                        };
+                        let $a = if stays { number.as_ptr() } else { $a };
+                    )*
                     while let Some(part) = out[i..].first_chunk_mut::<COPIES>() {
                         let mut changed = [const { MaybeUninit::<T>::uninit() }; COPIES];
                         let mut j = 0;
