@@ -2,10 +2,11 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
+use super::loops::Loop;
 #[cfg(feature = "rayon")]
 use super::loops::steps;
-use super::loops::{Loop, outputs};
-use super::nest::{Elements, Nest, NestFn};
+use super::nest::{Elements, Nest};
+#[cfg(feature = "rayon")]
 use alloc::vec::Vec;
 
 /// A task for a nest, or for each of its parts.
@@ -93,19 +94,6 @@ impl<T: Send, E: Elements + Sync, K: Task<T, E> + Sync> Executor<T, E, K> for Th
         let (half, mut rooms) = (loops[place].len / 2, [Vec::new(), Vec::new()]);
         let [low, high] = nest.cut(place, half, &mut rooms);
         rayon::join(|| self.run(low, task), || self.run(high, task));
-    }
-}
-
-/// Calls `then` with the nest, its outermost kept loop halved until each part has at most `most` outputs.
-pub(super) fn halves<T, E: Elements>(nest: Nest<'_, T, E>, most: usize, then: &mut dyn NestFn<T, E>) {
-    let loops = nest.loops();
-    let is_kept = |l: &Loop| !l.is_reduced() && l.len > 1;
-    let Some(place) = loops.iter().position(is_kept).filter(|_| outputs(loops) > most) else {
-        return then.call(nest);
-    };
-    let mut rooms = [Vec::new(), Vec::new()];
-    for part in nest.cut(place, loops[place].len / 2, &mut rooms) {
-        halves(part, most, then);
     }
 }
 

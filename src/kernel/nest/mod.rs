@@ -25,6 +25,7 @@ use super::strided::{
     Dropped, StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
 };
 use crate::kernel::ensure;
+#[cfg(any(test, feature = "rayon"))]
 use alloc::vec::Vec;
 use core::hint::black_box;
 use core::marker::PhantomData;
@@ -749,6 +750,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// # Panics
     /// If a part has no steps, or the output does not move along the loop.
     // Rooms on the heap: parts are cut again, and calls within calls would fill the stack of a thread.
+    #[cfg(any(test, feature = "rayon"))]
     pub(crate) fn cut<'b>(self, place: usize, at: usize, rooms: &'b mut [Vec<Loop>; 2]) -> [Nest<'b, T, E>; 2]
     where
         'a: 'b,
@@ -790,6 +792,14 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         then.call(Nest { loops: &room, ..self });
         if rest > 0 {
             then.call(self.part_of(place, len - rest, rest, &mut room));
+        }
+    }
+
+    /// Calls `then` with each `take` steps of loop `place`, and the remaining ones. The parts do not exist at the same time.
+    pub(crate) fn each_part(self, place: usize, take: usize, then: &mut dyn NestFn<T, E>) {
+        let (len, mut room) = (self.loops[place].len, Loops::new());
+        for from in (0..len).step_by(take) {
+            then.call(self.part_of(place, from, take.min(len - from), &mut room));
         }
     }
 

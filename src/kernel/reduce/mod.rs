@@ -25,11 +25,11 @@ use super::levels::Levels;
 use super::loop_plan::{LoopPlan, Loops};
 use super::loops::{Loop, are_lanes, are_rows, outputs, steps};
 use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
-use super::nest::{Input, Nest, Output, UnaryNest};
+use super::nest::{Input, Nest, NestFn, Output, UnaryNest};
 use super::operation::{Operation, Plus, add};
 use super::order::AxisOrder;
 use super::strided::{Dropped, is_dropped};
-use super::threads::{Executor, SliceExecutor, SliceTask, Task, halves};
+use super::threads::{Executor, SliceExecutor, SliceTask, Task};
 use super::tiles::{self, Tiling};
 use alloc::vec;
 use core::mem::needs_drop;
@@ -117,15 +117,26 @@ fn stored<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
         return plain(nest, &by, store);
     }
     if X::SPLITS {
-        return halves(nest, PARALLEL_RESULTS, &mut |part: Nest<'_, A, (A,)>| {
+        return in_parts(nest, PARALLEL_RESULTS, &mut |part: Nest<'_, A, (A,)>| {
             let count = outputs(part.loops());
             store_part(part, &mut vec![by.identity(); count], by, store, executor);
         });
     }
-    halves(nest, Scratch::capacity::<A>(), &mut |part: Nest<'_, A, (A,)>| {
+    in_parts(nest, Scratch::capacity::<A>(), &mut |part: Nest<'_, A, (A,)>| {
         let count = outputs(part.loops());
         store_part(part, Scratch::new().filled(count, &by.identity()), by, store, executor);
     });
+}
+
+/// Calls `then` with parts of the nest that have at most `most` outputs each.
+fn in_parts<T, A>(nest: Nest<'_, T, (A,)>, most: usize, then: &mut dyn NestFn<T, (A,)>) {
+    let (loops, count) = (nest.loops(), outputs(nest.loops()));
+    let is_kept = |l: &Loop| !l.is_reduced() && l.len > 1;
+    let Some(place) = loops.iter().position(is_kept).filter(|_| count > most) else {
+        return then.call(nest);
+    };
+    let take = (most / (count / loops[place].len)).max(1);
+    nest.each_part(place, take, &mut |part: Nest<'_, T, (A,)>| in_parts(part, most, then));
 }
 
 /// Reduces a nest to an array of its results in the order of its loops, and stores these.
