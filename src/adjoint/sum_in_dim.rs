@@ -2,7 +2,7 @@
 
 use super::sums::{new_sum, sum_to_out};
 use crate::error::Result;
-use crate::kernel::reduce::{Store, accumulate, scaled};
+use crate::kernel::reduce::{StoreSums, accumulate, scaled};
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
 use crate::view::AsArrayRef;
@@ -196,7 +196,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
     axes: &X,
-    store: Option<&Store<'_, A>>,
+    store: Option<&StoreSums<'_, A>>,
 ) -> Result<()> {
     let named = placed_sum(array.shape(), out.shape(), axes)?;
     sum_to_out(&kept_last(array, axes, &named), out, store, Serial)

@@ -6,7 +6,7 @@ use crate::kernel::each::copy_like;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Input, Output};
 use crate::kernel::operation::Plus;
-use crate::kernel::reduce::{Store, Sums, reduce_into, reduce_to_new};
+use crate::kernel::reduce::{StoreSums, Sums, reduce_into, reduce_to_new};
 use crate::kernel::strided::Dropped;
 use crate::shape::{Axes, LessAxes, TargetShape, check_sums_to, keeping_axes, sum_target, without_axes};
 use core::mem::needs_drop;
@@ -44,7 +44,7 @@ pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
 pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
-    store: Option<&Store<'_, A>>,
+    store: Option<&StoreSums<'_, A>>,
     executor: impl Sums<A>,
 ) -> Result<()> {
     check_sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;

@@ -4,7 +4,7 @@ use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::nest::{Input, Output};
 use crate::kernel::operation::Plus;
-use crate::kernel::reduce::{Store, accumulate, reduce_into, reduce_to_new};
+use crate::kernel::reduce::{StoreSums, accumulate, reduce_into, reduce_to_new};
 use crate::kernel::threads::Serial;
 use crate::shape::{
     BatchShape, LessAxes, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
@@ -114,7 +114,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
         check_sums_to(part.batch(), to.batch(), || request(part))?;
         check_base(to.base(), part.base(), &|| request(part).to(&to.batch()), (0, part))?;
-        let (input, store): (_, Option<&Store<A>>) = (Input::of(&self.view), Some(&accumulate));
+        let (input, store): (_, Option<&StoreSums<'_, A>>) = (Input::of(&self.view), Some(&accumulate));
         reduce_into(input, Output::of(out), None, Plus, store, Serial);
         Ok(())
     }

@@ -334,7 +334,11 @@ fn reduce_nest<R: Clone, E: Elements>(
 struct Combined<'c, R>(&'c dyn CombineInBuffer<R>);
 
 impl<R: Clone> tiles::Store<R, R> for Combined<'_, R> {
-    fn store(&self, outputs: Nest<'_, R, ()>, sums: &mut [R], step: usize) {
+    fn one(&self, output: &mut R, sum: R) {
+        self.0.add(output, sum);
+    }
+
+    fn row(&self, outputs: Nest<'_, R, ()>, sums: &mut [R], step: usize) {
         match outputs.loops().last() {
             Some(row) if step == 1 && row.strides[0] == 1 => {
                 let Some(outputs) = outputs.slots() else { unreachable!("adjacent outputs") };

@@ -162,10 +162,23 @@ pub(super) trait AddRows<T, E: Elements> {
     fn add(&mut self, levels: &mut Levels<'_, T>, rows: Nest<'_, (), E>, in_rows: bool);
 }
 
-/// Stores sums.
-pub(super) trait Store<U, T> {
+/// How sums enter the output.
+pub(crate) trait Store<U, T> {
+    fn one(&self, output: &mut U, sum: T);
+
     /// Stores every `step`-th of `sums` in the outputs along the only loop, or the first one in the only output.
-    fn store(&self, outputs: Nest<'_, U, ()>, sums: &mut [T], step: usize);
+    fn row(&self, outputs: Nest<'_, U, ()>, sums: &mut [T], step: usize);
+}
+
+impl<U, T: Clone, F: Fn(&mut U, T)> Store<U, T> for F {
+    #[inline]
+    fn one(&self, output: &mut U, sum: T) {
+        self(output, sum);
+    }
+
+    fn row(&self, outputs: Nest<'_, U, ()>, sums: &mut [T], step: usize) {
+        outputs.each_slot(sums, step, |output, sum| self(output, sum.clone()));
+    }
 }
 
 /// Runs a sum tile by tile, each of them with the loops of `tile`.
@@ -268,7 +281,7 @@ fn finish<U, T: Clone>(
     each_offset(outer, 1, &mut |at| {
         let Some(slots) = rows.next() else { unreachable!("a slot for each sum") };
         let step = row.strides[1].cast_unsigned();
-        store.store(slots, &mut sums[at..], step);
+        store.row(slots, &mut sums[at..], step);
     });
 }
 
@@ -366,18 +379,6 @@ mod tests {
         }
     }
 
-    /// Adds sums to the outputs, and counts them.
-    struct Counted<'c>(&'c Cell<usize>);
-
-    impl Store<i64, i64> for Counted<'_> {
-        fn store(&self, outputs: Nest<'_, i64, ()>, sums: &mut [i64], step: usize) {
-            outputs.each_slot(sums, step, |slot, sum| {
-                *slot += *sum;
-                self.0.set(self.0.get() + 1);
-            });
-        }
-    }
-
     /// Sums `array` over these axes tile by tile and tests the sums. Returns the number of rows.
     fn sum<D: Dimension>(array: &ArrayRef<i64, D>, axes: &[usize], limits: Limits) -> usize {
         let mut shape = array.shape().to_vec();
@@ -403,7 +404,10 @@ mod tests {
             assert!(before.copied().all(|l| l.is_reduced()), "kept loops outside reduced ones");
             let tile = tiling.tile(nest.loops());
             assert!(tiling.levels * steps(&tile) <= limits.room);
-            run(&Plus, nest, tiling, &tile, &mut room, &mut add, &Counted(&stored));
+            run(&Plus, nest, tiling, &tile, &mut room, &mut add, &|slot: &mut i64, sum: i64| {
+                *slot += sum;
+                stored.set(stored.get() + 1);
+            });
         });
         assert_eq!(out, expected, "axes {axes:?}, {limits:?}");
         assert_eq!(stored.get(), out.len(), "each sum is stored once");

@@ -30,13 +30,13 @@ use super::operation::{Operation, Plus, add};
 use super::order::AxisOrder;
 use super::strided::{Dropped, is_dropped};
 use super::threads::{Executor, SliceExecutor, SliceTask, Task};
-use super::tiles::{self, Tiling};
+use super::tiles::{self, Store, Tiling};
 use alloc::vec;
 use core::mem::needs_drop;
 use core::ops::Mul;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
-use strategy::{AddRowsFrom, Kind, Overwrite, Strategy, in_tiles, plain};
+use strategy::{AddRowsFrom, Kind, Strategy, in_tiles, plain, write};
 
 /// The fewest bytes of input for several threads: a smaller sum takes less time than waking them.
 const PARALLEL_BYTES: usize = 2 << 20;
@@ -62,7 +62,7 @@ pub(crate) trait Sums<A: Clone + Zero>: Reductions<A, Plus> {}
 impl<A: Clone + Zero, X: Reductions<A, Plus>> Sums<A> for X {}
 
 /// How a result enters the output, where it does not replace what was there.
-pub(crate) type Store<'f, A> = dyn Fn(&mut A, A) + 'f;
+pub(crate) type StoreSums<'f, A> = dyn Store<A, A> + 'f;
 
 /// Reduces `input` into `out`. `store` puts each result into its output; without it, the result replaces the output.
 ///
@@ -74,12 +74,12 @@ pub(crate) fn reduce_into<A: Clone, O: Operation<A>>(
     out: Output<'_, A>,
     dropped: Dropped<'_>,
     by: O,
-    store: Option<&Store<'_, A>>,
+    store: Option<&StoreSums<'_, A>>,
     executor: impl Reductions<A, O>,
 ) {
     match store {
         None if const { !needs_drop::<A>() } => overwrite(input, out.overwriting(), dropped, by, executor),
-        None => store_each(input, out, dropped, by, &|slot, result| *slot = result, executor),
+        None => store_each(input, out, dropped, by, &|slot: &mut A, result: A| *slot = result, executor),
         Some(store) => store_each(input, out, dropped, by, store, executor),
     }
 }
@@ -91,11 +91,11 @@ fn store_each<A: Clone, O: Operation<A>>(
     mut out: Output<'_, A>,
     dropped: Dropped<'_>,
     by: O,
-    store: &Store<'_, A>,
+    store: &StoreSums<'_, A>,
     executor: impl Reductions<A, O>,
 ) {
     if input.axes().sizes.contains(&0) {
-        return out.for_each(|slot| store(slot, by.identity()));
+        return out.for_each(|slot| store.one(slot, by.identity()));
     }
     let mut room = [Loop::ONE; 2];
     if let Some(nest) = Nest::small_sum(&mut room, &input, &mut out, dropped) {
@@ -110,7 +110,7 @@ fn store_each<A: Clone, O: Operation<A>>(
 fn stored<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
     nest: Nest<'_, A, (A,)>,
     by: O,
-    store: &Store<'_, A>,
+    store: &StoreSums<'_, A>,
     executor: X,
 ) {
     if !const { forgettable::<A>() } {
@@ -122,7 +122,8 @@ fn stored<A: Clone, O: Operation<A>, X: Reductions<A, O>>(
             store_part(part, &mut vec![by.identity(); count], by, store, executor);
         });
     }
-    in_parts(nest, Scratch::capacity::<A>(), &mut |part: Nest<'_, A, (A,)>| {
+    // so that the results stay in L1
+    in_parts(nest, Scratch::capacity::<A>() / 2, &mut |part: Nest<'_, A, (A,)>| {
         let count = outputs(part.loops());
         store_part(part, Scratch::new().filled(count, &by.identity()), by, store, executor);
     });
@@ -144,7 +145,7 @@ fn store_part<A: Clone, O: Operation<A>>(
     nest: Nest<'_, A, (A,)>,
     results: &mut [A],
     by: O,
-    store: &Store<'_, A>,
+    store: &StoreSums<'_, A>,
     executor: impl Reductions<A, O>,
 ) {
     let (mut tile, mut room) = (Loops::new(), Loops::new());
@@ -155,7 +156,7 @@ fn store_part<A: Clone, O: Operation<A>>(
     let mut at = 0;
     written.each_block(1, &mut |row: Nest<'_, A, ()>| {
         let len = steps(row.loops());
-        row.each_slot(&mut results[at..], 1, |slot, result| store(slot, result.clone()));
+        store.row(row, &mut results[at..], 1);
         at += len;
     });
 }
@@ -258,7 +259,7 @@ fn reduce_few<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) -> b
         let Some(slots) = nest.slots() else { unreachable!("adjacent outputs") };
         by.columns_of(slots, &rows);
     } else if steps(loops) <= IN_ORDER {
-        plain(nest, by, &|slot, result| slot.write(result));
+        plain(nest, by, &write::<A>);
     } else {
         return false;
     }
@@ -268,7 +269,7 @@ fn reduce_few<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) -> b
 /// Reduces a planned nest, whole or in parts.
 fn over<A: Clone, O: Operation<A>, X: Reductions<A, O>>(nest: UnaryNest<'_, A>, by: O, executor: X) {
     if !const { forgettable::<A>() } {
-        return plain(nest, &by, &|slot, result| slot.write(result));
+        return plain(nest, &by, &write::<A>);
     }
     let strategy = Strategy::of(nest.loops(), size_of::<A>());
     let is_large = X::SPLITS && steps(nest.loops()).saturating_mul(size_of::<A>()) >= PARALLEL_BYTES;
@@ -341,7 +342,7 @@ impl<O, X> Reduction<O, X> {
             outer,
             &tile,
             &mut results,
-            &Overwrite,
+            &write::<A>,
             &mut |rows: Nest<'_, (), (A,)>, results: &mut [A]| {
                 let columns = Columns { rows, cut, levels, at_once: self.strategy.at_once, by: self.by };
                 self.executor.run_slice(results, &columns);

@@ -131,7 +131,7 @@ impl Strategy {
             Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
                 in_tiles(nest, tiling, by, &mut self.add_rows(by));
             }),
-            Kind::Singles => plain(nest, by, &|slot, result| slot.write(result)),
+            Kind::Singles => plain(nest, by, &write::<A>),
         }
     }
 }
@@ -141,7 +141,7 @@ impl Strategy {
 pub(super) fn plain<A: Clone, T>(
     nest: Nest<'_, T, (A,)>,
     by: &dyn CombineInPlace<A>,
-    store: &dyn Fn(&mut T, A),
+    store: &dyn Store<T, A>,
 ) {
     let mut room = Loops::new();
     let nest = nest.ordered(|_, l| u8::from(l.is_reduced()), &mut room);
@@ -149,7 +149,7 @@ pub(super) fn plain<A: Clone, T>(
     nest.each_block(reduced, &mut |output: Nest<'_, T, (A,)>| {
         let mut total = by.identity();
         output.read().each_block(0, &mut |item: Nest<'_, (), (A,)>| by.add(&mut total, item.item().clone()));
-        store(output.slot(), total);
+        store.one(output.slot(), total);
     });
 }
 
@@ -273,16 +273,12 @@ fn run_tiles<A: Clone>(
 ) {
     let mut scratch = Scratch::new();
     let room = scratch.filled(tiling.levels * steps(tile), &by.identity());
-    tiles::run(by, nest, tiling, tile, room, add, &Overwrite);
+    tiles::run(by, nest, tiling, tile, room, add, &write::<A>);
 }
 
-/// Overwrites outputs with sums.
-pub(super) struct Overwrite;
-
-impl<A: Clone> Store<WriteOnly<A>, A> for Overwrite {
-    fn store(&self, outputs: Nest<'_, WriteOnly<A>, ()>, sums: &mut [A], step: usize) {
-        outputs.each_slot(sums, step, |output, sum| output.write(sum.clone()));
-    }
+/// Overwrites an output.
+pub(super) fn write<A>(output: &mut WriteOnly<A>, sum: A) {
+    output.write(sum);
 }
 
 /// Adds the rows of a tile, restricted to the columns from `column` on that the levels have.
