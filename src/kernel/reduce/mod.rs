@@ -153,12 +153,13 @@ fn store_part<A: Clone, O: Operation<A>>(
     tile.iter_mut().filter(|l| l.is_reduced()).for_each(|l| l.len = 1);
     over(nest.read().onto(results, &tile, &mut room).overwriting(), by, executor);
     let written = nest.written(&mut room);
-    let mut at = 0;
-    written.each_block(1, &mut |row: Nest<'_, A, ()>| {
+    let inner = written.loops().len().min(1);
+    let (mut rows, mut at) = (written.walk(inner), 0);
+    while let Some(row) = rows.next() {
         let len = steps(row.loops());
         store.row(row, &mut results[at..], 1);
         at += len;
-    });
+    }
 }
 
 /// Adds a sum to the output.
