@@ -116,13 +116,7 @@ fn dispatch_lanes(work: impl Work<Output = ()>) {
 /// Combines adjacent rows of `width` elements by halves. The result is in the first row.
 #[inline(never)]
 pub(super) fn fold_rows<T>(combine: &dyn Combine<T>, rows: &mut [T], width: usize) {
-    let mut remaining = rows.len() / width;
-    while remaining > 1 {
-        let half = remaining / 2;
-        let (low, high) = rows[..remaining * width].split_at_mut((remaining - half) * width);
-        combine.rows(&mut low[..half * width], high);
-        remaining -= half;
-    }
+    lane::halve_rows(rows, width, |low, high| combine.rows(low, high));
 }
 
 struct Lanes<'a, T, O> {
@@ -188,10 +182,13 @@ impl<T: Clone, O: Operation<T>> Work for ChannelsOf<'_, T, O> {
         let mut channels = nest.channels();
         while let Some((x, slots)) = channels.next() {
             let mut results = lane::periodic(x, by);
+            let halves = |low: &mut [T], high: &[T]| lane::combine(low, high, by);
+            // a width that the compiler knows
             match slots.loops() {
-                [Loop { len: 2, .. }] => lane::fold_periods::<T, O, 2>(&mut results, by),
-                [Loop { len: 3, .. }] => lane::fold_periods::<T, O, 3>(&mut results, by),
-                _ => lane::fold_periods::<T, O, 4>(&mut results, by),
+                [Loop { len: 2, .. }] => lane::halve_rows(&mut results, 2, halves),
+                [Loop { len: 3, .. }] => lane::halve_rows(&mut results, 3, halves),
+                [Loop { len: 4, .. }] => lane::halve_rows(&mut results, 4, halves),
+                _ => unreachable!("two to four channels"),
             }
             slots.each_strided_slot(&mut results, 1, |slot, result| slot.write(result.clone()));
         }
@@ -300,7 +297,7 @@ mod tests {
             let nest = Nest::small_sum(&mut room, &Input::of(&x), &mut output, Some(&Only(0)));
             let nest = nest.expect("few elements");
             if width > 1 && width < 60 / width * width {
-                Plus.columns_of(nest.slots().expect("adjacent sums"), &rows);
+                Plus.columns_of(nest.slots().ok().expect("adjacent sums"), &rows);
                 assert_eq!(out.to_vec(), sums);
             }
         }

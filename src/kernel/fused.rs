@@ -339,12 +339,11 @@ impl<R: Clone> tiles::Store<R, R> for Combined<'_, R> {
     }
 
     fn row(&self, outputs: Nest<'_, R, ()>, sums: &mut [R], step: usize) {
-        match outputs.loops().last() {
-            Some(row) if step == 1 && row.strides[0] == 1 => {
-                let Some(outputs) = outputs.slots() else { unreachable!("adjacent outputs") };
-                self.0.rows(outputs, &sums[..outputs.len()]);
+        match if step == 1 { outputs.slots() } else { Err(outputs) } {
+            Ok(outputs) => self.0.rows(outputs, &sums[..outputs.len()]),
+            Err(outputs) => {
+                outputs.each_strided_slot(sums, step, |output, sum| self.0.add(output, sum.clone()));
             }
-            _ => outputs.each_strided_slot(sums, step, |output, sum| self.0.add(output, sum.clone())),
         }
     }
 }

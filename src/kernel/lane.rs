@@ -115,8 +115,8 @@ pub(super) const fn are_columns<T>(width: usize) -> bool {
     matches!(width, 5..=31) && !width.is_multiple_of(8) && size_of::<T>() >= 4 && forgettable::<T>()
 }
 
-/// Stores the combined elements of each lane of `width` in its slot, several lanes at a time: in the order of [`reduce`]. Lanes
-/// of that width [`are_together`].
+/// Stores the combined elements of each lane of `width` in its slot, several lanes at a time: in the order of [`reduce`].
+/// Lanes of that width [`are_together`].
 #[inline(always)]
 pub(super) fn together<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [WriteOnly<T>], by: O) {
     // matched once: a loop for each
@@ -149,8 +149,8 @@ fn short<T: Clone, O: Operation<T>, const N: usize, const IN_TURN: bool>(
     }
 }
 
-/// [`reduce`] for each lane of `width` elements, a multiple of eight: a few chunks of eight, but too few for more accumulators. The last four
-/// results of several lanes are combined side by side.
+/// [`reduce`] for each lane of `width` elements, a multiple of eight: a few chunks of eight, but too few for more
+/// accumulators. The last four results of several lanes are combined side by side.
 #[inline(always)]
 fn reduce_eights<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [WriteOnly<T>], by: O) {
     const LANES: usize = 16;
@@ -323,15 +323,14 @@ pub(super) fn periodic<T: Clone, O: Operation<T>>(x: &[T], by: O) -> [T; PERIODS
     results
 }
 
-/// Combines rows of `K` elements by halves. The result is in the first row.
+/// Combines adjacent rows of `width` elements by halves, with `combine` for each two halves. The result is in the first row.
 #[inline(always)]
-pub(super) fn fold_periods<T: Clone, O: Operation<T>, const K: usize>(rows: &mut [T; PERIODS], by: O) {
-    let mut remaining = PERIODS / K;
+pub(super) fn halve_rows<T>(rows: &mut [T], width: usize, mut combine: impl FnMut(&mut [T], &[T])) {
+    let mut remaining = rows.len() / width;
     while remaining > 1 {
         let half = remaining / 2;
-        for i in 0..half * K {
-            rows[i] = by.apply(rows[i].clone(), rows[(remaining - half) * K + i].clone());
-        }
+        let (low, high) = rows[..remaining * width].split_at_mut((remaining - half) * width);
+        combine(&mut low[..half * width], high);
         remaining -= half;
     }
 }

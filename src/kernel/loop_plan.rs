@@ -76,17 +76,6 @@ impl Loops {
         self[place + 1].len = take;
     }
 
-    /// The loops with only `len` steps at `place`: a caller moves its pointers by `from` steps.
-    ///
-    /// # Panics
-    /// If the loop does not have `len` steps from `from` on, or `len` is 0.
-    pub(crate) fn part(&mut self, loops: &[Loop], place: usize, from: usize, len: usize) {
-        let whole = loops[place];
-        ensure(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
-        self.clone_from_slice(loops);
-        self[place].len = len;
-    }
-
     /// The loops sorted by their class, 0 outermost and 2 innermost. Loops of one class keep their order.
     pub(crate) fn order(&mut self, loops: &[Loop], class: &dyn LoopClass) {
         self.clear();

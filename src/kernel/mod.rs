@@ -2,8 +2,8 @@
 //!
 //! The kernel knows shapes, strides and pointers, but no broadcasting rules. A pass goes through these steps:
 //!
-//! 1. [`strided`] turns axes into [`loops`], and [`loop_plan`] plans in which order they visit all indices. They know no element
-//!    types.
+//! 1. [`strided`] turns axes into [`loops`], and [`loop_plan`] plans in which order they visit all indices. They know no
+//!    element types.
 //! 2. [`nest`] joins the loops with a pointer for each operand and keeps them sound. All other modules ask it for nests
 //!    of fewer loops, for rows and for elements.
 //! 3. [`threads`] runs the whole nest, or parts of it.
@@ -63,8 +63,8 @@ pub(crate) mod strided;
 pub(crate) mod threads;
 mod tiles;
 
-/// Panics unless what a caller has promised `holds`: an `assert!` whose panic names no line, of which each takes 48 bytes of a
-/// program, and more where it is inlined.
+/// Panics unless what a caller has promised `holds`: an `assert!` whose panic names no line, of which each takes 48 bytes of
+/// a program, and more where it is inlined.
 #[inline(always)]
 fn ensure(holds: bool, promise: &'static str) {
     if !holds {

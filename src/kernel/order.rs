@@ -12,8 +12,8 @@ pub(super) trait AxisOrder {
 
 /// A new array of shape `shape`, made by `make`, whose axes have an `order` in memory, or that of the shape.
 ///
-/// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. It is called for axes of at least two elements only:
-/// an array with elements has few of these.
+/// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. It is called for axes of at least two
+/// elements only: an array with elements has few of these.
 #[inline(always)]
 pub(super) fn ordered<B, D: Dimension>(
     shape: D,

@@ -121,8 +121,9 @@ pub unsafe trait Elements {
     /// The pointer into operand `k` at place `k`, and null at the others.
     fn erased(at: Self::Pointers) -> [*const (); OPERANDS];
 
-    /// The pointers, those of the operands in `copied` to their copies: that of operand `k` at place `k - 1`. Not from their [`erased`](Self::erased) form: that is
-    /// in memory, from which the loops over a short row would wait for them.
+    /// The pointers, those of the operands in `copied` to their copies: that of operand `k` at place `k - 1`.
+    ///
+    /// Not from their [`erased`](Self::erased) form, which is in memory: the loops over a short row would wait for them.
     fn to_copies(at: Self::Pointers, copied: u8, copies: *const [u8; LARGEST_COPY]) -> Self::Pointers;
 }
 
@@ -697,14 +698,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// If there are too few values.
     #[inline(always)]
     pub(crate) fn each_slot<V>(self, values: &mut [V], step: usize, mut then: impl FnMut(&mut T, &mut V)) {
-        match self.loops.last() {
-            Some(row) if step == 1 && row.strides[0] == 1 => {
-                let Some(slots) = self.slots() else { unreachable!("adjacent elements") };
-                for (slot, value) in slots.iter_mut().zip(&mut values[..row.len]) {
-                    then(slot, value);
-                }
+        match if step == 1 { self.slots() } else { Err(self) } {
+            Ok(slots) => {
+                let values = &mut values[..slots.len()];
+                slots.iter_mut().zip(values).for_each(|(slot, value)| then(slot, value));
             }
-            _ => self.each_strided_slot(values, step, then),
+            Err(outputs) => outputs.each_strided_slot(values, step, then),
         }
     }
 
@@ -726,13 +725,15 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// The output's elements along the last loop, at index zero of the others, if they are adjacent.
+    /// The output's elements along the last loop, at index zero of the others. If they are not adjacent, the nest comes back.
     #[inline(always)]
-    pub(crate) fn slots(self) -> Option<&'a mut [T]> {
-        let row = self.loops.last()?;
-        // SAFETY: These are indices of the loops. The output moves along this one, so by the invariant they lead to
-        // different elements, and these are adjacent; the nest is used up.
-        (row.strides[0] == 1).then(|| unsafe { slice::from_raw_parts_mut(self.out, row.len) })
+    pub(crate) fn slots(self) -> Result<&'a mut [T], Self> {
+        match self.loops.last() {
+            // SAFETY: These are indices of the loops. The output moves along this one, so by the invariant they lead to
+            // different elements, and these are adjacent; the nest is used up.
+            Some(row) if row.strides[0] == 1 => Ok(unsafe { slice::from_raw_parts_mut(self.out, row.len) }),
+            _ => Err(self),
+        }
     }
 
     /// The nest with only `len` steps of loop `place`, from step `from` on. `room` stores its loops.
@@ -740,9 +741,20 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         'a: 'b,
     {
-        room.part(self.loops, place, from, len);
+        room.clone_from_slice(self.loops);
+        self.shortened(place, from, len, room)
+    }
+
+    /// [`part_of`](Self::part_of) with its loops in `room`, which has a copy of this nest's loops.
+    fn shortened<'b>(&self, place: usize, from: usize, len: usize, room: &'b mut [Loop]) -> Nest<'b, T, E>
+    where
+        'a: 'b,
+    {
+        let whole = &self.loops[place];
+        ensure(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
+        room[place].len = len;
         let part = Nest { loops: room, out: self.out, read: self.read, arrays: PhantomData };
-        part.moved_by(&self.loops[place].after(from))
+        part.moved_by(&whole.after(from))
     }
 
     /// The nest in two parts, with loop `place` cut after `at` steps.
@@ -757,13 +769,10 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     {
         let whole = self.loops[place];
         ensure(!whole.is_reduced(), "parts that write different elements");
-        ensure(at > 0 && at < whole.len, "a part of the loop");
+        ensure(at <= whole.len, "a part of the loop");
         let [low, high] = rooms;
         (*low, *high) = (self.loops.to_vec(), self.loops.to_vec());
-        (low[place].len, high[place].len) = (at, whole.len - at);
-        let low = Nest { loops: low, out: self.out, read: self.read, arrays: PhantomData };
-        let high = Nest { loops: high, out: self.out, read: self.read, arrays: PhantomData };
-        [low, high.moved_by(&whole.after(at))]
+        [self.shortened(place, 0, at, low), self.shortened(place, at, whole.len - at, high)]
     }
 
     /// The nest with loop `place` split into two, the inner one with `take` steps.
@@ -1010,9 +1019,9 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Nest { loops: room, out: tile.as_mut_ptr(), read: self.read, arrays: PhantomData }
     }
 
-    /// Calls `visit` with `visitor` and the `outer + inner` innermost loops, at each index of the others. The `inner` loops become one
-    /// loop over adjacent elements, for which the inputs in `copied` are copied to a buffer, unless their last copy was made
-    /// from the same place. Bit `k - 1` of `copied` stands for operand `k`. Other inputs may stay along the loop.
+    /// Calls `visit` with `visitor` and the `outer + inner` innermost loops, at each index of the others. The `inner` loops
+    /// become one loop over adjacent elements, for which the inputs in `copied` are copied to a buffer, unless their last copy
+    /// was made from the same place. Bit `k - 1` of `copied` stands for operand `k`. Other inputs may stay along the loop.
     ///
     /// # Panics
     /// If a copied input has elements that are not plain numbers or do not fit, or if another operand neither is contiguous
@@ -1132,8 +1141,13 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     }
 
     /// A lane of adjacent elements, and its output. `room` stores its loop.
+    ///
+    /// # Panics
+    /// If there are no elements.
     pub(crate) fn lane(lane: &'a [A], out: &'a mut T, room: &'a mut Loop) -> Self {
-        (room.len, room.strides[1]) = (lane.len(), 1);
+        ensure(!lane.is_empty(), "elements of a lane");
+        *room = Loop { len: lane.len(), ..Loop::ONE };
+        room.strides[1] = 1;
         Self { loops: slice::from_ref(room), out, read: (lane.as_ptr(),), arrays: PhantomData }
     }
 
@@ -1176,7 +1190,8 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
     /// The channels of the innermost two of up to three loops: rows of a few elements, and the outputs of these.
     ///
     /// # Panics
-    /// If there are more loops, the second last one is not reduced, its rows have gaps, or the output stays along the last one.
+    /// If there are more loops, the second last one is not reduced, its rows have gaps, or the output stays along the last
+    /// one.
     #[inline(always)]
     pub(crate) fn channels(self) -> Channels<'a, T, A> {
         let [outer @ .., rows, row] = self.loops else { unreachable!("two loops") };

@@ -257,7 +257,7 @@ fn reduce_few<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) -> b
         by.lanes_of(nest);
     } else if are_rows(loops) && loops[0].len <= IN_ORDER {
         let rows = nest.read().block(true);
-        let Some(slots) = nest.slots() else { unreachable!("adjacent outputs") };
+        let Ok(slots) = nest.slots() else { unreachable!("adjacent outputs") };
         by.columns_of(slots, &rows);
     } else if steps(loops) <= IN_ORDER {
         plain(nest, by, &write::<A>);
