@@ -23,7 +23,7 @@ use super::loop_plan::{LoopPlan, Loops, Outside};
 use super::loops::{
     Loop, all_inputs, all_kept, bits, has, innermost, is_adjacent, moving_inputs, operands, steps,
 };
-use super::memory::{COPY, L1, LARGEST_COPY, LINE, Reserved, TILE, WriteOnly, plain_size};
+use super::memory::{COPY, LARGEST_COPY, LINE, PAGES, Reserved, TILE, WriteOnly, plain_size};
 use super::nest::{Elements, Inputs, Nest, NestFn, Output, UnaryNest, Visit};
 use super::simd::{self, Cpu, Work};
 use super::strided::SMALL;
@@ -44,11 +44,6 @@ const WIDE: usize = 16;
 const LONG_ROW: usize = 64;
 /// The longest lanes that are reduced side by side. Longer ones are faster one by one.
 const SHORT_LANE: usize = 15;
-/// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
-const PAGES: usize = 128;
-/// The most bytes of a block that is copied in tiles if one side is short: half of an L1 cache, so that lines of both
-/// operands stay there.
-const BLOCK_BYTES: usize = L1 / 2;
 /// Up to this many elements are visited one by one rather than copied.
 const TINY: usize = 256;
 
@@ -283,7 +278,7 @@ fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A
     let small = Nest::small(&mut room, None, &mut out, inputs);
     let copied = |mut nest: UnaryNest<'_, A>| {
         if nest.is_across() {
-            nest.copy_across();
+            nest.copy_across(0);
             return true;
         }
         visit_small(nest, visit)
@@ -297,19 +292,13 @@ fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A
 fn drive_copies<A>(nest: UnaryNest<'_, A>, visit: &mut dyn VisitBlock<WriteOnly<A>, (A,)>) {
     match across_rows(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
         Some(across) => {
-            let take = block_sizes(nest.loops(), across, size_of::<A>());
-            in_blocks(nest, across, take, &mut |nest: UnaryNest<'_, A>| {
-                nest.each_block(2, &mut |mut block: UnaryNest<'_, A>| block.copy_across());
-            });
+            let (len, last) = (steps(nest.loops()), nest.loops().len() - 1);
+            let class = |at: usize, _: &Loop| u8::from(at == across || at == last);
+            nest.ordered(class, &mut Loops::new())
+                .each_block(2, &mut |mut block: UnaryNest<'_, A>| block.copy_across(len));
         }
         None => drive(nest, visit),
     }
-}
-
-/// The steps of loop `across` and of the innermost loop in a block that is copied in tiles, of elements of `size` bytes. A
-/// short side makes the other one longer.
-fn block_sizes(loops: &[Loop], across: usize, size: usize) -> [usize; 2] {
-    [loops.len() - 1, across].map(|other| (BLOCK_BYTES / size / loops[other].len).max(PAGES))
 }
 
 /// The loop across the rows of a copy along which the input is adjacent, unless it is along the rows.
@@ -740,16 +729,6 @@ mod tests {
             assert_eq!(across(&[(9, [180, around]), (90, [to, from])]), None);
         }
         assert_eq!(across(&[(9, [1, 2])]), None);
-    }
-
-    #[test]
-    fn a_short_side_makes_a_block_longer() {
-        let sizes = |rows: usize, row: usize, size| {
-            block_sizes(&Loop::all(&[(rows, [1, 1]), (9, [1, 1]), (row, [1, 9])]), 0, size)
-        };
-        assert_eq!([sizes(90, 128, 4), sizes(128, 5000, 8)], [[128; 2]; 2]);
-        assert_eq!([sizes(5000, 3, 4), sizes(3, 5000, 8)], [[1365, 128], [128, 682]]);
-        assert_eq!([sizes(5000, 3, 16), sizes(5000, 31, 4)], [[341, 128], [132, 128]]);
     }
 
     #[test]

@@ -5,7 +5,9 @@
 
 use super::loops::{Loop, OPERANDS, operands, steps};
 use super::order::{AxisOrder, ordered};
-use super::simd::{end_of_reads, transposed};
+use super::simd::{
+    Baseline, Cpu, Work, end_of_reads, end_of_streams, prefetch, stream, transposed, with_avx2,
+};
 use crate::kernel::ensure;
 use alloc::vec::Vec;
 use core::any::TypeId;
@@ -315,6 +317,75 @@ impl Copier {
         // SAFETY: The caller promises the elements and the room.
         unsafe { (self.grid)(from, &[rows, columns], to) };
     }
+
+    /// Copies a grid block by block: a part of a copy of `len` numbers. Along a row, the output's elements are adjacent.
+    ///
+    /// # Safety
+    /// As [`copy_grid`].
+    #[inline(never)]
+    unsafe fn copy_blocks(&self, from: *const (), [rows, columns]: &[Side; 2], to: *mut (), len: usize) {
+        let route = Route::of([rows, columns], self.size, len);
+        let [height, width] = route.block([rows, columns], self.size);
+        let size = self.size.cast_signed();
+        for left in (0..columns.len).step_by(width) {
+            for top in (0..rows.len).step_by(height) {
+                let block = [
+                    Side { len: height.min(rows.len - top), ..*rows },
+                    Side { len: width.min(columns.len - left), ..*columns },
+                ];
+                let [i, j] = [top.cast_signed(), left.cast_signed()];
+                // SAFETY: The caller promises the elements and the room. The block is in them.
+                unsafe {
+                    let from = from.byte_offset((i + j * columns.from) * size);
+                    let to = to.byte_offset((i * rows.to + j) * size);
+                    match route {
+                        Route::Direct => (self.grid)(from, &block, to),
+                        Route::Buffered | Route::Streamed => self.copy_buffered(from, &block, to, route),
+                    }
+                }
+            }
+        }
+        if route == Route::Streamed {
+            end_of_streams();
+        }
+    }
+
+    /// Copies a block to a buffer, and rows from there.
+    ///
+    /// # Safety
+    /// As [`copy_grid`]. The block is at most as large as [`Route::block`] says.
+    #[inline(never)]
+    unsafe fn copy_buffered(&self, from: *const (), [rows, columns]: &[Side; 2], to: *mut (), route: Route) {
+        let (size, mut room) = (self.size, Scratch::new());
+        // a line more than a row, so that the buffer's lines do not share sets
+        let stride = columns.len + LINE / size;
+        ensure(rows.len * stride * size <= SCRATCH, "room for the block");
+        let at = |i: usize, stride: isize| i.cast_signed() * stride * size.cast_signed();
+        let copies = Side { to: stride.cast_signed(), ..*rows };
+        let width = columns.len * size;
+        // SAFETY: The caller promises the elements and the room. There is room for them in the buffer, as asserted above, and
+        // they are read after they were written there.
+        unsafe {
+            (self.grid)(from, &[copies, *columns], room.0.as_mut_ptr().cast());
+            for i in 0..rows.len {
+                let row = room.0.as_ptr().byte_offset(at(i, copies.to)).cast::<u8>();
+                let to = to.byte_offset(at(i, rows.to)).cast::<u8>();
+                if route == Route::Buffered {
+                    to.copy_from_nonoverlapping(row, width);
+                    continue;
+                }
+                // meanwhile, read some columns of the next block
+                for j in (i..columns.len).step_by(rows.len) {
+                    let next =
+                        from.cast::<u8>().byte_offset(at(j, columns.from)).wrapping_add(rows.len * size);
+                    for line in (0..rows.len * size).step_by(LINE) {
+                        prefetch(next.wrapping_add(line));
+                    }
+                }
+                stream(row, to, width);
+            }
+        }
+    }
 }
 
 impl Buffers {
@@ -362,13 +433,11 @@ impl Buffers {
     }
 }
 
-/// The bytes of an L1 cache.
-pub(super) const L1: usize = 32 << 10;
 /// The rows and columns of the smallest tile.
 pub(super) const TILE: usize = 4;
 
 /// Copies the elements of a grid, the elements of a row to adjacent places. `N` is the side of the squares that
-/// [`transposed`] has vectors for.
+/// [`transposed`] has vectors for on every CPU.
 ///
 /// # Safety
 /// There are valid elements in `from`, and there is room for them in `to`.
@@ -378,8 +447,13 @@ unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), sides: &[Side; 2],
     // SAFETY: The caller promises the elements and the room.
     unsafe {
         if rows.from == 1 && !matches!(columns.from, 0 | 1) {
-            if rows.len >= N && columns.len >= N {
-                return copy_tiles::<B, N>(from, sides, to);
+            let shorter = rows.len.min(columns.len);
+            let is_wide = const { size_of::<B>() == 4 } && shorter >= WideTiles::<B>::SIDE;
+            if is_wide && with_avx2(WideTiles { from, sides, to }).is_ok() {
+                return;
+            }
+            if shorter >= N {
+                return copy_tiles::<Baseline, B, N>(from, sides, to);
             }
         } else if const { matches!(size_of::<B>(), 4 | 8) } && rows.to == columns.len.cast_signed() {
             match columns.len {
@@ -397,7 +471,6 @@ unsafe fn copy_grid<B: Copy, const N: usize>(from: *const (), sides: &[Side; 2],
 ///
 /// # Safety
 /// As [`copy_grid`].
-// Not inline: `copy_tiles` calls it for each side.
 #[inline(never)]
 unsafe fn copy_lines<B: Copy>(from: *const B, [rows, columns]: &[Side; 2], to: *mut B) {
     let are_columns = columns.len < 8 && columns.len < rows.len;
@@ -451,28 +524,31 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: Side, step: i
 ///
 /// # Safety
 /// As [`copy_grid`]. There are at least `N` rows and columns.
-// Not inline, so that `copy_grid` saves no registers.
-#[inline(never)]
-unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: &[Side; 2], to: *mut B) {
+#[inline(always)]
+unsafe fn copy_tiles<C: Cpu, B: Copy, const N: usize>(
+    from: *const B,
+    [rows, columns]: &[Side; 2],
+    to: *mut B,
+) {
     let [read, written] = [lines_at_once::<B>(columns.from), lines_at_once::<B>(rows.to)];
     let is_down = read < written || columns.len <= LINES;
     let (outer, inner, at_once) = if is_down { (columns, rows, written) } else { (rows, columns, read) };
-    let [outer_end, inner_end] = [outer.len / N * N, inner.len / N * N];
     let mut first = 0;
-    while first < outer_end {
-        let last = outer_end.min(first + LINES);
+    while first < outer.len {
+        let last = outer.len.min(first + LINES);
         let mut begin = 0;
-        while begin < inner_end {
-            let end = inner_end.min(begin + at_once);
+        while begin < inner.len {
+            let end = inner.len.min(begin + at_once);
             for i in (first..last).step_by(N) {
                 for j in (begin..end).step_by(N) {
-                    let [i, j] = [i.cast_signed(), j.cast_signed()];
+                    // the last tiles overlap others, and copy the same
+                    let [i, j] = [i.min(outer.len - N).cast_signed(), j.min(inner.len - N).cast_signed()];
                     // SAFETY: The caller promises the elements and the room. The tile is in them.
                     unsafe {
                         let from = from.offset(i * outer.from + j * inner.from);
                         let to = to.offset(i * outer.to + j * inner.to);
                         let row = |k: usize| from.offset(k.cast_signed() * columns.from).cast::<[B; N]>();
-                        let tile = transposed(array::<_, N>(|k| row(k).read_unaligned()));
+                        let tile = transposed::<C, B, N>(array::<_, N>(|k| row(k).read_unaligned()));
                         let mut k = 0;
                         while k < N {
                             let to = to.offset(k.cast_signed() * rows.to).cast::<[B; N]>();
@@ -486,22 +562,6 @@ unsafe fn copy_tiles<B: Copy, const N: usize>(from: *const B, [rows, columns]: &
         }
         first = last;
     }
-    // the last large tiles overlap others, and copy the same
-    let rest = |side: &Side| Side { len: if const { N > TILE } { N } else { side.len % N }, ..*side };
-    let copy_rest = if const { N > TILE } { copy_tiles::<B, N> } else { copy_lines::<B> };
-    // SAFETY: The caller promises the elements and the room.
-    unsafe {
-        if !columns.len.is_multiple_of(N) {
-            let (rest, whole) = (rest(columns), Side { len: rows.len / N * N, ..*rows });
-            let left = (columns.len - rest.len).cast_signed();
-            copy_rest(from.offset(left * columns.from), &[whole, rest], to.offset(left));
-        }
-        if !rows.len.is_multiple_of(N) {
-            let rest = rest(rows);
-            let top = (rows.len - rest.len).cast_signed();
-            copy_rest(from.offset(top), &[rest, *columns], to.offset(top * rows.to));
-        }
-    }
 }
 
 /// The rows or columns of a strip of tiles. Their elements fill the lines of the other side.
@@ -512,21 +572,99 @@ const L1_SETS: usize = 4 << 10;
 /// Half of the lines that the cache holds at this distance, but at least [`LINES`].
 fn lines_at_once<B>(distance: isize) -> usize {
     let bytes = distance.unsigned_abs().wrapping_mul(size_of::<B>());
-    ((L1 / 2) >> (bytes | L1_SETS).trailing_zeros()).max(LINES)
+    (BLOCK >> (bytes | L1_SETS).trailing_zeros()).max(LINES)
+}
+
+/// [`copy_tiles`] by vectors of 32 bytes, for numbers of 4 bytes and at least [`SIDE`](Self::SIDE) rows and columns.
+struct WideTiles<'s, B> {
+    from: *const B,
+    sides: &'s [Side; 2],
+    to: *mut B,
+}
+
+impl<B> WideTiles<'_, B> {
+    const SIDE: usize = 8;
+}
+
+impl<B: Copy> Work for WideTiles<'_, B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Cpu>(self) {
+        // SAFETY: `copy_grid` promises the elements and the room, and has compared the sides.
+        unsafe { copy_tiles::<C, B, 8>(self.from, self.sides, self.to) };
+    }
+}
+
+/// How the numbers of a block reach their places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Route {
+    Direct,
+    /// Through a buffer, because lines share sets of the cache where they come from or go. From the buffer, whole rows are
+    /// copied.
+    Buffered,
+    /// The same, but the rows are written past the cache, which they would fill.
+    Streamed,
+}
+
+/// The fewest bytes of a copy that goes through a buffer: more than the cache of a core holds.
+const BUFFERED: usize = 2 << 20;
+/// The fewest bytes of a copy that is written past the cache: about half of it.
+const STREAMED: usize = 16 << 20;
+/// The most bytes of a row in the buffer.
+const BUFFERED_ROW: usize = 1 << 10;
+/// The most rows and columns that are read together. Distant rows lie in a page each, and the TLB holds few pages.
+pub(super) const PAGES: usize = 128;
+/// The most bytes of a block if one side is short: half of an L1 cache, so that lines of both operands stay there.
+const BLOCK: usize = 16 << 10;
+
+impl Route {
+    /// The route for a part of a copy of `len` numbers of `size` bytes.
+    fn of([rows, columns]: [&Side; 2], size: usize, len: usize) -> Self {
+        let bytes = len.saturating_mul(size);
+        let is_large = rows.len * size >= LINE && columns.len * size >= BUFFERED_ROW / 4;
+        let shares_sets =
+            |distance: isize| distance.unsigned_abs().wrapping_mul(size).is_multiple_of(L1_SETS);
+        match is_large {
+            true if bytes >= STREAMED => Self::Streamed,
+            true if bytes >= BUFFERED && (shares_sets(columns.from) || shares_sets(rows.to)) => {
+                Self::Buffered
+            }
+            _ => Self::Direct,
+        }
+    }
+
+    /// The most rows and columns of a block.
+    fn block(self, [rows, columns]: [&Side; 2], size: usize) -> [usize; 2] {
+        if self == Self::Direct {
+            // a short side makes the other one longer
+            return [columns, rows].map(|other| (BLOCK / size / other.len).max(PAGES));
+        }
+        let width = (BUFFERED_ROW / size).min(256);
+        // not a power of two, at which parts of rows fall on the same banks of memory
+        [SCRATCH / (width * size + LINE) / 8 * 8, width]
+    }
 }
 
 /// Copies plain numbers along two loops, for the first input and the output. The input's elements are adjacent along the
-/// first loop, and the output's along the second one.
+/// first loop, and the output's along the second one. This is a part of a copy of `len` numbers.
 ///
 /// # Safety
 /// There are valid elements in `from`, and there is room for them in `to`.
 #[inline(always)]
-pub(super) unsafe fn copy_across<A>(from: *const A, [rows, row]: [&Loop; 2], to: *mut A) {
+pub(super) unsafe fn copy_across<A>(from: *const A, [rows, row]: [&Loop; 2], to: *mut A, len: usize) {
     let Some(copier) = plain_size::<A>().map(Copier::of) else { unreachable!("plain numbers") };
     let rows = Side { len: rows.len, from: 1, to: rows.strides[0] };
     let columns = Side { len: row.len, from: row.strides[1], to: 1 };
+    let sides = [rows, columns];
     // SAFETY: The caller promises the elements and the room. Numbers of a size have the same layout.
-    unsafe { (copier.grid)(from.cast(), &[rows, columns], to.cast()) };
+    unsafe {
+        if rows.len.max(columns.len) <= PAGES {
+            (copier.grid)(from.cast(), &sides, to.cast());
+        } else {
+            copier.copy_blocks(from.cast(), &sides, to.cast(), len);
+        }
+    }
 }
 
 /// Memory that can be written, but not read. It may have an element already, which is then forgotten: one compiled pass
@@ -599,6 +737,31 @@ mod tests {
         // the same set for all, or for every second to eighth
         assert_eq!([0, 1024, 3072, 512, 256, 128].map(lines_at_once::<f32>), [16, 16, 16, 16, 16, 32]);
         assert_eq!([512, -256, 128].map(lines_at_once::<u8>), [32, 64, 128]);
+    }
+
+    #[test]
+    fn large_copies_take_another_route() {
+        let side = |len, from, to| Side { len, from, to };
+        let route = |n: usize, row, len| {
+            Route::of([&side(n, 1, row), &side(row.cast_unsigned(), n.cast_signed(), 1)], 4, len)
+        };
+        assert_eq!(route(512, 512, 512 * 512), Route::Direct);
+        assert_eq!([route(1000, 1024, 1 << 20), route(1024, 1000, 1 << 20)], [Route::Buffered; 2]);
+        assert_eq!(route(1000, 1000, 1 << 20), Route::Direct);
+        assert_eq!([route(1000, 1000, 4 << 20), route(16, 64, usize::MAX)], [Route::Streamed; 2]);
+        // one side is short
+        assert_eq!([route(15, 64, 4 << 20), route(16, 63, 4 << 20)], [Route::Direct; 2]);
+        for size in [1, 2, 4, 8, 16] {
+            let [rows, width] = Route::Streamed.block([&side(9999, 1, 1); 2], size);
+            let used = rows * (width * size + LINE);
+            assert!(used <= SCRATCH && used > SCRATCH / 4 * 3, "{rows} rows of {width}");
+        }
+        // a short side makes a block longer
+        let block =
+            |rows, columns, size| Route::Direct.block([&side(rows, 1, 1), &side(columns, 1, 1)], size);
+        assert_eq!([block(90, 128, 4), block(128, 5000, 8)], [[128; 2]; 2]);
+        assert_eq!([block(5000, 3, 4), block(3, 5000, 8)], [[1365, 128], [128, 682]]);
+        assert_eq!([block(5000, 3, 16), block(5000, 31, 4)], [[341, 128], [132, 128]]);
     }
 
     #[test]
@@ -785,39 +948,59 @@ mod tests {
         nest.expect("an index").gathered(1, [0, 1], &mut (), |(), _| {});
     }
 
-    /// Copies as many rows and columns as there are in and around tiles and strips, with gaps after each row.
-    fn copied_across<B: Copy + From<u8> + PartialEq>(step: usize, stride: usize) {
+    /// Copies a grid, a part of a copy of `len` numbers, with gaps after each row.
+    fn copied_across<B: Copy + From<u8> + PartialEq>(
+        [rows, width]: [usize; 2],
+        [step, stride]: [usize; 2],
+        len: usize,
+    ) {
         let numbers: Vec<B> =
-            (0..100 * step).map(|i| B::from((i % 251).try_into().expect("small"))).collect();
-        for [rows, width] in [1, 3, 4, 7, 16, 21, 32, 70]
-            .map(|rows| [1, 2, 5, 8, 15, 17, 90].map(|width| [rows, width]))
-            .as_flattened()
-        {
-            let (rows, width) = (*rows, *width);
-            let mut out = alloc::vec![B::from(255); rows * stride];
-            let loops =
-                [Loop::new(rows, [stride.cast_signed(), 1]), Loop::new(width, [1, step.cast_signed()])];
-            // SAFETY: There are `width` rows of at least `rows` numbers, and `rows` rows of at least `width` places.
-            unsafe { copy_across(numbers.as_ptr(), loops.each_ref(), out.as_mut_ptr()) };
-            for (row, places) in out.chunks(stride).enumerate() {
-                let (copies, gap) = places.split_at(width);
-                let are_copies = copies.iter().enumerate().all(|(i, copy)| *copy == numbers[row + i * step]);
-                assert!(
-                    are_copies && gap.iter().all(|it| *it == B::from(255)),
-                    "row {row} of {rows} times {width}"
-                );
+            (0..width * step).map(|i| B::from((i % 251).try_into().expect("small"))).collect();
+        let mut out = alloc::vec![B::from(255); rows * stride];
+        let loops = [Loop::new(rows, [stride.cast_signed(), 1]), Loop::new(width, [1, step.cast_signed()])];
+        // SAFETY: There are `width` rows of at least `rows` numbers, and `rows` rows of at least `width` places.
+        unsafe { copy_across(numbers.as_ptr(), loops.each_ref(), out.as_mut_ptr(), len) };
+        for (row, places) in out.chunks(stride).enumerate() {
+            let (copies, gap) = places.split_at(width);
+            let are_copies = copies.iter().enumerate().all(|(i, copy)| *copy == numbers[row + i * step]);
+            assert!(
+                are_copies && gap.iter().all(|it| *it == B::from(255)),
+                "row {row} of {rows} times {width}, strides {step} and {stride}"
+            );
+        }
+    }
+
+    /// [`copied_across`] for each size of number.
+    fn all_copied_across(sides: [usize; 2], strides: [usize; 2], len: usize) {
+        copied_across::<u8>(sides, strides, len);
+        copied_across::<u16>(sides, strides, len);
+        copied_across::<u32>(sides, strides, len);
+        copied_across::<u64>(sides, strides, len);
+        copied_across::<u128>(sides, strides, len);
+    }
+
+    #[test]
+    fn copies_of_columns() {
+        for strides in [[70, 90], [1024, 90], [71, 1024], [1024, 2048]] {
+            for rows in [1, 3, 4, 7, 16, 21, 32, 70] {
+                for width in [1, 2, 5, 8, 15, 17, 90] {
+                    all_copied_across([rows, width], strides, 0);
+                }
             }
         }
     }
 
     #[test]
-    fn copies_of_columns() {
-        for (step, stride) in [(70, 90), (1024, 90), (71, 1024), (1024, 2048)] {
-            copied_across::<u8>(step, stride);
-            copied_across::<u16>(step, stride);
-            copied_across::<u32>(step, stride);
-            copied_across::<u64>(step, stride);
-            copied_across::<u128>(step, stride);
+    fn large_copies_of_columns() {
+        for (sides, strides) in [([70, 300], [70, 300]), ([161, 257], [4096, 301]), ([133, 520], [135, 1024])]
+        {
+            for len in [0, BUFFERED, STREAMED] {
+                all_copied_across(sides, strides, len);
+            }
+        }
+        // places at each distance from a vector
+        for stride in 261..=276 {
+            copied_across::<u8>([64, 260], [64, stride], STREAMED);
         }
     }
 

@@ -21,10 +21,12 @@ pub trait Cpu {
     const WIDE: bool;
     /// Whether loops are compiled that keep the partial results of a lane in registers.
     const LANES: bool = Self::WIDE && OPTIMISED;
+    /// Whether the CPU has AVX2.
+    const AVX2: bool = false;
 }
 
 /// Any CPU of the target.
-struct Baseline;
+pub(crate) struct Baseline;
 
 impl Cpu for Baseline {
     const WIDE: bool = !cfg!(all(feature = "std", target_arch = "x86_64"));
@@ -42,6 +44,7 @@ struct Avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 impl Cpu for Avx2 {
     const WIDE: bool = true;
+    const AVX2: bool = true;
 }
 
 /// Whether loops are compiled that are faster with optimisation only. Unit tests and fuzzing compile them too.
@@ -73,7 +76,12 @@ pub(crate) fn end_of_reads() {
 
 /// The columns of a square of rows.
 #[inline(always)]
-pub(crate) fn transposed<B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B; N]; N] {
+pub(crate) fn transposed<C: Cpu, B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B; N]; N] {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if const { C::AVX2 && size_of::<[B; N]>() == 32 && N >= 4 } {
+        // SAFETY: `C` says that the CPU has AVX2, and a row is as large as its vectors, which may have any bits.
+        return unsafe { transposed_by_avx2(rows) };
+    }
     // Each round moves the highest bit of a row's index to the lowest bit of the column's, until all have changed places.
     // Not a loop, which LLVM does not unroll for 16 rows.
     let two_rounds = |rows| one_round(one_round(rows));
@@ -84,6 +92,54 @@ pub(crate) fn transposed<B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B; N];
         16 => two_rounds(two_rounds(rows)),
         _ => unreachable!("a square that vectors transpose"),
     }
+}
+
+/// [`transposed`] for rows of four or eight elements in 32 bytes.
+///
+/// # Safety
+/// The CPU has AVX2, and the elements may have any bits.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn transposed_by_avx2<B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B; N]; N] {
+    use core::arch::x86_64 as x86;
+    use core::mem::transmute_copy;
+
+    let mut columns = rows;
+    let mut half = 0;
+    while half < 2 {
+        // SAFETY: The caller promises the CPU and the size.
+        unsafe {
+            // Both halves of a vector are transposed alike: the upper one has rows from the middle on.
+            let halves: [[x86::__m128i; 2]; N] = transmute_copy(&rows);
+            let half_columns: [x86::__m256i; 4] = if const { N == 8 } {
+                let [a, b, c, d] = [
+                    x86::_mm256_set_m128i(halves[4][half], halves[0][half]),
+                    x86::_mm256_set_m128i(halves[5][half], halves[1][half]),
+                    x86::_mm256_set_m128i(halves[6][half], halves[2][half]),
+                    x86::_mm256_set_m128i(halves[7][half], halves[3][half]),
+                ];
+                let [ac, bd] = [x86::_mm256_unpacklo_epi32(a, c), x86::_mm256_unpacklo_epi32(b, d)];
+                let [ac_high, bd_high] = [x86::_mm256_unpackhi_epi32(a, c), x86::_mm256_unpackhi_epi32(b, d)];
+                [
+                    x86::_mm256_unpacklo_epi32(ac, bd),
+                    x86::_mm256_unpackhi_epi32(ac, bd),
+                    x86::_mm256_unpacklo_epi32(ac_high, bd_high),
+                    x86::_mm256_unpackhi_epi32(ac_high, bd_high),
+                ]
+            } else {
+                let a = x86::_mm256_set_m128i(halves[2][half], halves[0][half]);
+                let b = x86::_mm256_set_m128i(halves[3][half], halves[1][half]);
+                [x86::_mm256_unpacklo_epi64(a, b), x86::_mm256_unpackhi_epi64(a, b), a, b]
+            };
+            let mut i = 0;
+            while i < N / 2 {
+                columns[half * N / 2 + i] = transmute_copy(&half_columns[i]);
+                i += 1;
+            }
+        }
+        half += 1;
+    }
+    columns
 }
 
 /// The first half of the rows, each interleaved with one of the second half.
@@ -132,6 +188,79 @@ fn interleaved<B: Copy, const N: usize>(a: [B; N], b: [B; N]) -> [[B; N]; 2] {
     both
 }
 
+/// Copies bytes past the cache, to memory: see [`end_of_streams`].
+///
+/// # Safety
+/// The bytes in `from` are valid, and there is room for them in `to`.
+#[allow(
+    clippy::cast_ptr_alignment,
+    reason = "the output is aligned where vectors begin, and the input is read unaligned"
+)]
+#[inline]
+pub(crate) unsafe fn stream(from: *const u8, to: *mut u8, len: usize) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    {
+        use core::arch::x86_64 as x86;
+
+        const VECTOR: usize = size_of::<x86::__m128i>();
+        let head = to.align_offset(VECTOR).min(len);
+        let mut done = head;
+        // SAFETY: The caller promises the bytes and the room, and all parts are in them. After the head, vectors are aligned.
+        // The target has SSE2.
+        unsafe {
+            if head > 0 {
+                to.copy_from_nonoverlapping(from, head);
+            }
+            let vector = |at: usize| {
+                let (from, to) = (from.add(at).cast::<x86::__m128i>(), to.add(at).cast::<x86::__m128i>());
+                x86::_mm_stream_si128(to, from.read_unaligned());
+            };
+            while len - done >= 4 * VECTOR {
+                vector(done);
+                vector(done + VECTOR);
+                vector(done + 2 * VECTOR);
+                vector(done + 3 * VECTOR);
+                done += 4 * VECTOR;
+            }
+            while len - done >= VECTOR {
+                vector(done);
+                done += VECTOR;
+            }
+            if done < len {
+                to.add(done).copy_from_nonoverlapping(from.add(done), len - done);
+            }
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    // SAFETY: The caller promises the bytes and the room.
+    unsafe {
+        to.copy_from_nonoverlapping(from, len);
+    }
+}
+
+/// Asks for a line of the cache, wherever it is.
+#[inline(always)]
+pub(crate) fn prefetch(at: *const u8) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    // SAFETY: The target has SSE2, of which SSE is a part. Any address may be asked for.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    let _ = at;
+}
+
+/// Makes what [`stream`] wrote visible, before any later write.
+#[inline]
+pub(crate) fn end_of_streams() {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    // SAFETY: The target has SSE2, of which SSE is a part.
+    unsafe {
+        core::arch::x86_64::_mm_sfence();
+    }
+}
+
 /// Runs `work`, compiled for the best instruction set of the CPU. The results do not depend on the instruction set.
 #[inline]
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
@@ -156,6 +285,17 @@ pub(crate) fn dispatch_lanes<W: Work>(work: W) -> Result<W::Output, W> {
     Ok(baseline(work))
 }
 
+/// Runs `work`, compiled for AVX2, if the CPU has it. Else it comes back: it is compiled for no other CPU.
+#[inline]
+pub(crate) fn with_avx2<W: Work>(work: W) -> Result<W::Output, W> {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if has_avx2() {
+        // SAFETY: The CPU has AVX2, checked just above.
+        return Ok(unsafe { avx2(work) });
+    }
+    Err(work)
+}
+
 #[inline(never)]
 fn baseline<W: Work>(work: W) -> W::Output {
     work.run::<Baseline>()
@@ -176,7 +316,7 @@ mod tests {
     fn squares_are_transposed() {
         fn is_transposed<B: Copy + From<u8> + PartialEq, const N: usize>() -> bool {
             let rows = from_fn(|i| from_fn(|j| B::from(u8::try_from(N * i + j).expect("at most 16 x 16"))));
-            let columns = transposed::<B, N>(rows);
+            let columns = transposed::<Baseline, B, N>(rows);
             (0..N).all(|i| (0..N).all(|j| columns[j][i] == rows[i][j]))
         }
         assert!(is_transposed::<u8, 16>() && is_transposed::<u8, 4>());

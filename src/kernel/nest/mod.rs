@@ -1092,16 +1092,16 @@ impl<A> Nest<'_, WriteOnly<A>, (A,)> {
             && matches!(self.loops, [rows, row] if rows.strides[1] == 1 && row.strides[0] == 1)
     }
 
-    /// Copies the input to the output, where it [`is_across`](Self::is_across).
+    /// Copies the input to the output, where it [`is_across`](Self::is_across): a part of a copy of `len` elements.
     ///
     /// # Panics
     /// If it is not.
     #[inline]
-    pub(crate) fn copy_across(&mut self) {
+    pub(crate) fn copy_across(&mut self, len: usize) {
         ensure(self.is_across(), "plain numbers across rows");
         // SAFETY: These are indices of the loops, along which the operands move as asserted above, and the output's elements
         // are different and forgotten.
-        unsafe { copy_across(self.read.0, self.last_two(), self.out.cast()) };
+        unsafe { copy_across(self.read.0, self.last_two(), self.out.cast(), len) };
     }
 }
 
