@@ -103,7 +103,9 @@ fn mean<A: Clone + Zero + Div<Output = A> + NumCast, D: Dimension, E: Dimension>
     dropped: Dropped<'_>,
     axes: &impl Axes,
 ) -> Result<Array<A, E>> {
-    let count = array.len().checked_div(means.len()).unwrap_or(1);
+    let sizes = array.shape();
+    let reduced = (0..axes.axis_count()).map(|i| sizes[axes.axis(i, sizes.len())]);
+    let count = if means.len() == 0 { 1 } else { reduced.product() };
     let Some(divisor) = A::from(count).filter(|_| count > 0) else {
         let request = over_axes(&operation::MEAN_AXES, array.shape(), axes);
         return Err(no_mean(request, count));

@@ -28,7 +28,7 @@ use super::memory::{Reserved, Scratch, WriteOnly, forgettable};
 use super::nest::{Input, Nest, NestFn, Output, UnaryNest};
 use super::operation::{Operation, Plus, add};
 use super::order::AxisOrder;
-use super::strided::{Dropped, is_dropped};
+use super::strided::{Dropped, StridedAxes, is_dropped};
 use super::threads::{Executor, SliceExecutor, SliceTask, Task};
 use super::tiles::{self, Store, Tiling};
 use alloc::vec;
@@ -181,17 +181,7 @@ pub(crate) fn reduce_to_new<A: Clone, D: Dimension, O: Operation<A>>(
     by: O,
     executor: impl Reductions<A, O>,
 ) -> Array<A, D> {
-    let mut strides = D::zeros(reserved.shape().len());
-    // a single axis has no order
-    if strides.ndim() > 1 {
-        let own = input.axes().strides;
-        let count = own.len() - strides.ndim();
-        let kept = own.iter().enumerate().filter(|&(axis, _)| !is_dropped(dropped, axis, count));
-        for (stride, (_, own)) in strides.slice_mut().iter_mut().zip(kept) {
-            *stride = own.unsigned_abs();
-        }
-    }
-    let order = &ByStrides(strides.slice());
+    let order = &ByStrides { axes: input.axes(), dropped, ndim: reserved.shape().len() };
     if const { needs_drop::<A>() } {
         // initialised, so that a panic does not leak the results that were stored before it
         let mut out = reserved.filled_in_order(order, by.identity());
@@ -203,12 +193,19 @@ pub(crate) fn reduce_to_new<A: Clone, D: Dimension, O: Operation<A>>(
     })
 }
 
-/// The order of axes by their strides. A stride of 0 has no place in it.
-struct ByStrides<'a>(&'a [usize]);
+/// The order of `ndim` results' axes by their strides in the input. A stride of 0 has no place in it.
+struct ByStrides<'a> {
+    axes: StridedAxes<'a>,
+    dropped: Dropped<'a>,
+    ndim: usize,
+}
 
 impl AxisOrder for ByStrides<'_> {
     fn is_inside(&self, _: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let (former, latter) = (self.0[former], self.0[latter]);
+        let own = self.axes.strides;
+        let is_kept = |&axis: &usize| !is_dropped(self.dropped, axis, own.len() - self.ndim);
+        let stride = |k| (0..own.len()).filter(is_kept).nth(k).map_or(0, |axis| own[axis].unsigned_abs());
+        let (former, latter) = (stride(former), stride(latter));
         (former != 0 && latter != 0).then_some(former < latter)
     }
 }
