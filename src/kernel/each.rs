@@ -24,10 +24,11 @@ use super::loops::{
     Loop, all_inputs, all_kept, bits, has, innermost, is_adjacent, moving_inputs, operands, steps,
 };
 use super::memory::{COPY, LARGEST_COPY, LINE, PAGES, Reserved, TILE, WriteOnly, plain_size};
-use super::nest::{Elements, Inputs, Nest, NestFn, Output, UnaryNest, Visit};
+use super::nest::{Elements, Inputs, Nest, NestFn, Output, UnaryNest, Visit, repeats_row};
 use super::simd::{self, Cpu, Work};
-use super::strided::SMALL;
+use super::strided::{SMALL, UNPLANNED};
 use super::threads::{Executor, Task, Threads};
+use crate::kernel::ensure;
 use core::mem::{MaybeUninit, needs_drop};
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -84,7 +85,7 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     visit: &mut dyn VisitBlock<T, E>,
 ) {
     let (mut out, mut room) = (Output::of(out), [Loop::ONE; 2]);
-    let small = Nest::small(&mut room, None, &mut out, inputs);
+    let small = Nest::small(&mut room, UNPLANNED, None, &mut out, inputs);
     if !small.is_some_and(|nest| visit_small(nest, visit)) {
         planned(out, inputs, visit, drive);
     }
@@ -270,40 +271,45 @@ pub(crate) fn copy_into_uninit<A: Clone, D: Dimension, E: Dimension>(
 }
 
 /// Clones the elements of the only input. Plain numbers that are adjacent across rows are copied in tiles: see
-/// [`Nest::copy_across`].
+/// [`Nest::copy_rows`].
 #[inline(always)]
 fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A,)>) {
     let visit: &mut dyn VisitBlock<WriteOnly<A>, (A,)> = &mut Each(Cloning);
     let mut room = [Loop::ONE; 2];
-    let small = Nest::small(&mut room, None, &mut out, inputs);
+    let small = Nest::small(&mut room, usize::MAX, None, &mut out, inputs);
     let copied = |mut nest: UnaryNest<'_, A>| {
-        if nest.is_across() {
-            nest.copy_across(0);
-            return true;
-        }
-        visit_small(nest, visit)
+        let len = steps(nest.loops());
+        let is_small = len <= UNPLANNED;
+        let has_rows =
+            if is_small { len > TINY || nest.is_across() } else { rows_to_copy(nest.loops()).is_some() };
+        has_rows && nest.copy_rows(len) || is_small && visit_small(nest, visit)
     };
     if !small.is_some_and(copied) {
         planned(out, inputs, visit, drive_copies);
     }
 }
 
-/// [`drive`] for copies: plain numbers that are adjacent across rows are not visited, but copied in tiles.
+/// [`drive`] for copies: plain numbers that are adjacent across rows are not visited, but copied in tiles. Adjacent rows that
+/// are the same are copied from each other.
 fn drive_copies<A>(nest: UnaryNest<'_, A>, visit: &mut dyn VisitBlock<WriteOnly<A>, (A,)>) {
-    match across_rows(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
-        Some(across) => {
+    match rows_to_copy(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
+        Some(rows) => {
             let (len, last) = (steps(nest.loops()), nest.loops().len() - 1);
-            let class = |at: usize, _: &Loop| u8::from(at == across || at == last);
-            nest.ordered(class, &mut Loops::new())
-                .each_block(2, &mut |mut block: UnaryNest<'_, A>| block.copy_across(len));
+            let class = |at: usize, _: &Loop| u8::from(at == rows || at == last);
+            nest.ordered(class, &mut Loops::new()).each_block(2, &mut |mut block: UnaryNest<'_, A>| {
+                ensure(block.copy_rows(len), "rows that are copied");
+            });
         }
         None => drive(nest, visit),
     }
 }
 
-/// The loop across the rows of a copy along which the input is adjacent, unless it is along the rows.
-fn across_rows(loops: &[Loop]) -> Option<usize> {
+/// The loop over rows that are copied together: along which the input is adjacent, but not along the rows, or stays.
+fn rows_to_copy(loops: &[Loop]) -> Option<usize> {
     let (row, outer) = innermost(loops);
+    if outer.last().is_some_and(|rows| repeats_row(rows, row)) {
+        return Some(outer.len() - 1);
+    }
     let is_large = |l: &Loop| l.len.min(row.len) >= TILE || l.len.max(row.len) >= WIDE;
     let is_across = |l: &Loop| l.strides[1] == 1 && is_large(l);
     let is_strided = row.strides[0] == 1 && !matches!(row.strides[1], 0 | 1);
@@ -604,7 +610,6 @@ fn in_blocks<T, E: Elements>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::strided::UNPLANNED;
     use ndarray::{Array2, ArrayView2, s};
 
     const DIRECT: fn(Option<u8>) -> PassStrategy = PassStrategy::Direct;
@@ -715,7 +720,7 @@ mod tests {
 
     #[test]
     fn copies_across_rows() {
-        let across = |loops: &[(usize, [isize; 2])]| across_rows(&Loop::all(loops));
+        let across = |loops: &[(usize, [isize; 2])]| rows_to_copy(&Loop::all(loops));
         assert_eq!(across(&[(9, [90, 1]), (90, [1, 9])]), Some(0));
         assert_eq!(across(&[(9, [900, 1]), (10, [90, 1]), (90, [1, -9])]), Some(1));
         assert_eq!(across(&[(9, [900, 1]), (10, [90, 0]), (90, [1, 9])]), Some(0));
@@ -729,6 +734,11 @@ mod tests {
             assert_eq!(across(&[(9, [180, around]), (90, [to, from])]), None);
         }
         assert_eq!(across(&[(9, [1, 2])]), None);
+        // adjacent rows that are the same, and those with a gap or of elements with gaps
+        assert_eq!(across(&[(7, [720, 90]), (8, [90, 0]), (90, [1, 1])]), Some(1));
+        for [around, from] in [[91, 1], [90, 2], [90, 0]] {
+            assert_eq!(across(&[(8, [around, 0]), (90, [1, from])]), None);
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Elements, Inputs, Nest, Output, Reducer, Visit};
 use super::operation::{Operation, add};
 use super::simd::{self, Cpu, OPTIMISED, Work};
-use super::strided::SMALL;
+use super::strided::{SMALL, UNPLANNED};
 use super::tiles::{self, AddRows, Limits, Tiling, each_tile};
 use core::mem::replace;
 use ndarray::{Array, Dimension};
@@ -163,7 +163,7 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension>(
 ) -> Array<R, D> {
     let mut array = reserved.filled(combine.identity());
     let (mut out, mut room) = (Output::of(&mut array), [Loop::ONE; 2]);
-    let small = Nest::small(&mut room, Some(joint), &mut out, inputs);
+    let small = Nest::small(&mut room, UNPLANNED, Some(joint), &mut out, inputs);
     if !small.is_some_and(|nest| visit_few(nest, visit, combine)) {
         planned(joint, out, inputs, visit, combine);
     }
@@ -587,7 +587,8 @@ mod tests {
             let a = a.slice(s![.., ..;step]);
             let (mut room, inputs) = ([Loop::ONE; 2], Inputs::from((&*a, &*a)));
             let mut out = Output::of(&mut out);
-            let nest = Nest::small(&mut room, Some(&[m, n]), &mut out, &inputs).expect("few indices");
+            let nest =
+                Nest::small(&mut room, UNPLANNED, Some(&[m, n]), &mut out, &inputs).expect("few indices");
             let (reduced, mut seen) = (!all_kept(nest.loops()), None);
             let visit = &mut |nest: &mut Nest<'_, i64, (i64, i64)>, _: Option<Rows>| {
                 seen = Some(all_kept(nest.loops()) != reduced);

@@ -302,12 +302,7 @@ impl Copier {
                         let from = from.byte_offset(i.cast_signed() * stride);
                         self.copy_block(from, k, inner, to.byte_add(i * width));
                     }
-                    let (mut done, len) = (parts * width, outer.len * width);
-                    while done < len {
-                        let more = done.min(len - done);
-                        to.byte_add(done).cast::<u8>().copy_from_nonoverlapping(to.cast(), more);
-                        done += more;
-                    }
+                    repeat(to.cast(), parts * width, outer.len * width);
                 }
                 return;
             }
@@ -430,6 +425,37 @@ impl Buffers {
     #[inline(always)]
     pub(crate) fn copies(&self) -> *const [u8; LARGEST_COPY] {
         self.room.as_ptr().cast()
+    }
+}
+
+/// The most bytes that are repeated at once, if more than one period: they stay in L1.
+const REPEATED: usize = 8 << 10;
+
+/// Repeats the first `period` of `len` bytes in those after them.
+///
+/// # Safety
+/// The first bytes are valid, and there is room for all.
+unsafe fn repeat(bytes: *mut u8, period: usize, len: usize) {
+    let most = period * (REPEATED / period.max(1)).max(1);
+    let mut done = period;
+    while done < len {
+        let more = done.min(most).min(len - done);
+        // SAFETY: The caller promises the bytes and the room. As many as `more` are valid, because `done` are.
+        unsafe { bytes.add(done).copy_from_nonoverlapping(bytes, more) };
+        done += more;
+    }
+}
+
+/// Copies a row to each of `count` adjacent rows.
+///
+/// # Safety
+/// `row` points to `len` elements, and there is room for the rows. The bits of the elements may be copied.
+#[inline]
+pub(super) unsafe fn repeat_row<A>(row: *const A, len: usize, count: usize, to: *mut A) {
+    // SAFETY: The caller promises the elements and the room.
+    unsafe {
+        to.copy_from_nonoverlapping(row, len);
+        repeat(to.cast(), len * size_of::<A>(), count * len * size_of::<A>());
     }
 }
 
@@ -1018,6 +1044,20 @@ mod tests {
             };
             let (copies, after) = out.split_at(count * row.len());
             assert!(copies.chunks(row.len()).all(|copy| copy == row) && after.iter().all(|&it| it == 9));
+        }
+    }
+
+    #[test]
+    fn a_row_is_repeated_up_to_the_last() {
+        for len in [0, 1, 3, 100, REPEATED / 2, REPEATED / 2 + 1, REPEATED + 1] {
+            let row: Vec<_> = (0..len).map(|i| u16::try_from(i).expect("small")).collect();
+            for count in [1, 2, 3, 7, 40] {
+                let mut out = alloc::vec![u16::MAX; len * count + 1];
+                // SAFETY: the elements of the row, and room for more than as many copies
+                unsafe { repeat_row(row.as_ptr(), len, count, out.as_mut_ptr()) };
+                assert_eq!(out.pop(), Some(u16::MAX));
+                assert!(len == 0 || out.chunks(len).all(|copy| copy == row), "{count} rows of {len}");
+            }
         }
     }
 

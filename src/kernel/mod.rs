@@ -16,6 +16,7 @@
 //! | [`each`]: copied rows | short rows and strided rows of plain numbers | the same, with operands copied to L1 |
 //! | [`each`]: transposed blocks | operands that are contiguous across the output's rows | the same, of a block of cache lines |
 //! | [`each`]: tiles | copies of plain numbers that are contiguous across the output's rows | outer loops, and two loops that [`memory`] copies in blocks |
+//! | [`each`]: repeated rows | copies of a row of plain numbers to adjacent rows | outer loops, and two loops |
 //! | [`each`]: side by side | sums over one innermost loop of up to 15 elements | this loop, and some outputs as the innermost one |
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
 //! | [`reduce`]: small | up to two axes and 2048 elements: adjacent lanes, up to 64 rows, or 64 elements | the axes themselves, not planned |

@@ -86,19 +86,20 @@ pub(super) fn plan_aligned(
     plan.make(outside);
 }
 
-/// The loops of [`plan_aligned`] without a plan. `None` unless the shape has at most two axes, and from 1 to [`UNPLANNED`]
-/// indices: for these, a plan takes longer than it saves.
+/// The loops of [`plan_aligned`] without a plan. `None` unless the shape has at most two axes, and from 1 to `most` indices.
+/// For up to [`UNPLANNED`] indices, a plan takes longer than it saves.
 ///
 /// # Panics
 /// If an operand does not stretch to the shape.
 #[inline(always)]
 pub(super) fn small_aligned<'a>(
     room: &'a mut [Loop; 2],
+    most: usize,
     shape: &[usize],
     out: &StridedAxes<'_>,
     inputs: AllAxes<'_, '_>,
 ) -> Option<&'a [Loop]> {
-    if !is_small(shape) {
+    if !is_small(shape, most) {
         return None;
     }
     assert_aligned(shape, out, inputs);
@@ -117,16 +118,16 @@ pub(super) fn small_aligned<'a>(
     Some(join(room, shape.len()))
 }
 
-/// Whether a shape has at most two axes, and from 1 to [`UNPLANNED`] indices.
+/// Whether a shape has at most two axes, and from 1 to `most` indices.
 #[inline(always)]
-fn is_small(shape: &[usize]) -> bool {
+fn is_small(shape: &[usize], most: usize) -> bool {
     let len = match *shape {
         [] => 1,
         [n] => n,
         [m, n] => m * n,
         _ => return false,
     };
-    (1..=UNPLANNED).contains(&len)
+    (1..=most).contains(&len)
 }
 
 /// A selection of axes.
@@ -195,7 +196,7 @@ pub(super) fn small_summed<'a>(
     array: &StridedAxes<'_>,
     dropped: Dropped<'_>,
 ) -> Option<&'a [Loop]> {
-    if !is_small(array.sizes) {
+    if !is_small(array.sizes, UNPLANNED) {
         return None;
     }
     let mut count = 0;
@@ -290,7 +291,7 @@ mod tests {
     fn small_loops_suit_the_output() {
         let loops = |shape: &[usize], out, a: StridedAxes<'_>| {
             let mut room = [Loop::ONE; 2];
-            shown(small_aligned(&mut room, shape, &out, (&[a.sizes], &[a.strides])))
+            shown(small_aligned(&mut room, UNPLANNED, shape, &out, (&[a.sizes], &[a.strides])))
         };
         let (row, column) = (axes(&[5], &[1]), axes(&[4, 1], &[1, 1]));
         let two = |loops: [(usize, [isize; 2]); 2]| Some(loops.to_vec());
@@ -376,7 +377,7 @@ mod tests {
     fn only_few_indices_are_small() {
         let is_small = |shape: &[usize]| {
             let mut room = [Loop::ONE; 2];
-            small_aligned(&mut room, shape, &axes(&[], &[]), (&[], &[])).is_some()
+            small_aligned(&mut room, UNPLANNED, shape, &axes(&[], &[]), (&[], &[])).is_some()
         };
         for shape in [&[][..], &[1], &[UNPLANNED], &[1, UNPLANNED], &[16, UNPLANNED / 16]] {
             assert!(is_small(shape), "{shape:?}");

@@ -99,6 +99,48 @@ fn transposes<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> 
     assert!(out.slice(s![.., 21..]).iter().all(|item| *item == number(77)));
 }
 
+/// A row and a column that are repeated, and a row in each of several blocks.
+fn repeats<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> A) {
+    for (rows, columns) in [1, 2, 3, 8, 40, 300].into_iter().flat_map(|rows| [1, 3, 8, 90].map(|n| (rows, n)))
+    {
+        let row = Array2::from_shape_fn((1, columns), |(_, j)| number(j));
+        let column = Array2::from_shape_fn((rows, 1), |(i, _)| number(i));
+        for view in [&row, &column].map(|a| a.broadcast((rows, columns)).unwrap()) {
+            is_copied(&view, &number(77));
+            is_copied(&view.slice(s![..;-1, ..;-1]), &number(77));
+            is_copied(&view.t(), &number(77));
+        }
+        let block = Array3::from_shape_fn((4, 1, columns), |(i, _, k)| number(i * 99 + k));
+        is_copied(&block.broadcast((4, rows, columns)).unwrap(), &number(77));
+    }
+}
+
+#[test]
+#[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
+fn repeated_copies() {
+    repeats(|i| i as u8);
+    repeats(|i| i as u32);
+    repeats(|i| i as u128);
+    // neither is a plain number
+    repeats(|i| Some(i as u32));
+    repeats(|i| i.to_string());
+}
+
+/// Copies that are larger than the caches.
+#[test]
+#[expect(clippy::cast_possible_truncation, reason = "any bits")]
+fn large_copies() {
+    let is_copied = |view: ndarray::ArrayViewD<'_, u32>| {
+        let mut out = ndarray::ArrayD::zeros(view.raw_dim());
+        view.materialize_into(&mut out).unwrap();
+        assert!(out == view, "{:?}", view.shape());
+    };
+    for shape in [[1, 1024, 1030], [1, 2100, 2011], [17, 520, 511]] {
+        let a = Array3::from_shape_fn(shape, |(i, j, k)| ((i * 7919 + j) * 10_007 + k) as u32);
+        is_copied(a.view().permuted_axes([0, 2, 1]).into_dyn());
+    }
+}
+
 #[test]
 #[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
 fn transposed_copies() {

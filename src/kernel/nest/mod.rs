@@ -17,7 +17,7 @@ use super::loops::{
     Loop, OPERANDS, Offsets, PART, SEGMENT, all_inputs, evenly_spaced, has, inputs_move_as, is_adjacent,
     lanes_together, moves_as, plan_parts, steps,
 };
-use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, is_float, plain_size};
+use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, is_float, plain_size, repeat_row};
 use super::operation::{Operation, by_halves, halve};
 use super::order::AxisOrder;
 use super::simd::{Cpu, OPTIMISED, end_of_reads};
@@ -580,19 +580,21 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         Self::planned(plan, pointer, inputs.at)
     }
 
-    /// [`over`](Self::over) with the axes of the shape as the loops, if they are few: see [`small_aligned`].
+    /// [`over`](Self::over) with the axes of the shape as the loops, if these have up to `most` indices: see
+    /// [`small_aligned`].
     ///
     /// # Panics
     /// If an operand does not stretch to the shape.
     #[inline(always)]
     pub(crate) fn small(
         room: &'a mut [Loop; 2],
+        most: usize,
         shape: Option<&[usize]>,
         out: &'a mut Output<'_, T>,
         inputs: &Inputs<'a, E>,
     ) -> Option<Self> {
         let shape = shape.unwrap_or(out.axes.sizes);
-        let loops = small_aligned(room, shape, &out.axes, inputs.sizes_and_strides())?;
+        let loops = small_aligned(room, most, shape, &out.axes, inputs.sizes_and_strides())?;
         Some(Self { loops, out: out.at, read: inputs.at, arrays: PhantomData })
     }
 
@@ -1092,17 +1094,30 @@ impl<A> Nest<'_, WriteOnly<A>, (A,)> {
             && matches!(self.loops, [rows, row] if rows.strides[1] == 1 && row.strides[0] == 1)
     }
 
-    /// Copies the input to the output, where it [`is_across`](Self::is_across): a part of a copy of `len` elements.
-    ///
-    /// # Panics
-    /// If it is not.
+    /// Copies plain numbers, a part of a copy of `len` elements, if the nest [`is_across`](Self::is_across) or
+    /// [`repeats_row`]. Returns whether it does.
     #[inline]
-    pub(crate) fn copy_across(&mut self, len: usize) {
-        ensure(self.is_across(), "plain numbers across rows");
-        // SAFETY: These are indices of the loops, along which the operands move as asserted above, and the output's elements
-        // are different and forgotten.
-        unsafe { copy_across(self.read.0, self.last_two(), self.out.cast(), len) };
+    pub(crate) fn copy_rows(&mut self, len: usize) -> bool {
+        let [rows, row] = self.last_two();
+        // SAFETY: These are indices of the loops, along which the operands move as asserted just before, and the output's
+        // elements are different and forgotten.
+        unsafe {
+            if self.is_across() {
+                copy_across(self.read.0, [rows, row], self.out.cast(), len);
+            } else if self.loops.len() == 2 && plain_size::<A>().is_some() && repeats_row(rows, row) {
+                repeat_row(self.read.0, row.len, rows.len, self.out.cast());
+            } else {
+                return false;
+            }
+        }
+        true
     }
+}
+
+/// Whether the output's rows are adjacent, and are copies of one row of adjacent elements.
+pub(crate) fn repeats_row(rows: &Loop, row: &Loop) -> bool {
+    [row.strides[0], row.strides[1]] == [1; 2]
+        && [rows.strides[0], rows.strides[1]] == [row.len.cast_signed(), 0]
 }
 
 impl<'a, T, A> Nest<'a, T, (A,)> {
