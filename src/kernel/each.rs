@@ -565,13 +565,19 @@ impl SideBySide {
         if !lane.is_reduced() || lane.len > SHORT_LANE || !all_kept(kept) || steps(loops) < SMALL {
             return None;
         }
-        let room = LARGEST_COPY / largest(count, plain) / lane.len;
+        let largest = largest(count, plain);
+        let room = LARGEST_COPY / largest / lane.len;
         let [first, take, width] = adjacent_outputs(kept, room, WIDE);
+        // copies of so few elements at a time take longer than lanes, unless they fill a vector
+        let few = kept.last().map_or(0, |l| l.len);
+        let are_lanes =
+            lane.len >= 8 && inputs_moving(lane, count, has_loop).is_some_and(|moving| moving != 0);
+        let is_narrow = are_lanes && few < 8 && (few != 4 || largest > 4);
         let kept = &kept[first..];
         let own = bits(count, &|k| kept.iter().any(|l| l.strides[k] != 0));
         let moving = if has_loop(own) { own } else { all_inputs(count) };
         let copied = bits(count, &|k| has(moving, k) && !is_adjacent(kept, k));
-        (are_plain(copied, plain) && width >= 8).then_some(Self { copied, moving, first, take })
+        (are_plain(copied, plain) && width >= 8 && !is_narrow).then_some(Self { copied, moving, first, take })
     }
 
     /// Calls `visit` for each block of the nest, whose outputs are side by side.
@@ -752,8 +758,16 @@ mod tests {
         assert_eq!(way(&[(50, [1, 40, 0]), (SHORT_LANE, [0, 1, 1])]), lanes(0b01, 0b01, 0, 50));
         assert_eq!(way(&[(SMALL / 8, [1, 8, 0]), (8, [0, 1, 1])]), lanes(0b01, 0b01, 0, SMALL / 8));
         // several loops of outputs, as many as a copy holds
-        let narrow = [(2000, [3, 13, 0]), (3, [1, 0, 13]), (13, [0, 1, 1])];
-        assert_eq!(way(&narrow), lanes(0b11, 0b11, 0, 52));
+        let narrow = |n: usize, len: usize, step: isize| {
+            let width = n.cast_signed();
+            [(2000, [width, 13 * step, 0]), (n, [1, 0, 13]), (len, [0, step, 1])]
+        };
+        assert_eq!(way(&narrow(3, 7, 1)), lanes(0b11, 0b11, 0, 96));
+        assert_eq!(way(&narrow(4, 13, 1)), lanes(0b11, 0b11, 0, 39));
+        assert_eq!(way(&narrow(3, 13, 2)), lanes(0b11, 0b11, 0, 52));
+        // lanes are faster
+        assert_eq!([way(&narrow(3, 8, 1)), way(&narrow(7, 13, 1))], [None, None]);
+        assert_eq!(way_of(&narrow(4, 13, 1), |_| Some(8)), None);
         assert_eq!(way(&[(5000, [1, 13, 0]), (13, [0, 1, 1])]), lanes(0b01, 0b01, 0, 157));
         // nothing to copy
         assert_eq!(way_of(&[(600, [1, 1, 0]), (13, [0, 600, 1])], |_| None), lanes(0, 0b01, 0, 600));
@@ -769,10 +783,10 @@ mod tests {
         ] {
             assert_eq!(way(&loops), None);
         }
-        assert_eq!(way(&[(2000, [7, 13, 0]), (7, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b11, 0b11, 0, 22));
-        assert_eq!(way(&[(2000, [8, 13, 0]), (7, [1, 0, 13]), (13, [0, 1, 1])]), None);
+        assert_eq!(way(&[(2000, [7, 7, 0]), (7, [1, 0, 7]), (7, [0, 1, 1])]), lanes(0b11, 0b11, 0, 41));
+        assert_eq!(way(&[(2000, [8, 7, 0]), (7, [1, 0, 7]), (7, [0, 1, 1])]), None);
         assert_eq!(way(&[(2000, [9, 13, 0]), (8, [1, 0, 13]), (13, [0, 1, 1])]), lanes(0b10, 0b10, 1, 8));
-        assert_eq!(way_of(&narrow, |_| None), None);
+        assert_eq!(way_of(&narrow(3, 7, 1), |_| None), None);
     }
 
     #[test]

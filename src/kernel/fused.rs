@@ -32,7 +32,7 @@ use super::levels::Levels;
 use super::loop_plan::{LoopPlan, Loops, Outside};
 use super::loops::{Loop, PART, SEGMENT, all_kept, are_uncached_rows, reduced_steps, steps};
 use super::memory::{Reserved, Scratch, forgettable};
-use super::nest::{Elements, Inputs, Nest, Output, Reducer, Visit};
+use super::nest::{Elements, Inputs, Nest, NestFn, Output, Reducer, Visit};
 use super::operation::{Operation, add};
 use super::simd::{self, Cpu, OPTIMISED, Work};
 use super::strided::{SMALL, UNPLANNED};
@@ -304,13 +304,13 @@ fn reduce_nest<R: Clone, E: Elements>(
     }
     match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::has_loop, moving_along(&nest).is_some()) {
         FusedStrategy::Direct => drive(nest, visit),
-        FusedStrategy::Lanes(moving) => {
+        FusedStrategy::Lanes(moving) => by_long_loops(nest, &mut |nest: Nest<'_, R, E>| {
             let inner = nest.loops().len().min(2);
             let mut blocks = nest.walk(inner);
             while let Some(block) = blocks.next() {
                 visit_lanes(block, moving, visit, combine);
             }
-        }
+        }),
         FusedStrategy::Blocks(tiling) => tiles::parts(nest, tiling, &mut |nest: Nest<'_, R, E>| {
             let first = tiling.first(nest.loops());
             blocks(nest, first, visit, combine);
@@ -327,6 +327,26 @@ fn reduce_nest<R: Clone, E: Elements>(
                 tiles::run(combine, nest, tiling, &tile, room, &mut add, &Combined(combine));
             });
         }
+    }
+}
+
+/// Calls `then` with the nest. If there are few lanes along the loop around a lane, the longest kept loop goes there: as many of
+/// its steps as stay in L1. Reduced loops keep their order.
+fn by_long_loops<R, E: Elements>(nest: Nest<'_, R, E>, then: &mut dyn NestFn<R, E>) {
+    let loops = nest.loops();
+    let [.., _, lanes, lane] = loops else { return then.call(nest) };
+    let kept = (0..loops.len() - 1).filter(|&at| !loops[at].is_reduced());
+    match kept.max_by_key(|&at| loops[at].len) {
+        Some(longest) if lanes.len < SHORT => {
+            let (from_end, take) = (loops.len() - longest, BLOCK.div_ceil(lane.len));
+            nest.chunked(longest, take, &mut |part: Nest<'_, R, E>| {
+                let count = part.loops().len();
+                let class =
+                    |at: usize, _: &Loop| if at + 1 == count { 2 } else { (at + from_end == count).into() };
+                then.call(part.ordered(class, &mut Loops::new()));
+            });
+        }
+        _ => then.call(nest),
     }
 }
 
@@ -659,6 +679,37 @@ mod tests {
         // shorter and longer lanes, strided operands, and operands that all stay
         assert_eq!([lane(WIDTH - 1, 1), lane(LANE + 1, 1), lane(100, 2)], [None; 3]);
         assert_eq!(lanes(&[(640, [1, 1, 1]), (50, [0, 0, 0])]), None);
+    }
+
+    #[test]
+    fn the_longest_loop_is_next_to_the_lanes() {
+        // the lengths of each call's loops, for a reduced last axis and others that do not continue each other
+        let lengths = |shape: [usize; 4], reduced: usize| {
+            let (wide, mut plan, mut calls) =
+                (ArrayD::zeros(shape.map(|n| n + 1).to_vec()), LoopPlan::new(), Vec::new());
+            let a = wide.slice_each_axis(|axis| (..shape[axis.axis.index()]).into());
+            let mut sizes = shape;
+            (sizes[3], sizes[reduced]) = (1, 1);
+            let mut out = ArrayD::<f32>::zeros(sizes.to_vec());
+            let nest = Nest::over(
+                &mut plan,
+                Some(&shape),
+                Output::of(&mut out),
+                &Inputs::from((&*a,)),
+                Outside::AllRead,
+            );
+            by_long_loops(nest.expect("an index"), &mut |nest: Nest<'_, f32, (f32,)>| {
+                calls.push(nest.loops().iter().map(|l| l.len).collect::<Vec<_>>());
+            });
+            calls
+        };
+        // 158 lanes of 13 stay in L1
+        assert_eq!(lengths([2, 400, 3, 13], 3), [vec![2, 2, 3, 158, 13], vec![2, 3, 84, 13]]);
+        assert_eq!(lengths([200, 4, 3, 13], 3), [vec![1, 4, 3, 158, 13], vec![4, 3, 42, 13]]);
+        // a reduced loop keeps its place
+        assert_eq!(lengths([2, 400, 3, 13], 1), [vec![2, 400, 3, 13]]);
+        // many lanes
+        assert_eq!(lengths([2, 400, SHORT, 13], 3), [vec![2, 400, SHORT, 13]]);
     }
 
     /// Sums of decimals differ by the order of the additions.

@@ -97,7 +97,7 @@ pub unsafe trait Elements {
     /// As [`row_of`](Self::row_of), for a row of as many chunks of `N` items as `chunks[0]` says; `chunks[1]` is `N`.
     unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
         at: Self::Pointers,
-        chunks: [usize; 2],
+        chunks: [usize; 3],
         visit: &mut V,
     ) -> T;
 
@@ -107,7 +107,7 @@ pub unsafe trait Elements {
     /// As [`lane_of`](Self::lane_of), with `moving` in place of `MOVING`.
     unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
         at: Self::Pointers,
-        chunks: [usize; 2],
+        chunks: [usize; 3],
         moving: u8,
         visit: &mut V,
     ) -> T;
@@ -154,6 +154,10 @@ pub trait Reducer<T, E: Elements + ?Sized>: Visit<T, E> {
     #[doc(hidden)]
     fn make(&mut self, items: E::Refs<'_>) -> T;
 }
+
+/// Values in a line of the cache: those that are read just after they were written would wait if they lay in two.
+#[repr(align(64))]
+struct Line<T>(T);
 
 /// The number of outputs that are visited as copies, and then written back.
 const COPIES: usize = 8;
@@ -284,7 +288,7 @@ macro_rules! elements {
             #[inline]
             unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
                 ($(mut $a,)*): Self::Pointers,
-                [mut chunks, step]: [usize; 2],
+                [mut chunks, step, rest]: [usize; 3],
                 visit: &mut V,
             ) -> T {
                 let by = visit.op();
@@ -307,8 +311,17 @@ macro_rules! elements {
                         chunks -= 1;
                     }
                     // opaque, so that the compiler does not order the results for what follows
-                    let [one] = halve(&mut black_box(results), by);
+                    let [one] = halve(&mut black_box(Line(results)).0, by);
                     result = by.apply(result, one);
+                }
+                let mut j = 0;
+                while j < rest {
+                    // SAFETY: The caller promises these elements.
+                    let items = unsafe { ($(&*if const { has(MOVING, $k) } { $a.add(j) } else { $a },)*) };
+                    visit.visit(&mut result, items);
+                    j += 1;
+                    // few: not to be vectorised
+                    end_of_reads();
                 }
                 result
             }
@@ -316,7 +329,7 @@ macro_rules! elements {
             #[inline(always)]
             unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
                 at: Self::Pointers,
-                chunks: [usize; 2],
+                chunks: [usize; 3],
                 moving: u8,
                 visit: &mut V,
             ) -> T {
@@ -876,17 +889,16 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         self.loops[self.loops.len() - 1].len / PART * PART
     }
 
-    /// The number of chunks of `width` items in a lane of [`visit_lanes`](Self::visit_lanes), and where the rest begins.
+    /// The number of items in a lane of [`visit_lanes`](Self::visit_lanes).
     ///
     /// # Panics
     /// As there.
     // Not inline, as `reduces_rows`.
     #[inline(never)]
-    fn chunks_of_lanes(&self, moving: u8, width: usize) -> (usize, Offsets) {
+    fn length_of_lanes(&self, moving: u8) -> usize {
         let [_, lane] = self.last_two();
         ensure(lane.is_reduced() && inputs_move_as(lane, moving, E::COUNT), "lanes of that kind");
-        let chunks = lane.len / width;
-        (chunks, lane.after(chunks * width))
+        lane.len
     }
 
     /// Combines the items of each lane with its output. The lane is the innermost of up to two loops: along it, the output
@@ -899,25 +911,15 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         T: Clone,
     {
-        let [lanes, lane] = self.last_two();
-        let (chunks, rest) = self.chunks_of_lanes(moving, N);
+        let (len, [lanes, _]) = (self.length_of_lanes(moving), self.last_two());
         // Opaque: for integers, the compiler would else vectorise across the chunks, at up to 3 times the time.
-        let chunks = [chunks, black_box(N)];
+        let chunks = [len / N, black_box(N), len % N];
         let (mut out, mut read, mut i) = (self.out, self.read, 0);
         while i < lanes.len {
             // SAFETY: These are indices of the loops, along a lane in which the inputs move as asserted above. This is the
             // only reference to the element of the output.
             unsafe {
-                let mut result = E::lane::<T, C, V, N>(read, chunks, moving, visit);
-                let (mut at, mut left) = (E::moved(read, &rest), lane.len % N);
-                while left > 0 {
-                    // not by `visit_lane`: a function with two callers would not be inlined
-                    visit.visit(&mut result, E::refs(at));
-                    at = E::moved(at, &lane.strides);
-                    left -= 1;
-                    // few: not to be vectorised
-                    end_of_reads();
-                }
+                let result = E::lane::<T, C, V, N>(read, chunks, moving, visit);
                 *out = visit.op().apply((*out).clone(), result);
             }
             out = out.wrapping_offset(lanes.strides[0]);
