@@ -11,7 +11,7 @@ mod progress;
 
 use crate::plain::Number;
 use criterion::{BenchmarkId, Criterion, Throughput};
-use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice};
+use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, arr0};
 use ndarray_broadcast::prelude::*;
 use std::fmt::Debug;
 use std::hint::black_box;
@@ -240,8 +240,12 @@ fn all_of_few(c: &mut Criterion) {
     let x = ArrayD::<f32>::ones(IxDyn(&[2, 3]));
     cell(c, "f32", "2x3", x.as_slice().expect("in standard layout"), &x.view(), &[0, 1]);
     let mut group = c.benchmark_group("f32/2x3_to_a_number");
-    group.bench_function("crate", |b| b.iter(|| black_box(&x).sum_axes([0, 1])));
+    group.bench_function("sum_axes", |b| b.iter(|| black_box(&x).sum_axes([0, 1])));
+    group.bench_function("sum_to_shape", |b| b.iter(|| black_box(&x).sum_to_shape(())));
     group.bench_function("ndarray", |b| b.iter(|| black_box(&x).sum()));
+    // as the crate's results are arrays
+    group.bench_function("ndarray_dynamic", |b| b.iter(|| arr0(black_box(&x).sum()).into_dyn()));
+    group.bench_function("ndarray_fixed", |b| b.iter(|| arr0(black_box(&x).sum())));
     group.bench_function("hand", |b| {
         b.iter(|| black_box(&x).as_slice().expect("in standard layout").iter().sum::<f32>());
     });

@@ -1,4 +1,12 @@
-//! Uninitialised memory: new arrays, and buffers on the stack.
+//! Uninitialised memory: new arrays, buffers on the stack, and copies of plain numbers to them.
+//!
+//! ```text
+//! across:   for each block, for each square of N rows and columns:     rows of the output are columns of the input
+//!               the square, transposed in registers
+//! buffered: the same to a buffer, then its rows to the output          large, and lines share sets of the cache
+//! streamed: the same past the cache, with the next block read ahead    larger than the cache
+//! repeated: a row, then as many rows as there are, doubling            the rows of the output are one row of the input
+//! ```
 //!
 //! # Invariant
 //! Bytes are read as elements only after elements were written there.
