@@ -78,8 +78,8 @@ pub(crate) fn end_of_reads() {
 #[inline(always)]
 pub(crate) fn transposed<C: Cpu, B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B; N]; N] {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if const { C::AVX2 && size_of::<[B; N]>() == 32 && N >= 4 } {
-        // SAFETY: `C` says that the CPU has AVX2, and a row is as large as its vectors, which may have any bits.
+    if const { C::AVX2 && size_of::<B>() == 4 && N == 8 } {
+        // SAFETY: `C` says that the CPU has AVX2. There are eight rows of as many elements of that size.
         return unsafe { transposed_by_avx2(rows) };
     }
     // Each round moves the highest bit of a row's index to the lowest bit of the column's, until all have changed places.
@@ -94,52 +94,41 @@ pub(crate) fn transposed<C: Cpu, B: Copy, const N: usize>(rows: [[B; N]; N]) -> 
     }
 }
 
-/// [`transposed`] for rows of four or eight elements in 32 bytes.
+/// [`transposed`] for eight rows of elements of 4 bytes.
 ///
 /// # Safety
-/// The CPU has AVX2, and the elements may have any bits.
+/// The CPU has AVX2, `N` is 8, and an element has 4 bytes.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 #[inline(always)]
 unsafe fn transposed_by_avx2<B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B; N]; N] {
     use core::arch::x86_64 as x86;
     use core::mem::transmute_copy;
 
-    let mut columns = rows;
-    let mut half = 0;
-    while half < 2 {
-        // SAFETY: The caller promises the CPU and the size.
-        unsafe {
-            // Both halves of a vector are transposed alike: the upper one has rows from the middle on.
-            let halves: [[x86::__m128i; 2]; N] = transmute_copy(&rows);
-            let half_columns: [x86::__m256i; 4] = if const { N == 8 } {
-                let [a, b, c, d] = [
-                    x86::_mm256_set_m128i(halves[4][half], halves[0][half]),
-                    x86::_mm256_set_m128i(halves[5][half], halves[1][half]),
-                    x86::_mm256_set_m128i(halves[6][half], halves[2][half]),
-                    x86::_mm256_set_m128i(halves[7][half], halves[3][half]),
-                ];
-                let [ac, bd] = [x86::_mm256_unpacklo_epi32(a, c), x86::_mm256_unpacklo_epi32(b, d)];
-                let [ac_high, bd_high] = [x86::_mm256_unpackhi_epi32(a, c), x86::_mm256_unpackhi_epi32(b, d)];
-                [
-                    x86::_mm256_unpacklo_epi32(ac, bd),
-                    x86::_mm256_unpackhi_epi32(ac, bd),
-                    x86::_mm256_unpacklo_epi32(ac_high, bd_high),
-                    x86::_mm256_unpackhi_epi32(ac_high, bd_high),
-                ]
-            } else {
-                let a = x86::_mm256_set_m128i(halves[2][half], halves[0][half]);
-                let b = x86::_mm256_set_m128i(halves[3][half], halves[1][half]);
-                [x86::_mm256_unpacklo_epi64(a, b), x86::_mm256_unpackhi_epi64(a, b), a, b]
-            };
-            let mut i = 0;
-            while i < N / 2 {
-                columns[half * N / 2 + i] = transmute_copy(&half_columns[i]);
-                i += 1;
-            }
+    // SAFETY: The caller promises the CPU and the size. Vectors may have any bits.
+    unsafe {
+        let halves: [[x86::__m128i; 2]; 8] = transmute_copy(&rows);
+        let mut columns = [[x86::_mm256_setzero_si256(); 4]; 2];
+        let mut half = 0;
+        while half < 2 {
+            // both halves of a vector are transposed alike: the upper one has rows from the fourth on
+            let [a, b, c, d] = [
+                x86::_mm256_set_m128i(halves[4][half], halves[0][half]),
+                x86::_mm256_set_m128i(halves[5][half], halves[1][half]),
+                x86::_mm256_set_m128i(halves[6][half], halves[2][half]),
+                x86::_mm256_set_m128i(halves[7][half], halves[3][half]),
+            ];
+            let [low_ac, high_ac] = [x86::_mm256_unpacklo_epi32(a, c), x86::_mm256_unpackhi_epi32(a, c)];
+            let [low_bd, high_bd] = [x86::_mm256_unpacklo_epi32(b, d), x86::_mm256_unpackhi_epi32(b, d)];
+            columns[half] = [
+                x86::_mm256_unpacklo_epi32(low_ac, low_bd),
+                x86::_mm256_unpackhi_epi32(low_ac, low_bd),
+                x86::_mm256_unpacklo_epi32(high_ac, high_bd),
+                x86::_mm256_unpackhi_epi32(high_ac, high_bd),
+            ];
+            half += 1;
         }
-        half += 1;
+        transmute_copy(&columns)
     }
-    columns
 }
 
 /// The first half of the rows, each interleaved with one of the second half.
@@ -322,6 +311,26 @@ mod tests {
         assert!(is_transposed::<u8, 16>() && is_transposed::<u8, 4>());
         assert!(is_transposed::<u16, 8>() && is_transposed::<u16, 4>());
         assert!(is_transposed::<u32, 4>() && is_transposed::<u64, 4>() && is_transposed::<u128, 1>());
+    }
+
+    #[test]
+    fn wide_squares_are_transposed() {
+        struct Transpose([[f32; 8]; 8]);
+        impl Work for Transpose {
+            type Output = [[f32; 8]; 8];
+
+            #[inline(always)]
+            fn run<C: Cpu>(self) -> Self::Output {
+                transposed::<C, f32, 8>(self.0)
+            }
+        }
+        let number = |i: usize, j: usize| f32::from(u8::try_from(8 * i + j).expect("small"));
+        let rows = from_fn(|i| from_fn(|j| number(i, j)));
+        let columns: [[f32; 8]; 8] = from_fn(|i| from_fn(|j| number(j, i)));
+        match with_avx2(Transpose(rows)) {
+            Ok(transposed) => assert_eq!(transposed, columns),
+            Err(_) => assert!(!has_avx2()),
+        }
     }
 
     #[test]

@@ -90,14 +90,16 @@ pub unsafe trait Elements {
         visit: &mut V,
     );
 
-    /// The combined items of a lane. Each segment of up to [`SEGMENT`] chunks of `N` items has `N` partial results, which stay
-    /// in registers; the segments follow each other. The inputs whose bits are set in `MOVING` move by one element, the others stay.
+    /// The combined items of a lane: `lens` are the number of its chunks of `N` items, `N`, and the number of other items.
+    ///
+    /// Each segment of up to [`SEGMENT`] chunks has `N` partial results, which stay in registers; the segments follow each
+    /// other, and the other items follow them. The inputs whose bits are set in `MOVING` move by one element, the others stay.
     ///
     /// # Safety
-    /// As [`row_of`](Self::row_of), for a row of as many chunks of `N` items as `chunks[0]` says; `chunks[1]` is `N`.
+    /// As [`row_of`](Self::row_of), for a row of as many items.
     unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
         at: Self::Pointers,
-        chunks: [usize; 3],
+        lens: [usize; 3],
         visit: &mut V,
     ) -> T;
 
@@ -107,7 +109,7 @@ pub unsafe trait Elements {
     /// As [`lane_of`](Self::lane_of), with `moving` in place of `MOVING`.
     unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
         at: Self::Pointers,
-        chunks: [usize; 3],
+        lens: [usize; 3],
         moving: u8,
         visit: &mut V,
     ) -> T;
@@ -329,14 +331,14 @@ macro_rules! elements {
             #[inline(always)]
             unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
                 at: Self::Pointers,
-                chunks: [usize; 3],
+                lens: [usize; 3],
                 moving: u8,
                 visit: &mut V,
             ) -> T {
                 // SAFETY: The caller promises this.
                 unsafe {
                     match moving {
-                        $($moving if const { $moving > 0 } => Self::lane_of::<T, C, V, $moving, N>(at, chunks, visit),)*
+                        $($moving if const { $moving > 0 } => Self::lane_of::<T, C, V, $moving, N>(at, lens, visit),)*
                         _ => unreachable!("a loop that there is"),
                     }
                 }
@@ -913,13 +915,13 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     {
         let (len, [lanes, _]) = (self.length_of_lanes(moving), self.last_two());
         // Opaque: for integers, the compiler would else vectorise across the chunks, at up to 3 times the time.
-        let chunks = [len / N, black_box(N), len % N];
+        let lens = [len / N, black_box(N), len % N];
         let (mut out, mut read, mut i) = (self.out, self.read, 0);
         while i < lanes.len {
             // SAFETY: These are indices of the loops, along a lane in which the inputs move as asserted above. This is the
             // only reference to the element of the output.
             unsafe {
-                let result = E::lane::<T, C, V, N>(read, chunks, moving, visit);
+                let result = E::lane::<T, C, V, N>(read, lens, moving, visit);
                 *out = visit.op().apply((*out).clone(), result);
             }
             out = out.wrapping_offset(lanes.strides[0]);
