@@ -15,7 +15,7 @@
 //! A closure is compiled into one loop for each kind of row that [`Elements::row`] has: in these, each operand moves by
 //! one element or stays. Other operands of plain numbers are copied to a buffer in L1, which is kept while they repeat.
 //! Elements of other types are visited one by one. Small arrays are visited without a plan. A pass that only copies plain
-//! numbers needs no buffer: where they are adjacent across the rows, tiles of them are transposed in registers.
+//! numbers visits none of them where they are adjacent across the rows, or where rows repeat: see [`memory`](super::memory).
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 

@@ -264,14 +264,10 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
 /// [`dispatch`] where [`has_lanes`] is true. What `work` does is compiled for no other CPU: there, it comes back.
 #[inline]
 pub(crate) fn dispatch_lanes<W: Work>(work: W) -> Result<W::Output, W> {
-    if !has_lanes() {
-        return Err(work);
+    if const { Baseline::LANES } {
+        return Ok(baseline(work));
     }
-    #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    // SAFETY: The CPU has AVX2, checked just above: the baseline does not have the loops.
-    return Ok(unsafe { avx2(work) });
-    #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
-    Ok(baseline(work))
+    if const { OPTIMISED } { with_avx2(work) } else { Err(work) }
 }
 
 /// Runs `work`, compiled for AVX2, if the CPU has it. Else it comes back: it is compiled for no other CPU.

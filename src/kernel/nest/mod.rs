@@ -1108,7 +1108,7 @@ impl<A> Nest<'_, WriteOnly<A>, (A,)> {
         unsafe {
             if self.is_across() {
                 copy_across(self.read.0, [rows, row], self.out.cast(), len);
-            } else if self.loops.len() == 2 && plain_size::<A>().is_some() && repeats_row(rows, row) {
+            } else if plain_size::<A>().is_some() && repeats_row(rows, row) {
                 repeat_row(self.read.0, row.len, rows.len, self.out.cast());
             } else {
                 return false;
