@@ -10,7 +10,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{WriteOnly, array, forgettable};
+use super::memory::{Line, WriteOnly, array, forgettable};
 use super::nest::Block;
 use super::operation::{Operation, by_halves, halve};
 use super::simd::{Cpu, end_of_reads};
@@ -125,7 +125,9 @@ pub(super) fn together<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: 
         3 => short::<T, O, 3, true>(x, slots, by),
         4 => short::<T, O, 4, true>(x, slots, by),
         8 => short::<T, O, 8, false>(x, slots, by),
-        _ => reduce_eights(x, width, slots, by),
+        16 if const { are_together::<T>(16) } => eights::<T, O, 16>(x, slots, by),
+        24 if const { are_together::<T>(24) } => eights::<T, O, 24>(x, slots, by),
+        _ => unreachable!("a width with a loop"),
     }
 }
 
@@ -149,24 +151,23 @@ fn short<T: Clone, O: Operation<T>, const N: usize, const IN_TURN: bool>(
     }
 }
 
-/// [`reduce`] for each lane of `width` elements, a multiple of eight: a few chunks of eight, but too few for more
-/// accumulators. The last four results of several lanes are combined side by side.
+/// [`reduce`] for each lane of `N` elements, a multiple of eight: a few chunks of eight, but too few for more accumulators.
+/// The last four results of several lanes are combined side by side.
 #[inline(always)]
-fn reduce_eights<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [WriteOnly<T>], by: O) {
+fn eights<T: Clone, O: Operation<T>, const N: usize>(x: &[T], slots: &mut [WriteOnly<T>], by: O) {
     const LANES: usize = 16;
-    let mut fours: [[T; 4]; LANES] = array(|_| array(|_| by.identity()));
-    let mut i = 0;
-    for slots in slots.chunks_mut(LANES) {
-        for four in &mut fours[..slots.len()] {
+    let mut fours: Line<[[T; 4]; LANES]> = Line(array(|_| array(|_| by.identity())));
+    for (slots, lanes) in slots.chunks_mut(LANES).zip(x.chunks(LANES * N)) {
+        for (four, lane) in fours.0.iter_mut().zip(lanes.chunks_exact(N)) {
             let mut eight: [T; 8] = array(|_| by.identity());
-            // not chunks of `width` elements: these are counted by a division, which takes longer than a lane
-            for chunk in x[i * width..][..width].chunks_exact(8) {
+            for chunk in lane.chunks_exact(8) {
                 eight = combined(&eight, chunk, by);
             }
             *four = halve(&mut eight, by);
-            i += 1;
+            // vectorised along the lane, not across the lanes
+            end_of_reads();
         }
-        short::<T, O, 4, false>(fours.as_flattened(), slots, by);
+        short::<T, O, 4, false>(fours.0.as_flattened(), slots, by);
     }
 }
 

@@ -147,6 +147,10 @@ pub(super) fn array<T, const N: usize>(mut make: impl FnMut(usize) -> T) -> [T; 
     unsafe { (&raw const array).cast::<[T; N]>().read() }
 }
 
+/// Values in lines of the cache: those that are read just after they were written would wait if they lay in two.
+#[repr(align(64))]
+pub(super) struct Line<T>(pub(super) T);
+
 /// A list of up to `N` items on the stack.
 pub(super) struct List<T: Copy, const N: usize> {
     /// The first `len` items were written.

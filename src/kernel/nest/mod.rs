@@ -17,7 +17,9 @@ use super::loops::{
     Loop, OPERANDS, Offsets, PART, SEGMENT, all_inputs, evenly_spaced, has, inputs_move_as, is_adjacent,
     lanes_together, moves_as, plan_parts, steps,
 };
-use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, is_float, plain_size, repeat_row};
+use super::memory::{
+    Buffers, LARGEST_COPY, Line, WriteOnly, array, copy_across, is_float, plain_size, repeat_row,
+};
 use super::operation::{Operation, by_halves, halve};
 use super::order::AxisOrder;
 use super::simd::{Cpu, OPTIMISED, end_of_reads};
@@ -156,10 +158,6 @@ pub trait Reducer<T, E: Elements + ?Sized>: Visit<T, E> {
     #[doc(hidden)]
     fn make(&mut self, items: E::Refs<'_>) -> T;
 }
-
-/// Values in a line of the cache: those that are read just after they were written would wait if they lay in two.
-#[repr(align(64))]
-struct Line<T>(T);
 
 /// The number of outputs that are visited as copies, and then written back.
 const COPIES: usize = 8;
