@@ -23,9 +23,9 @@ use super::loop_plan::{LoopPlan, Loops, Outside};
 use super::loops::{
     Loop, all_inputs, all_kept, bits, has, innermost, is_adjacent, moving_inputs, operands, steps,
 };
-use super::memory::{COPY, LARGEST_COPY, LINE, PAGES, Reserved, TILE, WriteOnly, plain_size};
+use super::memory::{COPY, LARGEST_COPY, LINE, PAGES, Reserved, TILE, WriteOnly};
 use super::nest::{Elements, Inputs, Nest, NestFn, Output, UnaryNest, Visit, repeats_row};
-use super::simd::{self, Cpu, Work};
+use super::simd::{self, Cpu, Work, plain_size};
 use super::strided::{SMALL, UNPLANNED};
 use super::threads::{Executor, Task, Threads};
 use crate::kernel::ensure;

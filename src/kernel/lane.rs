@@ -10,10 +10,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{Line, WriteOnly, array, forgettable};
+use super::memory::{WriteOnly, array, forgettable};
 use super::nest::Block;
 use super::operation::{Operation, by_halves, halve};
-use super::simd::{Cpu, end_of_reads};
+use super::simd::{Cpu, end_of_reads, interleaved, opaque};
 use core::hint::black_box;
 
 /// The longest lane that is reduced as a whole. Longer ones are cut into the rows of tiles.
@@ -104,8 +104,9 @@ fn reduce_by<T: Clone, O: Operation<T>, const L: usize, const K: usize>(mut tota
 pub(super) const fn are_together<T>(width: usize) -> bool {
     match width {
         2..=4 | 8 => true,
-        // Several lanes at a time take longer than one after the other where elements are smaller.
-        _ => width > 0 && width.is_multiple_of(8) && width < accumulators::<T>() && size_of::<T>() >= 4,
+        // of smaller elements, several lanes at a time take longer than one after the other
+        16 | 24 => matches!(size_of::<T>(), 4..=8),
+        _ => false,
     }
 }
 
@@ -121,54 +122,72 @@ pub(super) const fn are_columns<T>(width: usize) -> bool {
 pub(super) fn together<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [WriteOnly<T>], by: O) {
     // matched once: a loop for each
     match width {
-        2 => short::<T, O, 2, true>(x, slots, by),
-        3 => short::<T, O, 3, true>(x, slots, by),
-        4 => short::<T, O, 4, true>(x, slots, by),
-        8 => short::<T, O, 8, false>(x, slots, by),
+        2 => short::<T, O, 2>(x, slots, by),
+        3 => short::<T, O, 3>(x, slots, by),
+        4 => short::<T, O, 4>(x, slots, by),
+        8 => eights::<T, O, 8>(x, slots, by),
         16 if const { are_together::<T>(16) } => eights::<T, O, 16>(x, slots, by),
         24 if const { are_together::<T>(24) } => eights::<T, O, 24>(x, slots, by),
         _ => unreachable!("a width with a loop"),
     }
 }
 
-/// Stores the combined elements of each lane of `N` in its slot: by halves, or one after the other if `IN_TURN`.
+/// Stores the combined elements of each lane of `N` in its slot: one after the other.
 #[inline(always)]
-fn short<T: Clone, O: Operation<T>, const N: usize, const IN_TURN: bool>(
-    x: &[T],
-    slots: &mut [WriteOnly<T>],
-    by: O,
-) {
+fn short<T: Clone, O: Operation<T>, const N: usize>(x: &[T], slots: &mut [WriteOnly<T>], by: O) {
     for (slot, lane) in slots.iter_mut().zip(x.chunks_exact(N)) {
-        if const { IN_TURN } {
-            let mut total = lane[0].clone();
-            for x in &lane[1..] {
-                total = by.apply(total, x.clone());
-            }
-            slot.write(total);
-        } else {
-            slot.write(by_halves::<T, N>(array(|i| lane[i].clone()), by));
+        let mut total = lane[0].clone();
+        for x in &lane[1..] {
+            total = by.apply(total, x.clone());
         }
+        slot.write(total);
     }
 }
 
-/// [`reduce`] for each lane of `N` elements, a multiple of eight: a few chunks of eight, but too few for more accumulators.
-/// The last four results of several lanes are combined side by side.
+/// The same for a multiple of eight: by eights, and their results by halves, four lanes side by side.
 #[inline(always)]
 fn eights<T: Clone, O: Operation<T>, const N: usize>(x: &[T], slots: &mut [WriteOnly<T>], by: O) {
-    const LANES: usize = 16;
-    let mut fours: Line<[[T; 4]; LANES]> = Line(array(|_| array(|_| by.identity())));
-    for (slots, lanes) in slots.chunks_mut(LANES).zip(x.chunks(LANES * N)) {
-        for (four, lane) in fours.0.iter_mut().zip(lanes.chunks_exact(N)) {
-            let mut eight: [T; 8] = array(|_| by.identity());
-            for chunk in lane.chunks_exact(8) {
-                eight = combined(&eight, chunk, by);
-            }
-            *four = halve(&mut eight, by);
-            // vectorised along the lane, not across the lanes
-            end_of_reads();
+    let (mut fours, lanes) = (slots.chunks_exact_mut(4), x.chunks_exact(4 * N));
+    let rest = lanes.remainder();
+    for (slots, lanes) in fours.by_ref().zip(lanes) {
+        // opaque: the compiler would exchange rows and columns before the first additions
+        let rows: [_; 4] = array(|lane| {
+            let results = four::<T, O, N>(&lanes[lane * N..][..N], by);
+            opaque(results).unwrap_or_else(|results| results)
+        });
+        let halves: [_; 2] = array(|i| halves_in_turn(&rows[i], &rows[i + 2], by));
+        let results = halves_in_turn(&halves[0], &halves[1], by);
+        for (slot, result) in slots.iter_mut().zip(results) {
+            slot.write(result);
         }
-        short::<T, O, 4, false>(fours.0.as_flattened(), slots, by);
+        // vectorised along the lanes, not across them
+        end_of_reads();
     }
+    for (slot, lane) in fours.into_remainder().iter_mut().zip(rest.chunks_exact(N)) {
+        let [result] = halve(&mut four::<T, O, N>(lane, by), by);
+        slot.write(result);
+        end_of_reads();
+    }
+}
+
+/// The elements of a lane of `N`, combined until four results remain.
+#[inline(always)]
+fn four<T: Clone, O: Operation<T>, const N: usize>(lane: &[T], by: O) -> [T; 4] {
+    if const { N == 8 } {
+        return array(|i| by.apply(lane[i].clone(), lane[i + 4].clone()));
+    }
+    let mut eight: [T; 8] = array(|_| by.identity());
+    for chunk in lane.chunks_exact(8) {
+        eight = combined(&eight, chunk, by);
+    }
+    halve(&mut eight, by)
+}
+
+/// The second half of each row combined with the first: the results of both rows in turn.
+#[inline(always)]
+fn halves_in_turn<T: Clone, O: Operation<T>>(a: &[T; 4], b: &[T; 4], by: O) -> [T; 4] {
+    let [first, second] = interleaved(a, b);
+    combined(&first, &second, by)
 }
 
 /// Combines the elements of `R` rows, from `row` on, into the tile, column by column.

@@ -14,13 +14,11 @@
 use super::loops::{Loop, OPERANDS, operands, steps};
 use super::order::{AxisOrder, ordered};
 use super::simd::{
-    Baseline, Cpu, Work, end_of_reads, end_of_streams, prefetch, stream, transposed, with_avx2,
+    Baseline, Cpu, Work, end_of_reads, end_of_streams, plain_size, prefetch, stream, transposed, with_avx2,
 };
 use crate::kernel::ensure;
 use alloc::vec::Vec;
-use core::any::TypeId;
-use core::marker::PhantomData;
-use core::mem::{ManuallyDrop, MaybeUninit, needs_drop, transmute};
+use core::mem::{ManuallyDrop, MaybeUninit, needs_drop};
 use core::ops::{Deref, DerefMut};
 use core::ptr::null;
 use core::slice;
@@ -146,10 +144,6 @@ pub(super) fn array<T, const N: usize>(mut make: impl FnMut(usize) -> T) -> [T; 
     // SAFETY: Every element was written just above.
     unsafe { (&raw const array).cast::<[T; N]>().read() }
 }
-
-/// Values in lines of the cache: those that are read just after they were written would wait if they lay in two.
-#[repr(align(64))]
-pub(super) struct Line<T>(pub(super) T);
 
 /// A list of up to `N` items on the stack.
 pub(super) struct List<T: Copy, const N: usize> {
@@ -717,45 +711,6 @@ impl<T> WriteOnly<T> {
     }
 }
 
-/// The size of `A` if it is a plain number, whose bits may be copied.
-#[inline]
-pub(crate) fn plain_size<A>() -> Option<usize> {
-    macro_rules! types {
-        ($($plain:ty)*) => { [$(TypeId::of::<$plain>()),*] };
-    }
-    let plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
-    plain.contains(&type_id::<A>()).then_some(size_of::<A>())
-}
-
-/// Whether `A` is `f32` or `f64`: takes the compiler less time than [`plain_size`], for each loop of each closure.
-#[inline]
-pub(crate) fn is_float<A>() -> bool {
-    let id = type_id::<A>();
-    id == TypeId::of::<f32>() || id == TypeId::of::<f64>()
-}
-
-/// The identity of a type, ignoring its lifetimes.
-#[inline]
-fn type_id<A>() -> TypeId {
-    trait Identity {
-        fn id(&self) -> TypeId
-        where
-            Self: 'static;
-    }
-    impl<A> Identity for PhantomData<A> {
-        #[inline]
-        fn id(&self) -> TypeId
-        where
-            Self: 'static,
-        {
-            TypeId::of::<A>()
-        }
-    }
-    let identity: &dyn Identity = &PhantomData::<A>;
-    // SAFETY: The two types differ in the lifetime bound of the trait object only, and `id` uses no lifetime.
-    unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -857,30 +812,6 @@ mod tests {
         let shape = Dim([1 << 30, 1 << 29]);
         assert_eq!(Reserved::<f64, _>::new(shape).err(), Some(shape));
         assert!(Reserved::<(), _>::new(Dim([usize::MAX / 2])).is_ok(), "nothing needs no memory");
-    }
-
-    #[test]
-    fn plain_numbers() {
-        assert_eq!([plain_size::<bool>(), plain_size::<i8>(), plain_size::<u8>()], [Some(1); 3]);
-        assert_eq!([plain_size::<i16>(), plain_size::<u16>()], [Some(2); 2]);
-        assert_eq!([plain_size::<f32>(), plain_size::<i32>(), plain_size::<u32>()], [Some(4); 3]);
-        assert_eq!([plain_size::<f64>(), plain_size::<i64>(), plain_size::<u64>()], [Some(8); 3]);
-        assert_eq!([plain_size::<i128>(), plain_size::<u128>()], [Some(16); 2]);
-        assert_eq!([plain_size::<isize>(), plain_size::<usize>()], [Some(size_of::<usize>()); 2]);
-    }
-
-    #[test]
-    fn types_with_the_layout_of_numbers_are_not_plain() {
-        #[repr(transparent)]
-        struct Own(#[allow(dead_code, reason = "for its layout")] f32);
-        #[repr(transparent)]
-        struct Borrowing<'a>(#[allow(dead_code, reason = "for its layout")] f32, PhantomData<&'a ()>);
-        fn with_lifetime<'a>(_: &'a str) -> [Option<usize>; 3] {
-            [plain_size::<Borrowing<'a>>(), plain_size::<&'a f32>(), plain_size::<Cell<&'a u8>>()]
-        }
-        assert_eq!([plain_size::<Own>(), plain_size::<Cell<f32>>(), plain_size::<[f32; 1]>()], [None; 3]);
-        assert_eq!([plain_size::<MaybeUninit<f32>>(), plain_size::<char>(), plain_size::<()>()], [None; 3]);
-        assert_eq!(with_lifetime(&alloc::string::String::from("not static")), [None; 3]);
     }
 
     struct Assign;

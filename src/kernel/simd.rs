@@ -3,6 +3,9 @@
 //! # Invariant
 //! A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
 
+use core::any::TypeId;
+use core::marker::PhantomData;
+use core::mem::{MaybeUninit, transmute};
 use core::sync::atomic::{Ordering, compiler_fence};
 
 /// A task whose `run` and all functions that it calls are `#[inline(always)]`: only then are they compiled for each set of
@@ -136,7 +139,7 @@ unsafe fn transposed_by_avx2<B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B;
 fn one_round<B: Copy, const N: usize>(mut rows: [[B; N]; N]) -> [[B; N]; N] {
     let (before, mut i) = (rows, 0);
     while i < N / 2 {
-        [rows[2 * i], rows[2 * i + 1]] = interleaved(before[i], before[i + N / 2]);
+        [rows[2 * i], rows[2 * i + 1]] = interleaved(&before[i], &before[i + N / 2]);
         i += 1;
     }
     rows
@@ -144,23 +147,24 @@ fn one_round<B: Copy, const N: usize>(mut rows: [[B; N]; N]) -> [[B; N]; N] {
 
 /// The elements of both rows in turn: `a[0]`, `b[0]`, `a[1]`, `b[1]` and so on.
 #[inline(always)]
-fn interleaved<B: Copy, const N: usize>(a: [B; N], b: [B; N]) -> [[B; N]; 2] {
+pub(crate) fn interleaved<B: Clone, const N: usize>(a: &[B; N], b: &[B; N]) -> [[B; N]; 2] {
     // LLVM moves numbers one by one, which takes two to four times as long.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     {
         use core::arch::x86_64 as x86;
         use core::mem::transmute_copy;
 
-        // SAFETY: The rows are as large as one or two vectors, which may have any bits. The target has SSE2.
+        // SAFETY: The rows are as large as one or two vectors, and plain numbers may have the bits of these. The target has
+        // SSE2.
         unsafe {
-            if const { size_of::<B>() == 8 && N == 4 } {
-                let [[a, c], [b, d]]: [[x86::__m128i; 2]; 2] = [transmute_copy(&a), transmute_copy(&b)];
+            if const { size_of::<B>() == 8 && N == 4 } && plain_size::<B>().is_some() {
+                let [[a, c], [b, d]]: [[x86::__m128i; 2]; 2] = [transmute_copy(a), transmute_copy(b)];
                 let first = [x86::_mm_unpacklo_epi64(a, b), x86::_mm_unpackhi_epi64(a, b)];
                 let second = [x86::_mm_unpacklo_epi64(c, d), x86::_mm_unpackhi_epi64(c, d)];
                 return transmute_copy(&[first, second]);
             }
-            if const { size_of::<[B; N]>() == 16 && N > 1 } {
-                let [a, b]: [x86::__m128i; 2] = [transmute_copy(&a), transmute_copy(&b)];
+            if const { size_of::<[B; N]>() == 16 && N > 2 } && plain_size::<B>().is_some() {
+                let [a, b]: [x86::__m128i; 2] = [transmute_copy(a), transmute_copy(b)];
                 return transmute_copy(&match const { N } {
                     16 => [x86::_mm_unpacklo_epi8(a, b), x86::_mm_unpackhi_epi8(a, b)],
                     8 => [x86::_mm_unpacklo_epi16(a, b), x86::_mm_unpackhi_epi16(a, b)],
@@ -169,12 +173,44 @@ fn interleaved<B: Copy, const N: usize>(a: [B; N], b: [B; N]) -> [[B; N]; 2] {
             }
         }
     }
-    let (mut both, mut i) = ([a; 2], 0);
+    let (mut both, mut i) = ([a.clone(), a.clone()], 0);
     while i < 2 * N {
-        both[i / N][i % N] = [a, b][i % 2][i / 2];
+        both[i / N][i % N] = [a, b][i % 2][i / 2].clone();
         i += 1;
     }
     both
+}
+
+/// The same values in vectors, of which the compiler knows nothing: it does not order them for what follows. They come back
+/// unless they are plain numbers that fill vectors.
+#[inline(always)]
+pub(crate) fn opaque<T, const N: usize>(values: [T; N]) -> Result<[T; N], [T; N]> {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    if const { matches!(size_of::<[T; N]>(), 16 | 32 | 64) } && plain_size::<T>().is_some() {
+        use core::arch::{asm, x86_64::__m128i};
+
+        let mut values = MaybeUninit::new(values);
+        let vectors = values.as_mut_ptr().cast::<__m128i>();
+        // SAFETY: Plain numbers may have the bits of a vector, and as many vectors fill the values. No instruction changes
+        // them.
+        return Ok(unsafe {
+            let hide = |i: usize| {
+                let mut vector = vectors.add(i).read_unaligned();
+                asm!("/* {} */", inout(xmm_reg) vector, options(pure, nomem, nostack, preserves_flags));
+                vectors.add(i).write_unaligned(vector);
+            };
+            hide(0);
+            if const { size_of::<[T; N]>() > 16 } {
+                hide(1);
+            }
+            if const { size_of::<[T; N]>() > 32 } {
+                hide(2);
+                hide(3);
+            }
+            values.assume_init()
+        });
+    }
+    Err(values)
 }
 
 /// Copies bytes past the cache, to memory: see [`end_of_streams`].
@@ -292,10 +328,50 @@ fn avx2<W: Work>(work: W) -> W::Output {
     work.run::<Avx2>()
 }
 
+/// The size of `A` if it is a plain number, whose bits may be copied.
+#[inline]
+pub(crate) fn plain_size<A>() -> Option<usize> {
+    macro_rules! types {
+        ($($plain:ty)*) => { [$(TypeId::of::<$plain>()),*] };
+    }
+    let plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
+    plain.contains(&type_id::<A>()).then_some(size_of::<A>())
+}
+
+/// Whether `A` is `f32` or `f64`: takes the compiler less time than [`plain_size`], for each loop of each closure.
+#[inline]
+pub(crate) fn is_float<A>() -> bool {
+    let id = type_id::<A>();
+    id == TypeId::of::<f32>() || id == TypeId::of::<f64>()
+}
+
+/// The identity of a type, ignoring its lifetimes.
+#[inline]
+fn type_id<A>() -> TypeId {
+    trait Identity {
+        fn id(&self) -> TypeId
+        where
+            Self: 'static;
+    }
+    impl<A> Identity for PhantomData<A> {
+        #[inline]
+        fn id(&self) -> TypeId
+        where
+            Self: 'static,
+        {
+            TypeId::of::<A>()
+        }
+    }
+    let identity: &dyn Identity = &PhantomData::<A>;
+    // SAFETY: The two types differ in the lifetime bound of the trait object only, and `id` uses no lifetime.
+    unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use core::array::from_fn;
+    use core::cell::Cell;
 
     #[test]
     fn squares_are_transposed() {
@@ -335,5 +411,41 @@ mod tests {
         assert_eq!(has_lanes(), std::is_x86_feature_detected!("avx2"));
         #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
         assert_eq!(has_lanes(), Baseline::LANES);
+    }
+
+    #[test]
+    fn plain_numbers() {
+        assert_eq!([plain_size::<bool>(), plain_size::<i8>(), plain_size::<u8>()], [Some(1); 3]);
+        assert_eq!([plain_size::<i16>(), plain_size::<u16>()], [Some(2); 2]);
+        assert_eq!([plain_size::<f32>(), plain_size::<i32>(), plain_size::<u32>()], [Some(4); 3]);
+        assert_eq!([plain_size::<f64>(), plain_size::<i64>(), plain_size::<u64>()], [Some(8); 3]);
+        assert_eq!([plain_size::<i128>(), plain_size::<u128>()], [Some(16); 2]);
+        assert_eq!([plain_size::<isize>(), plain_size::<usize>()], [Some(size_of::<usize>()); 2]);
+    }
+
+    #[test]
+    fn types_with_the_layout_of_numbers_are_not_plain() {
+        #[repr(transparent)]
+        struct Own(#[allow(dead_code, reason = "for its layout")] f32);
+        #[repr(transparent)]
+        struct Borrowing<'a>(#[allow(dead_code, reason = "for its layout")] f32, PhantomData<&'a ()>);
+        fn with_lifetime<'a>(_: &'a str) -> [Option<usize>; 3] {
+            [plain_size::<Borrowing<'a>>(), plain_size::<&'a f32>(), plain_size::<Cell<&'a u8>>()]
+        }
+        assert_eq!([plain_size::<Own>(), plain_size::<Cell<f32>>(), plain_size::<[f32; 1]>()], [None; 3]);
+        assert_eq!([plain_size::<MaybeUninit<f32>>(), plain_size::<char>(), plain_size::<()>()], [None; 3]);
+        assert_eq!(with_lifetime(&alloc::string::String::from("not static")), [None; 3]);
+    }
+
+    #[test]
+    fn opaque_values_are_the_same() {
+        fn are_the_same<T: Copy + From<u8> + PartialEq, const N: usize>() -> bool {
+            let values = from_fn(|i| T::from(u8::try_from(i).expect("few")));
+            opaque::<T, N>(values).unwrap_or_else(|values| values) == values
+        }
+        assert!(are_the_same::<u8, 32>() && are_the_same::<u16, 8>() && are_the_same::<f32, 8>());
+        assert!(are_the_same::<f64, 8>() && are_the_same::<i128, 8>() && are_the_same::<f32, 3>());
+        let owned = [1, 2, 3, 4].map(alloc::boxed::Box::new);
+        assert_eq!(opaque(owned.clone()), Err(owned), "no plain numbers");
     }
 }

@@ -17,12 +17,10 @@ use super::loops::{
     Loop, OPERANDS, Offsets, PART, SEGMENT, all_inputs, evenly_spaced, has, inputs_move_as, is_adjacent,
     lanes_together, moves_as, plan_parts, steps,
 };
-use super::memory::{
-    Buffers, LARGEST_COPY, Line, WriteOnly, array, copy_across, is_float, plain_size, repeat_row,
-};
+use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, repeat_row};
 use super::operation::{Operation, by_halves, halve};
 use super::order::AxisOrder;
-use super::simd::{Cpu, OPTIMISED, end_of_reads};
+use super::simd::{Cpu, OPTIMISED, end_of_reads, is_float, opaque, plain_size};
 use super::strided::{
     Dropped, StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
 };
@@ -158,6 +156,10 @@ pub trait Reducer<T, E: Elements + ?Sized>: Visit<T, E> {
     #[doc(hidden)]
     fn make(&mut self, items: E::Refs<'_>) -> T;
 }
+
+/// Values in lines of the cache: those that are read just after they were written would wait if they lay in two.
+#[repr(align(64))]
+struct Line<T>(T);
 
 /// The number of outputs that are visited as copies, and then written back.
 const COPIES: usize = 8;
@@ -310,8 +312,8 @@ macro_rules! elements {
                         })*
                         chunks -= 1;
                     }
-                    // opaque, so that the compiler does not order the results for what follows
-                    let [one] = halve(&mut black_box(Line(results)).0, by);
+                    let mut results = opaque(results).unwrap_or_else(|results| black_box(Line(results)).0);
+                    let [one] = halve(&mut results, by);
                     result = by.apply(result, one);
                 }
                 let mut j = 0;
