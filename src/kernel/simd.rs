@@ -182,33 +182,33 @@ pub(crate) fn interleaved<B: Clone, const N: usize>(a: &[B; N], b: &[B; N]) -> [
 }
 
 /// The same values in vectors, of which the compiler knows nothing: it does not order them for what follows. They come back
-/// unless they are plain numbers that fill vectors.
+/// unless they are plain numbers that fill a few vectors.
 #[inline(always)]
 pub(crate) fn opaque<T, const N: usize>(values: [T; N]) -> Result<[T; N], [T; N]> {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if const { matches!(size_of::<[T; N]>(), 16 | 32 | 64) } && plain_size::<T>().is_some() {
+    {
         use core::arch::{asm, x86_64::__m128i};
 
-        let mut values = MaybeUninit::new(values);
-        let vectors = values.as_mut_ptr().cast::<__m128i>();
-        // SAFETY: Plain numbers may have the bits of a vector, and as many vectors fill the values. No instruction changes
-        // them.
-        return Ok(unsafe {
-            let hide = |i: usize| {
-                let mut vector = vectors.add(i).read_unaligned();
-                asm!("/* {} */", inout(xmm_reg) vector, options(pure, nomem, nostack, preserves_flags));
-                vectors.add(i).write_unaligned(vector);
-            };
-            hide(0);
-            if const { size_of::<[T; N]>() > 16 } {
-                hide(1);
+        const fn vectors<A>() -> usize {
+            size_of::<A>() / size_of::<__m128i>()
+        }
+        if const { size_of::<[T; N]>() == vectors::<[T; N]>() * 16 && vectors::<[T; N]>() <= 4 }
+            && plain_size::<T>().is_some()
+        {
+            let mut values = MaybeUninit::new(values);
+            let mut at = values.as_mut_ptr().cast::<__m128i>();
+            for _ in 0..const { vectors::<[T; N]>() } {
+                // SAFETY: As many vectors fill the values. Plain numbers may have their bits, which nothing changes.
+                unsafe {
+                    let mut vector = at.read_unaligned();
+                    asm!("/* {} */", inout(xmm_reg) vector, options(pure, nomem, nostack, preserves_flags));
+                    at.write_unaligned(vector);
+                    at = at.add(1);
+                }
             }
-            if const { size_of::<[T; N]>() > 32 } {
-                hide(2);
-                hide(3);
-            }
-            values.assume_init()
-        });
+            // SAFETY: They were initialised above.
+            return Ok(unsafe { values.assume_init() });
+        }
     }
     Err(values)
 }
