@@ -11,28 +11,33 @@
 //! The constructors check this. Each method keeps it, because it visits all or some of the same indices, in another order
 //! or grouped into other loops. A nest that writes is neither `Copy` nor `Clone`, and elements of type `()` are never read
 //! or written, so no element is written through two nests at once.
+//!
+//! [`operands`] are what the constructors take. The methods that make nests from nests are in [`parts`]. Neither module has
+//! unsafe code, but the invariant holds because of them too: they see the private fields of this one.
+
+mod operands;
+mod parts;
+
+pub(crate) use operands::{Input, Inputs, Output};
 
 use super::loop_plan::{LoopPlan, Loops, Outside, Walk};
 use super::loops::{
     Loop, OPERANDS, Offsets, PART, SEGMENT, all_inputs, evenly_spaced, has, inputs_move_as, is_adjacent,
-    lanes_together, moves_as, plan_parts, steps,
+    lanes_together, moves_as, plan_parts,
 };
 use super::memory::{Buffers, LARGEST_COPY, WriteOnly, array, copy_across, repeat_row};
 use super::operation::{Operation, by_halves, halve};
-use super::order::AxisOrder;
 use super::simd::{Cpu, OPTIMISED, end_of_reads, is_float, opaque, plain_size};
 use super::strided::{
-    Dropped, StridedAxes, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
+    Dropped, are_packed, matrix_loops, plan_aligned, plan_summed, small_aligned, small_summed,
 };
 use crate::kernel::ensure;
-#[cfg(any(test, feature = "rayon"))]
-use alloc::vec::Vec;
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
 use core::ptr::null;
 use core::slice;
-use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Dimension, ShapeBuilder};
+use ndarray::{ArrayView2, ArrayViewMut2, ShapeBuilder};
 
 /// The element types of the inputs: a tuple of up to six.
 ///
@@ -390,152 +395,6 @@ fn filled<T: Clone, const N: usize>(identity: &T) -> [T; N] {
     array(|_| identity.clone())
 }
 
-/// An array that is written.
-pub(crate) struct Output<'a, T> {
-    at: *mut T,
-    axes: StridedAxes<'a>,
-    array: PhantomData<&'a mut T>,
-}
-
-impl<'a, T> Output<'a, T> {
-    #[inline(always)]
-    pub(crate) fn of<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> Self {
-        let at = array.as_mut_ptr();
-        Self { at, axes: StridedAxes::of(array), array: PhantomData }
-    }
-
-    /// The same array, whose former elements are forgotten when they are overwritten.
-    #[inline(always)]
-    pub(crate) fn overwriting(self) -> Output<'a, WriteOnly<T>> {
-        Output { at: self.at.cast(), axes: self.axes, array: PhantomData }
-    }
-
-    /// The pointer to the element at index zero, and the axes.
-    #[inline(always)]
-    fn into_parts(self) -> (*mut T, StridedAxes<'a>) {
-        (self.at, self.axes)
-    }
-
-    /// Calls `visit` for each element.
-    pub(crate) fn for_each(self, mut visit: impl FnMut(&mut T)) {
-        if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, self, &Inputs::NONE, Outside::Written) {
-            nest.each_block(0, &mut |element: Nest<'_, T, ()>| visit(element.slot()));
-        }
-    }
-}
-
-impl<'a, T> Output<'a, MaybeUninit<T>> {
-    /// The same array, to be written.
-    #[inline(always)]
-    pub(crate) fn write_only(self) -> Output<'a, WriteOnly<T>> {
-        Output { at: self.at.cast(), axes: self.axes, array: PhantomData }
-    }
-}
-
-/// An array that is summed.
-pub(crate) struct Input<'a, A> {
-    at: *const A,
-    axes: StridedAxes<'a>,
-    array: PhantomData<&'a A>,
-}
-
-impl<A> Clone for Input<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A> Copy for Input<'_, A> {}
-
-impl<'a, A> Input<'a, A> {
-    #[inline(always)]
-    pub(crate) fn of<D: Dimension>(array: &'a ArrayRef<A, D>) -> Self {
-        Self { at: array.as_ptr(), axes: StridedAxes::of(array), array: PhantomData }
-    }
-
-    #[inline(always)]
-    pub(crate) fn axes(&self) -> StridedAxes<'a> {
-        self.axes
-    }
-}
-
-/// Arrays that are read together.
-pub struct Inputs<'a, E: Elements> {
-    at: E::Pointers,
-    /// The sizes of each array: those of operand `k` at place `k - 1`, because the output, operand 0, is not known yet.
-    sizes: [&'a [usize]; OPERANDS - 1],
-    /// The strides of each array.
-    strides: [&'a [isize]; OPERANDS - 1],
-    arrays: PhantomData<&'a E>,
-}
-
-macro_rules! inputs {
-    ($($A:ident $D:ident $a:ident $k:literal),+) => {
-        impl<'a, $($A, $D: Dimension),+> From<($(&'a ArrayRef<$A, $D>,)+)> for Inputs<'a, ($($A,)+)> {
-            #[inline(always)]
-            fn from(($($a,)+): ($(&'a ArrayRef<$A, $D>,)+)) -> Self {
-                let (mut sizes, mut strides): ([&[usize]; OPERANDS - 1], [&[isize]; OPERANDS - 1]) =
-                    ([&[]; OPERANDS - 1], [&[]; OPERANDS - 1]);
-                $((sizes[$k - 1], strides[$k - 1]) = ($a.shape(), $a.strides());)+
-                Self { at: ($($a.as_ptr(),)+), sizes, strides, arrays: PhantomData }
-            }
-        }
-    };
-}
-inputs!(A DA a 1);
-inputs!(A DA a 1, B DB b 2);
-inputs!(A DA a 1, B DB b 2, C DC c 3);
-inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4);
-inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5);
-inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5, F DF f 6);
-
-impl Inputs<'_, ()> {
-    const NONE: Self =
-        Self { at: (), sizes: [&[]; OPERANDS - 1], strides: [&[]; OPERANDS - 1], arrays: PhantomData };
-}
-
-impl<'a, E: Elements> Inputs<'a, E> {
-    /// The axes of operand `k`.
-    #[inline(always)]
-    pub(crate) fn axes(&self, k: usize) -> StridedAxes<'a> {
-        StridedAxes { sizes: self.sizes[k - 1], strides: self.strides[k - 1] }
-    }
-
-    /// The shapes of the arrays.
-    #[inline(always)]
-    pub(crate) fn shapes(&self) -> &[&'a [usize]] {
-        &self.sizes[..E::COUNT]
-    }
-
-    #[inline(always)]
-    fn sizes_and_strides(&self) -> (&[&'a [usize]], &[&'a [isize]]) {
-        (&self.sizes[..E::COUNT], &self.strides[..E::COUNT])
-    }
-
-    /// Plans the loops of [`Nest::batches`].
-    fn plan_batches(&mut self, plan: &mut LoopPlan, out: StridedAxes<'a>, bases: &[usize]) {
-        for (sizes, base) in self.sizes.iter_mut().zip(&bases[1..]) {
-            *sizes = &sizes[..sizes.len() - base];
-        }
-        let out = StridedAxes { sizes: &out.sizes[..out.sizes.len() - bases[0]], ..out };
-        plan_aligned(plan, out.sizes, &out, self.sizes_and_strides(), Outside::Written);
-    }
-}
-
-impl<E: Elements> AxisOrder for Inputs<'_, E> {
-    /// All arrays that move along both axes have the smaller stride along the inner one.
-    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let mut inside = None;
-        for k in 1..=E::COUNT {
-            let stride = |axis| self.axes(k).stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
-            if stride(former) != 0 && stride(latter) != 0 {
-                inside = Some(inside != Some(false) && stride(former) < stride(latter));
-            }
-        }
-        inside
-    }
-}
-
 /// Loops, and pointers to the operands: see the invariant of this module.
 pub(crate) struct Nest<'a, T, E: Elements> {
     loops: &'a [Loop],
@@ -753,82 +612,6 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// The nest with only `len` steps of loop `place`, from step `from` on. `room` stores its loops.
-    fn part_of<'b>(&self, place: usize, from: usize, len: usize, room: &'b mut Loops) -> Nest<'b, T, E>
-    where
-        'a: 'b,
-    {
-        room.clone_from_slice(self.loops);
-        self.shortened(place, from, len, room)
-    }
-
-    /// [`part_of`](Self::part_of) with its loops in `room`, which has a copy of this nest's loops.
-    fn shortened<'b>(&self, place: usize, from: usize, len: usize, room: &'b mut [Loop]) -> Nest<'b, T, E>
-    where
-        'a: 'b,
-    {
-        let whole = &self.loops[place];
-        ensure(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
-        room[place].len = len;
-        let part = Nest { loops: room, out: self.out, read: self.read, arrays: PhantomData };
-        part.moved_by(&whole.after(from))
-    }
-
-    /// The nest in two parts, with loop `place` cut after `at` steps.
-    ///
-    /// # Panics
-    /// If a part has no steps, or the output does not move along the loop.
-    // Rooms on the heap: parts are cut again, and calls within calls would fill the stack of a thread.
-    #[cfg(any(test, feature = "rayon"))]
-    pub(crate) fn cut<'b>(self, place: usize, at: usize, rooms: &'b mut [Vec<Loop>; 2]) -> [Nest<'b, T, E>; 2]
-    where
-        'a: 'b,
-    {
-        let whole = self.loops[place];
-        ensure(!whole.is_reduced(), "parts that write different elements");
-        ensure(at <= whole.len, "a part of the loop");
-        let [low, high] = rooms;
-        (*low, *high) = (self.loops.to_vec(), self.loops.to_vec());
-        [self.shortened(place, 0, at, low), self.shortened(place, at, whole.len - at, high)]
-    }
-
-    /// The nest with loop `place` split into two, the inner one with `take` steps.
-    ///
-    /// # Panics
-    /// If `take` does not divide the length of the loop.
-    pub(crate) fn grouped<'b>(self, place: usize, take: usize, room: &'b mut Loops) -> Nest<'b, T, E>
-    where
-        'a: 'b,
-    {
-        ensure(self.loops[place].len.is_multiple_of(take), "groups of equal length");
-        room.group(self.loops, place, take);
-        Nest { loops: room, ..self }
-    }
-
-    /// Calls `then` with loop `place` split into chunks of up to `take` steps, and after that with the remaining steps, if
-    /// any. The loop over a chunk is as far from the innermost loop as loop `place` was. The output may stay along the loop,
-    /// because the two parts do not exist at the same time.
-    pub(crate) fn chunked(self, place: usize, take: usize, then: &mut dyn NestFn<T, E>) {
-        let len = self.loops[place].len;
-        if take >= len {
-            return then.call(self);
-        }
-        let (rest, mut room) = (len % take, Loops::new());
-        room.group(self.loops, place, take);
-        then.call(Nest { loops: &room, ..self });
-        if rest > 0 {
-            then.call(self.part_of(place, len - rest, rest, &mut room));
-        }
-    }
-
-    /// Calls `then` with each `take` steps of loop `place`, and the remaining ones. The parts do not exist at the same time.
-    pub(crate) fn each_part(self, place: usize, take: usize, then: &mut dyn NestFn<T, E>) {
-        let (len, mut room) = (self.loops[place].len, Loops::new());
-        for from in (0..len).step_by(take) {
-            then.call(self.part_of(place, from, take.min(len - from), &mut room));
-        }
-    }
-
     /// Calls `visit` at every index of up to two loops, row by row, from item `from` of each row on. Along a row, the
     /// output and the inputs of `moving` move by one element, and the other inputs stay; see [`Elements::row`].
     ///
@@ -982,49 +765,6 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         }
     }
 
-    /// The nest with its loops sorted by their class, 0 outermost and 2 innermost. Loops of one class keep their order.
-    pub(crate) fn ordered<'b>(self, class: impl Fn(usize, &Loop) -> u8, room: &'b mut Loops) -> Nest<'b, T, E>
-    where
-        'a: 'b,
-    {
-        room.order(self.loops, &class);
-        Nest { loops: room, ..self }
-    }
-
-    /// The output alone, along the loops in which it moves.
-    pub(crate) fn written<'b>(self, room: &'b mut Loops) -> Nest<'b, T, ()>
-    where
-        'a: 'b,
-    {
-        room.written(self.loops);
-        Nest { loops: room, out: self.out, read: (), arrays: PhantomData }
-    }
-
-    /// The inputs, with `tile` as the output: an array in standard layout, whose sizes are those of the loops in `shape`. The
-    /// innermost loops run along its axes. A longer loop reduces its axis, which has size 1. So do the other loops.
-    ///
-    /// # Panics
-    /// If the tile has fewer elements than `shape` says, or an axis has another size than 1 and fewer elements than its loop
-    /// has steps.
-    pub(crate) fn onto<'b, R>(&self, tile: &'b mut [R], shape: &[Loop], room: &'b mut Loops) -> Nest<'b, R, E>
-    where
-        'a: 'b,
-    {
-        let (outer, mut width) = (self.loops.len() - shape.len(), 1_usize);
-        room.clone_from_slice(self.loops);
-        let (outer, inner) = room.split_at_mut(outer);
-        for l in outer {
-            l.strides[0] = 0;
-        }
-        for (l, &Loop { len, .. }) in inner.iter_mut().zip(shape).rev() {
-            ensure(len == 1 || l.len <= len, "an element of the tile for each index");
-            l.strides[0] = if len > 1 { width.cast_signed() } else { 0 };
-            width *= len;
-        }
-        ensure(width <= tile.len(), "room for an element of each index");
-        Nest { loops: room, out: tile.as_mut_ptr(), read: self.read, arrays: PhantomData }
-    }
-
     /// Calls `visit` with `visitor` and the `outer + inner` innermost loops, at each index of the others. The `inner` loops
     /// become one loop over adjacent elements, for which the inputs in `copied` are copied to a buffer, unless their last copy
     /// was made from the same place. Bit `k - 1` of `copied` stands for operand `k`. Other inputs may stay along the loop.
@@ -1067,25 +807,6 @@ impl<T, E: Elements> Steps<'_, T, E> {
     pub(crate) fn next(&mut self) -> Option<Nest<'_, T, E>> {
         let by = self.outer.next(E::COUNT)?;
         Some(self.start.moved_by(by))
-    }
-}
-
-impl<'a, E: Elements> Nest<'a, (), E> {
-    /// The nest with only `len` steps of loop `place`, from step `from` on.
-    ///
-    /// # Panics
-    /// If the loop does not have these steps, or `len` is 0.
-    pub(crate) fn part<'b>(
-        &self,
-        place: usize,
-        from: usize,
-        len: usize,
-        room: &'b mut Loops,
-    ) -> Nest<'b, (), E>
-    where
-        'a: 'b,
-    {
-        self.part_of(place, from, len, room)
     }
 }
 
@@ -1168,20 +889,6 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         *room = Loop { len: lane.len(), ..Loop::ONE };
         room.strides[1] = 1;
         Self { loops: slice::from_ref(room), out, read: (lane.as_ptr(),), arrays: PhantomData }
-    }
-
-    /// The same outputs, with copies of the input in standard layout along the loops.
-    ///
-    /// # Panics
-    /// If there are fewer copies than indices.
-    pub(crate) fn reading<'b>(self, copies: &'b [A], room: &'b mut Loops) -> Nest<'b, T, (A,)>
-    where
-        'a: 'b,
-    {
-        ensure(steps(self.loops) <= copies.len(), "a copy for each index");
-        room.clone_from_slice(self.loops);
-        room.pack();
-        Nest { loops: room, read: (copies.as_ptr(),), ..self }
     }
 
     /// All lanes and their outputs, if the lanes are reduced together: see [`lanes_together`]. The width of a lane is between
@@ -1330,21 +1037,6 @@ impl<'a, T, A> Nest<'a, T, (A, A)> {
         plan.loops.extend(&matrices);
         plan.assert_countable();
         Self::planned(plan, pointer, inputs.at)
-    }
-
-    /// The same products, with batches merged into the rows or columns where possible: see [`Loops::products`].
-    pub(crate) fn joined<'b>(&'b mut self, room: &'b mut Loops) -> Nest<'b, T, (A, A)> {
-        room.products(self.loops);
-        Nest { loops: room, ..*self }
-    }
-
-    /// The transposed products: rows and columns are exchanged, and so are the two matrices.
-    pub(crate) fn transposed<'b>(self, room: &'b mut Loops) -> Nest<'b, T, (A, A)>
-    where
-        'a: 'b,
-    {
-        room.transpose(self.loops);
-        Nest { loops: room, read: (self.read.1, self.read.0), ..self }
     }
 
     /// Walks the batches: at each of their indices, two matrices without gaps and their product.

@@ -8,7 +8,7 @@ use crate::kernel::operation::{ClosureOp, Plus};
 use crate::kernel::strided::{AxisSelection, Only};
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
-use ndarray::{Array, Array1, Array2, Array3, ArrayView3, ArrayViewMut1, Axis, Ix3, s};
+use ndarray::{Array, Array1, Array2, Array3, ArrayRef, ArrayView3, ArrayViewMut1, Axis, Ix3, s};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The message of the panic.
