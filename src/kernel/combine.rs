@@ -164,7 +164,7 @@ impl<T: Clone, O: Operation<T>> Work for Together<'_, T, O> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
-        lane::together(self.x, self.width, self.slots, self.by);
+        lane::together::<C, T, O>(self.x, self.width, self.slots, self.by);
     }
 }
 

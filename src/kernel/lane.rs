@@ -119,15 +119,20 @@ pub(super) const fn are_columns<T>(width: usize) -> bool {
 /// Stores the combined elements of each lane of `width` in its slot, several lanes at a time: in the order of [`reduce`].
 /// Lanes of that width [`are_together`].
 #[inline(always)]
-pub(super) fn together<T: Clone, O: Operation<T>>(x: &[T], width: usize, slots: &mut [WriteOnly<T>], by: O) {
+pub(super) fn together<C: Cpu, T: Clone, O: Operation<T>>(
+    x: &[T],
+    width: usize,
+    slots: &mut [WriteOnly<T>],
+    by: O,
+) {
     // matched once: a loop for each
     match width {
         2 => short::<T, O, 2>(x, slots, by),
         3 => short::<T, O, 3>(x, slots, by),
         4 => short::<T, O, 4>(x, slots, by),
-        8 => eights::<T, O, 8>(x, slots, by),
-        16 if const { are_together::<T>(16) } => eights::<T, O, 16>(x, slots, by),
-        24 if const { are_together::<T>(24) } => eights::<T, O, 24>(x, slots, by),
+        8 => eights::<C, T, O, 8>(x, slots, by),
+        16 if const { are_together::<T>(16) } => eights::<C, T, O, 16>(x, slots, by),
+        24 if const { are_together::<T>(24) } => eights::<C, T, O, 24>(x, slots, by),
         _ => unreachable!("a width with a loop"),
     }
 }
@@ -146,15 +151,15 @@ fn short<T: Clone, O: Operation<T>, const N: usize>(x: &[T], slots: &mut [WriteO
 
 /// The same for a multiple of eight: by eights, and their results by halves, four lanes side by side.
 #[inline(always)]
-fn eights<T: Clone, O: Operation<T>, const N: usize>(x: &[T], slots: &mut [WriteOnly<T>], by: O) {
+fn eights<C: Cpu, T: Clone, O: Operation<T>, const N: usize>(x: &[T], slots: &mut [WriteOnly<T>], by: O) {
     let (mut fours, lanes) = (slots.chunks_exact_mut(4), x.chunks_exact(4 * N));
     let rest = lanes.remainder();
     for (slots, lanes) in fours.by_ref().zip(lanes) {
         // opaque: the compiler would exchange rows and columns before the first additions
-        let rows: [_; 4] = array(|lane| {
-            let results = four::<T, O, N>(&lanes[lane * N..][..N], by);
-            opaque(results).unwrap_or_else(|results| results)
-        });
+        let mut rows: [_; 4] = array(|lane| four::<T, O, N>(&lanes[lane * N..][..N], by));
+        for row in &mut rows {
+            opaque::<C, T, 4>(row);
+        }
         let halves: [_; 2] = array(|i| halves_in_turn(&rows[i], &rows[i + 2], by));
         let results = halves_in_turn(&halves[0], &halves[1], by);
         for (slot, result) in slots.iter_mut().zip(results) {

@@ -5,7 +5,7 @@
 
 use core::any::TypeId;
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, transmute};
+use core::mem::transmute;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 /// A task whose `run` and all functions that it calls are `#[inline(always)]`: only then are they compiled for each set of
@@ -181,36 +181,67 @@ pub(crate) fn interleaved<B: Clone, const N: usize>(a: &[B; N], b: &[B; N]) -> [
     both
 }
 
-/// The same values in vectors, of which the compiler knows nothing: it does not order them for what follows. They come back
-/// unless they are plain numbers that fill a few vectors.
+/// Keeps the values in vectors of which the compiler knows nothing: it does not order them for what follows. Returns whether
+/// they are numbers that fill one or two vectors. Others are as before.
+// No loops, which take the compiler time for each closure.
 #[inline(always)]
-pub(crate) fn opaque<T, const N: usize>(values: [T; N]) -> Result<[T; N], [T; N]> {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    {
-        use core::arch::{asm, x86_64::__m128i};
-
-        const fn vectors<A>() -> usize {
-            size_of::<A>() / size_of::<__m128i>()
-        }
-        if const { size_of::<[T; N]>() == vectors::<[T; N]>() * 16 && vectors::<[T; N]>() <= 4 }
-            && plain_size::<T>().is_some()
-        {
-            let mut values = MaybeUninit::new(values);
-            let mut at = values.as_mut_ptr().cast::<__m128i>();
-            for _ in 0..const { vectors::<[T; N]>() } {
-                // SAFETY: As many vectors fill the values. Plain numbers may have their bits, which nothing changes.
-                unsafe {
-                    let mut vector = at.read_unaligned();
-                    asm!("/* {} */", inout(xmm_reg) vector, options(pure, nomem, nostack, preserves_flags));
-                    at.write_unaligned(vector);
-                    at = at.add(1);
-                }
+pub(crate) fn opaque<C: Cpu, T, const N: usize>(values: &mut [T; N]) -> bool {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if const { C::AVX2 && matches!(size_of::<[T; N]>(), 32 | 64) } && is_number::<T>() {
+        let at = values.as_mut_ptr().cast::<core::arch::x86_64::__m256i>();
+        // SAFETY: The values fill these vectors, whose bits stay as they are. `C` says that the CPU has AVX2.
+        unsafe {
+            opaque_by_avx(at);
+            if const { size_of::<[T; N]>() == 64 } {
+                opaque_by_avx(at.add(1));
             }
-            // SAFETY: They were initialised above.
-            return Ok(unsafe { values.assume_init() });
         }
+        return true;
     }
-    Err(values)
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    if const { matches!(size_of::<[T; N]>(), 16 | 32) } && is_number::<T>() {
+        let at = values.as_mut_ptr().cast::<core::arch::x86_64::__m128i>();
+        // SAFETY: The values fill these vectors, whose bits stay as they are. The target has SSE2.
+        unsafe {
+            opaque_by_sse(at);
+            if const { size_of::<[T; N]>() == 32 } {
+                opaque_by_sse(at.add(1));
+            }
+        }
+        return true;
+    }
+    false
+}
+
+/// Replaces a vector by itself.
+///
+/// # Safety
+/// The vector is initialised.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline(always)]
+unsafe fn opaque_by_sse(at: *mut core::arch::x86_64::__m128i) {
+    // SAFETY: The caller promises the vector. There is no instruction, but the compiler does not know it.
+    unsafe {
+        let mut vector = at.read_unaligned();
+        core::arch::asm!("/* {} */", inout(xmm_reg) vector, options(pure, nomem, nostack, preserves_flags));
+        at.write_unaligned(vector);
+    }
+}
+
+/// [`opaque_by_sse`] for vectors of 32 bytes.
+///
+/// # Safety
+/// The vector is initialised, and the CPU has AVX.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[target_feature(enable = "avx")]
+#[inline]
+unsafe fn opaque_by_avx(at: *mut core::arch::x86_64::__m256i) {
+    // SAFETY: The caller promises the vector. There is no instruction, but the compiler does not know it.
+    unsafe {
+        let mut vector = at.read_unaligned();
+        core::arch::asm!("/* {} */", inout(ymm_reg) vector, options(pure, nomem, nostack, preserves_flags));
+        at.write_unaligned(vector);
+    }
 }
 
 /// Copies bytes past the cache, to memory: see [`end_of_streams`].
@@ -345,6 +376,19 @@ pub(crate) fn is_float<A>() -> bool {
     id == TypeId::of::<f32>() || id == TypeId::of::<f64>()
 }
 
+/// Whether `A` is a number of up to 8 bytes: takes the compiler less time than [`plain_size`] too.
+#[inline]
+fn is_number<A>() -> bool {
+    let id = type_id::<A>();
+    match const { size_of::<A>() } {
+        1 => id == TypeId::of::<u8>() || id == TypeId::of::<i8>(),
+        2 => id == TypeId::of::<u16>() || id == TypeId::of::<i16>(),
+        4 => id == TypeId::of::<f32>() || id == TypeId::of::<i32>() || id == TypeId::of::<u32>(),
+        8 => id == TypeId::of::<f64>() || id == TypeId::of::<i64>() || id == TypeId::of::<u64>(),
+        _ => false,
+    }
+}
+
 /// The identity of a type, ignoring its lifetimes.
 #[inline]
 fn type_id<A>() -> TypeId {
@@ -372,6 +416,7 @@ mod tests {
     use super::*;
     use core::array::from_fn;
     use core::cell::Cell;
+    use core::mem::MaybeUninit;
 
     #[test]
     fn squares_are_transposed() {
@@ -441,11 +486,13 @@ mod tests {
     fn opaque_values_are_the_same() {
         fn are_the_same<T: Copy + From<u8> + PartialEq, const N: usize>() -> bool {
             let values = from_fn(|i| T::from(u8::try_from(i).expect("few")));
-            opaque::<T, N>(values).unwrap_or_else(|values| values) == values
+            let mut after = values;
+            opaque::<Baseline, T, N>(&mut after);
+            values == after
         }
         assert!(are_the_same::<u8, 32>() && are_the_same::<u16, 8>() && are_the_same::<f32, 8>());
         assert!(are_the_same::<f64, 8>() && are_the_same::<i128, 8>() && are_the_same::<f32, 3>());
-        let owned = [1, 2, 3, 4].map(alloc::boxed::Box::new);
-        assert_eq!(opaque(owned.clone()), Err(owned), "no plain numbers");
+        let mut owned = [1, 2, 3, 4].map(alloc::boxed::Box::new);
+        assert!(!opaque::<Baseline, _, 4>(&mut owned), "no numbers");
     }
 }

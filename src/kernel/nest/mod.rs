@@ -102,7 +102,7 @@ pub unsafe trait Elements {
     ///
     /// # Safety
     /// As [`row_of`](Self::row_of), for a row of as many items.
-    unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
+    unsafe fn lane_of<T: Clone, C: Cpu, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
         at: Self::Pointers,
         lens: [usize; 3],
         visit: &mut V,
@@ -112,7 +112,7 @@ pub unsafe trait Elements {
     ///
     /// # Safety
     /// As [`lane_of`](Self::lane_of), with `moving` in place of `MOVING`.
-    unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
+    unsafe fn lane<T: Clone, C: Cpu, V: Reducer<T, Self>, const N: usize>(
         at: Self::Pointers,
         lens: [usize; 3],
         moving: u8,
@@ -293,7 +293,7 @@ macro_rules! elements {
             }
 
             #[inline]
-            unsafe fn lane_of<T: Clone, C, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
+            unsafe fn lane_of<T: Clone, C: Cpu, V: Reducer<T, Self>, const MOVING: u8, const N: usize>(
                 ($(mut $a,)*): Self::Pointers,
                 [mut chunks, step, rest]: [usize; 3],
                 visit: &mut V,
@@ -317,8 +317,14 @@ macro_rules! elements {
                         })*
                         chunks -= 1;
                     }
-                    let mut results = opaque(results).unwrap_or_else(|results| black_box(Line(results)).0);
-                    let [one] = halve(&mut results, by);
+                    if !opaque::<C, T, N>(&mut results) {
+                        results = black_box(Line(results)).0;
+                    }
+                    // again: for all halves at once, the compiler takes three times as many shuffles
+                    let mut four = halve(&mut results, by);
+                    opaque::<C, T, 4>(&mut four);
+                    let [a, b, c, d] = four;
+                    let one = by.apply(by.apply(a, c), by.apply(b, d));
                     result = by.apply(result, one);
                 }
                 let mut j = 0;
@@ -334,7 +340,7 @@ macro_rules! elements {
             }
 
             #[inline(always)]
-            unsafe fn lane<T: Clone, C, V: Reducer<T, Self>, const N: usize>(
+            unsafe fn lane<T: Clone, C: Cpu, V: Reducer<T, Self>, const N: usize>(
                 at: Self::Pointers,
                 lens: [usize; 3],
                 moving: u8,
@@ -692,7 +698,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     /// # Panics
     /// If there are more loops, or the operands move in another way.
     #[inline(always)]
-    pub(crate) fn visit_lanes<C, V: Reducer<T, E>, const N: usize>(&mut self, moving: u8, visit: &mut V)
+    pub(crate) fn visit_lanes<C: Cpu, V: Reducer<T, E>, const N: usize>(&mut self, moving: u8, visit: &mut V)
     where
         T: Clone,
     {
