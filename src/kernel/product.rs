@@ -189,16 +189,9 @@ impl<T: LinalgScalar> Work for Multiply<'_, T> {
 fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(nest: Product<'_, T>) {
     let mut products = nest.packed::<M, N, P>();
     while let Some((a, b, out)) = products.next() {
-        if P == 1 {
-            // all sums side by side, stored at the end: their chains of additions overlap
-            let terms = (0..N).map(|j| (array(|i| a[i][j]), b[j]));
-            write(&mut out.each_mut(), sums::<T, M, P>(terms, false));
-        } else {
-            for i in 0..M {
-                let terms = (0..N).map(|j| ([a[i][j]], b[j]));
-                write(&mut [&mut out[i]], sums::<T, 1, P>(terms, false));
-            }
-        }
+        // all sums side by side, stored at the end: their chains of additions overlap
+        let terms = (0..N).map(|j| (array(|i| a[i][j]), b[j]));
+        write(&mut out.each_mut(), sums::<T, M, P>(terms, false));
     }
 }
 
