@@ -1,7 +1,8 @@
 //! Loops compiled for each set of CPU features, which is detected at run time, and vectors where the compiler finds none.
 //!
 //! # Invariant
-//! A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
+//! - A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
+//! - Vectors hold the bits of plain numbers only: see [`plain_size`].
 
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -484,6 +485,17 @@ mod tests {
 
     #[test]
     fn opaque_values_are_the_same() {
+        struct Hide([u32; 8], [u64; 8]);
+        impl Work for Hide {
+            type Output = bool;
+
+            #[inline(always)]
+            fn run<C: Cpu>(self) -> bool {
+                let (mut fours, mut eights) = (self.0, self.1);
+                let are_hidden = opaque::<C, _, 8>(&mut fours) && opaque::<C, _, 8>(&mut eights);
+                are_hidden && fours == self.0 && eights == self.1
+            }
+        }
         fn are_the_same<T: Copy + From<u8> + PartialEq, const N: usize>() -> bool {
             let values = from_fn(|i| T::from(u8::try_from(i).expect("few")));
             let mut after = values;
@@ -492,6 +504,7 @@ mod tests {
         }
         assert!(are_the_same::<u8, 32>() && are_the_same::<u16, 8>() && are_the_same::<f32, 8>());
         assert!(are_the_same::<f64, 8>() && are_the_same::<i128, 8>() && are_the_same::<f32, 3>());
+        assert_ne!(with_avx2(Hide([3; 8], [1, 2, 3, 4, 5, 6, 7, 8])).ok(), Some(false));
         let mut owned = [1, 2, 3, 4].map(alloc::boxed::Box::new);
         assert!(!opaque::<Baseline, _, 4>(&mut owned), "no numbers");
     }
