@@ -169,8 +169,7 @@ fn eights<C: Cpu, T: Clone, O: Operation<T>, const N: usize>(x: &[T], slots: &mu
         end_of_reads();
     }
     for (slot, lane) in fours.into_remainder().iter_mut().zip(rest.chunks_exact(N)) {
-        let [result] = halve(&mut four::<T, O, N>(lane, by), by);
-        slot.write(result);
+        slot.write(by_halves(four::<T, O, N>(lane, by), by));
         end_of_reads();
     }
 }

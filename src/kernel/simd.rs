@@ -82,8 +82,8 @@ pub(crate) fn end_of_reads() {
 #[inline(always)]
 pub(crate) fn transposed<C: Cpu, B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B; N]; N] {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if const { C::AVX2 && size_of::<B>() == 4 && N == 8 } {
-        // SAFETY: `C` says that the CPU has AVX2. There are eight rows of as many elements of that size.
+    if const { C::AVX2 && size_of::<B>() == 4 && N == 8 } && plain_size::<B>().is_some() {
+        // SAFETY: `C` says that the CPU has AVX2. There are eight rows of as many plain numbers of that size.
         return unsafe { transposed_by_avx2(rows) };
     }
     // Each round moves the highest bit of a row's index to the lowest bit of the column's, until all have changed places.
@@ -98,17 +98,17 @@ pub(crate) fn transposed<C: Cpu, B: Copy, const N: usize>(rows: [[B; N]; N]) -> 
     }
 }
 
-/// [`transposed`] for eight rows of elements of 4 bytes.
+/// [`transposed`] for eight rows of plain numbers of 4 bytes.
 ///
 /// # Safety
-/// The CPU has AVX2, `N` is 8, and an element has 4 bytes.
+/// The CPU has AVX2, `N` is 8, and `B` is a plain number of 4 bytes.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 #[inline(always)]
 unsafe fn transposed_by_avx2<B: Copy, const N: usize>(rows: [[B; N]; N]) -> [[B; N]; N] {
     use core::arch::x86_64 as x86;
     use core::mem::transmute_copy;
 
-    // SAFETY: The caller promises the CPU and the size. Vectors may have any bits.
+    // SAFETY: The caller promises the CPU and the numbers, which may have the bits of vectors.
     unsafe {
         let halves: [[x86::__m128i; 2]; 8] = transmute_copy(&rows);
         let mut columns = [[x86::_mm256_setzero_si256(); 4]; 2];

@@ -323,9 +323,7 @@ macro_rules! elements {
                     // again: for all halves at once, the compiler takes three times as many shuffles
                     let mut four = halve(&mut results, by);
                     opaque::<C, T, 4>(&mut four);
-                    let [a, b, c, d] = four;
-                    let one = by.apply(by.apply(a, c), by.apply(b, d));
-                    result = by.apply(result, one);
+                    result = by.apply(result, by_halves(four, by));
                 }
                 let mut j = 0;
                 while j < rest {
