@@ -272,7 +272,7 @@ static COPIER_1: Copier = Copier { size: 1, grid: copy_grid::<u8, 16> };
 static COPIER_2: Copier = Copier { size: 2, grid: copy_grid::<u16, 8> };
 static COPIER_4: Copier = Copier { size: 4, grid: copy_grid::<u32, 4> };
 static COPIER_8: Copier = Copier { size: 8, grid: copy_grid::<u64, 4> };
-static COPIER_16: Copier = Copier { size: 16, grid: copy_grid::<u128, 1> };
+static COPIER_16: Copier = Copier { size: 16, grid: copy_grid::<u128, 4> };
 
 impl Copier {
     // Inline: the size is known.
@@ -572,27 +572,59 @@ unsafe fn copy_tiles<C: Cpu, B: Copy, const N: usize>(
         while begin < inner.len {
             let end = inner.len.min(begin + at_once);
             for i in (first..last).step_by(N) {
+                // the last tiles overlap others, and copy the same
+                let i = i.min(outer.len - N).cast_signed();
+                let mut tile = Tile { from, to }.moved(outer, i).moved(inner, begin.cast_signed());
                 for j in (begin..end).step_by(N) {
-                    // the last tiles overlap others, and copy the same
-                    let [i, j] = [i.min(outer.len - N).cast_signed(), j.min(inner.len - N).cast_signed()];
-                    // SAFETY: The caller promises the elements and the room. The tile is in them.
-                    unsafe {
-                        let from = from.offset(i * outer.from + j * inner.from);
-                        let to = to.offset(i * outer.to + j * inner.to);
-                        let row = |k: usize| from.offset(k.cast_signed() * columns.from).cast::<[B; N]>();
-                        let tile = transposed::<C, B, N>(array::<_, N>(|k| row(k).read_unaligned()));
-                        let mut k = 0;
-                        while k < N {
-                            let to = to.offset(k.cast_signed() * rows.to).cast::<[B; N]>();
-                            to.write_unaligned(tile[k]);
-                            k += 1;
-                        }
+                    let beyond = (j + N).saturating_sub(inner.len);
+                    if beyond > 0 {
+                        tile = tile.moved(inner, -beyond.cast_signed());
                     }
+                    // SAFETY: The caller promises the elements and the room. The tile is in them.
+                    unsafe { tile.copy::<C, N>(columns.from, rows.to) };
+                    tile = tile.moved(inner, N.cast_signed());
                 }
             }
             begin = end;
         }
         first = last;
+    }
+}
+
+/// A square of numbers to copy.
+#[derive(Clone, Copy)]
+struct Tile<B> {
+    from: *const B,
+    to: *mut B,
+}
+
+impl<B: Copy> Tile<B> {
+    /// The tile `by` numbers further along a side.
+    #[inline(always)]
+    fn moved(self, side: &Side, by: isize) -> Self {
+        Self { from: self.from.wrapping_offset(by * side.from), to: self.to.wrapping_offset(by * side.to) }
+    }
+
+    /// # Safety
+    /// There are `N` columns of `N` adjacent elements in `from`, and there is room for as many rows in `to`.
+    #[inline(always)]
+    unsafe fn copy<C: Cpu, const N: usize>(self, columns: isize, rows: isize) {
+        // by way of every fourth one: the compiler then keeps two pointers, in place of eight that it has no registers for
+        let fourth = |k: usize, stride: isize| (k / 4 * 4).cast_signed() * stride;
+        let rest = |k: usize, stride: isize| (k % 4).cast_signed() * stride;
+        // SAFETY: The caller promises the elements and the room.
+        unsafe {
+            let tile = transposed::<C, B, N>(array::<_, N>(|k| {
+                let column = self.from.offset(fourth(k, columns)).offset(rest(k, columns));
+                column.cast::<[B; N]>().read_unaligned()
+            }));
+            let mut k = 0;
+            while k < N {
+                let row = self.to.offset(fourth(k, rows)).offset(rest(k, rows));
+                row.cast::<[B; N]>().write_unaligned(tile[k]);
+                k += 1;
+            }
+        }
     }
 }
 

@@ -90,7 +90,6 @@ pub(crate) fn transposed<C: Cpu, B: Copy, const N: usize>(rows: [[B; N]; N]) -> 
     // Not a loop, which LLVM does not unroll for 16 rows.
     let two_rounds = |rows| one_round(one_round(rows));
     match const { N } {
-        1 => rows,
         4 => two_rounds(rows),
         8 => one_round(two_rounds(rows)),
         16 => two_rounds(two_rounds(rows)),
@@ -428,7 +427,7 @@ mod tests {
         }
         assert!(is_transposed::<u8, 16>() && is_transposed::<u8, 4>());
         assert!(is_transposed::<u16, 8>() && is_transposed::<u16, 4>());
-        assert!(is_transposed::<u32, 4>() && is_transposed::<u64, 4>() && is_transposed::<u128, 1>());
+        assert!(is_transposed::<u32, 4>() && is_transposed::<u64, 4>() && is_transposed::<u128, 4>());
     }
 
     #[test]
