@@ -21,7 +21,7 @@
 
 use super::loop_plan::{LoopPlan, Loops, Outside};
 use super::loops::{
-    Loop, all_inputs, all_kept, bits, has, innermost, is_adjacent, moving_inputs, operands, steps,
+    Loop, all_inputs, all_kept, all_of, bits, has, innermost, is_adjacent, moving_inputs, operands, steps,
 };
 use super::memory::{COPY, LARGEST_COPY, LINE, PAGES, Reserved, TILE, WriteOnly};
 use super::nest::{Elements, Inputs, Nest, NestFn, Output, UnaryNest, Visit, repeats_row};
@@ -440,13 +440,8 @@ impl PassStrategy {
             return Self::Direct(direct);
         }
         let largest = largest(count, plain);
-        let skips_lines =
-            |&k: &usize| row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0)) >= LINE;
-        let across_of =
-            |k: usize| outer.iter().position(|l| l.strides[k].unsigned_abs() == 1 && l.strides[0] != 0);
         let copied = bits(count, &|k| row.strides[k] != 1);
-        let inputs = operands(all_inputs(count));
-        if let Some(across) = inputs.filter(skips_lines).find_map(across_of) {
+        if let Some(across) = across_lines(row, outer, count, plain) {
             let take = outer[across].len.min(LINE / largest);
             if take.min(row.len) >= 8 && are_plain(copied, plain) {
                 return Self::Transposed { copied, across, take };
@@ -461,16 +456,40 @@ impl PassStrategy {
     }
 }
 
+/// The outermost of the `outer` loops along which an input of plain numbers is adjacent, if each step of a row takes that
+/// input to another cache line.
+fn across_lines(
+    row: &Loop,
+    outer: &[Loop],
+    count: usize,
+    plain: fn(usize) -> Option<usize>,
+) -> Option<usize> {
+    for k in operands(all_inputs(count)) {
+        if row.strides[k].unsigned_abs().saturating_mul(plain(k).unwrap_or(0)) >= LINE {
+            for (at, l) in outer.iter().enumerate() {
+                if l.strides[k].unsigned_abs() == 1 && !l.is_reduced() {
+                    return Some(at);
+                }
+            }
+        }
+    }
+    None
+}
+
 /// The size of the largest plain number among the operands.
 #[inline(never)]
 pub(super) fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize {
-    operands(all_inputs(count)).filter_map(plain).max().unwrap_or(1)
+    let mut largest = 0;
+    for k in operands(all_inputs(count)) {
+        largest = largest.max(plain(k).unwrap_or(0));
+    }
+    largest.max(1)
 }
 
 /// Whether all operands in `copied` are plain numbers.
 #[inline(never)]
 pub(super) fn are_plain(copied: u8, plain: fn(usize) -> Option<usize>) -> bool {
-    operands(copied).all(|k| plain(k).is_some())
+    all_of(copied, &|k| plain(k).is_some())
 }
 
 /// The innermost loops along which the output is contiguous: the first one, how many of its steps to take so that at most
@@ -533,9 +552,9 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut dyn VisitB
 /// copies of all operands, or are long and share one of them.
 fn rows_of(loops: &[Loop], count: usize, copied: u8) -> [usize; 2] {
     let first = loops.len() - count;
-    if steps(&loops[first + 1..]) >= LONG_ROW && operands(copied).any(|k| loops[first].strides[k] == 0) {
+    if steps(&loops[first + 1..]) >= LONG_ROW && !all_of(copied, &|k| loops[first].strides[k] != 0) {
         [1, count - 1]
-    } else if first > 0 && operands(copied).all(|k| loops[first - 1].strides[k] == 0) {
+    } else if first > 0 && all_of(copied, &|k| loops[first - 1].strides[k] == 0) {
         [1, count]
     } else {
         [0, count]

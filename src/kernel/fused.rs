@@ -31,7 +31,7 @@ use super::lane::IN_ORDER;
 use super::levels::Levels;
 use super::loop_plan::{LoopPlan, Loops, Outside};
 use super::loops::{Loop, PART, SEGMENT, all_kept, are_uncached_rows, reduced_steps, steps};
-use super::memory::{Reserved, Scratch, forgettable};
+use super::memory::{Reserved, SCRATCH, Scratch, forgettable};
 use super::nest::{Elements, Inputs, Nest, NestFn, Output, Reducer, Visit};
 use super::operation::{Operation, add};
 use super::simd::{self, Cpu, OPTIMISED, Work};
@@ -52,9 +52,9 @@ const LANE: usize = IN_ORDER * PART;
 const WIDTH: usize = 8;
 /// The same for numbers of one byte, of which fewer would not fill a vector.
 const WIDTH_OF_BYTES: usize = 32;
-/// The number of partial results of a lane.
-const fn width<T>() -> usize {
-    if size_of::<T>() == 1 { WIDTH_OF_BYTES } else { WIDTH }
+/// The number of partial results, of `size` bytes each, of a lane.
+const fn width(size: usize) -> usize {
+    if size == 1 { WIDTH_OF_BYTES } else { WIDTH }
 }
 
 /// Longer strided lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
@@ -130,7 +130,7 @@ impl<R: Clone, E: Elements, V: Reducer<R, E>> Work for ReduceRows<'_, '_, '_, R,
         let Self { nest, rows: Rows { moving, kind }, visit } = self;
         let mut from = 0;
         match kind {
-            Kind::Lanes if const { width::<R>() == WIDTH_OF_BYTES } => {
+            Kind::Lanes if const { width(size_of::<R>()) == WIDTH_OF_BYTES } => {
                 return nest.visit_lanes::<C, V, WIDTH_OF_BYTES>(moving, visit);
             }
             Kind::Lanes => return nest.visit_lanes::<C, V, WIDTH>(moving, visit),
@@ -180,9 +180,11 @@ fn visit_few<R: Clone, E: Elements>(
 ) -> bool {
     let (loops, moving) = (nest.loops(), moving_along(&nest));
     let row = loops.last().unwrap_or(&Loop::ONE);
-    if let Some(moving) = lanes::<R>(row, E::COUNT, E::has_loop) {
-        visit_lanes(nest, moving, visit, combine);
-        return true;
+    if const { forgettable::<R>() } {
+        if let Some(moving) = lanes(row, E::COUNT, E::has_loop) {
+            visit_lanes(nest, moving, visit, combine);
+            return true;
+        }
     }
     let (count, reduced) = (steps(loops), reduced_steps(loops));
     let are_short_lanes = row.is_reduced() && reduced <= SHORT;
@@ -199,8 +201,8 @@ fn visit_few<R: Clone, E: Elements>(
 }
 
 /// The inputs that move by one element along a lane, if the others stay.
-fn lanes<R>(lane: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
-    if !lane.is_reduced() || lane.len < WIDTH || !const { forgettable::<R>() } {
+fn lanes(lane: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
+    if !lane.is_reduced() || lane.len < WIDTH {
         return None;
     }
     inputs_moving(lane, count, has_loop).filter(|&moving| moving != 0)
@@ -227,7 +229,7 @@ fn lanes_by_rows<R: Clone, E: Elements>(
     visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) {
-    let (width, mut scratch) = (width::<R>(), Scratch::new());
+    let (width, mut scratch) = (width(size_of::<R>()), Scratch::new());
     let (result, results) = scratch.filled(1 + width, &combine.identity()).split_at_mut(1);
     let (mut room, mut dense) = (Loops::new(), Loops::new());
     nest.each_block(1, &mut |lane: Nest<'_, R, E>| {
@@ -302,7 +304,8 @@ fn reduce_nest<R: Clone, E: Elements>(
     if !const { forgettable::<R>() } {
         return drive(nest, visit);
     }
-    match FusedStrategy::of::<R>(nest.loops(), E::COUNT, E::has_loop, moving_along(&nest).is_some()) {
+    let in_rows = moving_along(&nest).is_some();
+    match FusedStrategy::of(nest.loops(), size_of::<R>(), E::COUNT, E::has_loop, in_rows) {
         FusedStrategy::Direct => drive(nest, visit),
         FusedStrategy::Lanes(moving) => by_long_loops(nest, &mut |nest: Nest<'_, R, E>| {
             let inner = nest.loops().len().min(2);
@@ -335,8 +338,7 @@ fn reduce_nest<R: Clone, E: Elements>(
 fn by_long_loops<R, E: Elements>(nest: Nest<'_, R, E>, then: &mut dyn NestFn<R, E>) {
     let loops = nest.loops();
     let [.., _, lanes, lane] = loops else { return then.call(nest) };
-    let kept = (0..loops.len() - 1).filter(|&at| !loops[at].is_reduced());
-    match kept.max_by_key(|&at| loops[at].len) {
+    match longest_kept(loops) {
         Some(longest) if lanes.len < SHORT => {
             let (from_end, take) = (loops.len() - longest, BLOCK.div_ceil(lane.len));
             nest.chunked(longest, take, &mut |part: Nest<'_, R, E>| {
@@ -348,6 +350,17 @@ fn by_long_loops<R, E: Elements>(nest: Nest<'_, R, E>, then: &mut dyn NestFn<R, 
         }
         _ => then.call(nest),
     }
+}
+
+/// The longest kept loop, the innermost one of equal length.
+fn longest_kept(loops: &[Loop]) -> Option<usize> {
+    let mut longest = None;
+    for (at, l) in loops.iter().enumerate() {
+        if !l.is_reduced() && longest.is_none_or(|longest: usize| loops[longest].len <= l.len) {
+            longest = Some(at);
+        }
+    }
+    longest
 }
 
 /// Combines sums with the outputs.
@@ -383,11 +396,12 @@ enum FusedStrategy {
 }
 
 impl FusedStrategy {
-    /// `count` is the number of inputs. `in_rows` is whether a loop is compiled for the rows along the innermost loop.
-    fn of<R>(loops: &[Loop], count: usize, has_loop: fn(u8) -> bool, in_rows: bool) -> Self {
+    /// `size` is that of a result, and `count` the number of inputs. `in_rows` is whether a loop is compiled for the rows
+    /// along the innermost loop. Not generic, so that the choice is compiled once.
+    fn of(loops: &[Loop], size: usize, count: usize, has_loop: fn(u8) -> bool, in_rows: bool) -> Self {
         let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
         let lane = &loops[loops.len() - 1];
-        if let Some(moving) = lanes::<R>(lane, count, has_loop) {
+        if let Some(moving) = lanes(lane, count, has_loop) {
             let chunks = lane.len.div_ceil(LANE);
             if reduced_steps(loops) / lane.len * chunks <= IN_ORDER {
                 // whole parts, so that little remains
@@ -395,7 +409,7 @@ impl FusedStrategy {
                 return if chunks > 1 { Self::Chunks(take) } else { Self::Lanes(moving) };
             }
         }
-        let limits = Self::limits::<R>();
+        let limits = Limits { room: ROOM.min(SCRATCH / size), even: false, rows_at_once: ROWS };
         let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
         let is_direct = match &loops[first..] {
             [_] => first > 0 && reduced <= SHORT,
@@ -411,12 +425,6 @@ impl FusedStrategy {
             return Self::Tiles(Tiling::of(loops, limits));
         }
         Self::Blocks(Tiling::of_blocks(loops, first, room / reduced))
-    }
-
-    /// The limits of tiles.
-    fn limits<R>() -> Limits {
-        let room = ROOM.min(Scratch::capacity::<R>());
-        Limits { room, even: false, rows_at_once: ROWS }
     }
 }
 
@@ -462,7 +470,8 @@ fn fold<R: Clone>(buffer: &mut [R], block: &[Loop], combine: &dyn CombineInBuffe
             combine.lanes(&mut buffer[..remaining * l.len], l.len);
             continue;
         }
-        for (to, from) in (0..remaining).step_by(inside).zip((0..).step_by(inside * l.len)) {
+        for row in 0..remaining / inside {
+            let (to, from) = (row * inside, row * inside * l.len);
             fold_rows(combine, &mut buffer[from..][..inside * l.len], inside);
             if from > to {
                 let (low, high) = buffer.split_at_mut(from);
@@ -666,7 +675,7 @@ mod tests {
     fn lanes_of_adjacent_elements() {
         let lanes = |loops: &[(usize, [isize; 3])]| {
             let has_loop = <(f32, f32) as Elements>::has_loop;
-            match FusedStrategy::of::<f32>(&Loop::all(loops), 2, has_loop, true) {
+            match FusedStrategy::of(&Loop::all(loops), 4, 2, has_loop, true) {
                 FusedStrategy::Lanes(moving) => Some(moving),
                 _ => None,
             }
@@ -750,7 +759,7 @@ mod tests {
     fn long_lanes_are_cut() {
         let chunk = |n: usize, b: isize| {
             let (lane, has_loop) = (Loop::new(n, [0, 1, b]), <(f32, f32) as Elements>::has_loop);
-            match FusedStrategy::of::<f32>(&[lane], 2, has_loop, true) {
+            match FusedStrategy::of(&[lane], 4, 2, has_loop, true) {
                 FusedStrategy::Chunks(take) => Some(take),
                 _ => None,
             }
@@ -770,7 +779,7 @@ mod tests {
         let is_direct = |loops: &[(usize, [isize; 2])], in_rows| {
             let loops = Loop::all(loops);
             matches!(
-                FusedStrategy::of::<f32>(&loops, 1, <(f32,) as Elements>::has_loop, in_rows),
+                FusedStrategy::of(&loops, 4, 1, <(f32,) as Elements>::has_loop, in_rows),
                 FusedStrategy::Direct
             )
         };

@@ -331,8 +331,8 @@ impl<'a> Walk<'a> {
     pub(crate) fn next(&mut self, count: usize) -> Option<&Offsets> {
         if self.remaining > 0 {
             self.remaining -= 1;
-            for (by, stride) in self.by.iter_mut().zip(self.last.strides).take(1 + count) {
-                *by = by.wrapping_add(stride);
+            for k in 0..=count {
+                self.by[k] = self.by[k].wrapping_add(self.last.strides[k]);
             }
             return Some(&self.by);
         }

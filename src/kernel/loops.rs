@@ -55,24 +55,28 @@ impl Loop {
     /// Whether one step of `self` moves every operand as far as all steps of `inner`.
     #[inline]
     pub(super) fn continues(&self, inner: &Self) -> bool {
-        let turn = inner.len.cast_signed();
-        self.strides.iter().zip(inner.strides).all(|(&outer, inner)| outer == inner.wrapping_mul(turn))
+        for k in 0..OPERANDS {
+            if self.strides[k] != inner.strides[k].wrapping_mul(inner.len.cast_signed()) {
+                return false;
+            }
+        }
+        true
     }
 
     /// [`continues`](Self::continues) for all operands but the output.
-    #[inline]
     pub(super) fn inputs_continue(&self, inner: &Self) -> bool {
-        let inputs = |mut l: Self| {
-            l.strides[0] = 0;
-            l
-        };
-        inputs(*self).continues(&inputs(*inner))
+        self.strides[1..] == inner.after(inner.len)[1..]
     }
 
     /// The offsets of the operands after `steps` steps.
     #[inline]
     pub(crate) fn after(&self, steps: usize) -> Offsets {
-        self.strides.map(|stride| stride * steps.cast_signed())
+        let mut by = self.strides;
+        // not `map`: this is compiled for each closure
+        for by in &mut by {
+            *by = by.wrapping_mul(steps.cast_signed());
+        }
+        by
     }
 
     /// A loop of `len` steps, each of them `step` steps of this loop.
@@ -105,6 +109,16 @@ pub(crate) fn operands(mut set: u8) -> impl Iterator<Item = usize> {
     })
 }
 
+/// Whether `is` holds for each operand in a set of inputs.
+pub(crate) fn all_of(set: u8, is: &dyn Fn(usize) -> bool) -> bool {
+    for k in operands(set) {
+        if !is(k) {
+            return false;
+        }
+    }
+    true
+}
+
 /// The set of the inputs for which `is` holds.
 pub(crate) fn bits(count: usize, is: &dyn Fn(usize) -> bool) -> u8 {
     let mut bits = 0;
@@ -118,10 +132,10 @@ pub(crate) fn bits(count: usize, is: &dyn Fn(usize) -> bool) -> u8 {
 #[inline(always)]
 pub(crate) fn moving_inputs(row: &Loop, count: usize) -> Option<u8> {
     let mut moving = 0;
-    for (k, &stride) in row.strides[1..=count].iter().enumerate() {
-        match stride {
+    for k in 1..=count {
+        match row.strides[k] {
             0 => {}
-            1 => moving |= 1 << k,
+            1 => moving |= 1 << (k - 1),
             _ => return None,
         }
     }
@@ -138,7 +152,12 @@ pub(crate) fn moves_as(row: &Loop, moving: u8, count: usize) -> bool {
 /// [`moves_as`] for the inputs alone.
 #[inline]
 pub(crate) fn inputs_move_as(row: &Loop, moving: u8, count: usize) -> bool {
-    (1..=count).all(|k| row.strides[k] == isize::from(has(moving, k)))
+    for k in 1..=count {
+        if row.strides[k] != isize::from(has(moving, k)) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether the output moves along all loops.
@@ -189,16 +208,27 @@ pub(crate) fn rows_at_once(loops: &[Loop], size: usize) -> usize {
     if are_short && are_uncached_rows(loops, size) { 1 } else { AT_ONCE }
 }
 
+/// The product of the lengths of the loops that are counted.
+fn product_of(loops: &[Loop], is_counted: fn(&Loop) -> bool) -> usize {
+    let mut product = 1;
+    for l in loops {
+        if is_counted(l) {
+            product *= l.len;
+        }
+    }
+    product
+}
+
 /// The number of indices that are reduced to each output.
 #[inline(never)]
 pub(crate) fn reduced_steps(loops: &[Loop]) -> usize {
-    loops.iter().filter(|l| l.is_reduced()).map(|l| l.len).product()
+    product_of(loops, Loop::is_reduced)
 }
 
 /// The number of outputs.
 #[inline(never)]
 pub(crate) fn outputs(loops: &[Loop]) -> usize {
-    loops.iter().filter(|l| !l.is_reduced()).map(|l| l.len).product()
+    product_of(loops, |l| !l.is_reduced())
 }
 
 /// Whether lanes are reduced together, one for each step of the innermost of the `outer` loops: lanes of their width
@@ -213,18 +243,24 @@ pub(crate) fn lanes_together(outer: &[Loop], lane: &Loop, are_together: fn(usize
 #[inline(never)]
 pub(crate) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
     let mut width = 1;
-    loops.iter().rev().all(|l| {
-        let follows = l.strides[k] == width;
+    for l in loops.iter().rev() {
+        if l.strides[k] != width {
+            return false;
+        }
         width *= l.len.cast_signed();
-        follows
-    })
+    }
+    true
 }
 
 /// The number of indices that these loops visit.
 // Not inline: in a function compiled for AVX2, this product alone takes a kilobyte.
 #[inline(never)]
 pub(crate) fn steps(loops: &[Loop]) -> usize {
-    loops.iter().map(|l| l.len).product()
+    let mut steps = 1;
+    for l in loops {
+        steps *= l.len;
+    }
+    steps
 }
 
 /// The last `count` loops, merged into one if they continue each other.
@@ -264,13 +300,18 @@ pub(crate) fn plan_parts(loops: &[Loop], groups: &mut [Loop; 2]) -> usize {
 pub(crate) fn offsets(loops: &[Loop], mut turn: usize) -> Offsets {
     let Some((outermost, inner)) = loops.split_first() else { return [0; OPERANDS] };
     let mut at = [0; OPERANDS];
-    let mut add = |by: Offsets| at.iter_mut().zip(by).for_each(|(at, by)| *at += by);
     for l in inner.iter().rev() {
-        add(l.after(turn % l.len));
+        at = sum(at, l.after(turn % l.len));
         turn /= l.len;
     }
     // without a division, which is slow
-    add(outermost.after(turn));
+    sum(at, outermost.after(turn))
+}
+
+fn sum(mut at: Offsets, by: Offsets) -> Offsets {
+    for k in 0..OPERANDS {
+        at[k] += by[k];
+    }
     at
 }
 

@@ -59,8 +59,11 @@ fn operand<'a>(out: &StridedAxes<'a>, inputs: AllAxes<'_, 'a>, k: usize) -> Stri
 
 #[inline(always)]
 fn assert_aligned(shape: &[usize], out: &StridedAxes<'_>, inputs: AllAxes<'_, '_>) {
-    let have_few = out.sizes.len() <= shape.len() && inputs.0.iter().all(|own| own.len() <= shape.len());
-    ensure(have_few, "no operand has more axes than the shape");
+    let mut most = out.sizes.len();
+    for own in inputs.0 {
+        most = most.max(own.len());
+    }
+    ensure(most <= shape.len(), "no operand has more axes than the shape");
 }
 
 /// Plans the loops over `shape`. All operands, the output first, are aligned at its right.
@@ -105,8 +108,8 @@ pub(super) fn small_aligned<'a>(
     assert_aligned(shape, out, inputs);
     for k in 0..=inputs.0.len() {
         let own = operand(out, inputs, k);
-        for (from_end, &size) in shape.iter().rev().enumerate() {
-            let l = &mut room[1 - from_end];
+        for from_end in 0..shape.len() {
+            let (l, size) = (&mut room[1 - from_end], shape[shape.len() - 1 - from_end]);
             (l.len, l.strides[k]) = (size, own.stride(from_end, size));
         }
     }
@@ -127,7 +130,7 @@ fn is_small(shape: &[usize], most: usize) -> bool {
         [m, n] => m * n,
         _ => return false,
     };
-    (1..=most).contains(&len)
+    len > 0 && len <= most
 }
 
 /// A selection of axes.

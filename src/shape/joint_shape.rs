@@ -112,7 +112,11 @@ pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
 /// The number of axes of the joint shape.
 #[inline]
 pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
-    shapes.iter().map(|shape| shape.as_ref().len()).max().unwrap_or(0)
+    let mut ndim = 0;
+    for shape in shapes {
+        ndim = ndim.max(shape.as_ref().len());
+    }
+    ndim
 }
 
 /// Writes the joint shape into `joint`, which has its number of axes, and returns whether the shapes broadcast together.

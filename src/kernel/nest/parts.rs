@@ -123,7 +123,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         for l in outer {
             l.strides[0] = 0;
         }
-        for (l, &Loop { len, .. }) in inner.iter_mut().zip(shape).rev() {
+        for at in (0..shape.len()).rev() {
+            let (l, len) = (&mut inner[at], shape[at].len);
             ensure(len == 1 || l.len <= len, "an element of the tile for each index");
             l.strides[0] = if len > 1 { width.cast_signed() } else { 0 };
             width *= len;
