@@ -25,6 +25,8 @@ struct Drawing<'a> {
     sizes: usize,
 }
 
+/// The words between an axis and its sizes.
+const HAS_SIZE: &str = " has size";
 /// The width of an indentation and a bracket.
 const START: usize = 3;
 
@@ -222,12 +224,19 @@ impl BroadcastError {
             }
         }
         picture += "\n";
-        for at in 0..=carets.iter().fold(0, |last, &caret| caret.max(last)) {
+        let mut last = 0;
+        for &caret in &carets {
+            last = last.max(caret);
+        }
+        for at in 0..=last {
             picture += if carets.contains(&at) { "^" } else { " " };
         }
         // "axis 1: sizes" after a caret, else "axis 1 has sizes"
-        let place_end = if carets.is_empty() { " has size" } else { ": size" };
-        Some(format!("{picture} {}", detail.replacen(" has size", place_end, 1)))
+        let has = detail.as_bytes().windows(HAS_SIZE.len()).position(|part| part == HAS_SIZE.as_bytes());
+        match has.filter(|_| !carets.is_empty()) {
+            Some(at) => Some(format!("{picture} {}: size{}", &detail[..at], &detail[at + HAS_SIZE.len()..])),
+            None => Some(format!("{picture} {detail}")),
+        }
     }
 }
 

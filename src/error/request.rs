@@ -31,7 +31,7 @@ impl Shape {
 
     /// The text of each size.
     pub(super) fn cells(&self) -> Vec<&str> {
-        let is_partial = !self.text.starts_with(['[', '(']);
+        let is_partial = !matches!(self.text.as_bytes(), [b'[' | b'(', ..]);
         let (mut cells, mut start) = (Vec::new(), 0);
         for end in 0..=self.text.len() {
             let byte = self.text.as_bytes().get(end).copied().unwrap_or(b' ');
@@ -52,7 +52,7 @@ impl Shape {
     /// The sizes of a shape like `(2; 3)` as text: of the batch (0), of the base (1) or none.
     #[inline(never)]
     fn part(&self, part: Option<usize>) -> &str {
-        let at = self.text.bytes().position(|byte| byte == b';').unwrap_or(1);
+        let at = self.text.find(';').unwrap_or(1);
         let sizes = [1..at, at + 2..self.text.len() - 1];
         part.and_then(|part| self.text.get(sizes[part].clone())).unwrap_or_default()
     }

@@ -131,7 +131,7 @@ impl Loops {
             let inner = if side.len == 1 { *batch } else { *side };
             *side = Loop { len: batch.len * side.len, ..inner };
             let len = self.len();
-            self[len - 4..].rotate_left(1);
+            self.copy_within(len - 3.., len - 4);
             self.0.truncate(len - 1);
         }
     }
@@ -158,7 +158,11 @@ impl Loops {
     /// The loops along which the output moves.
     pub(crate) fn written(&mut self, loops: &[Loop]) {
         self.clear();
-        loops.iter().filter(|l| !l.is_reduced()).for_each(|&l| self.push(l));
+        for &l in loops {
+            if !l.is_reduced() {
+                self.push(l);
+            }
+        }
     }
 }
 
@@ -203,7 +207,13 @@ impl Outside {
             Self::Read => only(stride(usize::from(l.strides[1] != 0))),
             #[cfg(test)]
             Self::Given => only(0),
-            Self::AllRead => ((1..OPERANDS).map(stride).fold(0, usize::saturating_add), stride(0)),
+            Self::AllRead => {
+                let mut sum = 0_usize;
+                for k in 1..OPERANDS {
+                    sum = sum.saturating_add(stride(k));
+                }
+                (sum, stride(0))
+            }
         }
     }
 }
@@ -247,8 +257,11 @@ impl LoopPlan {
     /// Panics if the number of indices overflows `isize`. After this, numbers of indices are multiplied without checks.
     #[inline]
     pub(crate) fn assert_countable(&self) {
-        let count = self.loops.iter().try_fold(1_usize, |count, l| count.checked_mul(l.len));
-        ensure(count.is_some_and(|count| count <= isize::MAX.unsigned_abs()), "indices that can be counted");
+        let mut count = 1_usize;
+        for l in &*self.loops {
+            count = count.saturating_mul(l.len);
+        }
+        ensure(count <= isize::MAX.unsigned_abs(), "indices that can be counted");
     }
 
     /// Orders, reverses and merges the loops. Loops with equal keys keep the order in which the axes were added.

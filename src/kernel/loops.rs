@@ -343,7 +343,9 @@ pub(crate) fn each_offset(loops: &[Loop], k: usize, then: &mut dyn FnMut(usize))
     let (last, outer) = innermost(loops);
     for turn in 0..steps(outer) {
         let start = offsets(outer, turn)[k];
-        (0..last.len).for_each(|i| then((start + i.cast_signed() * last.strides[k]).cast_unsigned()));
+        for i in 0..last.len {
+            then((start + i.cast_signed() * last.strides[k]).cast_unsigned());
+        }
     }
 }
 

@@ -702,7 +702,8 @@ impl Route {
     fn block(self, [rows, columns]: [&Side; 2], size: usize) -> [usize; 2] {
         if self == Self::Direct {
             // a short side makes the other one longer
-            return [columns, rows].map(|other| (BLOCK / size / other.len).max(PAGES));
+            let most = |other: &Side| (BLOCK / size / other.len).max(PAGES);
+            return [most(columns), most(rows)];
         }
         let width = (BUFFERED_ROW / size).min(256);
         // not a power of two, at which parts of rows fall on the same banks of memory

@@ -65,7 +65,8 @@ fn sort(axes: &mut [usize], sizes: &[usize], order: &dyn AxisOrder) -> bool {
             }
         }
         if place < axis {
-            axes[place..=axis].rotate_right(1);
+            axes.copy_within(place..axis, place + 1);
+            axes[place] = axis;
             has_moved = true;
         }
     }

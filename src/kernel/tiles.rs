@@ -114,7 +114,8 @@ impl Tiling {
 
     /// The number of kept loops around the tiles, if the loops are those of [`parts`].
     pub(super) fn outer(&self, loops: &[Loop]) -> usize {
-        loops[..self.first(loops)].iter().take_while(|l| !l.is_reduced()).count()
+        let first = self.first(loops);
+        loops[..first].iter().position(Loop::is_reduced).unwrap_or(first)
     }
 
     /// The loops over the sums of a tile, which are adjacent as operand 1.
@@ -128,16 +129,17 @@ impl Tiling {
 
     /// The most additions to a tile: calls of [`Levels::carry`].
     fn rows(&self, loops: &[Loop], at_once: usize) -> usize {
-        let first = self.first(loops);
-        let cut = &loops[first];
-        let outer = loops[..first].iter().filter(|l| l.is_reduced());
-        let mut lens = outer.map(|l| l.len);
-        let (last, rest) = if cut.is_reduced() {
-            (cut.len / self.take, cut.len % self.take)
-        } else {
-            (lens.next_back().unwrap_or(1), 0)
-        };
-        lens.product::<usize>() * (last.div_ceil(at_once) + usize::from(rest > 0))
+        let (mut others, mut last, mut rest) = (1, 1, 0);
+        for l in &loops[..=self.first(loops)] {
+            if l.is_reduced() {
+                (others, last) = (others * last, l.len);
+            }
+        }
+        let cut = &loops[self.first(loops)];
+        if cut.is_reduced() {
+            (last, rest) = (cut.len / self.take, cut.len % self.take);
+        }
+        others * (last.div_ceil(at_once) + usize::from(rest > 0))
     }
 }
 

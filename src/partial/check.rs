@@ -1,7 +1,7 @@
 //! Checks at run time, when the sizes are known.
 
 use super::Dim;
-use crate::error::Count;
+use crate::error::{Count, owner};
 use crate::shape::{join, joint_ndim, joint_size};
 use alloc::{vec, vec::Vec};
 use core::fmt;
@@ -40,10 +40,11 @@ impl Place {
 /// Prints as `axis 1 of operand 0` or `axis 1 of the result`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Operand { operand, axis } => write!(f, "axis {axis} of operand {operand}"),
-            Self::Result { axis } => write!(f, "axis {axis} of the result"),
-        }
+        let (axis, operand) = match *self {
+            Self::Operand { operand, axis } => (axis, Some(operand)),
+            Self::Result { axis } => (axis, None),
+        };
+        write!(f, "axis {axis} of {}", owner(operand))
     }
 }
 
@@ -157,25 +158,31 @@ fn go_together<S: AsRef<[usize]>>(shapes: &[S]) -> bool {
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one = |or_one: &bool| if *or_one { "1 or " } else { "" };
         match self {
-            Self::Is { place, dim: Dim::Range(range), or_one } => match (range.min(), range.max()) {
-                (min, Some(max)) => write!(f, "{place} is {}from {min} to {max}", one(or_one)),
-                (min, None) => write!(f, "{place} is {}{min} or more", one(or_one)),
-            },
-            Self::Is { place, dim, or_one } => write!(f, "{place} is {}{dim}", one(or_one)),
-            Self::Equals { place, other, or_one: true } => write!(f, "{place} is 1 or equals {other}"),
-            Self::Equals { place, other, or_one: false } => write!(f, "{place} equals {other}"),
+            Self::Is { place, dim, or_one } => {
+                write!(f, "{place} is {}", if *or_one { "1 or " } else { "" })?;
+                match dim {
+                    Dim::Range(range) => match (range.min(), range.max()) {
+                        (min, Some(max)) => write!(f, "from {min} to {max}"),
+                        (min, None) => write!(f, "{min} or more"),
+                    },
+                    dim => dim.fmt(f),
+                }
+            }
+            Self::Equals { place, other, or_one } => {
+                write!(f, "{place} {}equals {other}", if *or_one { "is 1 or " } else { "" })
+            }
             Self::Agree { places } => match places.as_slice() {
+                [] | [_] => f.write_str("always"),
                 [a, b] => write!(f, "{a} is 1, {b} is 1, or they are equal"),
-                [first, middle @ .., last] => {
-                    write!(f, "of {first}")?;
-                    for place in middle {
-                        write!(f, ", {place}")?;
+                [first @ .., last] => {
+                    let mut before = "of ";
+                    for place in first {
+                        write!(f, "{before}{place}")?;
+                        before = ", ";
                     }
                     write!(f, " and {last} those that are not 1 are equal")
                 }
-                [] | [_] => f.write_str("always"),
             },
             Self::AllGoTogether => f.write_str("all operands go together"),
             Self::GoesTogether { operand } => write!(f, "operand {operand} goes together with all others"),

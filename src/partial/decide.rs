@@ -211,15 +211,16 @@ fn operand_checks(joint: &Joint) -> Vec<Check> {
     checks
 }
 
-/// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3xn` if `n` is 1 or 3, and `nxm` if
+/// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3xn` if `n` is 1 or 3, and `nxmx` if
 /// `n` and `m` agree.
 fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut Vec<String>) {
-    let (mut names, mut stretching) = (Vec::new(), Vec::new());
+    let (mut names, mut places, mut dims) = (Vec::new(), Vec::new(), Vec::new());
     let (mut forced, mut known) = (None, None);
     for (operand, axis, dim) in columns.at(axis) {
         if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
             let place = Place::Operand { operand, axis };
-            stretching.push((place, dim));
+            places.push(place);
+            dims.push(dim);
             if !dim.admits(1) {
                 forced = forced.or(Some(place));
                 known = known.or(dim.span().single());
@@ -227,7 +228,7 @@ fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen
         }
     }
     if let Some(other) = forced {
-        for (place, dim) in stretching {
+        for (place, dim) in places.into_iter().zip(dims) {
             let or_one = dim.admits(1);
             let (open, check) = match known {
                 Some(size) => {
@@ -243,13 +244,20 @@ fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen
                 checks.push(check);
             }
         }
-    } else if let [(_, first), _, ..] = &stretching[..] {
+    } else if let [first, others @ ..] = &dims[..] {
         let size = first.span().single_beside_one();
-        let certain =
-            size.is_some() && stretching.iter().all(|(_, dim)| dim.span().single_beside_one() == size);
-        let only_names = stretching.len() == names.len();
-        if !certain && (!only_names || insert_sorted(seen, names.join("x"))) {
-            checks.push(Check::Agree { places: stretching.iter().map(|&(place, _)| place).collect() });
+        let mut certain = size.is_some() || others.is_empty();
+        for dim in others {
+            certain &= dim.span().single_beside_one() == size;
+        }
+        let mut key = String::new();
+        for name in &names {
+            key += name;
+            key += "x";
+        }
+        if !certain && (names.len() < dims.len() || insert_sorted(seen, key)) {
+            places.shrink_to_fit();
+            checks.push(Check::Agree { places });
         }
     }
 }

@@ -218,10 +218,13 @@ impl PartialShape {
     pub fn relaxes(&self, other: &Self) -> bool {
         let Some(own) = self.dims() else { return true };
         let Some(dims) = other.dims().filter(|dims| dims.len() == own.len()) else { return false };
-        own.iter().zip(dims).all(|(own, other)| match own {
-            Dim::Name(_) => own == other,
-            _ => own.span().covers(other.span()),
-        })
+        for (own, other) in own.iter().zip(dims) {
+            let covers = if own.as_name().is_some() { own == other } else { own.span().covers(other.span()) };
+            if !covers {
+                return false;
+            }
+        }
+        true
     }
 
     /// Combines two descriptions of the same shape.

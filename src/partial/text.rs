@@ -158,7 +158,8 @@ fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {
 
 fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
     let (_, [after_size, after_range]) = notation;
-    if let Some((lo, hi)) = text.split_once("..") {
+    let range = text.split_once('.').and_then(|(lo, rest)| Some((lo, rest.strip_prefix('.')?)));
+    if let Some((lo, hi)) = range {
         let end = at + lo.len() + "..".len();
         let span = match (lo, hi) {
             ("", "") => return Err((end, "a size at one end of the range at least")),

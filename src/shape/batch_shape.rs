@@ -117,7 +117,11 @@ fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
 
 #[cold]
 fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
-    shapes.iter().map(|shape| shape.batch()).collect()
+    let mut batches = Vec::with_capacity(shapes.len());
+    for shape in shapes {
+        batches.push(shape.batch());
+    }
+    batches
 }
 
 /// The joint batch shape, then the axes of `base`.

@@ -202,10 +202,19 @@ struct ByStrides<'a> {
 
 impl AxisOrder for ByStrides<'_> {
     fn is_inside(&self, _: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let own = self.axes.strides;
-        let is_kept = |&axis: &usize| !is_dropped(self.dropped, axis, own.len() - self.ndim);
-        let stride = |k| (0..own.len()).filter(is_kept).nth(k).map_or(0, |axis| own[axis].unsigned_abs());
-        let (former, latter) = (stride(former), stride(latter));
+        let (own, mut strides, mut kept) = (self.axes.strides, [0; 2], 0);
+        for (axis, stride) in own.iter().enumerate() {
+            if is_dropped(self.dropped, axis, own.len() - self.ndim) {
+                continue;
+            }
+            if kept == former {
+                strides[0] = stride.unsigned_abs();
+            } else if kept == latter {
+                strides[1] = stride.unsigned_abs();
+            }
+            kept += 1;
+        }
+        let [former, latter] = strides;
         (former != 0 && latter != 0).then_some(former < latter)
     }
 }
