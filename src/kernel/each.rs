@@ -84,7 +84,8 @@ pub(crate) fn over_each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     visit: &mut dyn VisitBlock<T, E>,
 ) {
-    let (mut out, mut room) = (Output::of(out), [Loop::ONE; 2]);
+    let mut out = Output::of(out);
+    let mut room = [Loop::ONE; 2];
     let small = Nest::small(&mut room, UNPLANNED, None, &mut out, inputs);
     if !small.is_some_and(|nest| visit_small(nest, visit)) {
         planned(out, inputs, visit, drive);

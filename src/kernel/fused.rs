@@ -162,7 +162,8 @@ pub(crate) fn reduce_to<R: Clone, E: Elements, D: Dimension>(
     combine: &dyn CombineInBuffer<R>,
 ) -> Array<R, D> {
     let mut array = reserved.filled(combine.identity());
-    let (mut out, mut room) = (Output::of(&mut array), [Loop::ONE; 2]);
+    let mut out = Output::of(&mut array);
+    let mut room = [Loop::ONE; 2];
     let small = Nest::small(&mut room, UNPLANNED, Some(joint), &mut out, inputs);
     if !small.is_some_and(|nest| visit_few(nest, visit, combine)) {
         planned(joint, out, inputs, visit, combine);

@@ -3,7 +3,7 @@
 use super::broadcast_map::broadcast_map;
 use super::fused_operands::MapOperands;
 use crate::error::Returned;
-use crate::kernel::each::{Each, VisitBlock, over_each};
+use crate::kernel::each::{Each, over_each};
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, all_stretch_onto};
@@ -79,12 +79,12 @@ impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
     where
         O: FurtherOperands<A, D, F>,
     {
-        let mut own = Each(Own::<D, O, F>(f, PhantomData));
-        if in_place(&mut self, &operands.inputs(), &mut own) {
+        let others = operands.inputs();
+        if all_stretch_onto(others.shapes(), self.shape()) {
+            over_each(&mut self, &others, &mut Each(Own::<D, O, F>(f, PhantomData)));
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
-        let new = broadcast_map(operands.after(&self), own.0.0);
-        new.map_err(|error| Returned::new(self, error))
+        broadcast_map(operands.after(&self), f).map_err(|error| Returned::new(self, error))
     }
 }
 
@@ -95,26 +95,14 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     where
         O: FurtherOperands<A, D, F>,
     {
-        let mut own = Each(Own::<D, O, F>(f, PhantomData));
-        if self.is_unique() && in_place(&mut self, &operands.inputs(), &mut own) {
+        let others = operands.inputs();
+        if self.is_unique() && all_stretch_onto(others.shapes(), self.shape()) {
+            over_each(&mut self, &others, &mut Each(Own::<D, O, F>(f, PhantomData)));
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
-        let new = broadcast_map(operands.after(&self), own.0.0);
+        let new = broadcast_map(operands.after(&self), f);
         new.map(Array::into_shared).map_err(|error| Returned::new(self, error))
     }
-}
-
-/// Calls `visit` for the array if the operands go to its shape. Not generic over the closure.
-fn in_place<A, D: Dimension, E: Elements>(
-    array: &mut ArrayRef<A, D>,
-    others: &Inputs<'_, E>,
-    visit: &mut dyn VisitBlock<A, E>,
-) -> bool {
-    let goes = all_stretch_onto(others.shapes(), array.shape());
-    if goes {
-        over_each(array, others, visit);
-    }
-    goes
 }
 
 /// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple. The closure

@@ -5,7 +5,7 @@
 use super::{Elements, Nest};
 use crate::kernel::loop_plan::{LoopPlan, Outside};
 use crate::kernel::loops::OPERANDS;
-use crate::kernel::memory::WriteOnly;
+use crate::kernel::memory::{List, WriteOnly};
 use crate::kernel::order::AxisOrder;
 use crate::kernel::strided::{StridedAxes, plan_aligned};
 use core::marker::PhantomData;
@@ -85,35 +85,36 @@ impl<'a, A> Input<'a, A> {
 pub struct Inputs<'a, E: Elements> {
     pub(super) at: E::Pointers,
     /// The sizes of each array: those of operand `k` at place `k - 1`, because the output, operand 0, is not known yet.
-    sizes: [&'a [usize]; OPERANDS - 1],
+    sizes: List<&'a [usize], { OPERANDS - 1 }>,
     /// The strides of each array.
-    strides: [&'a [isize]; OPERANDS - 1],
+    strides: List<&'a [isize], { OPERANDS - 1 }>,
     arrays: PhantomData<&'a E>,
 }
 
 macro_rules! inputs {
-    ($($A:ident $D:ident $a:ident $k:literal),+) => {
+    ($($A:ident $D:ident $a:ident),+) => {
         impl<'a, $($A, $D: Dimension),+> From<($(&'a ArrayRef<$A, $D>,)+)> for Inputs<'a, ($($A,)+)> {
             #[inline(always)]
             fn from(($($a,)+): ($(&'a ArrayRef<$A, $D>,)+)) -> Self {
-                let (mut sizes, mut strides): ([&[usize]; OPERANDS - 1], [&[isize]; OPERANDS - 1]) =
-                    ([&[]; OPERANDS - 1], [&[]; OPERANDS - 1]);
-                $((sizes[$k - 1], strides[$k - 1]) = ($a.shape(), $a.strides());)+
+                let (mut sizes, mut strides) = (List::new(), List::new());
+                $(
+                    sizes.push($a.shape());
+                    strides.push($a.strides());
+                )+
                 Self { at: ($($a.as_ptr(),)+), sizes, strides, arrays: PhantomData }
             }
         }
     };
 }
-inputs!(A DA a 1);
-inputs!(A DA a 1, B DB b 2);
-inputs!(A DA a 1, B DB b 2, C DC c 3);
-inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4);
-inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5);
-inputs!(A DA a 1, B DB b 2, C DC c 3, D DD d 4, E DE e 5, F DF f 6);
+inputs!(A DA a);
+inputs!(A DA a, B DB b);
+inputs!(A DA a, B DB b, C DC c);
+inputs!(A DA a, B DB b, C DC c, D DD d);
+inputs!(A DA a, B DB b, C DC c, D DD d, E DE e);
+inputs!(A DA a, B DB b, C DC c, D DD d, E DE e, F DF f);
 
 impl Inputs<'_, ()> {
-    const NONE: Self =
-        Self { at: (), sizes: [&[]; OPERANDS - 1], strides: [&[]; OPERANDS - 1], arrays: PhantomData };
+    const NONE: Self = Self { at: (), sizes: List::new(), strides: List::new(), arrays: PhantomData };
 }
 
 impl<'a, E: Elements> Inputs<'a, E> {
@@ -131,6 +132,7 @@ impl<'a, E: Elements> Inputs<'a, E> {
 
     #[inline(always)]
     pub(super) fn sizes_and_strides(&self) -> (&[&'a [usize]], &[&'a [isize]]) {
+        // as many as there are; so that the compiler knows
         (&self.sizes[..E::COUNT], &self.strides[..E::COUNT])
     }
 
