@@ -149,9 +149,10 @@ impl<'a, E: Elements> Inputs<'a, E> {
 impl<E: Elements> AxisOrder for Inputs<'_, E> {
     /// All arrays that move along both axes have the smaller stride along the inner one.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let mut inside = None;
-        for k in 1..=E::COUNT {
-            let stride = |axis| self.axes(k).stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
+        let (mut inside, (sizes, strides)) = (None, self.sizes_and_strides());
+        for k in 0..E::COUNT {
+            let axes = StridedAxes { sizes: sizes[k], strides: strides[k] };
+            let stride = |axis| axes.stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
             if stride(former) != 0 && stride(latter) != 0 {
                 inside = Some(inside != Some(false) && stride(former) < stride(latter));
             }
