@@ -34,14 +34,14 @@ pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_e
 
 use ndarray::Dimension;
 
-/// The sizes of `dim` as a slice.
+/// The sizes of `dim` as a slice. The public way, by a view, takes a call.
 #[inline]
 pub(crate) fn sizes<D: Dimension>(dim: &D) -> &[usize] {
-    dim.as_array_view().to_slice().expect("a dimension is stored in one piece")
+    dim.slice()
 }
 
 /// The sizes of `dim` as a slice to write.
 #[inline]
 pub(crate) fn sizes_mut<D: Dimension>(dim: &mut D) -> &mut [usize] {
-    dim.as_array_view_mut().into_slice().expect("a dimension is stored in one piece")
+    dim.slice_mut()
 }
