@@ -231,11 +231,11 @@ fn lanes_by_rows<R: Clone, E: Elements>(
     combine: &dyn CombineInBuffer<R>,
 ) {
     let (width, mut scratch) = (width(size_of::<R>()), Scratch::new());
-    let (result, results) = scratch.filled(1 + width, &combine.identity()).split_at_mut(1);
+    let (four, results) = scratch.filled(4 + width, &combine.identity()).split_at_mut(4);
     let (mut room, mut dense) = (Loops::new(), Loops::new());
     nest.each_block(1, &mut |lane: Nest<'_, R, E>| {
         let (items, len, mut from) = (lane.read(), lane.loops()[0].len, 0);
-        result[0] = combine.identity();
+        four.fill(combine.identity());
         while len - from >= width {
             results.fill(combine.identity());
             for _ in 0..SEGMENT.min((len - from) / width) {
@@ -245,14 +245,15 @@ fn lanes_by_rows<R: Clone, E: Elements>(
                 visit.block(&mut row, moving.map(Rows::of));
                 from += width;
             }
-            fold_rows(combine, results, 1);
-            combine.rows(result, &results[..1]);
+            fold_rows(combine, results, 4);
+            combine.rows(four, &results[..4]);
         }
+        fold_rows(combine, four, 1);
         if from < len {
             let part = items.part(0, from, len - from, &mut room);
-            visit.block(&mut part.onto(result, &[Loop::ONE], &mut dense), None);
+            visit.block(&mut part.onto(four, &[Loop::ONE], &mut dense), None);
         }
-        combine.add(lane.written(&mut room).slot(), result[0].clone());
+        combine.add(lane.written(&mut room).slot(), four[0].clone());
     });
 }
 

@@ -97,8 +97,9 @@ pub unsafe trait Elements {
 
     /// The combined items of a lane: `lens` are the number of its chunks of `N` items, `N`, and the number of other items.
     ///
-    /// Each segment of up to [`SEGMENT`] chunks has `N` partial results, which stay in registers; the segments follow each
-    /// other, and the other items follow them. The inputs whose bits are set in `MOVING` move by one element, the others stay.
+    /// Each segment of up to [`SEGMENT`] chunks has `N` partial results, which stay in registers. By halves, they become four,
+    /// and so do those of all segments, one after the other. The other items follow the result of these four. The inputs whose
+    /// bits are set in `MOVING` move by one element, the others stay.
     ///
     /// # Safety
     /// As [`row_of`](Self::row_of), for a row of as many items.
@@ -299,7 +300,7 @@ macro_rules! elements {
                 visit: &mut V,
             ) -> T {
                 let by = visit.op();
-                let mut result = by.identity();
+                let mut four = filled::<T, 4>(&by.identity());
                 while chunks > 0 {
                     let end = chunks.saturating_sub(SEGMENT);
                     let mut results = filled::<T, N>(&by.identity());
@@ -320,11 +321,16 @@ macro_rules! elements {
                     if !opaque::<C, T, N>(&mut results) {
                         results = black_box(Line(results)).0;
                     }
-                    // again: for all halves at once, the compiler takes three times as many shuffles
-                    let mut four = halve(&mut results, by);
-                    opaque::<C, T, 4>(&mut four);
-                    result = by.apply(result, by_halves(four, by));
+                    let halves: [T; 4] = halve(&mut results, by);
+                    let mut j = 0;
+                    while j < 4 {
+                        four[j] = by.apply(four[j].clone(), halves[j].clone());
+                        j += 1;
+                    }
                 }
+                // again: for all halves at once, the compiler takes three times as many shuffles
+                opaque::<C, T, 4>(&mut four);
+                let mut result = by_halves(four, by);
                 let mut j = 0;
                 while j < rest {
                     // SAFETY: The caller promises these elements.
