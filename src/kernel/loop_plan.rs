@@ -259,7 +259,8 @@ impl LoopPlan {
     pub(crate) fn assert_countable(&self) {
         let mut count = 1_usize;
         for l in &*self.loops {
-            count = count.saturating_mul(l.len);
+            // a product may have no terms
+            count = count.saturating_mul(l.len.max(1));
         }
         ensure(count <= isize::MAX.unsigned_abs(), "indices that can be counted");
     }

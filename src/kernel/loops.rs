@@ -256,11 +256,7 @@ pub(crate) fn is_adjacent(loops: &[Loop], k: usize) -> bool {
 // Not inline: in a function compiled for AVX2, this product alone takes a kilobyte.
 #[inline(never)]
 pub(crate) fn steps(loops: &[Loop]) -> usize {
-    let mut steps = 1;
-    for l in loops {
-        steps *= l.len;
-    }
-    steps
+    product_of(loops, |_| true)
 }
 
 /// The last `count` loops, merged into one if they continue each other.

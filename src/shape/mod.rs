@@ -34,7 +34,7 @@ pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_e
 
 use ndarray::Dimension;
 
-/// The sizes of `dim` as a slice. The public way, by a view, takes a call.
+/// The sizes of `dim` as a slice, by a method that ndarray leaves out of its documentation: by a view, it takes a call.
 #[inline]
 pub(crate) fn sizes<D: Dimension>(dim: &D) -> &[usize] {
     dim.slice()

@@ -132,7 +132,7 @@ impl<'a, E: Elements> Inputs<'a, E> {
 
     #[inline(always)]
     pub(super) fn sizes_and_strides(&self) -> (&[&'a [usize]], &[&'a [isize]]) {
-        // as many as there are; so that the compiler knows
+        // sliced, so that the compiler knows their number
         (&self.sizes[..E::COUNT], &self.strides[..E::COUNT])
     }
 
