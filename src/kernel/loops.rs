@@ -304,6 +304,7 @@ pub(crate) fn offsets(loops: &[Loop], mut turn: usize) -> Offsets {
     sum(at, outermost.after(turn))
 }
 
+/// The sums of two offsets of each operand.
 fn sum(mut at: Offsets, by: Offsets) -> Offsets {
     for k in 0..OPERANDS {
         at[k] += by[k];

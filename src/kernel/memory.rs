@@ -609,7 +609,7 @@ impl<B: Copy> Tile<B> {
     /// There are `N` columns of `N` adjacent elements in `from`, and there is room for as many rows in `to`.
     #[inline(always)]
     unsafe fn copy<C: Cpu, const N: usize>(self, columns: isize, rows: isize) {
-        // by way of every fourth one: the compiler then keeps two pointers, in place of eight that it has no registers for
+        // From every fourth one: the compiler then keeps two pointers. Eight would not fit into the registers.
         let fourth = |k: usize, stride: isize| (k / 4 * 4).cast_signed() * stride;
         let rest = |k: usize, stride: isize| (k % 4).cast_signed() * stride;
         // SAFETY: The caller promises the elements and the room.

@@ -97,9 +97,10 @@ pub unsafe trait Elements {
 
     /// The combined items of a lane: `lens` are the number of its chunks of `N` items, `N`, and the number of other items.
     ///
-    /// Each segment of up to [`SEGMENT`] chunks has `N` partial results, which stay in registers. By halves, they become four,
-    /// and so do those of all segments, one after the other. The other items follow the result of these four. The inputs whose
-    /// bits are set in `MOVING` move by one element, the others stay.
+    /// Each segment of up to [`SEGMENT`] chunks has `N` partial results, which stay in registers and are combined to four by
+    /// halves. The four of each segment are combined with those of the segments before it. At the end, they are combined to
+    /// one result, and the other items follow it. The inputs whose bits are set in `MOVING` move by one element, the others
+    /// stay.
     ///
     /// # Safety
     /// As [`row_of`](Self::row_of), for a row of as many items.
