@@ -121,6 +121,13 @@ pub trait TargetShape: Sealed {
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
 
+    /// The sizes, where they are stored as such.
+    #[doc(hidden)]
+    #[inline]
+    fn as_sizes(&self) -> Option<&[usize]> {
+        None
+    }
+
     /// The sizes as the caller wrote them, for messages.
     #[doc(hidden)]
     fn for_message(&self) -> Vec<i128>;
@@ -135,6 +142,10 @@ macro_rules! forward {
             #[inline]
             fn target_dim(&self) -> Self::Dim {
                 <$Other>::target_dim($other(self))
+            }
+            #[inline]
+            fn as_sizes(&self) -> Option<&[usize]> {
+                <$Other>::as_sizes($other(self))
             }
             fn for_message(&self) -> Vec<i128> {
                 <$Other>::for_message($other(self))
@@ -218,6 +229,10 @@ impl<T: Size> TargetShape for [T] {
         }
         dim
     }
+    #[inline]
+    fn as_sizes(&self) -> Option<&[usize]> {
+        T::as_usizes(self)
+    }
     fn for_message(&self) -> Vec<i128> {
         positions(&self)
     }
@@ -232,6 +247,10 @@ where
     #[inline]
     fn target_dim(&self) -> Self::Dim {
         self.clone()
+    }
+    #[inline]
+    fn as_sizes(&self) -> Option<&[usize]> {
+        Some(sizes(self))
     }
     fn for_message(&self) -> Vec<i128> {
         sizes(self).for_message()
