@@ -121,11 +121,12 @@ pub trait TargetShape: Sealed {
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
 
-    /// The sizes, where they are stored as such.
+    /// Whether an array of shape `shape` stretches to this target, where -1 keeps a size.
     #[doc(hidden)]
     #[inline]
-    fn as_sizes(&self) -> Option<&[usize]> {
-        None
+    fn takes(&self, shape: &[usize]) -> bool {
+        let resolved = resolved_dim(shape, self, Placeholder::Keeps);
+        resolved.is_some_and(|dim| checked_len(sizes(&dim)).is_some())
     }
 
     /// The sizes as the caller wrote them, for messages.
@@ -144,8 +145,8 @@ macro_rules! forward {
                 <$Other>::target_dim($other(self))
             }
             #[inline]
-            fn as_sizes(&self) -> Option<&[usize]> {
-                <$Other>::as_sizes($other(self))
+            fn takes(&self, shape: &[usize]) -> bool {
+                <$Other>::takes($other(self), shape)
             }
             fn for_message(&self) -> Vec<i128> {
                 <$Other>::for_message($other(self))
@@ -229,9 +230,17 @@ impl<T: Size> TargetShape for [T] {
         }
         dim
     }
+    // without a dimension, because a dynamic one takes eight times as long
     #[inline]
-    fn as_sizes(&self) -> Option<&[usize]> {
-        T::as_usizes(self)
+    fn takes(&self, shape: &[usize]) -> bool {
+        let Some(new) = self.len().checked_sub(shape.len()) else { return false };
+        let mut len = 1_usize;
+        for (axis, &size) in self.iter().enumerate() {
+            let own = axis.checked_sub(new).map(|axis| shape[axis]);
+            let Some(size) = resolved_size(own, size_bits(size), !T::PLAIN) else { return false };
+            len = len.saturating_mul(size.max(1));
+        }
+        checked_len(&[len]).is_some()
     }
     fn for_message(&self) -> Vec<i128> {
         positions(&self)
@@ -249,8 +258,8 @@ where
         self.clone()
     }
     #[inline]
-    fn as_sizes(&self) -> Option<&[usize]> {
-        Some(sizes(self))
+    fn takes(&self, shape: &[usize]) -> bool {
+        sizes(self).takes(shape)
     }
     fn for_message(&self) -> Vec<i128> {
         sizes(self).for_message()
@@ -333,7 +342,7 @@ pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, B
 /// The sizes that `target` gives an array of shape `shape`, or `None` if it does not stretch to them. Overflow is not
 /// checked. [`target_error`] is the error of either.
 #[inline(always)]
-pub(crate) fn resolved_dim<T: TargetShape>(
+pub(crate) fn resolved_dim<T: TargetShape + ?Sized>(
     shape: &[usize],
     target: &T,
     placeholder: Placeholder,
@@ -344,14 +353,20 @@ pub(crate) fn resolved_dim<T: TargetShape>(
     let new = dim.ndim().checked_sub(shape.len())?;
     // one plain loop, which the compiler unrolls for a fixed number of axes
     for (axis, size) in sizes_mut(&mut dim).iter_mut().enumerate() {
-        match axis.checked_sub(new).map(|axis| shape[axis]) {
-            Some(own) if size.cast_signed() == -1 && keeps => *size = own,
-            Some(own) if !stretches(own, *size) => return None,
-            _ if size.cast_signed() < 0 => return None,
-            _ => {}
-        }
+        *size = resolved_size(axis.checked_sub(new).map(|axis| shape[axis]), *size, keeps)?;
     }
     Some(dim)
+}
+
+/// The size of an axis of a target, where the array has size `own` or no such axis. `None` if the array does not stretch to it.
+#[inline(always)]
+fn resolved_size(own: Option<usize>, size: usize, keeps: bool) -> Option<usize> {
+    match own {
+        Some(own) if size.cast_signed() == -1 && keeps => Some(own),
+        Some(own) if !stretches(own, size) => None,
+        _ if size.cast_signed() < 0 => None,
+        _ => Some(size),
+    }
 }
 
 /// The error of a target that [`resolved_dim`] refuses or that overflows.

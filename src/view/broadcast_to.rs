@@ -2,7 +2,7 @@
 
 use super::{AsArrayRef, stretch};
 use crate::error::Result;
-use crate::shape::{Placeholder, TargetShape, all_stretch_onto, checked_len, resolved_dim, sizes};
+use crate::shape::{Placeholder, TargetShape};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting to a target shape with -1 placeholders, on every kind of array.
@@ -110,13 +110,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     #[must_use]
     #[inline]
     fn can_broadcast_to<T: TargetShape>(&self, target: T) -> bool {
-        let shape = self.as_array_ref().shape();
-        // Not by a dimension of these sizes: a dynamic one takes eight times as long.
-        if let Some(target) = target.as_sizes() {
-            return all_stretch_onto(&[shape], target) && checked_len(target).is_some();
-        }
-        let resolved = resolved_dim(shape, &target, Placeholder::Keeps);
-        resolved.is_some_and(|dim| checked_len(sizes(&dim)).is_some())
+        target.takes(self.as_array_ref().shape())
     }
 }
 
