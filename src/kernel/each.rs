@@ -21,7 +21,7 @@
 
 use super::loop_plan::{LoopPlan, Loops, Outside};
 use super::loops::{
-    Loop, all_inputs, all_kept, all_of, bits, has, innermost, is_adjacent, moving_inputs, operands, steps,
+    Loop, OPERANDS, all_inputs, all_kept, bits, has, innermost, is_adjacent, moving_inputs, operands, steps,
 };
 use super::memory::{COPY, LARGEST_COPY, LINE, PAGES, Reserved, TILE, WriteOnly};
 use super::nest::{Elements, Inputs, Nest, NestFn, Output, UnaryNest, Visit, repeats_row};
@@ -490,7 +490,12 @@ pub(super) fn largest(count: usize, plain: fn(usize) -> Option<usize>) -> usize 
 /// Whether all operands in `copied` are plain numbers.
 #[inline(never)]
 pub(super) fn are_plain(copied: u8, plain: fn(usize) -> Option<usize>) -> bool {
-    all_of(copied, &|k| plain(k).is_some())
+    for k in operands(copied) {
+        if plain(k).is_none() {
+            return false;
+        }
+    }
+    true
 }
 
 /// The innermost loops along which the output is contiguous: the first one, how many of its steps to take so that at most
@@ -553,9 +558,10 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut dyn VisitB
 /// copies of all operands, or are long and share one of them.
 fn rows_of(loops: &[Loop], count: usize, copied: u8) -> [usize; 2] {
     let first = loops.len() - count;
-    if steps(&loops[first + 1..]) >= LONG_ROW && !all_of(copied, &|k| loops[first].strides[k] != 0) {
+    let shared = |rows: &Loop| copied & bits(OPERANDS - 1, &|k| rows.strides[k] == 0);
+    if steps(&loops[first + 1..]) >= LONG_ROW && shared(&loops[first]) != 0 {
         [1, count - 1]
-    } else if first > 0 && all_of(copied, &|k| loops[first - 1].strides[k] == 0) {
+    } else if first > 0 && shared(&loops[first - 1]) == copied {
         [1, count]
     } else {
         [0, count]

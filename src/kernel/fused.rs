@@ -52,9 +52,9 @@ const LANE: usize = IN_ORDER * PART;
 const WIDTH: usize = 8;
 /// The same for numbers of one byte, of which fewer would not fill a vector.
 const WIDTH_OF_BYTES: usize = 32;
-/// The number of partial results, of `size` bytes each, of a lane.
-const fn width(size: usize) -> usize {
-    if size == 1 { WIDTH_OF_BYTES } else { WIDTH }
+/// The number of partial results of a lane.
+const fn width<T>() -> usize {
+    if size_of::<T>() == 1 { WIDTH_OF_BYTES } else { WIDTH }
 }
 
 /// Longer strided lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
@@ -130,7 +130,7 @@ impl<R: Clone, E: Elements, V: Reducer<R, E>> Work for ReduceRows<'_, '_, '_, R,
         let Self { nest, rows: Rows { moving, kind }, visit } = self;
         let mut from = 0;
         match kind {
-            Kind::Lanes if const { width(size_of::<R>()) == WIDTH_OF_BYTES } => {
+            Kind::Lanes if const { width::<R>() == WIDTH_OF_BYTES } => {
                 return nest.visit_lanes::<C, V, WIDTH_OF_BYTES>(moving, visit);
             }
             Kind::Lanes => return nest.visit_lanes::<C, V, WIDTH>(moving, visit),
@@ -230,7 +230,7 @@ fn lanes_by_rows<R: Clone, E: Elements>(
     visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) {
-    let (width, mut scratch) = (width(size_of::<R>()), Scratch::new());
+    let (width, mut scratch) = (width::<R>(), Scratch::new());
     let (four, results) = scratch.filled(4 + width, &combine.identity()).split_at_mut(4);
     let (mut room, mut dense) = (Loops::new(), Loops::new());
     nest.each_block(1, &mut |lane: Nest<'_, R, E>| {

@@ -55,17 +55,23 @@ impl Loop {
     /// Whether one step of `self` moves every operand as far as all steps of `inner`.
     #[inline]
     pub(super) fn continues(&self, inner: &Self) -> bool {
-        for k in 0..OPERANDS {
+        self.continues_for(0, inner)
+    }
+
+    /// [`continues`](Self::continues) for all operands but the output.
+    pub(super) fn inputs_continue(&self, inner: &Self) -> bool {
+        self.continues_for(1, inner)
+    }
+
+    /// [`continues`](Self::continues) for the operands from `first` on.
+    #[inline(always)]
+    fn continues_for(&self, first: usize, inner: &Self) -> bool {
+        for k in first..OPERANDS {
             if self.strides[k] != inner.strides[k].wrapping_mul(inner.len.cast_signed()) {
                 return false;
             }
         }
         true
-    }
-
-    /// [`continues`](Self::continues) for all operands but the output.
-    pub(super) fn inputs_continue(&self, inner: &Self) -> bool {
-        self.strides[1..] == inner.after(inner.len)[1..]
     }
 
     /// The offsets of the operands after `steps` steps.
@@ -74,7 +80,7 @@ impl Loop {
         let mut by = self.strides;
         // not `map`: this is compiled for each closure
         for by in &mut by {
-            *by = by.wrapping_mul(steps.cast_signed());
+            *by *= steps.cast_signed();
         }
         by
     }
@@ -107,16 +113,6 @@ pub(crate) fn operands(mut set: u8) -> impl Iterator<Item = usize> {
         set &= set.wrapping_sub(1);
         k
     })
-}
-
-/// Whether `is` holds for each operand in a set of inputs.
-pub(crate) fn all_of(set: u8, is: &dyn Fn(usize) -> bool) -> bool {
-    for k in operands(set) {
-        if !is(k) {
-            return false;
-        }
-    }
-    true
 }
 
 /// The set of the inputs for which `is` holds.

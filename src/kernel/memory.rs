@@ -469,7 +469,7 @@ pub(super) unsafe fn repeat_row<A>(row: *const A, len: usize, count: usize, to: 
 pub(super) const TILE: usize = 4;
 
 /// Copies the elements of a grid, the elements of a row to adjacent places. `N` is the side of the squares that
-/// [`transposed`] has vectors for on every CPU.
+/// [`transposed`] has vectors for on every CPU; for numbers of 16 bytes, one number is a vector.
 ///
 /// # Safety
 /// There are valid elements in `from`, and there is room for them in `to`.

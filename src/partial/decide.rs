@@ -250,14 +250,19 @@ fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen
         for dim in others {
             certain &= dim.span().single_beside_one() == size;
         }
-        let mut key = String::new();
-        for name in &names {
-            key += name;
-            key += "x";
-        }
-        if !certain && (names.len() < dims.len() || insert_sorted(seen, key)) {
+        if !certain && (names.len() < dims.len() || insert_sorted(seen, key(&names))) {
             places.shrink_to_fit();
             checks.push(Check::Agree { places });
         }
     }
+}
+
+/// The text for a check that these names agree.
+fn key(names: &[&str]) -> String {
+    let mut key = String::new();
+    for name in names {
+        key += name;
+        key += "x";
+    }
+    key
 }

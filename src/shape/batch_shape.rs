@@ -1,7 +1,7 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
 use super::onto::first_clash;
-use super::{all_stretch_onto, join, joint_dim, joint_error_of, reserved, sizes_mut};
+use super::{all_stretch_onto, join, joint_dim, joint_error_of, joint_ndim, reserved, sizes_mut};
 use crate::error::{BroadcastError, Count, Mark, Request, Shape, fail, operation, owner};
 use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
@@ -103,11 +103,7 @@ impl From<&BatchShape<'_>> for Shape {
 /// The number of axes of the joint batch shape.
 #[inline]
 pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
-    let mut ndim = 0;
-    for shape in shapes {
-        ndim = ndim.max(shape.batch().len());
-    }
-    ndim
+    joint_ndim(shapes.iter().map(|shape| shape.batch()))
 }
 
 #[cold]

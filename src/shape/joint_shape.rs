@@ -111,7 +111,7 @@ pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
 
 /// The number of axes of the joint shape.
 #[inline]
-pub(crate) fn joint_ndim<S: AsRef<[usize]>>(shapes: &[S]) -> usize {
+pub(crate) fn joint_ndim(shapes: impl IntoIterator<Item: AsRef<[usize]>>) -> usize {
     let mut ndim = 0;
     for shape in shapes {
         ndim = ndim.max(shape.as_ref().len());

@@ -121,7 +121,8 @@ impl<'a, E: Elements> Inputs<'a, E> {
     /// The axes of operand `k`.
     #[inline(always)]
     pub(crate) fn axes(&self, k: usize) -> StridedAxes<'a> {
-        StridedAxes { sizes: self.sizes[k - 1], strides: self.strides[k - 1] }
+        let (sizes, strides) = self.sizes_and_strides();
+        StridedAxes { sizes: sizes[k - 1], strides: strides[k - 1] }
     }
 
     /// The shapes of the arrays.
@@ -149,9 +150,9 @@ impl<'a, E: Elements> Inputs<'a, E> {
 impl<E: Elements> AxisOrder for Inputs<'_, E> {
     /// All arrays that move along both axes have the smaller stride along the inner one.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let (mut inside, (sizes, strides)) = (None, self.sizes_and_strides());
-        for k in 0..E::COUNT {
-            let axes = StridedAxes { sizes: sizes[k], strides: strides[k] };
+        let mut inside = None;
+        for k in 1..=E::COUNT {
+            let axes = self.axes(k);
             let stride = |axis| axes.stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
             if stride(former) != 0 && stride(latter) != 0 {
                 inside = Some(inside != Some(false) && stride(former) < stride(latter));
