@@ -5,7 +5,7 @@
 //! direct:  for each output, or row of outputs:     one reduced loop, short and innermost or around rows
 //!              for i in lane: out[..] += make(a[i][..], b[i][..], …)
 //! lanes:   for each lane of adjacent elements:     eight partial results in registers
-//!              for each eight items: partial[..] += make(a[..], b[..], …)
+//!              for each eight items, and the last four: partial[..] += make(a[..], b[..], …)
 //!              out += the partial results, by halves
 //! chunks:  lanes that are too long, a part of each after the other
 //! blocks:  for each block of outputs:              other lanes, and loops that fit into L1
@@ -30,7 +30,7 @@ use super::each::{
 use super::lane::IN_ORDER;
 use super::levels::Levels;
 use super::loop_plan::{LoopPlan, Loops, Outside};
-use super::loops::{Loop, PART, SEGMENT, all_kept, are_uncached_rows, reduced_steps, steps};
+use super::loops::{Loop, PART, SEGMENT, all_inputs, all_kept, are_uncached_rows, reduced_steps, steps};
 use super::memory::{Reserved, SCRATCH, Scratch, forgettable};
 use super::nest::{Elements, Inputs, Nest, NestFn, Output, Reducer, Visit};
 use super::operation::{Operation, add};
@@ -219,14 +219,15 @@ fn visit_lanes<R: Clone, E: Elements>(
     if simd::has_lanes() {
         return visit.block(&mut nest, Some(Rows::lanes(moving)));
     }
-    lanes_by_rows(nest, visit, combine);
+    lanes_by_rows(nest, moving == all_inputs(E::COUNT), visit, combine);
 }
 
-/// [`Nest::visit_parts`] of lanes without loops that are compiled for them, in the same order: each part of a lane is visited
-/// as a row onto partial results in a buffer.
+/// [`Nest::visit_lanes`] without loops that are compiled for it, in the same order: each part of a lane is visited as a row onto
+/// partial results in a buffer. `all_move` is whether no input stays along a lane.
 #[inline(never)]
 fn lanes_by_rows<R: Clone, E: Elements>(
     nest: Nest<'_, R, E>,
+    all_move: bool,
     visit: &mut dyn VisitBlock<R, E>,
     combine: &dyn CombineInBuffer<R>,
 ) {
@@ -235,18 +236,25 @@ fn lanes_by_rows<R: Clone, E: Elements>(
     let (mut room, mut dense) = (Loops::new(), Loops::new());
     nest.each_block(1, &mut |lane: Nest<'_, R, E>| {
         let (items, len, mut from) = (lane.read(), lane.loops()[0].len, 0);
+        let mut visit_row = |from: usize, results: &mut [R]| {
+            let part = items.part(0, from, results.len(), &mut room);
+            let mut row = part.onto(results, part.loops(), &mut dense);
+            let moving = moving_along(&row);
+            visit.block(&mut row, moving.map(Rows::of));
+        };
         four.fill(combine.identity());
         while len - from >= width {
             results.fill(combine.identity());
             for _ in 0..SEGMENT.min((len - from) / width) {
-                let part = items.part(0, from, width, &mut room);
-                let mut row = part.onto(results, part.loops(), &mut dense);
-                let moving = moving_along(&row);
-                visit.block(&mut row, moving.map(Rows::of));
+                visit_row(from, results);
                 from += width;
             }
             fold_rows(combine, results, 4);
             combine.rows(four, &results[..4]);
+        }
+        if all_move && len - from >= 4 {
+            visit_row(from, four);
+            from += 4;
         }
         fold_rows(combine, four, 1);
         if from < len {
@@ -734,7 +742,9 @@ mod tests {
 
     #[test]
     fn lanes_have_one_order() {
-        for n in [WIDTH, WIDTH + 3, SEGMENT * WIDTH - 1, SEGMENT * WIDTH, SEGMENT * WIDTH + 9, 1000] {
+        for n in
+            [WIDTH, WIDTH + 3, WIDTH + 7, SEGMENT * WIDTH - 1, SEGMENT * WIDTH, SEGMENT * WIDTH + 9, 1000]
+        {
             let of = |m| {
                 Array2::from_shape_fn((m, n), |(i, j)| u16::try_from((7 * i + 3 * j) % 101).expect("small"))
             };
@@ -747,7 +757,7 @@ mod tests {
                 let (nest, mut add) = (nest.expect("an index"), Fold { make: Tenths, by: Plus });
                 let visit: &mut dyn VisitBlock<f32, (u16, u16)> = &mut add;
                 if by_rows {
-                    lanes_by_rows(nest, visit, &Plus);
+                    lanes_by_rows(nest, true, visit, &Plus);
                 } else {
                     visit_lanes(nest, 0b11, visit, &Plus);
                 }
