@@ -319,10 +319,7 @@ macro_rules! elements {
                         })*
                         chunks -= 1;
                     }
-                    if !opaque::<C, T, N>(&mut results) {
-                        results = black_box(Line(results)).0;
-                    }
-                    let halves: [T; 4] = halve(&mut results, by);
+                    let halves = halved::<C, T, N>(results, by);
                     let mut j = 0;
                     while j < 4 {
                         four[j] = by.apply(four[j].clone(), halves[j].clone());
@@ -342,9 +339,7 @@ macro_rules! elements {
                     $($a = $a.wrapping_add(4);)*
                     rest -= 4;
                 }
-                // again: for all halves at once, the compiler takes three times as many shuffles
-                opaque::<C, T, 4>(&mut four);
-                let mut result = by_halves(four, by);
+                let mut result = total::<C, T>(four, by);
                 let mut j = 0;
                 while j < rest {
                     // SAFETY: The caller promises these elements.
@@ -417,6 +412,24 @@ elements!(6: A a 1, B b 2, C2 c 3, D d 4, E e 5, F f 6; 0b11_1111);
 #[inline(always)]
 fn filled<T: Clone, const N: usize>(identity: &T) -> [T; N] {
     array(|_| identity.clone())
+}
+
+/// The partial results of a segment, combined by halves.
+// Not `inline(always)`, and not generic over a closure: it is optimised once for all of them.
+#[inline]
+fn halved<C: Cpu, T: Clone, const N: usize>(mut results: [T; N], by: impl Operation<T>) -> [T; 4] {
+    if !opaque::<C, T, N>(&mut results) {
+        results = black_box(Line(results)).0;
+    }
+    halve(&mut results, by)
+}
+
+/// The same for the results of all segments.
+#[inline]
+fn total<C: Cpu, T: Clone>(mut four: [T; 4], by: impl Operation<T>) -> T {
+    // opaque again: for all halves at once, the compiler takes three times as many shuffles
+    opaque::<C, T, 4>(&mut four);
+    by_halves(four, by)
 }
 
 /// Loops, and pointers to the operands: see the invariant of this module.
