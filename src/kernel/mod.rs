@@ -21,6 +21,7 @@
 //! | [`each`]: one by one | other elements, and outputs with strides | one or two loops |
 //! | [`reduce`]: small | up to two axes and 2048 elements: adjacent lanes, up to 64 rows, or 64 elements | the axes themselves, not planned |
 //! | [`reduce`]: lanes | one reduced loop, the innermost one; strided lanes are copied | kept loops, and a lane |
+//! | [`reduce`]: long lanes | the same, for lanes of more than 65,536 adjacent elements | kept loops, parts of a lane, a part |
 //! | [`reduce`]: channels | 8 to 1024 rows of two to four elements without gaps | kept loops, rows, channels |
 //! | [`reduce`]: rows | up to 128 rows of up to 4096 elements; narrow rows are merged | kept loops, a reduced one, a row |
 //! | [`reduce`]: nested lanes | long lanes inside other reduced loops, for 16 outputs or more | kept loops, reduced ones, rows of lanes |

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! lanes     a a a a a a …    out[i] = lane i                    adjacent elements; lanes of a few elements together
+//! long      a a a …  a a a … results[k] = part k of the lane    the same, with more elements than a lane may have
+//!                            out[i] = the results' lane
 //! strided   a . a . a . …    the same, after a copy
 //! channels  r g b r g b …    out[k] = every third               2, 3 or 4 columns without gaps
 //! rows      a a a a a …      tile[j] += up to eight rows        up to 128 rows inside kept loops; short rows are merged
@@ -36,7 +38,7 @@ use core::mem::needs_drop;
 use core::ops::Mul;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
-use strategy::{AddRowsFrom, Kind, Strategy, in_tiles, plain, write};
+use strategy::{AddRowsFrom, Kind, Strategy, are_long_lanes, in_tiles, long_lanes, plain, write};
 
 /// The fewest bytes of input for several threads: a smaller sum takes less time than waking them.
 const PARALLEL_BYTES: usize = 2 << 20;
@@ -277,6 +279,9 @@ fn reduce_few<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) -> b
 fn over<A: Clone, O: Operation<A>, X: Reductions<A, O>>(nest: UnaryNest<'_, A>, by: O, executor: X) {
     if !const { forgettable::<A>() } {
         return plain(nest, &by, &write::<A>);
+    }
+    if are_long_lanes(nest.loops(), size_of::<A>()) {
+        return long_lanes(nest, &by, &mut |lanes: UnaryNest<'_, A>| over(lanes, by, executor));
     }
     let strategy = Strategy::of(nest.loops(), size_of::<A>());
     let is_large = X::SPLITS && steps(nest.loops()).saturating_mul(size_of::<A>()) >= PARALLEL_BYTES;

@@ -8,7 +8,7 @@ use crate::kernel::levels::{self, Levels};
 use crate::kernel::loop_plan::Loops;
 use crate::kernel::loops::{AT_ONCE, Loop, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps};
 use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
-use crate::kernel::nest::{Nest, UnaryNest};
+use crate::kernel::nest::{Nest, NestFn, UnaryNest};
 use crate::kernel::tiles::{self, AddRows, Limits, Store, Tiling};
 use core::ops::RangeInclusive;
 
@@ -18,6 +18,8 @@ const ROWS: usize = 128;
 const CHANNEL_ROWS: RangeInclusive<usize> = 8..=1024;
 /// The most elements of a tile of [`Kind::Rows`].
 const WIDEST: usize = 4096;
+/// The most strided elements that are copied. Longer lanes are the rows of tiles.
+const COPIED: usize = 3072;
 /// Narrower rows are merged, at most so many into one.
 const NARROW: usize = 32;
 const MAX_MERGED: usize = 16;
@@ -56,13 +58,31 @@ pub(super) enum Kind {
     Singles,
 }
 
+/// The longest lane that is reduced as a whole: of adjacent elements, or of elements that are copied.
+fn longest(lane: &Loop, size: usize) -> usize {
+    if lane.strides[1] == 1 { LONGEST } else { COPIED.min(SCRATCH / size) }
+}
+
+/// Whether the innermost loop alone is reduced, along adjacent elements, and as a lane is too long. Of bytes, the rows of tiles
+/// are added faster.
+pub(super) fn are_long_lanes(loops: &[Loop], size: usize) -> bool {
+    match loops {
+        [outer @ .., lane] if lane.is_reduced() && lane.strides[1] == 1 && all_kept(outer) => {
+            size > 1 && lane.len > LONGEST && lane.len / LONGEST < SCRATCH / size
+        }
+        _ => false,
+    }
+}
+
 impl Strategy {
     /// `size` is that of an element. Not generic, so that the choice is compiled once.
     pub(super) fn of(loops: &[Loop], size: usize) -> Self {
         let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
         let kind = match *loops {
             _ if all_kept(loops) => Kind::Singles,
-            [ref outer @ .., lane] if lane.is_reduced() && all_kept(outer) && lane.len <= LONGEST => {
+            [ref outer @ .., lane]
+                if lane.is_reduced() && all_kept(outer) && lane.len <= longest(&lane, size) =>
+            {
                 if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
             }
             _ => {
@@ -153,30 +173,52 @@ pub(super) fn plain<A: Clone, T>(
     });
 }
 
-/// Lanes of strided elements, which are copied before they are combined: several at a time, or a part of a long one.
+/// Lanes of strided elements, which are copied before they are combined, several short ones at a time.
 // Not inline: a function with a large stack frame takes time to enter.
 #[inline(never)]
 fn strided<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) {
     let (mut scratch, mut room) = (Scratch::new(), Loops::new());
-    let (copies, result) = scratch.filled(BLOCK + 1, &by.identity()).split_at_mut(BLOCK);
     let (lane, outer) = innermost(nest.loops());
-    if !outer.is_empty() && lane.len <= BLOCK {
-        let groups = &mut |lanes: UnaryNest<'_, A>| {
-            lanes.read().block(true).clone_to(copies);
-            by.lanes_of(lanes.reading(copies, &mut room));
-        };
-        let place = outer.len() - 1;
-        let walk = &mut |nest: UnaryNest<'_, A>| nest.each_block(2, groups);
-        return nest.chunked(place, BLOCK / lane.len, walk);
+    let take = (BLOCK / lane.len).max(1);
+    let copies = scratch.filled(lane.len * innermost(outer).0.len.min(take), &by.identity());
+    let in_rows = !outer.is_empty();
+    let mut together = |lanes: UnaryNest<'_, A>| {
+        lanes.read().block(in_rows).clone_to(copies);
+        by.lanes_of(lanes.reading(copies, &mut room));
+    };
+    if in_rows {
+        nest.chunked(outer.len() - 1, take, &mut |lanes: UnaryNest<'_, A>| {
+            lanes.each_block(2, &mut together);
+        });
+    } else {
+        together(nest);
     }
+}
+
+/// Long lanes, one after the other: `then` takes the lanes that are parts of one, which several threads may share. The results
+/// of these are combined as a lane.
+// Not inline, as `strided`.
+#[inline(never)]
+pub(super) fn long_lanes<A: Clone>(
+    nest: UnaryNest<'_, A>,
+    by: &dyn CombineInPlace<A>,
+    then: &mut dyn NestFn<WriteOnly<A>, (A,)>,
+) {
+    let (mut scratch, [mut room, mut groups, mut dense]) = (Scratch::new(), [const { Loops::new() }; 3]);
+    let len = innermost(nest.loops()).0.len;
+    let (whole, rest) = (len / LONGEST, len % LONGEST);
+    let results = scratch.filled(whole + usize::from(rest > 0), &by.identity());
     nest.each_block(1, &mut |lane: UnaryNest<'_, A>| {
-        let (x, mut total, mut part) = (lane.read().block(false), by.identity(), Loop::ONE);
-        for from in (0..x.width()).step_by(BLOCK) {
-            let x = x.columns_from(from, BLOCK);
-            x.clone_to(copies);
-            by.lanes_of(Nest::lane(&copies[..x.width()], &mut result[0], &mut part).overwriting());
-            by.add(&mut total, result[0].clone());
+        let items = lane.read();
+        let parts = items.part(0, 0, whole * LONGEST, &mut room).grouped(0, LONGEST, &mut groups);
+        let tile = [Loop { len: whole, ..Loop::ONE }, Loop::ONE];
+        then.call(parts.onto(results, &tile, &mut dense).overwriting());
+        if rest > 0 {
+            let part = items.part(0, len - rest, rest, &mut room);
+            by.lanes_of(part.onto(&mut results[whole..], &[Loop::ONE], &mut dense).overwriting());
         }
+        let (mut total, mut all) = (by.identity(), Loop::ONE);
+        by.lanes_of(Nest::lane(results, &mut total, &mut all).overwriting());
         lane.slot().write(total);
     });
 }
@@ -326,8 +368,9 @@ mod tests {
         let named = |loops: &[(usize, [isize; 2])]| name(kind(loops));
         assert_eq!([named(&[]), named(&[(9, [1, 1])]), named(&[(3, [9, 1]), (9, [1, 3])])], ["singles"; 3]);
         // lanes, of which the longest are tiles
-        let lane = |len| named(&[(50, [1, 99_999]), (len, [0, 1])]);
-        assert_eq!([lane(2), lane(LONGEST), lane(LONGEST + 1)], ["lanes", "lanes", "tiles"]);
+        let lane = |len, step| named(&[(50, [1, 99_999]), (len, [0, step])]);
+        assert_eq!([lane(2, 1), lane(LONGEST, 1), lane(LONGEST + 1, 1)], ["lanes", "lanes", "tiles"]);
+        assert_eq!([lane(2, 3), lane(COPIED, 3), lane(COPIED + 1, 3)], ["strided", "strided", "tiles"]);
         assert_eq!([0, 2, -2].map(|step| named(&[(9, [0, step])])), ["strided"; 3]);
         assert_eq!(named(&[(9, [0, 100]), (5, [1, 10]), (9, [0, 1])]), "tiles");
         // rows of a few elements without gaps
@@ -342,6 +385,18 @@ mod tests {
         assert_eq!([rows(9, WIDEST), rows(9, WIDEST + 1)], ["rows", "tiles"]);
         assert_eq!(named(&[(9, [0, 180]), (90, [1, 2])]), "tiles");
         assert_eq!(named(&[(5, [0, 999]), (9, [0, 90]), (90, [1, 1])]), "tiles");
+    }
+
+    #[test]
+    fn long_lanes_are_reduced_in_parts() {
+        let are_long = |len: usize, [kept, step]: [isize; 2], size| {
+            are_long_lanes(&Loop::all(&[(3, [kept, 99_999]), (len, [0, step])]), size)
+        };
+        assert!(are_long(LONGEST + 1, [1, 1], 4) && are_long(SCRATCH / 8 * LONGEST - 1, [1, 1], 8));
+        // lanes, rows of bytes, too many parts, strided elements, other reduced loops
+        assert!(!are_long(LONGEST, [1, 1], 4) && !are_long(LONGEST + 1, [1, 1], 1));
+        assert!(!are_long(SCRATCH / 8 * LONGEST, [1, 1], 8) && !are_long(LONGEST + 1, [1, 2], 4));
+        assert!(!are_long(LONGEST + 1, [0, 1], 4));
     }
 
     #[test]
