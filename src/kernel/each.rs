@@ -43,6 +43,12 @@ const FEW_ROWS: usize = 100;
 const WIDE: usize = 16;
 /// Rows of at least this many elements need not be merged.
 const LONG_ROW: usize = 64;
+/// The fewest loops in which all copies can be kept: two operands stay in turn, in merged rows and around them.
+const ALTERNATING: usize = 3;
+/// The parts of [`Merged::made`] if every copy of one operand is made.
+const ALWAYS: usize = 1 << 10;
+/// Copies of which no more are made take less time than short rows.
+const SELDOM: usize = ALWAYS / 4;
 /// The longest lanes that are reduced side by side. Longer ones are faster one by one.
 const SHORT_LANE: usize = 15;
 /// Up to this many elements are visited one by one rather than copied.
@@ -437,7 +443,8 @@ impl PassStrategy {
     fn of(loops: &[Loop], count: usize, plain: fn(usize) -> Option<usize>, has_loop: fn(u8) -> bool) -> Self {
         let direct = moving(loops, count, has_loop);
         let (row, outer) = innermost(loops);
-        if row.strides[0] != 1 || are_long_or_few(loops, count, direct) {
+        let is_direct = are_long_or_few(loops, count, direct);
+        if row.strides[0] != 1 || is_direct && (row.len >= LONG_ROW || loops.len() < ALTERNATING) {
             return Self::Direct(direct);
         }
         let largest = largest(count, plain);
@@ -448,13 +455,59 @@ impl PassStrategy {
                 return Self::Transposed { copied, across, take };
             }
         }
-        let [first, take, _] = adjacent_outputs(loops, COPY / largest, usize::MAX);
-        let copied = bits(count, &|k| !is_adjacent(&loops[first..], k));
-        if !are_plain(copied, plain) || direct.is_some() && first + 1 == loops.len() {
+        let mut merged = Merged::of(loops, count, COPY / largest);
+        if loops.len() >= ALTERNATING {
+            let larger = Merged::of(loops, count, LARGEST_COPY / largest);
+            merged = if larger.made < merged.made { larger } else { merged };
+        }
+        let Merged { copied, first, take, made } = merged;
+        let is_merged = if is_direct { made <= SELDOM } else { direct.is_none() || first + 1 < loops.len() };
+        if !is_merged || !are_plain(copied, plain) {
             return Self::Direct(direct);
         }
         Self::Copied { copied, first, take }
     }
+}
+
+/// Rows that are merged into one: `take` steps of loop `first`, and the loops inside it.
+struct Merged {
+    copied: u8,
+    first: usize,
+    take: usize,
+    /// How many of the copies of all operands are made, in parts of [`ALWAYS`]: the others are kept from row to row.
+    made: usize,
+}
+
+impl Merged {
+    /// As many elements as there is `room` for.
+    // Not inline, but once for both rooms.
+    #[inline(never)]
+    fn of(loops: &[Loop], count: usize, room: usize) -> Self {
+        let [first, take, _] = adjacent_outputs(loops, room, usize::MAX);
+        let (around, block) = loops.split_at(first);
+        let (copied, in_rows) = (bits(count, &|k| !is_adjacent(block, k)), are_rows(&block[1..]));
+        let mut made = 0;
+        for k in operands(copied) {
+            let (stays, len) = (block[0].strides[k] == 0, block[0].len);
+            let mut kept = if stays && in_rows { take } else { 1 };
+            if stays || take == len {
+                kept *= len / take;
+                for l in around.iter().rev() {
+                    if l.strides[k] != 0 {
+                        break;
+                    }
+                    kept *= l.len;
+                }
+            }
+            made += ALWAYS / kept;
+        }
+        Self { copied, first, take, made }
+    }
+}
+
+/// Whether these loops make a row that is long enough to be visited as such.
+fn are_rows(loops: &[Loop]) -> bool {
+    steps(loops) >= LONG_ROW
 }
 
 /// The outermost of the `outer` loops along which an input of plain numbers is adjacent, if each step of a row takes that
@@ -559,7 +612,7 @@ pub(super) fn drive<T, E: Elements>(nest: Nest<'_, T, E>, visit: &mut dyn VisitB
 fn rows_of(loops: &[Loop], count: usize, copied: u8) -> [usize; 2] {
     let first = loops.len() - count;
     let shared = |rows: &Loop| copied & bits(OPERANDS - 1, &|k| rows.strides[k] == 0);
-    if steps(&loops[first + 1..]) >= LONG_ROW && shared(&loops[first]) != 0 {
+    if are_rows(&loops[first + 1..]) && shared(&loops[first]) != 0 {
         [1, count - 1]
     } else if first > 0 && shared(&loops[first - 1]) == copied {
         [1, count]
@@ -642,6 +695,7 @@ fn in_blocks<T, E: Elements>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
     use ndarray::{Array2, ArrayView2, s};
 
     const DIRECT: fn(Option<u8>) -> PassStrategy = PassStrategy::Direct;
@@ -673,6 +727,39 @@ mod tests {
         let row = Loop { len: 90, strides: [1, 1, 1, 1, 1, 0, 0] };
         let five = PassStrategy::of(&[row], 5, |_| Some(8), <((), (), (), (), ())>::has_loop);
         assert_eq!(five, copied(0b1_0000, 0, 90));
+    }
+
+    #[test]
+    fn rows_are_merged_where_copies_are_kept() {
+        // in turn, one operand moves and the other stays, along loops of these lengths
+        fn alternating(lens: &[usize]) -> Vec<Loop> {
+            let (mut loops, mut strides) = (Vec::new(), [1; 3]);
+            for (place, &len) in lens.iter().enumerate().rev() {
+                let (moves, stays) = if place % 2 == 0 { (1, 2) } else { (2, 1) };
+                let mut l = Loop::new(len, strides);
+                l.strides[stays] = 0;
+                loops.insert(0, l);
+                for k in [0, moves] {
+                    strides[k] *= len.cast_signed();
+                }
+            }
+            loops
+        }
+        let way = |lens: &[usize], size| {
+            let plain = [|_| Some(1), |_| Some(4), |_| Some(8)][size];
+            PassStrategy::of(&alternating(lens), 2, plain, <(f32, f32)>::has_loop)
+        };
+        let six = [14, 15, 16, 13, 12, 11];
+        // larger blocks than for copies that are always made, if they fit
+        assert_eq!([0, 1].map(|size| way(&six, size)), [copied(0b11, 3, 13); 2]);
+        assert_eq!(way(&six, 2), DIRECT(Some(0b10)));
+        assert_eq!(
+            [0, 1].map(|size| way(&[30, 30, 20, 10], size)),
+            [copied(0b11, 1, 30), DIRECT(Some(0b10))]
+        );
+        // long rows, and few loops
+        assert_eq!(way(&[14, 15, 16, LONG_ROW], 0), DIRECT(Some(0b10)));
+        assert_eq!(way(&[200, 11], 0), DIRECT(Some(0b10)));
     }
 
     #[test]

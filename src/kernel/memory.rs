@@ -219,13 +219,19 @@ impl Scratch {
         let first = self.0.as_mut_ptr().cast::<MaybeUninit<T>>();
         // SAFETY: `Scratch` is aligned for `T` and `len` elements fit, both checked above; uninitialised bytes
         // are valid `MaybeUninit<T>`; the borrow of `self` is exclusive.
-        let room = unsafe { slice::from_raw_parts_mut(first, len) };
-        for slot in &mut *room {
-            slot.write(value.clone());
-        }
-        // SAFETY: Every element was written just above.
-        unsafe { &mut *(core::ptr::from_mut(room) as *mut [T]) }
+        fill(unsafe { slice::from_raw_parts_mut(first, len) }, value)
     }
+}
+
+/// Sets all elements to `value`.
+// Not inline: its loop is vectorised, and would be so in each strategy.
+#[inline(never)]
+fn fill<'a, T: Clone>(room: &'a mut [MaybeUninit<T>], value: &T) -> &'a mut [T] {
+    for slot in &mut *room {
+        slot.write(value.clone());
+    }
+    // SAFETY: Every element was written just above.
+    unsafe { &mut *(core::ptr::from_mut(room) as *mut [T]) }
 }
 
 /// Whether partial results fit into a [`Scratch`] and need no drop.

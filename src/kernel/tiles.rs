@@ -129,17 +129,11 @@ impl Tiling {
 
     /// The most additions to a tile: calls of [`Levels::carry`].
     fn rows(&self, loops: &[Loop], at_once: usize) -> usize {
-        let (mut others, mut last, mut rest) = (1, 1, 0);
-        for l in &loops[..=self.first(loops)] {
-            if l.is_reduced() {
-                (others, last) = (others * last, l.len);
-            }
-        }
-        let cut = &loops[self.first(loops)];
-        if cut.is_reduced() {
-            (last, rest) = (cut.len / self.take, cut.len % self.take);
-        }
-        others * (last.div_ceil(at_once) + usize::from(rest > 0))
+        let first = self.first(loops);
+        let Some(last) = loops[..=first].iter().rposition(Loop::is_reduced) else { return 1 };
+        let (len, take) = (loops[last].len, if last == first { self.take } else { 1 });
+        let rest = usize::from(len % take > 0);
+        reduced_steps(&loops[..last]) * ((len / take).div_ceil(at_once) + rest)
     }
 }
 

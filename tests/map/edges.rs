@@ -1,7 +1,7 @@
 //! Size 0, no axes, many axes, elements without a size, and arrays larger than memory.
 
 use common::kind;
-use ndarray::{Array0, Array1, Array2, ArrayD, Dimension, IxDyn, arr0, array};
+use ndarray::{Array0, Array1, Array2, ArrayD, Axis, Dimension, IxDyn, Slice, arr0, array};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
 
@@ -43,6 +43,54 @@ fn more_axes_than_fit_inline() {
     let target: Vec<usize> = (0..12).map(|axis| 1 + axis % 2).collect();
     let sum = broadcast_map_sum_to((&a, &reversed), &*target, |a, b| a + b).unwrap();
     assert_eq!(sum.sum(), 4096 * 4095);
+}
+
+/// Two operands that stay along every second axis: rows of all lengths around those that are visited as they lie, merged and
+/// kept while an operand stays, with outputs that are read and gaps between them, for numbers of all sizes.
+#[test]
+fn operands_that_move_in_turn() {
+    fn test<A: Clone + std::fmt::Debug + PartialEq>(number: impl Fn(usize) -> A, add: impl Fn(&A, &A) -> A) {
+        for shape in [
+            &[3, 5, 7, 13, 12, 11][..],
+            &[4, 4, 4, 8, 8, 8],
+            &[9, 20, 10, 9],
+            &[5, 30, 7, 15],
+            &[40, 12, 11],
+            &[3, 9, 4, 63],
+        ] {
+            let of = |stays: usize| {
+                let own: Vec<_> =
+                    (0..shape.len()).map(|axis| if axis % 2 == stays { 1 } else { shape[axis] }).collect();
+                let mut i = 0;
+                ArrayD::from_shape_simple_fn(own, || {
+                    i += 1;
+                    number(i)
+                })
+            };
+            let (a, b) = (of(0), of(1));
+            let at = |x: &ArrayD<A>, index: &IxDyn| {
+                let at: Vec<_> = (0..shape.len()).map(|axis| index[axis] % x.shape()[axis]).collect();
+                x[&at[..]].clone()
+            };
+            let expected = ArrayD::from_shape_fn(shape, |index| add(&at(&a, &index), &at(&b, &index)));
+            assert_eq!(broadcast_map((&a, &b), &add).unwrap(), expected);
+            assert_eq!(broadcast_map((&b, &a, &b), |b, a, _| add(a, b)).unwrap(), expected);
+            let mut whole = expected.map(|_| number(0));
+            broadcast_apply(&mut whole, (&a, &b), |out, a, b| *out = add(out, &add(a, b))).unwrap();
+            assert_eq!(whole, expected.map(|x| add(&number(0), x)));
+            // rows that are not adjacent in the output
+            let mut half = whole.slice_axis_mut(Axis(0), Slice::from(..).step_by(2));
+            let first = b.slice_axis(Axis(0), Slice::from(..1));
+            broadcast_apply(&mut half, (&a, &first), |out, a, b| *out = add(a, b)).unwrap();
+            assert!(half.outer_iter().all(|part| part == expected.index_axis(Axis(0), 0)));
+        }
+    }
+    test(|i| u8::try_from(i % 100).unwrap(), |a, b| a + b);
+    test(|i| u16::try_from(i % 1000).unwrap(), |a, b| a + b);
+    test(|i| f32::from(u8::try_from(i % 100).unwrap()), |a, b| a + b);
+    test(|i| u64::try_from(i).unwrap(), |a, b| a + b);
+    test(|i| i128::try_from(i).unwrap(), |a, b| a + b);
+    test(|i| i.to_string(), |a, b| format!("{a}{b}"));
 }
 
 #[test]

@@ -226,7 +226,8 @@ pub(super) fn long_lanes<A: Clone>(
 /// Up to [`ROWS`] rows for each index of the loops around them: they need no levels.
 #[inline(never)]
 fn rows<A: Clone>(nest: UnaryNest<'_, A>, merged: usize, at_once: usize, by: &dyn CombineInPlace<A>) {
-    let mut scratch = Scratch::new();
+    let (mut scratch, mut room) = (Scratch::new(), Loops::new());
+    let store: &dyn Store<WriteOnly<A>, A> = &write::<A>;
     let [.., lines, line] = nest.loops() else { unreachable!("rows") };
     let (count, rest, width) = (lines.len / merged, lines.len % merged * line.len, merged * line.len);
     let tile = scratch.filled(width, &by.identity());
@@ -244,7 +245,7 @@ fn rows<A: Clone>(nest: UnaryNest<'_, A>, merged: usize, at_once: usize, by: &dy
             // the parts of the tile that belong to one column
             fold_rows(by, tile, line.len);
         }
-        block.each_slot(tile, 1, |slot, result| slot.write(result.clone()));
+        store.row(block.written(&mut room), tile, 1);
     }
 }
 
