@@ -178,10 +178,23 @@ impl<T: Clone, O: Operation<T>> Work for ChannelsOf<'_, T, O> {
 
     #[inline(always)]
     fn run<C: Cpu>(self) {
+        let [.., rows, row] = self.nest.loops() else { unreachable!("rows of channels") };
+        // 24 bytes would not fill a vector
+        if const { size_of::<T>() == 1 } && rows.len * row.len >= 144 {
+            self.by_periods::<48>();
+        } else {
+            self.by_periods::<24>();
+        }
+    }
+}
+
+impl<T: Clone, O: Operation<T>> ChannelsOf<'_, T, O> {
+    #[inline(always)]
+    fn by_periods<const N: usize>(self) {
         let Self { by, nest } = self;
         let mut channels = nest.channels();
         while let Some((x, slots)) = channels.next() {
-            let mut results = lane::periodic(x, by);
+            let mut results = lane::periodic::<T, O, N>(x, by);
             let halves = |low: &mut [T], high: &[T]| lane::combine(low, high, by);
             // a width that the compiler knows
             match slots.loops() {

@@ -5,7 +5,7 @@
 //! across:   row0[j] + row1[j] + … for each column j   8, 4 or 1 rows, 16 and 8 columns at a time
 //! together: a a a | b b b | c c c | …                lanes of a few elements, as they follow each other
 //! columns:  the same, or rows: eight or sixteen columns side by side, each in order
-//! periodic: r g b r g b …                            24 accumulators, which are then combined for each of 2 to 4 channels
+//! periodic: r g b r g b …                            24 or 48 accumulators, which are then combined for each of 2 to 4 channels
 //! ```
 
 #![forbid(unsafe_code)]
@@ -329,14 +329,11 @@ pub(super) fn in_place<T: Clone, O: Operation<T>>(elements: &mut [T], width: usi
     }
 }
 
-/// The number of accumulators of [`periodic`]: a multiple of 2, 3 and 4, so that one loop serves rows of these lengths.
-const PERIODS: usize = 24;
-
-/// Combines the elements whose indices differ by multiples of [`PERIODS`].
+/// Combines the elements whose indices differ by multiples of `N`: of 2, 3 and 4, so that one loop serves rows of these lengths.
 #[inline(always)]
-pub(super) fn periodic<T: Clone, O: Operation<T>>(x: &[T], by: O) -> [T; PERIODS] {
-    let mut results: [T; PERIODS] = array(|_| by.identity());
-    let chunks = x.chunks_exact(PERIODS);
+pub(super) fn periodic<T: Clone, O: Operation<T>, const N: usize>(x: &[T], by: O) -> [T; N] {
+    let mut results: [T; N] = array(|_| by.identity());
+    let chunks = x.chunks_exact(N);
     let rest = chunks.remainder();
     for chunk in chunks {
         combine(&mut results, chunk, by);
