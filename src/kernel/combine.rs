@@ -32,10 +32,10 @@ pub(crate) trait CombineInBuffer<T>: Combine<T> {
 
 /// The loops of an operation on elements that are read where they are.
 pub(crate) trait CombineInPlace<T>: Combine<T> {
-    /// Stores the combined elements of each lane of a nest in its output: see [`Nest::lanes`].
+    /// Stores the combined elements of each lane of a nest in its output: see [`UnaryNest::lanes`].
     fn lanes_of(&self, nest: UnaryNest<'_, T>);
 
-    /// Stores the combined elements of each channel in its output: see [`Nest::channels`].
+    /// Stores the combined elements of each channel in its output: see [`UnaryNest::channels`].
     fn channels_of(&self, nest: UnaryNest<'_, T>);
 
     /// Combines the elements of each column of a block into the element of `tile` at the same index, up to `at_once` rows
@@ -111,6 +111,13 @@ impl<T: Clone, O: Operation<T>> CombineInPlace<T> for O {
 fn dispatch_lanes(work: impl Work<Output = ()>) {
     let is_done = simd::dispatch_lanes(work).is_ok();
     ensure(is_done, "a CPU that has the loops");
+}
+
+/// Sets all results to the identity.
+// Not inline: its loop is vectorised, and would be so in each strategy.
+#[inline(never)]
+pub(super) fn reset<T: Clone>(combine: &dyn Combine<T>, results: &mut [T]) {
+    results.fill(combine.identity());
 }
 
 /// Combines adjacent rows of `width` elements by halves. The result is in the first row.

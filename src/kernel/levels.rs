@@ -7,7 +7,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::combine::Combine;
+use super::combine::{Combine, reset};
 
 /// The number of sums that are added up before a carry to the next level. The error bound is a few times that of
 /// pairwise summation, with a third of its levels.
@@ -39,7 +39,7 @@ pub(super) struct Levels<'a, T> {
 impl<'a, T: Clone> Levels<'a, T> {
     /// As many levels, of `width` sums each.
     pub(super) fn new(combine: &'a dyn Combine<T>, tiles: &'a mut [T], width: usize, count: usize) -> Self {
-        tiles[..width].fill(combine.identity());
+        reset(combine, &mut tiles[..width]);
         Self { combine, tiles: &mut tiles[..count * width], width, count, carried: 0 }
     }
 
@@ -60,7 +60,7 @@ impl<'a, T: Clone> Levels<'a, T> {
             } else {
                 self.combine.rows(high, low);
             }
-            low.fill(self.combine.identity());
+            reset(self.combine, low);
             level += 1;
             if sums % RADIX != 0 {
                 break;

@@ -62,6 +62,18 @@ impl<F: Fn(usize, &Loop) -> u8> LoopClass for F {
 /// Loops for the methods of [`Nest`](super::nest::Nest). Each method here replaces the list by loops over all or some of
 /// the indices of `loops`.
 impl Loops {
+    /// The loops with only `len` steps of the one at `place`, from step `from` on. Returns the offsets of its first index.
+    ///
+    /// # Panics
+    /// If the loop does not have these steps, or `len` is 0.
+    pub(crate) fn part(&mut self, loops: &[Loop], place: usize, from: usize, len: usize) -> Offsets {
+        let whole = &loops[place];
+        ensure(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
+        self.clone_from_slice(loops);
+        self[place].len = len;
+        whole.after(from)
+    }
+
     /// The loops with the one at `place` split into two, the inner one with `take` steps. The last steps are left out if
     /// `take` does not divide the length of the loop.
     ///

@@ -551,6 +551,8 @@ unsafe fn copy_rows<B: Copy, const N: usize>(from: *const B, rows: Side, step: i
             let row = if step == 0 { [*from; N] } else { array(|j| *from.offset(j.cast_signed() * step)) };
             to.cast::<[B; N]>().add(i).write(row);
         }
+        // not to be unrolled, for each kind of row
+        end_of_reads();
     }
 }
 

@@ -51,6 +51,26 @@ impl<'a> StridedAxes<'a> {
 /// The sizes and the strides of all inputs.
 pub(super) type AllAxes<'i, 'a> = (&'i [&'a [usize]], &'i [&'a [isize]]);
 
+/// Whether axis `former` of the shape goes inside axis `latter`: all inputs that move along both axes have the smaller stride
+/// along it. `None` if there is no such input.
+pub(super) fn is_inside_for_all(
+    (sizes, strides): AllAxes<'_, '_>,
+    shape: &[usize],
+    former: usize,
+    latter: usize,
+) -> Option<bool> {
+    let mut inside = None;
+    for (&sizes, &strides) in sizes.iter().zip(strides) {
+        let axes = StridedAxes { sizes, strides };
+        let stride = |axis| axes.stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
+        let (former, latter) = (stride(former), stride(latter));
+        if former != 0 && latter != 0 {
+            inside = Some(inside != Some(false) && former < latter);
+        }
+    }
+    inside
+}
+
 /// The axes of operand `k`.
 #[inline(always)]
 fn operand<'a>(out: &StridedAxes<'a>, inputs: AllAxes<'_, 'a>, k: usize) -> StridedAxes<'a> {

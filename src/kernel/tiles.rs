@@ -33,6 +33,30 @@ pub(super) struct Limits {
 /// The most sums in a tile for one output, if the tile need not be even.
 const LANES: usize = 256;
 
+impl Limits {
+    /// The most steps of loop `l` in a tile. The loops `inside` it, if any, take `width` elements of the tile, and `room` of all
+    /// its levels. There are so many reduced `rows` of them.
+    // Not inline: the loop around it would be compiled for each case.
+    #[inline(never)]
+    fn steps(&self, l: &Loop, inside: Option<&Loop>, [room, width, rows]: [usize; 3]) -> usize {
+        let most = self.room / room;
+        if !l.is_reduced() {
+            return most;
+        }
+        if !self.even {
+            // other rows would each be visited in a loop of their own
+            let are_merged = width <= PART || inside.is_none_or(|inside| l.inputs_continue(inside));
+            return if are_merged { most.min(LANES / width) } else { 1 };
+        }
+        let narrow = if width < 32 { (rows / 8).min(64 / width) } else { 0 };
+        let enough = match inside {
+            Some(_) => narrow.max(merged_rows(rows, l)),
+            None => narrow.max(rows / 64).max(1),
+        };
+        most.min(enough)
+    }
+}
+
 /// The division of loops into those outside tiles, those over rows, and those within a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tiling {
@@ -62,19 +86,10 @@ impl Tiling {
         let (mut width, mut first, mut take) = (1_usize, loops.len(), 0);
         let step = loops[first - 1].strides[1];
         while let Some(l) = loops[..first].last() {
-            let innermost = first == loops.len();
+            let inside = loops.get(first);
             let even = l.strides[1] == step.wrapping_mul(width.cast_signed());
-            let mut limit = limits.room / levels / width;
-            if l.is_reduced() && limits.even {
-                let narrow = if width < 32 { (rows / 8).min(64 / width) } else { 0 };
-                let enough = narrow.max(if innermost { rows / 64 } else { merged_rows(rows, l) });
-                limit = limit.min(if innermost { enough.max(1) } else { enough });
-            } else if l.is_reduced() {
-                // other rows would each be visited in a loop of their own
-                let are_merged = width <= PART || innermost || l.inputs_continue(&loops[first]);
-                limit = if are_merged { limit.min(LANES / width) } else { 1 };
-            }
-            if !innermost && (limits.even && !even || limit < 2) {
+            let limit = limits.steps(l, inside, [width * levels, width, rows]);
+            if inside.is_some() && (limits.even && !even || limit < 2) {
                 break;
             }
             first -= 1;

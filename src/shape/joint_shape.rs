@@ -148,26 +148,22 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
 /// shapes that do, else overflow.
 #[cold]
 pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> BroadcastError {
-    let mut joint = vec![1; joint_ndim(shapes)];
-    // for each axis, the first operand with the joint size so far
-    let mut first = vec![0; joint.len()];
-    let mut clash: Option<(usize, [usize; 2], [usize; 2])> = None;
-    for (operand, shape) in shapes.iter().enumerate() {
-        for (own_axis, &own) in shape.iter().enumerate() {
-            let axis = joint.len() - shape.len() + own_axis;
-            match joint_size(joint[axis], own) {
-                None if clash.is_none_or(|(before, ..)| axis < before) => {
-                    clash = Some((axis, [joint[axis], own], [first[axis], operand]));
-                }
-                Some(size) if size != joint[axis] => (joint[axis], first[axis]) = (size, operand),
+    let ndim = joint_ndim(shapes);
+    let mut joint = Vec::with_capacity(ndim);
+    for axis in 0..ndim {
+        // and the first operand that has it
+        let (mut size, mut first) = (1, 0);
+        for (operand, shape) in shapes.iter().enumerate() {
+            let Some(own) = (axis + shape.len()).checked_sub(ndim) else { continue };
+            match joint_size(size, shape[own]) {
+                None => return request.incompatible(axis, [size, shape[own]], [first, operand]),
+                Some(joint) if joint != size => (size, first) = (joint, operand),
                 _ => {}
             }
         }
+        joint.push(size);
     }
-    match clash {
-        Some((axis, sizes, operands)) => request.incompatible(axis, sizes, operands),
-        None => request.overflow(&joint),
-    }
+    request.overflow(&joint)
 }
 
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.

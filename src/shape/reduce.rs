@@ -112,7 +112,7 @@ pub(crate) fn keeping_axes<A, X: Axes, E: Dimension>(
 /// operation.
 ///
 /// # Errors
-/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`sums_to`]; `TooLarge`.
+/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`check_sums_to`]; `TooLarge`.
 #[inline(always)]
 pub(crate) fn sum_target<A, T: TargetShape>(
     shape: &[usize],

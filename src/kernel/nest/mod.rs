@@ -917,17 +917,6 @@ impl<'a, T, A> Nest<'a, T, (A,)> {
         Some(Self { loops, out: out.at, read: (input.at,), arrays: PhantomData })
     }
 
-    /// A lane of adjacent elements, and its output. `room` stores its loop.
-    ///
-    /// # Panics
-    /// If there are no elements.
-    pub(crate) fn lane(lane: &'a [A], out: &'a mut T, room: &'a mut Loop) -> Self {
-        ensure(!lane.is_empty(), "elements of a lane");
-        *room = Loop { len: lane.len(), ..Loop::ONE };
-        room.strides[1] = 1;
-        Self { loops: slice::from_ref(room), out, read: (lane.as_ptr(),), arrays: PhantomData }
-    }
-
     /// All lanes and their outputs, if the lanes are reduced together: see [`lanes_together`]. The width of a lane is between
     /// the two.
     ///

@@ -7,7 +7,7 @@ use crate::kernel::loop_plan::{LoopPlan, Outside};
 use crate::kernel::loops::OPERANDS;
 use crate::kernel::memory::{List, WriteOnly};
 use crate::kernel::order::AxisOrder;
-use crate::kernel::strided::{StridedAxes, plan_aligned};
+use crate::kernel::strided::{StridedAxes, is_inside_for_all, plan_aligned};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use ndarray::{ArrayRef, Dimension};
@@ -148,16 +148,7 @@ impl<'a, E: Elements> Inputs<'a, E> {
 }
 
 impl<E: Elements> AxisOrder for Inputs<'_, E> {
-    /// All arrays that move along both axes have the smaller stride along the inner one.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let mut inside = None;
-        for k in 1..=E::COUNT {
-            let axes = self.axes(k);
-            let stride = |axis| axes.stride(shape.len() - 1 - axis, shape[axis]).unsigned_abs();
-            if stride(former) != 0 && stride(latter) != 0 {
-                inside = Some(inside != Some(false) && stride(former) < stride(latter));
-            }
-        }
-        inside
+        is_inside_for_all(self.sizes_and_strides(), shape, former, latter)
     }
 }

@@ -18,20 +18,8 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     where
         'a: 'b,
     {
-        room.clone_from_slice(self.loops);
-        self.shortened(place, from, len, room)
-    }
-
-    /// [`part_of`](Self::part_of) with its loops in `room`, which has a copy of this nest's loops.
-    fn shortened<'b>(&self, place: usize, from: usize, len: usize, room: &'b mut [Loop]) -> Nest<'b, T, E>
-    where
-        'a: 'b,
-    {
-        let whole = &self.loops[place];
-        ensure(from <= whole.len && len <= whole.len - from && len > 0, "a part of the loop");
-        room[place].len = len;
-        let part = Nest { loops: room, out: self.out, read: self.read, arrays: PhantomData };
-        part.moved_by(&whole.after(from))
+        let by = room.part(self.loops, place, from, len);
+        Nest { loops: room, out: self.out, read: self.read, arrays: PhantomData }.moved_by(&by)
     }
 
     /// The nest in two parts, with loop `place` cut after `at` steps.
@@ -46,10 +34,12 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     {
         let whole = self.loops[place];
         ensure(!whole.is_reduced(), "parts that write different elements");
-        ensure(at <= whole.len, "a part of the loop");
+        ensure(at > 0 && at < whole.len, "a part of the loop");
         let [low, high] = rooms;
         (*low, *high) = (self.loops.to_vec(), self.loops.to_vec());
-        [self.shortened(place, 0, at, low), self.shortened(place, at, whole.len - at, high)]
+        (low[place].len, high[place].len) = (at, whole.len - at);
+        let part = |loops| Nest { loops, out: self.out, read: self.read, arrays: PhantomData };
+        [part(low), part(high).moved_by(&whole.after(at))]
     }
 
     /// The nest with loop `place` split into two, the inner one with `take` steps.

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernel::combine::{CombineInPlace, fold_rows};
+use crate::kernel::combine::{CombineInPlace, fold_rows, reset};
 use crate::kernel::lane::{BLOCK, LONGEST};
 use crate::kernel::levels::{self, Levels};
 use crate::kernel::loop_plan::Loops;
@@ -146,7 +146,7 @@ impl Strategy {
             Kind::Lanes => nest.each_block(2, &mut |lanes: UnaryNest<'_, A>| by.lanes_of(lanes)),
             Kind::Strided => strided(nest, by),
             Kind::Channels => nest.each_block(3, &mut |channels: UnaryNest<'_, A>| by.channels_of(channels)),
-            Kind::Rows { merged } => rows(nest, merged, self.at_once, by),
+            Kind::Rows { merged } => rows(nest, merged, self.at_once, by, &write::<A>),
             Kind::Nested { first, levels } => nested(nest, first, levels, by),
             Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
                 in_tiles(nest, tiling, by, &mut self.add_rows(by));
@@ -196,7 +196,7 @@ fn strided<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) {
 }
 
 /// Long lanes, one after the other: `then` takes the lanes that are parts of one, which several threads may share. The results
-/// of these are combined as a lane.
+/// of these are combined by halves.
 // Not inline, as `strided`.
 #[inline(never)]
 pub(super) fn long_lanes<A: Clone>(
@@ -217,23 +217,27 @@ pub(super) fn long_lanes<A: Clone>(
             let part = items.part(0, len - rest, rest, &mut room);
             by.lanes_of(part.onto(&mut results[whole..], &[Loop::ONE], &mut dense).overwriting());
         }
-        let (mut total, mut all) = (by.identity(), Loop::ONE);
-        by.lanes_of(Nest::lane(results, &mut total, &mut all).overwriting());
-        lane.slot().write(total);
+        fold_rows(by, results, 1);
+        lane.slot().write(results[0].clone());
     });
 }
 
 /// Up to [`ROWS`] rows for each index of the loops around them: they need no levels.
 #[inline(never)]
-fn rows<A: Clone>(nest: UnaryNest<'_, A>, merged: usize, at_once: usize, by: &dyn CombineInPlace<A>) {
+fn rows<A: Clone>(
+    nest: UnaryNest<'_, A>,
+    merged: usize,
+    at_once: usize,
+    by: &dyn CombineInPlace<A>,
+    store: &dyn Store<WriteOnly<A>, A>,
+) {
     let (mut scratch, mut room) = (Scratch::new(), Loops::new());
-    let store: &dyn Store<WriteOnly<A>, A> = &write::<A>;
     let [.., lines, line] = nest.loops() else { unreachable!("rows") };
     let (count, rest, width) = (lines.len / merged, lines.len % merged * line.len, merged * line.len);
     let tile = scratch.filled(width, &by.identity());
     let mut blocks = nest.walk(2);
     while let Some(block) = blocks.next() {
-        tile.fill(by.identity());
+        reset(by, tile);
         if merged == 1 {
             by.rows_of(tile, &block.read().block(true), at_once);
         } else {

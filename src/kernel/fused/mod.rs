@@ -17,48 +17,39 @@
 //! ```
 //!
 //! Memory: any strides. The closure is compiled into the loops of [`each`](super::each), which copy strided operands to
-//! L1 and write to adjacent partial results: `buffer` and `tile`. Of long rows with the same outputs, [`PART`] partial
+//! L1 and write to adjacent partial results: `buffer` and `tile`. Of long rows with the same outputs, 32 partial
 //! results at a time stay in registers. Along a lane, an input moves by one element or stays. Sums and reductions differ
 //! only in their [`Operation`]. [`reduce`](super::reduce) reduces one array without a closure, and without these buffers.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-use super::combine::{CombineInBuffer, fold_rows};
+mod strategy;
+
+use super::combine::{CombineInBuffer, fold_rows, reset};
 use super::each::{
-    Kind, Make, Rows, SideBySide, VisitBlock, are_long_or_few, drive, inputs_moving, largest, moving_along,
+    Kind, Make, Rows, SideBySide, VisitBlock, are_long_or_few, drive, drive_lanes, inputs_moving, largest,
+    moving_along,
 };
 use super::lane::IN_ORDER;
 use super::levels::Levels;
 use super::loop_plan::{LoopPlan, Loops, Outside};
-use super::loops::{Loop, PART, SEGMENT, all_inputs, all_kept, are_uncached_rows, reduced_steps, steps};
-use super::memory::{Reserved, SCRATCH, Scratch, forgettable};
+use super::loops::{Loop, SEGMENT, all_inputs, all_kept, are_uncached_rows, reduced_steps, steps};
+use super::memory::{Reserved, Scratch, forgettable};
 use super::nest::{Elements, Inputs, Nest, NestFn, Output, Reducer, Visit};
 use super::operation::{Operation, add};
 use super::simd::{self, Cpu, OPTIMISED, Work};
 use super::strided::{SMALL, UNPLANNED};
-use super::tiles::{self, AddRows, Limits, Tiling, each_tile};
+use super::tiles::{self, AddRows, each_tile};
 use core::mem::replace;
 use ndarray::{Array, Dimension};
+use strategy::{BLOCK, FusedStrategy, ROWS, SHORT, WIDTH, lanes, longest_kept};
 
-/// The number of rows that are added to a level before it is carried.
-const ROWS: usize = IN_ORDER;
-/// The most sums in all levels of a tile.
-const ROOM: usize = 4096;
-/// The most elements of a block, which stays in L1 beside the operands.
-const BLOCK: usize = 2048;
-/// The most elements of a lane that are combined at once. Longer lanes are cut.
-const LANE: usize = IN_ORDER * PART;
-/// The number of partial results of a lane that stay in registers. Shorter lanes are combined in order.
-const WIDTH: usize = 8;
 /// The same for numbers of one byte, of which fewer would not fill a vector.
 const WIDTH_OF_BYTES: usize = 32;
 /// The number of partial results of a lane.
 const fn width<T>() -> usize {
     if size_of::<T>() == 1 { WIDTH_OF_BYTES } else { WIDTH }
 }
-
-/// Longer strided lanes are written to blocks, where they are vectorised. So are shorter rows, where they are merged.
-const SHORT: usize = 16;
 
 /// Combines the result of a [`Make`] with a partial result.
 pub(crate) struct Fold<M, O> {
@@ -201,14 +192,6 @@ fn visit_few<R: Clone, E: Elements>(
     !all_kept(loops) && const { forgettable::<R>() } && in_buffer(nest, visit, combine)
 }
 
-/// The inputs that move by one element along a lane, if the others stay.
-fn lanes(lane: &Loop, count: usize, has_loop: fn(u8) -> bool) -> Option<u8> {
-    if !lane.is_reduced() || lane.len < WIDTH {
-        return None;
-    }
-    inputs_moving(lane, count, has_loop).filter(|&moving| moving != 0)
-}
-
 /// Reduces the lanes along the innermost of up to two loops, in which the inputs in `moving` move by one element.
 fn visit_lanes<R: Clone, E: Elements>(
     mut nest: Nest<'_, R, E>,
@@ -309,7 +292,7 @@ fn reduce_nest<R: Clone, E: Elements>(
     combine: &dyn CombineInBuffer<R>,
 ) {
     if let Some(lanes) = SideBySide::of(nest.loops(), E::COUNT, E::plain_size, E::has_loop) {
-        return lanes.drive(nest, visit);
+        return drive_lanes(nest, lanes, visit);
     }
     if !const { forgettable::<R>() } {
         return drive(nest, visit);
@@ -362,17 +345,6 @@ fn by_long_loops<R, E: Elements>(nest: Nest<'_, R, E>, then: &mut dyn NestFn<R, 
     }
 }
 
-/// The longest kept loop, the innermost one of equal length.
-fn longest_kept(loops: &[Loop]) -> Option<usize> {
-    let mut longest = None;
-    for (at, l) in loops.iter().enumerate() {
-        if !l.is_reduced() && longest.is_none_or(|longest: usize| loops[longest].len <= l.len) {
-            longest = Some(at);
-        }
-    }
-    longest
-}
-
 /// Combines sums with the outputs.
 struct Combined<'c, R>(&'c dyn CombineInBuffer<R>);
 
@@ -388,53 +360,6 @@ impl<R: Clone> tiles::Store<R, R> for Combined<'_, R> {
                 outputs.each_strided_slot(sums, step, |output, sum| self.0.add(output, sum.clone()));
             }
         }
-    }
-}
-
-/// The strategy for a reduced nest of [`forgettable`] results, chosen by its loops.
-enum FusedStrategy {
-    /// Outputs are combined in place: no loop is reduced, or one alone, which is a short lane or runs over few rows, or
-    /// there are few results.
-    Direct,
-    /// The innermost loop is a lane, along which these inputs move by one element, and the others stay.
-    Lanes(u8),
-    /// All reduced loops are within a block.
-    Blocks(Tiling),
-    /// Lanes that are too long: chunks of this many elements, and then what remains.
-    Chunks(usize),
-    Tiles(Tiling),
-}
-
-impl FusedStrategy {
-    /// `size` is that of a result, and `count` the number of inputs. `in_rows` is whether a loop is compiled for the rows
-    /// along the innermost loop. Not generic, so that the choice is compiled once.
-    fn of(loops: &[Loop], size: usize, count: usize, has_loop: fn(u8) -> bool, in_rows: bool) -> Self {
-        let Some(first) = loops.iter().position(Loop::is_reduced) else { return Self::Direct };
-        let lane = &loops[loops.len() - 1];
-        if let Some(moving) = lanes(lane, count, has_loop) {
-            let chunks = lane.len.div_ceil(LANE);
-            if reduced_steps(loops) / lane.len * chunks <= IN_ORDER {
-                // whole parts, so that little remains
-                let take = lane.len / chunks / PART * PART;
-                return if chunks > 1 { Self::Chunks(take) } else { Self::Lanes(moving) };
-            }
-        }
-        let limits = Limits { room: ROOM.min(SCRATCH / size), even: false, rows_at_once: ROWS };
-        let (reduced, room) = (steps(&loops[first..]), limits.room.min(BLOCK));
-        let is_direct = match &loops[first..] {
-            [_] => first > 0 && reduced <= SHORT,
-            [rows, row] if in_rows && !row.is_reduced() => {
-                rows.len <= IN_ORDER && (SHORT..=ROOM).contains(&row.len)
-            }
-            _ => false,
-        };
-        if is_direct || steps(loops) <= IN_ORDER {
-            return Self::Direct;
-        }
-        if reduced > room {
-            return Self::Tiles(Tiling::of(loops, limits));
-        }
-        Self::Blocks(Tiling::of_blocks(loops, first, room / reduced))
     }
 }
 
@@ -459,7 +384,7 @@ fn blocks<R: Clone, E: Elements>(
         &Combined(combine),
         &mut |items: Nest<'_, (), E>, buffer: &mut [R]| {
             if !replace(&mut is_filled, false) {
-                buffer.fill(combine.identity());
+                reset(combine, buffer);
             }
             drive(items.onto(buffer, block, &mut dense), visit);
             fold(buffer, block, combine);
@@ -514,7 +439,9 @@ impl<R: Clone, E: Elements> AddRows<R, E> for AddVisitedRows<'_, R, E> {
 
 #[cfg(test)]
 mod tests {
+    use super::strategy::LANE;
     use super::*;
+    use crate::kernel::loops::PART;
     use crate::kernel::operation::Plus;
     use alloc::{vec, vec::Vec};
     use ndarray::{Array2, ArrayD, ArrayViewD, Axis, IxDyn, s};
@@ -682,25 +609,6 @@ mod tests {
     }
 
     #[test]
-    fn lanes_of_adjacent_elements() {
-        let lanes = |loops: &[(usize, [isize; 3])]| {
-            let has_loop = <(f32, f32) as Elements>::has_loop;
-            match FusedStrategy::of(&Loop::all(loops), 4, 2, has_loop, true) {
-                FusedStrategy::Lanes(moving) => Some(moving),
-                _ => None,
-            }
-        };
-        let lane = |n: usize, b| lanes(&[(640, [1, n.cast_signed(), 0]), (n, [0, 1, b])]);
-        assert_eq!([lane(WIDTH, 1), lane(LANE, 1), lane(1000, 0)], [Some(0b11), Some(0b11), Some(0b01)]);
-        // few reduced loops around them, which need no cascade
-        let within = |n| lanes(&[(640, [1, 50, 0]), (n, [0, 0, 50]), (50, [0, 1, 1])]);
-        assert_eq!([within(IN_ORDER), within(IN_ORDER + 1)], [Some(0b11), None]);
-        // shorter and longer lanes, strided operands, and operands that all stay
-        assert_eq!([lane(WIDTH - 1, 1), lane(LANE + 1, 1), lane(100, 2)], [None; 3]);
-        assert_eq!(lanes(&[(640, [1, 1, 1]), (50, [0, 0, 0])]), None);
-    }
-
-    #[test]
     fn the_longest_loop_is_next_to_the_lanes() {
         // the lengths of each call's loops, for a reduced last axis and others that do not continue each other
         let lengths = |shape: [usize; 4], reduced: usize| {
@@ -765,48 +673,6 @@ mod tests {
             };
             assert_eq!(sums(true), sums(false), "{n}");
         }
-    }
-
-    #[test]
-    fn long_lanes_are_cut() {
-        let chunk = |n: usize, b: isize| {
-            let (lane, has_loop) = (Loop::new(n, [0, 1, b]), <(f32, f32) as Elements>::has_loop);
-            match FusedStrategy::of(&[lane], 4, 2, has_loop, true) {
-                FusedStrategy::Chunks(take) => Some(take),
-                _ => None,
-            }
-        };
-        assert_eq!([chunk(LANE, 1), chunk(LANE + 1, 1), chunk(LANE + 1, 0)], [None, Some(1024), Some(1024)]);
-        // equal chunks of whole parts
-        assert_eq!(chunk(10_000, 1), Some(1984));
-        // as many as are added up in order
-        let most = IN_ORDER * LANE;
-        assert_eq!([chunk(most, 1), chunk(most + 1, 1)], [Some(LANE), None]);
-        // strided lanes
-        assert_eq!(chunk(10_000, 2), None);
-    }
-
-    #[test]
-    fn rows_are_combined_in_their_outputs() {
-        let is_direct = |loops: &[(usize, [isize; 2])], in_rows| {
-            let loops = Loop::all(loops);
-            matches!(
-                FusedStrategy::of(&loops, 4, 1, <(f32,) as Elements>::has_loop, in_rows),
-                FusedStrategy::Direct
-            )
-        };
-        let rows = |rows, columns| [(9, [5000, 1]), (rows, [0, 5000]), (columns, [1, 1])];
-        assert!(is_direct(&rows(IN_ORDER, ROOM), true));
-        assert!(is_direct(&rows(IN_ORDER, SHORT), true));
-        // short lanes
-        let lanes = |n| [(500, [1, 70]), (n, [0, 2])];
-        assert!(is_direct(&lanes(SHORT), true) && !is_direct(&lanes(SHORT + 1), true));
-        // many rows, narrow and wide rows, rows without a loop, more reduced loops
-        assert!(!is_direct(&rows(IN_ORDER + 1, 70), true));
-        assert!([SHORT - 1, ROOM + 1].iter().all(|&columns| !is_direct(&rows(9, columns), true)));
-        assert!(!is_direct(&rows(9, 70), false));
-        assert!(!is_direct(&[(2, [0, 5000]), (9, [70, 700]), (9, [0, 70]), (70, [1, 1])], true));
-        assert!(!is_direct(&[(9, [0, 70]), (70, [0, 1])], true));
     }
 
     #[test]
