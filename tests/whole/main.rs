@@ -1,5 +1,5 @@
 //! The crate as a whole: its types, elements of every kind, its agreement with NumPy, results larger than memory, threads, a tape
-//! built on the crate, the bugs that fuzzing found, and what its pages show.
+//! built on the crate, the bugs that fuzzing found, large arrays of random shapes, and what its pages show.
 
 mod differential;
 mod elements;
@@ -8,6 +8,7 @@ mod figures;
 mod memory;
 mod readme;
 mod regressions;
+mod shapes;
 mod tape;
 #[cfg(feature = "rayon")]
 mod threads;

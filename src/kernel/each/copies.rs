@@ -8,7 +8,7 @@ use super::{Each, Make, TINY, VisitBlock, drive, each, planned, visit_small, wri
 use crate::kernel::ensure;
 use crate::kernel::loop_plan::Loops;
 use crate::kernel::loops::{Loop, innermost, steps};
-use crate::kernel::memory::{Reserved, TILE, WriteOnly};
+use crate::kernel::memory::{PAGES, Reserved, TILE, WriteOnly};
 use crate::kernel::nest::{Inputs, Nest, Output, UnaryNest, Visit, repeats_row};
 use crate::kernel::simd::plain_size;
 use crate::kernel::strided::UNPLANNED;
@@ -99,16 +99,31 @@ fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A
     }
 }
 
+/// Clones the elements of a planned nest.
+pub(crate) fn copy_nest<A: Clone>(nest: UnaryNest<'_, A>) {
+    drive_copies(nest, &mut Each(Cloning));
+}
+
 /// [`drive`] for copies: plain numbers that are adjacent across rows are not visited, but copied in tiles. Adjacent rows that
 /// are the same are copied from each other.
 fn drive_copies<A>(nest: UnaryNest<'_, A>, visit: &mut dyn VisitBlock<WriteOnly<A>, (A,)>) {
     match rows_to_copy(nest.loops()).filter(|_| plain_size::<A>().is_some()) {
         Some(rows) => {
-            let (len, last) = (steps(nest.loops()), nest.loops().len() - 1);
+            let (loops, len, last) = (nest.loops(), steps(nest.loops()), nest.loops().len() - 1);
             let class = |at: usize, _: &Loop| u8::from(at == rows || at == last);
-            nest.ordered(class, &mut Loops::new()).each_block(2, &mut |mut block: UnaryNest<'_, A>| {
-                ensure(block.copy_rows(len), "rows that are copied");
-            });
+            let mut in_order = |part: UnaryNest<'_, A>| {
+                part.ordered(class, &mut Loops::new()).each_block(2, &mut |mut block: UnaryNest<'_, A>| {
+                    ensure(block.copy_rows(len), "rows that are copied");
+                });
+            };
+            let distance = |l: &Loop| l.strides[1].unsigned_abs();
+            let is_inside = |at: usize| at != rows && distance(&loops[at]) < distance(&loops[last]);
+            // lines that are read again for each step of a loop within them stay in the cache
+            if loops[rows].strides[1] == 1 && (0..last).any(is_inside) {
+                nest.each_part(last, PAGES, &mut in_order);
+            } else {
+                in_order(nest);
+            }
         }
         None => drive(nest, visit),
     }
@@ -123,7 +138,9 @@ fn rows_to_copy(loops: &[Loop]) -> Option<usize> {
     let is_large = |l: &Loop| l.len.min(row.len) >= TILE || l.len.max(row.len) >= WIDE;
     let is_across = |l: &Loop| l.strides[1] == 1 && is_large(l);
     let is_strided = row.strides[0] == 1 && !matches!(row.strides[1], 0 | 1);
-    outer.iter().rposition(is_across).filter(|_| is_strided)
+    // short rows that are not adjacent would fill a part of each line at a time
+    let fills_lines = |&rows: &usize| row.len >= WIDE || rows + 1 == outer.len();
+    outer.iter().rposition(is_across).filter(|_| is_strided).filter(fills_lines)
 }
 
 #[cfg(test)]

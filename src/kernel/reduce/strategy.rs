@@ -3,14 +3,16 @@
 #![forbid(unsafe_code)]
 
 use crate::kernel::combine::{CombineInPlace, fold_rows, reset};
-use crate::kernel::lane::{BLOCK, LONGEST};
+use crate::kernel::each::copy_nest;
+use crate::kernel::lane::{BLOCK, IN_ORDER, LONGEST};
 use crate::kernel::levels::{self, Levels};
 use crate::kernel::loop_plan::Loops;
 use crate::kernel::loops::{AT_ONCE, Loop, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps};
-use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
+use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly, forgettable};
 use crate::kernel::nest::{Nest, NestFn, UnaryNest};
 use crate::kernel::tiles::{self, AddRows, Limits, Store, Tiling};
 use core::ops::RangeInclusive;
+use core::slice;
 
 /// The most rows that are combined without a carry, eight at a time.
 const ROWS: usize = 128;
@@ -23,8 +25,10 @@ const COPIED: usize = 3072;
 /// Narrower rows are merged, at most so many into one.
 const NARROW: usize = 32;
 const MAX_MERGED: usize = 16;
-/// Shorter lanes inside other reduced loops are added up as rows of tiles.
+/// Shorter lanes inside other reduced loops are added up as rows of tiles, if a tile holds whole lanes.
 const NESTED: usize = 192;
+/// The fewest elements of a tile, and the fewest outputs beside each other inside reduced loops.
+const FEW: usize = 8;
 /// The fewest outputs of nested lanes: for fewer, several threads share the rows of tiles.
 const NESTED_OUTPUTS: usize = 16;
 
@@ -48,14 +52,18 @@ pub(super) enum Kind {
     Rows {
         merged: usize,
     },
-    /// The innermost loop is a long lane, and others from loop `first` on are reduced too.
+    /// The innermost loop is a lane, and others from loop `first` on are reduced too. The outermost of the kept loops inside
+    /// these has `take` steps in a tile.
     Nested {
         first: usize,
+        take: usize,
         levels: usize,
     },
     Tiles(Tiling),
+    /// There are few elements for each output, in loops that tiles cannot merge.
+    Few,
     /// Nothing is reduced.
-    Singles,
+    Copies,
 }
 
 /// The longest lane that is reduced as a whole: of adjacent elements, or of elements that are copied.
@@ -79,7 +87,7 @@ impl Strategy {
     pub(super) fn of(loops: &[Loop], size: usize) -> Self {
         let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
         let kind = match *loops {
-            _ if all_kept(loops) => Kind::Singles,
+            _ if all_kept(loops) => Kind::Copies,
             [ref outer @ .., lane]
                 if lane.is_reduced() && all_kept(outer) && lane.len <= longest(&lane, size) =>
             {
@@ -87,10 +95,10 @@ impl Strategy {
             }
             _ => {
                 let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
-                let limits = Limits { room: capacity, even: true, rows_at_once: ROWS };
-                Self::nested(loops, capacity)
+                let tiling = Tiling::of(loops, Limits { room: capacity, even: true, rows_at_once: ROWS });
+                Self::nested(loops, capacity, tiling)
                     .or_else(rows)
-                    .unwrap_or_else(|| Kind::Tiles(Tiling::of(loops, limits)))
+                    .unwrap_or_else(|| Self::tiles(loops, tiling))
             }
         };
         Self { kind, at_once }
@@ -114,16 +122,29 @@ impl Strategy {
         fits.then_some(Kind::Rows { merged })
     }
 
-    fn nested(loops: &[Loop], capacity: usize) -> Option<Kind> {
+    fn tiles(loops: &[Loop], tiling: Tiling) -> Kind {
+        let [.., lane] = loops else { return Kind::Tiles(tiling) };
+        let is_narrow = tiling.inner == 1 && tiling.take < FEW;
+        let are_few = lane.is_reduced() && is_narrow && reduced_steps(loops) <= IN_ORDER;
+        if are_few { Kind::Few } else { Kind::Tiles(tiling) }
+    }
+
+    fn nested(loops: &[Loop], capacity: usize, tiling: Tiling) -> Option<Kind> {
         let (lane, outer) = loops.split_last()?;
-        if !lane.is_reduced() || lane.strides[1] != 1 || !(NESTED..=LONGEST).contains(&lane.len) {
+        if !lane.is_reduced() || lane.strides[1] != 1 || lane.len > LONGEST {
             return None;
         }
         let first = outer.iter().position(Loop::is_reduced)?;
-        let (width, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
-        let levels = levels::count(rows);
-        let are_many = outputs(outer) >= NESTED_OUTPUTS && levels * width <= capacity;
-        are_many.then_some(Kind::Nested { first, levels })
+        // a tile of a part of one lane would be narrow
+        let (inside, is_narrow) = (outputs(&outer[first..]), tiling.inner == 1);
+        if outputs(outer) < NESTED_OUTPUTS || lane.len < NESTED && !(is_narrow && inside >= FEW) {
+            return None;
+        }
+        let levels = levels::count(reduced_steps(&outer[first..]));
+        let kept = outer[first..].iter().find(|l| !l.is_reduced()).map_or(1, |l| l.len);
+        let most = capacity / levels / (inside / kept);
+        let take = if most < kept { kept.div_ceil(kept.div_ceil(most.max(1))) } else { kept };
+        (most > 0).then_some(Kind::Nested { first, take, levels })
     }
 
     /// The first loop that must not be cut, because the order of combination depends on it. Neither may those inside it.
@@ -147,11 +168,12 @@ impl Strategy {
             Kind::Strided => strided(nest, by),
             Kind::Channels => nest.each_block(3, &mut |channels: UnaryNest<'_, A>| by.channels_of(channels)),
             Kind::Rows { merged } => rows(nest, merged, self.at_once, by, &write::<A>),
-            Kind::Nested { first, levels } => nested(nest, first, levels, by),
+            Kind::Nested { first, take, levels } => nested(nest, first, [take, levels], by),
             Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
                 in_tiles(nest, tiling, by, &mut self.add_rows(by));
             }),
-            Kind::Singles => plain(nest, by, &write::<A>),
+            Kind::Few => plain(nest, by, &write::<A>),
+            Kind::Copies => copy_nest(nest),
         }
     }
 }
@@ -168,7 +190,14 @@ pub(super) fn plain<A: Clone, T>(
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
     nest.each_block(reduced, &mut |output: Nest<'_, T, (A,)>| {
         let mut total = by.identity();
-        output.read().each_block(0, &mut |item: Nest<'_, (), (A,)>| by.add(&mut total, item.item().clone()));
+        let items = output.read();
+        if const { forgettable::<A>() } {
+            items.each_block(1, &mut |row: Nest<'_, (), (A,)>| {
+                by.rows_of(slice::from_mut(&mut total), &row.block(false).transposed(), AT_ONCE);
+            });
+        } else {
+            items.each_block(0, &mut |item: Nest<'_, (), (A,)>| by.add(&mut total, item.item().clone()));
+        }
         store.one(output.slot(), total);
     });
 }
@@ -255,7 +284,12 @@ fn rows<A: Clone>(
 
 /// Lanes of adjacent elements inside other reduced loops. They are read one at a time, as far as possible in memory's
 /// order: as rows of tiles, several would be read side by side, which memory serves slower.
-fn nested<A: Clone>(nest: UnaryNest<'_, A>, first: usize, levels: usize, by: &dyn CombineInPlace<A>) {
+fn nested<A: Clone>(
+    nest: UnaryNest<'_, A>,
+    first: usize,
+    [take, levels]: [usize; 2],
+    by: &dyn CombineInPlace<A>,
+) {
     let (lane, mut room) = (nest.loops().len() - 1, Loops::new());
     // outer kept loops, reduced ones, and then the outputs of a tile around the lane
     let class = |place: usize, l: &Loop| match place {
@@ -264,15 +298,17 @@ fn nested<A: Clone>(nest: UnaryNest<'_, A>, first: usize, levels: usize, by: &dy
         _ => 2,
     };
     let nest = nest.ordered(class, &mut room);
-    let loops = nest.loops();
-    let outputs = loops[first..].iter().filter(|l| !l.is_reduced()).count();
-    let tiling = Tiling { inner: outputs + 1, take: loops[lane - outputs].len, levels };
-    let mut tile = Loops::new();
-    tile.clone_from_slice(&loops[lane - outputs..lane]);
-    tile.pack();
-    let mut scratch = Scratch::new();
-    let row = scratch.filled(steps(&tile), &by.identity());
-    run_tiles(nest, tiling, &tile, by, &mut AddLanes { by, row, room: Loops::new() });
+    let outputs = nest.loops()[first..].iter().filter(|l| !l.is_reduced()).count();
+    let tiling =
+        Tiling { inner: outputs + 1, take: if outputs > 0 { take } else { nest.loops()[lane].len }, levels };
+    tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
+        let (mut tile, mut scratch, loops) = (Loops::new(), Scratch::new(), nest.loops());
+        let lane = loops.len() - 1;
+        tile.clone_from_slice(&loops[lane - outputs..lane]);
+        tile.pack();
+        let row = scratch.filled(steps(&tile), &by.identity());
+        run_tiles(nest, tiling, &tile, by, &mut AddLanes { by, row, room: Loops::new() });
+    });
 }
 
 /// Adds a row of the results of lanes.
@@ -364,14 +400,15 @@ mod tests {
             Kind::Rows { .. } => "rows",
             Kind::Nested { .. } => "nested",
             Kind::Tiles(_) => "tiles",
-            Kind::Singles => "singles",
+            Kind::Few => "few",
+            Kind::Copies => "copies",
         }
     }
 
     #[test]
     fn strategies() {
         let named = |loops: &[(usize, [isize; 2])]| name(kind(loops));
-        assert_eq!([named(&[]), named(&[(9, [1, 1])]), named(&[(3, [9, 1]), (9, [1, 3])])], ["singles"; 3]);
+        assert_eq!([named(&[]), named(&[(9, [1, 1])]), named(&[(3, [9, 1]), (9, [1, 3])])], ["copies"; 3]);
         // lanes, of which the longest are tiles
         let lane = |len, step| named(&[(50, [1, 99_999]), (len, [0, step])]);
         assert_eq!([lane(2, 1), lane(LONGEST, 1), lane(LONGEST + 1, 1)], ["lanes", "lanes", "tiles"]);
@@ -390,6 +427,9 @@ mod tests {
         assert_eq!([rows(9, WIDEST), rows(9, WIDEST + 1)], ["rows", "tiles"]);
         assert_eq!(named(&[(9, [0, 180]), (90, [1, 2])]), "tiles");
         assert_eq!(named(&[(5, [0, 999]), (9, [0, 90]), (90, [1, 1])]), "tiles");
+        // few elements for each output, and some more
+        let few = |rows, lane| named(&[(99, [1, 900]), (rows, [0, 30]), (lane, [0, 1])]);
+        assert_eq!([few(7, 3), few(IN_ORDER / 4, 4), few(IN_ORDER / 4 + 1, 4)], ["few", "few", "tiles"]);
     }
 
     #[test]
@@ -426,16 +466,27 @@ mod tests {
     #[test]
     fn lanes_are_nested_in_other_reduced_loops() {
         let nested = |loops: &[(usize, [isize; 2])]| match kind(loops) {
-            Kind::Nested { first, levels } => Some([first, levels]),
+            Kind::Nested { first, take, levels } => Some([first, take, levels]),
             _ => None,
         };
         let images = |channels, lane| nested(&[(32, [0, 90_000]), (channels, [1, 900]), (lane, [0, 1])]);
         // 32 rows of outputs in three levels
-        assert_eq!([images(64, NESTED), images(64, NESTED - 1)], [Some([0, 3]), None]);
-        assert_eq!([images(NESTED_OUTPUTS, 300), images(NESTED_OUTPUTS - 1, 300)], [Some([0, 3]), None]);
-        assert_eq!([images(64, LONGEST), images(64, LONGEST + 1)], [Some([0, 3]), None]);
-        // outer loops that are kept
-        assert_eq!(nested(&[(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])]), Some([1, 2]));
+        assert_eq!(images(64, NESTED), Some([0, 64, 3]));
+        assert_eq!([images(NESTED_OUTPUTS, 300), images(NESTED_OUTPUTS - 1, 300)], [Some([0, 16, 3]), None]);
+        assert_eq!([images(64, LONGEST), images(64, LONGEST + 1)], [Some([0, 64, 3]), None]);
+        // shorter lanes, unless a tile holds them and the outputs around them
+        let short = |rows, lane: usize, gap| {
+            nested(&[(rows, [0, 90_000]), (50, [1, lane.cast_signed() + gap]), (lane, [0, 1])])
+        };
+        assert_eq!(
+            [short(32, 65, 0), short(32, 64, 0), short(32, 64, 1)],
+            [Some([0, 50, 3]), None, Some([0, 50, 3])]
+        );
+        assert_eq!([short(7, 3, 0), short(8, 3, 0)], [Some([0, 50, 2]), None]);
+        assert_eq!([short(63, NESTED - 1, 0), short(64, NESTED - 1, 0)], [Some([0, 50, 3]), None]);
+        // outer loops that are kept, and more outputs than a tile holds
+        assert_eq!(nested(&[(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])]), Some([1, 3, 2]));
+        assert_eq!(nested(&[(5, [0, 90_000]), (9000, [1, 9]), (3, [0, 1])]), Some([0, 4500, 2]));
         // strided lanes, and rows
         assert_eq!(nested(&[(32, [0, 9000]), (64, [1, 900]), (200, [0, 2])]), None);
         assert_eq!(nested(&[(32, [0, 9000]), (2, [0, 900]), (200, [1, 1])]), None);
