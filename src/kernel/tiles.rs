@@ -263,7 +263,7 @@ pub(super) fn add_rows<T, E: Elements>(
         return each(rows, first > 0);
     }
     let (whole, mut room) = (len / take * take, Loops::new());
-    each(rows.part(first, 0, whole, &mut room).grouped(first, take, &mut Loops::new()), true);
+    each(rows.grouped(first, take, &mut Loops::new()), true);
     if whole < len {
         each(rows.part(first, whole, len - whole, &mut room), false);
     }

@@ -99,11 +99,6 @@ fn copy_over<A: Clone>(mut out: Output<'_, WriteOnly<A>>, inputs: &Inputs<'_, (A
     }
 }
 
-/// Clones the elements of a planned nest.
-pub(crate) fn copy_nest<A: Clone>(nest: UnaryNest<'_, A>) {
-    drive_copies(nest, &mut Each(Cloning));
-}
-
 /// [`drive`] for copies: plain numbers that are adjacent across rows are not visited, but copied in tiles. Adjacent rows that
 /// are the same are copied from each other.
 fn drive_copies<A>(nest: UnaryNest<'_, A>, visit: &mut dyn VisitBlock<WriteOnly<A>, (A,)>) {

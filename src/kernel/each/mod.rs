@@ -22,7 +22,7 @@
 mod copies;
 mod strategy;
 
-pub(crate) use copies::{copy, copy_into, copy_into_uninit, copy_like, copy_nest};
+pub(crate) use copies::{copy, copy_into, copy_into_uninit, copy_like};
 pub(super) use strategy::{SideBySide, are_long_or_few, inputs_moving, largest};
 
 use super::loop_plan::{LoopPlan, Loops, Outside};

@@ -42,15 +42,15 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
         [part(low), part(high).moved_by(&whole.after(at))]
     }
 
-    /// The nest with loop `place` split into two, the inner one with `take` steps.
+    /// The nest with loop `place` split into two, the inner one with `take` steps. The last steps are left out if `take` does not
+    /// divide the length of the loop.
     ///
     /// # Panics
-    /// If `take` does not divide the length of the loop.
+    /// If the loop has fewer steps, or `take` is 0.
     pub(crate) fn grouped<'b>(self, place: usize, take: usize, room: &'b mut Loops) -> Nest<'b, T, E>
     where
         'a: 'b,
     {
-        ensure(self.loops[place].len.is_multiple_of(take), "groups of equal length");
         room.group(self.loops, place, take);
         Nest { loops: room, ..self }
     }

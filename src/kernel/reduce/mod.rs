@@ -8,7 +8,7 @@
 //! channels  r g b r g b …    out[k] = every third               2, 3 or 4 columns without gaps
 //! rows      a a a a a …      tile[j] += up to eight rows        up to 128 rows inside kept loops; short rows are merged
 //!           b b b b b …      out[j] = tile[j]
-//! nested    a a a …  b b …   levels[out] += the lane            long lanes inside other reduced loops
+//! nested    a a a …  b b …   levels[out] += the lane            lanes inside other reduced loops: long ones, or few
 //! tiles                      every other nest: see `tiles`
 //! ```
 //!

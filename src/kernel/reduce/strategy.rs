@@ -3,16 +3,14 @@
 #![forbid(unsafe_code)]
 
 use crate::kernel::combine::{CombineInPlace, fold_rows, reset};
-use crate::kernel::each::copy_nest;
-use crate::kernel::lane::{BLOCK, IN_ORDER, LONGEST};
+use crate::kernel::lane::{BLOCK, LONGEST};
 use crate::kernel::levels::{self, Levels};
 use crate::kernel::loop_plan::Loops;
 use crate::kernel::loops::{AT_ONCE, Loop, all_kept, innermost, outputs, reduced_steps, rows_at_once, steps};
-use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly, forgettable};
+use crate::kernel::memory::{SCRATCH, Scratch, WriteOnly};
 use crate::kernel::nest::{Nest, NestFn, UnaryNest};
 use crate::kernel::tiles::{self, AddRows, Limits, Store, Tiling};
 use core::ops::RangeInclusive;
-use core::slice;
 
 /// The most rows that are combined without a carry, eight at a time.
 const ROWS: usize = 128;
@@ -27,8 +25,8 @@ const NARROW: usize = 32;
 const MAX_MERGED: usize = 16;
 /// Shorter lanes inside other reduced loops are added up as rows of tiles, if a tile holds whole lanes.
 const NESTED: usize = 192;
-/// The fewest elements of a tile, and the fewest outputs beside each other inside reduced loops.
-const FEW: usize = 8;
+/// The most rows for which a tile of one lane takes longer than the lane, if there are as many outputs beside it.
+const FEW_ROWS: usize = 16;
 /// The fewest outputs of nested lanes: for fewer, several threads share the rows of tiles.
 const NESTED_OUTPUTS: usize = 16;
 
@@ -60,10 +58,8 @@ pub(super) enum Kind {
         levels: usize,
     },
     Tiles(Tiling),
-    /// There are few elements for each output, in loops that tiles cannot merge.
-    Few,
-    /// Nothing is reduced.
-    Copies,
+    /// There is one element.
+    Single,
 }
 
 /// The longest lane that is reduced as a whole: of adjacent elements, or of elements that are copied.
@@ -87,7 +83,7 @@ impl Strategy {
     pub(super) fn of(loops: &[Loop], size: usize) -> Self {
         let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
         let kind = match *loops {
-            _ if all_kept(loops) => Kind::Copies,
+            [] => Kind::Single,
             [ref outer @ .., lane]
                 if lane.is_reduced() && all_kept(outer) && lane.len <= longest(&lane, size) =>
             {
@@ -96,9 +92,7 @@ impl Strategy {
             _ => {
                 let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
                 let tiling = Tiling::of(loops, Limits { room: capacity, even: true, rows_at_once: ROWS });
-                Self::nested(loops, capacity, tiling)
-                    .or_else(rows)
-                    .unwrap_or_else(|| Self::tiles(loops, tiling))
+                Self::nested(loops, capacity, tiling).or_else(rows).unwrap_or(Kind::Tiles(tiling))
             }
         };
         Self { kind, at_once }
@@ -122,29 +116,22 @@ impl Strategy {
         fits.then_some(Kind::Rows { merged })
     }
 
-    fn tiles(loops: &[Loop], tiling: Tiling) -> Kind {
-        let [.., lane] = loops else { return Kind::Tiles(tiling) };
-        let is_narrow = tiling.inner == 1 && tiling.take < FEW;
-        let are_few = lane.is_reduced() && is_narrow && reduced_steps(loops) <= IN_ORDER;
-        if are_few { Kind::Few } else { Kind::Tiles(tiling) }
-    }
-
     fn nested(loops: &[Loop], capacity: usize, tiling: Tiling) -> Option<Kind> {
         let (lane, outer) = loops.split_last()?;
         if !lane.is_reduced() || lane.strides[1] != 1 || lane.len > LONGEST {
             return None;
         }
         let first = outer.iter().position(Loop::is_reduced)?;
-        // a tile of a part of one lane would be narrow
-        let (inside, is_narrow) = (outputs(&outer[first..]), tiling.inner == 1);
-        if outputs(outer) < NESTED_OUTPUTS || lane.len < NESTED && !(is_narrow && inside >= FEW) {
+        let (inside, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
+        // a tile would be one lane for few rows, or a part of a lane
+        let is_narrow = tiling.inner == 1 && (tiling.take < lane.len || rows <= inside.min(FEW_ROWS));
+        if outputs(outer) < NESTED_OUTPUTS || lane.len < NESTED && !(is_narrow && inside > 1) {
             return None;
         }
-        let levels = levels::count(reduced_steps(&outer[first..]));
+        let levels = levels::count(rows);
         let kept = outer[first..].iter().find(|l| !l.is_reduced()).map_or(1, |l| l.len);
-        let most = capacity / levels / (inside / kept);
-        let take = if most < kept { kept.div_ceil(kept.div_ceil(most.max(1))) } else { kept };
-        (most > 0).then_some(Kind::Nested { first, take, levels })
+        let take = kept.min(capacity / levels / (inside / kept));
+        (take > 0).then_some(Kind::Nested { first, take, levels })
     }
 
     /// The first loop that must not be cut, because the order of combination depends on it. Neither may those inside it.
@@ -172,14 +159,14 @@ impl Strategy {
             Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
                 in_tiles(nest, tiling, by, &mut self.add_rows(by));
             }),
-            Kind::Few => plain(nest, by, &write::<A>),
-            Kind::Copies => copy_nest(nest),
+            Kind::Single => plain(nest, by, &write::<A>),
         }
     }
 }
 
 /// One output after the other, in order: for few elements, or for elements that own memory or are large, whose partial
 /// results cannot be forgotten or do not fit into a [`Scratch`].
+#[inline(never)]
 pub(super) fn plain<A: Clone, T>(
     nest: Nest<'_, T, (A,)>,
     by: &dyn CombineInPlace<A>,
@@ -190,14 +177,7 @@ pub(super) fn plain<A: Clone, T>(
     let reduced = nest.loops().iter().filter(|l| l.is_reduced()).count();
     nest.each_block(reduced, &mut |output: Nest<'_, T, (A,)>| {
         let mut total = by.identity();
-        let items = output.read();
-        if const { forgettable::<A>() } {
-            items.each_block(1, &mut |row: Nest<'_, (), (A,)>| {
-                by.rows_of(slice::from_mut(&mut total), &row.block(false).transposed(), AT_ONCE);
-            });
-        } else {
-            items.each_block(0, &mut |item: Nest<'_, (), (A,)>| by.add(&mut total, item.item().clone()));
-        }
+        output.read().each_block(0, &mut |item: Nest<'_, (), (A,)>| by.add(&mut total, item.item().clone()));
         store.one(output.slot(), total);
     });
 }
@@ -208,20 +188,15 @@ pub(super) fn plain<A: Clone, T>(
 fn strided<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) {
     let (mut scratch, mut room) = (Scratch::new(), Loops::new());
     let (lane, outer) = innermost(nest.loops());
-    let take = (BLOCK / lane.len).max(1);
-    let copies = scratch.filled(lane.len * innermost(outer).0.len.min(take), &by.identity());
-    let in_rows = !outer.is_empty();
+    let lanes = if outer.is_empty() { 1 } else { (BLOCK / lane.len).clamp(1, outer[outer.len() - 1].len) };
+    let copies = scratch.filled(lanes * lane.len, &by.identity());
+    // a lane alone is not cut
+    let (place, take) = if outer.is_empty() { (0, lane.len) } else { (outer.len() - 1, lanes) };
     let mut together = |lanes: UnaryNest<'_, A>| {
-        lanes.read().block(in_rows).clone_to(copies);
+        lanes.read().block(lanes.loops().len() > 1).clone_to(copies);
         by.lanes_of(lanes.reading(copies, &mut room));
     };
-    if in_rows {
-        nest.chunked(outer.len() - 1, take, &mut |lanes: UnaryNest<'_, A>| {
-            lanes.each_block(2, &mut together);
-        });
-    } else {
-        together(nest);
-    }
+    nest.chunked(place, take, &mut |lanes: UnaryNest<'_, A>| lanes.each_block(2, &mut together));
 }
 
 /// Long lanes, one after the other: `then` takes the lanes that are parts of one, which several threads may share. The results
@@ -239,7 +214,7 @@ pub(super) fn long_lanes<A: Clone>(
     let results = scratch.filled(whole + usize::from(rest > 0), &by.identity());
     nest.each_block(1, &mut |lane: UnaryNest<'_, A>| {
         let items = lane.read();
-        let parts = items.part(0, 0, whole * LONGEST, &mut room).grouped(0, LONGEST, &mut groups);
+        let parts = items.grouped(0, LONGEST, &mut groups);
         let tile = [Loop { len: whole, ..Loop::ONE }, Loop::ONE];
         then.call(parts.onto(results, &tile, &mut dense).overwriting());
         if rest > 0 {
@@ -400,15 +375,17 @@ mod tests {
             Kind::Rows { .. } => "rows",
             Kind::Nested { .. } => "nested",
             Kind::Tiles(_) => "tiles",
-            Kind::Few => "few",
-            Kind::Copies => "copies",
+            Kind::Single => "single",
         }
     }
 
     #[test]
     fn strategies() {
         let named = |loops: &[(usize, [isize; 2])]| name(kind(loops));
-        assert_eq!([named(&[]), named(&[(9, [1, 1])]), named(&[(3, [9, 1]), (9, [1, 3])])], ["copies"; 3]);
+        assert_eq!(
+            [named(&[]), named(&[(9, [1, 1])]), named(&[(3, [9, 1]), (9, [1, 3])])],
+            ["single", "tiles", "tiles"]
+        );
         // lanes, of which the longest are tiles
         let lane = |len, step| named(&[(50, [1, 99_999]), (len, [0, step])]);
         assert_eq!([lane(2, 1), lane(LONGEST, 1), lane(LONGEST + 1, 1)], ["lanes", "lanes", "tiles"]);
@@ -427,9 +404,6 @@ mod tests {
         assert_eq!([rows(9, WIDEST), rows(9, WIDEST + 1)], ["rows", "tiles"]);
         assert_eq!(named(&[(9, [0, 180]), (90, [1, 2])]), "tiles");
         assert_eq!(named(&[(5, [0, 999]), (9, [0, 90]), (90, [1, 1])]), "tiles");
-        // few elements for each output, and some more
-        let few = |rows, lane| named(&[(99, [1, 900]), (rows, [0, 30]), (lane, [0, 1])]);
-        assert_eq!([few(7, 3), few(IN_ORDER / 4, 4), few(IN_ORDER / 4 + 1, 4)], ["few", "few", "tiles"]);
     }
 
     #[test]
@@ -478,15 +452,13 @@ mod tests {
         let short = |rows, lane: usize, gap| {
             nested(&[(rows, [0, 90_000]), (50, [1, lane.cast_signed() + gap]), (lane, [0, 1])])
         };
-        assert_eq!(
-            [short(32, 65, 0), short(32, 64, 0), short(32, 64, 1)],
-            [Some([0, 50, 3]), None, Some([0, 50, 3])]
-        );
+        assert_eq!([short(32, 65, 0), short(32, 64, 0)], [Some([0, 50, 3]), None]);
+        assert_eq!([short(FEW_ROWS, 64, 1), short(FEW_ROWS + 1, 64, 1)], [Some([0, 50, 3]), None]);
         assert_eq!([short(7, 3, 0), short(8, 3, 0)], [Some([0, 50, 2]), None]);
         assert_eq!([short(63, NESTED - 1, 0), short(64, NESTED - 1, 0)], [Some([0, 50, 3]), None]);
         // outer loops that are kept, and more outputs than a tile holds
         assert_eq!(nested(&[(20, [3, 9000]), (8, [0, 900]), (3, [1, 300]), (200, [0, 1])]), Some([1, 3, 2]));
-        assert_eq!(nested(&[(5, [0, 90_000]), (9000, [1, 9]), (3, [0, 1])]), Some([0, 4500, 2]));
+        assert_eq!(nested(&[(5, [0, 90_000]), (9000, [1, 9]), (3, [0, 1])]), Some([0, 6144, 2]));
         // strided lanes, and rows
         assert_eq!(nested(&[(32, [0, 9000]), (64, [1, 900]), (200, [0, 2])]), None);
         assert_eq!(nested(&[(32, [0, 9000]), (2, [0, 900]), (200, [1, 1])]), None);
