@@ -26,7 +26,7 @@
 //! | [`reduce`]: rows | up to 128 rows of up to 4096 elements; narrow rows are merged | kept loops, a reduced one, a row |
 //! | [`reduce`]: nested lanes | lanes inside other reduced loops, if long or if tiles would be narrow, for 16 outputs or more | kept loops, reduced ones, rows of lanes |
 //! | [`reduce`]: tiles | every other reduction of one array | kept loops, reduced loops, a tile of both |
-//! | [`reduce`]: plain | elements that own memory, or are large, and single elements | kept loops, reduced loops |
+//! | [`reduce`]: plain | elements that own memory, or are large, and short rows that are not reduced | kept loops, reduced loops |
 //! | [`fused`]: small | up to two axes and 2048 elements: in the outputs, or in a buffer of all results | the axes themselves, not planned |
 //! | [`fused`]: direct | sums of a closure's results over a short innermost loop, or up to 64 rows | the same: the output of [`each`] |
 //! | [`fused`]: lanes | the same along adjacent elements, and few loops around these | kept and reduced loops, then lanes by two loops |

@@ -58,8 +58,8 @@ pub(super) enum Kind {
         levels: usize,
     },
     Tiles(Tiling),
-    /// There is one element.
-    Single,
+    /// Nothing is reduced, and rows are short.
+    Singles,
 }
 
 /// The longest lane that is reduced as a whole: of adjacent elements, or of elements that are copied.
@@ -83,7 +83,8 @@ impl Strategy {
     pub(super) fn of(loops: &[Loop], size: usize) -> Self {
         let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
         let kind = match *loops {
-            [] => Kind::Single,
+            // narrower tiles take longer than single elements
+            _ if all_kept(loops) && loops.last().is_none_or(|row| row.len < 8) => Kind::Singles,
             [ref outer @ .., lane]
                 if lane.is_reduced() && all_kept(outer) && lane.len <= longest(&lane, size) =>
             {
@@ -159,7 +160,7 @@ impl Strategy {
             Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
                 in_tiles(nest, tiling, by, &mut self.add_rows(by));
             }),
-            Kind::Single => plain(nest, by, &write::<A>),
+            Kind::Singles => plain(nest, by, &write::<A>),
         }
     }
 }
@@ -375,17 +376,16 @@ mod tests {
             Kind::Rows { .. } => "rows",
             Kind::Nested { .. } => "nested",
             Kind::Tiles(_) => "tiles",
-            Kind::Single => "single",
+            Kind::Singles => "singles",
         }
     }
 
     #[test]
     fn strategies() {
         let named = |loops: &[(usize, [isize; 2])]| name(kind(loops));
-        assert_eq!(
-            [named(&[]), named(&[(9, [1, 1])]), named(&[(3, [9, 1]), (9, [1, 3])])],
-            ["single", "tiles", "tiles"]
-        );
+        // nothing is reduced
+        let copied = |n: isize| named(&[(3, [n, n + 3]), (n.cast_unsigned(), [1, 1])]);
+        assert_eq!([named(&[]), copied(7), copied(8)], ["singles", "singles", "tiles"]);
         // lanes, of which the longest are tiles
         let lane = |len, step| named(&[(50, [1, 99_999]), (len, [0, step])]);
         assert_eq!([lane(2, 1), lane(LONGEST, 1), lane(LONGEST + 1, 1)], ["lanes", "lanes", "tiles"]);
