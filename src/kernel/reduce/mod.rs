@@ -276,6 +276,8 @@ fn reduce_few<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) -> b
 }
 
 /// Reduces a planned nest, whole or in parts.
+// Not inline: it calls itself.
+#[inline(never)]
 fn over<A: Clone, O: Operation<A>, X: Reductions<A, O>>(nest: UnaryNest<'_, A>, by: O, executor: X) {
     if !const { forgettable::<A>() } {
         return plain(nest, &by, &write::<A>);

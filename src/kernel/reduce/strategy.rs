@@ -82,26 +82,32 @@ impl Strategy {
     /// `size` is that of an element. Not generic, so that the choice is compiled once.
     pub(super) fn of(loops: &[Loop], size: usize) -> Self {
         let (at_once, capacity) = (rows_at_once(loops, size), SCRATCH / size);
-        let kind = match *loops {
+        let tiling = || Tiling::of(loops, Limits { room: capacity, even: true, rows_at_once: ROWS });
+        let kind = match (loops, loops.iter().position(Loop::is_reduced)) {
             // narrower tiles take longer than single elements
-            _ if all_kept(loops) && loops.last().is_none_or(|row| row.len < 8) => Kind::Singles,
-            [ref outer @ .., lane]
-                if lane.is_reduced() && all_kept(outer) && lane.len <= longest(&lane, size) =>
-            {
-                if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
+            ([.., row], None) if row.len >= 8 => Kind::Tiles(tiling()),
+            (_, None) | ([], _) => Kind::Singles,
+            ([outer @ .., lane], Some(first)) if lane.is_reduced() => {
+                if first == outer.len() && lane.len <= longest(lane, size) {
+                    if lane.strides[1] == 1 { Kind::Lanes } else { Kind::Strided }
+                } else {
+                    let tiling = tiling();
+                    Self::nested([outer, &outer[first..]], lane, capacity, tiling)
+                        .unwrap_or(Kind::Tiles(tiling))
+                }
             }
-            _ => {
-                let rows = || Self::rows(loops, capacity).filter(|_| at_once == AT_ONCE);
-                let tiling = Tiling::of(loops, Limits { room: capacity, even: true, rows_at_once: ROWS });
-                Self::nested(loops, capacity, tiling).or_else(rows).unwrap_or(Kind::Tiles(tiling))
+            ([outer @ .., row], Some(first)) => {
+                let rows = Self::rows(&outer[first..], row, capacity).filter(|_| at_once == AT_ONCE);
+                rows.unwrap_or_else(|| Kind::Tiles(tiling()))
             }
         };
         Self { kind, at_once }
     }
 
-    fn rows(loops: &[Loop], capacity: usize) -> Option<Kind> {
-        let [outer @ .., rows, row] = loops else { return None };
-        if !rows.is_reduced() || row.is_reduced() || row.strides[1] != 1 || !all_kept(outer) {
+    /// The strategy for a row that is kept, and for the loops around it from the first reduced one on.
+    fn rows(loops: &[Loop], row: &Loop, capacity: usize) -> Option<Kind> {
+        let [rows] = loops else { return None };
+        if row.strides[1] != 1 {
             return None;
         }
         let (mut merged, no_gaps) = (1, rows.strides[1] == row.len.cast_signed());
@@ -117,22 +123,20 @@ impl Strategy {
         fits.then_some(Kind::Rows { merged })
     }
 
-    fn nested(loops: &[Loop], capacity: usize, tiling: Tiling) -> Option<Kind> {
-        let (lane, outer) = loops.split_last()?;
-        if !lane.is_reduced() || lane.strides[1] != 1 || lane.len > LONGEST {
-            return None;
-        }
-        let first = outer.iter().position(Loop::is_reduced)?;
-        let (inside, rows) = (outputs(&outer[first..]), reduced_steps(&outer[first..]));
+    /// The strategy for a lane inside the `outer` loops, which are reduced from the first one of `inner` on.
+    fn nested([outer, inner]: [&[Loop]; 2], lane: &Loop, capacity: usize, tiling: Tiling) -> Option<Kind> {
+        let (inside, rows) = (outputs(inner), reduced_steps(inner));
         // a tile would be one lane for few rows, or a part of a lane
         let is_narrow = tiling.inner == 1 && (tiling.take < lane.len || rows <= inside.min(FEW_ROWS));
-        if outputs(outer) < NESTED_OUTPUTS || lane.len < NESTED && !(is_narrow && inside > 1) {
+        let is_lane = lane.strides[1] == 1 && lane.len <= LONGEST;
+        if !is_lane || outputs(outer) < NESTED_OUTPUTS || lane.len < NESTED && !(is_narrow && inside > 1) {
             return None;
         }
         let levels = levels::count(rows);
-        let kept = outer[first..].iter().find(|l| !l.is_reduced()).map_or(1, |l| l.len);
+        let kept = inner.iter().find(|l| !l.is_reduced()).map_or(1, |l| l.len);
         let take = kept.min(capacity / levels / (inside / kept));
-        (take > 0).then_some(Kind::Nested { first, take, levels })
+        let first = outer.len() - inner.len();
+        (take > 0 && rows > 1).then_some(Kind::Nested { first, take, levels })
     }
 
     /// The first loop that must not be cut, because the order of combination depends on it. Neither may those inside it.
