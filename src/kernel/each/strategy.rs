@@ -23,12 +23,13 @@ pub(super) const WIDE: usize = 16;
 const LONG_ROW: usize = 64;
 /// The fewest loops in which all copies can be kept: two operands stay in turn, in merged rows and around them.
 const ALTERNATING: usize = 3;
-/// The parts of [`Merged::made`] if every copy of one operand is made.
+/// The value of [`Merged::made`] for an operand that is copied in every row.
 const ALWAYS: usize = 1 << 10;
-/// Copies of which no more are made take less time than short rows.
+/// The largest value of [`Merged::made`] for which copies take less time than short rows.
 const SELDOM: usize = ALWAYS / 4;
 /// The longest lanes that are reduced side by side. Longer ones are faster one by one.
 const SHORT_LANE: usize = 15;
+
 /// Whether there is a loop for rows in which the inputs in `moving` move, and they are not so short and many that copies
 /// are faster.
 #[inline]
@@ -114,7 +115,8 @@ struct Merged {
     copied: u8,
     first: usize,
     take: usize,
-    /// How many of the copies of all operands are made, in parts of [`ALWAYS`]: the others are kept from row to row.
+    /// The copies that are made, added up over the operands: [`ALWAYS`] for one in every row. The others are kept from an
+    /// earlier row.
     made: usize,
 }
 

@@ -43,7 +43,7 @@ impl<'a, T, E: Elements> Nest<'a, T, E> {
     }
 
     /// The nest with loop `place` split into two, the inner one with `take` steps. The last steps are left out if `take` does not
-    /// divide the length of the loop.
+    /// divide the length of the loop: a pass that writes a whole array is grouped only where it does.
     ///
     /// # Panics
     /// If the loop has fewer steps, or `take` is 0.
