@@ -68,9 +68,9 @@ pub(super) enum PassStrategy {
     Direct(Option<u8>),
     /// Several rows are merged, `take` steps of loop `first` at a time, with copies of the operands in `copied`.
     Copied { copied: u8, first: usize, take: usize },
-    /// Blocks of `take` steps of loop `across` and of up to [`PAGES`](crate::kernel::memory::PAGES) of the innermost loop, with copies of the operands in
-    /// `copied`. One of these is adjacent along `across` and has a large stride along the innermost loop: `take` of its
-    /// elements fill a cache line.
+    /// Blocks of `take` steps of loop `across` and of up to [`PAGES`](crate::kernel::memory::PAGES) of the innermost loop,
+    /// with copies of the operands in `copied`. One of these is adjacent along `across` and has a large stride along the
+    /// innermost loop: `take` of its elements fill a cache line.
     Transposed { copied: u8, across: usize, take: usize },
 }
 
@@ -85,10 +85,12 @@ impl PassStrategy {
         let direct = moving(loops, count, has_loop);
         let (row, outer) = innermost(loops);
         let is_direct = are_long_or_few(loops, count, direct);
-        if row.strides[0] != 1 || is_direct && (row.len >= LONG_ROW || loops.len() < ALTERNATING) {
+        let largest = largest(count, plain);
+        // merged rows are not faster, or no copies could be kept
+        let need_no_copies = row.len * largest >= LINE || loops.len() < ALTERNATING;
+        if row.strides[0] != 1 || is_direct && need_no_copies {
             return Self::Direct(direct);
         }
-        let largest = largest(count, plain);
         let copied = bits(count, &|k| row.strides[k] != 1);
         if let Some(across) = across_lines(row, outer, count, plain) {
             let take = outer[across].len.min(LINE / largest);
@@ -338,8 +340,11 @@ mod tests {
             [0, 1].map(|size| way(&[30, 30, 20, 10], size)),
             [copied(0b11, 1, 30), DIRECT(Some(0b10))]
         );
-        // long rows, and few loops
-        assert_eq!(way(&[14, 15, 16, LONG_ROW], 0), DIRECT(Some(0b10)));
+        // rows that fill a cache line, and few loops
+        assert_eq!(
+            [15, 16].map(|n| way(&[14, 15, 16, 9, 8, n], 1)),
+            [copied(0b11, 3, 9), DIRECT(Some(0b10))]
+        );
         assert_eq!(way(&[200, 11], 0), DIRECT(Some(0b10)));
     }
 
