@@ -53,9 +53,12 @@ fn sort(axes: &mut [usize], sizes: &[usize], order: &dyn AxisOrder) -> bool {
     let mut has_moved = false;
     for axis in 0..sizes.len() {
         axes[axis] = axis;
+        if sizes[axis] < 2 {
+            continue;
+        }
         let mut place = axis;
         for at in (0..axis).rev() {
-            if sizes[axis] < 2 || sizes[axes[at]] < 2 {
+            if sizes[axes[at]] < 2 {
                 continue;
             }
             match order.is_inside(sizes, axes[at], axis) {
