@@ -64,12 +64,9 @@ fn test<A: Clone + Debug + PartialEq + num_traits::Zero>(
     let x = if random.below(3) == 0 { x.slice_each_axis(|_| Slice::from(..).step_by(-1)) } else { x.view() };
     let case = format!("{shape:?}, in memory {orders:?}, gap {gap}, axes {axes:?}");
     let of = |is_one: &dyn Fn(usize) -> bool| {
-        let own = (0..shape.len()).map(|axis| if is_one(axis) { 1 } else { shape[axis] });
-        let mut i = 5;
-        ArrayD::from_shape_simple_fn(own.collect::<Vec<_>>(), || {
-            i += 1;
-            number(i)
-        })
+        let order: Vec<_> = (0..shape.len()).collect();
+        let own: Vec<_> = order.iter().map(|&axis| if is_one(axis) { 1 } else { shape[axis] }).collect();
+        in_memory(&own, &order, 0, |i| number(i + 5))
     };
     let (kept, reduced) = (of(&|axis| axes.contains(&axis)), of(&|axis| !axes.contains(&axis)));
     let sum_of =

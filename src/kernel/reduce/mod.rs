@@ -3,7 +3,7 @@
 //! ```text
 //! lanes     a a a a a a …    out[i] = lane i                    adjacent elements; lanes of a few elements together
 //! long      a a a …  a a a … results[k] = part k of the lane    the same, with more elements than a lane may have
-//!                            out[i] = the results' lane
+//!                            out[i] = the results, combined by halves
 //! strided   a . a . a . …    the same, after a copy
 //! channels  r g b r g b …    out[k] = every third               2, 3 or 4 columns without gaps
 //! rows      a a a a a …      tile[j] += up to eight rows        up to 128 rows inside kept loops; short rows are merged

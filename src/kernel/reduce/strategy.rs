@@ -50,12 +50,11 @@ pub(super) enum Kind {
     Rows {
         merged: usize,
     },
-    /// The innermost loop is a lane, and others from loop `first` on are reduced too. The outermost of the kept loops inside
-    /// these has `take` steps in a tile.
+    /// The innermost loop is a lane, and others from loop `first` on are reduced too. The kept loops inside these and the lane
+    /// are the tile's, in this order.
     Nested {
         first: usize,
-        take: usize,
-        levels: usize,
+        tiling: Tiling,
     },
     Tiles(Tiling),
     /// Nothing is reduced, and rows are short.
@@ -133,10 +132,12 @@ impl Strategy {
             return None;
         }
         let levels = levels::count(rows);
-        let kept = inner.iter().find(|l| !l.is_reduced()).map_or(1, |l| l.len);
-        let take = kept.min(capacity / levels / (inside / kept));
-        let first = outer.len() - inner.len();
-        (take > 0 && rows > 1).then_some(Kind::Nested { first, take, levels })
+        let mut kept = inner.iter().filter(|l| !l.is_reduced());
+        let (count, outermost) = (kept.clone().count(), kept.next().map_or(1, |l| l.len));
+        let fit = outermost.min(capacity / levels / (inside / outermost));
+        let take = if count > 0 { fit } else { lane.len };
+        let (first, tiling) = (outer.len() - inner.len(), Tiling { inner: count + 1, take, levels });
+        (fit > 0 && rows > 1).then_some(Kind::Nested { first, tiling })
     }
 
     /// The first loop that must not be cut, because the order of combination depends on it. Neither may those inside it.
@@ -160,7 +161,7 @@ impl Strategy {
             Kind::Strided => strided(nest, by),
             Kind::Channels => nest.each_block(3, &mut |channels: UnaryNest<'_, A>| by.channels_of(channels)),
             Kind::Rows { merged } => rows(nest, merged, self.at_once, by, &write::<A>),
-            Kind::Nested { first, take, levels } => nested(nest, first, [take, levels], by),
+            Kind::Nested { first, tiling } => nested(nest, first, tiling, by),
             Kind::Tiles(tiling) => tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
                 in_tiles(nest, tiling, by, &mut self.add_rows(by));
             }),
@@ -193,10 +194,15 @@ pub(super) fn plain<A: Clone, T>(
 fn strided<A: Clone>(nest: UnaryNest<'_, A>, by: &dyn CombineInPlace<A>) {
     let (mut scratch, mut room) = (Scratch::new(), Loops::new());
     let (lane, outer) = innermost(nest.loops());
-    let lanes = if outer.is_empty() { 1 } else { (BLOCK / lane.len).clamp(1, outer[outer.len() - 1].len) };
+    let (lanes, place, take) = match outer {
+        // a lane alone is not cut
+        [] => (1, 0, lane.len),
+        [around @ .., repeated] => {
+            let lanes = (BLOCK / lane.len).clamp(1, repeated.len);
+            (lanes, around.len(), lanes)
+        }
+    };
     let copies = scratch.filled(lanes * lane.len, &by.identity());
-    // a lane alone is not cut
-    let (place, take) = if outer.is_empty() { (0, lane.len) } else { (outer.len() - 1, lanes) };
     let mut together = |lanes: UnaryNest<'_, A>| {
         lanes.read().block(lanes.loops().len() > 1).clone_to(copies);
         by.lanes_of(lanes.reading(copies, &mut room));
@@ -264,12 +270,7 @@ fn rows<A: Clone>(
 
 /// Lanes of adjacent elements inside other reduced loops. They are read one at a time, as far as possible in memory's
 /// order: as rows of tiles, several would be read side by side, which memory serves slower.
-fn nested<A: Clone>(
-    nest: UnaryNest<'_, A>,
-    first: usize,
-    [take, levels]: [usize; 2],
-    by: &dyn CombineInPlace<A>,
-) {
+fn nested<A: Clone>(nest: UnaryNest<'_, A>, first: usize, tiling: Tiling, by: &dyn CombineInPlace<A>) {
     let (lane, mut room) = (nest.loops().len() - 1, Loops::new());
     // outer kept loops, reduced ones, and then the outputs of a tile around the lane
     let class = |place: usize, l: &Loop| match place {
@@ -278,13 +279,10 @@ fn nested<A: Clone>(
         _ => 2,
     };
     let nest = nest.ordered(class, &mut room);
-    let outputs = nest.loops()[first..].iter().filter(|l| !l.is_reduced()).count();
-    let tiling =
-        Tiling { inner: outputs + 1, take: if outputs > 0 { take } else { nest.loops()[lane].len }, levels };
     tiles::parts(nest, tiling, &mut |nest: UnaryNest<'_, A>| {
         let (mut tile, mut scratch, loops) = (Loops::new(), Scratch::new(), nest.loops());
         let lane = loops.len() - 1;
-        tile.clone_from_slice(&loops[lane - outputs..lane]);
+        tile.clone_from_slice(&loops[tiling.first(loops)..lane]);
         tile.pack();
         let row = scratch.filled(steps(&tile), &by.identity());
         run_tiles(nest, tiling, &tile, by, &mut AddLanes { by, row, room: Loops::new() });
@@ -444,7 +442,7 @@ mod tests {
     #[test]
     fn lanes_are_nested_in_other_reduced_loops() {
         let nested = |loops: &[(usize, [isize; 2])]| match kind(loops) {
-            Kind::Nested { first, take, levels } => Some([first, take, levels]),
+            Kind::Nested { first, tiling } => Some([first, tiling.take, tiling.levels]),
             _ => None,
         };
         let images = |channels, lane| nested(&[(32, [0, 90_000]), (channels, [1, 900]), (lane, [0, 1])]);
