@@ -8,7 +8,8 @@
 //! | a target shape, or one of its sizes | [`TargetShape`], [`Size`] |
 //! | the shape `x.raw_dim()` of an array of any `D` | `D: TargetShape<Dim = D>` |
 //! | axes, or one of them | [`Axes`], [`AxisIndex`] |
-//! | an array whose axes it sums over | `D: LessAxes<X::Count>`: see [`LessAxes`] |
+//! | axes to reduce over, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
+//! | an array whose last axes are a base | `D: LessAxes<K>`: see [`LessAxes`] |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for several threads `ParMapOperands` or `ParApplyOperands` |
 //! | further operands of [`into_broadcast_map`](crate::IntoBroadcastMap::into_broadcast_map) | [`FurtherOperands`] |
@@ -54,5 +55,5 @@ pub use crate::batch::{BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, R
 pub use crate::map::{
     ApplyOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands, ParMapOperands,
 };
-pub use crate::shape::{Axes, AxisIndex, LessAxes, Size, TargetShape};
+pub use crate::shape::{Axes, AxisIndex, KeepDims, LessAxes, ReducedAxes, Size, TargetShape};
 pub use crate::view::{AsArrayRef, Operand, Operands};

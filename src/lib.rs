@@ -33,7 +33,9 @@ pub use map::{
     IntoBroadcastMap, Materialize, broadcast_apply, broadcast_map, broadcast_map_reduce_to,
     broadcast_map_sum_to, broadcast_map_sum_to_match, par_broadcast_apply, par_broadcast_map,
 };
-pub use shape::{AxisSet, broadcast_shapes, const_broadcast_shape, explain, reduction_axes, resolve_target};
+pub use shape::{
+    AxisSet, broadcast_shapes, const_broadcast_shape, explain, keepdims, reduction_axes, resolve_target,
+};
 pub use view::{
     BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, broadcast_arrays,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,

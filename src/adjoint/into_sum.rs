@@ -3,7 +3,7 @@
 use super::SumTo;
 use crate::error::Result;
 use crate::sealed::Sealed;
-use crate::shape::{ShapeOf, TargetShape, sizes};
+use crate::shape::{TargetShape, sizes};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
@@ -76,7 +76,7 @@ pub trait IntoSumTo<A, D: Dimension>: Sealed {
         Self: Sized,
         A: Clone + Zero,
     {
-        self.into_sum_to_shape(ShapeOf(like.raw_dim()))
+        self.into_sum_to_shape(like)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::error::{BroadcastError, Request, Result, fail, operation};
 use crate::kernel::memory::Reserved;
 use crate::kernel::strided::Dropped;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
+use crate::shape::{Axes, ReducedAxes, keepdims, over_axes, over_reduced};
 use crate::view::AsArrayRef;
 use core::ops::Div;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -49,14 +49,14 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning;
     /// ndarray's `mean_axis`, which gives `None` for no elements.
     #[doc(alias("mean_axis", "average"))]
-    fn mean_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>>
+    fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + Zero + Div<Output = A> + NumCast,
-        D: LessAxes<X::Count>,
     {
         let array = self.as_array_ref();
-        let (left, summed) = without_axes(&operation::MEAN_AXES, array.shape(), &axes)?;
-        mean(array, left, Some(&summed), &axes)
+        let request = || Request::new(&operation::MEAN_AXES, &[array.shape()]);
+        let (left, summed) = over_reduced(array.shape(), &axes, request)?;
+        mean(array, left, if X::KEEPS { None } else { Some(&summed) }, axes.axes())
     }
 
     /// The mean over `axes`, which stay in the result with size 1.
@@ -85,9 +85,7 @@ pub trait MeanAxes<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Div<Output = A> + NumCast,
     {
-        let array = self.as_array_ref();
-        let kept = keeping_axes(&operation::MEAN_AXES, &array.raw_dim(), &axes)?;
-        mean(array, kept, None, &axes)
+        self.mean_axes(keepdims(axes))
     }
 }
 

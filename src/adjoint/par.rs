@@ -4,7 +4,7 @@ use super::sums;
 use crate::error::Result;
 use crate::kernel::reduce::{accumulate, scaled};
 use crate::kernel::threads::Threads;
-use crate::shape::{Axes, LessAxes, TargetShape};
+use crate::shape::{Axes, ReducedAxes, TargetShape, keepdims};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -37,10 +37,9 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// `torch.sum`, which uses several threads by default.
-    fn par_sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>>
+    fn par_sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + Zero + Send + Sync,
-        D: LessAxes<X::Count>,
     {
         sums::sum_axes(self.as_array_ref(), &axes, Threads)
     }
@@ -70,7 +69,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        sums::sum_axes_keepdims(self.as_array_ref(), &axes, Threads)
+        sums::sum_axes(self.as_array_ref(), &keepdims(axes), Threads)
     }
 
     /// [`sum_to_shape`](crate::SumTo::sum_to_shape) on several threads.

@@ -1,13 +1,13 @@
 //! Reductions over named axes by an operation of your own.
 
-use crate::error::{Result, operation};
+use crate::error::{Request, Result, operation};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Input;
 use crate::kernel::operation::ClosureOp;
 use crate::kernel::reduce::reduce_to_new;
 use crate::kernel::strided::Dropped;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
+use crate::shape::{Axes, ReducedAxes, keepdims, over_reduced};
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -50,14 +50,15 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// `numpy.max(x, axis=-1)` and the `reduce` of every other ufunc; `torch.amax(x, dim=-1)`, `torch.prod`;
     /// ndarray's `fold_axis`, for one axis.
     #[doc(alias("fold_axis", "max"))]
-    fn reduce_axes<X: Axes, F: Fn(A, A) -> A>(&self, axes: X, identity: A, op: F) -> Result<Array<A, D::Left>>
+    fn reduce_axes<X, F: Fn(A, A) -> A>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
     where
         A: Clone,
-        D: LessAxes<X::Count>,
+        X: ReducedAxes<D>,
     {
         let array = self.as_array_ref();
-        let (left, reduced) = without_axes(&operation::REDUCE_AXES, array.shape(), &axes)?;
-        Ok(new_reduction(array, left, Some(&reduced), identity, op))
+        let request = || Request::new(&operation::REDUCE_AXES, &[array.shape()]);
+        let (left, reduced) = over_reduced(array.shape(), &axes, request)?;
+        Ok(new_reduction(array, left, if X::KEEPS { None } else { Some(&reduced) }, identity, op))
     }
 
     /// [`reduce_axes`](Self::reduce_axes), but `axes` stay in the result with size 1.
@@ -89,9 +90,7 @@ pub trait ReduceAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
         F: Fn(A, A) -> A,
     {
-        let array = self.as_array_ref();
-        let kept = keeping_axes(&operation::REDUCE_AXES, &array.raw_dim(), &axes)?;
-        Ok(new_reduction(array, kept, None, identity, op))
+        self.reduce_axes(keepdims(axes), identity, op)
     }
 }
 

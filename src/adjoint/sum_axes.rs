@@ -3,7 +3,7 @@
 use super::sums;
 use crate::error::Result;
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, LessAxes};
+use crate::shape::{Axes, ReducedAxes, keepdims};
 use crate::view::AsArrayRef;
 use ndarray::{Array, Dimension};
 use num_traits::Zero;
@@ -62,10 +62,9 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// nGraph's `Sum(delta, broadcast_axes)`, the backpropagation of its `Broadcast`;
     /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`.
     #[doc(alias = "sum_axis")]
-    fn sum_axes<X: Axes>(&self, axes: X) -> Result<Array<A, D::Left>>
+    fn sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + Zero,
-        D: LessAxes<X::Count>,
     {
         sums::sum_axes(self.as_array_ref(), &axes, Serial)
     }
@@ -97,7 +96,7 @@ pub trait SumAxes<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sums::sum_axes_keepdims(self.as_array_ref(), &axes, Serial)
+        sums::sum_axes(self.as_array_ref(), &keepdims(axes), Serial)
     }
 }
 

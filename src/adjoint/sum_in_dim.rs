@@ -4,7 +4,7 @@ use super::sums::{new_sum, sum_to_out};
 use crate::error::Result;
 use crate::kernel::reduce::{StoreSums, accumulate, scaled};
 use crate::kernel::threads::Serial;
-use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
+use crate::shape::{Axes, AxisMask, TargetShape, placed_sum, placed_sum_target};
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension};
@@ -92,7 +92,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        self.sum_in_dim(ShapeOf(like.raw_dim()), axes)
+        self.sum_in_dim(like, axes)
     }
 
     /// [`sum_in_dim`](Self::sum_in_dim) into an existing array, whose elements are overwritten.

@@ -4,7 +4,7 @@ use super::sums;
 use crate::error::Result;
 use crate::kernel::reduce::{accumulate, scaled};
 use crate::kernel::threads::Serial;
-use crate::shape::{ShapeOf, TargetShape};
+use crate::shape::TargetShape;
 use crate::view::AsArrayRef;
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -83,7 +83,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        self.sum_to_shape(ShapeOf(like.raw_dim()))
+        self.sum_to_shape(like)
     }
 
     /// [`sum_to_shape`](Self::sum_to_shape) into an existing array, whose elements are overwritten.

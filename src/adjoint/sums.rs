@@ -8,27 +8,19 @@ use crate::kernel::nest::{Input, Output};
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::{StoreSums, Sums, reduce_into, reduce_to_new};
 use crate::kernel::strided::Dropped;
-use crate::shape::{Axes, LessAxes, TargetShape, check_sums_to, keeping_axes, sum_target, without_axes};
+use crate::shape::{ReducedAxes, TargetShape, check_sums_to, over_reduced, sum_target};
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
-pub(super) fn sum_axes<A: Clone + Zero, D: LessAxes<X::Count>, X: Axes>(
+pub(super) fn sum_axes<A: Clone + Zero, D: Dimension, X: ReducedAxes<D>>(
     array: &ArrayRef<A, D>,
     axes: &X,
     executor: impl Sums<A>,
-) -> Result<Array<A, D::Left>> {
-    let (left, summed) = without_axes(&operation::SUM_AXES, array.shape(), axes)?;
-    Ok(new_sum(array, left, Some(&summed), executor))
-}
-
-pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
-    array: &ArrayRef<A, D>,
-    axes: &X,
-    executor: impl Sums<A>,
-) -> Result<Array<A, D>> {
-    let kept = keeping_axes(&operation::SUM_AXES, &array.raw_dim(), axes)?;
-    Ok(new_sum(array, kept, None, executor))
+) -> Result<Array<A, X::Left>> {
+    let request = || Request::new(&operation::SUM_AXES, &[array.shape()]);
+    let (left, summed) = over_reduced(array.shape(), axes, request)?;
+    Ok(new_sum(array, left, if X::KEEPS { None } else { Some(&summed) }, executor))
 }
 
 pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(

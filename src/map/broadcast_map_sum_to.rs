@@ -5,7 +5,7 @@ use super::fused_operands::{Closure, MapOperands};
 use crate::error::{Result, operation};
 use crate::kernel::fused::Fold;
 use crate::kernel::operation::Plus;
-use crate::shape::{ShapeOf, TargetShape};
+use crate::shape::TargetShape;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
@@ -109,5 +109,5 @@ where
     O: MapOperands<F, R>,
     R: Clone + Zero,
 {
-    broadcast_map_sum_to(operands, ShapeOf(like.raw_dim()), f)
+    broadcast_map_sum_to(operands, like, f)
 }

@@ -4,7 +4,7 @@ use super::raw::{broadcast_data, place_data};
 use super::stretch;
 use crate::error::Result;
 use crate::sealed::Sealed;
-use crate::shape::{Axes, Placeholder, ShapeOf, TargetShape, target_along_axes, target_in_dim};
+use crate::shape::{Axes, Placeholder, TargetShape, target_along_axes, target_in_dim};
 use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
 
 /// Broadcasting a view by value or in place: the result lives as long as the data.
@@ -106,7 +106,7 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed + Sized {
         like: &ArrayRef<B, E>,
         axes: X,
     ) -> Result<ArrayView<'a, A, E>> {
-        self.into_broadcast_axes(ShapeOf(like.raw_dim()), axes)
+        self.into_broadcast_axes(like, axes)
     }
 
     /// [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim) by value, so that a function can return the
