@@ -9,6 +9,7 @@ use crate::kernel::threads::Serial;
 use crate::shape::{
     BatchShape, LessAxes, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
 };
+use alloc::vec;
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -112,7 +113,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
-        check_sums_to(part.batch(), to.batch(), || request(part))?;
+        check_sums_to(part.batch(), to.batch(), || request(part), || vec![part.batch()])?;
         check_base(to.base(), part.base(), &|| request(part).to(&to.batch()), (0, part))?;
         let (input, store): (_, Option<&StoreSums<'_, A>>) = (Input::of(&self.view), Some(&accumulate));
         reduce_into(input, Output::of(out), None, Plus, store, Serial);
@@ -121,7 +122,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
 
     fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError> {
         let part = self.shape();
-        check_sums_to(part.batch(), batch, || request(part))?;
+        check_sums_to(part.batch(), batch, || request(part), || vec![part.batch()])?;
         let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(&batch))?;
         // The bases are equal, so no base axis is summed.
         Ok(reduce_to_new(Input::of(&self.view), result, None, Plus, Serial))

@@ -145,8 +145,10 @@ pub enum ErrorKind {
     BaseSymbol,
     /// A symbol of a signature's result is in none of its operands.
     UnknownSymbol,
-    /// A mean is over no elements, or over more than the element type can count.
+    /// A mean is over no elements or over more than the element type can count, or the type does not hold fractions.
     NoMean,
+    /// A maximum or minimum is over no elements.
+    NoElements,
 }
 
 impl BroadcastError {

@@ -34,6 +34,8 @@ impl<'a> Drawing<'a> {
     fn new(report: &'a Report) -> Self {
         let (rows, batch) = match report.operation.layout {
             Layout::Alone => (Vec::new(), 0),
+            Layout::SummedToPlaced if report.operands > 1 => (Vec::new(), 0),
+            Layout::Summed if report.operands > 1 => right(report),
             Layout::Along | Layout::Placed | Layout::Summed | Layout::SummedToPlaced => by_axis(report),
             Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(report),
         };

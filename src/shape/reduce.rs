@@ -6,6 +6,7 @@ use crate::error::operation::Operation;
 use crate::error::{BroadcastError, Count, Request, fail};
 use crate::kernel::memory::Reserved;
 use crate::sealed::Sealed;
+use alloc::vec::Vec;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
@@ -202,44 +203,45 @@ pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
     Ok((reserved(result, request)?, reduced))
 }
 
-/// A result of the shape of a target, if an array of shape `shape` can be summed to it. `operands` are those of the
-/// operation.
+/// A result of the shape of a target, if a source of shape `shape` can be summed to it. `operands` gives the shapes of the
+/// operands.
 ///
 /// # Errors
 /// In this order: `InvalidSize` where a size is negative or too large; the errors of [`check_sums_to`]; `TooLarge`.
 #[inline(always)]
-pub(crate) fn sum_target<A, T: TargetShape>(
+pub(crate) fn sum_target<'s, A, T: TargetShape>(
     shape: &[usize],
     target: &T,
     operation: &'static Operation,
-    operands: &[&[usize]],
+    operands: impl Fn() -> Vec<&'s [usize]>,
 ) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let request = || Request::new(operation, operands).to(&target.for_message());
+    let request = || Request::new(operation, &operands()).to(&target.for_message());
     let dim = sizes_only(target, request)?;
     if leading_axes(sizes(&dim), shape).is_none() {
-        return Err(sum_error(request(), operands, shape, sizes(&dim)));
+        return Err(sum_error(request(), &operands(), shape, sizes(&dim)));
     }
     reserved(dim, request)
 }
 
-/// Checks that an array of `shape` can be summed to `target`.
+/// Checks that a source of `shape` can be summed to `target`. `operands` gives the shapes of the operands.
 ///
 /// # Errors
-/// As [`sum_error`].
+/// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is
+/// not 1 in the target.
 #[inline]
-pub(crate) fn check_sums_to(
+pub(crate) fn check_sums_to<'s>(
     shape: &[usize],
     target: &[usize],
     request: impl FnOnce() -> Request,
+    operands: impl FnOnce() -> Vec<&'s [usize]>,
 ) -> Result<(), BroadcastError> {
     match leading_axes(target, shape) {
         Some(_) => Ok(()),
-        None => Err(sum_error(request().to(&target), &[shape], shape, target)),
+        None => Err(sum_error(request().to(&target), &operands(), shape, target)),
     }
 }
 
-/// The error of a sum to a target of `shape`, the joint shape of the operands. In this order: `TooManyAxes` where the target
-/// has more axes than the shape; `Incompatible` where a size differs and is not 1 in the target.
+/// The error of [`check_sums_to`].
 #[cold]
 fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &[usize]) -> BroadcastError {
     match first_clash(&[target], shape) {
