@@ -49,7 +49,10 @@
 //! # Ok::<(), ndarray_broadcast::BroadcastError>(())
 //! ```
 
-pub use crate::batch::{BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, ResultBase, SignatureShapes};
+pub use crate::batch::{
+    BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, MatrixRank, OneThread, ResultBase, Runs,
+    SignatureShapes, Threads,
+};
 pub use crate::map::{
     ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands,
 };

@@ -24,8 +24,7 @@ pub mod partial;
 pub mod prelude;
 
 pub use batch::{
-    Batch, BatchAxes, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    can_batch_broadcast,
+    Batch, BatchAxes, Signature, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
 };
 pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{

@@ -3,10 +3,11 @@
 use super::BroadcastError;
 use core::error::Error;
 use core::fmt;
+use ndarray::ShapeError;
 
 /// A [`BroadcastError`] with the array that the call took by value, unchanged.
 ///
-/// `?` converts it into a [`BroadcastError`]. It prints like that error.
+/// `?` converts it into a [`BroadcastError`] or a [`ShapeError`]. It prints like the former.
 ///
 /// # Examples
 /// ```
@@ -70,6 +71,13 @@ impl<T> Returned<T> {
 impl<T> From<Returned<T>> for BroadcastError {
     fn from(returned: Returned<T>) -> Self {
         returned.error
+    }
+}
+
+/// The nearest of ndarray's error kinds; the message and the array are lost.
+impl<T> From<Returned<T>> for ShapeError {
+    fn from(returned: Returned<T>) -> Self {
+        returned.error.into()
     }
 }
 
