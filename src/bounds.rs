@@ -50,7 +50,7 @@
 //! ```
 
 pub use crate::batch::{
-    BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, MatrixRank, OneThread, ResultBase, Runs,
+    BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, MatrixRank, OneThread, OpTypes, ResultBase, Runs,
     SignatureShapes, Threads,
 };
 pub use crate::map::{

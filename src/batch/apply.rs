@@ -1,15 +1,15 @@
 //! The fused operations.
 
 use super::pass::{Pass, Stretched};
-use super::{BaseOp, Batch, JointBatch, WithBase};
+use super::{BaseOp, Batch, JointBatch, OpTypes, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{BatchShape, LessAxes, check_base, check_batches_into, result_of, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// The result of an operation `P` on two batches.
-pub(super) type Applied<P, A, D, B, A2, D2, B2, X> = Array<
-    <P as BaseOp<A, A2, B, B2, X>>::Output,
-    WithBase<JointBatch<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2, X>>::Base>,
+pub(super) type Applied<P, A, D, B, A2, D2, B2> = Array<
+    <P as OpTypes<A, A2, B, B2>>::Output,
+    WithBase<JointBatch<D, B, D2, B2>, <P as OpTypes<A, A2, B, B2>>::Base>,
 >;
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
@@ -49,7 +49,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Applied<P, A, D, B, A2, D2, B2, X>, BroadcastError>
+    ) -> Result<Applied<P, A, D, B, A2, D2, B2>, BroadcastError>
     where
         D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
     {

@@ -1,13 +1,13 @@
 //! The fused operations as methods.
 
 use super::apply::Applied;
-use super::{BaseOp, Batch, base_op};
+use super::{BaseOp, Batch, OpTypes, base_op};
 use crate::error::BroadcastError;
 use crate::shape::LessAxes;
 use ndarray::{DimAdd, DimMax, Dimension};
 
 /// The dimension type of the base of the result of an operation.
-type BaseOf<P, A, B, A2, B2, X> = <P as BaseOp<A, A2, B, B2, X>>::Base;
+type BaseOf<P, A, B, A2, B2> = <P as OpTypes<A, A2, B, B2>>::Base;
 
 /// A method for each operation.
 macro_rules! methods {
@@ -17,10 +17,10 @@ macro_rules! methods {
             pub fn $name<A2, D2: LessAxes<B2>, B2: Dimension>(
                 &self,
                 other: &Batch<'_, A2, D2, B2>,
-            ) -> Result<Applied<base_op::$Op, A, D, B, A2, D2, B2, X>, BroadcastError>
+            ) -> Result<Applied<base_op::$Op, A, D, B, A2, D2, B2>, BroadcastError>
             where
                 base_op::$Op: BaseOp<A, A2, B, B2, X>,
-                D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<BaseOf<base_op::$Op, A, B, A2, B2, X>>>>,
+                D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<BaseOf<base_op::$Op, A, B, A2, B2>>>>,
             {
                 self.apply(base_op::$Op, other)
             }

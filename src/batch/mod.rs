@@ -31,7 +31,7 @@ pub use batch_broadcast::{
 };
 pub use batch_view::{Batch, MatrixRank};
 pub use executor::{OneThread, Runs, Threads};
-pub use operations::{BaseDim, BaseOp, base_op};
+pub use operations::{BaseDim, BaseOp, OpTypes, base_op};
 pub use result_base::ResultBase;
 pub use signature::{Signature, SignatureShapes};
 

@@ -79,6 +79,16 @@ pub mod base_op {
     }
 }
 
+/// The types of the result of an operation of [`base_op`]: a part of [`BaseOp`].
+///
+/// A trait of its own, so that the compiler names the dimension type that an operation needs.
+pub trait OpTypes<A, A2, B, B2> {
+    /// The type of the elements of the result.
+    type Output: Copy;
+    /// The dimension type of the base of the result.
+    type Base: Dimension;
+}
+
 /// An operation of [`base_op`] between bases of dimension types `B` and `B2`, with elements `A` and `A2`, where the batch
 /// runs on `X`: on one thread or, after [`par`](crate::Batch::par), on several.
 ///
@@ -91,12 +101,7 @@ pub mod base_op {
             element type that is a `LinalgScalar`",
     note = "element-wise operations need element types that are `Copy` and have the operator"
 )]
-pub trait BaseOp<A, A2, B, B2, X = OneThread>: Sealed + Copy {
-    /// The type of the elements of the result.
-    type Output: Copy;
-    /// The dimension type of the base of the result.
-    type Base: Dimension;
-
+pub trait BaseOp<A, A2, B, B2, X = OneThread>: OpTypes<A, A2, B, B2> + Sealed + Copy {
     /// Checks the bases, and plans the pass.
     #[doc(hidden)]
     fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>>;
@@ -104,6 +109,16 @@ pub trait BaseOp<A, A2, B, B2, X = OneThread>: Sealed + Copy {
 
 macro_rules! elementwise {
     ($($Op:ident $op:ident)*) => {$(
+        impl<A, A2, B, B2> OpTypes<A, A2, B, B2> for base_op::$Op
+        where
+            A: core::ops::$Op<A2, Output: Copy>,
+            B: DimMax<B2> + Dimension,
+            B2: Dimension,
+        {
+            type Output = A::Output;
+            type Base = <B as DimMax<B2>>::Output;
+        }
+
         impl<A, A2, B, B2, X> BaseOp<A, A2, B, B2, X> for base_op::$Op
         where
             A: Copy + core::ops::$Op<A2, Output: Copy>,
@@ -112,9 +127,6 @@ macro_rules! elementwise {
             B2: Dimension,
             X: Runs<A::Output, A, A2>,
         {
-            type Output = A::Output;
-            type Base = <B as DimMax<B2>>::Output;
-
             fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>> {
                 Ok((joint_base(shapes)?, Elementwise::<_, X>::new(A::$op), Some(0)))
             }
@@ -129,7 +141,7 @@ elementwise!(Add add Sub sub Mul mul Div div);
 ///
 /// # Examples
 /// The vector is the right operand of `matvec`, not the left:
-/// ```compile_fail,E0599
+/// ```compile_fail,E0277
 /// use ndarray::{array, Ix1, Ix2};
 /// use ndarray_broadcast::prelude::*;
 ///
@@ -152,14 +164,16 @@ impl BaseDim<Ix2> for IxDyn {}
 /// fit, and the numbers of axes of all three bases.
 macro_rules! products {
     ($($Op:ident $signature:literal, $A:ty, $B:ty => $R:ty, $fits:pat if $equal:expr => $base:expr, $axes:expr;)*) => {$(
+        impl<T: Copy, B, B2> OpTypes<T, T, B, B2> for base_op::$Op {
+            type Output = T;
+            type Base = $R;
+        }
+
         impl<T, B: BaseDim<$A>, B2: BaseDim<$B>, X> BaseOp<T, T, B, B2, X> for base_op::$Op
         where
             T: LinalgScalar,
             X: Runs<T, T, T>,
         {
-            type Output = T;
-            type Base = $R;
-
             fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<$R, impl Pass<T, T, T>> {
                 match shapes.map(BatchShape::base) {
                     $fits if $equal => Ok(($base, Product::<X>::new($axes), None)),
@@ -176,15 +190,17 @@ products! {
     Inner "(n),(n)->()", Ix1, Ix1 => Ix0, [&[n], &[k]] if n == k => Ix0(), [0, 1, 1];
 }
 
+impl<A: Mul<A2, Output: Copy>, A2, B, B2> OpTypes<A, A2, B, B2> for base_op::Outer {
+    type Output = A::Output;
+    type Base = Ix2;
+}
+
 impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>, X> BaseOp<A, A2, B, B2, X> for base_op::Outer
 where
     A: Copy + Mul<A2, Output: Copy>,
     A2: Copy,
     X: Runs<A::Output, A, A2>,
 {
-    type Output = A::Output;
-    type Base = Ix2;
-
     fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl Pass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
             [&[m], &[n]] => Ok((Ix2(m, n), Elementwise::<_, X>::new(A::mul), Some(1))),

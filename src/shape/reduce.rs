@@ -166,6 +166,7 @@ pub fn keepdims<X: Axes>(axes: X) -> KeepDims<X> {
 }
 
 impl<X> Sealed for KeepDims<X> {}
+#[diagnostic::do_not_recommend]
 impl<X: Axes, D: Dimension> ReducedAxes<D> for KeepDims<X> {
     type Left = D;
     type Axes = X;
