@@ -128,8 +128,8 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// # Equivalents
     /// PyTorch, which uses several threads by default.
     #[inline]
-    pub fn par(self) -> Batch<'a, A, D, B, Threads> {
-        Batch { view: self.view, base: self.base, types: PhantomData }
+    pub fn par(&self) -> Batch<'a, A, D, B, Threads> {
+        Batch { view: self.view.clone(), base: self.base, types: PhantomData }
     }
 }
 
