@@ -69,7 +69,7 @@ operations! {
     REDUCE_AXES "{joined}reduce{its shape} over axes {axes}", ..SUM_AXES;
     SUM_TO "{joined}sum{its shape} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
     REDUCE_TO "{joined}reduce{its shape} to {targets}", ..SUM_TO;
-    SUM_IN_DIM "{joined}sum{its shape} with its axes {axes} to {targets}", layout: Layout::SummedToPlaced, ..SUM_TO;
+    SUM_IN_DIM "{joined}sum{its shape} with{ its} axes {axes} to {targets}", layout: Layout::SummedToPlaced, ..SUM_TO;
     AXIS_SET "make an axis set of {targets}", layout: Layout::Alone, ..RIGHT;
     READ "read {quoted}", layout: Layout::Alone, ..RIGHT;
 

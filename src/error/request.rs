@@ -274,7 +274,7 @@ impl Display for Report {
         for word in self.operation.words.as_bytes().split(|byte| b"{}".contains(byte)) {
             match core::str::from_utf8(word).unwrap_or_default() {
                 "s" | " together" | "joined" if self.operands == 1 => {}
-                "its shape" | "of its shape" if self.operands > 1 => {}
+                " its" | "its shape" | "of its shape" if self.operands > 1 => {}
                 "joined" => {
                     f.write_str("broadcast shapes ")?;
                     listed(f, operands, None)?;

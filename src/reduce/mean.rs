@@ -68,7 +68,9 @@ fn divisor<A: Clone + Zero + Div<Output = A> + FromPrimitive>(count: usize) -> O
     (!are_equal(odd, odd - 1) && !are_equal(odd.saturating_add(1), odd)).then_some(divisor)
 }
 
-/// Whether a number is finite, for types that have an infinity.
+/// Whether a number is finite, for types with an infinity that divides numbers to zero. Complex numbers have none.
 fn is_finite<A: Clone + Zero + Div<Output = A> + FromPrimitive>(number: &A) -> bool {
-    A::from_f64(f64::INFINITY).is_none_or(|infinity| (number.clone() / infinity).is_zero())
+    let Some(infinity) = A::from_f64(f64::INFINITY) else { return true };
+    let divides = |x: A| (x / infinity.clone()).is_zero();
+    divides(number.clone()) || !A::from_u8(1).is_some_and(divides)
 }
