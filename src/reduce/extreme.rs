@@ -42,13 +42,13 @@ fn extreme<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     op: impl Fn(A, A) -> A + Sync,
     opposite: impl Fn(A, A) -> A + Sync,
 ) -> Result<Array<A, X::Left>> {
-    let joint = source.joint()?;
-    let (result, reduced) = over::<A, A, D, X>(source, &joint, axes, operation)?;
+    let operands = source.operands();
+    let (joint, result, reduced) = over::<A, D, X>(operands, axes, operation)?;
     if result.len() == 0 {
         return Ok(result.cloned(&[]));
     }
     let Some(first) = source.first().filter(|_| !sizes(&joint).contains(&0)) else {
-        let request = request(source, operation).axes(positions(axes.axes()));
+        let request = request(operands, operation).axes(positions(axes.axes()));
         return Err(fail!(request, NoElements, "there is no {name} of 0 elements"));
     };
     let dropped = dropped::<D, X>(&reduced);
@@ -62,7 +62,7 @@ fn extreme<A: Clone, D: Dimension, X: ReducedAxes<D>>(
         return Ok(source.new_reduction(&Seen::whole(&joint), result, dropped, &identity, &op));
     }
     drop(result);
-    let (result, _) = over::<A, Option<A>, D, X>(source, &joint, axes, operation)?;
+    let (_, result, _) = over::<Option<A>, D, X>(operands, axes, operation)?;
     let of_options = |a, b| match (a, b) {
         (Some(a), Some(b)) => Some(op(a, b)),
         (a, b) => a.or(b),

@@ -16,9 +16,9 @@ where
     D: Dimension,
     X: ReducedAxes<D>,
 {
-    let joint = source.joint()?;
-    let (result, reduced) = over(source, &joint, axes, &operation::MEAN_AXES)?;
-    let request = || request(source, &operation::MEAN_AXES).axes(positions(axes.axes()));
+    let operands = source.operands();
+    let (joint, result, reduced) = over(operands, axes, &operation::MEAN_AXES)?;
+    let request = || request(operands, &operation::MEAN_AXES).axes(positions(axes.axes()));
     if !holds_fractions::<A>() {
         let mend = "use `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
         return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
@@ -37,7 +37,7 @@ where
     });
     if !all_finite {
         // Sums that overflow; or elements that are not finite, whose quotients are not either.
-        let (result, _) = over(source, &joint, axes, &operation::MEAN_AXES)?;
+        let (_, result, _) = over(operands, axes, &operation::MEAN_AXES)?;
         let part = |item: A| item / divisor.clone();
         let dropped = dropped::<D, X>(&reduced);
         let parts = source.new_mapped(result, dropped, &part, &A::zero(), &|a, b| a + b);

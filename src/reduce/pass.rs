@@ -1,7 +1,7 @@
 //! The two ways into the kernel's reductions: into a new array, and into one that exists.
 
-use crate::kernel::each::Make;
-use crate::kernel::fused::{Fold, reduce_to};
+use crate::kernel::each::VisitBlock;
+use crate::kernel::fused::reduce_to;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Input, Inputs, Output};
 use crate::kernel::operation::Operation;
@@ -60,25 +60,15 @@ impl<A: Clone, O: Operation<A>, X: Reductions<A, O>> Source<A, O, X> for Input<'
     }
 }
 
-/// The results of `make` for the inputs' elements, which are stretched to `shape`.
-pub(super) struct Made<'a, E: Elements, M> {
+/// The results of a closure for the inputs' elements, which are stretched to `shape`. `fold` is a [`Fold`] of them with the
+/// operation: behind a trait object, so that nothing else is compiled for each closure.
+pub(super) struct Made<'a, 'i, 'f, A, E: Elements> {
     pub(super) shape: &'a [usize],
-    pub(super) inputs: &'a Inputs<'a, E>,
-    pub(super) make: M,
+    pub(super) inputs: &'a Inputs<'i, E>,
+    pub(super) fold: &'a mut (dyn VisitBlock<A, E> + 'f),
 }
 
-impl<E: Elements, M> Made<'_, E, M> {
-    /// The reduction to `shape`, aligned at the right. Without axes that are dropped, no other shape is needed.
-    fn reduced<A: Clone, O: Operation<A>, D: Dimension>(self, result: Reserved<A, D>, op: O) -> Array<A, D>
-    where
-        M: Make<A, E>,
-    {
-        let fold = &mut Fold { make: self.make, by: op };
-        reduce_to(self.shape, result, self.inputs, fold, &op)
-    }
-}
-
-impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, X> Source<A, O, X> for Made<'_, E, M> {
+impl<A: Clone, E: Elements, O: Operation<A>, X> Source<A, O, X> for Made<'_, '_, '_, A, E> {
     fn reduce_to_new<D: Dimension>(
         self,
         result: Reserved<A, D>,
@@ -86,13 +76,16 @@ impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, X> Source<A, O, X> f
         op: O,
         _: X,
     ) -> Array<A, D> {
-        let Some(dropped) = dropped else { return self.reduced(result, op) };
+        let Self { shape, inputs, fold } = self;
+        let Some(dropped) = dropped else { return reduce_to(shape, result, inputs, fold, &op) };
         let mut kept = Vec::new();
-        for (axis, &size) in self.shape.iter().enumerate() {
+        for (axis, &size) in shape.iter().enumerate() {
             kept.push(if dropped.contains(axis) { 1 } else { size });
         }
         match Reserved::new(IxDyn(&kept)) {
-            Ok(reserved) => result.cloned(self.reduced(reserved, op).as_slice().unwrap_or_default()),
+            Ok(copy) => {
+                result.cloned(reduce_to(shape, copy, inputs, fold, &op).as_slice().unwrap_or_default())
+            }
             Err(_) => panic!("memory for a copy of the result"),
         }
     }

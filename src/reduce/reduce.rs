@@ -1,5 +1,6 @@
 //! Every form of a reduction, for every source.
 
+use super::sources::Shapes;
 use super::{Par, extreme, mean};
 use crate::error::operation::{self, Operation};
 use crate::error::{Request, Result};
@@ -12,7 +13,6 @@ use crate::shape::{
     positions, sizes, sum_target,
 };
 use crate::view::{AsArrayRef, Seen};
-use alloc::vec::Vec;
 use core::ops::{Div, Mul};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::{FromPrimitive, Zero};
@@ -36,13 +36,12 @@ use num_traits::{FromPrimitive, Zero};
 )]
 #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
 pub trait Reduce<A, D: Dimension>: Sealed {
-    /// The shapes of the operands, for messages.
+    /// The type of the operands.
     #[doc(hidden)]
-    fn operand_shapes(&self) -> Vec<&[usize]>;
+    type Operands: Shapes<D> + ?Sized;
 
-    /// The shape of the source.
     #[doc(hidden)]
-    fn joint(&self) -> Result<D>;
+    fn operands(&self) -> &Self::Operands;
 
     /// The element at index zero, if there is one.
     #[doc(hidden)]
@@ -181,8 +180,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let joint = self.joint()?;
-        let (result, summed) = over(self, &joint, &axes, &operation::SUM_AXES)?;
+        let (joint, result, summed) = over(self.operands(), &axes, &operation::SUM_AXES)?;
         Ok(self.new_sum(&Seen::whole(&joint), result, dropped::<D, X>(&summed)))
     }
 
@@ -340,8 +338,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
-        let joint = self.joint()?;
-        let (result, reduced) = over(self, &joint, &axes, &operation::REDUCE_AXES)?;
+        let (joint, result, reduced) = over(self.operands(), &axes, &operation::REDUCE_AXES)?;
         Ok(self.new_reduction(&Seen::whole(&joint), result, dropped::<D, X>(&reduced), &identity, &op))
     }
 
@@ -384,8 +381,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let joint = self.joint()?;
-        let result = sum_target(sizes(&joint), &shape, &operation::SUM_TO, || self.operand_shapes())?;
+        let (joint, result) = to_target(self.operands(), &shape, &operation::SUM_TO)?;
         Ok(self.new_sum(&Seen::whole(&joint), result, None))
     }
 
@@ -419,7 +415,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         Self: Sized,
         A: Clone + Zero,
     {
-        if sizes(&shape.target_dim()) != sizes(&self.joint()?) {
+        if sizes(&shape.target_dim()) != sizes(&self.operands().joint()?) {
             return self.sum_to(shape);
         }
         match self.into_array() {
@@ -463,8 +459,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         T: TargetShape,
         F: Fn(A, A) -> A + Sync,
     {
-        let joint = self.joint()?;
-        let result = sum_target(sizes(&joint), &shape, &operation::REDUCE_TO, || self.operand_shapes())?;
+        let (joint, result) = to_target(self.operands(), &shape, &operation::REDUCE_TO)?;
         Ok(self.new_reduction(&Seen::whole(&joint), result, None, &identity, &op))
     }
 
@@ -497,7 +492,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        into(self, out, None)
+        let joint = sums_to(self.operands(), out.shape())?;
+        self.sum_into(&Seen::whole(&joint), out, None);
+        Ok(())
     }
 
     /// Adds [`sum_to`](Self::sum_to) to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -529,7 +526,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        into(self, out, Some(&accumulate))
+        let joint = sums_to(self.operands(), out.shape())?;
+        self.sum_into(&Seen::whole(&joint), out, Some(&accumulate));
+        Ok(())
     }
 
     /// Adds `factor` times [`sum_to`](Self::sum_to) to an array. With -1, this is the backward pass of a subtraction.
@@ -558,7 +557,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero + Mul<Output = A>,
     {
-        into(self, out, Some(&scaled(&factor)))
+        let joint = sums_to(self.operands(), out.shape())?;
+        self.sum_into(&Seen::whole(&joint), out, Some(&scaled(&factor)));
+        Ok(())
     }
 
     /// The sum over everything that [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) with the same `axes`
@@ -606,8 +607,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let joint = self.joint()?;
-        let request = || request(self, &operation::SUM_IN_DIM).axes(positions(&axes));
+        let joint = self.operands().joint()?;
+        let request = || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes));
         let (result, named) = placed_sum_target(sizes(&joint), &shape, &axes, request)?;
         Ok(self.new_sum(&Seen::in_order(&joint, &kept_last(&joint, &axes, &named)), result, None))
     }
@@ -638,54 +639,63 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let joint = self.joint()?;
-        let request = || request(self, &operation::SUM_IN_DIM).axes(positions(&axes)).to(&out.shape());
+        let joint = self.operands().joint()?;
+        let request =
+            || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes)).to(&out.shape());
         let named = placed_sum(sizes(&joint), out.shape(), &axes, request)?;
         self.sum_into(&Seen::in_order(&joint, &kept_last(&joint, &axes, &named)), out, Some(&accumulate));
         Ok(())
     }
 }
 
+// These functions know the operands of a closure, not the closure: they are compiled once for all.
+
 /// An operation on a source.
 #[cold]
-pub(super) fn request<A, D: Dimension>(
-    source: &(impl Reduce<A, D> + ?Sized),
-    operation: &'static Operation,
-) -> Request {
-    Request::new(operation, &source.operand_shapes())
+pub(super) fn request<D>(operands: &(impl Shapes<D> + ?Sized), operation: &'static Operation) -> Request {
+    Request::new(operation, &operands.operand_shapes())
 }
 
-/// A result of a reduction over axes, and those axes.
+/// The shape of the source, a result of a reduction over axes, and those axes.
 ///
 /// # Errors
 /// Those of [`over_reduced`].
-#[inline]
-pub(super) fn over<A, B, D: Dimension, X: ReducedAxes<D>>(
-    source: &(impl Reduce<A, D> + ?Sized),
-    joint: &D,
+pub(super) fn over<A, D: Dimension, X: ReducedAxes<D>>(
+    operands: &(impl Shapes<D> + ?Sized),
     axes: &X,
     operation: &'static Operation,
-) -> Result<(Reserved<B, X::Left>, AxisMask)> {
-    over_reduced(sizes(joint), axes, || request(source, operation))
+) -> Result<(D, Reserved<A, X::Left>, AxisMask)> {
+    let joint = operands.joint()?;
+    let (result, reduced) = over_reduced(sizes(&joint), axes, || request(operands, operation))?;
+    Ok((joint, result, reduced))
+}
+
+/// The shape of the source, and a result of the shape of a target.
+///
+/// # Errors
+/// Those of [`sum_target`].
+fn to_target<A, D: Dimension, T: TargetShape>(
+    operands: &(impl Shapes<D> + ?Sized),
+    target: &T,
+    operation: &'static Operation,
+) -> Result<(D, Reserved<A, T::Dim>)> {
+    let joint = operands.joint()?;
+    let result = sum_target(sizes(&joint), target, operation, || operands.operand_shapes())?;
+    Ok((joint, result))
+}
+
+/// The shape of the source, if it can be summed to the shape of `out`.
+fn sums_to<D: Dimension>(operands: &(impl Shapes<D> + ?Sized), out: &[usize]) -> Result<D> {
+    let joint = operands.joint()?;
+    let request = || request(operands, &operation::SUM_TO);
+    check_sums_to(sizes(&joint), out, request, || operands.operand_shapes())?;
+    Ok(joint)
 }
 
 /// The axes that the result does not have.
 #[inline]
 pub(super) fn dropped<D: Dimension, X: ReducedAxes<D>>(reduced: &AxisMask) -> Dropped<'_> {
     if X::KEEPS { None } else { Some(reduced) }
-}
-
-/// The sum to the shape of `out`, stored there by `store`.
-fn into<A: Clone + Zero, D: Dimension, E: Dimension>(
-    source: &(impl Reduce<A, D> + ?Sized),
-    out: &mut ArrayRef<A, E>,
-    store: Option<&StoreSums<'_, A>>,
-) -> Result<()> {
-    let joint = source.joint()?;
-    let request = || request(source, &operation::SUM_TO);
-    check_sums_to(sizes(&joint), out.shape(), request, || source.operand_shapes())?;
-    source.sum_into(&Seen::whole(&joint), out, store);
-    Ok(())
 }
 
 /// The order of axes with the named ones last, in their order, so that a sum to them is aligned at the right.

@@ -3,14 +3,15 @@
 use super::pass::{Made, Source};
 use super::{Fused, Reduce};
 use crate::error::Result;
-use crate::kernel::each::{Make, copy_like};
+use crate::kernel::each::{Make, VisitBlock, copy_like};
+use crate::kernel::fused::Fold;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Input, Inputs};
-use crate::kernel::operation::{ClosureOp, Plus};
-use crate::kernel::reduce::StoreSums;
+use crate::kernel::operation::{ClosureOp, Operation, Plus};
+use crate::kernel::reduce::{Reductions, StoreSums};
 use crate::kernel::strided::Dropped;
 use crate::kernel::threads::{Serial, Threads};
-use crate::map::{Closure, FnOperands, joint};
+use crate::map::{Closure, FnOperands, FusedOperands, joint};
 use crate::sealed::Sealed;
 use crate::shape::sizes;
 use crate::view::Seen;
@@ -66,12 +67,44 @@ impl<A: Clone> Make<A, (A,)> for Cloned {
     }
 }
 
+/// The operands of a source: an array, or all of a closure.
+///
+/// Not exported; public because a hidden type of a public trait is one.
+pub trait Shapes<D> {
+    /// The shapes of the operands, for messages.
+    #[doc(hidden)]
+    fn operand_shapes(&self) -> Vec<&[usize]>;
+
+    /// The shape of the source.
+    #[doc(hidden)]
+    fn joint(&self) -> Result<D>;
+}
+
+impl<A, D: Dimension> Shapes<D> for ArrayRef<A, D> {
+    #[cold]
+    fn operand_shapes(&self) -> Vec<&[usize]> {
+        vec![self.shape()]
+    }
+
+    #[inline]
+    fn joint(&self) -> Result<D> {
+        Ok(self.raw_dim())
+    }
+}
+
+impl<O: FusedOperands> Shapes<O::Dim> for O {
+    #[cold]
+    fn operand_shapes(&self) -> Vec<&[usize]> {
+        self.inputs().shapes().to_vec()
+    }
+
+    fn joint(&self) -> Result<O::Dim> {
+        joint(self.inputs().shapes())
+    }
+}
+
 /// What does not depend on the executor.
-trait Origin<'a, A, D>: Sized {
-    fn operand_shapes(self) -> Vec<&'a [usize]>;
-
-    fn joint(self) -> Result<D>;
-
+trait Origin<A>: Sized {
     /// The element at index zero, if there is one.
     fn first(self) -> Option<A>
     where
@@ -91,23 +124,13 @@ trait Origin<'a, A, D>: Sized {
         result: Reserved<B, E>,
         dropped: Dropped<'_>,
         map: &dyn Fn(A) -> B,
-        op: ClosureOp<'_, B, impl Fn(B, B) -> B>,
+        op: ClosureOp<'_, B, &dyn Fn(B, B) -> B>,
     ) -> Array<B, E>
     where
         A: Clone;
 }
 
-impl<'a, A, D: Dimension> Origin<'a, A, D> for &'a ArrayRef<A, D> {
-    #[cold]
-    fn operand_shapes(self) -> Vec<&'a [usize]> {
-        vec![self.shape()]
-    }
-
-    #[inline]
-    fn joint(self) -> Result<D> {
-        Ok(self.raw_dim())
-    }
-
+impl<A, D: Dimension> Origin<A> for &ArrayRef<A, D> {
     fn first(self) -> Option<A>
     where
         A: Clone,
@@ -138,27 +161,18 @@ impl<'a, A, D: Dimension> Origin<'a, A, D> for &'a ArrayRef<A, D> {
         result: Reserved<B, E>,
         dropped: Dropped<'_>,
         map: &dyn Fn(A) -> B,
-        op: ClosureOp<'_, B, impl Fn(B, B) -> B>,
+        op: ClosureOp<'_, B, &dyn Fn(B, B) -> B>,
     ) -> Array<B, E>
     where
         A: Clone,
     {
-        let (inputs, make) = (&Inputs::from((self,)), Mapped(Cloned, map));
-        Made { shape: self.shape(), inputs, make }.reduce_to_new(result, dropped, op, Serial)
+        let fold = &mut Fold { make: Mapped(Cloned, map), by: op };
+        Made { shape: self.shape(), inputs: &Inputs::from((self,)), fold }
+            .reduce_to_new(result, dropped, op, Serial)
     }
 }
 
-impl<'a, O: FnOperands<F, R>, F, R> Origin<'a, R, O::Dim> for &'a Fused<O, F> {
-    #[cold]
-    fn operand_shapes(self) -> Vec<&'a [usize]> {
-        self.operands.inputs().shapes().to_vec()
-    }
-
-    #[inline]
-    fn joint(self) -> Result<O::Dim> {
-        joint(self.operands.inputs().shapes())
-    }
-
+impl<O: FnOperands<F, R>, F, R> Origin<R> for &Fused<O, F> {
     fn first(self) -> Option<R> {
         self.operands.first().map(|items| O::call(&mut &self.f, items))
     }
@@ -168,59 +182,133 @@ impl<'a, O: FnOperands<F, R>, F, R> Origin<'a, R, O::Dim> for &'a Fused<O, F> {
         result: Reserved<B, E>,
         dropped: Dropped<'_>,
         map: &dyn Fn(R) -> B,
-        op: ClosureOp<'_, B, impl Fn(B, B) -> B>,
+        op: ClosureOp<'_, B, &dyn Fn(B, B) -> B>,
     ) -> Array<B, E> {
-        let (inputs, make) = (&self.operands.inputs(), Mapped(Closure::<O, &F>::new(&self.f), map));
-        let shape: O::Dim = joint(inputs.shapes()).expect("the operands were checked");
-        Made { shape: sizes(&shape), inputs, make }.reduce_to_new(result, dropped, op, Serial)
+        let fold = &mut Fold { make: Mapped(Closure::<O, &F>::new(&self.f), map), by: op };
+        let shape: O::Dim = self.operands.joint().expect("the operands were checked");
+        fused_to_new(&self.operands, &Seen::whole(&shape), result, dropped, fold, op, Serial)
     }
 }
 
-/// Calls `then` with the elements of an array, as they are seen.
-#[inline(always)]
-fn elements<A, D: Dimension, T>(
-    array: &ArrayRef<A, D>,
-    seen: &Seen<'_, D>,
-    then: impl FnOnce(Input<'_, A>) -> T,
-) -> T {
-    if seen.is_whole() { then(Input::of(array)) } else { then(Input::of(&seen.view(array))) }
+/// The reductions of an array as it is seen.
+mod of_array {
+    use super::*;
+
+    #[inline(always)]
+    pub(super) fn to_new<A: Clone, D: Dimension, E: Dimension, O: Operation<A>>(
+        array: &ArrayRef<A, D>,
+        seen: &Seen<'_, D>,
+        result: Reserved<A, E>,
+        dropped: Dropped<'_>,
+        op: O,
+        executor: impl Reductions<A, O>,
+    ) -> Array<A, E> {
+        if seen.is_whole() {
+            return Input::of(array).reduce_to_new(result, dropped, op, executor);
+        }
+        Input::of(&seen.view(array)).reduce_to_new(result, dropped, op, executor)
+    }
+
+    pub(super) fn into<A: Clone, D: Dimension, E: Dimension, O: Operation<A>>(
+        array: &ArrayRef<A, D>,
+        seen: &Seen<'_, D>,
+        out: &mut ArrayRef<A, E>,
+        op: O,
+        store: Option<&StoreSums<'_, A>>,
+        executor: impl Reductions<A, O>,
+    ) {
+        if seen.is_whole() {
+            return Input::of(array).reduce_into(out, None, op, store, executor);
+        }
+        Input::of(&seen.view(array)).reduce_into(out, None, op, store, executor);
+    }
 }
 
-/// Calls `then` with the results of a closure, as they are seen.
-#[inline]
-fn results<'f, O: FnOperands<F, R>, F, R, T>(
-    fused: &'f Fused<O, F>,
+/// The reductions of a closure's results. Only what makes the fold is compiled for each closure.
+mod of_closure {
+    use super::*;
+
+    pub(super) fn to_new<O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
+        fused: &Fused<O, F>,
+        seen: &Seen<'_, O::Dim>,
+        result: Reserved<R, E>,
+        dropped: Dropped<'_>,
+        op: P,
+        executor: impl Copy,
+    ) -> Array<R, E> {
+        let fold = &mut Fold { make: Closure::<O, &F>::new(&fused.f), by: op };
+        fused_to_new(&fused.operands, seen, result, dropped, fold, op, executor)
+    }
+
+    pub(super) fn into<O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
+        fused: &Fused<O, F>,
+        seen: &Seen<'_, O::Dim>,
+        out: &mut ArrayRef<R, E>,
+        op: P,
+        store: Option<&StoreSums<'_, R>>,
+        executor: impl Copy,
+    ) {
+        let fold = &mut Fold { make: Closure::<O, &F>::new(&fused.f), by: op };
+        fused_into(&fused.operands, seen, out, fold, op, store, executor);
+    }
+}
+
+#[inline(never)]
+fn fused_to_new<O: FusedOperands, R: Clone, E: Dimension, P: Operation<R>>(
+    operands: &O,
     seen: &Seen<'_, O::Dim>,
-    then: impl FnOnce(Made<'_, O::Elems, Closure<O, &'f F>>) -> T,
-) -> T {
-    let (make, shape) = (Closure::new(&fused.f), seen.shape());
+    result: Reserved<R, E>,
+    dropped: Dropped<'_>,
+    fold: &mut dyn VisitBlock<R, O::Elems>,
+    op: P,
+    executor: impl Copy,
+) -> Array<R, E> {
+    let (shape, mut result, mut reduced) = (seen.shape(), Some(result), None);
+    let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
+        if let Some(result) = result.take() {
+            let source = Made { shape: sizes(&shape), inputs, fold };
+            reduced = Some(source.reduce_to_new(result, dropped, op, executor));
+        }
+    };
     if seen.is_whole() {
-        return then(Made { shape: sizes(&shape), inputs: &fused.operands.inputs(), make });
+        reduce(&operands.inputs())
+    } else {
+        operands.seen(seen, &mut reduce)
     }
-    let (mut then, mut result) = (Some(then), None);
-    fused.operands.seen(seen, &mut |inputs| {
-        result = then.take().map(|then| then(Made { shape: sizes(&shape), inputs, make }));
-    });
-    result.expect("the operands are seen once")
+    reduced.expect("the operands are seen once")
 }
 
-/// `$origin` is an [`Origin`], of which `$pass` makes a [`Source`].
+#[inline(never)]
+fn fused_into<O: FusedOperands, R: Clone, E: Dimension, P: Operation<R>>(
+    operands: &O,
+    seen: &Seen<'_, O::Dim>,
+    out: &mut ArrayRef<R, E>,
+    fold: &mut dyn VisitBlock<R, O::Elems>,
+    op: P,
+    store: Option<&StoreSums<'_, R>>,
+    executor: impl Copy,
+) {
+    let shape = seen.shape();
+    let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
+        Made { shape: sizes(&shape), inputs, fold }.reduce_into(out, None, op, store, executor);
+    };
+    if seen.is_whole() { reduce(&operands.inputs()) } else { operands.seen(seen, &mut reduce) }
+}
+
+/// `$origin` is an [`Origin`] with these operands; `$of` has its reductions.
 macro_rules! sources {
     ($(
-        [$($generics:tt)*] $Self:ty: $A:ty, $D:ty $(where [$($bounds:tt)*])?
-        |$this:ident| $origin:expr, $pass:ident, $executor:ident $(, { $owned:item })?;
+        [$($generics:tt)*] $Self:ty: $A:ty, $D:ty, $Operands:ty
+        |$this:ident| $origin:expr, $operands:expr, $of:ident, $executor:ident $(, { $owned:item })?;
     )*) => {$(
         #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
-        impl<$($generics)*> Reduce<$A, $D> for $Self $(where $($bounds)*)? {
-            fn operand_shapes(&self) -> Vec<&[usize]> {
-                let $this = self;
-                Origin::<$A, $D>::operand_shapes($origin)
-            }
+        impl<$($generics)*> Reduce<$A, $D> for $Self {
+            type Operands = $Operands;
 
             #[inline]
-            fn joint(&self) -> Result<$D> {
+            fn operands(&self) -> &$Operands {
                 let $this = self;
-                Origin::<$A, $D>::joint($origin)
+                $operands
             }
 
             fn first(&self) -> Option<$A>
@@ -228,7 +316,7 @@ macro_rules! sources {
                 $A: Clone,
             {
                 let $this = self;
-                Origin::<$A, $D>::first($origin)
+                Origin::<$A>::first($origin)
             }
 
             #[inline]
@@ -242,10 +330,10 @@ macro_rules! sources {
                 $A: Clone + Zero,
             {
                 let $this = self;
-                let result = if seen.is_whole() { Origin::<$A, $D>::copied($origin, result) } else { Err(result) };
+                let result = if seen.is_whole() { Origin::<$A>::copied($origin, result) } else { Err(result) };
                 match result {
                     Ok(copy) => copy,
-                    Err(result) => $pass($origin, seen, |source| source.reduce_to_new(result, dropped, Plus, $executor)),
+                    Err(result) => $of::to_new($origin, seen, result, dropped, Plus, $executor),
                 }
             }
 
@@ -258,7 +346,7 @@ macro_rules! sources {
                 $A: Clone + Zero,
             {
                 let $this = self;
-                $pass($origin, seen, |source| source.reduce_into(out, None, Plus, store, $executor));
+                $of::into($origin, seen, out, Plus, store, $executor);
             }
 
             #[inline]
@@ -274,8 +362,7 @@ macro_rules! sources {
                 $A: Clone,
             {
                 let $this = self;
-                let op = ClosureOp { identity, op };
-                $pass($origin, seen, |source| source.reduce_to_new(result, dropped, op, $executor))
+                $of::to_new($origin, seen, result, dropped, ClosureOp { identity, op }, $executor)
             }
 
             fn new_mapped<Item: Clone, Left: Dimension>(
@@ -290,7 +377,7 @@ macro_rules! sources {
                 $A: Clone,
             {
                 let $this = self;
-                Origin::<$A, $D>::mapped($origin, result, dropped, map, ClosureOp { identity, op: &op })
+                Origin::<$A>::mapped($origin, result, dropped, map, ClosureOp { identity, op: &op })
             }
 
             $($owned)?
@@ -298,8 +385,8 @@ macro_rules! sources {
     )*};
 }
 sources! {
-    [S: Data<Elem = A>, A, D: Dimension] ArrayBase<S, D>: A, D
-    |array| &**array, elements, Serial, {
+    [S: Data<Elem = A>, A, D: Dimension] ArrayBase<S, D>: A, D, ArrayRef<A, D>
+    |array| &**array, array, of_array, Serial, {
         fn into_array(self) -> Result<Array<A, D>, Self>
         where
             A: Clone,
@@ -307,12 +394,12 @@ sources! {
             Ok(self.into_owned())
         }
     };
-    [A, D: Dimension] ArrayRef<A, D>: A, D
-    |array| array, elements, Serial;
-    [A: Send + Sync, D: Dimension] Par<&ArrayRef<A, D>>: A, D
-    |par| par.0, elements, Threads;
-    [O: FnOperands<F, R>, F, R] Fused<O, F>: R, O::Dim
-    |fused| fused, results, Serial;
-    [O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send + Sync] Par<Fused<O, F>>: R, O::Dim
-    |par| &par.0, results, Threads;
+    [A, D: Dimension] ArrayRef<A, D>: A, D, Self
+    |array| array, array, of_array, Serial;
+    [A: Send + Sync, D: Dimension] Par<&ArrayRef<A, D>>: A, D, ArrayRef<A, D>
+    |par| par.0, par.0, of_array, Threads;
+    [O: FnOperands<F, R>, F, R] Fused<O, F>: R, O::Dim, O
+    |fused| fused, &fused.operands, of_closure, Serial;
+    [O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send + Sync] Par<Fused<O, F>>: R, O::Dim, O
+    |par| &par.0, &par.0.operands, of_closure, Threads;
 }
