@@ -3,7 +3,7 @@
 use super::sums::new_sum;
 use crate::error::{BroadcastError, Request, Result, fail, operation};
 use crate::kernel::memory::Reserved;
-use crate::kernel::strided::Dropped;
+use crate::kernel::nest::Dropped;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, over_axes, without_axes};
 use crate::view::AsArrayRef;

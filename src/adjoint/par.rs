@@ -2,7 +2,7 @@
 
 use super::sums;
 use crate::error::Result;
-use crate::kernel::reduce::{accumulate, scaled};
+use crate::kernel::reduce::Store;
 use crate::kernel::threads::Threads;
 use crate::shape::{Axes, LessAxes, TargetShape};
 use crate::view::AsArrayRef;
@@ -128,7 +128,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        sums::sum_to_out(self.as_array_ref(), out, None, Threads)
+        sums::sum_to_out(self.as_array_ref(), out, Store::replacing(), Threads)
     }
 
     /// [`add_sum_to`](crate::SumTo::add_sum_to) on several threads.
@@ -158,7 +158,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Send + Sync,
     {
-        sums::sum_to_out(self.as_array_ref(), out, Some(&accumulate), Threads)
+        sums::sum_to_out(self.as_array_ref(), out, Store::adding(), Threads)
     }
 
     /// [`scaled_add_sum_to`](crate::SumTo::scaled_add_sum_to) on several threads.
@@ -188,7 +188,7 @@ pub trait ParSum<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Mul<Output = A> + Send + Sync,
     {
-        sums::sum_to_out(self.as_array_ref(), out, Some(&scaled(&factor)), Threads)
+        sums::sum_to_out(self.as_array_ref(), out, Store::adding_scaled(&factor), Threads)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::error::{Result, operation};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::Input;
+use crate::kernel::nest::Dropped;
 use crate::kernel::operation::ClosureOp;
-use crate::kernel::reduce::reduce_to_new;
-use crate::kernel::strided::Dropped;
+use crate::kernel::reduce::to_new;
+use crate::kernel::source::Stored;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, LessAxes, keeping_axes, without_axes};
 use crate::view::AsArrayRef;
@@ -107,5 +107,5 @@ fn new_reduction<A: Clone, D: Dimension, E: Dimension, F: Fn(A, A) -> A>(
     op: F,
 ) -> Array<A, E> {
     let by = ClosureOp { identity: &identity, op: &op };
-    reduce_to_new(Input::of(array), reserved, dropped, by, Serial)
+    to_new(Stored::of(array), reserved, dropped, by, Serial)
 }

@@ -2,7 +2,7 @@
 
 use super::sums::{new_sum, sum_to_out};
 use crate::error::Result;
-use crate::kernel::reduce::{StoreSums, accumulate, scaled};
+use crate::kernel::reduce::Store;
 use crate::kernel::threads::Serial;
 use crate::shape::{Axes, AxisMask, ShapeOf, TargetShape, placed_sum, placed_sum_target};
 use crate::view::AsArrayRef;
@@ -123,7 +123,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sum_with(self.as_array_ref(), out, &axes, None)
+        sum_with(self.as_array_ref(), out, &axes, Store::replacing())
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
@@ -152,7 +152,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sum_with(self.as_array_ref(), out, &axes, Some(&accumulate))
+        sum_with(self.as_array_ref(), out, &axes, Store::adding())
     }
 
     /// Adds `factor` times [`sum_in_dim`](Self::sum_in_dim) to an array.
@@ -186,7 +186,7 @@ pub trait SumInDim<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Mul<Output = A>,
     {
-        sum_with(self.as_array_ref(), out, &axes, Some(&scaled(&factor)))
+        sum_with(self.as_array_ref(), out, &axes, Store::adding_scaled(&factor))
     }
 }
 
@@ -196,7 +196,7 @@ fn sum_with<A: Clone + Zero, D: Dimension, E: Dimension, X: Axes>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
     axes: &X,
-    store: Option<&StoreSums<'_, A>>,
+    store: Store<'_, A>,
 ) -> Result<()> {
     let named = placed_sum(array.shape(), out.shape(), axes)?;
     sum_to_out(&kept_last(array, axes, &named), out, store, Serial)

@@ -2,7 +2,7 @@
 
 use super::sums;
 use crate::error::Result;
-use crate::kernel::reduce::{accumulate, scaled};
+use crate::kernel::reduce::Store;
 use crate::kernel::threads::Serial;
 use crate::shape::{ShapeOf, TargetShape};
 use crate::view::AsArrayRef;
@@ -114,7 +114,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sums::sum_to_out(self.as_array_ref(), out, None, Serial)
+        sums::sum_to_out(self.as_array_ref(), out, Store::replacing(), Serial)
     }
 
     /// Adds the sum to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -143,7 +143,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero,
     {
-        sums::sum_to_out(self.as_array_ref(), out, Some(&accumulate), Serial)
+        sums::sum_to_out(self.as_array_ref(), out, Store::adding(), Serial)
     }
 
     /// Adds `factor` times the sum to an array. With -1, this is the backward pass of a subtraction.
@@ -172,7 +172,7 @@ pub trait SumTo<A, D: Dimension>: AsArrayRef<A, D> {
     where
         A: Clone + Zero + Mul<Output = A>,
     {
-        sums::sum_to_out(self.as_array_ref(), out, Some(&scaled(&factor)), Serial)
+        sums::sum_to_out(self.as_array_ref(), out, Store::adding_scaled(&factor), Serial)
     }
 }
 

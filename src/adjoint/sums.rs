@@ -2,21 +2,20 @@
 //! that they hand in.
 
 use crate::error::{Request, Result, operation};
-use crate::kernel::each::copy_like;
+use crate::kernel::map::copy_like;
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Input, Output};
+use crate::kernel::nest::Dropped;
 use crate::kernel::operation::Plus;
-use crate::kernel::reduce::{StoreSums, Sums, reduce_into, reduce_to_new};
-use crate::kernel::strided::Dropped;
+use crate::kernel::reduce::{self, Reduces, Store};
+use crate::kernel::source::Stored;
 use crate::shape::{Axes, LessAxes, TargetShape, check_sums_to, keeping_axes, sum_target, without_axes};
-use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::Zero;
 
 pub(super) fn sum_axes<A: Clone + Zero, D: LessAxes<X::Count>, X: Axes>(
     array: &ArrayRef<A, D>,
     axes: &X,
-    executor: impl Sums<A>,
+    executor: impl for<'a> Reduces<A, Stored<'a, A>, Plus>,
 ) -> Result<Array<A, D::Left>> {
     let (left, summed) = without_axes(&operation::SUM_AXES, array.shape(), axes)?;
     Ok(new_sum(array, left, Some(&summed), executor))
@@ -25,7 +24,7 @@ pub(super) fn sum_axes<A: Clone + Zero, D: LessAxes<X::Count>, X: Axes>(
 pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
     array: &ArrayRef<A, D>,
     axes: &X,
-    executor: impl Sums<A>,
+    executor: impl for<'a> Reduces<A, Stored<'a, A>, Plus>,
 ) -> Result<Array<A, D>> {
     let kept = keeping_axes(&operation::SUM_AXES, &array.raw_dim(), axes)?;
     Ok(new_sum(array, kept, None, executor))
@@ -34,7 +33,7 @@ pub(super) fn sum_axes_keepdims<A: Clone + Zero, D: Dimension, X: Axes>(
 pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
     array: &ArrayRef<A, D>,
     shape: &T,
-    executor: impl Sums<A>,
+    executor: impl for<'a> Reduces<A, Stored<'a, A>, Plus>,
 ) -> Result<Array<A, T::Dim>> {
     let target = sum_target(array.shape(), shape, &operation::SUM_TO, &[array.shape()])?;
     Ok(new_sum(array, target, None, executor))
@@ -44,32 +43,24 @@ pub(super) fn sum_to_shape<A: Clone + Zero, D: Dimension, T: TargetShape>(
 pub(super) fn sum_to_out<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     out: &mut ArrayRef<A, E>,
-    store: Option<&StoreSums<'_, A>>,
-    executor: impl Sums<A>,
+    store: Store<'_, A>,
+    executor: impl for<'a> Reduces<A, Stored<'a, A>, Plus>,
 ) -> Result<()> {
     check_sums_to(array.shape(), out.shape(), || Request::new(&operation::SUM_TO, &[array.shape()]))?;
-    reduce_into(Input::of(array), Output::of(out), None, Plus, store, executor);
+    reduce::into(Stored::of(array), out, None, Plus, store, executor);
     Ok(())
 }
 
-/// [`reduce_to_new`], or a copy if nothing is summed.
-///
-/// In other layouts than the standard one, elements that own memory are added to zero even then, because a copy would
-/// leak them if a `clone` panics.
+/// A new sum, or a copy if nothing is summed.
 #[inline(always)]
 pub(super) fn new_sum<A: Clone + Zero, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
     reserved: Reserved<A, E>,
     dropped: Dropped<'_>,
-    executor: impl Sums<A>,
+    executor: impl for<'a> Reduces<A, Stored<'a, A>, Plus>,
 ) -> Array<A, E> {
     if array.shape() == reserved.shape() {
-        if let Some(slice) = array.as_slice() {
-            return reserved.cloned(slice);
-        }
-        if !const { needs_drop::<A>() } {
-            return copy_like(reserved, array);
-        }
+        return copy_like(reserved, array);
     }
-    reduce_to_new(Input::of(array), reserved, dropped, Plus, executor)
+    reduce::to_new(Stored::of(array), reserved, dropped, Plus, executor)
 }

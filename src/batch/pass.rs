@@ -2,11 +2,10 @@
 
 use super::Batch;
 use crate::error::BroadcastError;
-use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
+use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, Output, Visit};
-use crate::kernel::product::{products_into, products_to_new};
-use crate::kernel::threads::{Serial, Threads};
+use crate::kernel::nest::{Inputs, Make, Visit};
+use crate::kernel::product::{par_products_into, products_into};
 use crate::shape::sizes_mut;
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
@@ -65,12 +64,14 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Elementwise<
 impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for Elementwise<F> {
     #[inline]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E> {
-        to_new(result, &inputs, self)
+        let mut make = self;
+        to_new(result, &inputs, &mut |rows| rows.fill(&mut make))
     }
 
     #[inline]
     fn write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>) {
-        each(out, &inputs, self);
+        let mut visit = self;
+        each(out, &inputs, &mut |rows| rows.visit(&mut visit));
     }
 
     fn par_to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E>
@@ -88,7 +89,7 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for E
         A: Send + Sync,
         A2: Sync,
     {
-        par_each(Output::of(out), &inputs, self);
+        par_each(out, &inputs, self);
     }
 }
 
@@ -98,26 +99,30 @@ pub(super) struct Product(pub(super) [usize; 3]);
 impl<T: LinalgScalar> Pass<T, T, T> for Product {
     #[inline]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E> {
-        products_to_new(result, inputs, self.0, Serial)
+        let mut out = result.filled(None, T::zero());
+        products_into(&mut out, inputs, self.0);
+        out
     }
 
     #[inline]
     fn write<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, E>) {
-        products_into(Output::of(out), inputs, self.0, Serial);
+        products_into(out, inputs, self.0);
     }
 
     fn par_to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E>
     where
         T: Send + Sync,
     {
-        products_to_new(result, inputs, self.0, Threads)
+        let mut out = result.filled(None, T::zero());
+        par_products_into(&mut out, inputs, self.0);
+        out
     }
 
     fn par_write<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, E>)
     where
         T: Send + Sync,
     {
-        products_into(Output::of(out), inputs, self.0, Threads);
+        par_products_into(out, inputs, self.0);
     }
 }
 

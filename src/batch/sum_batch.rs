@@ -2,9 +2,9 @@
 
 use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::nest::{Input, Output};
 use crate::kernel::operation::Plus;
-use crate::kernel::reduce::{StoreSums, accumulate, reduce_into, reduce_to_new};
+use crate::kernel::reduce::{self, Store};
+use crate::kernel::source::Stored;
 use crate::kernel::threads::Serial;
 use crate::shape::{
     BatchShape, LessAxes, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
@@ -114,8 +114,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
         check_sums_to(part.batch(), to.batch(), || request(part))?;
         check_base(to.base(), part.base(), &|| request(part).to(&to.batch()), (0, part))?;
-        let (input, store): (_, Option<&StoreSums<'_, A>>) = (Input::of(&self.view), Some(&accumulate));
-        reduce_into(input, Output::of(out), None, Plus, store, Serial);
+        reduce::into(Stored::of(&self.view), out, None, Plus, Store::adding(), Serial);
         Ok(())
     }
 
@@ -124,7 +123,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         check_sums_to(part.batch(), batch, || request(part))?;
         let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(&batch))?;
         // The bases are equal, so no base axis is summed.
-        Ok(reduce_to_new(Input::of(&self.view), result, None, Plus, Serial))
+        Ok(reduce::to_new(Stored::of(&self.view), result, None, Plus, Serial))
     }
 }
 

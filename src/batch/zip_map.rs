@@ -3,7 +3,8 @@
 use super::{Batch, BatchOf, JointBatch, JointBatch3, ResultBase, WithBase};
 use crate::error::BroadcastError;
 use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_of, sizes};
-use crate::view::{Bases, for_each_base, par_for_each_base};
+use crate::kernel::bases::{for_each_base, par_for_each_base};
+use crate::kernel::nest::BaseInputs;
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
 impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
@@ -48,7 +49,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: FnMut(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>),
     {
         let (mut result, base) = new_result(&[self.shape()], &base)?;
-        for_each_base(&(self.bases(),), &mut result, base, |(a,), out| f(a, out));
+        for_each_base(&BaseInputs::one(self.part()), &mut result, base, |(a,), out| f(a, out));
         Ok(result)
     }
 
@@ -107,7 +108,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
         let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
-        for_each_base(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
+        for_each_base(&BaseInputs::two(self.part(), other.part()), &mut result, base, |(a, b), out| f(a, b, out));
         Ok(result)
     }
 
@@ -154,7 +155,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayView<'_, A3, B3>, ArrayViewMut<'_, O, R>),
     {
         let (mut result, base) = new_result(&[self.shape(), second.shape(), third.shape()], &base)?;
-        let operands = (self.bases(), second.bases(), third.bases());
+        let operands = BaseInputs::three(self.part(), second.part(), third.part());
         for_each_base(&operands, &mut result, base, |(a, b, c), out| f(a, b, c, out));
         Ok(result)
     }
@@ -204,13 +205,13 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
     {
         let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
-        for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
+        for_each_base(&BaseInputs::two(self.part(), other.part()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }
 
-    /// The bases, for reading.
-    fn bases(&self) -> Bases<'_, A, D, B> {
-        Bases::new(&self.view, self.base)
+    /// The array and the number of its base axes.
+    fn part(&self) -> (&ArrayRef<A, D>, usize) {
+        (&self.view, self.base)
     }
 }
 
@@ -251,7 +252,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
         let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
-        par_for_each_base(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
+        par_for_each_base(&BaseInputs::two(self.part(), other.part()), &mut result, base, |(a, b), out| f(a, b, out));
         Ok(result)
     }
 
@@ -290,7 +291,7 @@ impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
     {
         let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
-        par_for_each_base(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
+        par_for_each_base(&BaseInputs::two(self.part(), other.part()), out, base, |(a, b), out| f(a, b, out));
         Ok(())
     }
 }
@@ -302,7 +303,7 @@ fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
     base: &impl ResultBase<R>,
 ) -> Result<(Array<O, W>, usize), BroadcastError> {
     let base = base.base(parts)?;
-    Ok((result_of(parts, sizes(&base))?.filled(O::default()), base.ndim()))
+    Ok((result_of(parts, sizes(&base))?.filled(None, O::default()), base.ndim()))
 }
 
 /// The number of base axes of an array into which results are written: that of `R`, else what the batch leaves.

@@ -1,12 +1,13 @@
 //! Operands evaluated and reduced in one pass, by any operation.
 
-use super::fused_operands::{Closure, FusedOperands, MapOperands, joint};
+use super::fused_operands::{FusedOperands, ReduceOperands, SharedClosure, joint};
 use crate::error::Result;
 use crate::error::operation::{self, Operation};
-use crate::kernel::combine::CombineInBuffer;
-use crate::kernel::each::VisitBlock;
-use crate::kernel::fused::{Fold, reduce_to};
-use crate::kernel::operation::ClosureOp;
+use crate::kernel::nest::Make;
+use crate::kernel::operation::{self as op, ClosureOp};
+use crate::kernel::reduce::to_new;
+use crate::kernel::source::Fused;
+use crate::kernel::threads::Serial;
 use crate::shape::{TargetShape, sizes, sum_target};
 use ndarray::Array;
 
@@ -64,24 +65,23 @@ pub fn broadcast_map_reduce_to<O, S: TargetShape, R: Clone, F, G>(
     op: G,
 ) -> Result<Array<R, S::Dim>>
 where
-    O: MapOperands<F, R>,
+    O: ReduceOperands<F, R>,
     G: Fn(R, R) -> R,
 {
     let by = ClosureOp { identity: &identity, op: &op };
-    let fold = &mut Fold { make: Closure::<O, F>::new(map), by };
-    reduced(&operands, &shape, fold, &by, &operation::MAP_REDUCE_TO)
+    reduced(&operands, &shape, SharedClosure::<O, F>::new(&map), by, &operation::MAP_REDUCE_TO)
 }
 
 /// The part that is not generic over the closures, for sums too: compiled once for operands of these types.
 pub(super) fn reduced<O: FusedOperands, S: TargetShape, R: Clone>(
     operands: &O,
     shape: &S,
-    visit: &mut dyn VisitBlock<R, O::Elems>,
-    combine: &dyn CombineInBuffer<R>,
+    make: impl Make<R, O::Elems> + Copy,
+    by: impl op::Operation<R>,
     operation: &'static Operation,
 ) -> Result<Array<R, S::Dim>> {
     let inputs = operands.inputs();
     let joint: O::Dim = joint(inputs.shapes())?;
     let target = sum_target(sizes(&joint), shape, operation, inputs.shapes())?;
-    Ok(reduce_to(sizes(&joint), target, &inputs, visit, combine))
+    Ok(to_new(Fused { inputs, shape: sizes(&joint), make }, target, None, by, Serial))
 }

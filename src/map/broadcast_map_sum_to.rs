@@ -1,9 +1,8 @@
 //! Operands evaluated and summed in one pass.
 
 use super::broadcast_map_reduce_to::reduced;
-use super::fused_operands::{Closure, MapOperands};
+use super::fused_operands::{ReduceOperands, SharedClosure};
 use crate::error::{Result, operation};
-use crate::kernel::fused::Fold;
 use crate::kernel::operation::Plus;
 use crate::shape::{ShapeOf, TargetShape};
 use ndarray::{Array, ArrayRef, Dimension};
@@ -55,11 +54,10 @@ use num_traits::Zero;
 #[doc(alias = "einsum")]
 pub fn broadcast_map_sum_to<O, S: TargetShape, F, R>(operands: O, shape: S, f: F) -> Result<Array<R, S::Dim>>
 where
-    O: MapOperands<F, R>,
+    O: ReduceOperands<F, R>,
     R: Clone + Zero,
 {
-    let fold = &mut Fold { make: Closure::<O, F>::new(f), by: Plus };
-    reduced(&operands, &shape, fold, &Plus, &operation::MAP_SUM_TO)
+    reduced(&operands, &shape, SharedClosure::<O, F>::new(&f), Plus, &operation::MAP_SUM_TO)
 }
 
 /// [`broadcast_map_sum_to`] to the shape of `like`, whose elements do not matter.
@@ -106,7 +104,7 @@ pub fn broadcast_map_sum_to_match<O, B, E: Dimension, F, R>(
     f: F,
 ) -> Result<Array<R, E>>
 where
-    O: MapOperands<F, R>,
+    O: ReduceOperands<F, R>,
     R: Clone + Zero,
 {
     broadcast_map_sum_to(operands, ShapeOf(like.raw_dim()), f)

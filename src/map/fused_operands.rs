@@ -1,8 +1,7 @@
 //! Operands and the closures that take an element of each.
 
 use crate::error::Result;
-use crate::kernel::each::Make;
-use crate::kernel::nest::{Elements, Inputs, Visit};
+use crate::kernel::nest::{Elements, Inputs, Make, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, sizes};
 use crate::view::{Operand, Operands};
@@ -105,6 +104,20 @@ pub trait ApplyOperands<T, F>: FusedOperands {
     fn call(f: &mut F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
 }
 
+/// [`MapOperands`] with a closure that a reduction may call in parts.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
+    label = "expected an operand or a tuple of 1 to 6 operands",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+    note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
+    note = "for more than 6 operands, combine some of them first"
+)]
+pub trait ReduceOperands<F, R>: FusedOperands {
+    /// Calls the closure with an element of each operand.
+    #[doc(hidden)]
+    fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
+}
+
 /// [`MapOperands`] whose elements and closure several threads may share.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
@@ -136,6 +149,30 @@ impl<O, F: Clone> Clone for Closure<O, F> {
 
 impl<O, F: Copy> Copy for Closure<O, F> {}
 
+/// A closure that is shared by the parts of a reduction.
+pub(super) struct SharedClosure<'f, O, F>(&'f F, PhantomData<fn(O)>);
+
+impl<'f, O, F> SharedClosure<'f, O, F> {
+    pub(super) fn new(f: &'f F) -> Self {
+        Self(f, PhantomData)
+    }
+}
+
+impl<O, F> Clone for SharedClosure<'_, O, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O, F> Copy for SharedClosure<'_, O, F> {}
+
+impl<R, F, O: ReduceOperands<F, R>> Make<R, O::Elems> for SharedClosure<'_, O, F> {
+    #[inline(always)]
+    fn make(&mut self, items: Items<'_, O>) -> R {
+        O::call(self.0, items)
+    }
+}
+
 impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Closure<O, F> {
     #[inline(always)]
     fn make(&mut self, items: Items<'_, O>) -> R {
@@ -144,8 +181,6 @@ impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Closure<O, F> {
 }
 
 impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Closure<O, F> {
-    const READS: bool = true;
-
     #[inline(always)]
     fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
         O::call(&mut self.0, out, items);
@@ -188,6 +223,16 @@ macro_rules! fused {
         {
             #[inline(always)]
             fn call(f: &mut F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
+                f($($x),+)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($O: Operand,)+ R, F: Fn($(&$O::Elem),+) -> R> ReduceOperands<F, R> for $Self
+        $(where Self: $Joint)?
+        {
+            #[inline(always)]
+            fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
                 f($($x),+)
             }
         }

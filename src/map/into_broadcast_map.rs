@@ -3,7 +3,7 @@
 use super::broadcast_map::broadcast_map;
 use super::fused_operands::MapOperands;
 use crate::error::Returned;
-use crate::kernel::each::{Each, over_each};
+use crate::kernel::map::each;
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, all_stretch_onto};
@@ -81,7 +81,8 @@ impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
     {
         let others = operands.inputs();
         if all_stretch_onto(others.shapes(), self.shape()) {
-            over_each(&mut self, &others, &mut Each(Own::<D, O, F>(f, PhantomData)));
+            let mut visit = Own::<D, O, F>(f, PhantomData);
+            each(&mut self, &others, &mut |rows| rows.visit(&mut visit));
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
         broadcast_map(operands.after(&self), f).map_err(|error| Returned::new(self, error))
@@ -97,7 +98,8 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     {
         let others = operands.inputs();
         if self.is_unique() && all_stretch_onto(others.shapes(), self.shape()) {
-            over_each(&mut self, &others, &mut Each(Own::<D, O, F>(f, PhantomData)));
+            let mut visit = Own::<D, O, F>(f, PhantomData);
+            each(&mut self, &others, &mut |rows| rows.visit(&mut visit));
             return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
         }
         let new = broadcast_map(operands.after(&self), f);
@@ -142,8 +144,6 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed {
 struct Own<D, O, F>(F, PhantomData<fn(D, O)>);
 
 impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Visit<A, O::Elems> for Own<D, O, F> {
-    const READS: bool = true;
-
     #[inline(always)]
     fn visit(&mut self, own: &mut A, others: <O::Elems as Elements>::Refs<'_>) {
         *own = O::call(&mut self.0, own, others);

@@ -2,10 +2,9 @@
 
 use super::fused_operands::check_onto;
 use crate::error::{Request, Result, operation};
-use crate::kernel::each::{copy, copy_into, copy_into_uninit};
+use crate::kernel::map::{copy, copy_into};
 use crate::shape::reserved;
 use crate::view::AsArrayRef;
-use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Copies of arrays, above all of broadcast views, into their own memory.
@@ -134,42 +133,6 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         let array = self.as_array_ref();
         check_onto(&[array.shape()], out.shape())?;
         copy_into(out, array);
-        Ok(())
-    }
-
-    /// [`materialize_into`](Self::materialize_into) for uninitialised memory, which need not be filled first. Afterwards
-    /// every element is initialised.
-    ///
-    /// Use it for memory that you allocate yourself; [`materialize`](Self::materialize) allocates a new array.
-    /// Elements that were in `out` before are not dropped; if a `clone` panics, neither are those written so far.
-    ///
-    /// # Shapes
-    /// As [`materialize_into`](Self::materialize_into).
-    ///
-    /// # Errors
-    /// As [`materialize_into`](Self::materialize_into), and then nothing is written.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let mut out = Array2::uninit((2, 3));
-    /// assert!(array![1, 2].materialize_into_uninit(&mut out).is_err());
-    /// assert!(array![[1], [2]].materialize_into_uninit(&mut out).is_ok());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// ndarray's `assign_to`, for arrays of equal shape.
-    #[doc(alias = "assign_to")]
-    fn materialize_into_uninit<E: Dimension>(&self, out: &mut ArrayRef<MaybeUninit<A>, E>) -> Result<()>
-    where
-        A: Clone,
-    {
-        let array = self.as_array_ref();
-        check_onto(&[array.shape()], out.shape())?;
-        copy_into_uninit(out, array);
         Ok(())
     }
 }

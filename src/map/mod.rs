@@ -13,6 +13,6 @@ pub use broadcast_apply::{broadcast_apply, par_broadcast_apply};
 pub use broadcast_map::{broadcast_map, par_broadcast_map};
 pub use broadcast_map_reduce_to::broadcast_map_reduce_to;
 pub use broadcast_map_sum_to::{broadcast_map_sum_to, broadcast_map_sum_to_match};
-pub use fused_operands::{ApplyOperands, FusedOperands, MapOperands, ParApplyOperands, ParMapOperands};
+pub use fused_operands::{ApplyOperands, FusedOperands, MapOperands, ParApplyOperands, ParMapOperands, ReduceOperands};
 pub use into_broadcast_map::{FurtherOperands, IntoBroadcastMap};
 pub use materialize::Materialize;

@@ -16,7 +16,7 @@ pub use broadcast_to::BroadcastTo;
 pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broadcast_to_match3_in_place};
 pub use broadcast_view::BroadcastView;
 
-pub(crate) use raw::{Bases, broadcast_data, for_each_base, par_for_each_base, place};
+pub(crate) use raw::{broadcast_data, place};
 
 use crate::error::Result;
 use crate::sealed::Sealed;
