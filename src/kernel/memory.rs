@@ -134,37 +134,131 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
-/// A buffer of elements that need no drop.
-pub(crate) struct Buffer<A>(Vec<MaybeUninit<A>>);
+/// The bytes of a [`Buffer`].
+pub(crate) const BUFFER: usize = 32 << 10;
+
+/// A buffer on the stack, of elements that need no drop.
+#[repr(C, align(64))]
+pub(crate) struct Buffer<A>([MaybeUninit<u8>; BUFFER], PhantomData<A>);
 
 impl<A> Buffer<A> {
+    #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self(Vec::new())
+        #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
+        Self([MaybeUninit::uninit(); BUFFER], PhantomData)
     }
 
     /// The `len` elements that `fill` writes.
     ///
     /// # Panics
-    /// If `fill` did not write every slot.
+    /// If they do not fit, or `fill` did not write every slot.
     #[inline]
     pub(crate) fn filled(&mut self, len: usize, fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>) -> &[A] {
-        if self.0.len() < len {
-            self.0.resize_with(len, MaybeUninit::uninit);
-        }
-        let slots = ptr::from_mut(&mut self.0[..len]);
-        // SAFETY: A slot is transparent over `MaybeUninit<A>`, and the borrow is exclusive.
-        let written = fill(unsafe { &mut *(slots as *mut [Slot<'_, A>]) });
+        let is_aligned = align_of::<A>() <= align_of::<Self>();
+        ensure(is_aligned && len.saturating_mul(size_of::<A>()) <= BUFFER, "room for the elements");
+        let first = self.0.as_mut_ptr();
+        // SAFETY: The buffer is aligned, and has room for the slots, which need no value. The borrow is exclusive.
+        let written = fill(unsafe { slice::from_raw_parts_mut(first.cast::<Slot<'_, A>>(), len) });
         ensure(written.count() == len, "every slot was written");
         // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all were written.
-        unsafe { &*(slots as *const [A]) }
+        unsafe { slice::from_raw_parts(first.cast::<A>(), len) }
+    }
+}
+
+/// A vector of the `len` elements that `fill` writes. If it panics, those that it wrote are forgotten.
+///
+/// # Panics
+/// If `fill` did not write every slot.
+pub(crate) fn vec_of<A>(len: usize, fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>) -> Vec<A> {
+    let mut elements = Vec::<A>::with_capacity(len);
+    // SAFETY: There is capacity for the slots, which need no value.
+    let slots = unsafe { slice::from_raw_parts_mut(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len) };
+    let written = fill(slots);
+    ensure(written.count() == len, "every slot was written");
+    // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all were written.
+    unsafe { elements.set_len(len) };
+    elements
+}
+
+/// The bytes of a [`Room`] on the stack.
+const ROOM: usize = 8 << 10;
+
+/// A vector of elements that need no drop: on the stack, and on the heap where they are too many.
+#[repr(C, align(64))]
+pub(crate) struct Room<A> {
+    /// The first `len` elements were written, unless `spilled` has elements.
+    inline: [MaybeUninit<u8>; ROOM],
+    len: usize,
+    /// All elements, or none.
+    spilled: Vec<A>,
+}
+
+impl<A: Clone> Room<A> {
+    /// How many elements fit onto the stack.
+    const MOST: usize = if size_of::<A>() > 0 && align_of::<A>() <= 64 { ROOM / size_of::<A>() } else { 0 };
+
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { inline: [MaybeUninit::uninit(); ROOM], len: 0, spilled: Vec::new() }
     }
 
-    /// The first `len` elements as a vector.
-    pub(crate) fn into_vec(mut self, len: usize, fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>) -> Vec<A> {
-        self.filled(len, fill);
-        let mut elements = ManuallyDrop::new(self.0);
-        // SAFETY: The first `len` elements were written just above; the layouts are the same.
-        unsafe { Vec::from_raw_parts(elements.as_mut_ptr().cast(), len, elements.capacity()) }
+    #[inline]
+    pub(crate) fn extend(&mut self, elements: &[A]) {
+        if self.spilled.is_empty() && self.len + elements.len() <= Self::MOST {
+            // SAFETY: There is room for as many elements after the first `len`. The borrow is exclusive.
+            let slots = unsafe {
+                let first = self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len);
+                slice::from_raw_parts_mut(first, elements.len())
+            };
+            for (slot, element) in slots.iter_mut().zip(elements) {
+                slot.write(element.clone());
+            }
+            self.len += elements.len();
+        } else {
+            self.spill(elements);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn spill(&mut self, elements: &[A]) {
+        let mut spilled = core::mem::take(&mut self.spilled);
+        if spilled.is_empty() {
+            spilled.reserve(2 * (self.len + elements.len()));
+            spilled.extend_from_slice(self);
+        }
+        spilled.extend_from_slice(elements);
+        (self.spilled, self.len) = (spilled, 0);
+    }
+
+    #[inline]
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.spilled.truncate(len);
+        self.len = self.len.min(len);
+    }
+}
+
+impl<A> Deref for Room<A> {
+    type Target = [A];
+
+    #[inline(always)]
+    fn deref(&self) -> &[A] {
+        if !self.spilled.is_empty() {
+            return &self.spilled;
+        }
+        // SAFETY: The first `len` elements were written, at the start of the room, which is aligned.
+        unsafe { slice::from_raw_parts(self.inline.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<A> DerefMut for Room<A> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [A] {
+        if !self.spilled.is_empty() {
+            return &mut self.spilled;
+        }
+        // SAFETY: As in `deref`; the borrow is exclusive.
+        unsafe { slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast(), self.len) }
     }
 }
 

@@ -14,15 +14,12 @@
 #![forbid(unsafe_code)]
 
 use super::fold::{add_rows, fold};
-use crate::kernel::memory::{Buffer, List};
+use crate::kernel::memory::{BUFFER, Buffer, List, Room};
 use crate::kernel::nest::{Adjacent, LOOPS, Loop, Raw, Reads, State, Writes};
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Fill;
-use alloc::vec::Vec;
 use core::mem::needs_drop;
 
-/// Bytes of a block. Measured on Zen 4, whose L1 has 32 KiB: 16 to 64 KiB take up to 1.15 times as long.
-const BLOCK: usize = 32 << 10;
 /// A stored block of fewer elements takes a part of a reduced loop in. Measured with f32 and f64: 128 to 512 take about as
 /// long.
 const FEW: usize = 256;
@@ -35,7 +32,7 @@ const GROUPS: usize = 16;
 
 /// Whether partial results may be forgotten, and a block holds several.
 pub(super) const fn is_forgettable<A>() -> bool {
-    !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= BLOCK / 256
+    !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= BUFFER / 256 && align_of::<A>() <= 64
 }
 
 /// The results of parts, in the order of their kept loops.
@@ -52,15 +49,34 @@ pub(super) fn reduce<'b, A: Clone, O: Operation<A>>(
         return one_by_one(nest, op, fill, put);
     }
     let plan = Plan::of(nest.loops(), size_of::<A>(), fill.is_stored());
-    let mut buffers = Buffers { block: Buffer::new(), results: Vec::new(), scratch: Vec::new() };
     if plan.is_whole() {
-        return part(nest, &plan, op, fill, put, &mut buffers);
+        if let Some(elements) = fill.in_place(&nest.inputs(&mut State::new())) {
+            let mut results = Room::new();
+            fold(op, &Sides::of(nest.loops()), &elements, &mut results);
+            return put(nest, &results);
+        }
+    }
+    in_parts(nest, &plan, op, fill, put);
+}
+
+/// Reduces a nest part by part.
+#[inline(never)]
+fn in_parts<'b, A: Clone, O: Operation<A>>(
+    nest: Raw<'_, 'b, Writes>,
+    plan: &Plan,
+    op: O,
+    fill: &mut dyn Fill<'b, A>,
+    put: &mut PutResults<'_, 'b, A>,
+) {
+    let mut block = Buffer::new();
+    if plan.is_whole() {
+        return part(nest, plan, op, fill, put, &mut block);
     }
     let (mut tile, count) = ([0; LOOPS], nest.loops().len());
     for (i, l) in nest.loops().iter().enumerate() {
         tile[i] = if l.is_kept() { plan.steps(i, l) } else { l.len() };
     }
-    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| part(nest, &plan, op, fill, put, &mut buffers));
+    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| part(nest, plan, op, fill, put, &mut block));
 }
 
 /// Which loops are in a block.
@@ -76,7 +92,7 @@ struct Plan {
 
 impl Plan {
     fn of(loops: &[Loop], size: usize, is_stored: bool) -> Self {
-        let most = BLOCK / size;
+        let most = BUFFER / size;
         let (mut first, mut len) = (loops.len(), 1);
         while first > 0 && len * loops[first - 1].len() <= most {
             first -= 1;
@@ -113,13 +129,6 @@ impl Plan {
     }
 }
 
-/// What all parts use.
-struct Buffers<A> {
-    block: Buffer<A>,
-    results: Vec<A>,
-    scratch: Vec<A>,
-}
-
 /// Reduces a part whose results fit into L1.
 fn part<'b, A: Clone, O: Operation<A>>(
     nest: Raw<'_, 'b, Writes>,
@@ -127,19 +136,18 @@ fn part<'b, A: Clone, O: Operation<A>>(
     op: O,
     fill: &mut dyn Fill<'b, A>,
     put: &mut PutResults<'_, 'b, A>,
-    buffers: &mut Buffers<A>,
+    block: &mut Buffer<A>,
 ) {
     let mut room = State::new();
     let inputs = nest.inputs(&mut room);
-    let Buffers { block, results, scratch } = buffers;
-    results.clear();
+    let mut results = Room::new();
     if plan.reduced == 0 {
         let sides = Sides::of(inputs.loops());
         match fill.in_place(&inputs) {
-            Some(elements) => fold(op, &sides, &elements, results, scratch),
-            None => fold(op, &sides, fill.buffered(inputs, block), results, scratch),
+            Some(elements) => fold(op, &sides, &elements, &mut results),
+            None => fold(op, &sides, fill.buffered(inputs, block), &mut results),
         }
-        return put(nest, results);
+        return put(nest, &results);
     }
     let (mut tile, mut reduced) = ([0; LOOPS], 0);
     for (tile, l) in tile.iter_mut().zip(inputs.loops()) {
@@ -177,8 +185,8 @@ fn part<'b, A: Clone, O: Operation<A>>(
     }
     let sides = sides.unwrap_or_else(|| Sides::of(&[]));
     let inner = if width == sides.len() { &sides[..] } else { &sides[1..] };
-    fold(op, inner, sums.finish(), results, scratch);
-    put(nest, results);
+    fold(op, inner, sums.finish(), &mut results);
+    put(nest, &results);
 }
 
 /// The sides of a block, outermost first: a length, and whether results are kept along it. Neighbours of one kind are one.
@@ -222,7 +230,7 @@ impl core::ops::Deref for Sides {
 struct Levels<A, O> {
     op: O,
     /// The sums, one after the other; none is longer than the one before.
-    sums: Vec<A>,
+    sums: Room<A>,
     /// Where each of the sums begins.
     starts: List<usize, { usize::BITS as usize }>,
     /// The groups in the last sum.
@@ -233,7 +241,7 @@ struct Levels<A, O> {
 
 impl<A: Clone, O: Operation<A>> Levels<A, O> {
     fn new(op: O) -> Self {
-        Self { op, sums: Vec::new(), starts: List::new(), groups: 0, complete: 0 }
+        Self { op, sums: Room::new(), starts: List::new(), groups: 0, complete: 0 }
     }
 
     /// Adds the rows of a block.
@@ -253,7 +261,7 @@ impl<A: Clone, O: Operation<A>> Levels<A, O> {
         let mut rows = rows;
         if self.groups == 0 {
             self.starts.push(self.sums.len());
-            self.sums.extend_from_slice(rows[0]);
+            self.sums.extend(rows[0]);
             rows = &rows[1..];
         }
         let start = self.starts[self.starts.len() - 1];

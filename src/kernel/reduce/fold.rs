@@ -3,10 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::block::AT_ONCE;
+use crate::kernel::memory::Room;
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch};
-use alloc::vec::Vec;
-use core::mem::take;
 
 /// Rows of fewer elements hold several steps when they are added. Measured on Zen 4 with f32 and f64: 16 to 64 take about as
 /// long.
@@ -22,17 +21,15 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
     op: O,
     sides: &[(usize, bool)],
     elements: &[A],
-    to: &mut Vec<A>,
-    scratch: &mut Vec<A>,
+    to: &mut Room<A>,
 ) {
     match *sides {
-        [] | [(_, true)] => to.extend_from_slice(elements),
+        [] | [(_, true)] => to.extend(elements),
         [(len, false)] => lanes(op, elements, len, to),
         [(_, true), (len, false)] => lanes(op, elements, len, to),
         [(rows, false), ref inner @ ..] => {
             let width = elements.len() / rows;
-            let mut sums = take(scratch);
-            sums.clear();
+            let mut sums = Room::new();
             if width < NARROW && rows >= 2 * AT_ONCE {
                 // rows that hold several steps, and then those
                 let steps = rows / AT_ONCE;
@@ -41,25 +38,24 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
                 let sides = &mut sides[..=inner.len()];
                 sides[1..].copy_from_slice(inner);
                 sides[0] = (steps, false);
-                fold(op, sides, &sums, to, scratch);
+                fold(op, sides, &sums, to);
             } else {
                 fold_rows(op, elements, width, &mut sums);
-                fold(op, inner, &sums, to, scratch);
+                fold(op, inner, &sums, to);
             }
-            *scratch = sums;
         }
         [(len, true), ref inner @ ..] => {
             for part in elements.chunks(elements.len() / len) {
-                fold(op, inner, part, to, scratch);
+                fold(op, inner, part, to);
             }
         }
     }
 }
 
 /// The sum of rows of `width` elements; the last one may be shorter.
-fn fold_rows<A: Clone, O: Operation<A>>(op: O, elements: &[A], width: usize, to: &mut Vec<A>) {
+fn fold_rows<A: Clone, O: Operation<A>>(op: O, elements: &[A], width: usize, to: &mut Room<A>) {
     let (first, rest) = elements.split_at(width);
-    to.extend_from_slice(first);
+    to.extend(first);
     for rows in rest.chunks(AT_ONCE * width) {
         let (mut group, mut count) = ([&[][..]; AT_ONCE], 0);
         for row in rows.chunks(width) {
@@ -150,8 +146,7 @@ fn one<A: Clone, O: Operation<A>>(op: O, out: &mut [A], a: &[A]) {
 }
 
 /// Appends the results of lanes of `len` elements.
-fn lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Vec<A>) {
-    to.reserve(elements.len() / len);
+fn lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Room<A>) {
     dispatch(Lanes { op, elements, len, to });
 }
 
@@ -178,7 +173,7 @@ struct Lanes<'r, A, O> {
     op: O,
     elements: &'r [A],
     len: usize,
-    to: &'r mut Vec<A>,
+    to: &'r mut Room<A>,
 }
 
 impl<A: Clone, O: Operation<A>> Work for Lanes<'_, A, O> {
@@ -196,12 +191,12 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, A, O> {
                         sums[lane] = op.apply(sums[lane].clone(), lanes[lane * len + i].clone());
                     }
                 }
-                to.extend_from_slice(&sums);
+                to.extend(&sums);
                 elements = rest;
             }
         }
         for elements in elements.chunks(len) {
-            to.push(any_lane(op, elements));
+            to.extend(&[any_lane(op, elements)]);
         }
     }
 }

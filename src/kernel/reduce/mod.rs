@@ -11,7 +11,7 @@ mod fold;
 
 pub(super) use fold::sum_of_lane;
 
-use super::memory::{Buffer, Reserved, Slot};
+use super::memory::{Reserved, Slot, vec_of};
 use super::nest::{
     Dropped, Inputs, Loop, Nest, Output, Raw, Rows, State, Types, Visit, Writes, Written, steps,
 };
@@ -272,7 +272,7 @@ impl<A: Clone, S: Source<A>, O: Operation<A>, X> Buffered<A, S, O, X> {
     {
         let Some(place) = place_to_halve(nest.loops(), true) else {
             let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-            return Buffer::new().into_vec(len, |slots| leaf(self.source, self.op, New, nest.onto(slots)));
+            return vec_of(len, |slots| leaf(self.source, self.op, New, nest.onto(slots)));
         };
         let is_kept = nest.loops()[place].is_kept();
         let [mut first, second] =
