@@ -180,43 +180,64 @@ pub(crate) fn vec_of<A>(len: usize, fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]
     elements
 }
 
-/// The bytes of a [`Room`] on the stack.
-const ROOM: usize = 8 << 10;
-
-/// A vector of elements that need no drop: on the stack, and on the heap where they are too many.
+/// A vector of elements that need no drop: in `BYTES` on the stack, and on the heap where they are too many.
 #[repr(C, align(64))]
-pub(crate) struct Room<A> {
+pub(crate) struct Room<A, const BYTES: usize> {
     /// The first `len` elements were written, unless `spilled` has elements.
-    inline: [MaybeUninit<u8>; ROOM],
+    inline: [MaybeUninit<u8>; BYTES],
     len: usize,
     /// All elements, or none.
     spilled: Vec<A>,
 }
 
-impl<A: Clone> Room<A> {
+impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
     /// How many elements fit onto the stack.
-    const MOST: usize = if size_of::<A>() > 0 && align_of::<A>() <= 64 { ROOM / size_of::<A>() } else { 0 };
+    pub(crate) const MOST: usize = if size_of::<A>() > 0 && align_of::<A>() <= 64 { BYTES / size_of::<A>() } else { 0 };
 
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self { inline: [MaybeUninit::uninit(); ROOM], len: 0, spilled: Vec::new() }
+        #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
+        Self { inline: [MaybeUninit::uninit(); BYTES], len: 0, spilled: Vec::new() }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn extend(&mut self, elements: &[A]) {
-        if self.spilled.is_empty() && self.len + elements.len() <= Self::MOST {
-            // SAFETY: There is room for as many elements after the first `len`. The borrow is exclusive.
-            let slots = unsafe {
-                let first = self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len);
-                slice::from_raw_parts_mut(first, elements.len())
-            };
-            for (slot, element) in slots.iter_mut().zip(elements) {
-                slot.write(element.clone());
+        match self.slots(elements.len()) {
+            Some(slots) => {
+                for (slot, element) in slots.iter_mut().zip(elements) {
+                    slot.write(element.clone());
+                }
+                self.len += elements.len();
             }
-            self.len += elements.len();
-        } else {
-            self.spill(elements);
+            None => self.spill(elements),
         }
+    }
+
+    /// Appends a result for each group of `len` elements.
+    #[inline(always)]
+    pub(crate) fn extend_by_groups(&mut self, elements: &[A], len: usize, make: impl Fn(&[A]) -> A) {
+        let groups = elements.chunks_exact(len);
+        let count = groups.len();
+        match self.slots(count) {
+            Some(slots) => {
+                // each slot is written: there are as many groups
+                for (slot, group) in slots.iter_mut().zip(groups) {
+                    slot.write(make(group));
+                }
+                self.len += count;
+            }
+            None => groups.for_each(|group| self.spill(&[make(group)])),
+        }
+    }
+
+    /// The next `count` places on the stack, if the elements are there and they fit.
+    #[inline(always)]
+    fn slots(&mut self, count: usize) -> Option<&mut [MaybeUninit<A>]> {
+        if !self.spilled.is_empty() || count > Self::MOST - self.len {
+            return None;
+        }
+        // SAFETY: There is room for as many elements after the first `len`. The borrow is exclusive.
+        Some(unsafe { slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len), count) })
     }
 
     #[cold]
@@ -238,7 +259,7 @@ impl<A: Clone> Room<A> {
     }
 }
 
-impl<A> Deref for Room<A> {
+impl<A, const BYTES: usize> Deref for Room<A, BYTES> {
     type Target = [A];
 
     #[inline(always)]
@@ -251,7 +272,7 @@ impl<A> Deref for Room<A> {
     }
 }
 
-impl<A> DerefMut for Room<A> {
+impl<A, const BYTES: usize> DerefMut for Room<A, BYTES> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [A] {
         if !self.spilled.is_empty() {
@@ -508,6 +529,10 @@ unsafe fn gather_row<N: Copy>(from: *const u8, stride: isize, to: *mut N, len: u
             // a stride that the compiler knows: it shuffles vectors
             for i in 0..len {
                 to.add(i).write_unaligned(from.cast::<N>().add(2 * i).read_unaligned());
+            }
+        } else if stride == -size {
+            for i in 0..len {
+                to.add(i).write_unaligned(from.cast::<N>().wrapping_sub(i).read_unaligned());
             }
         } else {
             for i in 0..len {

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Dropped, Elements, Loop, OPERANDS, State, StridedAxes};
+use super::{Dropped, Elements, Loop, OPERANDS, State, StridedAxes, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::Slot;
 
@@ -75,6 +75,23 @@ impl State {
             }
             _ => false,
         }
+    }
+
+    /// Orders up to two loops of one input, in place of arranging them. Returns whether there are no more, and few elements.
+    #[inline]
+    pub(super) fn order_few(&mut self) -> bool {
+        match &*self.loops {
+            [] => {}
+            [l] if l.strides[1] >= 0 => {}
+            [outer, inner] if outer.strides[1] > 0 && inner.strides[1] > 0 => {
+                if outer.strides[1] < inner.strides[1] {
+                    self.loops.swap(0, 1);
+                }
+            }
+            _ => return false,
+        }
+        self.merge();
+        self.count == 2 && steps(&self.loops) <= SMALL
     }
 
     /// See [`Nest::arrange`](super::Nest::arrange).

@@ -13,18 +13,20 @@
 
 #![forbid(unsafe_code)]
 
-use super::fold::{add_rows, fold};
+use super::fold::{Results, add_rows, fold};
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
 use crate::kernel::nest::{Adjacent, LOOPS, Loop, Raw, Reads, State, Writes};
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Fill;
 use core::mem::needs_drop;
 
+/// How many times as long as a buffer a block is whose elements are adjacent. Measured: 4 to 16 take about as long.
+const STORED: usize = 8;
 /// A stored block of fewer elements takes a part of a reduced loop in. Measured with f32 and f64: 128 to 512 take about as
 /// long.
 const FEW: usize = 256;
-/// Accumulators of fewer elements are several rows of the block. Measured as for `FEW`.
-const NARROW: usize = 64;
+/// Lanes of fewer elements are folded after blocks of them are added. Measured as for `FEW`: 32 to 128.
+const SHORT_LANE: usize = 64;
 /// How many rows are combined at once.
 pub(super) const AT_ONCE: usize = 8;
 /// How many groups of rows are added one after the other; more are added pairwise.
@@ -51,7 +53,7 @@ pub(super) fn reduce<'b, A: Clone, O: Operation<A>>(
     let plan = Plan::of(nest.loops(), size_of::<A>(), fill.is_stored());
     if plan.is_whole() {
         if let Some(elements) = fill.in_place(&nest.inputs(&mut State::new())) {
-            let mut results = Room::new();
+            let mut results = Results::new();
             fold(op, &Sides::of(nest.loops()), &elements, &mut results);
             return put(nest, &results);
         }
@@ -88,20 +90,24 @@ struct Plan {
     /// The number of reduced loops outside the block, with the one that is cut.
     reduced: usize,
     cut_is_reduced: bool,
+    has_short_lanes: bool,
 }
 
 impl Plan {
     fn of(loops: &[Loop], size: usize, is_stored: bool) -> Self {
-        let most = BUFFER / size;
+        // short lanes are folded once, after the blocks are added
+        let has_short_lanes = loops.last().is_some_and(|l| !l.is_kept() && l.len() < SHORT_LANE);
+        let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
+        let most = if is_dense { STORED } else { 1 } * BUFFER / size;
         let (mut first, mut len) = (loops.len(), 1);
         while first > 0 && len * loops[first - 1].len() <= most {
             first -= 1;
             len *= loops[first].len();
         }
-        let mut plan = Self { first, cut: usize::MAX, reduced: 0, cut_is_reduced: false };
+        let mut plan = Self { first, cut: usize::MAX, reduced: 0, cut_is_reduced: false, has_short_lanes };
         if first > 0 && most / len >= 2 {
             let next = &loops[first - 1];
-            if next.is_kept() || len < FEW || !is_stored {
+            if next.is_kept() || len < FEW || !is_stored || is_dense {
                 // parts of equal length, but for the last one
                 let parts = next.len().div_ceil(most / len);
                 (plan.first, plan.cut) = (first - 1, next.len().div_ceil(parts));
@@ -140,7 +146,7 @@ fn part<'b, A: Clone, O: Operation<A>>(
 ) {
     let mut room = State::new();
     let inputs = nest.inputs(&mut room);
-    let mut results = Room::new();
+    let mut results = Results::new();
     if plan.reduced == 0 {
         let sides = Sides::of(inputs.loops());
         match fill.in_place(&inputs) {
@@ -157,36 +163,67 @@ fn part<'b, A: Clone, O: Operation<A>>(
             *tile = if reduced == plan.reduced && plan.cut_is_reduced { plan.cut } else { 1 };
         }
     }
-    let (mut sides, mut width, mut sums) = (None, 0, Levels::new(op));
-    let (mut stored, mut count) = ([Adjacent::NONE; AT_ONCE], 0);
-    let loops = inputs.loops().len();
-    inputs.for_each_tile(&tile[..loops], &mut |rows: Raw<'_, 'b, Reads>| {
-        // the first block is the largest one
-        let sides = sides.get_or_insert_with(|| {
-            let sides = Sides::of(rows.loops());
-            width = sides.accumulators();
-            sides
-        });
-        match fill.in_place(&rows) {
-            Some(elements) if width == sides.len() => {
-                stored[count] = elements;
+    let (mut sums, mut rows, mut count) = (Levels::new(op), [Adjacent::NONE; AT_ONCE], 0);
+    let (loops, mut first_sides) = (inputs.loops().len(), None);
+    inputs.for_each_tile(&tile[..loops], &mut |part: Raw<'_, 'b, Reads>| {
+        let sides = Sides::of(part.loops());
+        let is_row = plan.has_short_lanes || sides.iter().all(|side| side.1);
+        match fill.in_place(&part) {
+            // several at once
+            Some(row) if is_row => {
+                rows[count] = row;
                 count += 1;
                 if count == AT_ONCE {
-                    sums.add(&stored.each_ref().map(|rows| &**rows));
+                    sums.add(&rows.each_ref().map(|row| &**row));
                     count = 0;
                 }
             }
-            Some(elements) => sums.add_block(&elements, width),
-            None => sums.add_block(fill.buffered(rows, block), width),
+            Some(elements) => sums.add(&[of_block(op, &sides, &elements, &mut results)]),
+            None if is_row => sums.add(&[fill.buffered(part, block)]),
+            None => sums.add(&[of_block(op, &sides, fill.buffered(part, block), &mut results)]),
         }
+        // the first block is the largest one
+        first_sides.get_or_insert(sides);
     });
     if count > 0 {
-        sums.add(&stored.each_ref().map(|rows| &**rows)[..count]);
+        sums.add(&rows.each_ref().map(|row| &**row)[..count]);
     }
-    let sides = sides.unwrap_or_else(|| Sides::of(&[]));
-    let inner = if width == sides.len() { &sides[..] } else { &sides[1..] };
-    fold(op, inner, sums.finish(), &mut results);
-    put(nest, &results);
+    let sums = sums.finish();
+    match first_sides {
+        Some(sides) if plan.has_short_lanes => put(nest, of_block(op, &sides, sums, &mut results)),
+        _ => put(nest, sums),
+    }
+}
+
+/// The results of a block, or its elements if nothing in it is reduced.
+#[inline(never)]
+fn of_block<'r, A: Clone, O: Operation<A>>(
+    op: O,
+    sides: &Sides,
+    elements: &'r [A],
+    results: &'r mut Results<A>,
+) -> &'r [A] {
+    if sides.iter().all(|side| side.1) {
+        return elements;
+    }
+    results.truncate(0);
+    fold(op, sides, elements, results);
+    results
+}
+
+/// Whether the input's elements are adjacent along the loops that fit into a block.
+fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
+    let mut width = size;
+    for l in loops.iter().rev() {
+        if l.stride(1) != width.cast_signed() {
+            return false;
+        }
+        width *= l.len();
+        if width > BUFFER * STORED {
+            break;
+        }
+    }
+    true
 }
 
 /// The sides of a block, outermost first: a length, and whether results are kept along it. Neighbours of one kind are one.
@@ -203,19 +240,6 @@ impl Sides {
         }
         Self(sides)
     }
-
-    /// The number of elements of the block.
-    fn len(&self) -> usize {
-        self.iter().map(|side| side.0).product()
-    }
-
-    /// The number of accumulators: those of a row, if the block has rows that are not narrow.
-    fn accumulators(&self) -> usize {
-        match **self {
-            [(rows, false), _, ..] if self.len() / rows >= NARROW => self.len() / rows,
-            _ => self.len(),
-        }
-    }
 }
 
 impl core::ops::Deref for Sides {
@@ -229,10 +253,12 @@ impl core::ops::Deref for Sides {
 /// Sums of rows: [`GROUPS`] groups are added one after the other, and those pairwise.
 struct Levels<A, O> {
     op: O,
-    /// The sums, one after the other; none is longer than the one before.
-    sums: Room<A>,
+    /// The sums, one after the other.
+    sums: Room<A, BUFFER>,
     /// Where each of the sums begins.
     starts: List<usize, { usize::BITS as usize }>,
+    /// The length of a sum.
+    width: usize,
     /// The groups in the last sum.
     groups: usize,
     /// How many sums were complete.
@@ -241,24 +267,18 @@ struct Levels<A, O> {
 
 impl<A: Clone, O: Operation<A>> Levels<A, O> {
     fn new(op: O) -> Self {
-        Self { op, sums: Room::new(), starts: List::new(), groups: 0, complete: 0 }
+        Self { op, sums: Room::new(), starts: List::new(), width: 0, groups: 0, complete: 0 }
     }
 
-    /// Adds the rows of a block.
-    fn add_block(&mut self, elements: &[A], width: usize) {
-        for rows in elements.chunks(AT_ONCE * width) {
-            let (mut group, mut count) = ([&[][..]; AT_ONCE], 0);
-            for row in rows.chunks(width) {
-                group[count] = row;
-                count += 1;
-            }
-            self.add(&group[..count]);
-        }
-    }
-
-    /// Adds up to [`AT_ONCE`] rows, of which none is longer than the one before.
+    /// Adds up to [`AT_ONCE`] rows, none of them longer than the very first one.
     fn add(&mut self, rows: &[&[A]]) {
         let mut rows = rows;
+        self.width = self.width.max(rows[0].len());
+        if rows[0].len() < self.width {
+            // no sum begins with it
+            let start = self.starts[self.starts.len() - 1];
+            return add_rows(self.op, &mut self.sums[start..], rows);
+        }
         if self.groups == 0 {
             self.starts.push(self.sums.len());
             self.sums.extend(rows[0]);

@@ -3,17 +3,26 @@
 #![forbid(unsafe_code)]
 
 use super::block::AT_ONCE;
-use crate::kernel::memory::Room;
+use crate::kernel::memory::{BUFFER, Room};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch};
 
-/// Rows of fewer elements hold several steps when they are added. Measured on Zen 4 with f32 and f64: 16 to 64 take about as
-/// long.
+/// Rows of fewer elements are added several steps at once, if there are [`WIDE`] elements. Measured on Zen 4 with f32 and
+/// f64: 16 to 64 take about as long.
 const NARROW: usize = 32;
+/// The elements of narrow rows, which are added in rows of an eighth. Measured as for `NARROW`: 1024 to 8192.
+const WIDE: usize = 4096;
+/// The accumulators of a few narrow rows: a multiple of most widths, and few enough for registers.
+const ACCUMULATORS: usize = 24;
 /// Lanes of fewer elements are reduced side by side. Measured as for `NARROW`.
 const SHORT_LANE: usize = 16;
+/// The elements of a lane that are reduced together: as many as keep the error small.
+const LANE: usize = ROUNDS * ROUNDS * 32;
 /// How many rounds of a lane's accumulators are added before these are combined with those of the rounds before.
 const ROUNDS: usize = 16;
+
+/// The results of a block: at most as many as its elements.
+pub(super) type Results<A> = Room<A, { BUFFER / 2 }>;
 
 /// Appends the results of a dense block to `to`. A side is a length, and whether results are kept along it; neighbours
 /// differ.
@@ -21,18 +30,23 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
     op: O,
     sides: &[(usize, bool)],
     elements: &[A],
-    to: &mut Room<A>,
+    to: &mut Results<A>,
 ) {
     match *sides {
         [] | [(_, true)] => to.extend(elements),
         [(len, false)] => lanes(op, elements, len, to),
         [(_, true), (len, false)] => lanes(op, elements, len, to),
+        [(rows, false), (width, true)] | [(_, true), (rows, false), (width, true)]
+            if ACCUMULATORS % width == 0 && rows * width < WIDE =>
+        {
+            dispatch(NarrowRows { op, elements, rows, width, to });
+        }
         [(rows, false), ref inner @ ..] => {
             let width = elements.len() / rows;
-            let mut sums = Room::new();
-            if width < NARROW && rows >= 2 * AT_ONCE {
+            let mut sums = Results::new();
+            if width < NARROW && elements.len() >= WIDE {
                 // rows that hold several steps, and then those
-                let steps = rows / AT_ONCE;
+                let steps = WIDE / AT_ONCE / width;
                 fold_rows(op, elements, steps * width, &mut sums);
                 let mut sides = [(0, false); crate::kernel::nest::LOOPS];
                 let sides = &mut sides[..=inner.len()];
@@ -52,8 +66,8 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
     }
 }
 
-/// The sum of rows of `width` elements; the last one may be shorter.
-fn fold_rows<A: Clone, O: Operation<A>>(op: O, elements: &[A], width: usize, to: &mut Room<A>) {
+/// The sum of rows of `width` elements.
+fn fold_rows<A: Clone, O: Operation<A>>(op: O, elements: &[A], width: usize, to: &mut Results<A>) {
     let (first, rest) = elements.split_at(width);
     to.extend(first);
     for rows in rest.chunks(AT_ONCE * width) {
@@ -66,7 +80,7 @@ fn fold_rows<A: Clone, O: Operation<A>>(op: O, elements: &[A], width: usize, to:
     }
 }
 
-/// Adds up to [`AT_ONCE`] rows to the accumulators. No row is longer than these, nor than the one before.
+/// Adds up to [`AT_ONCE`] rows to the accumulators. No row is longer than these.
 pub(super) fn add_rows<A: Clone, O: Operation<A>>(op: O, accumulators: &mut [A], rows: &[&[A]]) {
     dispatch(AddRows { op, accumulators, rows });
 }
@@ -84,17 +98,14 @@ impl<A: Clone, O: Operation<A>> Work for AddRows<'_, A, O> {
     fn run(self) {
         let Self { op, accumulators, mut rows } = self;
         let len = accumulators.len();
-        if let [a, b, c, d, e, f, g, h] = *rows {
-            if h.len() == len {
+        if rows.iter().all(|row| row.len() == len) {
+            if let [a, b, c, d, e, f, g, h] = *rows {
                 return eight(op, accumulators, a, b, c, d, e, f, g, h);
             }
-        }
-        while let [a, b, c, d, rest @ ..] = rows {
-            if d.len() < len {
-                break;
+            while let [a, b, c, d, rest @ ..] = rows {
+                four(op, accumulators, a, b, c, d);
+                rows = rest;
             }
-            four(op, accumulators, a, b, c, d);
-            rows = rest;
         }
         for row in rows {
             one(op, accumulators, row);
@@ -145,8 +156,43 @@ fn one<A: Clone, O: Operation<A>>(op: O, out: &mut [A], a: &[A]) {
     }
 }
 
+/// Groups of `rows` rows of `width` elements, a divisor of [`ACCUMULATORS`].
+struct NarrowRows<'r, A, O> {
+    op: O,
+    elements: &'r [A],
+    rows: usize,
+    width: usize,
+    to: &'r mut Results<A>,
+}
+
+impl<A: Clone, O: Operation<A>> Work for NarrowRows<'_, A, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { op, elements, rows, width, to } = self;
+        for group in elements.chunks(rows * width) {
+            let (mut sums, count, rest) = match group.split_first_chunk::<ACCUMULATORS>() {
+                Some((start, after)) => {
+                    let mut sums = start.clone();
+                    let rest = add_rounds(op, &mut sums, after, usize::MAX);
+                    (sums, ACCUMULATORS, rest)
+                }
+                None => (core::array::from_fn(|i| group[i % width].clone()), width, &group[width..]),
+            };
+            let (total, others) = sums.split_at_mut(width);
+            for row in others[..count - width].chunks(width).chain(rest.chunks(width)) {
+                for (sum, element) in total.iter_mut().zip(row) {
+                    *sum = op.apply(sum.clone(), element.clone());
+                }
+            }
+            to.extend(total);
+        }
+    }
+}
+
 /// Appends the results of lanes of `len` elements.
-fn lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Room<A>) {
+fn lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Results<A>) {
     dispatch(Lanes { op, elements, len, to });
 }
 
@@ -166,14 +212,19 @@ pub(crate) fn sum_of_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A
 
 #[inline(always)]
 fn any_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    if const { size_of::<A>() <= 4 } { lane::<A, O, 64>(op, elements) } else { lane::<A, O, 32>(op, elements) }
+    let part = |elements: &[A]| {
+        if const { size_of::<A>() <= 4 } { lane::<A, O, 64>(op, elements) } else { lane::<A, O, 32>(op, elements) }
+    };
+    let mut parts = elements.chunks(LANE);
+    let first = part(parts.next().unwrap_or(elements));
+    parts.fold(first, |sum, more| op.apply(sum, part(more)))
 }
 
 struct Lanes<'r, A, O> {
     op: O,
     elements: &'r [A],
     len: usize,
-    to: &'r mut Room<A>,
+    to: &'r mut Results<A>,
 }
 
 impl<A: Clone, O: Operation<A>> Work for Lanes<'_, A, O> {
@@ -181,24 +232,61 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, A, O> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { op, mut elements, len, to } = self;
+        let Self { op, elements, len, to } = self;
         if len < SHORT_LANE {
-            while elements.len() >= AT_ONCE * len {
-                let (lanes, rest) = elements.split_at(AT_ONCE * len);
-                let mut sums: [A; AT_ONCE] = core::array::from_fn(|lane| lanes[lane * len].clone());
-                for i in 1..len {
-                    for lane in 0..AT_ONCE {
-                        sums[lane] = op.apply(sums[lane].clone(), lanes[lane * len + i].clone());
-                    }
-                }
-                to.extend(&sums);
-                elements = rest;
-            }
+            return short_lanes(op, elements, len, to);
         }
-        for elements in elements.chunks(len) {
-            to.extend(&[any_lane(op, elements)]);
-        }
+        to.extend_by_groups(elements, len, |lane| any_lane(op, lane));
     }
+}
+
+/// Partial results of short lanes.
+type Partial<A> = Room<A, { 2 << 10 }>;
+
+/// Reduces lanes by the factors of their length: groups of 4 or 2, then groups of those, and so on. The compiler shuffles
+/// vectors for groups of a length that it knows.
+#[inline(always)]
+fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Results<A>) {
+    let most = Partial::<A>::MOST / len * len;
+    let (mut sums, mut more) = (Partial::new(), Partial::new());
+    for elements in elements.chunks(most.max(len)) {
+        sums.truncate(0);
+        let mut rest = groups(op, elements, len, &mut sums);
+        while rest > 1 {
+            more.truncate(0);
+            rest = groups(op, &sums, rest, &mut more);
+            core::mem::swap(&mut sums, &mut more);
+        }
+        to.extend(&sums);
+    }
+}
+
+/// Appends the result of each group of as many elements as the first factor of `len`. Returns the quotient.
+#[inline(always)]
+fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Partial<A>) -> usize {
+    let pair = |a: &A, b: &A| op.apply(a.clone(), b.clone());
+    let factor = match len {
+        _ if len % 4 == 0 => 4,
+        _ if len % 2 == 0 => 2,
+        _ if len % 3 == 0 => 3,
+        _ if len % 5 == 0 => 5,
+        _ if len % 7 == 0 => 7,
+        _ => len,
+    };
+    match factor {
+        2 => to.extend_by_groups(elements, 2, |g| pair(&g[0], &g[1])),
+        3 => to.extend_by_groups(elements, 3, |g| op.apply(pair(&g[0], &g[1]), g[2].clone())),
+        4 => to.extend_by_groups(elements, 4, |g| op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3]))),
+        5 => to.extend_by_groups(elements, 5, |g| {
+            op.apply(op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])), g[4].clone())
+        }),
+        7 => to.extend_by_groups(elements, 7, |g| {
+            let (low, high) = (op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])), op.apply(pair(&g[4], &g[5]), g[6].clone()));
+            op.apply(low, high)
+        }),
+        _ => to.extend_by_groups(elements, factor, |g| one_by_one(op, g[0].clone(), &g[1..])),
+    }
+    len / factor
 }
 
 /// Reduces a lane with `N` accumulators, if it is so long.

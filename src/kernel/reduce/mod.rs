@@ -208,7 +208,7 @@ where
     let Some(mut nest) = Nest::over(&mut state, source.shape(), &out, dropped, source.inputs()) else {
         return P::Done::none();
     };
-    nest.arrange(1);
+    nest.arrange_by_inputs();
     Job { put, buffered: Buffered { source, op, executor, elements: PhantomData } }.run(nest)
 }
 
