@@ -49,7 +49,7 @@ fn random_of<T: Number>(number: usize, random: &mut Random, settings: Settings) 
     let inputs = |random: &mut Random| -> Vec<Operand<T>> {
         random.operands(&shape, count).iter().map(|shape| Operand::random(shape, random)).collect()
     };
-    let name = format!("{} {ops} ops", T::NAME);
+    let (element, name) = (T::NAME, format!("{} {ops} ops", T::NAME));
     let (what, operands, times) = match kind {
         0 => {
             let operands = inputs(random);
@@ -73,7 +73,7 @@ fn random_of<T: Number>(number: usize, random: &mut Random, settings: Settings) 
             let times = compare(&target, limit, &mut |out| *out = sum_to(&view, &target), &mut |out| {
                 *out = sum_to(&sum_to(&view, &middle).view(), &target)
             });
-            (format!("{name}: sum to {target:?} / first to {middle:?}"), vec![first], times)
+            (format!("{element}: sum to {target:?} / first to {middle:?}"), vec![first], times)
         }
         3 => {
             let (view, mut dense) = (first.view(), ArrayD::zeros(&shape[..]));
@@ -81,7 +81,7 @@ fn random_of<T: Number>(number: usize, random: &mut Random, settings: Settings) 
                 copy_into(&view, &mut dense);
                 *out = sum_to(&dense.view(), &target);
             });
-            (format!("{name}: sum of a view to {target:?} / copy and sum"), vec![first], times)
+            (format!("{element}: sum of a view to {target:?} / copy and sum"), vec![first], times)
         }
         4 => {
             let mut operands = inputs(random);
@@ -94,7 +94,7 @@ fn random_of<T: Number>(number: usize, random: &mut Random, settings: Settings) 
             let times = compare(&shape, limit, &mut |out| copy_into(&view, out), &mut |out| {
                 map_copy_into(&view, out);
             });
-            (format!("{name}: copy of a view / map that clones"), vec![first], times)
+            (format!("{element}: copy of a view / map that clones"), vec![first], times)
         }
         _ => return larger(number, random, settings, &shape, &target, count, (calls, &name)),
     };
