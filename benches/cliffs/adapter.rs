@@ -24,11 +24,11 @@ macro_rules! number {
             fn from_u8($n: u8) -> Self {
                 $nth
             }
-            #[inline(always)]
+            #[inline]
             fn times(self, other: Self) -> Self {
                 $times(self, other)
             }
-            #[inline(always)]
+            #[inline]
             fn plus(self, other: Self) -> Self {
                 $plus(self, other)
             }
@@ -46,7 +46,7 @@ number!(i32, i32::wrapping_mul, i32::wrapping_add, n => if cfg!(debug_assertions
 number!(u8, u8::wrapping_mul, u8::wrapping_add, n => if cfg!(debug_assertions) { 0 } else { n });
 
 /// The product of the operands (or a square), then `OPS - 1` dependent multiply-adds.
-#[inline(always)]
+#[inline]
 fn chain<T: Number, const OPS: usize, const N: usize>(x: [T; N]) -> T {
     let factor = if N == 1 { x[0].times(x[0]) } else { x[1..].iter().fold(x[0], |p, x| p.times(*x)) };
     (1..OPS).fold(factor, |sum, _| sum.times(factor).plus(x[0]))
@@ -82,10 +82,10 @@ fn map_into<T: Number, const OPS: usize>(operands: &[ArrayViewD<T>], out: &mut A
             broadcast_apply(out, (a, b, c, d), |out, a, b, c, d| *out = chain::<T, OPS, _>([*a, *b, *c, *d]))
         }
         [a, b, c, d, e] => broadcast_apply(out, (a, b, c, d, e), |out, a, b, c, d, e| {
-            *out = chain::<T, OPS, _>([*a, *b, *c, *d, *e])
+            *out = chain::<T, OPS, _>([*a, *b, *c, *d, *e]);
         }),
         [a, b, c, d, e, f] => broadcast_apply(out, (a, b, c, d, e, f), |out, a, b, c, d, e, f| {
-            *out = chain::<T, OPS, _>([*a, *b, *c, *d, *e, *f])
+            *out = chain::<T, OPS, _>([*a, *b, *c, *d, *e, *f]);
         }),
         _ => unreachable!("one to six operands"),
     }

@@ -71,7 +71,7 @@ fn random_of<T: Number>(number: usize, random: &mut Random, settings: Settings) 
             let middle = random.between(&shape, &target).unwrap_or_else(|| shape.clone());
             let view = first.view();
             let times = compare(&target, limit, &mut |out| *out = sum_to(&view, &target), &mut |out| {
-                *out = sum_to(&sum_to(&view, &middle).view(), &target)
+                *out = sum_to(&sum_to(&view, &middle).view(), &target);
             });
             (format!("{element}: sum to {target:?} / first to {middle:?}"), vec![first], times)
         }
@@ -133,7 +133,7 @@ pub(crate) fn one_or_two<T: Number>(
 ) -> (String, Times) {
     let views = views(operands);
     let times = compare(target, limit, &mut |out| *out = (calls.map_sum_to)(&views, target), &mut |out| {
-        *out = sum_to(&(calls.map_sum_to)(&views, middle).view(), target)
+        *out = sum_to(&(calls.map_sum_to)(&views, middle).view(), target);
     });
     (format!("fused sum to {target:?} / first to {middle:?}"), times)
 }

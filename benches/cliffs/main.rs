@@ -10,6 +10,7 @@
 //! Without AVX2: `RUSTFLAGS="--cfg ndarray_broadcast_no_avx2" cargo bench --bench cliffs`.
 
 #![allow(clippy::cast_precision_loss, reason = "sizes as factors")]
+#![allow(clippy::many_single_char_names, reason = "operands")]
 
 mod adapter;
 mod cases;
@@ -46,10 +47,10 @@ fn options() -> Result<Options, String> {
             "--check" => options.check = true,
             "--bench" => options.bench = true,
             "--test" => test = true,
-            "--cases" => options.cases = Some(number(&arg, args.next())?),
-            "--from" => options.from = number(&arg, args.next())?,
-            "--seed" => options.seed = number(&arg, args.next())?,
-            "--limit" => options.limit = number(&arg, args.next())?,
+            "--cases" => options.cases = Some(number(&arg, args.next().as_deref())?),
+            "--from" => options.from = number(&arg, args.next().as_deref())?,
+            "--seed" => options.seed = number(&arg, args.next().as_deref())?,
+            "--limit" => options.limit = number(&arg, args.next().as_deref())?,
             _ => return Err(format!("unknown option {arg}")),
         }
     }
@@ -57,8 +58,8 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
-fn number<N: std::str::FromStr>(option: &str, text: Option<String>) -> Result<N, String> {
-    text.as_deref().and_then(|text| text.parse().ok()).ok_or_else(|| format!("{option} needs a number"))
+fn number<N: std::str::FromStr>(option: &str, text: Option<&str>) -> Result<N, String> {
+    text.and_then(|text| text.parse().ok()).ok_or_else(|| format!("{option} needs a number"))
 }
 
 fn main() -> ExitCode {
