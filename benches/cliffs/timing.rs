@@ -19,6 +19,8 @@ pub(crate) struct Times {
     pub(crate) one: f64,
     /// Nanoseconds of the other form, for as many elements.
     pub(crate) other: f64,
+    /// Whether the results of the two differ: one of them is wrong.
+    pub(crate) differ: bool,
 }
 
 impl Times {
@@ -37,7 +39,7 @@ impl Times {
 /// `scale` is the number of elements of `one` over that of `other`.
 pub(crate) fn measure(one: &mut dyn FnMut(), other: &mut dyn FnMut(), scale: f64, limit: f64) -> Times {
     let repeats = [calibrate(one), calibrate(other)];
-    let mut times = Times { one: f64::INFINITY, other: f64::INFINITY };
+    let mut times = Times { one: f64::INFINITY, other: f64::INFINITY, differ: false };
     for attempt in 0..=AGAIN {
         if attempt > 0 && times.counted() <= limit {
             break;
