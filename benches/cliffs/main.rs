@@ -7,7 +7,7 @@
 //! cases are printed; with `--check`, the exit code is 1 if one takes more than `--limit` times the other form. A call that
 //! takes less than 1 µs may take 30 ns more. Results that differ fail always. `--from N --cases 1` repeats case `N` of a seed.
 //!
-//! Without AVX2: `RUSTFLAGS="--cfg ndarray_broadcast_no_avx2" cargo bench --bench cliffs`, where the kernel heeds that.
+//! Without AVX2: `RUSTFLAGS="--cfg ndarray_broadcast_baseline" cargo bench --bench cliffs`, where the kernel heeds that.
 
 #![allow(clippy::cast_precision_loss, reason = "sizes as factors")]
 #![allow(clippy::many_single_char_names, reason = "operands")]

@@ -30,7 +30,7 @@ const SHORT_LANE: usize = 64;
 /// How many rows are combined at once.
 pub(super) const AT_ONCE: usize = 8;
 /// How many groups of rows are added one after the other; more are added pairwise.
-const GROUPS: usize = 16;
+const GROUPS: usize = 8;
 
 /// Whether partial results may be forgotten, and a block holds several.
 pub(super) const fn is_forgettable<A>() -> bool {

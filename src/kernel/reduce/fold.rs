@@ -7,10 +7,8 @@ use crate::kernel::memory::{BUFFER, Room};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch};
 
-/// Rows of fewer elements are added several steps at once, if there are [`WIDE`] elements. Measured on Zen 4 with f32 and
-/// f64: 16 to 64 take about as long.
-const NARROW: usize = 32;
-/// The elements of narrow rows, which are added in rows of an eighth. Measured as for `NARROW`: 1024 to 8192.
+/// From so many elements on, rows of up to a sixteenth are joined to rows of an eighth. Measured on Zen 4 with f32 and f64:
+/// 1024 to 8192 take about as long.
 const WIDE: usize = 4096;
 /// The accumulators of a few narrow rows: a multiple of most widths, and few enough for registers.
 const ACCUMULATORS: usize = 24;
@@ -44,9 +42,9 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
         [(rows, false), ref inner @ ..] => {
             let width = elements.len() / rows;
             let mut sums = Results::new();
-            if width < NARROW && elements.len() >= WIDE {
+            let steps = WIDE / AT_ONCE / width;
+            if steps > 1 && elements.len() >= WIDE {
                 // rows that hold several steps, and then those
-                let steps = WIDE / AT_ONCE / width;
                 fold_rows(op, elements, steps * width, &mut sums);
                 let mut sides = [(0, false); crate::kernel::nest::LOOPS];
                 let sides = &mut sides[..=inner.len()];
@@ -172,12 +170,8 @@ impl<A: Clone, O: Operation<A>> Work for NarrowRows<'_, A, O> {
     fn run(self) {
         let Self { op, elements, rows, width, to } = self;
         for group in elements.chunks(rows * width) {
-            let (mut sums, count, rest) = match group.split_first_chunk::<ACCUMULATORS>() {
-                Some((start, after)) => {
-                    let mut sums = start.clone();
-                    let rest = add_rounds(op, &mut sums, after, usize::MAX);
-                    (sums, ACCUMULATORS, rest)
-                }
+            let (mut sums, count, rest) = match accumulated::<A, O, ACCUMULATORS>(op, group) {
+                Some((sums, rest)) => (sums, ACCUMULATORS, rest),
                 None => (core::array::from_fn(|i| group[i % width].clone()), width, &group[width..]),
             };
             let (total, others) = sums.split_at_mut(width);
@@ -292,16 +286,7 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
 /// Reduces a lane with `N` accumulators, if it is so long.
 #[inline(always)]
 fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
-    let Some((first, mut rest)) = elements.split_first_chunk::<N>() else { return short(op, elements) };
-    let mut sums = first.clone();
-    rest = add_rounds(op, &mut sums, rest, ROUNDS - 1);
-    while let Some((first, after)) = rest.split_first_chunk::<N>() {
-        let mut more = first.clone();
-        rest = add_rounds(op, &mut more, after, ROUNDS - 1);
-        for i in 0..N {
-            sums[i] = op.apply(sums[i].clone(), more[i].clone());
-        }
-    }
+    let Some((mut sums, mut rest)) = accumulated::<A, O, N>(op, elements) else { return short(op, elements) };
     let mut width = N;
     while width > AT_ONCE {
         width /= 2;
@@ -312,6 +297,22 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
     let mut eight: [A; AT_ONCE] = core::array::from_fn(|i| sums[i].clone());
     rest = add_rounds(op, &mut eight, rest, usize::MAX);
     one_by_one(op, halved(op, eight), rest)
+}
+
+/// The sums of every `N`-th element, and what is left, if there are so many. See [`ROUNDS`].
+#[inline(always)]
+fn accumulated<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> Option<([A; N], &[A])> {
+    let (first, rest) = elements.split_first_chunk::<N>()?;
+    let mut sums = first.clone();
+    let mut rest = add_rounds(op, &mut sums, rest, ROUNDS - 1);
+    while let Some((first, after)) = rest.split_first_chunk::<N>() {
+        let mut more = first.clone();
+        rest = add_rounds(op, &mut more, after, ROUNDS - 1);
+        for i in 0..N {
+            sums[i] = op.apply(sums[i].clone(), more[i].clone());
+        }
+    }
+    Some((sums, rest))
 }
 
 /// Adds up to `rounds` chunks to the accumulators. Returns what is left.
