@@ -337,14 +337,12 @@ fn applies_and_copies_allocate_nothing() {
             if axis % 2 == 0 { even[axis] = 1 } else { odd[axis] = 1 }
         }
         let (a, b) = (Array::<f64, _>::ones(even), Array::<f64, _>::ones(odd));
-        let mut out = Array::<f64, _>::zeros(shape.clone());
+        let mut out = Array::<f64, _>::zeros(shape);
         assert_free(|| broadcast_apply(&mut out, (&a, &b), |out, a, b| *out += a * b));
         assert_free(|| {
             broadcast_apply(&mut out, (&a, &b, &a, &b, &a, &b), |out, a, _, _, _, _, _| *out += a)
         });
         assert_free(|| a.materialize_into(&mut out));
-        let mut out = Array::<f64, _>::uninit(shape);
-        assert_free(|| b.materialize_into_uninit(&mut out));
     }
     for ndim in 0..=6 {
         free(IxDyn(&vec![3; ndim]));

@@ -1,10 +1,9 @@
 //! Where batches are computed: on the calling thread or on several.
 
-use crate::kernel::each::{Make, each, par_each, par_to_new, to_new};
+use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, Output, Visit};
-use crate::kernel::product::{products_into, products_to_new};
-use crate::kernel::threads;
+use crate::kernel::nest::{Inputs, Make, Visit};
+use crate::kernel::product::{par_products_into, products_into};
 use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
 
 /// The calling thread computes the operations of a [`Batch`](crate::Batch).
@@ -44,73 +43,52 @@ pub trait Runs<T, A, A2> {
 
     /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
     #[doc(hidden)]
-    fn products_to_new<E: Dimension>(
-        result: Reserved<T, E>,
-        inputs: Inputs<'_, (T, T)>,
-        axes: [usize; 3],
-    ) -> Array<T, E>
-    where
-        T: LinalgScalar;
-
-    #[doc(hidden)]
     fn write_products<E: Dimension>(out: &mut ArrayRef<T, E>, inputs: Inputs<'_, (T, T)>, axes: [usize; 3])
     where
         T: LinalgScalar;
 }
 
 macro_rules! executors {
-    ($([$($bound:ident)*] $X:ident, $to_new:path, |$out:ident, $inputs:ident, $op:ident| $write:expr;)*) => {$(
+    (
+        $([$($bound:ident)*] $X:ident, |$op:ident| $to_new:expr, $write:expr, $products_into:path;)*
+    ) => {$(
         impl<T: $($bound +)*, A: $($bound +)*, A2: $($bound +)*> Runs<T, A, A2> for $X {
             #[inline]
             fn to_new<E: Dimension>(
                 result: Reserved<T, E>,
                 inputs: &Inputs<'_, (A, A2)>,
-                op: impl Elementwise<T, A, A2>,
+                $op: impl Elementwise<T, A, A2>,
             ) -> Array<T, E> {
-                $to_new(result, inputs, op)
+                $to_new(result, inputs)
             }
 
             #[inline]
             fn write<E: Dimension>(
-                $out: &mut ArrayRef<T, E>,
-                $inputs: &Inputs<'_, (A, A2)>,
+                out: &mut ArrayRef<T, E>,
+                inputs: &Inputs<'_, (A, A2)>,
                 $op: impl Elementwise<T, A, A2>,
             ) {
-                $write;
+                $write(out, inputs);
             }
 
             #[inline]
-            fn products_to_new<E: Dimension>(
-                result: Reserved<T, E>,
-                inputs: Inputs<'_, (T, T)>,
-                axes: [usize; 3],
-            ) -> Array<T, E>
+            fn write_products<E: Dimension>(out: &mut ArrayRef<T, E>, inputs: Inputs<'_, (T, T)>, axes: [usize; 3])
             where
                 T: LinalgScalar,
             {
-                products_to_new(result, inputs, axes, Self::KERNEL)
-            }
-
-            #[inline]
-            fn write_products<E: Dimension>(
-                out: &mut ArrayRef<T, E>,
-                inputs: Inputs<'_, (T, T)>,
-                axes: [usize; 3],
-            ) where
-                T: LinalgScalar,
-            {
-                products_into(Output::of(out), inputs, axes, Self::KERNEL);
+                $products_into(out, inputs, axes);
             }
         }
     )*};
 }
-impl OneThread {
-    const KERNEL: threads::Serial = threads::Serial;
-}
-impl Threads {
-    const KERNEL: threads::Threads = threads::Threads;
-}
 executors! {
-    [] OneThread, to_new, |out, inputs, op| each(out, inputs, op);
-    [Send Sync] Threads, par_to_new, |out, inputs, op| par_each(Output::of(out), inputs, op);
+    [] OneThread, |op| |result, inputs| {
+        let mut make = op;
+        to_new(result, inputs, &mut |rows| rows.fill(&mut make))
+    }, |out, inputs| {
+        let mut visit = op;
+        each(out, inputs, &mut |rows| rows.visit(&mut visit));
+    }, products_into;
+    [Send Sync] Threads, |op| |result, inputs| par_to_new(result, inputs, op), |out, inputs| par_each(out, inputs, op),
+    par_products_into;
 }

@@ -2,9 +2,8 @@
 
 use super::{Batch, Runs};
 use crate::error::BroadcastError;
-use crate::kernel::each::Make;
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, Visit};
+use crate::kernel::nest::{Inputs, Make, Visit};
 use crate::shape::sizes_mut;
 use crate::view::place;
 use core::marker::PhantomData;
@@ -84,7 +83,9 @@ impl<X> Product<X> {
 impl<T: LinalgScalar, X: Runs<T, T, T>> Pass<T, T, T> for Product<X> {
     #[inline]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E> {
-        X::products_to_new(result, inputs, self.0)
+        let mut out = result.filled(None, T::zero());
+        X::write_products(&mut out, inputs, self.0);
+        out
     }
 
     #[inline]

@@ -2,14 +2,15 @@
 
 use super::{Batch, BatchOf, JointBatch, JointBatch3, OneThread, ResultBase, Threads, WithBase};
 use crate::error::BroadcastError;
+use crate::kernel::bases::{for_each_base, par_for_each_base};
+use crate::kernel::nest::BaseInputs;
 use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_of, sizes};
-use crate::view::{Bases, for_each_base, par_for_each_base};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
-    /// The bases, for reading.
-    fn bases(&self) -> Bases<'_, A, D, B> {
-        Bases::new(&self.view, self.base)
+    /// The array and the number of its base axes.
+    fn part(&self) -> (&ArrayRef<A, D>, usize) {
+        (&self.view, self.base)
     }
 }
 
@@ -34,7 +35,7 @@ macro_rules! closures {
                 F: $Closure(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>) $($shared)*,
             {
                 let (mut result, base) = new_result(&[self.shape()], &base)?;
-                $each(&(self.bases(),), &mut result, base, |(a,), out| f(a, out));
+                $each(&BaseInputs::one(self.part()), &mut result, base, |(a,), out| f(a, out));
                 Ok(result)
             }
 
@@ -52,7 +53,7 @@ macro_rules! closures {
                 F: $Closure(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) $($shared)*,
             {
                 let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
-                $each(&(self.bases(), other.bases()), &mut result, base, |(a, b), out| f(a, b, out));
+                $each(&BaseInputs::two(self.part(), other.part()), &mut result, base, |(a, b), out| f(a, b, out));
                 Ok(result)
             }
 
@@ -79,7 +80,7 @@ macro_rules! closures {
                 ) $($shared)*,
             {
                 let (mut result, base) = new_result(&[self.shape(), second.shape(), third.shape()], &base)?;
-                let operands = (self.bases(), second.bases(), third.bases());
+                let operands = BaseInputs::three(self.part(), second.part(), third.part());
                 $each(&operands, &mut result, base, |(a, b, c), out| f(a, b, c, out));
                 Ok(result)
             }
@@ -96,7 +97,7 @@ macro_rules! closures {
                 F: $Closure(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) $($shared)*,
             {
                 let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
-                $each(&(self.bases(), other.bases()), out, base, |(a, b), out| f(a, b, out));
+                $each(&BaseInputs::two(self.part(), other.part()), out, base, |(a, b), out| f(a, b, out));
                 Ok(())
             }
         }
@@ -268,7 +269,7 @@ fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
     base: &impl ResultBase<R>,
 ) -> Result<(Array<O, W>, usize), BroadcastError> {
     let base = base.base(parts)?;
-    Ok((result_of(parts, sizes(&base))?.filled(O::default()), base.ndim()))
+    Ok((result_of(parts, sizes(&base))?.filled(None, O::default()), base.ndim()))
 }
 
 /// The number of base axes of an array into which results are written: that of `R`, else what the batch leaves.

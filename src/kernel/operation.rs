@@ -2,103 +2,58 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::array;
-use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
 /// An associative and commutative operation.
 ///
 /// Not exported; public because hidden parts of public traits name it.
-pub trait Operation<T>: Copy {
-    /// Whether the operation selects one of its operands, as a maximum may do. LLVM then stores a result through a mask,
-    /// unless all operands are read before.
+pub trait Operation<A>: Copy {
+    /// The result where there is no element. It is not combined with elements.
     #[doc(hidden)]
-    const MAY_SELECT: bool;
+    fn identity(self) -> A;
 
     #[doc(hidden)]
-    fn identity(self) -> T;
-
-    #[doc(hidden)]
-    fn apply(self, a: T, b: T) -> T;
+    fn apply(self, a: A, b: A) -> A;
 }
 
 /// Addition.
 #[derive(Clone, Copy)]
 pub(crate) struct Plus;
 
-impl<T: Clone + Zero> Operation<T> for Plus {
-    const MAY_SELECT: bool = false;
-
+impl<A: Clone + Zero> Operation<A> for Plus {
     #[inline(always)]
-    fn identity(self) -> T {
-        T::zero()
+    fn identity(self) -> A {
+        A::zero()
     }
 
     #[inline(always)]
-    fn apply(self, a: T, b: T) -> T {
+    fn apply(self, a: A, b: A) -> A {
         a + b
     }
 }
 
 /// The operation of a closure, with its identity.
-pub(crate) struct ClosureOp<'f, T, F> {
-    pub(crate) identity: &'f T,
+pub(crate) struct ClosureOp<'f, A, F> {
+    pub(crate) identity: &'f A,
     pub(crate) op: &'f F,
 }
 
-impl<T, F> Clone for ClosureOp<'_, T, F> {
+impl<A, F> Clone for ClosureOp<'_, A, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, F> Copy for ClosureOp<'_, T, F> {}
+impl<A, F> Copy for ClosureOp<'_, A, F> {}
 
-impl<T: Clone, F: Fn(T, T) -> T> Operation<T> for ClosureOp<'_, T, F> {
-    const MAY_SELECT: bool = true;
-
+impl<A: Clone, F: Fn(A, A) -> A> Operation<A> for ClosureOp<'_, A, F> {
     #[inline(always)]
-    fn identity(self) -> T {
+    fn identity(self) -> A {
         self.identity.clone()
     }
 
     #[inline(always)]
-    fn apply(self, a: T, b: T) -> T {
+    fn apply(self, a: A, b: A) -> A {
         (self.op)(a, b)
     }
-}
-
-/// Combines `value` into a partial result, which is not copied if it owns memory.
-#[inline(always)]
-pub(super) fn add<T: Clone, O: Operation<T>>(by: O, into: &mut T, value: T) {
-    let before = if const { needs_drop::<T>() } { replace(into, by.identity()) } else { into.clone() };
-    *into = by.apply(before, value);
-}
-
-/// Combines the second half of the accumulators with the first until `KEEP` remain. Both counts are powers of two.
-#[inline(always)]
-pub(super) fn halve<T: Clone, O: Operation<T>, const KEEP: usize>(results: &mut [T], by: O) -> [T; KEEP] {
-    let mut width = results.len();
-    while width > KEEP {
-        width /= 2;
-        for j in 0..width {
-            results[j] = by.apply(results[j].clone(), results[j + width].clone());
-        }
-    }
-    array(|j| results[j].clone())
-}
-
-/// Combines the second half of `N` terms with the first until one is left.
-#[inline(always)]
-pub(crate) fn by_halves<T: Clone, const N: usize>(mut x: [T; N], by: impl Operation<T>) -> T {
-    let mut remaining = N;
-    while remaining > 1 {
-        let (half, mut i) = (remaining / 2, 0);
-        while i < half {
-            x[i] = by.apply(x[i].clone(), x[remaining - half + i].clone());
-            i += 1;
-        }
-        remaining -= half;
-    }
-    x[0].clone()
 }

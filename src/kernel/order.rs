@@ -5,7 +5,7 @@
 use ndarray::{Array, Dimension};
 
 /// An order of axes in memory.
-pub(super) trait AxisOrder {
+pub(crate) trait AxisOrder {
     /// Whether axis `former` of a shape goes inside axis `latter`; `None` if their order does not matter.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool>;
 }

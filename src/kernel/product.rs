@@ -1,49 +1,39 @@
 //! Products of many matrices: rows of the first with columns of the second.
 //!
-//! ```text
-//! for each batch element:
-//!     library:  large matrices, and batches that share a matrix and so make a large one: `ndarray::linalg`
-//!     fixed:    tiny matrices of sizes that the compiler knows, all sums side by side
-//!     tiles:    for 4 rows and 8 columns: sums[4][8] += a[4] * b[8], for each term
-//!     dots:     for each row and column: eight accumulators, if the terms are adjacent in both matrices
-//! ```
+//! | way | for | order of addition |
+//! |---|---|---|
+//! | library | `f32` and `f64`, from 2^16 multiplications on, no side below 8: `ndarray::linalg` | the library's |
+//! | dots | a vector and at least 64 terms | pairwise, as sums |
+//! | tiles | everything else: 4 rows and 8 columns of the result in registers | in the order of the terms |
 //!
-//! Memory: any strides, but each way has its condition.
-//! - *Fixed*: three matrices without gaps.
-//! - *Tiles*: several columns are adjacent in the second matrix and in the result. Where the rows are adjacent in the first
-//!   matrix and in the result instead, the transposed product is computed. For all other strides, tiles have one column.
-//! - *Dots*: 16 terms or more, adjacent in both matrices, and no adjacent columns.
-//! - *Library*: no negative strides.
-//!
-//! *Dots* adds eight partial sums; *fixed* and *tiles* add in the order of the terms.
-//! The choice and the order do not depend on the CPU or on the number of threads.
+//! *Dots* and *tiles* read rows without gaps. A matrix with other strides is copied, once for all the rows and columns that it
+//! is multiplied with. Batches that share the second matrix are the rows of one product.
 
 #![forbid(unsafe_code)]
 
-use super::loop_plan::{LoopPlan, Loops};
-use super::loops::Loop;
-use super::memory::{Reserved, WriteOnly, array};
-use super::nest::{Inputs, Nest, Output};
-use super::simd::{self, Cpu, Work};
-use super::strided::are_packed;
-use super::threads::{Executor, Task};
+use super::bases::in_halves;
+use super::ensure;
+use super::nest::{BaseNest, Inputs, Output, State, matrices, steps};
+use super::operation::Plus;
+use super::reduce::sum_of_lane;
+use super::simd::{Work, dispatch};
+use super::threads::{count, join};
+use alloc::vec::Vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array, Dimension, LinalgScalar};
+use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
 
-/// The fewest terms that are added in several accumulators.
-const PARTS_FROM: usize = 16;
-/// The number of accumulators of a sum.
-const PARTS: usize = 8;
+/// The fewest multiplications for which the library was measured to be faster: on Zen 4, 40x40 matrices take as long either
+/// way.
+const LIBRARY: usize = 1 << 16;
+/// The fewest rows, terms and columns for which it was.
+const LIBRARY_SIDE: usize = 8;
+/// The fewest terms of a product of a vector that are added pairwise: below, their order costs no accuracy.
+const TERMS: usize = 64;
+/// The fewest multiplications that are worth another thread. Measured as for `LIBRARY`.
+const GRAIN: usize = 1 << 16;
 /// Rows of a tile.
 const ROWS: usize = 4;
-/// The fewest multiplications for which the library was measured to be faster.
-const LIBRARY_MULTIPLICATIONS: usize = 1 << 16;
-/// The fewest rows, terms and columns for which the library was measured to be faster.
-const LIBRARY_SIZE: usize = 8;
-
-/// Products of one type: batches, and three loops.
-type Product<'a, T> = Nest<'a, WriteOnly<T>, (T, T)>;
 
 /// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
 ///
@@ -51,318 +41,227 @@ type Product<'a, T> = Nest<'a, WriteOnly<T>, (T, T)>;
 /// row, that of `b` a column. The vector of `out` is a row if `a` has a vector, else a column.
 ///
 /// # Panics
-/// If the sizes do not go together, or the outer axes do not stretch to those of `out`.
-pub(crate) fn products_into<T: LinalgScalar>(
-    out: Output<'_, T>,
+/// If the sizes do not go together, or the outer axes do not go to those of `out`.
+pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
     inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
-    executor: impl Executor<WriteOnly<T>, (T, T), Products<T, WriteOnly<T>>> + Executor<T, (T, T), Products<T, T>>,
 ) {
-    let (mut plan, mut room) = (LoopPlan::new(), Loops::new());
-    let Some(mut nest) = Nest::products(&mut plan, out, inputs, axes) else { return };
-    let joined = nest.joined(&mut room);
-    if suits_library::<T>(joined.loops()) {
-        return executor.run(joined, &Products(by_library));
+    let (inputs, out, swapped) = matrices(Output::of(out), inputs, axes);
+    if let Some(nest) = BaseNest::over(&mut State::new(), &inputs, &out) {
+        let mut copies = Copies::new(swapped);
+        nest.for_each(|(a, b), out| copies.multiply(a, b, out));
     }
-    by_loops(nest.overwriting(), executor);
 }
 
-/// [`products_into`] a new array.
-pub(crate) fn products_to_new<T: LinalgScalar, D: Dimension>(
-    reserved: Reserved<T, D>,
+/// [`products_into`] on several threads.
+pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
     inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
-    executor: impl Executor<WriteOnly<T>, (T, T), Products<T, WriteOnly<T>>> + Executor<T, (T, T), Products<T, T>>,
-) -> Array<T, D> {
-    // the last axis of the first operand, a matrix or a vector
-    let terms = inputs.axes(1).sizes.last();
-    if terms.is_some_and(|&terms| may_suit_library::<T>(reserved.len(), terms)) {
-        let mut out = reserved.filled(T::zero());
-        products_into(Output::of(&mut out), inputs, axes, executor);
-        return out;
-    }
-    reserved.written(None, |out| {
-        let (out, mut plan) = (Output::of(out).write_only(), LoopPlan::new());
-        if let Some(nest) = Nest::products(&mut plan, out, inputs, axes) {
-            by_loops(nest, executor);
-        }
-    })
-}
-
-fn by_loops<T: LinalgScalar>(
-    nest: Product<'_, T>,
-    executor: impl Executor<WriteOnly<T>, (T, T), Products<T, WriteOnly<T>>>,
 ) {
-    let [.., rows, _, columns] = nest.loops() else { unreachable!("three loops") };
-    if are_adjacent(rows, 1) && !are_adjacent(columns, 2) {
-        let mut room = Loops::new();
-        return executor.run(
-            nest.transposed(&mut room),
-            &Products(|nest| simd::dispatch(Multiply { nest, transposed: true })),
-        );
+    let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
+    let multiplications = terms.saturating_mul(out.len());
+    let (inputs, out, swapped) = matrices(Output::of(out), inputs, axes);
+    let mut state = State::new();
+    let Some(nest) = BaseNest::over(&mut state, &inputs, &out) else { return };
+    let batches = steps(nest.loops());
+    if batches >= 2 * count() {
+        let grain =
+            GRAIN.saturating_mul(batches).div_ceil(multiplications.max(1)).max(batches.div_ceil(8 * count()));
+        return in_halves(nest, grain, &|part| {
+            let mut copies = Copies::new(swapped);
+            part.for_each(|(a, b), out| copies.multiply(a, b, out));
+        });
     }
-    executor.run(nest, &Products(|nest| simd::dispatch(Multiply { nest, transposed: false })));
+    nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped));
 }
 
-/// Whether elements of the output and of operand `k` are adjacent along a loop.
-fn are_adjacent(l: &Loop, k: usize) -> bool {
-    l.strides[0] == 1 && l.strides[k] == 1
+/// One product, whose rows are shared by threads.
+fn rows_in_halves<T: LinalgScalar + Send + Sync>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: ArrayViewMut2<'_, T>,
+    swapped: bool,
+) {
+    let half = a.nrows() / 2;
+    if half < ROWS || half * a.ncols().saturating_mul(b.ncols()) < GRAIN || count() == 1 {
+        return Copies::new(swapped).multiply(a, b, out);
+    }
+    let (upper, lower) = a.split_at(Axis(0), half);
+    let (to_upper, to_lower) = out.split_at(Axis(0), half);
+    join(|| rows_in_halves(upper, b, to_upper, swapped), || rows_in_halves(lower, b, to_lower, swapped));
 }
 
-/// Whether the library may be faster for so many sums. It has loops of its own for these types only.
-fn may_suit_library<T: 'static>(sums: usize, terms: usize) -> bool {
+/// Whether the library has loops of its own for the type, and may be faster.
+fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
     [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
-        && terms >= LIBRARY_SIZE
-        && sums.saturating_mul(terms) >= LIBRARY_MULTIPLICATIONS
+        && sides.iter().all(|&side| side >= LIBRARY_SIDE)
+        && sides.iter().fold(1_usize, |product, &side| product.saturating_mul(side)) >= LIBRARY
 }
 
-/// Whether these products are computed by the library.
-fn suits_library<T: 'static>(loops: &[Loop]) -> bool {
-    let [.., rows, terms, columns] = loops else { unreachable!("three loops") };
-    may_suit_library::<T>(rows.len * columns.len, terms.len)
-        && rows.len.min(columns.len) >= LIBRARY_SIZE
-        && [rows, terms, columns].iter().all(|l| l.strides.iter().all(|&stride| stride >= 0))
+/// Copies of matrices, without gaps.
+struct Copies<T> {
+    a: Vec<T>,
+    b: Vec<T>,
+    out: Vec<T>,
+    /// Whether the factors are swapped.
+    swapped: bool,
 }
 
-/// A function for the products of a nest, or for each of its parts.
-pub(crate) struct Products<T, S>(fn(Nest<'_, S, (T, T)>));
-
-impl<T, S> Task<S, (T, T)> for Products<T, S> {
-    /// The fewest multiplications that are worth another thread.
-    fn grain(&self) -> usize {
-        1 << 15
+impl<T: LinalgScalar> Copies<T> {
+    fn new(swapped: bool) -> Self {
+        Self { a: Vec::new(), b: Vec::new(), out: Vec::new(), swapped }
     }
 
-    /// Whether the loop is over batches or rows: these cuts change no sum.
-    fn may_cut(&self, place: usize, loops: &[Loop]) -> bool {
-        place + 2 < loops.len()
-    }
-
+    /// One product.
     #[inline]
-    fn run(&self, part: Nest<'_, S, (T, T)>) {
-        (self.0)(part);
+    fn multiply(&mut self, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
+        let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
+        ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes go together");
+        if suits_library::<T>([rows, terms, columns]) {
+            return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+        }
+        if terms == 0 {
+            return out.fill(T::zero());
+        }
+        let Self { a: copy_a, b: copy_b, out: copy_out, swapped } = self;
+        let a = without_gaps(&a, copy_a);
+        // dots read the columns of the second matrix
+        let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
+        let b = if are_dots { b.reversed_axes() } else { b };
+        let b = without_gaps(&b, copy_b);
+        let multiply = |out: &mut [T]| {
+            let matrices = Matrices { a, b, out, sides: [terms, columns], swapped: *swapped };
+            if are_dots { matrices.dots() } else { dispatch(matrices) }
+        };
+        match out.as_slice_mut() {
+            Some(out) => multiply(out),
+            None => {
+                copy_out.clear();
+                copy_out.resize(rows * columns, T::zero());
+                multiply(copy_out);
+                out.iter_mut().zip(&*copy_out).for_each(|(out, &element)| *out = element);
+            }
+        }
     }
 }
 
-/// Products by `ndarray::linalg`.
-fn by_library<T: LinalgScalar>(nest: Nest<'_, T, (T, T)>) {
-    let mut products = nest.walk(3);
-    while let Some(product) = products.next() {
-        let ([a, b], mut out) = product.views();
-        general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+/// The elements of a matrix, row by row: where they are, or copied.
+#[inline]
+fn without_gaps<'a, T: Copy>(matrix: &'a ArrayView2<'_, T>, copy: &'a mut Vec<T>) -> &'a [T] {
+    if let Some(elements) = matrix.as_slice() {
+        return elements;
+    }
+    copy.clear();
+    copy.extend(matrix.iter().copied());
+    copy
+}
+
+/// Two matrices and their product, row by row without gaps.
+struct Matrices<'m, T> {
+    a: &'m [T],
+    b: &'m [T],
+    out: &'m mut [T],
+    /// The number of terms, and of columns.
+    sides: [usize; 2],
+    swapped: bool,
+}
+
+impl<T: LinalgScalar> Matrices<'_, T> {
+    /// Pairwise sums of products of rows of `a` with rows of `b`, which is transposed.
+    fn dots(self) {
+        let [terms, columns] = self.sides;
+        let mut products = Vec::with_capacity(CHUNK.min(terms));
+        for (i, out) in self.out.iter_mut().enumerate() {
+            let (x, y) = (&self.a[i / columns * terms..][..terms], &self.b[i % columns * terms..][..terms]);
+            *out = dot(x, y, self.swapped, &mut products);
+        }
     }
 }
 
-/// Products by the loops of this module.
-struct Multiply<'a, T> {
-    nest: Product<'a, T>,
-    transposed: bool,
+/// The elements of a part of a dot product. Measured with f32: 512 to 4096 take about as long.
+const CHUNK: usize = 1024;
+
+/// The pairwise sum of products.
+fn dot<T: LinalgScalar>(x: &[T], y: &[T], swapped: bool, products: &mut Vec<T>) -> T {
+    if x.len() > CHUNK {
+        let half = (x.len() / 2).next_multiple_of(CHUNK);
+        let first = dot(&x[..half], &y[..half], swapped, products);
+        return first + dot(&x[half..], &y[half..], swapped, products);
+    }
+    products.clear();
+    if swapped {
+        products.extend(x.iter().zip(y).map(|(&x, &y)| y * x));
+    } else {
+        products.extend(x.iter().zip(y).map(|(&x, &y)| x * y));
+    }
+    sum_of_lane(Plus, products)
 }
 
-impl<T: LinalgScalar> Work for Multiply<'_, T> {
+impl<T: LinalgScalar> Work for Matrices<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<C: Cpu>(self) {
-        let Self { nest, transposed } = self;
-        let [.., rows, terms, columns] = nest.loops() else { unreachable!("three loops") };
-        let sizes = [rows.len, terms.len, columns.len];
-        let is_packed = are_packed(nest.loops(), sizes);
-        match sizes {
-            [2, 2, 1] if is_packed => fixed::<T, 2, 2, 1>(nest),
-            [3, 3, 1] if is_packed => fixed::<T, 3, 3, 1>(nest),
-            [4, 4, 1] if is_packed => fixed::<T, 4, 4, 1>(nest),
-            [6, 6, 1] if is_packed => fixed::<T, 6, 6, 1>(nest),
-            [2, 2, 2] if is_packed => fixed::<T, 2, 2, 2>(nest),
-            [3, 3, 3] if is_packed => fixed::<T, 3, 3, 3>(nest),
-            [4, 4, 4] if is_packed => fixed::<T, 4, 4, 4>(nest),
-            [6, 6, 6] if is_packed => fixed::<T, 6, 6, 6>(nest),
-            [1, 3, 1] if is_packed => fixed::<T, 1, 3, 1>(nest),
-            [1, 6, 1] if is_packed => fixed::<T, 1, 6, 1>(nest),
-            _ => tiles(nest, transposed),
-        }
+    fn run(self) {
+        if self.swapped { self.tiles(|x, y| y * x) } else { self.tiles(|x, y| x * y) }
     }
 }
 
-/// Tiny matrices without gaps: `M` rows, sums of `N` terms, `P` columns.
-#[inline(always)]
-fn fixed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(nest: Product<'_, T>) {
-    let mut products = nest.packed::<M, N, P>();
-    while let Some((a, b, out)) = products.next() {
-        // all sums side by side, stored at the end: their chains of additions overlap
-        let terms = (0..N).map(|j| (array(|i| a[i][j]), b[j]));
-        write(&mut out.each_mut(), sums::<T, M, P>(terms, false));
-    }
-}
-
-/// The sum of the products of two rows. With several rows at a time, the compiler gathers their terms instead of loading
-/// them side by side (2x slower).
-#[inline(always)]
-fn dot<T: LinalgScalar>([mut a, mut b]: [&[T]; 2]) -> T {
-    let mut parts = [T::zero(); PARTS];
-    while let (Some((x, rest_a)), Some((y, rest_b))) =
-        (a.split_first_chunk::<PARTS>(), b.split_first_chunk::<PARTS>())
-    {
-        parts = array(|k| parts[k] + x[k] * y[k]);
-        (a, b) = (rest_a, rest_b);
-    }
-    // written out: with computed indices, the compiler keeps the parts in memory
-    let [p0, p1, p2, p3, p4, p5, p6, p7] = parts;
-    let mut sum = ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
-    while let (Some((&x, rest_a)), Some((&y, rest_b))) = (a.split_first(), b.split_first()) {
-        sum = sum + x * y;
-        (a, b) = (rest_a, rest_b);
-    }
-    sum
-}
-
-/// Tiles of the result that stay in registers while their terms are added. They are several columns wide if these are
-/// adjacent. Otherwise, long sums whose terms are adjacent in both matrices have several accumulators.
-#[inline(always)]
-fn tiles<T: LinalgScalar>(nest: Product<'_, T>, transposed: bool) {
-    let mut products = nest.walk(3);
-    while let Some(mut product) = products.next() {
-        let [rows, terms, columns] = product.loops() else { unreachable!("three loops") };
+impl<T: LinalgScalar> Matrices<'_, T> {
+    #[inline(always)]
+    fn tiles(mut self, times: impl Fn(T, T) -> T + Copy) {
+        let [terms, columns] = self.sides;
         let mut column = 0;
-        if are_adjacent(columns, 2) {
-            column = tiles_from::<T, 8>(&mut product, column, transposed);
-            column = tiles_from::<T, 4>(&mut product, column, transposed);
-            column = tiles_from::<T, 2>(&mut product, column, transposed);
-        } else if terms.len >= PARTS_FROM && terms.strides[1] == 1 && terms.strides[2] == 1 {
-            while column < columns.len {
-                for row in 0..rows.len {
-                    let sum = dot(product.lanes_of(row, column));
-                    write(&mut product.tile::<1, 1>(row, column).1, [[sum]]);
-                }
-                column += 1;
-            }
+        while column + 8 <= columns {
+            self.columns::<8>(column, times);
+            column += 8;
         }
-        tiles_from::<T, 1>(&mut product, column, transposed);
+        if column + 4 <= columns {
+            self.columns::<4>(column, times);
+            column += 4;
+        }
+        while column < columns {
+            self.columns::<1>(column, times);
+            column += 1;
+        }
+        debug_assert_eq!(self.a.len() / terms * columns, self.out.len());
     }
-}
 
-/// Computes columns of the result, `C` at a time, from `column` on. Returns the first one that remains.
-#[inline(always)]
-fn tiles_from<T: LinalgScalar, const C: usize>(
-    product: &mut Product<'_, T>,
-    mut column: usize,
-    transposed: bool,
-) -> usize {
-    let [rows, _, columns] = product.loops() else { unreachable!("three loops") };
-    while column + C <= columns.len {
-        let mut row = 0;
-        while row + ROWS <= rows.len {
-            tile::<T, ROWS, C>(product, row, column, transposed);
+    /// Computes `C` columns of the result, from `column` on.
+    #[inline(always)]
+    fn columns<const C: usize>(&mut self, column: usize, times: impl Fn(T, T) -> T + Copy) {
+        let ([terms, columns], mut row) = (self.sides, 0);
+        let rows = self.a.len() / terms;
+        while row + ROWS <= rows {
+            self.tile::<ROWS, C>(row, column, times);
             row += ROWS;
         }
-        while row < rows.len {
-            tile::<T, 1, C>(product, row, column, transposed);
+        while row < rows {
+            self.tile::<1, C>(row, column, times);
             row += 1;
         }
-        column += C;
+        debug_assert!(column + C <= columns);
     }
-    column
-}
 
-/// Computes `R` rows and `C` columns of the result, from `row` and `column` on.
-#[inline(always)]
-fn tile<T: LinalgScalar, const R: usize, const C: usize>(
-    product: &mut Product<'_, T>,
-    row: usize,
-    column: usize,
-    transposed: bool,
-) {
-    let (terms, mut slots) = product.tile::<R, C>(row, column);
-    write(&mut slots, sums(terms, transposed));
-}
-
-/// For each row and column, the sum of the products of their factors.
-#[inline(always)]
-fn sums<T: LinalgScalar, const R: usize, const C: usize>(
-    mut terms: impl Iterator<Item = ([T; R], [T; C])>,
-    transposed: bool,
-) -> [[T; C]; R] {
-    let times = |x: T, y: T| if transposed { y * x } else { x * y };
-    let Some((xs, ys)) = terms.next() else { return [[T::zero(); C]; R] };
-    let mut sums = array(|r| array(|c| times(xs[r], ys[c])));
-    for (xs, ys) in terms {
-        for r in 0..R {
-            for c in 0..C {
-                sums[r][c] = sums[r][c] + times(xs[r], ys[c]);
+    /// Computes `R` rows and `C` columns of the result, from `row` and `column` on, in registers.
+    #[inline(always)]
+    fn tile<const R: usize, const C: usize>(&mut self, row: usize, column: usize, times: impl Fn(T, T) -> T) {
+        let [terms, columns] = self.sides;
+        let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms..][..terms]);
+        let mut sums = [[T::zero(); C]; R];
+        let mut b = self.b.chunks_exact(columns);
+        for i in 0..terms {
+            let Some(Some(y)) = b.next().map(|b| b[column..].first_chunk::<C>()) else { return };
+            for r in 0..R {
+                for c in 0..C {
+                    let product = times(a[r][i], y[c]);
+                    sums[r][c] = if i == 0 { product } else { sums[r][c] + product };
+                }
             }
         }
-    }
-    sums
-}
-
-#[inline(always)]
-fn write<T: Copy, const R: usize, const C: usize>(
-    slots: &mut [&mut [WriteOnly<T>; C]; R],
-    sums: [[T; C]; R],
-) {
-    for r in 0..R {
-        for c in 0..C {
-            slots[r][c].write(sums[r][c]);
+        for r in 0..R {
+            self.out[(row + r) * columns + column..][..C].copy_from_slice(&sums[r]);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::loops::stride_along;
-
-    fn of(len: usize, strides: [isize; 3]) -> Loop {
-        Loop::new(len, strides.map(|stride| stride_along(len, stride)))
-    }
-
-    #[test]
-    fn the_library_takes_large_ones() {
-        let square = |n: usize, step: isize| {
-            let s = n.cast_signed();
-            [of(n, [s, s, 0]), of(n, [0, step, s]), of(n, [1, 0, 1])]
-        };
-        assert!(suits_library::<f32>(&square(41, 1)) && suits_library::<f64>(&square(41, 1)));
-        assert!(!suits_library::<f32>(&square(40, 1)), "too small");
-        assert!(may_suit_library::<f32>(32 * 64, 32), "just enough");
-        assert!(!may_suit_library::<f32>(32 * 64, 31) && !may_suit_library::<f32>(512 * 512, 7));
-        assert!(!suits_library::<f32>(&square(41, -1)), "backwards");
-        assert!(!suits_library::<i32>(&square(41, 1)), "no loop of its own");
-        let thin = [of(1 << 10, [7, 1 << 10, 0]), of(1 << 10, [0, 1, 7]), of(7, [1, 0, 1])];
-        assert!(!suits_library::<f64>(&thin));
-        let [rows, terms, columns] =
-            [of(1 << 10, [8, 8, 0]), of(LIBRARY_SIZE, [0, 1, 8]), of(LIBRARY_SIZE, [1, 0, 1])];
-        assert!(suits_library::<f64>(&[rows, terms, columns]));
-    }
-
-    #[test]
-    fn threads_share_batches_and_rows() {
-        let loops = [2, 3, 4, 5, 6].map(|len| of(len, [1, 1, 1]));
-        let task = Products::<f32, f32>(by_library);
-        assert_eq!(
-            [0, 1, 2, 3, 4].map(|place| task.may_cut(place, &loops)),
-            [true, true, true, false, false]
-        );
-    }
-
-    #[test]
-    fn batches_are_rows_or_columns() {
-        let joined = |loops: &[Loop]| {
-            let mut room = Loops::new();
-            room.products(loops);
-            room.to_vec()
-        };
-        // one matrix for many vectors, and for many matrices without gaps
-        let matrix = [of(4, [1, 3, 0]), of(3, [0, 1, 1])];
-        let vectors = [of(9, [4, 0, 3]), matrix[0], matrix[1], of(1, [0, 0, 0])];
-        assert_eq!(joined(&vectors), [matrix[0], matrix[1], of(9, [4, 0, 3])]);
-        let last = [of(3, [0, 1, 5]), of(5, [1, 0, 1])];
-        let matrices = [of(2, [99, 60, 7]), of(6, [20, 12, 0]), of(4, [5, 3, 0]), last[0], last[1]];
-        assert_eq!(joined(&matrices), [matrices[0], of(24, [5, 3, 0]), last[0], last[1]]);
-        // with gaps, or with another matrix for each batch element
-        let gaps = [of(6, [21, 12, 0]), of(4, [5, 3, 0]), last[0], last[1]];
-        assert_eq!(joined(&gaps), gaps);
-        let others = [of(6, [20, 12, 15]), of(4, [5, 3, 0]), last[0], last[1]];
-        assert_eq!(joined(&others), others);
     }
 }

@@ -2,8 +2,7 @@
 
 use super::fused_operands::{ApplyOperands, Closure, FusedOperands, ParApplyOperands, check_onto};
 use crate::error::Result;
-use crate::kernel::each::{Each, VisitBlock, over_each, par_each};
-use crate::kernel::nest::Output;
+use crate::kernel::map::{VisitRows, each, par_each};
 use ndarray::{ArrayRef, Dimension};
 
 /// Calls `f` with every element of `out` and the corresponding elements of 1 to 6 operands, each stretched to the
@@ -50,7 +49,8 @@ pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands
 where
     O: ApplyOperands<T, F>,
 {
-    onto(out, &operands, &mut Each(Closure::<O, F>::new(f)))
+    let mut visit = Closure::<O, F>::new(f);
+    onto(out, &operands, &mut |rows| rows.visit(&mut visit))
 }
 
 /// [`broadcast_apply`] on rayon's threads, if there are enough elements to gain by it.
@@ -88,7 +88,7 @@ where
 {
     let inputs = operands.inputs();
     check_onto(inputs.shapes(), out.shape())?;
-    par_each(Output::of(out), &inputs, Closure::<O, &F>::new(&f));
+    par_each(out, &inputs, Closure::<O, &F>::new(&f));
     Ok(())
 }
 
@@ -96,10 +96,10 @@ where
 fn onto<T, E: Dimension, O: FusedOperands>(
     out: &mut ArrayRef<T, E>,
     operands: &O,
-    visit: &mut dyn VisitBlock<T, O::Elems>,
+    visit: &mut VisitRows<'_, T, O::Elems>,
 ) -> Result<()> {
     let inputs = operands.inputs();
     check_onto(inputs.shapes(), out.shape())?;
-    over_each(out, &inputs, visit);
+    each(out, &inputs, visit);
     Ok(())
 }

@@ -2,11 +2,10 @@
 
 use super::fused_operands::{Closure, FnOperands, MapOperands, joint};
 use crate::error::{Request, Result, operation};
-use crate::kernel::each::{Each, VisitBlock, Write, par_to_new, to_new_by};
+use crate::kernel::map::{FillRows, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Inputs};
 use crate::shape::reserved;
-use core::mem::MaybeUninit;
 use ndarray::{Array, Dimension};
 
 /// Applies a closure to the elements of 1 to 6 operands, stretched to their joint shape, and returns a new array.
@@ -62,7 +61,8 @@ use ndarray::{Array, Dimension};
 #[doc(alias = "Zip")]
 #[inline]
 pub fn broadcast_map<O: MapOperands<F, R>, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>> {
-    mapped(&operands.inputs(), &mut Each(Write(Closure::<O, F>::new(f))))
+    let mut make = Closure::<O, F>::new(f);
+    mapped(&operands.inputs(), &mut |rows| rows.fill(&mut make))
 }
 
 /// [`broadcast_map`] on rayon's threads, if there are enough elements to gain by it.
@@ -102,9 +102,9 @@ where
 #[inline(never)]
 fn mapped<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
-    visit: &mut dyn VisitBlock<MaybeUninit<R>, E>,
+    fill: &mut FillRows<'_, R, E>,
 ) -> Result<Array<R, D>> {
-    Ok(to_new_by(result_of(inputs.shapes())?, inputs, visit))
+    Ok(to_new(result_of(inputs.shapes())?, inputs, fill))
 }
 
 /// A result of the joint shape.

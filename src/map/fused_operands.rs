@@ -1,8 +1,7 @@
 //! Operands and the closures that take an element of each.
 
 use crate::error::Result;
-use crate::kernel::each::Make;
-use crate::kernel::nest::{Elements, Inputs, Visit};
+use crate::kernel::nest::{Elements, Inputs, Make, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, sizes};
 use crate::view::{Operand, Operands, Seen};
@@ -154,8 +153,6 @@ impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Closure<O, F> {
 }
 
 impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Closure<O, F> {
-    const READS: bool = true;
-
     #[inline(always)]
     fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
         O::call(&mut self.0, out, items);

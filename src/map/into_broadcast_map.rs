@@ -2,7 +2,7 @@
 
 use super::broadcast_map::broadcast_map;
 use crate::error::{BroadcastError, Returned};
-use crate::kernel::each::{Each, over_each};
+use crate::kernel::map::each;
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, all_stretch_onto};
@@ -90,7 +90,8 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
         if let Some(own) = self.exclusive() {
             let others = operands.inputs();
             if all_stretch_onto(others.shapes(), own.shape()) {
-                over_each(own, &others, &mut Each(Own::<D, O, F>(f, PhantomData)));
+                let mut visit = Own::<D, O, F>(f, PhantomData);
+                each(own, &others, &mut |rows| rows.visit(&mut visit));
                 return Ok(self.with_dim());
             }
         }
@@ -164,8 +165,6 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
 struct Own<D, O, F>(F, PhantomData<fn(D, O)>);
 
 impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Visit<A, O::Elems> for Own<D, O, F> {
-    const READS: bool = true;
-
     #[inline(always)]
     fn visit(&mut self, own: &mut A, others: <O::Elems as Elements>::Refs<'_>) {
         *own = O::call(&mut self.0, own, others);
@@ -231,7 +230,8 @@ where
         f: F,
     ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
         if all_stretch_onto([array.shape()], self.shape()) {
-            over_each(&mut self, &Inputs::from((array,)), &mut Each(Second(f)));
+            let mut visit = Second(f);
+            each(&mut self, &Inputs::from((array,)), &mut |rows| rows.visit(&mut visit));
             return Ok(self.with_dim());
         }
         broadcast_map((array, &*self), f).map_err(|error| (self, error))
@@ -247,8 +247,6 @@ where
 struct Second<F>(F);
 
 impl<A, F: FnMut(&A, &A) -> A> Visit<A, (A,)> for Second<F> {
-    const READS: bool = true;
-
     #[inline(always)]
     fn visit(&mut self, own: &mut A, (first,): (&A,)) {
         *own = (self.0)(first, own);

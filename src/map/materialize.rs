@@ -2,7 +2,7 @@
 
 use super::fused_operands::check_onto;
 use crate::error::{Request, Result, operation};
-use crate::kernel::each::{copy, copy_into};
+use crate::kernel::map::{copy, copy_into};
 use crate::shape::reserved;
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};

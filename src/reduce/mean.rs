@@ -40,7 +40,7 @@ where
         let (_, result, _) = over(operands, axes, &operation::MEAN_AXES)?;
         let part = |item: A| item / divisor.clone();
         let dropped = dropped::<D, X>(&reduced);
-        let parts = source.new_mapped(result, dropped, &part, &A::zero(), &|a, b| a + b);
+        let parts = source.new_mapped_sum(result, dropped, &part);
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
                 *mean = part.clone();

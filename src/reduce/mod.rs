@@ -1,8 +1,7 @@
 //! Reductions of any source: sums that undo a broadcast, means, maxima and operations of your own.
 //!
 //! [`Reduce`] has each form once. A [source](sources) is an array, or the results of a closure over broadcast operands,
-//! [`fused`]; [`Par`] reduces either on several threads. Each form finds the shape of its result and asks the source for
-//! one [`pass`]. [`mean`] and [`extreme`] take more than one.
+//! [`fused`]; [`Par`] reduces either on several threads. Each form finds the shape of its result, and the source fills it.
 //!
 //! Each view of the crate is linear in the array, and these are the adjoints:
 //!
@@ -15,7 +14,6 @@
 mod extreme;
 mod fused;
 mod mean;
-mod pass;
 #[allow(clippy::module_inception, reason = "one trait a file, named as the trait")]
 mod reduce;
 mod sources;

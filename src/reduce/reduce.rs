@@ -5,8 +5,8 @@ use super::{Par, extreme, mean};
 use crate::error::operation::{self, Operation};
 use crate::error::{Request, Result};
 use crate::kernel::memory::Reserved;
-use crate::kernel::reduce::{StoreSums, accumulate, scaled};
-use crate::kernel::strided::Dropped;
+use crate::kernel::nest::Dropped;
+use crate::kernel::reduce::Store;
 use crate::sealed::Sealed;
 use crate::shape::{
     Axes, AxisMask, ReducedAxes, TargetShape, check_sums_to, over_reduced, placed_sum, placed_sum_target,
@@ -62,15 +62,11 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
     /// The sums to the shape of `out`, stored there by `store`.
     #[doc(hidden)]
-    fn sum_into<E: Dimension>(
-        &self,
-        seen: &Seen<'_, D>,
-        out: &mut ArrayRef<A, E>,
-        store: Option<&StoreSums<'_, A>>,
-    ) where
+    fn sum_into<E: Dimension>(&self, seen: &Seen<'_, D>, out: &mut ArrayRef<A, E>, store: Store<'_, A>)
+    where
         A: Clone + Zero;
 
-    /// [`new_sum`](Self::new_sum) with another operation.
+    /// [`new_sum`](Self::new_sum) with another operation. Only lanes without elements get the identity.
     #[doc(hidden)]
     fn new_reduction<E: Dimension, F: Fn(A, A) -> A + Sync>(
         &self,
@@ -83,15 +79,13 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone;
 
-    /// [`new_reduction`](Self::new_reduction) of the results of `map`, on the calling thread: for rare cases.
+    /// [`new_sum`](Self::new_sum) of the results of `map`, on the calling thread: for rare cases.
     #[doc(hidden)]
-    fn new_mapped<B: Clone, E: Dimension>(
+    fn new_mapped_sum<B: Clone + Zero, E: Dimension>(
         &self,
         result: Reserved<B, E>,
         dropped: Dropped<'_>,
         map: &dyn Fn(A) -> B,
-        identity: &B,
-        op: &dyn Fn(B, B) -> B,
     ) -> Array<B, E>
     where
         A: Clone;
@@ -235,8 +229,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
     /// is one.
     ///
-    /// For elements of a type of your own, `PartialOrd` must be transitive. Zeros of either sign are equal, so the result may
-    /// be either.
+    /// For elements of a type of your own, `PartialOrd` must be transitive. Of equal elements, such as zeros of either sign,
+    /// the result is any.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -493,7 +487,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(&joint), out, None);
+        self.sum_into(&Seen::whole(&joint), out, Store::replacing());
         Ok(())
     }
 
@@ -527,7 +521,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(&joint), out, Some(&accumulate));
+        self.sum_into(&Seen::whole(&joint), out, Store::adding());
         Ok(())
     }
 
@@ -558,7 +552,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero + Mul<Output = A>,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(&joint), out, Some(&scaled(&factor)));
+        self.sum_into(&Seen::whole(&joint), out, Store::adding_scaled(&factor));
         Ok(())
     }
 
@@ -643,7 +637,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         let request =
             || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes)).to(&out.shape());
         let named = placed_sum(sizes(&joint), out.shape(), &axes, request)?;
-        self.sum_into(&Seen::in_order(&joint, &kept_last(&joint, &axes, &named)), out, Some(&accumulate));
+        self.sum_into(&Seen::in_order(&joint, &kept_last(&joint, &axes, &named)), out, Store::adding());
         Ok(())
     }
 }

@@ -1,22 +1,19 @@
 //! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
 
-use super::pass::{Made, Source};
 use super::{Fused, Reduce};
 use crate::error::Result;
-use crate::kernel::each::{Make, VisitBlock, copy_like};
-use crate::kernel::fused::Fold;
+use crate::kernel::map::copy_like;
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Elements, Input, Inputs};
+use crate::kernel::nest::{Dropped, Elements, Inputs, Make};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
-use crate::kernel::reduce::{Reductions, StoreSums};
-use crate::kernel::strided::Dropped;
+use crate::kernel::reduce::{Reduces, Store, into, to_new};
+use crate::kernel::source::{Fused as Results, Stored};
 use crate::kernel::threads::{Serial, Threads};
 use crate::map::{Closure, FnOperands, FusedOperands, joint};
 use crate::sealed::Sealed;
 use crate::shape::sizes;
 use crate::view::Seen;
 use alloc::{vec, vec::Vec};
-use core::mem::needs_drop;
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 use num_traits::Zero;
 
@@ -50,6 +47,14 @@ impl<S> Sealed for Par<S> {}
 /// A function of an element, from the results of a [`Make`].
 struct Mapped<'f, M, A, B>(M, &'f dyn Fn(A) -> B);
 
+impl<M: Copy, A, B> Clone for Mapped<'_, M, A, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: Copy, A, B> Copy for Mapped<'_, M, A, B> {}
+
 impl<A, B, E: Elements, M: Make<A, E>> Make<B, E> for Mapped<'_, M, A, B> {
     #[inline(always)]
     fn make(&mut self, items: E::Refs<'_>) -> B {
@@ -58,9 +63,10 @@ impl<A, B, E: Elements, M: Make<A, E>> Make<B, E> for Mapped<'_, M, A, B> {
 }
 
 /// Clones of an array's elements.
-struct Cloned;
+#[derive(Clone, Copy)]
+struct Clones;
 
-impl<A: Clone> Make<A, (A,)> for Cloned {
+impl<A: Clone> Make<A, (A,)> for Clones {
     #[inline(always)]
     fn make(&mut self, (item,): (&A,)) -> A {
         item.clone()
@@ -118,13 +124,12 @@ trait Origin<A>: Sized {
         Err(result)
     }
 
-    /// The reduction of the results of `map`.
-    fn mapped<B: Clone, E: Dimension>(
+    /// The sum of the results of `map`.
+    fn mapped<B: Clone + Zero, E: Dimension>(
         self,
         result: Reserved<B, E>,
         dropped: Dropped<'_>,
         map: &dyn Fn(A) -> B,
-        op: ClosureOp<'_, B, &dyn Fn(B, B) -> B>,
     ) -> Array<B, E>
     where
         A: Clone;
@@ -138,37 +143,25 @@ impl<A, D: Dimension> Origin<A> for &ArrayRef<A, D> {
         ArrayRef::first(self).cloned()
     }
 
-    /// In other layouts than the standard one, elements that own memory are added to zero, because a copy would leak them if
-    /// a `clone` panics.
     #[inline(always)]
     fn copied<E: Dimension>(self, result: Reserved<A, E>) -> Result<Array<A, E>, Reserved<A, E>>
     where
         A: Clone,
     {
-        if self.shape() == result.shape() {
-            if let Some(slice) = self.as_slice() {
-                return Ok(result.cloned(slice));
-            }
-            if !const { needs_drop::<A>() } {
-                return Ok(copy_like(result, self));
-            }
-        }
-        Err(result)
+        if self.shape() == result.shape() { Ok(copy_like(result, self)) } else { Err(result) }
     }
 
-    fn mapped<B: Clone, E: Dimension>(
+    fn mapped<B: Clone + Zero, E: Dimension>(
         self,
         result: Reserved<B, E>,
         dropped: Dropped<'_>,
         map: &dyn Fn(A) -> B,
-        op: ClosureOp<'_, B, &dyn Fn(B, B) -> B>,
     ) -> Array<B, E>
     where
         A: Clone,
     {
-        let fold = &mut Fold { make: Mapped(Cloned, map), by: op };
-        Made { shape: self.shape(), inputs: &Inputs::from((self,)), fold }
-            .reduce_to_new(result, dropped, op, Serial)
+        let (inputs, make) = (Inputs::from((self,)), Mapped(Clones, map));
+        to_new(Results { inputs, shape: self.shape(), make }, result, dropped, Plus, Serial)
     }
 }
 
@@ -177,16 +170,15 @@ impl<O: FnOperands<F, R>, F, R> Origin<R> for &Fused<O, F> {
         self.operands.first().map(|items| O::call(&mut &self.f, items))
     }
 
-    fn mapped<B: Clone, E: Dimension>(
+    fn mapped<B: Clone + Zero, E: Dimension>(
         self,
         result: Reserved<B, E>,
         dropped: Dropped<'_>,
         map: &dyn Fn(R) -> B,
-        op: ClosureOp<'_, B, &dyn Fn(B, B) -> B>,
     ) -> Array<B, E> {
-        let fold = &mut Fold { make: Mapped(Closure::<O, &F>::new(&self.f), map), by: op };
-        let shape: O::Dim = self.operands.joint().expect("the operands were checked");
-        fused_to_new(&self.operands, &Seen::whole(&shape), result, dropped, fold, op, Serial)
+        let (inputs, make) = (self.operands.inputs(), Mapped(Closure::<O, &F>::new(&self.f), map));
+        let shape: O::Dim = joint(inputs.shapes()).expect("the operands were checked");
+        to_new(Results { inputs, shape: sizes(&shape), make }, result, dropped, Plus, Serial)
     }
 }
 
@@ -195,104 +187,78 @@ mod of_array {
     use super::*;
 
     #[inline(always)]
-    pub(super) fn to_new<A: Clone, D: Dimension, E: Dimension, O: Operation<A>>(
+    pub(super) fn reduced<A: Clone, D: Dimension, E: Dimension, P: Operation<A>>(
         array: &ArrayRef<A, D>,
         seen: &Seen<'_, D>,
         result: Reserved<A, E>,
         dropped: Dropped<'_>,
-        op: O,
-        executor: impl Reductions<A, O>,
+        op: P,
+        executor: impl for<'a> Reduces<A, Stored<'a, A>, P>,
     ) -> Array<A, E> {
         if seen.is_whole() {
-            return Input::of(array).reduce_to_new(result, dropped, op, executor);
+            return to_new(Stored::of(array), result, dropped, op, executor);
         }
-        Input::of(&seen.view(array)).reduce_to_new(result, dropped, op, executor)
+        to_new(Stored::of(&seen.view(array)), result, dropped, op, executor)
     }
 
-    pub(super) fn into<A: Clone, D: Dimension, E: Dimension, O: Operation<A>>(
+    pub(super) fn reduced_into<A: Clone, D: Dimension, E: Dimension, P: Operation<A>>(
         array: &ArrayRef<A, D>,
         seen: &Seen<'_, D>,
         out: &mut ArrayRef<A, E>,
-        op: O,
-        store: Option<&StoreSums<'_, A>>,
-        executor: impl Reductions<A, O>,
+        op: P,
+        store: Store<'_, A>,
+        executor: impl for<'a> Reduces<A, Stored<'a, A>, P>,
     ) {
         if seen.is_whole() {
-            return Input::of(array).reduce_into(out, None, op, store, executor);
+            return into(Stored::of(array), out, None, op, store, executor);
         }
-        Input::of(&seen.view(array)).reduce_into(out, None, op, store, executor);
+        into(Stored::of(&seen.view(array)), out, None, op, store, executor);
     }
 }
 
-/// The reductions of a closure's results. Only what makes the fold is compiled for each closure.
+/// The reductions of a closure's results.
 mod of_closure {
     use super::*;
 
-    pub(super) fn to_new<O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
-        fused: &Fused<O, F>,
+    pub(super) fn reduced<'f, O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
+        fused: &'f Fused<O, F>,
         seen: &Seen<'_, O::Dim>,
         result: Reserved<R, E>,
         dropped: Dropped<'_>,
         op: P,
-        executor: impl Copy,
+        executor: impl for<'a> Reduces<R, Results<'a, O::Elems, Closure<O, &'f F>>, P>,
     ) -> Array<R, E> {
-        let fold = &mut Fold { make: Closure::<O, &F>::new(&fused.f), by: op };
-        fused_to_new(&fused.operands, seen, result, dropped, fold, op, executor)
+        let (shape, make, mut result, mut array) = (seen.shape(), Closure::new(&fused.f), Some(result), None);
+        let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
+            let source = Results { inputs: *inputs, shape: sizes(&shape), make };
+            array = result.take().map(|result| to_new(source, result, dropped, op, executor));
+        };
+        if seen.is_whole() {
+            reduce(&fused.operands.inputs())
+        } else {
+            fused.operands.seen(seen, &mut reduce)
+        }
+        array.expect("the operands are seen once")
     }
 
-    pub(super) fn into<O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
-        fused: &Fused<O, F>,
+    pub(super) fn reduced_into<'f, O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
+        fused: &'f Fused<O, F>,
         seen: &Seen<'_, O::Dim>,
         out: &mut ArrayRef<R, E>,
         op: P,
-        store: Option<&StoreSums<'_, R>>,
-        executor: impl Copy,
+        store: Store<'_, R>,
+        executor: impl for<'a> Reduces<R, Results<'a, O::Elems, Closure<O, &'f F>>, P>,
     ) {
-        let fold = &mut Fold { make: Closure::<O, &F>::new(&fused.f), by: op };
-        fused_into(&fused.operands, seen, out, fold, op, store, executor);
-    }
-}
-
-#[inline(never)]
-fn fused_to_new<O: FusedOperands, R: Clone, E: Dimension, P: Operation<R>>(
-    operands: &O,
-    seen: &Seen<'_, O::Dim>,
-    result: Reserved<R, E>,
-    dropped: Dropped<'_>,
-    fold: &mut dyn VisitBlock<R, O::Elems>,
-    op: P,
-    executor: impl Copy,
-) -> Array<R, E> {
-    let (shape, mut result, mut reduced) = (seen.shape(), Some(result), None);
-    let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
-        if let Some(result) = result.take() {
-            let source = Made { shape: sizes(&shape), inputs, fold };
-            reduced = Some(source.reduce_to_new(result, dropped, op, executor));
+        let (shape, make) = (seen.shape(), Closure::new(&fused.f));
+        let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
+            into(Results { inputs: *inputs, shape: sizes(&shape), make }, out, None, op, store, executor);
+        };
+        if seen.is_whole() {
+            reduce(&fused.operands.inputs())
+        } else {
+            fused.operands.seen(seen, &mut reduce)
         }
-    };
-    if seen.is_whole() {
-        reduce(&operands.inputs())
-    } else {
-        operands.seen(seen, &mut reduce)
     }
-    reduced.expect("the operands are seen once")
-}
-
-#[inline(never)]
-fn fused_into<O: FusedOperands, R: Clone, E: Dimension, P: Operation<R>>(
-    operands: &O,
-    seen: &Seen<'_, O::Dim>,
-    out: &mut ArrayRef<R, E>,
-    fold: &mut dyn VisitBlock<R, O::Elems>,
-    op: P,
-    store: Option<&StoreSums<'_, R>>,
-    executor: impl Copy,
-) {
-    let shape = seen.shape();
-    let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
-        Made { shape: sizes(&shape), inputs, fold }.reduce_into(out, None, op, store, executor);
-    };
-    if seen.is_whole() { reduce(&operands.inputs()) } else { operands.seen(seen, &mut reduce) }
 }
 
 /// `$origin` is an [`Origin`] with these operands; `$of` has its reductions.
@@ -333,7 +299,7 @@ macro_rules! sources {
                 let result = if seen.is_whole() { Origin::<$A>::copied($origin, result) } else { Err(result) };
                 match result {
                     Ok(copy) => copy,
-                    Err(result) => $of::to_new($origin, seen, result, dropped, Plus, $executor),
+                    Err(result) => $of::reduced($origin, seen, result, dropped, Plus, $executor),
                 }
             }
 
@@ -341,12 +307,12 @@ macro_rules! sources {
                 &self,
                 seen: &Seen<'_, $D>,
                 out: &mut ArrayRef<$A, Out>,
-                store: Option<&StoreSums<'_, $A>>,
+                store: Store<'_, $A>,
             ) where
                 $A: Clone + Zero,
             {
                 let $this = self;
-                $of::into($origin, seen, out, Plus, store, $executor);
+                $of::reduced_into($origin, seen, out, Plus, store, $executor);
             }
 
             #[inline]
@@ -362,22 +328,20 @@ macro_rules! sources {
                 $A: Clone,
             {
                 let $this = self;
-                $of::to_new($origin, seen, result, dropped, ClosureOp { identity, op }, $executor)
+                $of::reduced($origin, seen, result, dropped, ClosureOp { identity, op }, $executor)
             }
 
-            fn new_mapped<Item: Clone, Left: Dimension>(
+            fn new_mapped_sum<Item: Clone + Zero, Left: Dimension>(
                 &self,
                 result: Reserved<Item, Left>,
                 dropped: Dropped<'_>,
                 map: &dyn Fn($A) -> Item,
-                identity: &Item,
-                op: &dyn Fn(Item, Item) -> Item,
             ) -> Array<Item, Left>
             where
                 $A: Clone,
             {
                 let $this = self;
-                Origin::<$A>::mapped($origin, result, dropped, map, ClosureOp { identity, op: &op })
+                Origin::<$A>::mapped($origin, result, dropped, map)
             }
 
             $($owned)?

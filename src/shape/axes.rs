@@ -1,7 +1,7 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
 use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::strided::AxisSelection;
+use crate::kernel::nest::AxisSelection;
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;

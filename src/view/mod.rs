@@ -18,7 +18,7 @@ pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broa
 pub use broadcast_view::BroadcastView;
 pub(crate) use seen::Seen;
 
-pub(crate) use raw::{Bases, broadcast_data, for_each_base, par_for_each_base, place};
+pub(crate) use raw::{broadcast_data, place};
 
 use crate::error::Result;
 use crate::sealed::Sealed;

@@ -5,7 +5,6 @@ mod errors;
 mod golden;
 mod identity;
 mod large;
-mod order;
 mod properties;
 mod reductions;
 #[cfg(feature = "rayon")]

@@ -144,12 +144,4 @@ fn copies(t: &mut Table) {
     t.call(name, || long().materialize_into(&mut array![Nothing])).refused(WRONG);
     t.call(name, || hollow().materialize_into(&mut empty)).is(Ok(()));
     assert_eq!(one, array![3]);
-
-    let name = "Materialize::materialize_into_uninit";
-    let (mut out, mut one) = (Array::uninit(IxDyn(&spread())), Array1::<i64>::uninit(1));
-    t.call(name, || many.materialize_into_uninit(&mut out)).gives(|()| out.len() == 16);
-    t.call(name, || hollow().materialize_into_uninit(&mut one)).refused(SHORT);
-    t.call(name, || long().materialize_into_uninit(&mut Array1::uninit(1))).refused(WRONG);
-    let mut empty = Array2::uninit((0, LIMIT));
-    t.call(name, || hollow().materialize_into_uninit(&mut empty)).is(Ok(()));
 }

@@ -333,13 +333,6 @@ fn maps(t: &mut Table) {
     both(t, "Materialize::materialize_into", |c| {
         c.written(c.a.dim().into(), |out| c.a.materialize_into(out))
     });
-    both(t, "Materialize::materialize_into_uninit", |c| {
-        let mut out = Array1::uninit(c.row.len());
-        let written = c.row.materialize_into_uninit(&mut out);
-        // SAFETY: every element was written
-        #[allow(unsafe_code, reason = "there is no safe way to look")]
-        outcome(written.map(|()| unsafe { out.assume_init() }))
-    });
     both(t, "par_broadcast_map", |c| outcome(par_broadcast_map((&c.a, &c.row), |a, b| a - b)));
     both(t, "par_broadcast_apply", |c| {
         c.written(c.a.dim().into(), |out| par_broadcast_apply(out, &c.row, |out, a| *out += a))

@@ -182,13 +182,6 @@ fn closures(each: Each<'_>, new: Each<'_>) {
     new("materialize", &|(a, ..)| drop(a.materialize()));
     new("materialize", &|(a, ..)| drop(a.t().materialize()));
     each("materialize_into", &|(_, row, out)| row.materialize_into(out).unwrap());
-    new("materialize_into_uninit", &|(a, ..)| {
-        let mut out = Array::uninit(a.raw_dim());
-        a.materialize_into_uninit(&mut out).unwrap();
-        // SAFETY: every element was written
-        #[allow(unsafe_code, reason = "the elements are to be dropped")]
-        drop(unsafe { out.assume_init() });
-    });
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "as `Batch::map` calls it")]

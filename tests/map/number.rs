@@ -55,7 +55,7 @@ pub(crate) fn apply<T, D: Same, E: Dimension>(
 pub(crate) fn map_sum_to<S: TargetShape, D: Same>(
     views: &Views<'_, D>,
     shape: S,
-    mut function: impl FnMut(&[i64]) -> i64,
+    function: impl Fn(&[i64]) -> i64,
 ) -> Result<Array<i64, S::Dim>, BroadcastError> {
     macro_rules! call {
         ($operands:expr; $($x:ident)+) => {
@@ -68,7 +68,7 @@ pub(crate) fn map_sum_to<S: TargetShape, D: Same>(
 pub(crate) fn map_sum_to_match<B, E: Dimension, D: Same>(
     views: &Views<'_, D>,
     like: &ArrayRef<B, E>,
-    mut function: impl FnMut(&[i64]) -> i64,
+    function: impl Fn(&[i64]) -> i64,
 ) -> Result<Array<i64, E>, BroadcastError> {
     macro_rules! call {
         ($operands:expr; $($x:ident)+) => {

@@ -2,153 +2,125 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Elements, Nest};
-use crate::kernel::loop_plan::{LoopPlan, Outside};
-use crate::kernel::loops::OPERANDS;
-use crate::kernel::memory::{List, WriteOnly};
+use super::{Elements, OPERANDS};
 use crate::kernel::order::AxisOrder;
-use crate::kernel::strided::{StridedAxes, is_inside_for_all, plan_aligned};
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 use ndarray::{ArrayRef, Dimension};
+
+/// The sizes and the strides of an array's axes. Strides count elements.
+#[derive(Clone, Copy)]
+pub(crate) struct StridedAxes<'a> {
+    pub(super) sizes: &'a [usize],
+    pub(super) strides: &'a [isize],
+}
+
+impl<'a> StridedAxes<'a> {
+    /// The leading axes, and the last `count`.
+    pub(super) fn split(self, count: usize) -> (Self, Self) {
+        let (sizes, strides) = (
+            self.sizes.split_at(self.sizes.len() - count),
+            self.strides.split_at(self.strides.len() - count),
+        );
+        (Self { sizes: sizes.0, strides: strides.0 }, Self { sizes: sizes.1, strides: strides.1 })
+    }
+}
+
+/// A set of axes.
+pub(crate) trait AxisSelection {
+    /// Whether the axis is in the set.
+    fn contains(&self, axis: usize) -> bool;
+}
+
+/// The axes that an output does not have; without a set, the leading ones.
+pub(crate) type Dropped<'a> = Option<&'a dyn AxisSelection>;
 
 /// An array that is written.
 pub(crate) struct Output<'a, T> {
     pub(super) at: *mut T,
     pub(super) axes: StridedAxes<'a>,
-    array: PhantomData<&'a mut T>,
+    pub(super) array: PhantomData<&'a mut T>,
 }
 
 impl<'a, T> Output<'a, T> {
     #[inline(always)]
     pub(crate) fn of<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> Self {
         let at = array.as_mut_ptr();
-        Self { at, axes: StridedAxes::of(array), array: PhantomData }
-    }
-
-    /// The same array, whose former elements are forgotten when they are overwritten.
-    #[inline(always)]
-    pub(crate) fn overwriting(self) -> Output<'a, WriteOnly<T>> {
-        Output { at: self.at.cast(), axes: self.axes, array: PhantomData }
-    }
-
-    /// The pointer to the element at index zero, and the axes.
-    #[inline(always)]
-    pub(super) fn into_parts(self) -> (*mut T, StridedAxes<'a>) {
-        (self.at, self.axes)
-    }
-
-    /// Calls `visit` for each element.
-    pub(crate) fn for_each(self, mut visit: impl FnMut(&mut T)) {
-        if let Some(nest) = Nest::over(&mut LoopPlan::new(), None, self, &Inputs::NONE, Outside::Written) {
-            nest.each_block(0, &mut |element: Nest<'_, T, ()>| visit(element.slot()));
-        }
-    }
-}
-
-impl<'a, T> Output<'a, MaybeUninit<T>> {
-    /// The same array, to be written.
-    #[inline(always)]
-    pub(crate) fn write_only(self) -> Output<'a, WriteOnly<T>> {
-        Output { at: self.at.cast(), axes: self.axes, array: PhantomData }
-    }
-}
-
-/// An array that is summed.
-pub(crate) struct Input<'a, A> {
-    pub(super) at: *const A,
-    pub(super) axes: StridedAxes<'a>,
-    array: PhantomData<&'a A>,
-}
-
-impl<A> Clone for Input<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A> Copy for Input<'_, A> {}
-
-impl<'a, A> Input<'a, A> {
-    #[inline(always)]
-    pub(crate) fn of<D: Dimension>(array: &'a ArrayRef<A, D>) -> Self {
-        Self { at: array.as_ptr(), axes: StridedAxes::of(array), array: PhantomData }
+        Self { at, axes: StridedAxes { sizes: array.shape(), strides: array.strides() }, array: PhantomData }
     }
 
     #[inline(always)]
-    pub(crate) fn axes(&self) -> StridedAxes<'a> {
-        self.axes
+    pub(crate) fn shape(&self) -> &'a [usize] {
+        self.axes.sizes
     }
 }
 
 /// Arrays that are read together.
 pub struct Inputs<'a, E: Elements> {
-    pub(super) at: E::Pointers,
-    /// The sizes of each array: those of operand `k` at place `k - 1`, because the output, operand 0, is not known yet.
-    sizes: List<&'a [usize], { OPERANDS - 1 }>,
-    /// The strides of each array.
-    strides: List<&'a [isize], { OPERANDS - 1 }>,
-    arrays: PhantomData<&'a E>,
+    pub(super) at: [*const u8; OPERANDS - 1],
+    pub(super) sizes: [&'a [usize]; OPERANDS - 1],
+    pub(super) strides: [&'a [isize]; OPERANDS - 1],
+    pub(super) arrays: PhantomData<&'a E>,
 }
 
+impl<E: Elements> Clone for Inputs<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E: Elements> Copy for Inputs<'_, E> {}
+
 macro_rules! inputs {
-    ($($A:ident $D:ident $a:ident),+) => {
+    ($count:literal: $($A:ident $D:ident $a:ident $k:literal),+) => {
         impl<'a, $($A, $D: Dimension),+> From<($(&'a ArrayRef<$A, $D>,)+)> for Inputs<'a, ($($A,)+)> {
             #[inline(always)]
             fn from(($($a,)+): ($(&'a ArrayRef<$A, $D>,)+)) -> Self {
-                let (mut sizes, mut strides) = (List::new(), List::new());
-                $(
-                    sizes.push($a.shape());
-                    strides.push($a.strides());
-                )+
-                Self { at: ($($a.as_ptr(),)+), sizes, strides, arrays: PhantomData }
+                let (mut at, mut sizes, mut strides) =
+                    ([core::ptr::null(); OPERANDS - 1], [&[][..]; OPERANDS - 1], [&[][..]; OPERANDS - 1]);
+                $((at[$k], sizes[$k], strides[$k]) = ($a.as_ptr().cast(), $a.shape(), $a.strides());)+
+                Self { at, sizes, strides, arrays: PhantomData }
             }
         }
     };
 }
-inputs!(A DA a);
-inputs!(A DA a, B DB b);
-inputs!(A DA a, B DB b, C DC c);
-inputs!(A DA a, B DB b, C DC c, D DD d);
-inputs!(A DA a, B DB b, C DC c, D DD d, E DE e);
-inputs!(A DA a, B DB b, C DC c, D DD d, E DE e, F DF f);
-
-impl Inputs<'_, ()> {
-    const NONE: Self = Self { at: (), sizes: List::new(), strides: List::new(), arrays: PhantomData };
-}
+inputs!(1: A DA a 0);
+inputs!(2: A DA a 0, B DB b 1);
+inputs!(3: A DA a 0, B DB b 1, C DC c 2);
+inputs!(4: A DA a 0, B DB b 1, C DC c 2, D DD d 3);
+inputs!(5: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4);
+inputs!(6: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4, F DF f 5);
 
 impl<'a, E: Elements> Inputs<'a, E> {
-    /// The axes of operand `k`.
-    #[inline(always)]
-    pub(crate) fn axes(&self, k: usize) -> StridedAxes<'a> {
-        let (sizes, strides) = self.sizes_and_strides();
-        StridedAxes { sizes: sizes[k - 1], strides: strides[k - 1] }
-    }
-
     /// The shapes of the arrays.
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
         &self.sizes[..E::COUNT]
     }
 
-    #[inline(always)]
-    pub(super) fn sizes_and_strides(&self) -> (&[&'a [usize]], &[&'a [isize]]) {
-        // sliced, so that the compiler knows their number
-        (&self.sizes[..E::COUNT], &self.strides[..E::COUNT])
+    /// The distance of two elements of input `k` along an axis of `shape`, to which its axes are aligned at the right.
+    fn distance(&self, k: usize, shape: &[usize], axis: usize) -> usize {
+        let own = self.sizes[k];
+        match (axis + own.len()).checked_sub(shape.len()) {
+            Some(i) if own[i] == shape[axis] => self.strides[k][i].unsigned_abs(),
+            _ => 0,
+        }
     }
 
-    /// Plans the loops of [`Nest::batches`].
-    pub(super) fn plan_batches(&mut self, plan: &mut LoopPlan, out: StridedAxes<'a>, bases: &[usize]) {
-        for (sizes, base) in self.sizes.iter_mut().zip(&bases[1..]) {
-            *sizes = &sizes[..sizes.len() - base];
+    /// Whether axis `former` of a shape is inside `latter` in memory, for all arrays that move along both.
+    pub(crate) fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
+        let mut inside = None;
+        for k in 0..E::COUNT {
+            let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
+            if former != 0 && latter != 0 {
+                inside = Some(inside != Some(false) && former < latter);
+            }
         }
-        let out = StridedAxes { sizes: &out.sizes[..out.sizes.len() - bases[0]], ..out };
-        plan_aligned(plan, out.sizes, &out, self.sizes_and_strides(), Outside::Written);
+        inside
     }
 }
 
 impl<E: Elements> AxisOrder for Inputs<'_, E> {
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-        is_inside_for_all(self.sizes_and_strides(), shape, former, latter)
+        self.is_inside(shape, former, latter)
     }
 }

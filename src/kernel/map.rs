@@ -1,0 +1,310 @@
+//! One pass over an output and the operands that are broadcast to its shape. Copies are maps of one operand.
+//!
+//! ```text
+//! for each block of the output:            the two innermost loops, or a tile of them
+//!     copy operands that the row loop cannot read, unless the last copy is of the same elements
+//!     for each row of the block:
+//!         for i in row: visit(out[i], a[i], b[0], …)
+//! ```
+//!
+//! | the nest | the block |
+//! |---|---|
+//! | up to two loops and 2048 elements, output and inputs adjacent along the inner one | the nest, not arranged |
+//! | long rows in which each operand moves by one element or stays | the two innermost loops |
+//! | an input that is adjacent along another loop | a tile of that loop and the innermost one; inputs with gaps are copied |
+//! | short rows of an output without gaps, and of plain numbers | a tile as one row; inputs that do not continue are copied |
+//! | everything else | the two innermost loops, element by element |
+
+#![forbid(unsafe_code)]
+
+use super::memory::{Copies, Reserved, Slot};
+use super::nest::{
+    Block, Elements, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Writes, Written, is_dense,
+    steps,
+};
+use super::order::AxisOrder;
+use super::source::Cloned;
+use super::threads::{Executor, Threads};
+use core::mem::needs_drop;
+use ndarray::{Array, ArrayRef, Dimension};
+
+/// Rows of fewer elements are joined to longer ones. Measured on Zen 4 with f32: rows of 24 to 48 take about as long either
+/// way.
+const SHORT: usize = 32;
+/// Nests of fewer elements are not worth copies. Measured as for `SHORT`.
+const FEW: usize = 128;
+/// The most bytes that a tile has along the loop where an input is adjacent: some cache lines, so that each is read whole.
+/// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
+const ACROSS: usize = 256;
+
+/// What a map does with rows: `dyn`, so that all but this is compiled once for all closures.
+pub(crate) type VisitRows<'f, T, E> = dyn FnMut(Rows<'_, T, E>) + 'f;
+/// The same for the slots of a new array.
+pub(crate) type FillRows<'f, R, E> = dyn for<'s> FnMut(Rows<'_, Slot<'s, R>, E>) -> Written<'s> + 'f;
+
+/// Visits each element of `out` with the elements of the inputs, which are broadcast to its shape.
+///
+/// # Panics
+/// If the inputs do not go to that shape.
+#[inline(never)]
+pub(crate) fn each<T, E: Elements, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: &Inputs<'_, E>,
+    visit: &mut VisitRows<'_, T, E>,
+) {
+    let out = Output::of(out);
+    if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), &out, None, inputs) {
+        let is_small = nest.is_small();
+        if !is_small {
+            nest.arrange(0);
+        }
+        nest.erased(|raw, types| {
+            run(raw, is_small, &mut |block: Block<'_, '_, Writes>| visit(types.rows(block)))
+        });
+    }
+}
+
+/// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes have the inputs' order
+/// in memory.
+///
+/// # Panics
+/// If the inputs do not go to that shape.
+#[inline]
+pub(crate) fn to_new<R, E: Elements, D: Dimension>(
+    reserved: Reserved<R, D>,
+    inputs: &Inputs<'_, E>,
+    fill: &mut FillRows<'_, R, E>,
+) -> Array<R, D> {
+    filled(reserved, Some(inputs), inputs, fill)
+}
+
+/// [`to_new`] with an order of axes, or in standard layout.
+#[inline(never)]
+fn filled<R, E: Elements, D: Dimension>(
+    reserved: Reserved<R, D>,
+    order: Option<&dyn AxisOrder>,
+    inputs: &Inputs<'_, E>,
+    fill: &mut FillRows<'_, R, E>,
+) -> Array<R, D> {
+    reserved.written(order, |out| {
+        let mut state = State::new();
+        let Some(mut nest) = Nest::over(&mut state, out.shape(), &out, None, inputs) else {
+            return Written::none();
+        };
+        let is_small = nest.is_small();
+        if !is_small {
+            nest.arrange(0);
+        }
+        fill_nest(nest, is_small, fill)
+    })
+}
+
+/// A copy of an array in standard layout.
+pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
+    reserved: Reserved<A, E>,
+    array: &ArrayRef<A, D>,
+) -> Array<A, E> {
+    match array.as_slice() {
+        Some(elements) => reserved.cloned(elements),
+        // collected, so that a panic drops the clones that were made before it
+        None if const { needs_drop::<A>() } => reserved.cloned(array),
+        None => filled(reserved, None, &Inputs::from((array,)), &mut |rows| rows.fill(&mut Cloned)),
+    }
+}
+
+/// A copy of an array, whose axes have its order in memory.
+pub(crate) fn copy_like<A: Clone, D: Dimension, E: Dimension>(
+    reserved: Reserved<A, E>,
+    array: &ArrayRef<A, D>,
+) -> Array<A, E> {
+    if array.is_standard_layout() || const { needs_drop::<A>() } {
+        return copy(reserved, array);
+    }
+    to_new(reserved, &Inputs::from((array,)), &mut |rows| rows.fill(&mut Cloned))
+}
+
+/// Copies an array to another one, to whose shape it is broadcast.
+///
+/// # Panics
+/// If it does not go to that shape.
+pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
+    out: &mut ArrayRef<A, E>,
+    array: &ArrayRef<A, D>,
+) {
+    each(out, &Inputs::from((array,)), &mut |rows| rows.visit(&mut Cloned));
+}
+
+/// Fills the output of an arranged nest.
+#[inline]
+pub(super) fn fill_nest<'s, R, E: Elements>(
+    nest: Nest<'_, Slot<'s, R>, E>,
+    is_small: bool,
+    fill: &mut FillRows<'_, R, E>,
+) -> Written<'s> {
+    let mut written = Written::none();
+    nest.erased(|raw, types| {
+        run(raw, is_small, &mut |block: Block<'_, '_, Writes>| written.add(fill(types.rows(block))));
+    });
+    written
+}
+
+/// Runs the blocks of a nest.
+fn run<'b>(nest: Raw<'_, 'b, Writes>, is_small: bool, then: &mut dyn FnMut(Block<'_, 'b, Writes>)) {
+    if is_small {
+        return nest.for_each_block(then);
+    }
+    match Tile::of(&nest) {
+        None => nest.for_each_block(then),
+        Some(tile) => in_tiles(nest, &tile, then),
+    }
+}
+
+/// A tile for which inputs are copied.
+struct Tile {
+    /// The number of steps along each loop.
+    steps: [usize; super::nest::LOOPS],
+    /// The number of inputs that may be copied.
+    copied: usize,
+}
+
+impl Tile {
+    /// The tile for a nest, or `None` if its two innermost loops serve.
+    fn of<W>(nest: &Raw<'_, '_, W>) -> Option<Self> {
+        let (loops, sizes) = (nest.loops(), nest.sizes());
+        let (inner, last) = (loops.last()?, loops.len() - 1);
+        let is_read =
+            |k: usize| matches!(inner.stride(k), stride if stride == 0 || stride == sizes[k].cast_signed());
+        let with_gaps = (1..sizes.len()).find(|&k| !is_read(k));
+        let is_long = with_gaps.is_none() && inner.len() >= SHORT;
+        let has_row = nest.has_row();
+        if inner.stride(0) != sizes[0].cast_signed()
+            || is_long && has_row
+            || last == 0 && with_gaps.is_none() && has_row
+        {
+            return None;
+        }
+        let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
+        let copied = sizes.len() - 1;
+        let most = Copies::share_of(copied) / largest;
+        let mut tile = Self { steps: [1; super::nest::LOOPS], copied };
+        let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
+        if !has_row && is_long {
+            tile.steps[last] = most.min(inner.len());
+            return are_plain.then_some(tile);
+        }
+        let across = with_gaps.and_then(|k| {
+            let is_adjacent = |l: &Loop| l.stride(k) == sizes[k].cast_signed();
+            loops[..last].iter().rposition(is_adjacent).map(|place| (place, ACROSS / sizes[k].max(1)))
+        });
+        if let Some((place, rows)) = across {
+            if are_plain && inner.len() > 3 && loops[place].len() > 3 {
+                tile.steps[place] = rows.clamp(1, loops[place].len());
+                tile.steps[last] = (most / tile.steps[place]).clamp(1, inner.len());
+                return Some(tile);
+            }
+        }
+        // short rows: the loops in which the output has no gaps, as one row
+        if inner.len() >= SHORT || steps(loops) < FEW {
+            return None;
+        }
+        let (mut len, mut first) = (1, loops.len());
+        while first > 0 && loops[first - 1].stride(0) == (len * sizes[0]).cast_signed() && len < most {
+            first -= 1;
+            tile.steps[first] = loops[first].len().min(most / len);
+            len *= tile.steps[first];
+            if tile.steps[first] < loops[first].len() {
+                break;
+            }
+        }
+        let is_copied = |k: usize| nest.is_plain(k) || is_dense(&loops[first..], k, sizes[k]);
+        (first < last && (1..sizes.len()).all(is_copied)).then_some(tile)
+    }
+}
+
+/// Runs tiles of a nest, for which inputs are copied that the row loop cannot read.
+#[inline(never)]
+fn in_tiles<'b>(nest: Raw<'_, 'b, Writes>, tile: &Tile, then: &mut dyn FnMut(Block<'_, 'b, Writes>)) {
+    let (count, mut copies) = (nest.loops().len(), Copies::new(tile.copied));
+    nest.for_each_tile(&tile.steps[..count], &mut |part: Raw<'_, 'b, Writes>| {
+        let (loops, sizes) = (part.loops(), part.sizes());
+        let one_row = is_dense(loops, 0, sizes[0]);
+        let has_row = part.has_row();
+        let mut copied = 0;
+        for k in 1..sizes.len() {
+            let stays = loops.iter().all(|l| l.stride(k) == 0);
+            let is_read = if stays {
+                has_row
+            } else if one_row {
+                is_dense(loops, k, sizes[k])
+            } else {
+                let stride = loops.last().map_or(0, |l| l.stride(k));
+                stride == 0 || stride == sizes[k].cast_signed()
+            };
+            copied |= u8::from(!is_read) << k;
+        }
+        part.with_copies(&mut copies, copied, then);
+    });
+}
+
+/// The fewest elements that are worth another thread.
+const GRAIN: usize = 1 << 18;
+
+/// Visits the elements of a nest, or of parts of it on several threads.
+fn visit_parts<T: Send, E: Elements + Sync, V: Visit<T, E> + Copy + Sync>(visit: &V, nest: Nest<'_, T, E>) {
+    if let Some(place) = place_to_cut(nest.loops()) {
+        Threads.both(visit, nest.halves(place, &mut State::new()), visit_parts);
+        return;
+    }
+    let mut visit = *visit;
+    nest.erased(|raw, types| {
+        run(raw, false, &mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut visit))
+    });
+}
+
+/// [`visit_parts`] for a new array.
+fn fill_parts<'s, R: Send, E: Elements + Sync, M: Make<R, E> + Copy + Sync>(
+    make: &M,
+    nest: Nest<'_, Slot<'s, R>, E>,
+) -> Written<'s> {
+    if let Some(place) = place_to_cut(nest.loops()) {
+        let [mut written, more] = Threads.both(make, nest.halves(place, &mut State::new()), fill_parts);
+        written.add(more);
+        return written;
+    }
+    let mut make = *make;
+    fill_nest(nest, false, &mut |rows| rows.fill(&mut make))
+}
+
+/// The outermost loop, if two halves of the nest are worth two threads.
+fn place_to_cut(loops: &[Loop]) -> Option<usize> {
+    (steps(loops) / 2 >= GRAIN).then_some(0)
+}
+
+/// [`each`] on several threads.
+pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: &Inputs<'_, E>,
+    visit: impl Visit<T, E> + Copy + Sync,
+) {
+    let out = Output::of(out);
+    if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), &out, None, inputs) {
+        nest.arrange(0);
+        visit_parts(&visit, nest);
+    }
+}
+
+/// [`to_new`] on several threads.
+pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
+    reserved: Reserved<R, D>,
+    inputs: &Inputs<'_, E>,
+    make: impl Make<R, E> + Copy + Sync,
+) -> Array<R, D> {
+    reserved.written(Some(inputs), |out| {
+        let mut state = State::new();
+        let Some(mut nest) = Nest::over(&mut state, out.shape(), &out, None, inputs) else {
+            return Written::none();
+        };
+        nest.arrange(0);
+        fill_parts(&make, nest)
+    })
+}

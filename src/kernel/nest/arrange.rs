@@ -1,0 +1,216 @@
+//! What makes loops from axes, and other loops from these: no pointer is read or written.
+
+#![forbid(unsafe_code)]
+
+use super::{Dropped, Elements, Loop, OPERANDS, State, StridedAxes, steps};
+use crate::kernel::ensure;
+use crate::kernel::memory::Slot;
+
+/// The most indices of a nest that is not arranged. Measured on Zen 4: up to here, the order of the loops matters less than
+/// the 50 ns of arranging them.
+const SMALL: usize = 2048;
+
+impl State {
+    /// Adds a loop for each axis of `shape`. Returns whether there is no index.
+    #[inline]
+    pub(super) fn add_axes(
+        &mut self,
+        shape: &[usize],
+        out: StridedAxes<'_>,
+        dropped: Dropped<'_>,
+        sizes: &[&[usize]],
+        strides: &[&[isize]],
+    ) -> bool {
+        ensure(out.sizes.len() <= shape.len(), "the output has at most as many axes as the shape");
+        for own in sizes {
+            ensure(own.len() <= shape.len(), "an input has at most as many axes as the shape");
+        }
+        let (leading, mut out_axis) = (shape.len() - out.sizes.len(), 0);
+        for (axis, &len) in shape.iter().enumerate() {
+            let mut l = Loop { len, kept: false, strides: [0; OPERANDS] };
+            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
+                let size = out.sizes[out_axis];
+                ensure(size == len || size == 1, "an axis of the output has the size of the shape or 1");
+                if size == len && len > 1 {
+                    (l.kept, l.strides[0]) = (true, out.strides[out_axis] * self.sizes[0].cast_signed());
+                }
+                out_axis += 1;
+            }
+            if len == 0 {
+                return true;
+            }
+            for (k, own) in sizes.iter().enumerate() {
+                let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
+                ensure(own[i] == len || own[i] == 1, "an axis of an input has the size of the shape or 1");
+                if own[i] == len && len > 1 {
+                    l.strides[k + 1] = strides[k][i] * self.sizes[k + 1].cast_signed();
+                }
+            }
+            if len > 1 {
+                self.loops.push(l);
+            }
+        }
+        ensure(out_axis == out.sizes.len(), "every axis of the output is one of the shape");
+        false
+    }
+
+    /// See [`Nest::is_small`](super::Nest::is_small).
+    #[inline]
+    pub(super) fn is_small(&mut self) -> bool {
+        if self.loops.len() == 2 {
+            if self.loops[0].strides[0] == self.sizes[0].cast_signed() && self.loops[0].kept {
+                self.loops.swap(0, 1);
+            }
+            self.merge();
+        }
+        let is_adjacent = |k: usize, l: &Loop| l.strides[k] == self.sizes[k].cast_signed();
+        match &*self.loops {
+            [] => true,
+            [l] => l.len <= SMALL && is_adjacent(0, l),
+            [rows, l] => {
+                l.len > 3
+                    && rows.len.saturating_mul(l.len) <= SMALL
+                    && is_adjacent(0, l)
+                    && (1..self.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l))
+            }
+            _ => false,
+        }
+    }
+
+    /// Orders up to two loops of one input, in place of arranging them. Returns whether there are no more, and few elements.
+    #[inline]
+    pub(super) fn order_few(&mut self) -> bool {
+        match &*self.loops {
+            [] => {}
+            [l] if l.strides[1] >= 0 => {}
+            [outer, inner] if outer.strides[1] > 0 && inner.strides[1] > 0 => {
+                if outer.strides[1] < inner.strides[1] {
+                    self.loops.swap(0, 1);
+                }
+            }
+            _ => return false,
+        }
+        self.merge();
+        self.count == 2 && steps(&self.loops) <= SMALL
+    }
+
+    /// See [`Nest::arrange`](super::Nest::arrange).
+    pub(super) fn arrange(&mut self, first: usize) {
+        for from in 0..self.loops.len() {
+            let mut l = self.loops[from];
+            let leading = (first..self.count).find(|&k| l.strides[k] != 0);
+            if leading.is_some_and(|k| l.strides[k] < 0) {
+                self.advance(&l, l.len - 1);
+                for stride in &mut l.strides {
+                    *stride = -*stride;
+                }
+            }
+            // the first operand that moves along both loops, by different strides, decides
+            let mut to = from;
+            for place in (0..from).rev() {
+                let other = &self.loops[place];
+                let strides = |k: usize| (l.strides[k].unsigned_abs(), other.strides[k].unsigned_abs());
+                let decides = |&k: &usize| matches!(strides(k), (a, b) if a != 0 && b != 0 && a != b);
+                let Some(k) = (first..self.count).find(decides) else { continue };
+                let (own, others) = strides(k);
+                if own < others {
+                    break;
+                }
+                to = place;
+            }
+            self.loops.copy_within(to..from, to + 1);
+            self.loops[to] = l;
+        }
+        self.merge();
+    }
+
+    /// Joins loops that continue each other in all operands.
+    #[inline]
+    fn merge(&mut self) {
+        let Some(mut to) = self.loops.len().checked_sub(1) else { return };
+        for from in (0..to).rev() {
+            let (outer, inner) = (self.loops[from], self.loops[to]);
+            let continues =
+                |k: usize| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
+            if outer.kept == inner.kept && (0..self.count).all(continues) {
+                self.loops[to].len *= outer.len;
+            } else {
+                to -= 1;
+                self.loops[to] = outer;
+            }
+        }
+        self.loops.remove_first(to);
+    }
+
+    /// Cuts the loop at `place`: the first half of its steps stay, the others go to `room`.
+    pub(super) fn halve<'n>(&'n mut self, place: usize, room: &mut State) -> &'n mut Self {
+        let l = self.loops[place];
+        let half = l.len / 2;
+        ensure(half > 0, "a loop of several steps");
+        room.copy_from(self);
+        room.advance(&l, half);
+        room.loops[place].len = l.len - half;
+        self.loops[place].len = half;
+        self.drop_single();
+        room.drop_single();
+        self
+    }
+
+    /// Drops loops of one step.
+    fn drop_single(&mut self) {
+        let mut to = 0;
+        for from in 0..self.loops.len() {
+            if self.loops[from].len > 1 {
+                self.loops[to] = self.loops[from];
+                to += 1;
+            }
+        }
+        self.loops.truncate(to);
+    }
+
+    /// Leaves the kept loops and the output, with `results` as the one input: an element for each index, in this order.
+    ///
+    /// # Panics
+    /// If there are not as many results.
+    #[inline]
+    pub(super) fn set_results<A>(&mut self, results: &[A]) {
+        (self.count, self.has_row) = (2, <(A,)>::has_row);
+        self.at[1] = results.as_ptr().cast_mut().cast();
+        self.plain = <(A,)>::describe(&mut self.sizes);
+        let mut to = 0;
+        for from in 0..self.loops.len() {
+            if self.loops[from].kept {
+                self.loops[to] = self.loops[from];
+                to += 1;
+            }
+        }
+        self.loops.truncate(to);
+        let mut len = 1_usize;
+        for l in self.loops.iter_mut().rev() {
+            l.strides[1] = (len * size_of::<A>()).cast_signed();
+            len *= l.len;
+        }
+        ensure(len == results.len(), "a result for each output");
+        self.merge();
+    }
+
+    /// Replaces the output by slots for an element for each index of the loops for which `is_kept` holds.
+    ///
+    /// # Panics
+    /// If there are not as many slots.
+    #[inline]
+    pub(super) fn set_output<A>(&mut self, slots: &mut [Slot<'_, A>], is_kept: impl Fn(&Loop) -> bool) {
+        let size = size_of::<A>();
+        let mut len = 1_usize;
+        for l in self.loops.iter_mut().rev() {
+            l.kept = is_kept(l);
+            l.strides[0] = if l.kept { (len * size).cast_signed() } else { 0 };
+            if l.kept {
+                len = len.saturating_mul(l.len);
+            }
+        }
+        ensure(len == slots.len(), "a slot for each element");
+        (self.at[0], self.sizes[0], self.is_repeated) = (slots.as_mut_ptr().cast(), size, false);
+        self.merge();
+    }
+}

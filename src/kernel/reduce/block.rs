@@ -1,0 +1,340 @@
+//! Reductions by blocks in L1.
+//!
+//! ```text
+//! for each tile of the kept loops outside the block:
+//!     for each step of the reduced loops outside the block:
+//!         the elements of the block: where they lie, or in a buffer
+//!         accumulators += the block
+//!     the accumulators, folded, are the results
+//! ```
+//!
+//! A block is as many of the innermost loops as fit into L1, and a part of the next one where that makes it long enough.
+//! Accumulators are a stack of levels, each the sum of twice as many blocks as the one above: so the error stays small.
+
+#![forbid(unsafe_code)]
+
+use super::fold::{Results, add_rows, fold};
+use crate::kernel::memory::{BUFFER, Buffer, List, Room};
+use crate::kernel::nest::{Adjacent, LOOPS, Loop, Raw, Reads, State, Writes};
+use crate::kernel::operation::Operation;
+use crate::kernel::source::Fill;
+use core::mem::needs_drop;
+
+/// How many times as long as a buffer a block is whose elements are adjacent. Measured: 4 to 16 take about as long.
+const STORED: usize = 8;
+/// A stored block of fewer elements takes a part of a reduced loop in. Measured with f32 and f64: 128 to 512 take about as
+/// long.
+const FEW: usize = 256;
+/// Lanes of fewer elements are folded after blocks of them are added. Measured as for `FEW`: 32 to 128.
+const SHORT_LANE: usize = 64;
+/// How many rows are combined at once.
+pub(super) const AT_ONCE: usize = 8;
+/// How many groups of rows are added one after the other; more are added pairwise.
+const GROUPS: usize = 8;
+
+/// Whether partial results may be forgotten, and a block holds several.
+pub(super) const fn is_forgettable<A>() -> bool {
+    !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= BUFFER / 256 && align_of::<A>() <= 64
+}
+
+/// The results of parts, in the order of their kept loops.
+type PutResults<'p, 'b, A> = dyn FnMut(Raw<'_, 'b, Writes>, &[A]) + 'p;
+
+/// Reduces the arranged loops of a nest.
+pub(super) fn reduce<'b, A: Clone, O: Operation<A>>(
+    nest: Raw<'_, 'b, Writes>,
+    op: O,
+    fill: &mut dyn Fill<'b, A>,
+    put: &mut PutResults<'_, 'b, A>,
+) {
+    if !const { is_forgettable::<A>() } {
+        return one_by_one(nest, op, fill, put);
+    }
+    let plan = Plan::of(nest.loops(), size_of::<A>(), fill.is_stored());
+    if plan.is_whole() {
+        if let Some(elements) = fill.in_place(&nest.inputs(&mut State::new())) {
+            let mut results = Results::new();
+            fold(op, &Sides::of(nest.loops()), &elements, &mut results);
+            return put(nest, &results);
+        }
+    }
+    in_parts(nest, &plan, op, fill, put);
+}
+
+/// Reduces a nest part by part.
+#[inline(never)]
+fn in_parts<'b, A: Clone, O: Operation<A>>(
+    nest: Raw<'_, 'b, Writes>,
+    plan: &Plan,
+    op: O,
+    fill: &mut dyn Fill<'b, A>,
+    put: &mut PutResults<'_, 'b, A>,
+) {
+    let mut block = Buffer::new();
+    if plan.is_whole() {
+        return part(nest, plan, op, fill, put, &mut block);
+    }
+    let (mut tile, count) = ([0; LOOPS], nest.loops().len());
+    for (i, l) in nest.loops().iter().enumerate() {
+        tile[i] = if l.is_kept() { plan.steps(i, l) } else { l.len() };
+    }
+    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| {
+        part(nest, plan, op, fill, put, &mut block)
+    });
+}
+
+/// Which loops are in a block.
+struct Plan {
+    /// The first loop of the block.
+    first: usize,
+    /// How many steps of it are, and the others are outside; or all.
+    cut: usize,
+    /// The number of reduced loops outside the block, with the one that is cut.
+    reduced: usize,
+    cut_is_reduced: bool,
+    has_short_lanes: bool,
+}
+
+impl Plan {
+    fn of(loops: &[Loop], size: usize, is_stored: bool) -> Self {
+        // short lanes are folded once, after the blocks are added
+        let has_short_lanes = loops.last().is_some_and(|l| !l.is_kept() && l.len() < SHORT_LANE);
+        let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
+        let most = if is_dense { STORED } else { 1 } * BUFFER / size;
+        let (mut first, mut len) = (loops.len(), 1);
+        while first > 0 && len * loops[first - 1].len() <= most {
+            first -= 1;
+            len *= loops[first].len();
+        }
+        let mut plan = Self { first, cut: usize::MAX, reduced: 0, cut_is_reduced: false, has_short_lanes };
+        if first > 0 && most / len >= 2 {
+            let next = &loops[first - 1];
+            if next.is_kept() || len < FEW || !is_stored || is_dense {
+                // parts of equal length, but for the last one
+                let parts = next.len().div_ceil(most / len);
+                (plan.first, plan.cut) = (first - 1, next.len().div_ceil(parts));
+                plan.cut_is_reduced = !next.is_kept();
+            }
+        }
+        for (i, l) in loops.iter().enumerate() {
+            plan.reduced += usize::from(!l.is_kept() && plan.steps(i, l) < l.len());
+        }
+        plan
+    }
+
+    /// Whether the whole nest is one block.
+    fn is_whole(&self) -> bool {
+        self.first == 0 && self.cut == usize::MAX
+    }
+
+    /// How many steps of loop `i` are in a block.
+    fn steps(&self, i: usize, l: &Loop) -> usize {
+        match i {
+            _ if i < self.first => 1,
+            _ if i == self.first => self.cut.min(l.len()),
+            _ => l.len(),
+        }
+    }
+}
+
+/// Reduces a part whose results fit into L1.
+fn part<'b, A: Clone, O: Operation<A>>(
+    nest: Raw<'_, 'b, Writes>,
+    plan: &Plan,
+    op: O,
+    fill: &mut dyn Fill<'b, A>,
+    put: &mut PutResults<'_, 'b, A>,
+    block: &mut Buffer<A>,
+) {
+    let mut room = State::new();
+    let inputs = nest.inputs(&mut room);
+    let mut results = Results::new();
+    if plan.reduced == 0 {
+        let sides = Sides::of(inputs.loops());
+        match fill.in_place(&inputs) {
+            Some(elements) => fold(op, &sides, &elements, &mut results),
+            None => fold(op, &sides, fill.buffered(inputs, block), &mut results),
+        }
+        return put(nest, &results);
+    }
+    let (mut tile, mut reduced) = ([0; LOOPS], 0);
+    for (tile, l) in tile.iter_mut().zip(inputs.loops()) {
+        *tile = l.len();
+        if !l.is_kept() && reduced < plan.reduced {
+            reduced += 1;
+            *tile = if reduced == plan.reduced && plan.cut_is_reduced { plan.cut } else { 1 };
+        }
+    }
+    let (mut sums, mut rows, mut count) = (Levels::new(op), [Adjacent::NONE; AT_ONCE], 0);
+    let (loops, mut first_sides) = (inputs.loops().len(), None);
+    inputs.for_each_tile(&tile[..loops], &mut |part: Raw<'_, 'b, Reads>| {
+        let sides = Sides::of(part.loops());
+        let is_row = plan.has_short_lanes || sides.iter().all(|side| side.1);
+        match fill.in_place(&part) {
+            // several at once
+            Some(row) if is_row => {
+                rows[count] = row;
+                count += 1;
+                if count == AT_ONCE {
+                    sums.add(&rows.each_ref().map(|row| &**row));
+                    count = 0;
+                }
+            }
+            Some(elements) => sums.add(&[of_block(op, &sides, &elements, &mut results)]),
+            None if is_row => sums.add(&[fill.buffered(part, block)]),
+            None => sums.add(&[of_block(op, &sides, fill.buffered(part, block), &mut results)]),
+        }
+        // the first block is the largest one
+        first_sides.get_or_insert(sides);
+    });
+    if count > 0 {
+        sums.add(&rows.each_ref().map(|row| &**row)[..count]);
+    }
+    let sums = sums.finish();
+    match first_sides {
+        Some(sides) if plan.has_short_lanes => put(nest, of_block(op, &sides, sums, &mut results)),
+        _ => put(nest, sums),
+    }
+}
+
+/// The results of a block, or its elements if nothing in it is reduced.
+#[inline(never)]
+fn of_block<'r, A: Clone, O: Operation<A>>(
+    op: O,
+    sides: &Sides,
+    elements: &'r [A],
+    results: &'r mut Results<A>,
+) -> &'r [A] {
+    if sides.iter().all(|side| side.1) {
+        return elements;
+    }
+    results.truncate(0);
+    fold(op, sides, elements, results);
+    results
+}
+
+/// Whether the input's elements are adjacent along the loops that fit into a block.
+fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
+    let mut width = size;
+    for l in loops.iter().rev() {
+        if l.stride(1) != width.cast_signed() {
+            return false;
+        }
+        width *= l.len();
+        if width > BUFFER * STORED {
+            break;
+        }
+    }
+    true
+}
+
+/// The sides of a block, outermost first: a length, and whether results are kept along it. Neighbours of one kind are one.
+struct Sides(List<(usize, bool), LOOPS>);
+
+impl Sides {
+    fn of(loops: &[Loop]) -> Self {
+        let mut sides = List::<(usize, bool), LOOPS>::new();
+        for l in loops {
+            match sides.last_mut() {
+                Some((len, is_kept)) if *is_kept == l.is_kept() => *len *= l.len(),
+                _ => sides.push((l.len(), l.is_kept())),
+            }
+        }
+        Self(sides)
+    }
+}
+
+impl core::ops::Deref for Sides {
+    type Target = [(usize, bool)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// Sums of rows: [`GROUPS`] groups are added one after the other, and those pairwise.
+struct Levels<A, O> {
+    op: O,
+    /// The sums, one after the other.
+    sums: Room<A, BUFFER>,
+    /// Where each of the sums begins.
+    starts: List<usize, { usize::BITS as usize }>,
+    /// The length of a sum.
+    width: usize,
+    /// The groups in the last sum.
+    groups: usize,
+    /// How many sums were complete.
+    complete: usize,
+}
+
+impl<A: Clone, O: Operation<A>> Levels<A, O> {
+    fn new(op: O) -> Self {
+        Self { op, sums: Room::new(), starts: List::new(), width: 0, groups: 0, complete: 0 }
+    }
+
+    /// Adds up to [`AT_ONCE`] rows, none of them longer than the very first one.
+    fn add(&mut self, rows: &[&[A]]) {
+        let mut rows = rows;
+        self.width = self.width.max(rows[0].len());
+        if rows[0].len() < self.width {
+            // no sum begins with it
+            let start = self.starts[self.starts.len() - 1];
+            return add_rows(self.op, &mut self.sums[start..], rows);
+        }
+        if self.groups == 0 {
+            self.starts.push(self.sums.len());
+            self.sums.extend(rows[0]);
+            rows = &rows[1..];
+        }
+        let start = self.starts[self.starts.len() - 1];
+        add_rows(self.op, &mut self.sums[start..], rows);
+        self.groups += 1;
+        if self.groups == GROUPS {
+            self.groups = 0;
+            self.complete += 1;
+            for _ in 0..self.complete.trailing_zeros() {
+                self.join();
+            }
+        }
+    }
+
+    /// Adds the last sum to the one before.
+    fn join(&mut self) {
+        let [.., before, last] = *self.starts else { return };
+        let (below, above) = self.sums.split_at_mut(last);
+        add_rows(self.op, &mut below[before..], &[above]);
+        self.sums.truncate(last);
+        self.starts.truncate(self.starts.len() - 1);
+    }
+
+    /// The sum of all rows.
+    fn finish(&mut self) -> &[A] {
+        while self.starts.len() > 1 {
+            self.join();
+        }
+        &self.sums
+    }
+}
+
+/// Reduces elements that own memory, or are large.
+fn one_by_one<'b, A: Clone, O: Operation<A>>(
+    nest: Raw<'_, 'b, Writes>,
+    op: O,
+    fill: &mut dyn Fill<'b, A>,
+    put: &mut PutResults<'_, 'b, A>,
+) {
+    let (mut tile, count) = ([1; LOOPS], nest.loops().len());
+    for (tile, l) in tile.iter_mut().zip(nest.loops()) {
+        *tile = if l.is_kept() { 1 } else { l.len() };
+    }
+    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| {
+        let mut result = None;
+        fill.for_each(nest.inputs(&mut State::new()), &mut |element| {
+            result = Some(match result.take() {
+                None => element,
+                Some(result) => op.apply(result, element),
+            });
+        });
+        put(nest, result.as_slice());
+    });
+}
