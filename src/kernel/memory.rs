@@ -190,6 +190,19 @@ pub(crate) struct Room<A, const BYTES: usize> {
     spilled: Vec<A>,
 }
 
+/// The result of a group of elements. Not a closure, which is compiled for the CPU only if the compiler inlines it.
+pub(crate) trait FoldGroup<A> {
+    /// Must be `inline(always)`.
+    fn fold(&self, group: &[A]) -> A;
+}
+
+impl<A, F: Fn(&[A]) -> A> FoldGroup<A> for F {
+    #[inline(always)]
+    fn fold(&self, group: &[A]) -> A {
+        self(group)
+    }
+}
+
 impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
     /// How many elements fit onto the stack.
     pub(crate) const MOST: usize = if size_of::<A>() > 0 && align_of::<A>() <= 64 { BYTES / size_of::<A>() } else { 0 };
@@ -215,18 +228,18 @@ impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
 
     /// Appends a result for each group of `len` elements.
     #[inline(always)]
-    pub(crate) fn extend_by_groups(&mut self, elements: &[A], len: usize, make: impl Fn(&[A]) -> A) {
+    pub(crate) fn extend_by_groups(&mut self, elements: &[A], len: usize, fold: &impl FoldGroup<A>) {
         let groups = elements.chunks_exact(len);
         let count = groups.len();
         match self.slots(count) {
             Some(slots) => {
                 // each slot is written: there are as many groups
                 for (slot, group) in slots.iter_mut().zip(groups) {
-                    slot.write(make(group));
+                    slot.write(fold.fold(group));
                 }
                 self.len += count;
             }
-            None => groups.for_each(|group| self.spill(&[make(group)])),
+            None => groups.for_each(|group| self.spill(&[fold.fold(group)])),
         }
     }
 

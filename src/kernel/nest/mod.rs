@@ -314,6 +314,22 @@ unsafe impl<E: Elements + Sync> Send for Inputs<'_, E> {}
 // SAFETY: As above.
 unsafe impl<E: Elements + Sync> Sync for Inputs<'_, E> {}
 
+impl<'a, A> Inputs<'a, (A,)> {
+    /// The elements of the array, if it is in standard layout and has some.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
+        let mut len = 1_usize;
+        for (&size, &stride) in zip(self.sizes[0], self.strides[0]).rev() {
+            if size == 0 || size > 1 && stride != len.cast_signed() {
+                return None;
+            }
+            len = len.saturating_mul(size);
+        }
+        // SAFETY: The array is borrowed for `'a`. Its elements are adjacent, as was just checked.
+        Some(unsafe { slice::from_raw_parts(self.at[0].cast::<A>(), len) })
+    }
+}
+
 impl<'n, T, E: Elements> Nest<'n, T, E> {
     /// A nest along the axes of `shape`. The axes of each input are its last ones, of equal size or of size 1, along which
     /// the input stays. The axes of `out` are those that are not `dropped`, in order, of equal size or of size 1. Without a
@@ -428,6 +444,12 @@ pub(crate) struct Raw<'n, 'b, W> {
     brand: Brand<'b, W>,
 }
 
+/// A look at a [`Raw`].
+pub(crate) struct Peek<'n, 'b> {
+    state: &'n State,
+    brand: Brand<'b, Reads>,
+}
+
 /// Up to two loops whose rows a closure visits: rows, and a row.
 pub(crate) struct Block<'n, 'b, W> {
     at: &'n [*mut u8; OPERANDS],
@@ -466,6 +488,12 @@ impl<'n, 'b, W> Raw<'n, 'b, W> {
     #[inline(always)]
     pub(crate) fn is_plain(&self, k: usize) -> bool {
         self.state.plain >> k & 1 == 1
+    }
+
+    /// A look at the loops and pointers.
+    #[inline(always)]
+    pub(crate) fn peek(&self) -> Peek<'_, 'b> {
+        Peek { state: self.state, brand: PhantomData }
     }
 
     /// The loops, pointers and sizes of the inputs alone.
@@ -677,8 +705,8 @@ impl<'b, E: Elements> Types<'b, (), E> {
 impl<'b, A> Types<'b, (), (A,)> {
     /// The elements of the input in the order of the loops, if they are adjacent.
     #[inline]
-    pub(crate) fn adjacent(self, nest: &Raw<'_, 'b, Reads>) -> Option<Adjacent<'b, A>> {
-        let loops = nest.loops();
+    pub(crate) fn adjacent(self, nest: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>> {
+        let loops = &nest.state.loops[..];
         let is_adjacent = is_dense(loops, 1, size_of::<A>());
         is_adjacent.then(|| Adjacent { at: nest.state.at[1].cast(), len: steps(loops), brand: PhantomData })
     }

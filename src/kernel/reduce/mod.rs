@@ -10,6 +10,7 @@ mod block;
 mod fold;
 
 pub(super) use fold::sum_of_lane;
+use fold::Results;
 
 use super::memory::{Reserved, Slot, vec_of};
 use super::nest::{
@@ -161,6 +162,11 @@ pub(crate) fn to_new<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
     op: O,
     executor: impl Reduces<A, S, O>,
 ) -> Array<A, D> {
+    if let Some(elements) = source.as_slice().filter(|elements| block::is_small(elements)) {
+        let mut results = Results::new();
+        block::reduce_small(op, elements, [source.shape(), reserved.shape()], dropped, &mut results);
+        return reserved.cloned(&*results);
+    }
     let order = &KeptOrder { source, dropped, ndim: reserved.shape().len(), elements: PhantomData };
     if const { needs_drop::<A>() } || source.shape().contains(&0) {
         // initialised, so that a panic does not leak the results that were stored before it
