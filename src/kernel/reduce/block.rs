@@ -131,17 +131,25 @@ impl Plan {
         let has_short_lanes = loops.last().is_some_and(|l| !l.is_kept() && l.len() < SHORT_LANE);
         let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
         let most = if is_dense { STORED } else { 1 } * BUFFER / size;
-        let (mut first, mut len) = (loops.len(), 1);
-        while first > 0 && len * loops[first - 1].len() <= most {
+        // its results fit into their room
+        let (mut first, mut len, mut kept) = (loops.len(), 1, 1);
+        let most_steps = |l: &Loop, len: usize, kept: usize| {
+            let steps = most / len;
+            if l.is_kept() { steps.min(BUFFER / 2 / size / kept) } else { steps }
+        };
+        while first > 0 && loops[first - 1].len() <= most_steps(&loops[first - 1], len, kept) {
             first -= 1;
             len *= loops[first].len();
+            kept *= if loops[first].is_kept() { loops[first].len() } else { 1 };
         }
-        let mut plan = Self { first, cut: usize::MAX, reduced: 0, cut_is_reduced: false, has_short_lanes };
-        if first > 0 && most / len >= 2 {
+        let cut_is_reduced = false;
+        let mut plan = Self { first, cut: usize::MAX, reduced: 0, cut_is_reduced, has_short_lanes };
+        if first > 0 {
             let next = &loops[first - 1];
-            if next.is_kept() || len < FEW || !is_stored || is_dense {
+            let steps = most_steps(next, len, kept);
+            if steps >= 2 && (next.is_kept() || len < FEW || !is_stored || is_dense) {
                 // parts of equal length, but for the last one
-                let parts = next.len().div_ceil(most / len);
+                let parts = next.len().div_ceil(steps);
                 (plan.first, plan.cut) = (first - 1, next.len().div_ceil(parts));
                 plan.cut_is_reduced = !next.is_kept();
             }
@@ -181,10 +189,13 @@ fn part<'b, A: Clone, O: Operation<A>>(
     if plan.reduced == 0 {
         let sides = Sides::of(nest.loops());
         match fill.in_place(&nest.peek()) {
-            Some(elements) => fold(op, &sides, &elements, &mut results),
-            None => fold(op, &sides, fill.buffered(nest.inputs(&mut room), block), &mut results),
+            Some(elements) => put(nest, of_block(op, &sides, &elements, &mut results)),
+            None => {
+                let elements = fill.buffered(nest.inputs(&mut room), block);
+                put(nest, of_block(op, &sides, elements, &mut results));
+            }
         }
-        return put(nest, &results);
+        return;
     }
     let inputs = nest.inputs(&mut room);
     let (mut tile, mut reduced) = ([0; LOOPS], 0);
