@@ -100,9 +100,7 @@ impl<A, D: Dimension> Reserved<A, D> {
     ) -> Array<A, D> {
         let (len, mut elements) = (self.shape.size(), ManuallyDrop::new(self.elements));
         // SAFETY: The vector has room for `len` elements, with the layout of slots, which need no value. It is not used again.
-        let slots = unsafe {
-            Vec::from_raw_parts(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len, elements.capacity())
-        };
+        let slots = unsafe { Vec::from_raw_parts(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len, elements.capacity()) };
         let mut array = ordered(self.shape, order, |shape| in_standard_layout(shape, slots));
         let written = fill(Output::of(&mut array));
         ensure(written.count() == len, "every slot was written");
@@ -155,11 +153,7 @@ impl<A> Buffer<A> {
     /// # Panics
     /// If they do not fit, or `fill` did not write every slot.
     #[inline]
-    pub(crate) fn filled(
-        &mut self,
-        len: usize,
-        fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>,
-    ) -> &[A] {
+    pub(crate) fn filled(&mut self, len: usize, fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>) -> &[A] {
         let is_aligned = align_of::<A>() <= align_of::<Self>();
         ensure(is_aligned && len.saturating_mul(size_of::<A>()) <= BUFFER, "room for the elements");
         let first = self.0.as_mut_ptr();
@@ -196,10 +190,22 @@ pub(crate) struct Room<A, const BYTES: usize> {
     spilled: Vec<A>,
 }
 
+/// The result of a group of elements. Not a closure, which is compiled for the CPU only if the compiler inlines it.
+pub(crate) trait FoldGroup<A> {
+    /// Must be `inline(always)`.
+    fn fold(&self, group: &[A]) -> A;
+}
+
+impl<A, F: Fn(&[A]) -> A> FoldGroup<A> for F {
+    #[inline(always)]
+    fn fold(&self, group: &[A]) -> A {
+        self(group)
+    }
+}
+
 impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
     /// How many elements fit onto the stack.
-    pub(crate) const MOST: usize =
-        if size_of::<A>() > 0 && align_of::<A>() <= 64 { BYTES / size_of::<A>() } else { 0 };
+    pub(crate) const MOST: usize = if size_of::<A>() > 0 && align_of::<A>() <= 64 { BYTES / size_of::<A>() } else { 0 };
 
     #[inline(always)]
     pub(crate) fn new() -> Self {
@@ -222,18 +228,18 @@ impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
 
     /// Appends a result for each group of `len` elements.
     #[inline(always)]
-    pub(crate) fn extend_by_groups(&mut self, elements: &[A], len: usize, make: impl Fn(&[A]) -> A) {
+    pub(crate) fn extend_by_groups(&mut self, elements: &[A], len: usize, fold: &impl FoldGroup<A>) {
         let groups = elements.chunks_exact(len);
         let count = groups.len();
         match self.slots(count) {
             Some(slots) => {
                 // each slot is written: there are as many groups
                 for (slot, group) in slots.iter_mut().zip(groups) {
-                    slot.write(make(group));
+                    slot.write(fold.fold(group));
                 }
                 self.len += count;
             }
-            None => groups.for_each(|group| self.spill(&[make(group)])),
+            None => groups.for_each(|group| self.spill(&[fold.fold(group)])),
         }
     }
 
@@ -244,9 +250,7 @@ impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
             return None;
         }
         // SAFETY: There is room for as many elements after the first `len`. The borrow is exclusive.
-        Some(unsafe {
-            slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len), count)
-        })
+        Some(unsafe { slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len), count) })
     }
 
     #[cold]
@@ -417,8 +421,7 @@ impl Copies<'_> {
             (made.place, self.used) = (self.used, self.used + self.share);
         }
         let to = self.room[made.place..].as_mut_ptr().cast::<u8>();
-        let mut is_same =
-            ptr::eq(made.from, from) && made.count == loops.len() + 1 && loops.len() <= Made::LOOPS;
+        let mut is_same = ptr::eq(made.from, from) && made.count == loops.len() + 1 && loops.len() <= Made::LOOPS;
         if is_same {
             for (made, l) in made.loops.iter().zip(loops) {
                 is_same &= *made == (l.len(), l.stride(k));
@@ -502,8 +505,7 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
                 for column in 0..len {
                     let (from, to) = (from.wrapping_offset(along * column.cast_signed()), to.add(column));
                     for row in 0..rows {
-                        let element =
-                            from.wrapping_offset(down * row.cast_signed()).cast::<N>().read_unaligned();
+                        let element = from.wrapping_offset(down * row.cast_signed()).cast::<N>().read_unaligned();
                         to.add(row * len).write_unaligned(element);
                     }
                 }
@@ -512,11 +514,7 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
             [(len, stride), ref inner @ ..] => {
                 let mut width = 0;
                 for i in 0..len {
-                    width = gather_sides(
-                        inner,
-                        from.wrapping_offset(stride * i.cast_signed()),
-                        to.add(i * width),
-                    );
+                    width = gather_sides(inner, from.wrapping_offset(stride * i.cast_signed()), to.add(i * width));
                 }
                 len * width
             }

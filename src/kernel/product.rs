@@ -67,8 +67,7 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
     let Some(nest) = BaseNest::over(&mut state, &inputs, &out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
-        let grain =
-            GRAIN.saturating_mul(batches).div_ceil(multiplications.max(1)).max(batches.div_ceil(8 * count()));
+        let grain = GRAIN.saturating_mul(batches).div_ceil(multiplications.max(1)).max(batches.div_ceil(8 * count()));
         return in_halves(nest, grain, &|part| {
             let mut copies = Copies::new(swapped);
             part.for_each(|(a, b), out| copies.multiply(a, b, out));

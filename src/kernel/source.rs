@@ -6,7 +6,7 @@
 
 use super::map::fill_nest;
 use super::memory::Buffer;
-use super::nest::{Adjacent, Elements, Inputs, Make, Raw, Reads, Types, Visit, steps};
+use super::nest::{Adjacent, Elements, Inputs, Make, Peek, Raw, Reads, Types, Visit, steps};
 
 /// What is reduced. `A` are its elements.
 pub(crate) trait Source<A>: Copy {
@@ -17,6 +17,9 @@ pub(crate) trait Source<A>: Copy {
     /// The shape, to which the inputs are broadcast.
     fn shape(&self) -> &[usize];
 
+    /// The elements, if they lie in the order of the shape.
+    fn as_slice(&self) -> Option<&[A]>;
+
     /// What fills the blocks of a nest over the inputs.
     fn fill<'b>(&self, types: Types<'b, (), Self::Elems>) -> impl Fill<'b, A>;
 }
@@ -24,7 +27,7 @@ pub(crate) trait Source<A>: Copy {
 /// Gives the elements of blocks of the nest with the brand `'b`.
 pub(crate) trait Fill<'b, A> {
     /// The elements of a block in the order of its loops, if they lie so.
-    fn in_place(&self, block: &Raw<'_, 'b, Reads>) -> Option<Adjacent<'b, A>>;
+    fn in_place(&self, block: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>>;
 
     /// The elements of a block in the order of its loops, in a buffer.
     fn buffered<'x>(&mut self, block: Raw<'_, 'b, Reads>, buffer: &'x mut Buffer<A>) -> &'x [A];
@@ -68,13 +71,18 @@ impl<A: Clone> Source<A> for Stored<'_, A> {
     }
 
     #[inline(always)]
+    fn as_slice(&self) -> Option<&[A]> {
+        self.0.as_slice()
+    }
+
+    #[inline(always)]
     fn fill<'b>(&self, types: Types<'b, (), (A,)>) -> impl Fill<'b, A> {
         types
     }
 }
 
 impl<'b, A: Clone> Fill<'b, A> for Types<'b, (), (A,)> {
-    fn in_place(&self, block: &Raw<'_, 'b, Reads>) -> Option<Adjacent<'b, A>> {
+    fn in_place(&self, block: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>> {
         self.adjacent(block)
     }
 
@@ -147,6 +155,10 @@ impl<A, E: Elements, M: Make<A, E> + Copy> Source<A> for Fused<'_, E, M> {
         self.shape
     }
 
+    fn as_slice(&self) -> Option<&[A]> {
+        None
+    }
+
     fn fill<'b>(&self, types: Types<'b, (), E>) -> impl Fill<'b, A> {
         FillFused { types, make: self.make }
     }
@@ -158,7 +170,7 @@ struct FillFused<'b, E, M> {
 }
 
 impl<'b, A, E: Elements, M: Make<A, E>> Fill<'b, A> for FillFused<'b, E, M> {
-    fn in_place(&self, _: &Raw<'_, 'b, Reads>) -> Option<Adjacent<'b, A>> {
+    fn in_place(&self, _: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>> {
         None
     }
 

@@ -314,6 +314,22 @@ unsafe impl<E: Elements + Sync> Send for Inputs<'_, E> {}
 // SAFETY: As above.
 unsafe impl<E: Elements + Sync> Sync for Inputs<'_, E> {}
 
+impl<'a, A> Inputs<'a, (A,)> {
+    /// The elements of the array, if it is in standard layout and has some.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
+        let mut len = 1_usize;
+        for (&size, &stride) in zip(self.sizes[0], self.strides[0]).rev() {
+            if size == 0 || size > 1 && stride != len.cast_signed() {
+                return None;
+            }
+            len = len.saturating_mul(size);
+        }
+        // SAFETY: The array is borrowed for `'a`. Its elements are adjacent, as was just checked.
+        Some(unsafe { slice::from_raw_parts(self.at[0].cast::<A>(), len) })
+    }
+}
+
 impl<'n, T, E: Elements> Nest<'n, T, E> {
     /// A nest along the axes of `shape`. The axes of each input are its last ones, of equal size or of size 1, along which
     /// the input stays. The axes of `out` are those that are not `dropped`, in order, of equal size or of size 1. Without a
@@ -336,8 +352,7 @@ impl<'n, T, E: Elements> Nest<'n, T, E> {
         for k in 1..=E::COUNT {
             state.at[k] = inputs.at[k - 1].cast_mut().cast();
         }
-        let is_empty =
-            state.add_axes(shape, out.axes, dropped, &inputs.sizes[..E::COUNT], &inputs.strides[..E::COUNT]);
+        let is_empty = state.add_axes(shape, out.axes, dropped, &inputs.sizes[..E::COUNT], &inputs.strides[..E::COUNT]);
         (!is_empty).then_some(Self { state, arrays: PhantomData })
     }
 
@@ -429,6 +444,12 @@ pub(crate) struct Raw<'n, 'b, W> {
     brand: Brand<'b, W>,
 }
 
+/// A look at a [`Raw`].
+pub(crate) struct Peek<'n, 'b> {
+    state: &'n State,
+    brand: Brand<'b, Reads>,
+}
+
 /// Up to two loops whose rows a closure visits: rows, and a row.
 pub(crate) struct Block<'n, 'b, W> {
     at: &'n [*mut u8; OPERANDS],
@@ -459,8 +480,7 @@ impl<'n, 'b, W> Raw<'n, 'b, W> {
     #[inline(always)]
     pub(crate) fn has_row(&self) -> bool {
         let Some(inner) = self.state.loops.last() else { return true };
-        let moving =
-            (1..self.state.count).filter(|&k| inner.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
+        let moving = (1..self.state.count).filter(|&k| inner.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
         (self.state.has_row)(moving)
     }
 
@@ -468,6 +488,12 @@ impl<'n, 'b, W> Raw<'n, 'b, W> {
     #[inline(always)]
     pub(crate) fn is_plain(&self, k: usize) -> bool {
         self.state.plain >> k & 1 == 1
+    }
+
+    /// A look at the loops and pointers.
+    #[inline(always)]
+    pub(crate) fn peek(&self) -> Peek<'_, 'b> {
+        Peek { state: self.state, brand: PhantomData }
     }
 
     /// The loops, pointers and sizes of the inputs alone.
@@ -553,12 +579,7 @@ impl<'n, 'b, W> Raw<'n, 'b, W> {
     /// # Panics
     /// If an input in `copied` does not consist of plain numbers or does not fit, or if there are more than two loops that
     /// are not one row.
-    pub(crate) fn with_copies(
-        self,
-        copies: &mut Copies<'b>,
-        copied: u8,
-        then: &mut dyn FnMut(Block<'_, 'b, W>),
-    ) {
+    pub(crate) fn with_copies(self, copies: &mut Copies<'b>, copied: u8, then: &mut dyn FnMut(Block<'_, 'b, W>)) {
         let (state, loops) = (&*self.state, &self.state.loops[..]);
         let one_row = is_dense(loops, 0, state.sizes[0]);
         ensure(one_row || loops.len() <= 2, "rows of one loop");
@@ -589,15 +610,7 @@ impl<'n, 'b, W> Raw<'n, 'b, W> {
             }
         }
         let is_distinct = state.has_distinct_outputs();
-        then(Block {
-            at: &at,
-            rows,
-            row_strides: &row_strides,
-            len,
-            strides: &strides,
-            is_distinct,
-            brand: PhantomData,
-        });
+        then(Block { at: &at, rows, row_strides: &row_strides, len, strides: &strides, is_distinct, brand: PhantomData });
     }
 }
 
@@ -692,19 +705,15 @@ impl<'b, E: Elements> Types<'b, (), E> {
 impl<'b, A> Types<'b, (), (A,)> {
     /// The elements of the input in the order of the loops, if they are adjacent.
     #[inline]
-    pub(crate) fn adjacent(self, nest: &Raw<'_, 'b, Reads>) -> Option<Adjacent<'b, A>> {
-        let loops = nest.loops();
+    pub(crate) fn adjacent(self, nest: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>> {
+        let loops = &nest.state.loops[..];
         let is_adjacent = is_dense(loops, 1, size_of::<A>());
         is_adjacent.then(|| Adjacent { at: nest.state.at[1].cast(), len: steps(loops), brand: PhantomData })
     }
 
     /// Copies the elements of the input to slots, in the order of the loops, if they are plain numbers.
     #[inline]
-    pub(crate) fn copy<'s>(
-        self,
-        nest: &Raw<'_, 'b, Reads>,
-        slots: &mut [Slot<'s, A>],
-    ) -> Option<Written<'s>> {
+    pub(crate) fn copy<'s>(self, nest: &Raw<'_, 'b, Reads>, slots: &mut [Slot<'s, A>]) -> Option<Written<'s>> {
         if !nest.is_plain(1) {
             return None;
         }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::block::AT_ONCE;
-use crate::kernel::memory::{BUFFER, Room};
+use crate::kernel::memory::{BUFFER, FoldGroup, Room};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch};
 
@@ -206,16 +206,27 @@ pub(crate) fn sum_of_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A
 
 #[inline(always)]
 fn any_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    let part = |elements: &[A]| {
-        if const { size_of::<A>() <= 4 } {
-            lane::<A, O, 64>(op, elements)
-        } else {
-            lane::<A, O, 32>(op, elements)
-        }
-    };
     let mut parts = elements.chunks(LANE);
-    let first = part(parts.next().unwrap_or(elements));
-    parts.fold(first, |sum, more| op.apply(sum, part(more)))
+    let Some(first) = parts.next() else { return op.identity() };
+    let mut sum = lane_part(op, first);
+    for part in parts {
+        sum = op.apply(sum, lane_part(op, part));
+    }
+    sum
+}
+
+#[inline(always)]
+fn lane_part<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
+    if const { size_of::<A>() <= 4 } { lane::<A, O, 64>(op, elements) } else { lane::<A, O, 32>(op, elements) }
+}
+
+struct AnyLane<O>(O);
+
+impl<A: Clone, O: Operation<A>> FoldGroup<A> for AnyLane<O> {
+    #[inline(always)]
+    fn fold(&self, lane: &[A]) -> A {
+        any_lane(self.0, lane)
+    }
 }
 
 struct Lanes<'r, A, O> {
@@ -234,7 +245,7 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, A, O> {
         if len < SHORT_LANE {
             return short_lanes(op, elements, len, to);
         }
-        to.extend_by_groups(elements, len, |lane| any_lane(op, lane));
+        to.extend_by_groups(elements, len, &AnyLane(op));
     }
 }
 
@@ -272,20 +283,17 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
         _ => len,
     };
     match factor {
-        2 => to.extend_by_groups(elements, 2, |g| pair(&g[0], &g[1])),
-        3 => to.extend_by_groups(elements, 3, |g| op.apply(pair(&g[0], &g[1]), g[2].clone())),
-        4 => to.extend_by_groups(elements, 4, |g| op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3]))),
-        5 => to.extend_by_groups(elements, 5, |g| {
+        2 => to.extend_by_groups(elements, 2, &|g: &[A]| pair(&g[0], &g[1])),
+        3 => to.extend_by_groups(elements, 3, &|g: &[A]| op.apply(pair(&g[0], &g[1]), g[2].clone())),
+        4 => to.extend_by_groups(elements, 4, &|g: &[A]| op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3]))),
+        5 => to.extend_by_groups(elements, 5, &|g: &[A]| {
             op.apply(op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])), g[4].clone())
         }),
-        7 => to.extend_by_groups(elements, 7, |g| {
-            let (low, high) = (
-                op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])),
-                op.apply(pair(&g[4], &g[5]), g[6].clone()),
-            );
+        7 => to.extend_by_groups(elements, 7, &|g: &[A]| {
+            let (low, high) = (op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])), op.apply(pair(&g[4], &g[5]), g[6].clone()));
             op.apply(low, high)
         }),
-        _ => to.extend_by_groups(elements, factor, |g| one_by_one(op, g[0].clone(), &g[1..])),
+        _ => to.extend_by_groups(elements, factor, &|g: &[A]| one_by_one(op, g[0].clone(), &g[1..])),
     }
     len / factor
 }

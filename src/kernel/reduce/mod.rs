@@ -10,12 +10,13 @@ mod block;
 mod fold;
 
 pub(super) use fold::sum_of_lane;
+use fold::Results;
 
-use super::map::each;
 use super::memory::{Reserved, Slot, vec_of};
 use super::nest::{
     Dropped, Inputs, Loop, Nest, Output, Raw, Rows, State, Types, Visit, Writes, Written, steps,
 };
+use super::map::each;
 use super::operation::Operation;
 use super::order::AxisOrder;
 use super::source::{Cloned, Source};
@@ -161,6 +162,11 @@ pub(crate) fn to_new<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
     op: O,
     executor: impl Reduces<A, S, O>,
 ) -> Array<A, D> {
+    if let Some(elements) = source.as_slice().filter(|elements| block::is_small(elements)) {
+        let mut results = Results::new();
+        block::reduce_small(op, elements, [source.shape(), reserved.shape()], dropped, &mut results);
+        return reserved.cloned(&*results);
+    }
     let order = &KeptOrder { source, dropped, ndim: reserved.shape().len(), elements: PhantomData };
     if const { needs_drop::<A>() } || source.shape().contains(&0) {
         // initialised, so that a panic does not leak the results that were stored before it
@@ -202,8 +208,7 @@ fn pass<T, A: Clone, S: Source<A>, O: Operation<A>, P: Put<T, A>, X>(
     executor: X,
 ) -> P::Done
 where
-    X: Executor<T, S::Elems, Job<A, S, O, X, P>, P::Done>
-        + Executor<(), S::Elems, Buffered<A, S, O, X>, Vec<A>>,
+    X: Executor<T, S::Elems, Job<A, S, O, X, P>, P::Done> + Executor<(), S::Elems, Buffered<A, S, O, X>, Vec<A>>,
 {
     let mut state = State::new();
     let Some(mut nest) = Nest::over(&mut state, source.shape(), &out, dropped, source.inputs()) else {
