@@ -2,7 +2,6 @@
 
 mod accuracy;
 mod errors;
-mod golden;
 mod identity;
 mod large;
 mod properties;
