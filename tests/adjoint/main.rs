@@ -1,7 +1,6 @@
 //! The sums that undo broadcasts.
 
 mod accuracy;
-mod errors;
 mod identity;
 mod large;
 mod properties;

@@ -5,7 +5,6 @@
 mod accuracy;
 mod by_value;
 mod edges;
-mod errors;
 mod injected;
 mod layout;
 

@@ -2,6 +2,5 @@
 
 mod arrays;
 mod edges;
-mod errors;
 mod properties;
 mod shapes;
