@@ -206,13 +206,16 @@ impl BroadcastError {
     /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
         let Report { kind, operation, text, detail, marks, .. } = &*self.0;
-        let (mut picture, mut carets) = (String::new(), Vec::new());
+        let mut picture;
+        let mut carets = Vec::new();
         if *kind == ErrorKind::InvalidText {
             let mut before = String::new();
             for c in text.chars().take(self.position()?) {
                 before.push(c);
             }
-            carets.push("cannot read ".len() + format!("{before:?}").chars().count() - 1);
+            // a line of its own: programs print messages after a prefix
+            picture = format!("\n  {text:?}");
+            carets.push("  ".len() + format!("{before:?}").chars().count() - 1);
         } else {
             let drawing = Drawing::new(&self.0);
             picture = drawing.text(false)?;
