@@ -60,13 +60,13 @@ fn check<T, P, B, B2>(
     };
     let found: ArrayD<T> = a.apply(op, b).expect("bases that go together");
     equal(&found);
-    equal(&a.par_apply(op, b).expect("bases that go together"));
+    equal(&a.par().apply(op, b).expect("bases that go together"));
     for lie in [C, F, Rows, Second, Reversed, Gap] {
         let mut out = lying(found.shape(), lie);
         a.apply_into(op, b, &mut out).expect("a result of this shape");
         equal(&out);
         let mut out = lying(found.shape(), lie);
-        a.par_apply_into(op, b, &mut out).expect("a result of this shape");
+        a.par().apply_into(op, b, &mut out).expect("a result of this shape");
         equal(&out);
     }
 }

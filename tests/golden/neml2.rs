@@ -37,14 +37,14 @@ where
     B2: Dimension,
 {
     let result = a.apply(op, b);
-    assert_eq!(result, a.par_apply(op, b));
+    assert_eq!(result, a.par().apply(op, b));
     if let Ok(expected) = &result {
         let mut into = Array::from_elem(expected.t().raw_dim(), f64::NAN).reversed_axes();
         a.apply_into(op, b, &mut into).expect("a result of this shape");
         assert_eq!(&into, expected);
         {
             into.fill(f64::NAN);
-            a.par_apply_into(op, b, &mut into).expect("a result of this shape");
+            a.par().apply_into(op, b, &mut into).expect("a result of this shape");
             assert_eq!(&into, expected);
         }
     }
@@ -178,7 +178,7 @@ fn gradient(
         (_, 0) => matrix(cot).dot(&matrix(b).t()).into_dyn(),
         (_, _) => matrix(a).t().dot(&matrix(cot)).into_dyn(),
     };
-    whole.sum_to_shape(like.shape()).expect("what the base was broadcast from")
+    whole.sum_to(like.shape()).expect("what the base was broadcast from")
 }
 
 pub(crate) fn operation(case: &Case) -> &'static str {
@@ -230,11 +230,7 @@ pub(crate) fn operation(case: &Case) -> &'static str {
         let whole = cot.zip_map3(&x, &y, base.as_slice(), each).expect("a gradient for each pair");
         let whole = whole.batch_dyn(base.len()).expect("a base");
         let expected = array(&shapes[of], case.numbers(field));
-        close(
-            &whole.sum_batch_to_match(operand).expect("what the batch was broadcast from"),
-            &expected,
-            tolerance,
-        );
+        close(&whole.sum_batch_to(operand).expect("what the batch was broadcast from"), &expected, tolerance);
         close(&whole.sum_batch_to(operand.batch_shape()).expect("the same"), &expected, tolerance);
         let mut added = &expected * 0.0 + 1.0;
         whole.add_sum_batch_to(&mut added).expect("the same");
