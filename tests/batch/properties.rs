@@ -7,7 +7,9 @@ use ndarray::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, bounds::BaseOp, can_batch_broadcast,
+    Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all,
+    bounds::{BaseOp, Threads},
+    can_batch_broadcast,
 };
 use proptest::prelude::*;
 
@@ -87,7 +89,7 @@ fn check_op<P, B, B2>(
     b: &Batch<'_, i64, ndarray::IxDyn, B2>,
     expected: Option<&ArrayD<i64>>,
 ) where
-    P: BaseOp<i64, i64, B, B2, Output = i64>,
+    P: BaseOp<i64, i64, B, B2, Output = i64> + BaseOp<i64, i64, B, B2, Threads>,
     ndarray::IxDyn: ndarray::DimAdd<P::Base, Output = ndarray::IxDyn>,
     B: Dimension,
     B2: Dimension,

@@ -156,7 +156,7 @@ fn sums(each: Each<'_>) {
     each("sum_axes of none", &|(a, ..)| drop(a.sum_axes([0_usize; 0])));
     each("sum_axes_keepdims", &|(a, ..)| drop(a.t().sum_axes(keepdims(0))));
     each("sum_to_shape", &|(a, ..)| drop(a.sum_to([a.nrows(), 1])));
-    each("sum_to_match", &|(a, row, _)| drop(a.sum_to(row)));
+    each("sum_to_match", &|(a, row, _)| drop(a.sum_to(&*row)));
     each("into_sum_to_shape", &|(a, ..)| drop(std::mem::take(a).into_sum_to(1)));
     each("sum_to_shape_into", &|(a, row, _)| a.assign_sum_to(row).unwrap());
     each("sum_to_shape_into", &|(a, _, out)| a.assign_sum_to(out).unwrap());

@@ -255,7 +255,7 @@ fn nothing_is_lost_by_a_panic_into_an_array() {
 fn nothing_is_lost_by_a_panic_while_a_new_array_is_made() {
     assert_survives(|delta, _| delta.sum_axes(0));
     assert_survives(|delta, _| delta.sum_axes(keepdims([1])));
-    assert_survives(|delta, out| delta.sum_to(out));
+    assert_survives(|delta, out| delta.sum_to(&*out));
     assert_survives(|delta, _| delta.t().sum_to((3, 1)));
     assert_survives(|delta, _| delta.to_owned().into_sum_to(3));
     assert_survives(|delta, _| delta.sum_axes([]));

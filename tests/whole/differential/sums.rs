@@ -131,7 +131,7 @@ fn reduced<A: Copy>(
     x: &ArrayViewD<'_, A>,
     axes: &[isize],
     identity: A,
-    op: impl Fn(A, A) -> A + Copy,
+    op: impl Fn(A, A) -> A + Copy + Sync,
 ) -> Outcome<ArrayD<A>> {
     let result = here!(x.reduce_axes(axes, identity, op))?;
     let kept = here!(x.reduce_axes(keepdims(axes), identity, op))?;
