@@ -122,7 +122,7 @@ impl Tape {
         let value = broadcast_map((&normal, self.value(gain), self.value(shift)), |n, g, s| n * g + s)?;
         Ok(self.record(value, move |tape, delta| {
             let of_gain = fused((&delta, &normal), |d, n| d * n).sum_to(tape.value(gain))?;
-            let of_normal = broadcast_map((&delta, tape.value(gain)), |d, g| d * g)?;
+            let of_normal = fused((&delta, tape.value(gain)), |d, g| d * g).sum_to(&normal)?;
             let mean = of_normal.mean_axes(keepdims(-1))?;
             let along = fused((&of_normal, &normal), |o, n| o * n).mean_axes(keepdims(-1))?;
             let operands = (&normal, &mean, &along, &inverse);

@@ -56,8 +56,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         check_sums_to(part.batch(), sizes(&batch), || self::request(part), || vec![part.batch()])?;
         let result = reserved(with_base(sizes(&batch), part.base()), request)?;
         // The bases are equal, so no base axis is summed.
-        let joint = self.view.raw_dim();
-        Ok(self.view.new_sum(&Seen::whole(&joint), result, None))
+        Ok(self.view.new_sum(&Seen::whole(self.view.shape()), result, None))
     }
 
     /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape, as a backward pass accumulates a gradient.

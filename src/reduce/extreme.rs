@@ -5,7 +5,7 @@ use super::Reduce;
 use super::reduce::{dropped, over, request};
 use crate::error::operation::{self, Operation};
 use crate::error::{Result, fail};
-use crate::shape::{ReducedAxes, positions, sizes};
+use crate::shape::{ReducedAxes, positions};
 use crate::view::Seen;
 use ndarray::{Array, Dimension};
 
@@ -37,9 +37,9 @@ fn extreme<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     if result.len() == 0 {
         return Ok(result.cloned(&[]));
     }
-    let Some(any) = source.first_element().filter(|_| !sizes(&joint).contains(&0)) else {
+    let Some(any) = source.first_element().filter(|_| !joint.as_ref().contains(&0)) else {
         let request = request(operands, operation).axes(positions(axes.axes()));
         return Err(fail!(request, NoElements, "there is no {name} of 0 elements"));
     };
-    Ok(source.new_reduction(&Seen::whole(&joint), result, dropped::<D, X>(&reduced), &any, &op))
+    Ok(source.new_reduction(&Seen::whole(joint.as_ref()), result, dropped::<D, X>(&reduced), &any, &op))
 }

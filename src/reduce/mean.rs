@@ -23,14 +23,15 @@ where
         let mend = "use `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
         return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
     }
-    let of_axis = |i| joint[axes.axes().axis(i, joint.ndim())];
+    let joint = joint.as_ref();
+    let of_axis = |i| joint[axes.axes().axis(i, joint.len())];
     let count = if result.len() == 0 { 1 } else { (0..axes.axes().axis_count()).map(of_axis).product() };
     let Some(divisor) = divisor::<A>(count) else {
         let reason = if count == 0 { "" } else { ", which the element type cannot count" };
         return Err(fail!(request(), NoMean, "there is no mean of {count} elements{reason}"));
     };
     let (mut means, mut all_finite) =
-        (source.new_sum(&Seen::whole(&joint), result, dropped::<D, X>(&reduced)), true);
+        (source.new_sum(&Seen::whole(joint), result, dropped::<D, X>(&reduced)), true);
     means.map_inplace(|mean| {
         *mean = mean.clone() / divisor.clone();
         all_finite &= is_finite(mean);

@@ -175,7 +175,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let (joint, result, summed) = over(self.operands(), &axes, &operation::SUM_AXES)?;
-        Ok(self.new_sum(&Seen::whole(&joint), result, dropped::<D, X>(&summed)))
+        Ok(self.new_sum(&Seen::whole(joint.as_ref()), result, dropped::<D, X>(&summed)))
     }
 
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
@@ -333,7 +333,13 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         let (joint, result, reduced) = over(self.operands(), &axes, &operation::REDUCE_AXES)?;
-        Ok(self.new_reduction(&Seen::whole(&joint), result, dropped::<D, X>(&reduced), &identity, &op))
+        Ok(self.new_reduction(
+            &Seen::whole(joint.as_ref()),
+            result,
+            dropped::<D, X>(&reduced),
+            &identity,
+            &op,
+        ))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -376,7 +382,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let (joint, result) = to_target(self.operands(), &shape, &operation::SUM_TO)?;
-        Ok(self.new_sum(&Seen::whole(&joint), result, None))
+        Ok(self.new_sum(&Seen::whole(joint.as_ref()), result, None))
     }
 
     /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
@@ -409,7 +415,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         Self: Sized,
         A: Clone + Zero,
     {
-        if sizes(&shape.target_dim()) != sizes(&self.operands().joint()?) {
+        if sizes(&shape.target_dim()) != self.operands().joint()?.as_ref() {
             return self.sum_to(shape);
         }
         match self.into_array() {
@@ -454,7 +460,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         let (joint, result) = to_target(self.operands(), &shape, &operation::REDUCE_TO)?;
-        Ok(self.new_reduction(&Seen::whole(&joint), result, None, &identity, &op))
+        Ok(self.new_reduction(&Seen::whole(joint.as_ref()), result, None, &identity, &op))
     }
 
     /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.
@@ -487,7 +493,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(&joint), out, Store::replacing());
+        self.sum_into(&Seen::whole(joint.as_ref()), out, Store::replacing());
         Ok(())
     }
 
@@ -521,7 +527,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(&joint), out, Store::adding());
+        self.sum_into(&Seen::whole(joint.as_ref()), out, Store::adding());
         Ok(())
     }
 
@@ -552,7 +558,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero + Mul<Output = A>,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(&joint), out, Store::adding_scaled(&factor));
+        self.sum_into(&Seen::whole(joint.as_ref()), out, Store::adding_scaled(&factor));
         Ok(())
     }
 
@@ -602,9 +608,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let joint = self.operands().joint()?;
+        let joint = joint.as_ref();
         let request = || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes));
-        let (result, named) = placed_sum_target(sizes(&joint), &shape, &axes, request)?;
-        Ok(self.new_sum(&Seen::in_order(&joint, &kept_last(&joint, &axes, &named)), result, None))
+        let (result, named) = placed_sum_target(joint, &shape, &axes, request)?;
+        Ok(self.new_sum(&Seen::in_order(joint, &kept_last(joint, &axes, &named)), result, None))
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
@@ -634,10 +641,11 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let joint = self.operands().joint()?;
+        let joint = joint.as_ref();
         let request =
             || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes)).to(&out.shape());
-        let named = placed_sum(sizes(&joint), out.shape(), &axes, request)?;
-        self.sum_into(&Seen::in_order(&joint, &kept_last(&joint, &axes, &named)), out, Store::adding());
+        let named = placed_sum(joint, out.shape(), &axes, request)?;
+        self.sum_into(&Seen::in_order(joint, &kept_last(joint, &axes, &named)), out, Store::adding());
         Ok(())
     }
 }
@@ -654,13 +662,13 @@ pub(super) fn request<D>(operands: &(impl Shapes<D> + ?Sized), operation: &'stat
 ///
 /// # Errors
 /// Those of [`over_reduced`].
-pub(super) fn over<A, D: Dimension, X: ReducedAxes<D>>(
-    operands: &(impl Shapes<D> + ?Sized),
+pub(super) fn over<'s, A, D: Dimension, X: ReducedAxes<D>, S: Shapes<D> + ?Sized>(
+    operands: &'s S,
     axes: &X,
     operation: &'static Operation,
-) -> Result<(D, Reserved<A, X::Left>, AxisMask)> {
+) -> Result<(S::Joint<'s>, Reserved<A, X::Left>, AxisMask)> {
     let joint = operands.joint()?;
-    let (result, reduced) = over_reduced(sizes(&joint), axes, || request(operands, operation))?;
+    let (result, reduced) = over_reduced(joint.as_ref(), axes, || request(operands, operation))?;
     Ok((joint, result, reduced))
 }
 
@@ -668,21 +676,21 @@ pub(super) fn over<A, D: Dimension, X: ReducedAxes<D>>(
 ///
 /// # Errors
 /// Those of [`sum_target`].
-fn to_target<A, D: Dimension, T: TargetShape>(
-    operands: &(impl Shapes<D> + ?Sized),
+fn to_target<'s, A, D: Dimension, T: TargetShape, S: Shapes<D> + ?Sized>(
+    operands: &'s S,
     target: &T,
     operation: &'static Operation,
-) -> Result<(D, Reserved<A, T::Dim>)> {
+) -> Result<(S::Joint<'s>, Reserved<A, T::Dim>)> {
     let joint = operands.joint()?;
-    let result = sum_target(sizes(&joint), target, operation, || operands.operand_shapes())?;
+    let result = sum_target(joint.as_ref(), target, operation, || operands.operand_shapes())?;
     Ok((joint, result))
 }
 
 /// The shape of the source, if it can be summed to the shape of `out`.
-fn sums_to<D: Dimension>(operands: &(impl Shapes<D> + ?Sized), out: &[usize]) -> Result<D> {
+fn sums_to<'s, D: Dimension, S: Shapes<D> + ?Sized>(operands: &'s S, out: &[usize]) -> Result<S::Joint<'s>> {
     let joint = operands.joint()?;
     let request = || request(operands, &operation::SUM_TO);
-    check_sums_to(sizes(&joint), out, request, || operands.operand_shapes())?;
+    check_sums_to(joint.as_ref(), out, request, || operands.operand_shapes())?;
     Ok(joint)
 }
 
@@ -694,8 +702,8 @@ pub(super) fn dropped<D: Dimension, X: ReducedAxes<D>>(reduced: &AxisMask) -> Dr
 
 /// The order of axes with the named ones last, in their order, so that a sum to them is aligned at the right.
 #[inline]
-fn kept_last<D: Dimension, X: Axes>(joint: &D, axes: &X, named: &AxisMask) -> D {
-    let (ndim, mut order) = (joint.ndim(), joint.clone());
+fn kept_last<D: Dimension, X: Axes>(joint: &[usize], axes: &X, named: &AxisMask) -> D {
+    let (ndim, mut order) = (joint.len(), D::zeros(joint.len()));
     let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
     for (place, axis) in named.unnamed().chain(kept).enumerate() {
         order[place] = axis;

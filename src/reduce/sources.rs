@@ -81,9 +81,23 @@ pub trait Shapes<D> {
     #[doc(hidden)]
     fn operand_shapes(&self) -> Vec<&[usize]>;
 
-    /// The shape of the source.
     #[doc(hidden)]
-    fn joint(&self) -> Result<D>;
+    type Joint<'s>: AsRef<[usize]>
+    where
+        Self: 's;
+
+    /// The shape of the source: borrowed where there is one, because a copy of a dynamic one may allocate.
+    #[doc(hidden)]
+    fn joint(&self) -> Result<Self::Joint<'_>>;
+}
+
+/// The joint shape of several operands.
+pub struct JointDim<D>(D);
+
+impl<D: Dimension> AsRef<[usize]> for JointDim<D> {
+    fn as_ref(&self) -> &[usize] {
+        sizes(&self.0)
+    }
 }
 
 impl<A, D: Dimension> Shapes<D> for ArrayRef<A, D> {
@@ -92,9 +106,14 @@ impl<A, D: Dimension> Shapes<D> for ArrayRef<A, D> {
         vec![self.shape()]
     }
 
+    type Joint<'s>
+        = &'s [usize]
+    where
+        Self: 's;
+
     #[inline]
-    fn joint(&self) -> Result<D> {
-        Ok(self.raw_dim())
+    fn joint(&self) -> Result<&[usize]> {
+        Ok(self.shape())
     }
 }
 
@@ -104,8 +123,13 @@ impl<O: FusedOperands> Shapes<O::Dim> for O {
         self.inputs().shapes().to_vec()
     }
 
-    fn joint(&self) -> Result<O::Dim> {
-        joint(self.inputs().shapes())
+    type Joint<'s>
+        = JointDim<O::Dim>
+    where
+        Self: 's;
+
+    fn joint(&self) -> Result<JointDim<O::Dim>> {
+        joint(self.inputs().shapes()).map(JointDim)
     }
 }
 
@@ -228,9 +252,11 @@ mod of_closure {
         op: P,
         executor: impl for<'a> Reduces<R, Results<'a, O::Elems, Closure<O, &'f F>>, P>,
     ) -> Array<R, E> {
-        let (shape, make, mut result, mut array) = (seen.shape(), Closure::new(&fused.f), Some(result), None);
+        let (ordered, make, mut result, mut array) =
+            (seen.ordered(), Closure::new(&fused.f), Some(result), None);
+        let shape = ordered.as_ref().map_or(seen.joint(), sizes);
         let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
-            let source = Results { inputs: *inputs, shape: sizes(&shape), make };
+            let source = Results { inputs: *inputs, shape, make };
             array = result.take().map(|result| to_new(source, result, dropped, op, executor));
         };
         if seen.is_whole() {
@@ -249,9 +275,10 @@ mod of_closure {
         store: Store<'_, R>,
         executor: impl for<'a> Reduces<R, Results<'a, O::Elems, Closure<O, &'f F>>, P>,
     ) {
-        let (shape, make) = (seen.shape(), Closure::new(&fused.f));
+        let (ordered, make) = (seen.ordered(), Closure::new(&fused.f));
+        let shape = ordered.as_ref().map_or(seen.joint(), sizes);
         let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
-            into(Results { inputs: *inputs, shape: sizes(&shape), make }, out, None, op, store, executor);
+            into(Results { inputs: *inputs, shape, make }, out, None, op, store, executor);
         };
         if seen.is_whole() {
             reduce(&fused.operands.inputs())

@@ -7,19 +7,19 @@ use ndarray::{ArrayRef, ArrayView, Dimension};
 ///
 /// Not exported; public because hidden methods of public traits take it.
 pub struct Seen<'a, D> {
-    joint: &'a D,
+    joint: &'a [usize],
     order: Option<&'a D>,
 }
 
 impl<'a, D: Dimension> Seen<'a, D> {
     /// As they are.
     #[inline]
-    pub(crate) fn whole(joint: &'a D) -> Self {
+    pub(crate) fn whole(joint: &'a [usize]) -> Self {
         Self { joint, order: None }
     }
 
     /// With axis `order[i]` of the joint shape as axis `i`.
-    pub(crate) fn in_order(joint: &'a D, order: &'a D) -> Self {
+    pub(crate) fn in_order(joint: &'a [usize], order: &'a D) -> Self {
         Self { joint, order: Some(order) }
     }
 
@@ -28,16 +28,21 @@ impl<'a, D: Dimension> Seen<'a, D> {
         self.order.is_none()
     }
 
-    /// The shape that is read.
+    /// The shape of the source.
     #[inline]
-    pub(crate) fn shape(&self) -> D {
-        let mut shape = self.joint.clone();
-        if let Some(order) = self.order {
-            for (axis, size) in sizes_mut(&mut shape).iter_mut().enumerate() {
-                *size = self.joint[order[axis]];
+    pub(crate) fn joint(&self) -> &'a [usize] {
+        self.joint
+    }
+
+    /// The shape that is read, if that is not the source's.
+    pub(crate) fn ordered(&self) -> Option<D> {
+        self.order.map(|order| {
+            let mut shape = order.clone();
+            for size in sizes_mut(&mut shape) {
+                *size = self.joint[*size];
             }
-        }
-        shape
+            shape
+        })
     }
 
     /// The view of an operand, stretched to the joint shape, that is read.
@@ -45,7 +50,9 @@ impl<'a, D: Dimension> Seen<'a, D> {
     /// # Panics
     /// If it does not stretch to that shape.
     pub(crate) fn view<'s, A, E: Dimension>(&self, operand: &'s ArrayRef<A, E>) -> ArrayView<'s, A, D> {
-        let view = operand.broadcast(self.joint.clone()).expect("operands stretch to their joint shape");
+        let mut joint = D::zeros(self.joint.len());
+        sizes_mut(&mut joint).copy_from_slice(self.joint);
+        let view = operand.broadcast(joint).expect("operands stretch to their joint shape");
         match self.order {
             Some(order) => view.permuted_axes(order.clone()),
             None => view,

@@ -254,5 +254,5 @@ fn every_message() {
         }
         calls += 1;
     }
-    assert_eq!((calls, forms), (66, 177));
+    assert_eq!((calls, forms), (66, 175));
 }

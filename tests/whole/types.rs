@@ -111,14 +111,18 @@ fn all_other_types_cross_threads() {
 
 #[test]
 fn threads_take_only_what_may_cross() {
-    use ndarray_broadcast::bounds::{FnOperands, ParApplyOperands};
+    use ndarray_broadcast::{Fused, Par, bounds::ParApplyOperands};
     type To<A, R> = fn(&A) -> R;
     type Onto<A, T> = fn(&mut T, &A);
-    assert!(has!(&'static Array1<f64>: FnOperands<To<f64, f64>, f64>));
-    assert!(has!((&'static Array1<String>, ArrayView1<'static, u8>): FnOperands<fn(&String, &u8) -> u8, u8>));
-    assert!(!has!(&'static Array1<Rc<u8>>: FnOperands<To<Rc<u8>, u8>, u8>));
-    assert!(!has!(&'static Array1<Cell<u8>>: FnOperands<To<Cell<u8>, u8>, u8>));
-    assert!(!has!(&'static Array1<u8>: FnOperands<To<u8, Rc<u8>>, Rc<u8>>));
+    type Results<O, F> = Par<Fused<O, F>>;
+    assert!(has!(Results<&'static Array1<f64>, To<f64, f64>>: Reduce<f64, Ix1>));
+    type Pair = (&'static Array1<String>, ArrayView1<'static, u8>);
+    assert!(has!(Results<Pair, fn(&String, &u8) -> u8>: Reduce<u8, Ix1>));
+    assert!(has!(Fused<&'static Array1<Rc<u8>>, To<Rc<u8>, u8>>: Reduce<u8, Ix1>));
+    assert!(!has!(Results<&'static Array1<Rc<u8>>, To<Rc<u8>, u8>>: Reduce<u8, Ix1>));
+    assert!(!has!(Results<&'static Array1<Cell<u8>>, To<Cell<u8>, u8>>: Reduce<u8, Ix1>));
+    assert!(!has!(Results<&'static Array1<u8>, To<u8, Rc<u8>>>: Reduce<Rc<u8>, Ix1>));
+    assert!(!has!(Par<&'static ndarray::ArrayRef<Rc<u8>, Ix1>>: Reduce<Rc<u8>, Ix1>));
     // an element that is written has to be sent, but not shared
     assert!(has!(&'static Array1<u8>: ParApplyOperands<Cell<u8>, Onto<u8, Cell<u8>>>));
     assert!(!has!(&'static Array1<u8>: ParApplyOperands<Rc<u8>, Onto<u8, Rc<u8>>>));
