@@ -188,6 +188,10 @@ impl Tile {
                 return Some(tile);
             }
         }
+        if with_gaps.is_some() && are_plain && inner.len() >= SHORT {
+            tile.steps[last] = most.min(inner.len());
+            return Some(tile);
+        }
         // short rows: the loops in which the output has no gaps, as one row
         if inner.len() >= SHORT || steps(loops) < FEW {
             return None;

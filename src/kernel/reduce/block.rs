@@ -131,11 +131,15 @@ impl Plan {
         let has_short_lanes = loops.last().is_some_and(|l| !l.is_kept() && l.len() < SHORT_LANE);
         let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
         let most = if is_dense { STORED } else { 1 } * BUFFER / size;
-        // its results fit into their room
+        // the results and the sums of rows fit into their room
+        let room = BUFFER / 2 / size;
         let (mut first, mut len, mut kept) = (loops.len(), 1, 1);
         let most_steps = |l: &Loop, len: usize, kept: usize| {
-            let steps = most / len;
-            if l.is_kept() { steps.min(BUFFER / 2 / size / kept) } else { steps }
+            match l.is_kept() {
+                true => (most / len).min(room / kept),
+                false if len <= room => most / len,
+                false => 0,
+            }
         };
         while first > 0 && loops[first - 1].len() <= most_steps(&loops[first - 1], len, kept) {
             first -= 1;
