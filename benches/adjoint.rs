@@ -105,13 +105,13 @@ fn cell<T: Number + Debug + Send + Sync + 'static>(
     let shape: Vec<usize> = (0..x.ndim()).map(|i| if axes.contains(&i) { 1 } else { x.shape()[i] }).collect();
     let mut out = ArrayD::<T>::zeros(IxDyn(&shape));
     group.bench_function(BenchmarkId::from_parameter("crate"), |b| {
-        b.iter(|| black_box(x).sum_to_shape_into(&mut out));
+        b.iter(|| black_box(x).assign_sum_to(&mut out));
     });
     group.bench_function(BenchmarkId::from_parameter("crate_new"), |b| {
-        b.iter(|| black_box(x).sum_to_shape(shape.as_slice()));
+        b.iter(|| black_box(x).sum_to(shape.as_slice()));
     });
     // Sums of ones: exact in each type, in any order.
-    let expected = x.sum_to_shape(shape.as_slice()).expect("a sum of its own axes");
+    let expected = x.sum_to(shape.as_slice()).expect("a sum of its own axes");
     let nest = loops(x, &out);
     group.bench_function(BenchmarkId::from_parameter("hand"), |b| {
         b.iter(|| {
@@ -140,7 +140,7 @@ fn cell<T: Number + Debug + Send + Sync + 'static>(
         });
     }
     group.bench_function(BenchmarkId::from_parameter("rayon"), |b| {
-        b.iter(|| black_box(x).par_sum_to_shape_into(&mut out));
+        b.iter(|| black_box(x).par().assign_sum_to(&mut out));
     });
     group.finish();
 }
@@ -241,7 +241,7 @@ fn all_of_few(c: &mut Criterion) {
     cell(c, "f32", "2x3", x.as_slice().expect("in standard layout"), &x.view(), &[0, 1]);
     let mut group = c.benchmark_group("f32/2x3_to_a_number");
     group.bench_function("sum_axes", |b| b.iter(|| black_box(&x).sum_axes([0, 1])));
-    group.bench_function("sum_to_shape", |b| b.iter(|| black_box(&x).sum_to_shape(())));
+    group.bench_function("sum_to_shape", |b| b.iter(|| black_box(&x).sum_to(())));
     group.bench_function("ndarray", |b| b.iter(|| black_box(&x).sum()));
     // as the crate's results are arrays
     group.bench_function("ndarray_dynamic", |b| b.iter(|| arr0(black_box(&x).sum()).into_dyn()));

@@ -64,7 +64,7 @@ macro_rules! fused {
             b.iter(|| black_box(&$a).apply($op, black_box(&$b)));
         });
         $group.bench_function(BenchmarkId::new("fused_par_into", $case), |b| {
-            b.iter(|| black_box(&$a).par_apply_into($op, black_box(&$b), &mut out));
+            b.iter(|| black_box(&$a).par().apply_into($op, black_box(&$b), &mut out));
         });
     };
 }
@@ -121,7 +121,7 @@ fn closures(
         b.iter(|| black_box(x).zip_map(black_box(y), MATVEC, times));
     });
     group.bench_function(BenchmarkId::new("zip_map_par_into", case), |b| {
-        b.iter(|| black_box(x).par_zip_map_into(black_box(y), &mut out, times));
+        b.iter(|| black_box(x).par().zip_map_into(black_box(y), &mut out, times));
     });
     let (x, y) = ((*x).into_view(), (*y).into_view());
     let (x, y) = (x.batch_dyn(2).expect("a base"), y.batch_dyn(1).expect("a base"));

@@ -66,12 +66,12 @@ SOURCES = {
                       ".for_each(|o, &a, &b, &c| *o = BODY);", THREE),
     "apply3": library("ndarray_broadcast::broadcast_apply", OUT_ABC,
                       "broadcast_apply(out, (a, b, c), |o, &a, &b, &c| *o = BODY).unwrap();", THREE),
-    "sum2": library("ndarray_broadcast::broadcast_map_sum_to", AB,
-                    "broadcast_map_sum_to((a, b), [b.len()], |&a, &b| BODY).unwrap()", TWO, "Array1<f32>"),
+    "sum2": library("ndarray_broadcast::{fused, prelude::*}", AB,
+                    "fused((a, b), |&a, &b| BODY).sum_to(b).unwrap()", TWO, "Array1<f32>"),
     "plain": program("ndarray::{Axis, Zip}", "b.broadcast([m, n])", "a.sum_axis(Axis(0))",
                      "Zip::from(&a).and_broadcast(&b).map_collect(|&a, &b| a * b + 1.0)"),
     "ours": program("ndarray_broadcast::{broadcast_map, prelude::*}", "b.broadcast_to([m, n])",
-                    "a.sum_to_shape([n]).unwrap()", "broadcast_map((&a, &b), |&a, &b| a * b + 1.0).unwrap()"),
+                    "a.sum_to([n]).unwrap()", "broadcast_map((&a, &b), |&a, &b| a * b + 1.0).unwrap()"),
 }
 
 

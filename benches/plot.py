@@ -2,7 +2,7 @@
 """Draws src/guide/speed.svg and writes the table of README.md, both from what criterion measured.
 
     python3 benches/plot.py --run      measures the cases below first, for about three minutes
-    python3 benches/plot.py            takes what is in benches/target/criterion
+    python3 benches/plot.py            takes what is in target/criterion
     python3 benches/plot.py FOLDER     takes what is in another criterion folder
 
 A case of which nothing was measured is left out, and said so. Times are criterion's medians.
@@ -81,7 +81,7 @@ def run():
     ids = [name for _, cases in GROUPS for _, *ids in cases for name in ids if name]
     benches = [part for bench in ("view", "adjoint", "map", "batch") for part in ("--bench", bench)]
     only = "^(" + "|".join(map(re.escape, ids)) + ")$"
-    command = ["cargo", "bench", "--manifest-path", "benches/Cargo.toml", *benches, "--", only]
+    command = ["cargo", "bench", *benches, "--", only]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
@@ -196,7 +196,7 @@ def main(arguments):
     if arguments == ["--run"]:
         run()
         arguments = []
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "benches" / "target"))
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     folder = Path(arguments[0]) if arguments else target / "criterion"
     groups = found(measured(folder))
     if not groups:

@@ -9,8 +9,8 @@ mod progress;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
 use ndarray::{Array1, Array2, Axis, RemoveAxis};
-use ndarray_broadcast::broadcast_map_reduce_to;
 use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{fused, prelude::*};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -161,9 +161,7 @@ fn distances(c: &mut Criterion) {
             let to = if axis == 0 { (1, shape.1) } else { (shape.0, 1) };
             let mut group = group(c, &format!("largest_distance_over_{axis}/{}x{}", shape.0, shape.1));
             group.bench_function("broadcast_map_reduce_to", |b| {
-                b.iter(|| {
-                    broadcast_map_reduce_to((black_box(&x), &row), to, 0.0, |x, r| (x - r).abs(), f32::max)
-                });
+                b.iter(|| fused((black_box(&x), &row), |x, r| (x - r).abs()).reduce_to(to, 0.0, f32::max));
             });
             group.bench_function("ndarray", |b| {
                 b.iter(|| (black_box(&x) - &row).fold_axis(Axis(axis), 0.0, |a, b| f32::max(*a, b.abs())));
@@ -180,9 +178,9 @@ fn own_shape(c: &mut Criterion) {
     for shape in [(4, 3), (512, 256)] {
         let x = numbers(shape);
         let mut group = group(c, &format!("own_shape/{}x{}", shape.0, shape.1));
-        group.bench_function("sum_to_shape", |b| b.iter(|| black_box(&x).sum_to_shape(shape)));
-        group.bench_function("sum_to_match", |b| b.iter(|| black_box(&x).sum_to_match(&x)));
-        group.bench_function("transposed", |b| b.iter(|| black_box(&x.t()).sum_to_match(&x.t())));
+        group.bench_function("sum_to_shape", |b| b.iter(|| black_box(&x).sum_to(shape)));
+        group.bench_function("sum_to_match", |b| b.iter(|| black_box(&x).sum_to(&x)));
+        group.bench_function("transposed", |b| b.iter(|| black_box(&x.t()).sum_to(&x.t())));
         group.bench_function("ndarray", |b| b.iter(|| black_box(&x).to_owned()));
         group.bench_function("plain", |b| {
             b.iter(|| Array2::from_shape_vec(shape, black_box(&x).as_slice().unwrap().to_vec()));
@@ -191,7 +189,7 @@ fn own_shape(c: &mut Criterion) {
         group.bench_function("by_value", |b| {
             b.iter(|| {
                 let x = black_box(&mut given).take().unwrap();
-                given = Some(x.into_sum_to_shape(shape).unwrap());
+                given = Some(x.into_sum_to(shape).unwrap());
             });
         });
         group.finish();

@@ -9,7 +9,7 @@ use std::error::Error;
 
 use ndarray::{Array1, ArrayD, Ix2, array, s};
 use ndarray_broadcast::{BroadcastError, bounds::Axes, prelude::*};
-use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to, broadcast_map_sum_to_match};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused, keepdims};
 
 pub(crate) type Tensor = ArrayD<f64>;
 pub(crate) type Result<T, E = BroadcastError> = std::result::Result<T, E>;
@@ -61,8 +61,8 @@ impl Tape {
     pub(crate) fn add(&mut self, x: Var, y: Var) -> Result<Var> {
         let value = broadcast_map((self.value(x), self.value(y)), |x, y| x + y)?;
         Ok(self.record(value, move |tape, delta| {
-            let of_x = delta.sum_to_match(tape.value(x))?;
-            Ok(vec![(x, of_x), (y, delta.into_sum_to_match(tape.value(y))?)])
+            let of_x = delta.sum_to(tape.value(x))?;
+            Ok(vec![(x, of_x), (y, delta.into_sum_to(tape.value(y))?)])
         }))
     }
 
@@ -87,17 +87,17 @@ impl Tape {
         let value = broadcast_map((self.value(x), self.value(y)), f)?;
         Ok(self.record(value, move |tape, delta| {
             let operands = (&delta, tape.value(x), tape.value(y));
-            let of_x = broadcast_map_sum_to_match(operands, operands.1, of_x)?;
-            Ok(vec![(x, of_x), (y, broadcast_map_sum_to_match(operands, operands.2, of_y)?)])
+            let of_x = fused(operands, of_x).sum_to(operands.1)?;
+            Ok(vec![(x, of_x), (y, fused(operands, of_y).sum_to(operands.2)?)])
         }))
     }
 
     /// The mean over `axes`, which stay with size 1.
     pub(crate) fn mean(&mut self, x: Var, axes: impl Axes) -> Result<Var> {
-        let value = self.value(x).mean_axes_keepdims(axes)?;
+        let value = self.value(x).mean_axes(keepdims(axes))?;
         Ok(self.record(value, move |tape, delta| {
             let share = delta.len() as f64 / tape.value(x).len() as f64;
-            Ok(vec![(x, (delta * share).broadcast_to_match(tape.value(x))?.0.materialize())])
+            Ok(vec![(x, (delta * share).broadcast_to(tape.value(x))?.materialize())])
         }))
     }
 
@@ -107,39 +107,40 @@ impl Tape {
         broadcast_apply(&mut value, self.value(bias), |value, bias| *value += bias)?;
         Ok(self.record(value, move |tape, delta| {
             let (of, deltas) = (|var| tape.value(var), delta.batch::<Ix2>()?);
-            let of_x = deltas.matmul(&of(weight).batch::<Ix2>()?.transpose())?.into_sum_to_match(of(x))?;
-            let of_w = of(x).batch::<Ix2>()?.transpose().matmul(&deltas)?.into_sum_to_match(of(weight))?;
-            Ok(vec![(x, of_x), (weight, of_w), (bias, delta.sum_to_match(of(bias))?)])
+            let of_x = deltas.matmul(&of(weight).batch::<Ix2>()?.transpose())?.into_sum_to(of(x))?;
+            let of_w = of(x).batch::<Ix2>()?.transpose().matmul(&deltas)?.into_sum_to(of(weight))?;
+            Ok(vec![(x, of_x), (weight, of_w), (bias, delta.sum_to(of(bias))?)])
         }))
     }
 
     /// Each row of `x` brought to mean 0 and variance 1, times `gain` plus `shift`.
     pub(crate) fn layer_norm(&mut self, x: Var, gain: Var, shift: Var) -> Result<Var> {
-        let centred = broadcast_map((self.value(x), &self.value(x).mean_axes_keepdims(-1)?), |x, m| x - m)?;
-        let inverse = centred.pow2().mean_axes_keepdims(-1)?.mapv(|v| (v + 1e-5).sqrt().recip());
+        let centred = broadcast_map((self.value(x), &self.value(x).mean_axes(keepdims(-1))?), |x, m| x - m)?;
+        let variance = fused(&centred, |c| c * c).mean_axes(keepdims(-1))?;
+        let inverse = variance.mapv(|v| (v + 1e-5).sqrt().recip());
         let normal = centred.into_broadcast_map(&inverse, |c, i| c * i)?;
         let value = broadcast_map((&normal, self.value(gain), self.value(shift)), |n, g, s| n * g + s)?;
         Ok(self.record(value, move |tape, delta| {
-            let of_gain = broadcast_map_sum_to_match((&delta, &normal), tape.value(gain), |d, n| d * n)?;
-            let of_normal = broadcast_map_sum_to_match((&delta, tape.value(gain)), &normal, |d, g| d * g)?;
-            let mean = of_normal.mean_axes_keepdims(-1)?;
-            let along = broadcast_map((&of_normal, &normal), |o, n| o * n)?.mean_axes_keepdims(-1)?;
+            let of_gain = fused((&delta, &normal), |d, n| d * n).sum_to(tape.value(gain))?;
+            let of_normal = broadcast_map((&delta, tape.value(gain)), |d, g| d * g)?;
+            let mean = of_normal.mean_axes(keepdims(-1))?;
+            let along = fused((&of_normal, &normal), |o, n| o * n).mean_axes(keepdims(-1))?;
             let operands = (&normal, &mean, &along, &inverse);
             let of_x = of_normal.into_broadcast_map(operands, |o, n, m, a, i| (o - m - n * a) * i)?;
-            Ok(vec![(x, of_x), (gain, of_gain), (shift, delta.into_sum_to_match(tape.value(shift))?)])
+            Ok(vec![(x, of_x), (gain, of_gain), (shift, delta.into_sum_to(tape.value(shift))?)])
         }))
     }
 
     /// The cross-entropy of each row's softmax with the same row of `target`, whose elements add up to 1.
     pub(crate) fn softmax_cross_entropy(&mut self, x: Var, target: Tensor) -> Result<Var> {
         let scores = self.value(x);
-        let top = scores.reduce_axes_keepdims(-1, f64::NEG_INFINITY, f64::max)?;
-        let logs = broadcast_map_sum_to_match((scores, &top), &top, |x, top| (x - top).exp())?.ln();
+        let top = scores.max_axes(keepdims(-1))?;
+        let logs = fused((scores, &top), |x, top| (x - top).exp()).sum_to(&top)?.ln();
         let inputs = (scores, &top, &logs, &target);
-        let value = broadcast_map_sum_to_match(inputs, &top, |x, top, log, t| t * (log - (x - top)))?;
+        let value = fused(inputs, |x, top, log, t| t * (log - (x - top))).sum_to(&top)?;
         Ok(self.record(value, move |tape, delta| {
             let from = (&delta, tape.value(x), &top, &logs, &target);
-            let of_x = broadcast_map_sum_to_match(from, from.1, |d, x, m, l, t| d * ((x - m - l).exp() - t))?;
+            let of_x = fused(from, |d, x, m, l, t| d * ((x - m - l).exp() - t)).sum_to(from.1)?;
             Ok(vec![(x, of_x)])
         }))
     }
@@ -166,8 +167,8 @@ pub(crate) fn train(steps: usize) -> Result<f64, Box<dyn Error>> {
     let own = broadcast_map(cultivars, |of, c| f64::from((of - c).abs() < 0.5))?;
     let [own, rest_own] = [0, 1].map(|from| own.slice(s![from..;2, ..]).to_owned().into_dyn());
     let [x, rest] = [0, 1].map(|from| wines.slice(s![from..;2, ..13]).to_owned().into_dyn());
-    let centre = x.mean_axes_keepdims(0)?;
-    let width = broadcast_map((&x, &centre), |x, c| (x - c).powi(2))?.mean_axes_keepdims(0)?.sqrt();
+    let centre = x.mean_axes(keepdims(0))?;
+    let width = fused((&x, &centre), |x, c| (x - c).powi(2)).mean_axes(keepdims(0))?.sqrt();
     let mut tape = Tape::default();
     let [centre, width, x, rest] = [centre, width, x, rest].map(|value| tape.leaf(value));
     let shapes: [&[usize]; 7] = [&[13], &[13], &[13], &[13, 13], &[13], &[13, 3], &[3]];
@@ -188,9 +189,9 @@ pub(crate) fn train(steps: usize) -> Result<f64, Box<dyn Error>> {
         }
     }
     let scores = scores(&mut tape, rest, [centre, width], learnt)?;
-    let top = tape.value(scores).reduce_axes_keepdims(-1, f64::NEG_INFINITY, f64::max)?;
+    let top = tape.value(scores).max_axes(keepdims(-1))?;
     let operands = (tape.value(scores), &top, &rest_own);
-    let right = broadcast_map_sum_to(operands, (), |s, t, own| if s < t { 0.0 } else { *own })?.into_scalar();
+    let right = fused(operands, |s, t, own| if s < t { 0.0 } else { *own }).sum_to(())?.into_scalar();
     println!("{right} of {} other wines are told apart", rest_own.sum());
     Ok(right / rest_own.sum())
 }

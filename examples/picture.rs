@@ -4,7 +4,7 @@
 //! `cargo run --release --example picture [IN.ppm [OUT.ppm]]`: without a file, a picture that the program makes.
 
 use ndarray::{Array1, Array2, Array3, ArrayView3, Axis, Zip};
-use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, fused, prelude::*};
 use std::error::Error;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
@@ -68,7 +68,7 @@ fn run(from: Option<&str>, to: Option<&str>) -> Result<(), Box<dyn Error>> {
 
 /// The factors that make the means of the channels equal.
 fn balance(picture: &Array3<u8>) -> Result<Array1<f32>, BroadcastError> {
-    let sums = broadcast_map_sum_to(picture, 3, |&x| f64::from(x))?;
+    let sums = fused(picture, |&x| f64::from(x)).sum_to(3)?;
     let mean = sums.sum() / 3.0;
     #[allow(clippy::cast_possible_truncation, reason = "a factor needs no more digits")]
     broadcast_map(&sums, |&sum| if sum > 0.0 { (mean / sum) as f32 } else { 1.0 })

@@ -8,9 +8,10 @@
 //! | a target shape, or one of its sizes | [`TargetShape`], [`Size`] |
 //! | the shape `x.raw_dim()` of an array of any `D` | `D: TargetShape<Dim = D>` |
 //! | axes, or one of them | [`Axes`], [`AxisIndex`] |
-//! | an array whose axes it sums over | `D: LessAxes<X::Count>`: see [`LessAxes`] |
+//! | axes to reduce over, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
+//! | an array whose last axes are a base | `D: LessAxes<K>`: see [`LessAxes`] |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
-//! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for several threads `ParMapOperands` or `ParApplyOperands` |
+//! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |
 //! | further operands of [`into_broadcast_map`](crate::IntoBroadcastMap::into_broadcast_map) | [`FurtherOperands`] |
 //! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
 //! | batches for [`batch_broadcast_all`](crate::batch_broadcast_all) | [`BatchOperands`], [`BatchOperand`] |
@@ -19,22 +20,20 @@
 //!
 //! The guide's chapter on [libraries](crate::guide::libraries) writes an engine with them. [`FusedOperands`] and
 //! [`AsArrayRef`] are supertraits of others. To accept any kind of array, use an extension trait as the bound, such as
-//! `X: SumTo<A, D>`. All are sealed: only this crate implements them.
+//! `X: Reduce<A, D>`. All are sealed: only this crate implements them.
 //!
 //! # Examples
 //! ```
 //! use ndarray::{array, Array, Array1, Dimension};
-//! use ndarray_broadcast::{bounds::{Axes, LessAxes, TargetShape}, prelude::*, BroadcastError};
+//! use ndarray_broadcast::{bounds::{ReducedAxes, TargetShape}, fused, prelude::*, BroadcastError};
 //!
-//! /// Means over axes.
-//! fn means<D, X>(a: &Array<f64, D>, axes: X) -> Result<Array<f64, D::Left>, BroadcastError>
+//! /// Root mean squares over axes.
+//! fn rms<D, X>(a: &Array<f64, D>, axes: X) -> Result<Array<f64, X::Left>, BroadcastError>
 //! where
-//!     D: LessAxes<X::Count>,
-//!     X: Axes,
+//!     D: Dimension,
+//!     X: ReducedAxes<D>,
 //! {
-//!     let sums = a.sum_axes(axes)?;
-//!     let count = a.len() / sums.len();
-//!     Ok(sums / count as f64)
+//!     Ok(fused(a, |x| x * x).mean_axes(axes)?.mapv(f64::sqrt))
 //! }
 //!
 //! /// Whether an array broadcasts to a shape.
@@ -42,17 +41,20 @@
 //!     a.broadcast_to(shape).is_ok()
 //! }
 //!
-//! let a = array![[1.0, 2.0], [3.0, 6.0]];
-//! let columns: Array1<f64> = means(&a, 0)?;
-//! assert_eq!(columns, array![2.0, 4.0]);
-//! assert!(means(&a, 2).is_err());
+//! let a = array![[1.0, 2.0], [7.0, 14.0]];
+//! let columns: Array1<f64> = rms(&a, 0)?;
+//! assert_eq!(columns, array![5.0, 10.0]);
+//! assert!(rms(&a, 2).is_err());
 //! assert!(fits(&a, [5, -1, -1]) && !fits(&a, (3, 2)));
 //! # Ok::<(), ndarray_broadcast::BroadcastError>(())
 //! ```
 
-pub use crate::batch::{BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, ResultBase, SignatureShapes};
-pub use crate::map::{
-    ApplyOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands, ParMapOperands,
+pub use crate::batch::{
+    BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, MatrixRank, OneThread, OpTypes, ResultBase, Runs,
+    SignatureShapes, Threads,
 };
-pub use crate::shape::{Axes, AxisIndex, LessAxes, Size, TargetShape};
+pub use crate::map::{
+    ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands,
+};
+pub use crate::shape::{Axes, AxisIndex, KeepDims, LessAxes, ReducedAxes, Size, TargetShape};
 pub use crate::view::{AsArrayRef, Operand, Operands};

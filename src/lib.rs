@@ -8,12 +8,12 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-mod adjoint;
 mod batch;
 mod error;
 #[allow(unsafe_code, reason = "strided loops over raw pointers, behind functions that check the shapes")]
 mod kernel;
 mod map;
+mod reduce;
 mod sealed;
 mod shape;
 mod view;
@@ -23,17 +23,17 @@ pub mod guide;
 pub mod partial;
 pub mod prelude;
 
-pub use adjoint::{IntoSumTo, MeanAxes, ParSum, ReduceAxes, SumAxes, SumInDim, SumTo};
 pub use batch::{
-    Batch, BatchAxes, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    can_batch_broadcast,
+    Batch, BatchAxes, Signature, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
 };
 pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{
-    IntoBroadcastMap, Materialize, broadcast_apply, broadcast_map, broadcast_map_reduce_to,
-    broadcast_map_sum_to, broadcast_map_sum_to_match, par_broadcast_apply, par_broadcast_map,
+    IntoBroadcastMap, Materialize, broadcast_apply, broadcast_map, par_broadcast_apply, par_broadcast_map,
 };
-pub use shape::{AxisSet, broadcast_shapes, const_broadcast_shape, explain, reduction_axes, resolve_target};
+pub use reduce::{Fused, Par, Reduce, fused};
+pub use shape::{
+    AxisSet, broadcast_shapes, const_broadcast_shape, explain, keepdims, reduction_axes, resolve_target,
+};
 pub use view::{
     BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, broadcast_arrays,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,

@@ -325,7 +325,7 @@ fn small(c: &mut Criterion) {
             add_row::plain(out.as_slice_mut().unwrap(), flat(&a), flat(&row));
         });
         let mut sum = Array1::<f32>::zeros(n);
-        way!(group, "sum", sum => a.sum_to_shape_into(sum));
+        way!(group, "sum", sum => a.assign_sum_to(sum));
         group.bench_function("sum_ndarray", |b| b.iter(|| black_box(&a).sum_axis(Axis(0))));
         group.finish();
     }

@@ -4,7 +4,7 @@ use crate::plain::Number;
 use crate::{flat, group, limit, numbers};
 use criterion::Criterion;
 use ndarray::{Array1, Array3, Axis};
-use ndarray_broadcast::broadcast_map_sum_to;
+use ndarray_broadcast::{fused, prelude::*};
 use std::hint::black_box;
 
 /// The accumulators of a long lane, several vectors of them.
@@ -90,11 +90,11 @@ fn weighted<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     let expected = (&a * &row).sum_axis(Axis(0));
     let mut of_columns = group(c, &format!("sum_of_products{kind}/4096_256"));
     new_way!(of_columns, "fixed", expected, {
-        broadcast_map_sum_to((&a, black_box(&row)), 256, |&a, &r| a * r).unwrap()
+        fused((&a, black_box(&row)), |&a, &r| a * r).sum_to(256).unwrap()
     });
     let (a_dyn, row_dyn) = (a.view().into_dyn(), row.view().into_dyn());
     new_way!(of_columns, "dynamic", expected, {
-        broadcast_map_sum_to((&a_dyn, black_box(&row_dyn)), &[256][..], |&a, &r| a * r).unwrap()
+        fused((&a_dyn, black_box(&row_dyn)), |&a, &r| a * r).sum_to(&[256][..]).unwrap()
     });
     new_way!(of_columns, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(0)));
     let (x, r) = (flat(&a), flat(&row));
@@ -106,7 +106,7 @@ fn weighted<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     let expected = (&a * &column).sum_axis(Axis(1));
     let mut of_rows = group(c, &format!("sum_of_products{kind}/4096_256_to_4096_1"));
     new_way!(of_rows, "fixed", expected, {
-        broadcast_map_sum_to((&a, black_box(&column)), (4096, 1), |&a, &w| a * w).unwrap()
+        fused((&a, black_box(&column)), |&a, &w| a * w).sum_to((4096, 1)).unwrap()
     });
     new_way!(of_rows, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(1)));
     let w = flat(&column);
@@ -123,7 +123,7 @@ fn short_rows<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
         let expected = (&a * &column).sum_axis(Axis(1));
         let mut group = group(c, &format!("sum_of_products{kind}/{m}_{n}_to_{m}_1"));
         new_way!(group, "fixed", expected, {
-            broadcast_map_sum_to((&a, black_box(&column)), (m, 1), |&a, &w| a * w).unwrap()
+            fused((&a, black_box(&column)), |&a, &w| a * w).sum_to((m, 1)).unwrap()
         });
         new_way!(group, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(1)));
         let (x, w) = (flat(&a), flat(&column));
@@ -145,7 +145,7 @@ fn observations<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
         let expected = (&a * &column).sum_axis(Axis(0));
         let mut group = group(c, &format!("sum_of_products{kind}/{m}_{n}_to_{n}"));
         new_way!(group, "fixed", expected, {
-            broadcast_map_sum_to((&a, black_box(&column)), n, |&a, &w| a * w).unwrap()
+            fused((&a, black_box(&column)), |&a, &w| a * w).sum_to(n).unwrap()
         });
         new_way!(group, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(0)));
         let (x, w) = (flat(&a), flat(&column));
@@ -161,7 +161,7 @@ fn images<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     let expected = (&a * &row).sum_axis(Axis(1)).insert_axis(Axis(1));
     let mut group = group(c, &format!("sum_of_products{kind}/64_256_256_to_64_1_256"));
     new_way!(group, "fixed", expected, {
-        broadcast_map_sum_to((&a, black_box(&row)), (64, 1, 256), |&a, &r| a * r).unwrap()
+        fused((&a, black_box(&row)), |&a, &r| a * r).sum_to((64, 1, 256)).unwrap()
     });
     new_way!(group, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(1)));
     let (x, r) = (flat(&a), flat(&row));
@@ -186,7 +186,7 @@ fn squared_distances<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &s
             (0..len).fold(T::zero(), |sum, k| sum + square(&x[[i, 0, k]], &y[[j, k]]))
         });
         let mut group = group(c, &format!("distances{kind}/{points}_{centres}_{len}"));
-        new_way!(group, "fixed", expected, broadcast_map_sum_to((&x, black_box(&y)), shape, square).unwrap());
+        new_way!(group, "fixed", expected, fused((&x, black_box(&y)), square).sum_to(shape).unwrap());
         new_way!(group, "ndarray", expected, (&x - black_box(&y)).mapv_into(|d| d * d).sum_axis(Axis(2)));
         let (x, y, len_of_all) = (flat(&x), flat(&y), points * centres);
         new_way!(group, "plain", expected, {
@@ -208,7 +208,7 @@ fn small(c: &mut Criterion) {
         let expected = (&a * &row).sum_axis(Axis(0));
         let mut over_rows = group(c, &format!("sum_of_products/{m}_{n}"));
         new_way!(over_rows, "fixed", expected, {
-            broadcast_map_sum_to((&a, black_box(&row)), n, |&a, &r| a * r).unwrap()
+            fused((&a, black_box(&row)), |&a, &r| a * r).sum_to(n).unwrap()
         });
         new_way!(over_rows, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(0)));
         new_way!(over_rows, "plain", expected, filled(n, |out| weighted_sum::plain(out, x, black_box(r))));
@@ -217,7 +217,7 @@ fn small(c: &mut Criterion) {
         let expected = (&a * &row).sum_axis(Axis(1));
         let mut over_lanes = group(c, &format!("sum_of_products/{m}_{n}_to_{m}_1"));
         new_way!(over_lanes, "fixed", expected, {
-            broadcast_map_sum_to((&a, black_box(&row)), (m, 1), |&a, &r| a * r).unwrap()
+            fused((&a, black_box(&row)), |&a, &r| a * r).sum_to((m, 1)).unwrap()
         });
         new_way!(over_lanes, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(1)));
         new_way!(over_lanes, "plain", expected, filled(m, |out| weighted_lanes::plain(out, x, black_box(r))));

@@ -65,7 +65,7 @@ pub(crate) fn figures() -> Result<Vec<(&'static str, String)>, BroadcastError> {
         ("broadcast_axes.svg", named_axes()?),
         ("broadcast_in_dim.svg", placed_axes()?),
         ("batch_broadcast.svg", batches()?),
-        ("sum_to_match.svg", sum_to_match()?),
+        ("sum_to.svg", sum_to()?),
     ])
 }
 
@@ -263,14 +263,14 @@ fn batches() -> Result<String, BroadcastError> {
     Ok(svg.finish())
 }
 
-fn sum_to_match() -> Result<String, BroadcastError> {
+fn sum_to() -> Result<String, BroadcastError> {
     let (x, y): (Array2<usize>, Array1<usize>) = (own_indices((3, 1)), own_indices(4));
     let delta = Array2::from_shape_fn((3, 4), |(i, j)| 4 * i + j + 1);
     let mut svg =
-        Svg::new("sum_to_match: the gradient of each element is the sum over the places where it stood", 350);
-    svg.code((20, 28), "delta.sum_to_match(&x)?");
+        Svg::new("sum_to: the gradient of each element is the sum over the places where it stood", 350);
+    svg.code((20, 28), "delta.sum_to(&x)?");
     added(&mut svg, 78, &delta, &x, elements("x", 0))?;
-    svg.code((20, 200), "delta.sum_to_match(&y)?");
+    svg.code((20, 200), "delta.sum_to(&y)?");
     added(&mut svg, 242, &delta, &y, elements("y", 3))?;
     Ok(svg.finish())
 }
@@ -287,9 +287,9 @@ fn added<D: Dimension>(
     let mut goes_to = Vec::new();
     for place in &places {
         let one = places.mapv(|other| usize::from(other == *place));
-        goes_to.push(one.sum_to_match(like)?.iter().position(|&sum| sum == 1).unwrap_or_default());
+        goes_to.push(one.sum_to(like)?.iter().position(|&sum| sum == 1).unwrap_or_default());
     }
-    let sums = delta.sum_to_match(like)?;
+    let sums = delta.sum_to(like)?;
     let summed = reduction_axes(like.shape(), delta.shape())?;
     let of_delta = edges("vh", |axis| match delta.shape()[axis] {
         size if summed.contains(&axis) => (format!("sum of {size}"), Line::Summed),

@@ -145,8 +145,8 @@ fn check_gradient(x: &Array2<f64>, own: &Array2<f64>) -> Result<f64, BroadcastEr
     let (scale, bias) = (gradient.scale.shape(), gradient.bias.shape());
     step("measurements times scale", "broadcast_map", &[x.shape(), scale], prediction.scaled.shape());
     step("scores plus bias", "broadcast_apply", &[own.shape(), bias], own.shape());
-    step("gradient of bias", "sum_to_match", &[own.shape()], bias);
-    step("gradient of scale", "sum_to_match", &[x.shape()], scale);
+    step("gradient of bias", "sum_to", &[own.shape()], bias);
+    step("gradient of scale", "sum_to", &[x.shape()], scale);
 
     let mut worst = 0.0_f64;
     for (kind, gradient) in gradient.numbers_mut().into_iter().enumerate() {

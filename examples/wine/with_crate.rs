@@ -2,7 +2,7 @@
 
 use super::{Parameters, Prediction};
 use ndarray::{Array2, Axis};
-use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, prelude::*};
+use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, fused, keepdims, prelude::*};
 
 /// (x - mean) / deviation for each kind of measurement: `[178, 13]` with `[13]` and `[13]`, in one pass.
 pub(crate) fn standardise(measured: &Array2<f64>) -> Result<Array2<f64>, BroadcastError> {
@@ -14,8 +14,8 @@ pub(crate) fn standardise(measured: &Array2<f64>) -> Result<Array2<f64>, Broadca
 /// The Euclidean distance of every row to every row: `[3, 1, 13]` with `[3, 13]` is `[3, 3, 13]`.
 pub(crate) fn distances(means: &Array2<f64>) -> Result<Array2<f64>, BroadcastError> {
     let rows = means.view().insert_axis(Axis(1));
-    let squares = broadcast_map((&rows, means), |from, to| (from - to) * (from - to))?;
-    Ok(squares.sum_axes(2)?.mapv(f64::sqrt))
+    let squares = fused((&rows, means), |from, to| (from - to) * (from - to)).sum_axes(2)?;
+    Ok(squares.mapv(f64::sqrt))
 }
 
 /// The logarithm of the softmax of `(x * scale) · weight + bias`: `scale` and `bias` go along the wines.
@@ -24,9 +24,9 @@ pub(crate) fn predict(x: &Array2<f64>, parameters: &Parameters) -> Result<Predic
     let mut scores = scaled.dot(&parameters.weight);
     broadcast_apply(&mut scores, &parameters.bias, |score, bias| *score += bias)?;
     // exponentials of differences from the largest score, so that none overflows
-    let largest = scores.fold_axis(Axis(1), f64::NEG_INFINITY, |&a, &b| a.max(b)).insert_axis(Axis(1));
+    let largest = scores.max_axes(keepdims(1))?;
     broadcast_apply(&mut scores, &largest, |score, largest| *score -= largest)?;
-    let sums = scores.mapv(f64::exp).sum_axes_keepdims(1)?;
+    let sums = fused(&scores, |score| score.exp()).sum_axes(keepdims(1))?;
     broadcast_apply(&mut scores, &sums, |score, sum| *score -= sum.ln())?;
     Ok(Prediction { scaled, log_likely: scores })
 }
@@ -42,8 +42,8 @@ pub(crate) fn gradient(
     let of_scores = broadcast_map((&prediction.log_likely, own), |log, own| (log.exp() - own) / wines)?;
     let of_scaled = of_scores.dot(&parameters.weight.t());
     Ok(Parameters {
-        scale: broadcast_map((&of_scaled, x), |delta, x| delta * x)?.sum_to_match(&parameters.scale)?,
+        scale: fused((&of_scaled, x), |delta, x| delta * x).sum_to(&parameters.scale)?,
         weight: prediction.scaled.t().dot(&of_scores),
-        bias: of_scores.sum_to_match(&parameters.bias)?,
+        bias: of_scores.sum_to(&parameters.bias)?,
     })
 }

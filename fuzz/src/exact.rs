@@ -4,8 +4,8 @@ use crate::arrays::{Laid, Layout};
 use crate::input::Input;
 use crate::model::{scrambled, without_axes};
 use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{Batch, reduction_axes};
+use ndarray_broadcast::{keepdims, prelude::*};
 
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
@@ -103,8 +103,8 @@ impl Step {
         match self {
             Self::Aligned(shape) => {
                 let axes = reduction_axes(shape, y.shape()).expect("it was broadcast so");
-                let kept = y.sum_axes_keepdims(&axes).expect("axes of it");
-                let sum = if several { y.par_sum_to_shape(shape) } else { y.sum_to_shape(shape) };
+                let kept = y.sum_axes(keepdims(&axes)).expect("axes of it");
+                let sum = if several { y.par().sum_to(shape) } else { y.sum_to(shape) };
                 let sum = sum.expect("it was broadcast so");
                 assert!(kept.iter().eq(sum.iter()));
                 let mut twice = sum.clone();
@@ -113,11 +113,11 @@ impl Step {
                 sum
             }
             Self::Along(axes) => {
-                if several { y.par_sum_axes(axes) } else { y.sum_axes(axes) }.expect("axes of it")
+                if several { y.par().sum_axes(axes) } else { y.sum_axes(axes) }.expect("axes of it")
             }
             Self::Placed(shape, places) => {
                 let back = y.view().permuted_axes(places.as_slice());
-                back.sum_to_shape(shape).expect("it was broadcast so")
+                back.sum_to(shape).expect("it was broadcast so")
             }
             Self::Batch(batch, base) => {
                 y.batch_dyn(*base).and_then(|y| y.sum_batch_to(batch)).expect("it was broadcast so")

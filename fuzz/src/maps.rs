@@ -7,9 +7,8 @@ use crate::model::{aligned_right, joint, scrambled, sums};
 use crate::numbers::{Counted, Number, balanced, change, tick, unwinding};
 use crate::ranks::ranked;
 use ndarray::{Array, ArrayD};
-use ndarray_broadcast::{
-    broadcast_apply, broadcast_map, broadcast_map_sum_to, par_broadcast_apply, par_broadcast_map,
-};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused, par_broadcast_apply, par_broadcast_map};
 use std::cell::Cell;
 
 pub fn run(data: &[u8]) {
@@ -139,7 +138,7 @@ macro_rules! all {
             assert_eq!(calls.get(), expected.len());
         }
         calls.set(0);
-        let made = broadcast_map_sum_to(($($x.view(),)+), &target, f);
+        let made = fused(($($x.view(),)+), f).sum_to(&target);
         if let Some((made, (shape, expected))) = agreed(made, &summed(&map, &target)) {
             assert_array(&made, shape, expected);
             assert_eq!(calls.get(), map.as_ref().map_or(0, |map| map.1.len()));
@@ -195,7 +194,7 @@ fn two(input: &mut Input<'_>, arrays: &[Laid<f32>]) {
         if let Some((made, (shape, expected))) = agreed(result, &map) {
             assert_array(&made, shape, &numbers::<f32>(expected));
         }
-        let result = broadcast_map_sum_to((&x, &y), &target, f);
+        let result = fused((&x, &y), f).sum_to(&target);
         if let Some((made, (shape, expected))) = agreed(result, &sum) {
             assert_array(&made, shape, &numbers::<f32>(expected));
         }
@@ -243,8 +242,7 @@ fn several(input: &mut Input<'_>) {
             let a = arrays[0].view();
             let alone: Array<i64, _> = broadcast_map(&a, |a| *a).expect("one operand");
             assert_eq!(alone, a);
-            let total: ndarray::Array0<i64> =
-                broadcast_map_sum_to(a.view(), (), |a| *a).expect("one operand");
+            let total: ndarray::Array0<i64> = fused(a.view(), |a| *a).sum_to(()).expect("one operand");
             assert_eq!(total.into_scalar(), a.sum());
         }
         2 => pair(input),
@@ -283,9 +281,9 @@ fn mixed(input: &mut Input<'_>) {
         assert_eq!(result, Ok(()));
         assert!(words.iter().zip(expected).all(|(word, before)| word.starts_with(before.as_str())));
     }
-    let total = broadcast_map_sum_to((counted.view(), bytes.view()), (), |a: &Counted, b: &u8| {
-        Counted::of(a.number() + i64::from(*b))
-    });
+    let total =
+        fused((counted.view(), bytes.view()), |a: &Counted, b: &u8| Counted::of(a.number() + i64::from(*b)))
+            .sum_to(());
     if let (Ok(total), Ok(pairs)) = (
         total,
         broadcast_map((counted.view(), bytes.view()), |a: &Counted, b: &u8| a.number() + i64::from(*b)),
@@ -309,8 +307,7 @@ fn panicking(input: &mut Input<'_>) {
     });
     // results that were made already are forgotten
     assert_eq!(forgotten, if unwound { count as i64 } else { 0 });
-    let forgotten =
-        change(|| _ = unwinding(count, || drop(broadcast_map_sum_to((a.view(), b.view()), &target, f))));
+    let forgotten = change(|| _ = unwinding(count, || drop(fused((a.view(), b.view()), f).sum_to(&target))));
     assert!((0..=count as i64).contains(&forgotten));
     balanced(|| {
         let mut out = output_of::<Counted>(input, &mapped(&arrays));

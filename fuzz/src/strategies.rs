@@ -7,7 +7,7 @@ use crate::model::{aligned_right, element, indices, read_at, scrambled, without_
 use crate::numbers::{Counted, Number, balanced};
 use crate::{batch, copies, maps, model, sums};
 use ndarray::{Array3, s};
-use ndarray_broadcast::broadcast_map_reduce_to;
+use ndarray_broadcast::fused;
 use ndarray_broadcast::prelude::*;
 
 pub fn run(data: &[u8]) {
@@ -110,8 +110,8 @@ fn reductions<A: Number>(input: &mut Input<'_>, room: usize) {
         let largest = &mut largest[element(&read_at(index, &target, &places), &target)];
         *largest = larger(largest.clone(), difference(number, other));
     }
-    let result = broadcast_map_reduce_to((a.view(), b.view()), &target, least(), difference, larger)
-        .expect("a target");
+    let result =
+        fused((a.view(), b.view()), difference).reduce_to(&target, least(), larger).expect("a target");
     assert_array(&result, &target, &largest);
 }
 
@@ -129,7 +129,7 @@ fn on_threads(input: &mut Input<'_>) {
     padded.slice_mut(s![.., .., ..columns]).assign(&array);
     let x = if input.one_in(2) { array.view() } else { padded.slice(s![.., .., ..columns]) };
     let axis = input.below(3);
-    let (one, several) = (x.sum_axes(axis), x.par_sum_axes(axis));
+    let (one, several) = (x.sum_axes(axis), x.par().sum_axes(axis));
     let (one, several) = (one.expect("an axis"), several.expect("an axis"));
     assert_eq!(one.map(|sum| sum.to_bits()), several.map(|sum| sum.to_bits()));
     let places = without_axes(3, &[axis]);

@@ -7,8 +7,8 @@ use crate::model::{aligned_right, scrambled, sums, without_axes};
 use crate::numbers::{Counted, Number, balanced};
 use crate::ranks::{axes_given, ranked, targeted};
 use ndarray::{Array, ArrayView, Dimension, ShapeBuilder};
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{AxisSet, BroadcastError, bounds::LessAxes};
+use ndarray_broadcast::{fused, keepdims, prelude::*};
 
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
@@ -78,7 +78,7 @@ fn in_all_types(input: &mut Input<'_>) {
     let target: Vec<i64> = input.operand_of(&shape).iter().map(|&size| size as i64).collect();
     let expected = over(&array, &values, &axes, true);
     axes_given!(&axes, way, x => check_sum(array.view().sum_axes(x), &expected));
-    targeted!(&target, way, t => check(array.view().sum_to_shape(t), &to_target(&shape, &values, &target)));
+    targeted!(&target, way, t => check(array.view().sum_to(t), &to_target(&shape, &values, &target)));
     ranked!(array.view(), true, [2 Ix2], view => over_axes(&view, &axes[..], &expected));
     // where both numbers of axes are in the types
     match (array.view().into_dimensionality::<ndarray::Ix3>(), &axes[..]) {
@@ -102,9 +102,14 @@ where
     D: LessAxes<X::Count>,
     X: ndarray_broadcast::bounds::Axes + Copy,
 {
+    let same = fused(view.view(), A::clone);
     check_sum(view.sum_axes(axes), expected);
-    check_sum(view.par_sum_axes(axes), expected);
-    for result in [view.sum_axes_keepdims(axes), view.par_sum_axes_keepdims(axes)] {
+    check_sum(view.par().sum_axes(axes), expected);
+    check_sum(same.sum_axes(axes), expected);
+    let kept = keepdims(axes);
+    for result in
+        [view.sum_axes(kept), view.par().sum_axes(kept), same.sum_axes(kept), same.par().sum_axes(kept)]
+    {
         if let Some((sum, (_, sums, shape))) = agreed(result, expected) {
             assert_array(&sum, shape, sums);
         }
@@ -119,8 +124,9 @@ fn to_shape<A: Number>(input: &mut Input<'_>, array: &Laid<A>, values: &[i64]) {
         _ => {}
     }
     let expected = to_target(array.shape(), values, &target);
-    check(array.view().sum_to_shape(&target), &expected);
-    check(array.view().par_sum_to_shape(&target), &expected);
+    check(array.view().sum_to(&target), &expected);
+    check(array.view().par().sum_to(&target), &expected);
+    check(fused(array.view(), A::clone).sum_to(&target), &expected);
     by_value(input, array, &target, &expected);
     if target.iter().all(|size| (0..5000).contains(size)) {
         let shape: Vec<usize> = target.iter().map(|&size| size as usize).collect();
@@ -176,11 +182,11 @@ fn by_value<A: Number>(
         owned.assign(&array.view());
         owned
     };
-    check(owned().into_sum_to_shape(target), expected);
+    check(owned().into_sum_to(target), expected);
     if let Ok(fixed) = owned().into_dimensionality::<ndarray::Ix2>() {
         match *target {
-            [a, b] => check(fixed.into_sum_to_shape([a, b]), expected),
-            _ => check(fixed.into_sum_to_shape(target), expected),
+            [a, b] => check(fixed.into_sum_to([a, b]), expected),
+            _ => check(fixed.into_sum_to(target), expected),
         }
     }
 }
@@ -193,27 +199,31 @@ fn into_array<A: Number>(
     expected: &Verdict<(Vec<usize>, Vec<A>)>,
 ) {
     let before = Laid::new(Layout::to_write(input, shape), |place| A::of(place as i64 % 100 - 50));
-    let (form, factor, fixed) = (input.below(6), A::of(input.below(5) as i64 - 2), input.one_in(2));
-    let like = array.view().sum_to_match(&before.view());
+    let (form, factor, fixed) = (input.below(9), A::of(input.below(5) as i64 - 2), input.one_in(2));
+    let like = array.view().sum_to(&before.view());
     check(like, expected);
     let mut out = before.clone();
     let result = ranked!(out.view_mut(), fixed, [1 Ix1], out => {
         let (mut out, view) = (out, array.view());
+        let same = fused(array.view(), A::clone);
         match form {
-            0 => view.sum_to_shape_into(&mut out),
-            1 => view.par_sum_to_shape_into(&mut out),
+            0 => view.assign_sum_to(&mut out),
+            1 => view.par().assign_sum_to(&mut out),
             2 => view.add_sum_to(&mut out),
-            3 => view.par_add_sum_to(&mut out),
-            4 => view.scaled_add_sum_to(factor.clone(), &mut out),
-            _ => view.par_scaled_add_sum_to(factor.clone(), &mut out),
+            3 => view.par().add_sum_to(&mut out),
+            4 => same.assign_sum_to(&mut out),
+            5 => same.add_sum_to(&mut out),
+            6 => same.par().scaled_add_sum_to(factor.clone(), &mut out),
+            7 => view.scaled_add_sum_to(factor.clone(), &mut out),
+            _ => view.par().scaled_add_sum_to(factor.clone(), &mut out),
         }
     });
     let Some(((), (_, sums))) = agreed(result, expected) else {
         return before.assert_became(&out, before.elements().cloned());
     };
     let became = before.elements().cloned().zip(sums.iter().cloned()).map(|(old, sum)| match form {
-        0 | 1 => sum,
-        2 | 3 => old + sum,
+        0 | 1 | 4 => sum,
+        2 | 3 | 5 => old + sum,
         _ => old + factor.clone() * sum,
     });
     before.assert_became(&out, became);
@@ -239,7 +249,7 @@ fn large(input: &mut Input<'_>) {
     order.insert(at, 0);
     view = view.permuted_axes(order.clone());
     let axes = if input.one_in(2) { vec![at] } else { input.axes(whole.len()) };
-    let (one, several) = (view.sum_axes(&axes), view.par_sum_axes(&axes));
+    let (one, several) = (view.sum_axes(&axes), view.par().sum_axes(&axes));
     assert_eq!(one, several);
     if let (Ok(sum), &[axis]) = (&one, &axes[..])
         && axis == at
@@ -248,6 +258,6 @@ fn large(input: &mut Input<'_>) {
         assert_array(sum, &shape, &expected);
     }
     let mut total = ndarray::arr0(1);
-    view.par_add_sum_to(&mut total).expect("a sum of all");
+    view.par().add_sum_to(&mut total).expect("a sum of all");
     assert_eq!(total.into_scalar(), 1 + values.iter().sum::<i64>() * times as i64);
 }

@@ -1,22 +1,23 @@
 //! The fused operations.
 
 use super::pass::{Pass, Stretched};
-use super::{BaseOp, Batch, JointBatch, WithBase};
+use super::{BaseOp, Batch, JointBatch, OpTypes, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{BatchShape, LessAxes, check_base, check_batches_into, result_of, sizes};
 use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
 
 /// The result of an operation `P` on two batches.
 pub(super) type Applied<P, A, D, B, A2, D2, B2> = Array<
-    <P as BaseOp<A, A2, B, B2>>::Output,
-    WithBase<JointBatch<D, B, D2, B2>, <P as BaseOp<A, A2, B, B2>>::Base>,
+    <P as OpTypes<A, A2, B, B2>>::Output,
+    WithBase<JointBatch<D, B, D2, B2>, <P as OpTypes<A, A2, B, B2>>::Base>,
 >;
 
-impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// An operation of [`base_op`](crate::base_op) on each pair of bases, with the batches broadcast.
     ///
     /// [`add`](Self::add), [`matvec`](Self::matvec) and the others are `apply` with that operation. Use `apply` in code
-    /// that is generic over the operation, or beside [`apply_into`](Self::apply_into) and its parallel forms.
+    /// that is generic over the operation, or beside [`apply_into`](Self::apply_into). On several threads, it is
+    /// `batch.par().apply(…)`: see [`par`](Self::par).
     ///
     /// # Shapes
     /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast()), then the operation's base.
@@ -44,7 +45,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// Those of the operation's method, such as [`add`](Self::add).
-    pub fn apply<P: BaseOp<A, A2, B, B2>, A2, D2: LessAxes<B2>, B2: Dimension>(
+    pub fn apply<P: BaseOp<A, A2, B, B2, X>, A2, D2: LessAxes<B2>, B2: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
@@ -95,7 +96,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `out=` in NumPy and PyTorch.
-    pub fn apply_into<P: BaseOp<A, A2, B, B2>, A2, D2: Dimension, B2: Dimension, E: Dimension>(
+    pub fn apply_into<P: BaseOp<A, A2, B, B2, X>, A2, D2: Dimension, B2: Dimension, E: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
@@ -107,89 +108,6 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         let mut stretched = None::<Stretched<A, A2, E>>;
         let inputs = self.inputs(other, behind, out.shape(), &mut stretched);
         pass.write(inputs, out);
-        Ok(())
-    }
-}
-
-impl<A: Send + Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
-    /// [`apply`](Self::apply) on several threads, which share the batch elements. The result has the same bits.
-    ///
-    /// # Shapes
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{Array2, Array3, Ix1, Ix2};
-    /// use ndarray_broadcast::{base_op, prelude::*};
-    ///
-    /// let (m, v) = (Array3::<f64>::ones((500, 30, 30)), Array2::<f64>::ones((1, 30)));
-    /// let products = m.batch::<Ix2>()?.par_apply(base_op::MatVec, &v.batch::<Ix1>()?)?;
-    /// assert_eq!(products, Array2::from_elem((500, 30), 30.0));
-    /// let two = Array2::<f64>::ones((2, 30));
-    /// assert!(m.batch::<Ix2>()?.par_apply(base_op::MatVec, &two.batch::<Ix1>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As the method of the operation; PyTorch uses several threads by default.
-    pub fn par_apply<P: BaseOp<A, A2, B, B2, Output: Send>, A2: Sync, D2: LessAxes<B2>, B2: Dimension>(
-        &self,
-        op: P,
-        other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<P::Output, WithBase<JointBatch<D, B, D2, B2>, P::Base>>, BroadcastError>
-    where
-        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
-    {
-        let shapes = [self.shape(), other.shape()];
-        let (base, pass, behind) = op.plan(&shapes)?;
-        let result = result_of(&shapes, sizes(&base))?;
-        let mut stretched: Option<Stretched<A, A2, WithBase<JointBatch<D, B, D2, B2>, P::Base>>> = None;
-        let inputs = self.inputs(other, behind, result.shape(), &mut stretched);
-        Ok(pass.par_to_new(inputs, result))
-    }
-
-    /// [`apply_into`](Self::apply_into) on several threads, which share the batch elements.
-    ///
-    /// # Shapes
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{Array1, Array2, Ix1};
-    /// use ndarray_broadcast::{base_op, prelude::*};
-    ///
-    /// let (x, y) = (Array2::<f64>::ones((500, 3)), Array1::<f64>::ones(3));
-    /// let (x, y) = (x.batch::<Ix1>()?, y.batch::<Ix1>()?);
-    /// let mut sums = Array2::zeros((500, 3));
-    /// x.par_apply_into(base_op::Add, &y, &mut sums)?;
-    /// assert_eq!(sums, Array2::from_elem((500, 3), 2.0));
-    /// assert!(x.par_apply_into(base_op::Add, &y, &mut Array2::zeros((3, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`par_apply`](Self::par_apply), with `out=`.
-    pub fn par_apply_into<P, A2: Sync, D2: Dimension, B2: Dimension, E: Dimension>(
-        &self,
-        op: P,
-        other: &Batch<'_, A2, D2, B2>,
-        out: &mut ArrayRef<P::Output, E>,
-    ) -> Result<(), BroadcastError>
-    where
-        P: BaseOp<A, A2, B, B2, Output: Send>,
-    {
-        let shapes = [self.shape(), other.shape()];
-        let (base, pass, behind) = op.plan(&shapes)?;
-        check_out(&shapes, sizes(&base), out.shape())?;
-        let mut stretched = None::<Stretched<A, A2, E>>;
-        let inputs = self.inputs(other, behind, out.shape(), &mut stretched);
-        pass.par_write(inputs, out);
         Ok(())
     }
 }

@@ -116,7 +116,7 @@ pub trait BatchOperand: Sealed {
     fn stretch<W: Dimension>(&self, joint: &[usize]) -> Option<Self::With<W>>;
 }
 
-impl<A, D, B> Sealed for Batch<'_, A, D, B> {}
+impl<A, D, B, X> Sealed for Batch<'_, A, D, B, X> {}
 impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     type BatchDim = D::Left;
     type Base = B;
@@ -133,7 +133,7 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     }
 }
 
-/// A tuple of 1 to 6 references to [`Batch`]es. Element types and numbers of axes may differ.
+/// A tuple of 1 to 6 references to [`Batch`]es, whose element types and numbers of axes may differ, or a slice of batches.
 ///
 /// The argument of [`batch_broadcast_all`]. Sealed.
 ///
@@ -154,7 +154,7 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     message = "`{Self}` is not a tuple of batches",
     label = "expected a tuple of 1 to 6 `&Batch`",
     note = "make a `Batch` of an array with `a.batch::<Ix2>()?`",
-    note = "for more than 6, or a number only known at run time, use `batch_broadcast_views`"
+    note = "more than 6, or a number only known at run time, are a slice `&[Batch]`"
 )]
 pub trait BatchOperands: Sealed {
     /// The dimension type of the joint batch.
@@ -193,12 +193,27 @@ operands!(A 0, B 1, C 2, D 3);
 operands!(A 0, B 1, C 2, D 3, E 4);
 operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 
-/// [`batch_broadcast`] for a tuple of 1 to 6 operands, which may differ in element type and number of axes.
-///
-/// For any number of operands of one type, use [`batch_broadcast_views`].
+/// Any number of batches of one type.
+impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperands for &[Batch<'a, A, D, B>] {
+    type Joint = D::Left;
+    type Batches = Vec<Batch<'a, A, D, B>>;
+
+    fn stretch(self) -> Result<Self::Batches, BroadcastError> {
+        let shapes: Vec<_> = self.iter().map(Batch::shape).collect();
+        let (joint, mut stretched) = (joint_batch::<IxDyn>(&shapes, &[])?, Vec::with_capacity(self.len()));
+        for (k, operand) in self.iter().enumerate() {
+            let batch = operand.stretched(sizes(&joint));
+            stretched.push(batch.ok_or_else(|| overflow(sizes(&joint), k, &shapes))?);
+        }
+        Ok(stretched)
+    }
+}
+
+/// [`batch_broadcast`] for a tuple of 1 to 6 operands, which may differ in element type and number of axes, or a slice of
+/// any number of one type.
 ///
 /// # Shapes
-/// As [`batch_broadcast`].
+/// As [`batch_broadcast`]. Operands of dynamic rank may differ in rank. No operands give an empty `Vec`.
 ///
 /// # Errors
 /// As [`batch_broadcast`].
@@ -216,6 +231,7 @@ operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 /// assert_eq!((z.batch_shape(), z.base_shape()), (&[5, 5, 2][..], &[][..]));
 /// let three = Array2::<f64>::zeros((3, 6));
 /// assert!(batch_broadcast_all((&c, &strain, &three.batch::<Ix1>()?)).is_err());
+/// assert_eq!(batch_broadcast_all(&[strain, three.batch::<Ix1>()?, strain][..1])?.len(), 1);
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
@@ -224,43 +240,4 @@ operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 #[inline]
 pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, BroadcastError> {
     operands.stretch()
-}
-
-/// [`batch_broadcast`] for any number of operands of one type, in a slice.
-///
-/// For up to 6 operands of several types, use [`batch_broadcast_all`].
-///
-/// # Shapes
-/// As [`batch_broadcast`]. Operands of dynamic rank may differ in rank. No operands give an empty `Vec`.
-///
-/// # Errors
-/// As [`batch_broadcast`].
-///
-/// # Examples
-/// ```
-/// use ndarray::ArrayD;
-/// use ndarray_broadcast::{batch_broadcast_views, prelude::*};
-///
-/// let (c, strain) = (ArrayD::<f64>::zeros(vec![2, 6, 6]), ArrayD::zeros(vec![1000, 2, 6]));
-/// let views = batch_broadcast_views(&[c.batch_dyn(2)?, strain.batch_dyn(1)?])?;
-/// assert_eq!((views[0].batch_shape(), views[0].base_shape()), (&[1000, 2][..], &[6, 6][..]));
-/// assert!(batch_broadcast_views(&[c.batch_dyn(1)?, strain.batch_dyn(1)?]).is_err());
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// As [`batch_broadcast`].
-pub fn batch_broadcast_views<'a, A, D: Dimension, B: Dimension>(
-    operands: &[Batch<'a, A, D, B>],
-) -> Result<Vec<Batch<'a, A, D, B>>, BroadcastError> {
-    let mut shapes = Vec::with_capacity(operands.len());
-    for operand in operands {
-        shapes.push(operand.shape());
-    }
-    let (joint, mut stretched) = (joint_batch::<IxDyn>(&shapes, &[])?, Vec::with_capacity(operands.len()));
-    for (k, operand) in operands.iter().enumerate() {
-        let batch = operand.stretched(sizes(&joint));
-        stretched.push(batch.ok_or_else(|| overflow(sizes(&joint), k, &shapes))?);
-    }
-    Ok(stretched)
 }

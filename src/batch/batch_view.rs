@@ -1,6 +1,6 @@
 //! The view of an array whose axes are split into batch and base.
 
-use super::{BaseRank, WithBase};
+use super::{BaseRank, OneThread, Threads, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{
     BatchShape, LessAxes, Placeholder, TargetShape, resolved_dim, sizes, target_error_of, with_base,
@@ -8,13 +8,13 @@ use crate::shape::{
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
-use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, IxDyn, ViewRepr};
+use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, ViewRepr};
 
 /// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
 ///
 /// Made by [`batch`](super::BatchAxes::batch) and [`batch_dyn`](super::BatchAxes::batch_dyn); `D` is the dimension
 /// type of the whole. The batch axes of several operands are aligned at the last one and broadcast; each operation
-/// decides what to do with base axes.
+/// decides what to do with base axes. `X` is where they run: see [`par`](Self::par).
 ///
 /// # Examples
 /// ```
@@ -33,11 +33,11 @@ use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, IxDyn, ViewRepr};
 /// NEML2's `Tensor`, which counts the batch axes, and its types with a fixed base; the loop and core
 /// dimensions of NumPy's generalised ufuncs; `in_dims=0` of `jax.vmap` and `torch.vmap`, applied once for each batch axis.
 #[must_use = "a view does nothing by itself"]
-pub struct Batch<'a, A, D, B> {
+pub struct Batch<'a, A, D, B, X = OneThread> {
     /// An `ArrayView`, spelt out because the alias is not covariant in the lifetime.
     pub(super) view: ArrayBase<ViewRepr<&'a A>, D, A>,
     pub(super) base: usize,
-    rank: PhantomData<B>,
+    types: PhantomData<(B, X)>,
 }
 
 impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
@@ -73,7 +73,7 @@ impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
     {
         let base = B::default().ndim();
         BatchShape::new(view.shape(), base)?;
-        Ok(Self { view, base, rank: PhantomData })
+        Ok(Self { view, base, types: PhantomData })
     }
 }
 
@@ -102,12 +102,38 @@ impl<'a, A, D: Dimension> Batch<'a, A, D, IxDyn> {
     #[inline]
     pub fn new_dyn(view: ArrayView<'a, A, D>, base_ndim: usize) -> Result<Self, BroadcastError> {
         BatchShape::new(view.shape(), base_ndim)?;
-        Ok(Self { view, base: base_ndim, rank: PhantomData })
+        Ok(Self { view, base: base_ndim, types: PhantomData })
     }
 }
 
 impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
-    /// A view that is known to have at least `base` axes.
+    /// The same batch, whose operations run on rayon's threads, which share the batch elements. The results have the same
+    /// bits. Without the feature `rayon`, the calling thread does all the work, with the same bounds.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, Ix1, Ix2};
+    /// use ndarray_broadcast::{base_op, prelude::*};
+    ///
+    /// let (m, v) = (Array3::<f64>::ones((500, 30, 30)), Array2::<f64>::ones((1, 30)));
+    /// let (m, v) = (m.batch::<Ix2>()?.par(), v.batch::<Ix1>()?);
+    /// let products: Array2<f64> = m.matvec(&v)?;
+    /// assert_eq!(products, Array2::from_elem((500, 30), 30.0));
+    /// let times = |m: ArrayView2<f64>, v: ArrayView1<f64>, mut s: ArrayViewMut1<f64>| s.assign(&m.dot(&v));
+    /// assert_eq!(m.zip_map(&v, 30, times)?, products);
+    /// assert!(m.apply_into(base_op::MatVec, &v, &mut Array2::zeros((2, 30))).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// PyTorch, which uses several threads by default.
+    #[inline]
+    pub fn par(&self) -> Batch<'a, A, D, B, Threads> {
+        Batch { view: self.view.clone(), base: self.base, types: PhantomData }
+    }
+}
+
+impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     /// The shape, split.
     #[inline]
     pub(super) fn shape(&self) -> BatchShape<'_> {
@@ -116,10 +142,10 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
 
     /// The view with its batch stretched to `batch`, which must be possible. `None` if the whole shape overflows.
     #[inline]
-    pub(super) fn stretched<E: Dimension>(&self, batch: &[usize]) -> Option<Batch<'a, A, E, B>> {
+    pub(super) fn stretched<E: Dimension>(&self, batch: &[usize]) -> Option<Batch<'a, A, E, B, X>> {
         // The bases are equal, so aligning the whole shapes aligns the batches.
         let view = broadcast_data(&self.view, with_base(batch, self.base_shape()))?;
-        Some(Batch { view, base: self.base, rank: PhantomData })
+        Some(Batch { view, base: self.base, types: PhantomData })
     }
 
     /// The sizes of the batch axes.
@@ -220,7 +246,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     pub fn expand_batch<T: TargetShape<Dim: DimAdd<B>>>(
         &self,
         target: T,
-    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B>, BroadcastError> {
+    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B, X>, BroadcastError> {
         let batch = self.shape().batch();
         let request = || Request::new(&operation::BATCH_TO_TARGET, &[self.shape()]).to(&target.for_message());
         let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {
@@ -231,7 +257,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     }
 }
 
-impl<A, D: Dimension, B: BaseRank + LessAxes<Ix2>> Batch<'_, A, D, B> {
+impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// The view with the last two base axes swapped, which transposes each matrix.
     ///
     /// # Shapes
@@ -265,23 +291,41 @@ impl<A, D: Dimension, B: BaseRank + LessAxes<Ix2>> Batch<'_, A, D, B> {
     #[doc(alias = "mT")]
     #[doc(alias = "swapaxes")]
     #[inline]
-    pub fn transpose(mut self) -> Self {
+    pub fn transpose(mut self) -> Self
+    where
+        B: MatrixRank,
+    {
         let last = self.view.ndim() - 1;
         self.view.swap_axes(last - 1, last);
         self
     }
 }
 
-impl<A, D: Clone, B> Clone for Batch<'_, A, D, B> {
+/// A number of base axes as a type, at least 2: `Ix2` to `Ix6`.
+///
+/// Sealed; a bound for code that [transposes](Batch::transpose) bases.
+#[diagnostic::on_unimplemented(
+    message = "a batch with bases of dimension type `{Self}` has no matrices to transpose",
+    label = "expected bases of 2 to 6 axes, a number that is in the type",
+    note = "make the batch with `a.batch::<Ix2>()`, also for an array `a` of dynamic rank"
+)]
+pub trait MatrixRank: BaseRank {}
+impl MatrixRank for Ix2 {}
+impl MatrixRank for Ix3 {}
+impl MatrixRank for Ix4 {}
+impl MatrixRank for Ix5 {}
+impl MatrixRank for Ix6 {}
+
+impl<A, D: Clone, B, X> Clone for Batch<'_, A, D, B, X> {
     fn clone(&self) -> Self {
-        Self { view: self.view.clone(), base: self.base, rank: PhantomData }
+        Self { view: self.view.clone(), base: self.base, types: PhantomData }
     }
 }
 
-impl<A, D: Copy, B> Copy for Batch<'_, A, D, B> {}
+impl<A, D: Copy, B, X> Copy for Batch<'_, A, D, B, X> {}
 
 /// Prints the parts of the shape and the elements.
-impl<A: fmt::Debug, D: Dimension, B: Dimension> fmt::Debug for Batch<'_, A, D, B> {
+impl<A: fmt::Debug, D: Dimension, B: Dimension, X> fmt::Debug for Batch<'_, A, D, B, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")
             .field("batch_shape", &self.batch_shape())

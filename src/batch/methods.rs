@@ -1,40 +1,28 @@
-//! The fused operations as methods, for new and for existing arrays.
+//! The fused operations as methods.
 
 use super::apply::Applied;
-use super::{BaseOp, Batch, base_op};
+use super::{BaseOp, Batch, OpTypes, base_op};
 use crate::error::BroadcastError;
 use crate::shape::LessAxes;
-use ndarray::{ArrayRef, DimAdd, DimMax, Dimension};
+use ndarray::{DimAdd, DimMax, Dimension};
 
 /// The dimension type of the base of the result of an operation.
-type BaseOf<P, A, B, A2, B2> = <P as BaseOp<A, A2, B, B2>>::Base;
+type BaseOf<P, A, B, A2, B2> = <P as OpTypes<A, A2, B, B2>>::Base;
 
-/// Two methods for each operation.
+/// A method for each operation.
 macro_rules! methods {
-    ($($(#[$doc:meta])* pub fn $name:ident; $(#[$into_doc:meta])* pub fn $name_into:ident => $Op:ident;)*) => {
-        impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {$(
+    ($($(#[$doc:meta])* pub fn $name:ident => $Op:ident;)*) => {
+        impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {$(
             $(#[$doc])*
             pub fn $name<A2, D2: LessAxes<B2>, B2: Dimension>(
                 &self,
                 other: &Batch<'_, A2, D2, B2>,
             ) -> Result<Applied<base_op::$Op, A, D, B, A2, D2, B2>, BroadcastError>
             where
-                base_op::$Op: BaseOp<A, A2, B, B2>,
+                base_op::$Op: BaseOp<A, A2, B, B2, X>,
                 D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<BaseOf<base_op::$Op, A, B, A2, B2>>>>,
             {
                 self.apply(base_op::$Op, other)
-            }
-
-            $(#[$into_doc])*
-            pub fn $name_into<A2, D2: Dimension, B2: Dimension, E: Dimension>(
-                &self,
-                other: &Batch<'_, A2, D2, B2>,
-                out: &mut ArrayRef<<base_op::$Op as BaseOp<A, A2, B, B2>>::Output, E>,
-            ) -> Result<(), BroadcastError>
-            where
-                base_op::$Op: BaseOp<A, A2, B, B2>,
-            {
-                self.apply_into(base_op::$Op, other, out)
             }
         )*}
     };
@@ -68,31 +56,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 needs equal bases. To check for equal bases, compare `base_shape()`.
-    pub fn add;
-
-    /// [`add`](Self::add) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`add`](Self::add), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![10, 20], Array2::zeros((2, 2)));
-    /// a.batch::<Ix1>()?.add_into(&b.batch::<Ix1>()?, &mut out)?;
-    /// assert_eq!(out, array![[11, 22], [13, 24]]);
-    /// assert!(a.batch::<Ix1>()?.add_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`add`](Self::add), with `out=`.
-    pub fn add_into => Add;
+    pub fn add => Add;
 
     /// Differences, element by element.
     ///
@@ -115,31 +79,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a - b` of NEML2's tensors.
-    pub fn sub;
-
-    /// [`sub`](Self::sub) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`sub`](Self::sub), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![10, 20], Array2::zeros((2, 2)));
-    /// a.batch::<Ix1>()?.sub_into(&b.batch::<Ix1>()?, &mut out)?;
-    /// assert_eq!(out, array![[-9, -18], [-7, -16]]);
-    /// assert!(a.batch::<Ix1>()?.sub_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`sub`](Self::sub), with `out=`.
-    pub fn sub_into => Sub;
+    pub fn sub => Sub;
 
     /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
     ///
@@ -163,31 +103,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a * b` of NEML2's `Scalar` with its other tensors.
-    pub fn mul;
-
-    /// [`mul`](Self::mul) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`mul`](Self::mul), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![10, 20], Array2::zeros((2, 2)));
-    /// a.batch::<Ix1>()?.mul_into(&b.batch::<Ix1>()?, &mut out)?;
-    /// assert_eq!(out, array![[10, 40], [30, 80]]);
-    /// assert!(a.batch::<Ix1>()?.mul_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`mul`](Self::mul), with `out=`.
-    pub fn mul_into => Mul;
+    pub fn mul => Mul;
 
     /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
     ///
@@ -210,31 +126,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a / b` of NEML2's tensors with its `Scalar`.
-    pub fn div;
-
-    /// [`div`](Self::div) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`div`](Self::div), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![[10, 40], [30, 80]], array![10, 20], Array2::zeros((2, 2)));
-    /// a.batch::<Ix1>()?.div_into(&b.batch::<Ix1>()?, &mut out)?;
-    /// assert_eq!(out, array![[1, 2], [3, 4]]);
-    /// assert!(a.batch::<Ix1>()?.div_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`div`](Self::div), with `out=`.
-    pub fn div_into => Div;
+    pub fn div => Div;
 
     /// Matrices times vectors: `(m,n),(n)->(m)`.
     ///
@@ -271,31 +163,7 @@ methods! {
     /// # Equivalents
     /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
     /// `torch.einsum("...mn,...n->...m", c, strain)`.
-    pub fn matvec;
-
-    /// [`matvec`](Self::matvec) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`matvec`](Self::matvec), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Ix1, Ix2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![[1, 0], [1, 1]], Array2::zeros((2, 2)));
-    /// a.batch::<Ix2>()?.matvec_into(&b.batch::<Ix1>()?, &mut out)?;
-    /// assert_eq!(out, array![[1, 3], [3, 7]]);
-    /// assert!(a.batch::<Ix2>()?.matvec_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`matvec`](Self::matvec), with `out=`.
-    pub fn matvec_into => MatVec;
+    pub fn matvec => MatVec;
 
     /// Vectors times matrices: `(n),(n,m)->(m)`.
     ///
@@ -318,31 +186,7 @@ methods! {
     ///
     /// # Equivalents
     /// `numpy.vecmat(v, m)`, without its conjugation.
-    pub fn vecmat;
-
-    /// [`vecmat`](Self::vecmat) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`vecmat`](Self::vecmat), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Ix1, Ix2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![[1, 0], [1, 1]], array![[1, 2], [3, 4]], Array2::zeros((2, 2)));
-    /// a.batch::<Ix1>()?.vecmat_into(&b.batch::<Ix2>()?, &mut out)?;
-    /// assert_eq!(out, array![[1, 2], [4, 6]]);
-    /// assert!(a.batch::<Ix1>()?.vecmat_into(&b.batch::<Ix2>()?, &mut Array2::zeros((2, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`vecmat`](Self::vecmat), with `out=`.
-    pub fn vecmat_into => VecMat;
+    pub fn vecmat => VecMat;
 
     /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
     ///
@@ -366,31 +210,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
-    pub fn matmul;
-
-    /// [`matmul`](Self::matmul) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`matmul`](Self::matmul), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Ix2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![[0, 1], [1, 0]], Array2::zeros((2, 2)));
-    /// a.batch::<Ix2>()?.matmul_into(&b.batch::<Ix2>()?, &mut out)?;
-    /// assert_eq!(out, array![[2, 1], [4, 3]]);
-    /// assert!(a.batch::<Ix2>()?.matmul_into(&b.batch::<Ix2>()?, &mut Array2::zeros((2, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`matmul`](Self::matmul), with `out=`.
-    pub fn matmul_into => MatMul;
+    pub fn matmul => MatMul;
 
     /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
     ///
@@ -414,31 +234,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
-    pub fn inner;
-
-    /// [`inner`](Self::inner) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`inner`](Self::inner), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array1, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![[1, 2], [3, 4]], array![10, 1], Array1::zeros(2));
-    /// a.batch::<Ix1>()?.inner_into(&b.batch::<Ix1>()?, &mut out)?;
-    /// assert_eq!(out, array![12, 34]);
-    /// assert!(a.batch::<Ix1>()?.inner_into(&b.batch::<Ix1>()?, &mut Array1::zeros(3)).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`inner`](Self::inner), with `out=`.
-    pub fn inner_into => Inner;
+    pub fn inner => Inner;
 
     /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.
     ///
@@ -464,29 +260,5 @@ methods! {
     /// # Equivalents
     /// `a.outer(b)` of NEML2's vectors; `numpy.linalg.outer` for each batch element;
     /// `torch.einsum("...m,...n->...mn", a, b)`.
-    pub fn outer;
-
-    /// [`outer`](Self::outer) into an existing array, whose elements are overwritten.
-    ///
-    /// # Shapes
-    /// As [`outer`](Self::outer), into an array with a shape as for [`apply_into`](Self::apply_into).
-    ///
-    /// # Errors
-    /// As [`apply_into`](Self::apply_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b, mut out) = (array![1, 2], array![1, 10], Array2::zeros((2, 2)));
-    /// a.batch::<Ix1>()?.outer_into(&b.batch::<Ix1>()?, &mut out)?;
-    /// assert_eq!(out, array![[1, 10], [2, 20]]);
-    /// assert!(a.batch::<Ix1>()?.outer_into(&b.batch::<Ix1>()?, &mut Array2::zeros((2, 3))).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`outer`](Self::outer), with `out=`.
-    pub fn outer_into => Outer;
+    pub fn outer => Outer;
 }

@@ -15,6 +15,7 @@ mod batch_axes;
 mod batch_broadcast;
 mod batch_view;
 mod cores;
+mod executor;
 mod methods;
 mod operations;
 mod pass;
@@ -26,11 +27,11 @@ mod zip_map;
 
 pub use batch_axes::{BaseRank, BatchAxes};
 pub use batch_broadcast::{
-    BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    can_batch_broadcast,
+    BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
 };
-pub use batch_view::Batch;
-pub use operations::{BaseDim, BaseOp, base_op};
+pub use batch_view::{Batch, MatrixRank};
+pub use executor::{OneThread, Runs, Threads};
+pub use operations::{BaseDim, BaseOp, OpTypes, base_op};
 pub use result_base::ResultBase;
 pub use signature::{Signature, SignatureShapes};
 

@@ -1,7 +1,7 @@
 //! Operations on bases that need no closure call for each batch element.
 
-use super::Signature;
 use super::pass::{Elementwise, Pass, Planned, Product};
+use super::{OneThread, Runs, Signature};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, joint_base};
 use core::ops::Mul;
@@ -79,7 +79,18 @@ pub mod base_op {
     }
 }
 
-/// An operation of [`base_op`] between bases of dimension types `B` and `B2`, with elements `A` and `A2`.
+/// The types of the result of an operation of [`base_op`]: a part of [`BaseOp`].
+///
+/// A trait of its own, so that the compiler names the dimension type that an operation needs.
+pub trait OpTypes<A, A2, B, B2> {
+    /// The type of the elements of the result.
+    type Output: Copy;
+    /// The dimension type of the base of the result.
+    type Base: Dimension;
+}
+
+/// An operation of [`base_op`] between bases of dimension types `B` and `B2`, with elements `A` and `A2`, where the batch
+/// runs on `X`: on one thread or, after [`par`](crate::Batch::par), on several.
 ///
 /// Sealed; implemented for the operations of [`base_op`]. For an operation of your own, pass a closure to
 /// [`Batch::zip_map`](crate::Batch::zip_map).
@@ -90,12 +101,7 @@ pub mod base_op {
             element type that is a `LinalgScalar`",
     note = "element-wise operations need element types that are `Copy` and have the operator"
 )]
-pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
-    /// The type of the elements of the result.
-    type Output: Copy;
-    /// The dimension type of the base of the result.
-    type Base: Dimension;
-
+pub trait BaseOp<A, A2, B, B2, X = OneThread>: OpTypes<A, A2, B, B2> + Sealed + Copy {
     /// Checks the bases, and plans the pass.
     #[doc(hidden)]
     fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>>;
@@ -103,18 +109,26 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
 
 macro_rules! elementwise {
     ($($Op:ident $op:ident)*) => {$(
-        impl<A, A2, B, B2> BaseOp<A, A2, B, B2> for base_op::$Op
+        impl<A, A2, B, B2> OpTypes<A, A2, B, B2> for base_op::$Op
+        where
+            A: core::ops::$Op<A2, Output: Copy>,
+            B: DimMax<B2> + Dimension,
+            B2: Dimension,
+        {
+            type Output = A::Output;
+            type Base = <B as DimMax<B2>>::Output;
+        }
+
+        impl<A, A2, B, B2, X> BaseOp<A, A2, B, B2, X> for base_op::$Op
         where
             A: Copy + core::ops::$Op<A2, Output: Copy>,
             A2: Copy,
             B: Dimension + DimMax<B2>,
             B2: Dimension,
+            X: Runs<A::Output, A, A2>,
         {
-            type Output = A::Output;
-            type Base = <B as DimMax<B2>>::Output;
-
             fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>> {
-                Ok((joint_base(shapes)?, Elementwise(A::$op), Some(0)))
+                Ok((joint_base(shapes)?, Elementwise::<_, X>::new(A::$op), Some(0)))
             }
         }
     )*};
@@ -127,7 +141,7 @@ elementwise!(Add add Sub sub Mul mul Div div);
 ///
 /// # Examples
 /// The vector is the right operand of `matvec`, not the left:
-/// ```compile_fail,E0599
+/// ```compile_fail,E0277
 /// use ndarray::{array, Ix1, Ix2};
 /// use ndarray_broadcast::prelude::*;
 ///
@@ -150,13 +164,19 @@ impl BaseDim<Ix2> for IxDyn {}
 /// fit, and the numbers of axes of all three bases.
 macro_rules! products {
     ($($Op:ident $signature:literal, $A:ty, $B:ty => $R:ty, $fits:pat if $equal:expr => $base:expr, $axes:expr;)*) => {$(
-        impl<T: LinalgScalar, B: BaseDim<$A>, B2: BaseDim<$B>> BaseOp<T, T, B, B2> for base_op::$Op {
+        impl<T: Copy, B, B2> OpTypes<T, T, B, B2> for base_op::$Op {
             type Output = T;
             type Base = $R;
+        }
 
+        impl<T, B: BaseDim<$A>, B2: BaseDim<$B>, X> BaseOp<T, T, B, B2, X> for base_op::$Op
+        where
+            T: LinalgScalar,
+            X: Runs<T, T, T>,
+        {
             fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<$R, impl Pass<T, T, T>> {
                 match shapes.map(BatchShape::base) {
-                    $fits if $equal => Ok(($base, Product($axes), None)),
+                    $fits if $equal => Ok(($base, Product::<X>::new($axes), None)),
                     _ => Err(const { Signature::literal($signature) }.misfit(shapes)),
                 }
             }
@@ -170,17 +190,20 @@ products! {
     Inner "(n),(n)->()", Ix1, Ix1 => Ix0, [&[n], &[k]] if n == k => Ix0(), [0, 1, 1];
 }
 
-impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<A, A2, B, B2> for base_op::Outer
+impl<A: Mul<A2, Output: Copy>, A2, B, B2> OpTypes<A, A2, B, B2> for base_op::Outer {
+    type Output = A::Output;
+    type Base = Ix2;
+}
+
+impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>, X> BaseOp<A, A2, B, B2, X> for base_op::Outer
 where
     A: Copy + Mul<A2, Output: Copy>,
     A2: Copy,
+    X: Runs<A::Output, A, A2>,
 {
-    type Output = A::Output;
-    type Base = Ix2;
-
     fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl Pass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
-            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise(A::mul), Some(1))),
+            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise::<_, X>::new(A::mul), Some(1))),
             _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),
         }
     }

@@ -1,13 +1,12 @@
 //! The two kinds of pass that compute an operation on all bases.
 
-use super::Batch;
+use super::{Batch, Runs};
 use crate::error::BroadcastError;
-use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Inputs, Make, Visit};
-use crate::kernel::product::{par_products_into, products_into};
 use crate::shape::sizes_mut;
 use crate::view::place;
+use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
 
 /// The base of a result, and the pass that computes it. If the pass needs operands that are stretched to the result's
@@ -25,111 +24,80 @@ pub trait Pass<T, A, A2> {
     /// Writes the results.
     #[doc(hidden)]
     fn write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>);
-
-    /// [`to_new`](Self::to_new) on several threads.
-    #[doc(hidden)]
-    fn par_to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E>
-    where
-        T: Send,
-        A: Send + Sync,
-        A2: Sync;
-
-    /// [`write`](Self::write) on several threads.
-    #[doc(hidden)]
-    fn par_write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>)
-    where
-        T: Send,
-        A: Send + Sync,
-        A2: Sync;
 }
 
-/// An operator between elements of operands that are stretched to the shape of the result.
-#[derive(Clone, Copy)]
-pub(super) struct Elementwise<F>(pub(super) F);
+/// An operator between elements of operands that are stretched to the shape of the result, on the executor `X`.
+pub(super) struct Elementwise<F, X>(F, PhantomData<X>);
 
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Make<T, (A, A2)> for Elementwise<F> {
+impl<F, X> Elementwise<F, X> {
+    pub(super) fn new(op: F) -> Self {
+        Self(op, PhantomData)
+    }
+}
+
+/// The operator alone.
+#[derive(Clone, Copy)]
+struct Operator<F>(F);
+
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Make<T, (A, A2)> for Operator<F> {
     #[inline(always)]
     fn make(&mut self, (&x, &y): (&A, &A2)) -> T {
         (self.0)(x, y)
     }
 }
 
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Elementwise<F> {
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Operator<F> {
     #[inline(always)]
     fn visit(&mut self, out: &mut T, (&x, &y): (&A, &A2)) {
         *out = (self.0)(x, y);
     }
 }
 
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for Elementwise<F> {
+impl<T, A, A2, F, X> Pass<T, A, A2> for Elementwise<F, X>
+where
+    A: Copy,
+    A2: Copy,
+    F: Fn(A, A2) -> T + Copy + Sync,
+    X: Runs<T, A, A2>,
+{
     #[inline]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E> {
-        let mut make = self;
-        to_new(result, &inputs, &mut |rows| rows.fill(&mut make))
+        X::to_new(result, &inputs, Operator(self.0))
     }
 
     #[inline]
     fn write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>) {
-        let mut visit = self;
-        each(out, &inputs, &mut |rows| rows.visit(&mut visit));
-    }
-
-    fn par_to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E>
-    where
-        T: Send,
-        A: Send + Sync,
-        A2: Sync,
-    {
-        par_to_new(result, &inputs, self)
-    }
-
-    fn par_write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>)
-    where
-        T: Send,
-        A: Send + Sync,
-        A2: Sync,
-    {
-        par_each(out, &inputs, self);
+        X::write(out, &inputs, Operator(self.0));
     }
 }
 
-/// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
-pub(super) struct Product(pub(super) [usize; 3]);
+/// Products of matrices and vectors, with the numbers of base axes of the result and of each operand, on the executor `X`.
+pub(super) struct Product<X>([usize; 3], PhantomData<X>);
 
-impl<T: LinalgScalar> Pass<T, T, T> for Product {
+impl<X> Product<X> {
+    pub(super) fn new(axes: [usize; 3]) -> Self {
+        Self(axes, PhantomData)
+    }
+}
+
+impl<T: LinalgScalar, X: Runs<T, T, T>> Pass<T, T, T> for Product<X> {
     #[inline]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E> {
         let mut out = result.filled(None, T::zero());
-        products_into(&mut out, inputs, self.0);
+        X::write_products(&mut out, inputs, self.0);
         out
     }
 
     #[inline]
     fn write<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, E>) {
-        products_into(out, inputs, self.0);
-    }
-
-    fn par_to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E>
-    where
-        T: Send + Sync,
-    {
-        let mut out = result.filled(None, T::zero());
-        par_products_into(&mut out, inputs, self.0);
-        out
-    }
-
-    fn par_write<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, E>)
-    where
-        T: Send + Sync,
-    {
-        par_products_into(out, inputs, self.0);
+        X::write_products(out, inputs, self.0);
     }
 }
 
 /// Operands that are stretched to the shape of a result.
 pub(super) type Stretched<'a, A, A2, E> = (ArrayView<'a, A, E>, ArrayView<'a, A2, E>);
 
-impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// The operands of a pass, stretched to the shape of the result unless `behind` is `None`. See [`Planned`].
     #[inline]
     pub(super) fn inputs<'s, 'a: 's, A2, D2: Dimension, B2: Dimension, E: Dimension>(

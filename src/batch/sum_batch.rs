@@ -2,13 +2,12 @@
 
 use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
-use crate::kernel::operation::Plus;
-use crate::kernel::reduce::{self, Store};
-use crate::kernel::source::Stored;
-use crate::kernel::threads::Serial;
+use crate::reduce::Reduce;
 use crate::shape::{
-    BatchShape, LessAxes, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
+    BatchShape, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
 };
+use crate::view::Seen;
+use alloc::vec;
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -50,39 +49,13 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         &self,
         target: T,
     ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError> {
-        let batch = sizes_only(&target, || request(self.shape()).to(&target.for_message()))?;
-        self.sum_to(sizes(&batch))
-    }
-
-    /// [`sum_batch_to`](Self::sum_batch_to) the batch shape of `like`, whose base is ignored. This gives the gradient of
-    /// an operand from that of the result.
-    ///
-    /// # Shapes
-    /// As [`sum_batch_to`](Self::sum_batch_to).
-    ///
-    /// # Errors
-    /// As [`sum_batch_to`](Self::sum_batch_to).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{Array1, Array2, Array3, Ix0, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (scale, delta) = (Array1::<f64>::zeros(2), Array3::<f64>::ones((1000, 2, 6)));
-    /// let gradient: Array2<f64> = delta.batch::<Ix1>()?.sum_batch_to_match(&scale.batch::<Ix0>()?)?;
-    /// assert_eq!(gradient, Array2::from_elem((2, 6), 1000.0));
-    /// let three = Array1::<f64>::zeros(3);
-    /// assert!(delta.batch::<Ix1>()?.sum_batch_to_match(&three.batch::<Ix0>()?).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`sum_batch_to`](Self::sum_batch_to).
-    pub fn sum_batch_to_match<A2, D2: LessAxes<B2, Left: DimAdd<B>>, B2: Dimension>(
-        &self,
-        like: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A, WithBase<D2::Left, B>>, BroadcastError> {
-        self.sum_to(like.batch_shape())
+        let (part, request) = (self.shape(), || request(self.shape()).to(&target.for_message()));
+        let batch = sizes_only(&target, request)?;
+        check_sums_to(part.batch(), sizes(&batch), || self::request(part), || vec![part.batch()])?;
+        let result = reserved(with_base(sizes(&batch), part.base()), request)?;
+        // The bases are equal, so no base axis is summed.
+        let joint = self.view.raw_dim();
+        Ok(self.view.new_sum(&Seen::whole(&joint), result, None))
     }
 
     /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape, as a backward pass accumulates a gradient.
@@ -112,18 +85,9 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
-        check_sums_to(part.batch(), to.batch(), || request(part))?;
+        check_sums_to(part.batch(), to.batch(), || request(part), || vec![part.batch()])?;
         check_base(to.base(), part.base(), &|| request(part).to(&to.batch()), (0, part))?;
-        reduce::into(Stored::of(&self.view), out, None, Plus, Store::adding(), Serial);
-        Ok(())
-    }
-
-    fn sum_to<W: Dimension>(&self, batch: &[usize]) -> Result<Array<A, W>, BroadcastError> {
-        let part = self.shape();
-        check_sums_to(part.batch(), batch, || request(part))?;
-        let result = reserved(with_base::<W>(batch, part.base()), || request(part).to(&batch))?;
-        // The bases are equal, so no base axis is summed.
-        Ok(reduce::to_new(Stored::of(&self.view), result, None, Plus, Serial))
+        self.view.add_sum_to(out)
     }
 }
 

@@ -1,13 +1,110 @@
 //! Operations as closures, called for every batch element.
 
-use super::{Batch, BatchOf, JointBatch, JointBatch3, ResultBase, WithBase};
+use super::{Batch, BatchOf, JointBatch, JointBatch3, OneThread, ResultBase, Threads, WithBase};
 use crate::error::BroadcastError;
-use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_of, sizes};
 use crate::kernel::bases::{for_each_base, par_for_each_base};
 use crate::kernel::nest::BaseInputs;
+use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_of, sizes};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
 
-impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
+impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
+    /// The array and the number of its base axes.
+    fn part(&self) -> (&ArrayRef<A, D>, usize) {
+        (&self.view, self.base)
+    }
+}
+
+/// The four methods, for closures and elements with these bounds. `$each` calls a closure for each base.
+macro_rules! closures {
+    (
+        $X:ty, [$Closure:ident $($shared:tt)*], [$($element:tt)*], [$($result:tt)*], $each:path, ($($kind:tt)*);
+        $(#[$map:meta])* map;
+        $(#[$zip_map:meta])* zip_map;
+        $(#[$zip_map3:meta])* zip_map3;
+        $(#[$zip_map_into:meta])* zip_map_into;
+    ) => {
+        impl<A: $($element)*, D: Dimension, B: Dimension> Batch<'_, A, D, B, $X> {
+            $(#[$map])*
+            pub fn map<T: ResultBase<R>, R: Dimension, O: Clone + Default $($result)*, F>(
+                &self,
+                base: T,
+                $($kind)* f: F,
+            ) -> Result<Array<O, WithBase<BatchOf<D, B>, R>>, BroadcastError>
+            where
+                D: LessAxes<B, Left: DimAdd<R>>,
+                F: $Closure(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>) $($shared)*,
+            {
+                let (mut result, base) = new_result(&[self.shape()], &base)?;
+                $each(&BaseInputs::one(self.part()), &mut result, base, |(a,), out| f(a, out));
+                Ok(result)
+            }
+
+            $(#[$zip_map])*
+            pub fn zip_map<A2: $($element)*, D2: LessAxes<B2>, B2: Dimension, T, R: Dimension, O, F>(
+                &self,
+                other: &Batch<'_, A2, D2, B2>,
+                base: T,
+                $($kind)* f: F,
+            ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
+            where
+                D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
+                T: ResultBase<R>,
+                O: Clone + Default $($result)*,
+                F: $Closure(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) $($shared)*,
+            {
+                let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
+                $each(&BaseInputs::two(self.part(), other.part()), &mut result, base, |(a, b), out| f(a, b, out));
+                Ok(result)
+            }
+
+            $(#[$zip_map3])*
+            pub fn zip_map3<A2, D2: LessAxes<B2>, B2: Dimension, A3, D3: LessAxes<B3>, B3: Dimension, T, R, O, F>(
+                &self,
+                second: &Batch<'_, A2, D2, B2>,
+                third: &Batch<'_, A3, D3, B3>,
+                base: T,
+                $($kind)* f: F,
+            ) -> Result<Array<O, WithBase<JointBatch3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
+            where
+                A2: $($element)*,
+                A3: $($element)*,
+                D: LessAxes<B, Left: DimMax<D2::Left, Output: DimMax<D3::Left, Output: DimAdd<R>>>>,
+                T: ResultBase<R>,
+                R: Dimension,
+                O: Clone + Default $($result)*,
+                F: $Closure(
+                    ArrayView<'_, A, B>,
+                    ArrayView<'_, A2, B2>,
+                    ArrayView<'_, A3, B3>,
+                    ArrayViewMut<'_, O, R>,
+                ) $($shared)*,
+            {
+                let (mut result, base) = new_result(&[self.shape(), second.shape(), third.shape()], &base)?;
+                let operands = BaseInputs::three(self.part(), second.part(), third.part());
+                $each(&operands, &mut result, base, |(a, b, c), out| f(a, b, c, out));
+                Ok(result)
+            }
+
+            $(#[$zip_map_into])*
+            pub fn zip_map_into<A2: $($element)*, D2: Dimension, B2: Dimension, E: Dimension, R: Dimension, O, F>(
+                &self,
+                other: &Batch<'_, A2, D2, B2>,
+                out: &mut ArrayRef<O, E>,
+                $($kind)* f: F,
+            ) -> Result<(), BroadcastError>
+            where
+                O: Sized $($result)*,
+                F: $Closure(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) $($shared)*,
+            {
+                let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
+                $each(&BaseInputs::two(self.part(), other.part()), out, base, |(a, b), out| f(a, b, out));
+                Ok(())
+            }
+        }
+    };
+}
+closures! {
+    OneThread, [FnMut], [], [], for_each_base, (mut);
     /// Applies a closure to the base of each batch element.
     ///
     /// # Shapes
@@ -39,19 +136,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Equivalents
     /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
     /// axes at once. Each view of a base of dynamic rank with more than 4 axes costs an allocation.
-    pub fn map<T: ResultBase<R>, R: Dimension, O: Clone + Default, F>(
-        &self,
-        base: T,
-        mut f: F,
-    ) -> Result<Array<O, WithBase<BatchOf<D, B>, R>>, BroadcastError>
-    where
-        D: LessAxes<B, Left: DimAdd<R>>,
-        F: FnMut(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>),
-    {
-        let (mut result, base) = new_result(&[self.shape()], &base)?;
-        for_each_base(&BaseInputs::one(self.part()), &mut result, base, |(a,), out| f(a, out));
-        Ok(result)
-    }
+    map;
 
     /// Applies a closure to the bases of each pair of batch elements, with the batches broadcast.
     ///
@@ -96,21 +181,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// # Equivalents
     /// A generalised ufunc of NumPy, `numpy.vectorize(f, signature="(m,n),(n)->(m)")(c, strain)`; `torch.vmap` once
     /// for each batch axis.
-    pub fn zip_map<A2, D2: LessAxes<B2>, B2: Dimension, T: ResultBase<R>, R: Dimension, O, F>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-        base: T,
-        mut f: F,
-    ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
-    where
-        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
-        O: Clone + Default,
-        F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
-    {
-        let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
-        for_each_base(&BaseInputs::two(self.part(), other.part()), &mut result, base, |(a, b), out| f(a, b, out));
-        Ok(result)
-    }
+    zip_map;
 
     /// [`zip_map`](Self::zip_map) of three operands.
     ///
@@ -140,25 +211,7 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// As [`zip_map`](Self::zip_map).
-    pub fn zip_map3<A2, D2: LessAxes<B2>, B2: Dimension, A3, D3: LessAxes<B3>, B3: Dimension, T, R, O, F>(
-        &self,
-        second: &Batch<'_, A2, D2, B2>,
-        third: &Batch<'_, A3, D3, B3>,
-        base: T,
-        mut f: F,
-    ) -> Result<Array<O, WithBase<JointBatch3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
-    where
-        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimMax<D3::Left, Output: DimAdd<R>>>>,
-        T: ResultBase<R>,
-        R: Dimension,
-        O: Clone + Default,
-        F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayView<'_, A3, B3>, ArrayViewMut<'_, O, R>),
-    {
-        let (mut result, base) = new_result(&[self.shape(), second.shape(), third.shape()], &base)?;
-        let operands = BaseInputs::three(self.part(), second.part(), third.part());
-        for_each_base(&operands, &mut result, base, |(a, b, c), out| f(a, b, c, out));
-        Ok(result)
-    }
+    zip_map3;
 
     /// [`zip_map`](Self::zip_map) into an existing array: `f` gets mutable views of its bases, with their present elements.
     ///
@@ -195,105 +248,18 @@ impl<A, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `out=` of a generalised ufunc of NumPy.
-    pub fn zip_map_into<A2, D2: Dimension, B2: Dimension, E: Dimension, R: Dimension, O, F>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-        out: &mut ArrayRef<O, E>,
-        mut f: F,
-    ) -> Result<(), BroadcastError>
-    where
-        F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>),
-    {
-        let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
-        for_each_base(&BaseInputs::two(self.part(), other.part()), out, base, |(a, b), out| f(a, b, out));
-        Ok(())
-    }
-
-    /// The array and the number of its base axes.
-    fn part(&self) -> (&ArrayRef<A, D>, usize) {
-        (&self.view, self.base)
-    }
+    zip_map_into;
 }
-
-impl<A: Sync, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
-    /// [`zip_map`](Self::zip_map) on several threads, which share the batch elements.
-    ///
-    /// # Shapes
-    /// As [`zip_map`](Self::zip_map).
-    ///
-    /// # Errors
-    /// As [`zip_map`](Self::zip_map).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, Ix1, Ix2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (m, v) = (Array3::<f64>::ones((500, 3, 3)), Array2::<f64>::ones((1, 3)));
-    /// let times = |m: ArrayView2<f64>, v: ArrayView1<f64>, mut s: ArrayViewMut1<f64>| s.assign(&m.dot(&v));
-    /// let products = m.batch::<Ix2>()?.par_zip_map(&v.batch::<Ix1>()?, 3, times)?;
-    /// assert_eq!(products, Array2::from_elem((500, 3), 3.0));
-    /// let two = Array2::<f64>::ones((2, 3));
-    /// assert!(m.batch::<Ix2>()?.par_zip_map(&two.batch::<Ix1>()?, 3, times).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`zip_map`](Self::zip_map).
-    pub fn par_zip_map<A2: Sync, D2: LessAxes<B2>, B2: Dimension, T: ResultBase<R>, R: Dimension, O, F>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-        base: T,
-        f: F,
-    ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
-    where
-        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
-        O: Clone + Default + Send,
-        F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
-    {
-        let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
-        par_for_each_base(&BaseInputs::two(self.part(), other.part()), &mut result, base, |(a, b), out| f(a, b, out));
-        Ok(result)
-    }
-
-    /// [`zip_map_into`](Self::zip_map_into) on several threads, which share the batch elements.
-    ///
-    /// # Shapes
-    /// As [`zip_map_into`](Self::zip_map_into).
-    ///
-    /// # Errors
-    /// As [`zip_map_into`](Self::zip_map_into).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut0, Ix1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (x, y) = (Array2::<f64>::ones((500, 3)), Array1::<f64>::ones(3));
-    /// let (x, y) = (x.batch::<Ix1>()?, y.batch::<Ix1>()?);
-    /// let add = |x: ArrayView1<f64>, y: ArrayView1<f64>, mut s: ArrayViewMut0<f64>| s[()] += x.dot(&y);
-    /// let mut sums = Array1::ones(500);
-    /// x.par_zip_map_into(&y, &mut sums, add)?;
-    /// assert_eq!(sums, Array1::from_elem(500, 4.0));
-    /// assert!(x.par_zip_map_into(&y, &mut Array1::ones(3), add).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`zip_map_into`](Self::zip_map_into).
-    pub fn par_zip_map_into<A2: Sync, D2: Dimension, B2: Dimension, E: Dimension, R: Dimension, O: Send, F>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-        out: &mut ArrayRef<O, E>,
-        f: F,
-    ) -> Result<(), BroadcastError>
-    where
-        F: Fn(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) + Sync,
-    {
-        let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
-        par_for_each_base(&BaseInputs::two(self.part(), other.part()), out, base, |(a, b), out| f(a, b, out));
-        Ok(())
-    }
+closures! {
+    Threads, [Fn + Sync], [Sync], [+ Send], par_for_each_base, ();
+    /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
+    map;
+    /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
+    zip_map;
+    /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
+    zip_map3;
+    /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
+    zip_map_into;
 }
 
 /// A result filled with the default, and its number of base axes.

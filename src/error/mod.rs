@@ -30,6 +30,8 @@ pub(crate) type Result<T, E = BroadcastError> = core::result::Result<T, E>;
 /// - with `*` at the axes that `broadcast_axes` and sums name;
 /// - with each size of the array at its axis of the target, for `broadcast_in_dim`.
 ///
+/// A text that cannot be read has a line of its own, with a caret under the first character that does not fit.
+///
 /// If there is nothing to align, or the picture would be far larger than the message, `{:#}` prints the
 /// message too. An error is one word long, and every error is found before anything is changed.
 ///
@@ -145,8 +147,10 @@ pub enum ErrorKind {
     BaseSymbol,
     /// A symbol of a signature's result is in none of its operands.
     UnknownSymbol,
-    /// A mean is over no elements, or over more than the element type can count.
+    /// A mean is over no elements or over more than the element type can count, or the type does not hold fractions.
     NoMean,
+    /// A maximum or minimum is over no elements.
+    NoElements,
 }
 
 impl BroadcastError {

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
     /// The words after "cannot". [`Report`](super::Report) replaces the names in braces, and leaves out `{s}` and
-    /// `{ together}` for one operand.
+    /// `{ together}` for one operand. Several operands stand in `{joined}`, one in `{its shape}`.
     pub(super) words: &'static str,
     /// The word for an axis of the result.
     pub(super) axis: &'static str,
@@ -62,13 +62,14 @@ operations! {
     IN_DIM "broadcast shape {operands} with its axes at {axes} of {targets}", layout: Layout::Placed, ..TO_TARGET;
     ONTO "broadcast shape{s} {operands} to output {targets}",
         rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
-    SUM_AXES "sum shape {operands} over axes {axes}", layout: Layout::Summed, ..RIGHT;
-    REDUCE_AXES "reduce shape {operands} over axes {axes}", ..SUM_AXES;
-    MEAN_AXES "take the mean of shape {operands} over axes {axes}", ..SUM_AXES;
-    SUM_TO "sum shape {operands} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
-    SUM_IN_DIM "sum shape {operands} with its axes {axes} to {targets}", layout: Layout::SummedToPlaced, ..SUM_TO;
-    MAP_SUM_TO "broadcast shape{s} {operands}{ together} and sum to {targets}", ..SUM_TO;
-    MAP_REDUCE_TO "broadcast shape{s} {operands}{ together} and reduce to {targets}", ..SUM_TO;
+    SUM_AXES "{joined}sum{its shape} over axes {axes}", layout: Layout::Summed, ..RIGHT;
+    MEAN_AXES "{joined}take the mean{of its shape} over axes {axes}", ..SUM_AXES;
+    MAX_AXES "{joined}take the maximum{of its shape} over axes {axes}", ..SUM_AXES;
+    MIN_AXES "{joined}take the minimum{of its shape} over axes {axes}", ..SUM_AXES;
+    REDUCE_AXES "{joined}reduce{its shape} over axes {axes}", ..SUM_AXES;
+    SUM_TO "{joined}sum{its shape} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
+    REDUCE_TO "{joined}reduce{its shape} to {targets}", ..SUM_TO;
+    SUM_IN_DIM "{joined}sum{its shape} with{ its} axes {axes} to {targets}", layout: Layout::SummedToPlaced, ..SUM_TO;
     AXIS_SET "make an axis set of {targets}", layout: Layout::Alone, ..RIGHT;
     READ "read {quoted}", layout: Layout::Alone, ..RIGHT;
 

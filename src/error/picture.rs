@@ -34,6 +34,8 @@ impl<'a> Drawing<'a> {
     fn new(report: &'a Report) -> Self {
         let (rows, batch) = match report.operation.layout {
             Layout::Alone => (Vec::new(), 0),
+            Layout::SummedToPlaced if report.operands > 1 => (Vec::new(), 0),
+            Layout::Summed if report.operands > 1 => right(report),
             Layout::Along | Layout::Placed | Layout::Summed | Layout::SummedToPlaced => by_axis(report),
             Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(report),
         };
@@ -204,13 +206,16 @@ impl BroadcastError {
     /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
         let Report { kind, operation, text, detail, marks, .. } = &*self.0;
-        let (mut picture, mut carets) = (String::new(), Vec::new());
+        let mut picture;
+        let mut carets = Vec::new();
         if *kind == ErrorKind::InvalidText {
             let mut before = String::new();
             for c in text.chars().take(self.position()?) {
                 before.push(c);
             }
-            carets.push("cannot read ".len() + format!("{before:?}").chars().count() - 1);
+            // a line of its own: programs print messages after a prefix
+            picture = format!("\n  {text:?}");
+            carets.push("  ".len() + format!("{before:?}").chars().count() - 1);
         } else {
             let drawing = Drawing::new(&self.0);
             picture = drawing.text(false)?;

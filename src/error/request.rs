@@ -250,6 +250,7 @@ impl Request {
     pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
         let of = match self.0.operation.layout {
             Layout::Alone => "",
+            Layout::Summed | Layout::SummedToPlaced if self.0.operands > 1 => " of the joint shape",
             Layout::Summed | Layout::SummedToPlaced => " of the array",
             _ => " of the target",
         };
@@ -272,7 +273,17 @@ impl Display for Report {
         let (operands, targets) = self.shapes.split_at(self.operands);
         for word in self.operation.words.as_bytes().split(|byte| b"{}".contains(byte)) {
             match core::str::from_utf8(word).unwrap_or_default() {
-                "s" | " together" if self.operands == 1 => {}
+                "s" | " together" | "joined" if self.operands == 1 => {}
+                " its" | "its shape" | "of its shape" if self.operands > 1 => {}
+                "joined" => {
+                    f.write_str("broadcast shapes ")?;
+                    listed(f, operands, None)?;
+                    f.write_str(" together and ")?;
+                }
+                "its shape" | "of its shape" => {
+                    f.write_str(if word.len() > 9 { " of shape " } else { " shape " })?;
+                    listed(f, operands, None)?;
+                }
                 "operands" => listed(f, operands, None)?,
                 "targets" => listed(f, targets, None)?,
                 "batches" => listed(f, operands, Some(0))?,

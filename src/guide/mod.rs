@@ -52,7 +52,7 @@ pub mod families {}
 ///
 /// Each number of `delta` is added to the gradient of the element of its colour, which
 /// [stood in its place](crate::guide::families#in-pictures):
-#[doc = include_str!("sum_to_match.svg")]
+#[doc = include_str!("sum_to.svg")]
 pub mod gradients {}
 
 #[doc = include_str!("batches.md")]

@@ -1,6 +1,6 @@
 //! Operands evaluated into a new array.
 
-use super::fused_operands::{Closure, MapOperands, ParMapOperands, joint};
+use super::fused_operands::{Closure, FnOperands, MapOperands, joint};
 use crate::error::{Request, Result, operation};
 use crate::kernel::map::{FillRows, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
@@ -16,7 +16,7 @@ use ndarray::{Array, Dimension};
 /// # Shapes
 /// As [`broadcast_arrays`](crate::broadcast_arrays): aligned at the right, size 1 stretches. A size 0 gives
 /// an empty array, without a call of `f`. Without axes, there is a single call. One operand may be given
-/// without a tuple.
+/// without a tuple, and operands of one type as an array `[&x, &y]`.
 ///
 /// The axes of the result have the same order in memory as those of the operands, so operands in F order give
 /// F order. If the operands disagree about the order of two axes, or none of them has a stride along both, the two
@@ -92,7 +92,7 @@ pub fn broadcast_map<O: MapOperands<F, R>, F, R>(operands: O, f: F) -> Result<Ar
 #[inline]
 pub fn par_broadcast_map<O, F: Sync, R: Send>(operands: O, f: F) -> Result<Array<R, O::Dim>>
 where
-    O: ParMapOperands<F, R>,
+    O: FnOperands<F, R, Elems: Sync>,
 {
     let inputs = operands.inputs();
     Ok(par_to_new(result_of(inputs.shapes())?, &inputs, Closure::<O, &F>::new(&f)))

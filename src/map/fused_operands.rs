@@ -4,139 +4,135 @@ use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, Make, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, sizes};
-use crate::view::{Operand, Operands};
+use crate::view::{Operand, Operands, Seen};
 use core::marker::PhantomData;
 use ndarray::Dimension;
 
-/// The operands of a fused operation: a tuple of 1 to 6 [`Operand`]s, or one operand without a tuple.
-///
-/// Sealed, as are the traits that build on it. Examples of operands are at
-/// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
-    label = "expected an operand or a tuple of 1 to 6 operands",
-    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-    note = "for more than 6 operands, combine some of them first"
-)]
-pub trait FusedOperands: Sealed {
-    /// The dimension type of the joint shape.
-    type Dim: Dimension;
+/// Traits of operands, which share what the compiler says where one is missing.
+macro_rules! operand_traits {
+    ($($(#[$doc:meta])* pub trait $Trait:ident $(<$($T:ident),+>)?: [$($bounds:tt)+] { $($items:tt)* })*) => {$(
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(
+            message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
+            label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
+            note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+            note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
+            note = "for more than 6 operands, combine some of them first"
+        )]
+        pub trait $Trait $(<$($T),+>)?: $($bounds)+ { $($items)* }
+    )*};
+}
+operand_traits! {
+    /// The operands of a fused operation: a tuple of 1 to 6 [`Operand`]s, one operand without a tuple, or a Rust array of
+    /// 2 to 6 operands of one type.
+    ///
+    /// Sealed, as are the traits that build on it. Examples of operands are at
+    /// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
+    pub trait FusedOperands: [Sealed] {
+        /// The dimension type of the joint shape.
+        type Dim: Dimension;
 
-    /// The types of the elements.
-    #[doc(hidden)]
-    type Elems: Elements;
+        /// The types of the elements, as a tuple.
+        type Elems: Elements;
 
-    #[doc(hidden)]
-    fn inputs(&self) -> Inputs<'_, Self::Elems>;
+        #[doc(hidden)]
+        fn inputs(&self) -> Inputs<'_, Self::Elems>;
+
+        /// Calls `then` with views of the operands that have the joint shape.
+        #[doc(hidden)]
+        fn seen(&self, seen: &Seen<'_, Self::Dim>, then: &mut dyn FnMut(&Inputs<'_, Self::Elems>));
+
+        /// The first element of each.
+        #[doc(hidden)]
+        fn first(&self) -> Option<<Self::Elems as Elements>::Refs<'_>>;
+    }
+
+    /// [`FusedOperands`] with a closure that takes a reference to an element of each and returns an `R`.
+    ///
+    /// With two operands, the closure is `FnMut(&A, &B) -> R`. The compiler infers the types of its arguments from the
+    /// operands.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array};
+    /// use ndarray_broadcast::{bounds::MapOperands, broadcast_map, BroadcastError};
+    ///
+    /// fn halves<O: MapOperands<F, f64>, F>(operands: O, f: F) -> Result<Array<f64, O::Dim>, BroadcastError> {
+    ///     Ok(broadcast_map(operands, f)? / 2.0)
+    /// }
+    /// let (x, centre) = (array![[1.0, 2.0], [5.0, 4.0]], array![3.0, 3.0]);
+    /// assert_eq!(halves((&x, &centre), |x, c| x - c)?, array![[-1.0, -0.5], [1.0, 0.5]]);
+    /// assert!(halves((&x, &array![1.0, 2.0, 3.0]), |x, c| x - c).is_err());
+    /// # Ok::<(), BroadcastError>(())
+    /// ```
+    /// A number is not an operand: capture it in the closure.
+    /// ```compile_fail,E0277
+    /// let x = ndarray::array![1.0, 2.0];
+    /// ndarray_broadcast::broadcast_map((&x, 2.0), |x, y| x * y).unwrap();
+    /// ```
+    pub trait MapOperands<F, R>: [FusedOperands] {
+        /// Calls the closure with an element of each operand.
+        #[doc(hidden)]
+        fn call(f: &mut F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
+    }
+
+    /// [`FusedOperands`] with a closure that takes a reference to an element of each, returns an `R` and can be shared: with
+    /// two operands, it is `Fn(&A, &B) -> R`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{bounds::FnOperands, fused, prelude::*, BroadcastError};
+    ///
+    /// fn mean<O: FnOperands<F, f64>, F>(operands: O, count: f64, f: F) -> Result<f64, BroadcastError> {
+    ///     Ok(fused(operands, f).sum_to(())?.into_scalar() / count)
+    /// }
+    /// let (x, centre) = (array![[1.0, 2.0], [5.0, 4.0]], array![3.0, 3.0]);
+    /// assert_eq!(mean((&x, &centre), 4.0, |x, c| (x - c) * (x - c))?, 2.5);
+    /// assert!(mean((&x, &array![1.0, 2.0, 3.0]), 4.0, |x, c| x - c).is_err());
+    /// # Ok::<(), BroadcastError>(())
+    /// ```
+    pub trait FnOperands<F, R>: [FusedOperands + for<'f> MapOperands<&'f F, R>] {}
+
+    /// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
+    /// element of each.
+    ///
+    /// With two operands, the closure is `FnMut(&mut T, &A, &B)`. The compiler infers the types of its arguments from the
+    /// output and the operands.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::{bounds::ApplyOperands, broadcast_apply, BroadcastError};
+    ///
+    /// fn square<O: ApplyOperands<f64, F>, F>(operands: O, f: F) -> Result<Array2<f64>, BroadcastError> {
+    ///     let mut out = Array2::zeros((2, 2));
+    ///     broadcast_apply(&mut out, operands, f)?;
+    ///     Ok(out)
+    /// }
+    /// let (row, column) = (array![1.0, 2.0], array![[10.0], [20.0]]);
+    /// assert_eq!(square((&row, &column), |out, r, c| *out = r + c)?, array![[11.0, 12.0], [21.0, 22.0]]);
+    /// assert!(square(&array![1.0, 2.0, 3.0], |out, x| *out = *x).is_err());
+    /// # Ok::<(), BroadcastError>(())
+    /// ```
+    pub trait ApplyOperands<T, F>: [FusedOperands] {
+        /// Calls the closure with an element of the output and of each operand.
+        #[doc(hidden)]
+        fn call(f: &mut F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
+    }
+
+    /// [`ApplyOperands`] whose elements and closure several threads may share.
+    pub trait ParApplyOperands<T, F>: [FusedOperands<Elems: Sync> + for<'f> ApplyOperands<T, &'f F>] {}
 }
 
 /// An element of each operand.
-pub(super) type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
-
-/// [`FusedOperands`] with a closure that takes a reference to an element of each and returns an `R`.
-///
-/// With two operands, the closure is `FnMut(&A, &B) -> R`. The compiler infers the types of its arguments from the
-/// operands.
-///
-/// # Examples
-/// ```
-/// use ndarray::array;
-/// use ndarray_broadcast::{bounds::MapOperands, broadcast_map_sum_to, BroadcastError};
-///
-/// fn mean<O: MapOperands<F, f64>, F>(operands: O, count: f64, f: F) -> Result<f64, BroadcastError> {
-///     Ok(broadcast_map_sum_to(operands, (), f)?.into_scalar() / count)
-/// }
-/// let (x, centre) = (array![[1.0, 2.0], [5.0, 4.0]], array![3.0, 3.0]);
-/// assert_eq!(mean((&x, &centre), 4.0, |x, c| (x - c) * (x - c))?, 2.5);
-/// assert!(mean((&x, &array![1.0, 2.0, 3.0]), 4.0, |x, c| x - c).is_err());
-/// # Ok::<(), BroadcastError>(())
-/// ```
-/// A number is not an operand: capture it in the closure.
-/// ```compile_fail,E0277
-/// let x = ndarray::array![1.0, 2.0];
-/// ndarray_broadcast::broadcast_map((&x, 2.0), |x, y| x * y).unwrap();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
-    label = "expected an operand or a tuple of 1 to 6 operands",
-    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-    note = "for more than 6 operands, combine some of them first"
-)]
-pub trait MapOperands<F, R>: FusedOperands {
-    /// Calls the closure with an element of each operand.
-    #[doc(hidden)]
-    fn call(f: &mut F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
-}
-
-/// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
-/// element of each.
-///
-/// With two operands, the closure is `FnMut(&mut T, &A, &B)`. The compiler infers the types of its arguments from the
-/// output and the operands.
-///
-/// # Examples
-/// ```
-/// use ndarray::{array, Array2};
-/// use ndarray_broadcast::{bounds::ApplyOperands, broadcast_apply, BroadcastError};
-///
-/// fn square<O: ApplyOperands<f64, F>, F>(operands: O, f: F) -> Result<Array2<f64>, BroadcastError> {
-///     let mut out = Array2::zeros((2, 2));
-///     broadcast_apply(&mut out, operands, f)?;
-///     Ok(out)
-/// }
-/// let (row, column) = (array![1.0, 2.0], array![[10.0], [20.0]]);
-/// assert_eq!(square((&row, &column), |out, r, c| *out = r + c)?, array![[11.0, 12.0], [21.0, 22.0]]);
-/// assert!(square(&array![1.0, 2.0, 3.0], |out, x| *out = *x).is_err());
-/// # Ok::<(), BroadcastError>(())
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
-    label = "expected an operand or a tuple of 1 to 6 operands",
-    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-    note = "for more than 6 operands, combine some of them first"
-)]
-pub trait ApplyOperands<T, F>: FusedOperands {
-    /// Calls the closure with an element of the output and of each operand.
-    #[doc(hidden)]
-    fn call(f: &mut F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
-}
-
-/// [`MapOperands`] with a closure that a reduction may call in parts.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
-    label = "expected an operand or a tuple of 1 to 6 operands",
-    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-    note = "for more than 6 operands, combine some of them first"
-)]
-pub trait ReduceOperands<F, R>: FusedOperands {
-    /// Calls the closure with an element of each operand.
-    #[doc(hidden)]
-    fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
-}
-
-/// [`MapOperands`] whose elements and closure several threads may share.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
-    label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
-)]
-pub trait ParMapOperands<F, R>: FusedOperands<Elems: Sync> + for<'f> MapOperands<&'f F, R> {}
-
-/// [`ApplyOperands`] whose elements and closure several threads may share.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operand or a tuple of 1 to 6 operands for several threads",
-    label = "expected an operand or a tuple of 1 to 6 operands whose elements are `Sync`"
-)]
-pub trait ParApplyOperands<T, F>: FusedOperands<Elems: Sync> + for<'f> ApplyOperands<T, &'f F> {}
+type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
 
 /// A closure that takes an element of each of the operands `O`, after one of the output if it is a [`Visit`].
-pub(super) struct Closure<O, F>(F, PhantomData<fn(O)>);
+pub(crate) struct Closure<O, F>(F, PhantomData<fn(O)>);
 
 impl<O, F> Closure<O, F> {
-    pub(super) fn new(f: F) -> Self {
+    pub(crate) fn new(f: F) -> Self {
         Self(f, PhantomData)
     }
 }
@@ -148,30 +144,6 @@ impl<O, F: Clone> Clone for Closure<O, F> {
 }
 
 impl<O, F: Copy> Copy for Closure<O, F> {}
-
-/// A closure that is shared by the parts of a reduction.
-pub(super) struct SharedClosure<'f, O, F>(&'f F, PhantomData<fn(O)>);
-
-impl<'f, O, F> SharedClosure<'f, O, F> {
-    pub(super) fn new(f: &'f F) -> Self {
-        Self(f, PhantomData)
-    }
-}
-
-impl<O, F> Clone for SharedClosure<'_, O, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<O, F> Copy for SharedClosure<'_, O, F> {}
-
-impl<R, F, O: ReduceOperands<F, R>> Make<R, O::Elems> for SharedClosure<'_, O, F> {
-    #[inline(always)]
-    fn make(&mut self, items: Items<'_, O>) -> R {
-        O::call(self.0, items)
-    }
-}
 
 impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Closure<O, F> {
     #[inline(always)]
@@ -189,7 +161,7 @@ impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Closure<O, F> {
 
 /// The joint shape.
 #[inline]
-pub(super) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D> {
+pub(crate) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D> {
     joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
 }
 
@@ -199,14 +171,14 @@ pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<()> {
     if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
 }
 
-/// `$Self` matches the pattern `$operands`. `$Joint` is a bound that gives it a joint shape.
+/// `$Self` matches the pattern `$operands`, each of which has the type `$O`. `$Joint` is a bound that gives it a joint shape.
 macro_rules! fused {
     ($($O:ident $x:ident),+) => {
-        fused!(($($O,)+), ($($x,)+), [$($O $x),+], <Self as Operands>::Dim, Operands);
+        fused!([$($O),+] ($($O,)+), ($($x,)+), [$($O $x),+], <Self as Operands>::Dim, Operands);
     };
-    ($Self:ty, $operands:pat, [$($O:ident $x:ident),+], $Dim:ty $(, $Joint:ident)?) => {
+    ([$($G:ident),+] $Self:ty, $operands:pat, [$($O:ident $x:ident),+], $Dim:ty $(, $Joint:ident)?) => {
         #[diagnostic::do_not_recommend]
-        impl<$($O: Operand),+> FusedOperands for $Self $(where Self: $Joint)? {
+        impl<$($G: Operand),+> FusedOperands for $Self $(where Self: $Joint)? {
             type Dim = $Dim;
             type Elems = ($($O::Elem,)+);
 
@@ -215,10 +187,21 @@ macro_rules! fused {
                 let $operands = self;
                 Inputs::from(($($x.operand_ref(),)+))
             }
+
+            fn seen(&self, seen: &Seen<'_, $Dim>, then: &mut dyn FnMut(&Inputs<'_, Self::Elems>)) {
+                let $operands = self;
+                $(let $x = seen.view($x.operand_ref());)+
+                then(&Inputs::from(($(&*$x,)+)));
+            }
+
+            fn first(&self) -> Option<Items<'_, Self>> {
+                let $operands = self;
+                Some(($($x.operand_ref().first()?,)+))
+            }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($O: Operand,)+ R, F: FnMut($(&$O::Elem),+) -> R> MapOperands<F, R> for $Self
+        impl<$($G: Operand,)+ R, F: FnMut($(&$O::Elem),+) -> R> MapOperands<F, R> for $Self
         $(where Self: $Joint)?
         {
             #[inline(always)]
@@ -228,17 +211,12 @@ macro_rules! fused {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($O: Operand,)+ R, F: Fn($(&$O::Elem),+) -> R> ReduceOperands<F, R> for $Self
+        impl<$($G: Operand,)+ R, F: Fn($(&$O::Elem),+) -> R> FnOperands<F, R> for $Self
         $(where Self: $Joint)?
-        {
-            #[inline(always)]
-            fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
-                f($($x),+)
-            }
-        }
+        {}
 
         #[diagnostic::do_not_recommend]
-        impl<$($O: Operand,)+ T, F: FnMut(&mut T, $(&$O::Elem),+)> ApplyOperands<T, F> for $Self
+        impl<$($G: Operand,)+ T, F: FnMut(&mut T, $(&$O::Elem),+)> ApplyOperands<T, F> for $Self
         $(where Self: $Joint)?
         {
             #[inline(always)]
@@ -248,19 +226,20 @@ macro_rules! fused {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($O: Operand<Elem: Sync>,)+ R: Send, F: Fn($(&$O::Elem),+) -> R + Sync> ParMapOperands<F, R>
-        for $Self $(where Self: $Joint)? {}
-
-        #[diagnostic::do_not_recommend]
-        impl<$($O: Operand<Elem: Sync>,)+ T: Send, F: Fn(&mut T, $(&$O::Elem),+) + Sync> ParApplyOperands<T, F>
+        impl<$($G: Operand<Elem: Sync>,)+ T: Send, F: Fn(&mut T, $(&$O::Elem),+) + Sync> ParApplyOperands<T, F>
         for $Self $(where Self: $Joint)? {}
     };
 }
 
-fused!(A, a, [A a], A::Dim);
+fused!([A] A, a, [A a], A::Dim);
 fused!(A a);
 fused!(A a, B b);
 fused!(A a, B b, C c);
 fused!(A a, B b, C c, D d);
 fused!(A a, B b, C c, D d, G g);
 fused!(A a, B b, C c, D d, G g, H h);
+fused!([A] [A; 2], [a, b], [A a, A b], A::Dim);
+fused!([A] [A; 3], [a, b, c], [A a, A b, A c], A::Dim);
+fused!([A] [A; 4], [a, b, c, d], [A a, A b, A c, A d], A::Dim);
+fused!([A] [A; 5], [a, b, c, d, g], [A a, A b, A c, A d, A g], A::Dim);
+fused!([A] [A; 6], [a, b, c, d, g, h], [A a, A b, A c, A d, A g, A h], A::Dim);

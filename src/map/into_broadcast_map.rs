@@ -1,28 +1,36 @@
 //! Arrays by value, evaluated with operands into their own memory where possible.
 
 use super::broadcast_map::broadcast_map;
-use super::fused_operands::MapOperands;
-use crate::error::Returned;
+use crate::error::{BroadcastError, Returned};
 use crate::kernel::map::each;
 use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{JoinDims, all_stretch_onto};
-use crate::view::Operand;
+use crate::view::{AsArrayRef, Operand};
 use core::marker::PhantomData;
 use ndarray::{ArcArray, Array, ArrayRef, Dimension};
 
 /// Maps of an array by value, which reuse its memory.
 ///
 /// Sealed; implemented for `Array` and `ArcArray`.
-pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
+pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     /// The same storage with another dimension type.
-    type With<E: Dimension>;
+    type With<E: Dimension>: From<Array<A, E>>;
+
+    /// The array to write to, unless its memory is shared.
+    #[doc(hidden)]
+    fn exclusive(&mut self) -> Option<&mut ArrayRef<A, D>>;
+
+    /// The same array with another dimension type, whose number of axes must fit.
+    #[doc(hidden)]
+    fn with_dim<E: Dimension>(self) -> Self::With<E>;
 
     /// Applies `f` to the elements of the array and of 1 to 5 further operands, all stretched to their joint shape.
     ///
     /// If the array already has the joint shape, it is overwritten and returned, provided that no other `ArcArray`
-    /// shares its memory; for up to 6 axes nothing is allocated. Otherwise the result is a new array, as
-    /// [`broadcast_map`] makes it. An `ArcArray` gives an `ArcArray`.
+    /// shares its memory; for up to 6 axes nothing is allocated. Else the same holds for an `Array` of the same elements that is
+    /// the further operand, by value. Otherwise the result is a new array, as [`broadcast_map`] makes it. An
+    /// `ArcArray` gives an `ArcArray`.
     ///
     /// `f` is called once for each element of the result, with references, in the order that suits memory. If it
     /// panics, the array is lost.
@@ -32,7 +40,7 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     /// given without a tuple.
     ///
     /// # Errors
-    /// As [`broadcast_map`]. The error returns the array unchanged: see [`Returned`].
+    /// As [`broadcast_map`]. The error returns the arrays that were passed by value, unchanged: see [`Returned`].
     ///
     /// # Examples
     /// ```
@@ -53,6 +61,10 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     /// let doubled = shared.into_broadcast_map(&ndarray::arr0(2.0), |z, two| z * two)?;
     /// assert_eq!((doubled[[0, 0, 0]], other[[0, 0, 0]]), (4.0, 2.0));
     ///
+    /// let (small, large) = (array![1.0, 2.0], array![[1.0, 2.0], [3.0, 4.0]]);
+    /// let place = large.as_ptr();
+    /// assert_eq!(small.into_broadcast_map(large, |s, l| s / l)?.as_ptr(), place);
+    ///
     /// let returned = doubled.into_broadcast_map(&array![1.0, 2.0, 3.0], |z, x| z * x).unwrap_err();
     /// assert_eq!(
     ///     returned.to_string(),
@@ -67,73 +79,82 @@ pub trait IntoBroadcastMap<A, D: Dimension>: Sealed + Sized {
     /// `x += row` of NumPy and `x.add_(row)` of PyTorch where the shapes allow it, else `x + row`; `x + &row` of ndarray,
     /// which reuses the memory of `x` too.
     #[doc(alias = "map_inplace")]
-    fn into_broadcast_map<O, F>(self, operands: O, f: F) -> Result<Self::With<O::Dim>, Returned<Self>>
+    fn into_broadcast_map<O, F>(
+        mut self,
+        operands: O,
+        f: F,
+    ) -> Result<Self::With<O::Dim>, Returned<Self, O::Kept>>
     where
-        O: FurtherOperands<A, D, F>;
+        O: FurtherOperands<A, D, F>,
+    {
+        if let Some(own) = self.exclusive() {
+            let others = operands.inputs();
+            if all_stretch_onto(others.shapes(), own.shape()) {
+                let mut visit = Own::<D, O, F>(f, PhantomData);
+                each(own, &others, &mut |rows| rows.visit(&mut visit));
+                return Ok(self.with_dim());
+            }
+        }
+        match operands.map_with(self.as_array_ref(), f) {
+            Ok(array) => Ok(array.into()),
+            Err((kept, error)) => Err(Returned::new(self, kept, error)),
+        }
+    }
 }
 
 impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
     type With<E: Dimension> = Array<A, E>;
 
-    fn into_broadcast_map<O, F>(mut self, operands: O, f: F) -> Result<Array<A, O::Dim>, Returned<Self>>
-    where
-        O: FurtherOperands<A, D, F>,
-    {
-        let others = operands.inputs();
-        if all_stretch_onto(others.shapes(), self.shape()) {
-            let mut visit = Own::<D, O, F>(f, PhantomData);
-            each(&mut self, &others, &mut |rows| rows.visit(&mut visit));
-            return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
-        }
-        broadcast_map(operands.after(&self), f).map_err(|error| Returned::new(self, error))
+    fn exclusive(&mut self) -> Option<&mut ArrayRef<A, D>> {
+        Some(self)
+    }
+
+    fn with_dim<E: Dimension>(self) -> Array<A, E> {
+        self.into_dimensionality().expect("the joint shape has as many axes")
     }
 }
 
 impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     type With<E: Dimension> = ArcArray<A, E>;
 
-    fn into_broadcast_map<O, F>(mut self, operands: O, f: F) -> Result<ArcArray<A, O::Dim>, Returned<Self>>
-    where
-        O: FurtherOperands<A, D, F>,
-    {
-        let others = operands.inputs();
-        if self.is_unique() && all_stretch_onto(others.shapes(), self.shape()) {
-            let mut visit = Own::<D, O, F>(f, PhantomData);
-            each(&mut self, &others, &mut |rows| rows.visit(&mut visit));
-            return Ok(self.into_dimensionality().expect("the joint shape has as many axes"));
-        }
-        let new = broadcast_map(operands.after(&self), f);
-        new.map(Array::into_shared).map_err(|error| Returned::new(self, error))
+    fn exclusive(&mut self) -> Option<&mut ArrayRef<A, D>> {
+        if self.is_unique() { Some(self) } else { None }
+    }
+
+    fn with_dim<E: Dimension>(self) -> ArcArray<A, E> {
+        self.into_dimensionality().expect("the joint shape has as many axes")
     }
 }
 
-/// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, or one operand without a tuple. The closure
-/// takes a reference to an element of the array and of each operand.
+/// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, one without a tuple, or an `Array` of the
+/// same elements by value. The closure takes a reference to an element of the array and of each operand.
 ///
 /// Sealed; examples are at [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands, beside an array of `{A}`",
     label = "expected an operand or a tuple of 1 to 5",
-    note = "operands are `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`"
+    note = "operands are `&a` for any kind of array `a`, an `ArrayView` by value such as `a.view()`, or an `Array` of `{A}` \
+            by value"
 )]
-pub trait FurtherOperands<A, D: Dimension, F>: Sealed {
+pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     /// The dimension type of the joint shape.
     type Dim: Dimension;
+    /// What an error gives back of the operands: an array by value, nothing of references.
+    type Kept;
     /// The types of the elements.
     #[doc(hidden)]
     type Elems: Elements;
-    /// The array and the operands.
-    #[doc(hidden)]
-    type All<'s>: MapOperands<F, A, Dim = Self::Dim>
-    where
-        A: 's,
-        D: 's;
 
     #[doc(hidden)]
     fn inputs(&self) -> Inputs<'_, Self::Elems>;
 
+    /// The map of an array and the operands, in the memory of an operand if one is an `Array` of the joint shape.
     #[doc(hidden)]
-    fn after(self, array: &ArrayRef<A, D>) -> Self::All<'_>;
+    fn map_with(
+        self,
+        array: &ArrayRef<A, D>,
+        f: F,
+    ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)>;
 
     /// Calls the closure with an element of the array and of each operand.
     #[doc(hidden)]
@@ -162,17 +183,17 @@ macro_rules! further {
             (Own, $($O::Dim,)+): JoinDims,
         {
             type Dim = <(Own, $($O::Dim,)+) as JoinDims>::Joint;
+            type Kept = ();
             type Elems = ($($O::Elem,)+);
-            type All<'s> = (&'s ArrayRef<A, Own>, $($O,)+) where A: 's, Own: 's;
 
             fn inputs(&self) -> Inputs<'_, Self::Elems> {
                 let $operands = self;
                 Inputs::from(($($x.operand_ref(),)+))
             }
 
-            fn after(self, array: &ArrayRef<A, Own>) -> Self::All<'_> {
+            fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
                 let $operands = self;
-                (array, $($x,)+)
+                broadcast_map((array, $($x.operand_ref(),)+), f).map_err(|error| ((), error))
             }
 
             #[inline(always)]
@@ -188,3 +209,46 @@ further!(B b, C c);
 further!(B b, C c, D d);
 further!(B b, C c, D d, E e);
 further!(B b, C c, D d, E e, G g);
+
+/// An array by value, whose memory serves where that of the first array does not.
+impl<A, Own: Dimension, D: Dimension, F> FurtherOperands<A, Own, F> for Array<A, D>
+where
+    F: FnMut(&A, &A) -> A,
+    (Own, D): JoinDims,
+{
+    type Dim = <(Own, D) as JoinDims>::Joint;
+    type Kept = Self;
+    type Elems = (A,);
+
+    fn inputs(&self) -> Inputs<'_, (A,)> {
+        Inputs::from((&**self,))
+    }
+
+    fn map_with(
+        mut self,
+        array: &ArrayRef<A, Own>,
+        f: F,
+    ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
+        if all_stretch_onto([array.shape()], self.shape()) {
+            let mut visit = Second(f);
+            each(&mut self, &Inputs::from((array,)), &mut |rows| rows.visit(&mut visit));
+            return Ok(self.with_dim());
+        }
+        broadcast_map((array, &*self), f).map_err(|error| (self, error))
+    }
+
+    #[inline(always)]
+    fn call(f: &mut F, own: &A, (other,): (&A,)) -> A {
+        f(own, other)
+    }
+}
+
+/// A closure that computes an element of its second operand from the first one's and its own value.
+struct Second<F>(F);
+
+impl<A, F: FnMut(&A, &A) -> A> Visit<A, (A,)> for Second<F> {
+    #[inline(always)]
+    fn visit(&mut self, own: &mut A, (first,): (&A,)) {
+        *own = (self.0)(first, own);
+    }
+}

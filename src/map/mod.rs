@@ -3,16 +3,14 @@
 
 mod broadcast_apply;
 mod broadcast_map;
-mod broadcast_map_reduce_to;
-mod broadcast_map_sum_to;
 mod fused_operands;
 mod into_broadcast_map;
 mod materialize;
 
 pub use broadcast_apply::{broadcast_apply, par_broadcast_apply};
 pub use broadcast_map::{broadcast_map, par_broadcast_map};
-pub use broadcast_map_reduce_to::broadcast_map_reduce_to;
-pub use broadcast_map_sum_to::{broadcast_map_sum_to, broadcast_map_sum_to_match};
-pub use fused_operands::{ApplyOperands, FusedOperands, MapOperands, ParApplyOperands, ParMapOperands, ReduceOperands};
+pub use fused_operands::{ApplyOperands, FnOperands, FusedOperands, MapOperands, ParApplyOperands};
 pub use into_broadcast_map::{FurtherOperands, IntoBroadcastMap};
 pub use materialize::Materialize;
+
+pub(crate) use fused_operands::{Closure, joint};

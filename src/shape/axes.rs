@@ -4,7 +4,7 @@ use crate::error::{BroadcastError, Request, operation};
 use crate::kernel::nest::AxisSelection;
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
-use core::{fmt, slice};
+use core::fmt;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
 /// The number of one axis: an integer of 8 to 64 bits or [`Axis`]. Sealed.
@@ -59,10 +59,10 @@ fn position(number: i128, ndim: usize) -> usize {
 
 /// Axes of an array, by number.
 ///
-/// Implemented for a single integer or [`Axis`], arrays of up to 6, slices and `Vec`s of them, [`AxisSet`], and
-/// references to all these. Integers are of any type of 8 to 64 bits; a negative one counts from the end,
+/// Implemented for a single integer or [`Axis`], arrays and tuples of up to 6, slices and `Vec`s of them, [`AxisSet`],
+/// and references to all these. Integers are of any type of 8 to 64 bits; a negative one counts from the end,
 /// so that -1 is the last axis. In anything but an `AxisSet` a repeated axis is an error, however it is
-/// counted. No axes at all are `[]` or an empty `AxisSet`. Sealed.
+/// counted. No axes at all are `[]`, `()` or an empty `AxisSet`. Sealed.
 ///
 /// # Examples
 /// ```
@@ -73,6 +73,7 @@ fn position(number: i128, ndim: usize) -> usize {
 /// let set = AxisSet::from_signed(&[-2], 2)?;
 /// assert_eq!(a.broadcast_axes((2, 3), Axis(0))?, a.broadcast_axes((2, 3), &set)?);
 /// assert_eq!(a.broadcast_axes((2, 3), -2)?, a.broadcast_axes((2, 3), 0)?);
+/// assert_eq!(a.broadcast_axes((2, 3, 1), (0, -1))?, a.broadcast_axes((2, 3, 1), [0, 2])?);
 /// assert_eq!(
 ///     a.broadcast_axes((2, 2, 3), [0, -3]).unwrap_err().to_string(),
 ///     "cannot broadcast shape [3] along axes [0, -3] to [2, 2, 3]: axis 0 is named more than once",
@@ -85,33 +86,27 @@ fn position(number: i128, ndim: usize) -> usize {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name axes",
     label = "expected axes",
-    note = "axes are an integer or `ndarray::Axis`, an array of up to 6, a slice or a `Vec` of them, or an `AxisSet`"
+    note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
+            or an `AxisSet`"
 )]
 pub trait Axes: Sealed {
     /// The number of axes as a dimension type: `Dim<[usize; k]>`, or `IxDyn` if it is only known at
     /// run time.
     type Count: Dimension;
 
-    /// The type of one axis.
-    #[doc(hidden)]
-    type Index: AxisIndex;
-
-    /// The axes as they were given.
-    #[doc(hidden)]
-    fn list(&self) -> &[Self::Index];
-
     /// The number of axes.
     #[doc(hidden)]
-    #[inline]
-    fn axis_count(&self) -> usize {
-        self.list().len()
-    }
+    fn axis_count(&self) -> usize;
+
+    /// The `i`-th number, as it was given.
+    #[doc(hidden)]
+    fn nth(&self, i: usize) -> i128;
 
     /// The position of the `i`-th axis among `ndim`, or `ndim` or more if there is no such axis.
     #[doc(hidden)]
     #[inline]
     fn axis(&self, i: usize, ndim: usize) -> usize {
-        position(self.list()[i].number(), ndim)
+        position(self.nth(i), ndim)
     }
 }
 
@@ -119,50 +114,85 @@ pub trait Axes: Sealed {
 /// before it knows its type.
 impl<T: AxisIndex> Axes for T {
     type Count = Dim<[Ix; 1]>;
-    type Index = T;
     #[inline]
-    fn list(&self) -> &[T] {
-        slice::from_ref(self)
+    fn axis_count(&self) -> usize {
+        1
+    }
+    #[inline]
+    fn nth(&self, _: usize) -> i128 {
+        self.number()
     }
 }
 
 /// One implementation for each number of axes: the compiler infers the element type of `[]`, because only one has no axes.
 /// References are listed, because one implementation for all references would overlap with the one for single axes.
 macro_rules! lists {
-    ($([$($T:ident)?] $Self:ty, $Index:ty, $Count:ty, $list:tt;)*) => {$(
-        lists!(one [$($T)?] $Self, $Index, $Count, $list);
-        lists!(one [$($T)?] &$Self, $Index, $Count, $list);
+    ($([$($T:ident)*] $Self:ty, $Count:ty, |$axes:ident, $i:ident| $count:expr, $nth:expr;)*) => {$(
+        lists!(one [$($T)*] $Self, $Count, |$axes, $i| $count, $nth);
+        lists!(one [$($T)*] &$Self, $Count, |$axes, $i| $count, $nth);
     )*};
-    (one [$($T:ident)?] $Self:ty, $Index:ty, $Count:ty, [$($list:tt)*]) => {
-        impl$(<$T: AxisIndex>)? Axes for $Self {
+    (one [$($T:ident)*] $Self:ty, $Count:ty, |$axes:ident, $i:ident| $count:expr, $nth:expr) => {
+        #[allow(unused_variables, reason = "the number of axes of a tuple is in its type")]
+        impl<$($T: AxisIndex),*> Axes for $Self {
             type Count = $Count;
-            type Index = $Index;
             #[inline]
-            fn list(&self) -> &[$Index] {
-                &self$($list)*
+            fn axis_count(&self) -> usize {
+                let $axes = self;
+                $count
+            }
+            #[inline]
+            fn nth(&self, $i: usize) -> i128 {
+                let $axes = self;
+                $nth
             }
         }
     };
 }
+macro_rules! slices {
+    ($([$($T:ident)?] $Self:ty, $Count:ty;)*) => {
+        lists! { $([$($T)?] $Self, $Count, |axes, i| axes.len(), axes[i].number();)* }
+    };
+}
+macro_rules! tuples {
+    ($($n:literal: $($T:ident $axis:tt)*;)*) => {
+        lists! {$(
+            [$($T)*] ($($T,)*), Dim<[Ix; $n]>, |axes, i| $n, {
+                let numbers: [i128; $n] = [$(axes.$axis.number()),*];
+                numbers[i]
+            };
+        )*}
+    };
+}
+slices! {
+    [] [usize; 0], Dim<[Ix; 0]>;
+    [T] [T; 1], Dim<[Ix; 1]>;
+    [T] [T; 2], Dim<[Ix; 2]>;
+    [T] [T; 3], Dim<[Ix; 3]>;
+    [T] [T; 4], Dim<[Ix; 4]>;
+    [T] [T; 5], Dim<[Ix; 5]>;
+    [T] [T; 6], Dim<[Ix; 6]>;
+    [T] &[T], IxDyn;
+    [T] Vec<T>, IxDyn;
+}
+tuples! {
+    0: ;
+    1: A 0;
+    2: A 0 B 1;
+    3: A 0 B 1 C 2;
+    4: A 0 B 1 C 2 D 3;
+    5: A 0 B 1 C 2 D 3 E 4;
+    6: A 0 B 1 C 2 D 3 E 4 F 5;
+}
 lists! {
-    [] [usize; 0], usize, Dim<[Ix; 0]>, [[..]];
-    [T] [T; 1], T, Dim<[Ix; 1]>, [[..]];
-    [T] [T; 2], T, Dim<[Ix; 2]>, [[..]];
-    [T] [T; 3], T, Dim<[Ix; 3]>, [[..]];
-    [T] [T; 4], T, Dim<[Ix; 4]>, [[..]];
-    [T] [T; 5], T, Dim<[Ix; 5]>, [[..]];
-    [T] [T; 6], T, Dim<[Ix; 6]>, [[..]];
-    [T] &[T], T, IxDyn, [[..]];
-    [T] Vec<T>, T, IxDyn, [[..]];
-    [] AxisSet, usize, IxDyn, [.sorted];
+    [] AxisSet, IxDyn, |axes, i| axes.sorted.len(), axes.sorted[i].number();
 }
 impl Sealed for AxisSet {}
 
 /// The numbers of the axes as they were given.
 pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
     let mut numbers = Vec::new();
-    for axis in axes.list() {
-        numbers.push(axis.number());
+    for i in 0..axes.axis_count() {
+        numbers.push(axes.nth(i));
     }
     numbers
 }

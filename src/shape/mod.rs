@@ -15,7 +15,7 @@ pub use explain::explain;
 pub(crate) use joint_shape::JoinDims;
 pub use joint_shape::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
-pub use reduce::LessAxes;
+pub use reduce::{KeepDims, LessAxes, ReducedAxes, keepdims};
 pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{AxisMask, positions};
@@ -28,9 +28,9 @@ pub(crate) use joint_shape::{
     checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
-pub(crate) use place::{over_axes, placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
-pub(crate) use reduce::{check_sums_to, keeping_axes, reserved, sum_target, without_axes};
-pub(crate) use target::{Placeholder, ShapeOf, resolved_dim, sizes_only, target_error, target_error_of};
+pub(crate) use place::{placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
+pub(crate) use reduce::{check_sums_to, over_reduced, reserved, sum_target};
+pub(crate) use target::{Placeholder, resolved_dim, sizes_only, target_error, target_error_of};
 
 use ndarray::Dimension;
 

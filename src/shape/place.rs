@@ -105,10 +105,11 @@ pub(crate) fn placed_sum_target<A, T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
+    request: impl Fn() -> Request,
 ) -> Result<(Reserved<A, T::Dim>, AxisMask), BroadcastError> {
-    let request = || over_axes(&operation::SUM_IN_DIM, shape, axes).to(&target.for_message());
+    let request = || request().to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    let kept = placed_sum(shape, sizes(&resolved), axes)?;
+    let kept = placed_sum(shape, sizes(&resolved), axes, request)?;
     Ok((reserved(resolved, request)?, kept))
 }
 
@@ -122,9 +123,9 @@ pub(crate) fn placed_sum<X: Axes>(
     shape: &[usize],
     target: &[usize],
     axes: &X,
+    request: impl Fn() -> Request,
 ) -> Result<AxisMask, BroadcastError> {
-    let request = || over_axes(&operation::SUM_IN_DIM, shape, axes).to(&target);
-    placed(target, shape, axes, request, |size, own| [own, size])?;
+    placed(target, shape, axes, &request, |size, own| [own, size])?;
     AxisMask::new(axes, shape.len(), request)
 }
 
@@ -161,6 +162,6 @@ fn check_len(shape: &[usize], request: impl Fn() -> Request) -> Result<(), Broad
 /// An operation over axes of an array of shape `shape`.
 #[cold]
 #[inline(never)]
-pub(crate) fn over_axes<X: Axes>(operation: &'static Operation, shape: &[usize], axes: &X) -> Request {
+fn over_axes<X: Axes>(operation: &'static Operation, shape: &[usize], axes: &X) -> Request {
     Request::new(operation, &[shape]).axes(positions(axes))
 }

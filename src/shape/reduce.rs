@@ -1,10 +1,12 @@
 //! The shape of a sum over axes, and the shapes that an array can be summed to.
 
 use super::onto::{first_clash, leading_axes};
-use super::{Axes, AxisMask, TargetShape, checked_len, over_axes, sizes, sizes_mut, sizes_only};
+use super::{Axes, AxisMask, TargetShape, checked_len, positions, sizes, sizes_mut, sizes_only};
 use crate::error::operation::Operation;
 use crate::error::{BroadcastError, Count, Request, fail};
 use crate::kernel::memory::Reserved;
+use crate::sealed::Sealed;
+use alloc::vec::Vec;
 use ndarray::{Dim, Dimension, Ix, IxDyn};
 
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
@@ -70,82 +72,177 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// A result without the summed axes, and those axes.
+/// Axes to reduce over: any [`Axes`], which the result does not have, or [`keepdims`] of them, which it has with size 1.
+///
+/// Sealed; a bound for code that is generic over the axes of an array with dimension type `D`.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array, Array1, Array2, Dimension};
+/// use ndarray_broadcast::{bounds::ReducedAxes, keepdims, prelude::*, BroadcastError};
+///
+/// fn range<D: Dimension, X: ReducedAxes<D> + Copy>(
+///     a: &Array<f64, D>,
+///     axes: X,
+/// ) -> Result<Array<f64, X::Left>, BroadcastError> {
+///     Ok(a.reduce_axes(axes, f64::NEG_INFINITY, f64::max)? - a.reduce_axes(axes, f64::INFINITY, f64::min)?)
+/// }
+/// let a = array![[1.0, 2.0], [3.0, 7.0]];
+/// let rows: Array1<f64> = range(&a, 1)?;
+/// assert_eq!(rows, array![1.0, 4.0]);
+/// let kept: Array2<f64> = range(&a, keepdims(1))?;
+/// assert_eq!(kept, array![[1.0], [4.0]]);
+/// assert!(range(&a, 2).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `axis` with `keepdims` in NumPy, `dim` with `keepdim` in PyTorch.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name axes of an array with dimension type `{D}`",
+    label = "expected axes",
+    note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
+            an `AxisSet`, or `keepdims(…)` of these"
+)]
+pub trait ReducedAxes<D: Dimension>: Sealed {
+    /// The dimension type of the result.
+    type Left: Dimension;
+
+    /// The type of the axes without `keepdims`.
+    #[doc(hidden)]
+    type Axes: Axes;
+
+    /// Whether the result has the axes, with size 1.
+    #[doc(hidden)]
+    const KEEPS: bool;
+
+    #[doc(hidden)]
+    fn axes(&self) -> &Self::Axes;
+}
+
+impl<X: Axes, D: LessAxes<X::Count>> ReducedAxes<D> for X {
+    type Left = D::Left;
+    type Axes = X;
+    const KEEPS: bool = false;
+
+    #[inline]
+    fn axes(&self) -> &X {
+        self
+    }
+}
+
+/// [`Axes`] that stay in the result of a reduction with size 1: made by [`keepdims`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepDims<X>(X);
+
+/// The same axes, which stay in the result of a reduction with size 1.
+///
+/// # Shapes
+/// `(2, 3, 4)` over `keepdims(1)` is `(2, 1, 4)`: the result has the dimension type of the array, and broadcasts to its
+/// shape.
+///
+/// # Errors
+/// None; the reduction has those of the axes.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2};
+/// use ndarray_broadcast::{keepdims, prelude::*};
+///
+/// let x = array![[1.0, 3.0], [4.0, 4.0]];
+/// let total: Array2<f64> = x.sum_axes(keepdims(-1))?;
+/// assert_eq!(total, array![[4.0], [8.0]]);
+/// assert_eq!(&x / &total, array![[0.25, 0.75], [0.5, 0.5]]);
+/// assert_eq!(x.sum_axes(keepdims((0, 1)))?, array![[12.0]]);
+/// assert!(x.sum_axes(keepdims(2)).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `keepdims=True` in NumPy, `keepdim=True` in PyTorch.
+#[inline]
+pub fn keepdims<X: Axes>(axes: X) -> KeepDims<X> {
+    KeepDims(axes)
+}
+
+impl<X> Sealed for KeepDims<X> {}
+#[diagnostic::do_not_recommend]
+impl<X: Axes, D: Dimension> ReducedAxes<D> for KeepDims<X> {
+    type Left = D;
+    type Axes = X;
+    const KEEPS: bool = true;
+
+    #[inline]
+    fn axes(&self) -> &X {
+        &self.0
+    }
+}
+
+/// A result of a reduction over axes, and those axes. They are dropped unless `X::KEEPS`.
 ///
 /// # Errors
 /// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`; `TooLarge`.
 #[inline(always)]
-pub(crate) fn without_axes<A, X: Axes, E: Dimension>(
-    operation: &'static Operation,
+pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
-) -> Result<(Reserved<A, E>, AxisMask), BroadcastError> {
-    let request = || over_axes(operation, shape, axes);
-    let summed = AxisMask::new(axes, shape.len(), request)?;
-    let mut result = E::zeros(shape.len() - axes.axis_count());
-    for (size, axis) in sizes_mut(&mut result).iter_mut().zip(summed.unnamed()) {
-        *size = shape[axis];
+    request: impl Fn() -> Request,
+) -> Result<(Reserved<A, X::Left>, AxisMask), BroadcastError> {
+    let (axes, request) = (axes.axes(), || request().axes(positions(axes.axes())));
+    let reduced = AxisMask::new(axes, shape.len(), request)?;
+    let mut result = X::Left::zeros(shape.len() - if X::KEEPS { 0 } else { axes.axis_count() });
+    if X::KEEPS {
+        sizes_mut(&mut result).copy_from_slice(shape);
+        for i in 0..axes.axis_count() {
+            sizes_mut(&mut result)[axes.axis(i, shape.len())] = 1;
+        }
+    } else {
+        for (size, axis) in sizes_mut(&mut result).iter_mut().zip(reduced.unnamed()) {
+            *size = shape[axis];
+        }
     }
-    Ok((reserved(result, request)?, summed))
+    Ok((reserved(result, request)?, reduced))
 }
 
-/// A result with size 1 at the summed axes.
-///
-/// # Errors
-/// As [`without_axes`].
-#[inline(always)]
-pub(crate) fn keeping_axes<A, X: Axes, E: Dimension>(
-    operation: &'static Operation,
-    shape: &E,
-    axes: &X,
-) -> Result<Reserved<A, E>, BroadcastError> {
-    let request = || over_axes(operation, sizes(shape), axes);
-    AxisMask::new(axes, shape.ndim(), request)?;
-    let mut result = shape.clone();
-    for i in 0..axes.axis_count() {
-        sizes_mut(&mut result)[axes.axis(i, shape.ndim())] = 1;
-    }
-    reserved(result, request)
-}
-
-/// A result of the shape of a target, if an array of shape `shape` can be summed to it. `operands` are those of the
-/// operation.
+/// A result of the shape of a target, if a source of shape `shape` can be summed to it. `operands` gives the shapes of the
+/// operands.
 ///
 /// # Errors
 /// In this order: `InvalidSize` where a size is negative or too large; the errors of [`check_sums_to`]; `TooLarge`.
 #[inline(always)]
-pub(crate) fn sum_target<A, T: TargetShape>(
+pub(crate) fn sum_target<'s, A, T: TargetShape>(
     shape: &[usize],
     target: &T,
     operation: &'static Operation,
-    operands: &[&[usize]],
+    operands: impl Fn() -> Vec<&'s [usize]>,
 ) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let request = || Request::new(operation, operands).to(&target.for_message());
+    let request = || Request::new(operation, &operands()).to(&target.for_message());
     let dim = sizes_only(target, request)?;
     if leading_axes(sizes(&dim), shape).is_none() {
-        return Err(sum_error(request(), operands, shape, sizes(&dim)));
+        return Err(sum_error(request(), &operands(), shape, sizes(&dim)));
     }
     reserved(dim, request)
 }
 
-/// Checks that an array of `shape` can be summed to `target`.
+/// Checks that a source of `shape` can be summed to `target`. `operands` gives the shapes of the operands.
 ///
 /// # Errors
-/// As [`sum_error`].
+/// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is
+/// not 1 in the target.
 #[inline]
-pub(crate) fn check_sums_to(
+pub(crate) fn check_sums_to<'s>(
     shape: &[usize],
     target: &[usize],
     request: impl FnOnce() -> Request,
+    operands: impl FnOnce() -> Vec<&'s [usize]>,
 ) -> Result<(), BroadcastError> {
     match leading_axes(target, shape) {
         Some(_) => Ok(()),
-        None => Err(sum_error(request().to(&target), &[shape], shape, target)),
+        None => Err(sum_error(request().to(&target), &operands(), shape, target)),
     }
 }
 
-/// The error of a sum to a target of `shape`, the joint shape of the operands. In this order: `TooManyAxes` where the target
-/// has more axes than the shape; `Incompatible` where a size differs and is not 1 in the target.
+/// The error of [`check_sums_to`].
 #[cold]
 fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &[usize]) -> BroadcastError {
     match first_clash(&[target], shape) {

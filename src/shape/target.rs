@@ -5,7 +5,7 @@ use crate::error::{BroadcastError, Request, Shape, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
 use core::array;
-use ndarray::{Dim, Dimension, Ix, IxDyn};
+use ndarray::{ArrayBase, ArrayRef, Data, Dim, Dimension, Ix, IxDyn};
 
 /// An integer type for sizes, of 8 to 64 bits. Sealed.
 ///
@@ -49,39 +49,36 @@ fn size_bits<T: Size>(size: T) -> usize {
 
 /// A target shape: sizes, or -1 where the operation lets an axis keep its size.
 ///
-/// Implemented for arrays `[n; k]` and tuples of up to 6 integers of any type of 8 to 64 bits
+/// Implemented for Rust arrays `[n; k]` and tuples of up to 6 integers of any type of 8 to 64 bits
 /// (a tuple may mix them), single integers, slices and `Vec`s of them, every ndarray dimension
-/// (`a.raw_dim()`), and references to all these. Arrays, tuples and `Ix1` to `Ix6` give results with
-/// a fixed number of axes; slices, `Vec`s and `IxDyn` give dynamic ones. Sealed.
-///
-/// In code that is generic over `D: Dimension`, `a.raw_dim()` is a target with the bound
-/// `D: TargetShape<Dim = D>`, which holds for every `D`. The forms that take an array to match need no bound:
-/// [`sum_to_match`](crate::SumTo::sum_to_match), [`into_sum_to_match`](crate::IntoSumTo::into_sum_to_match),
-/// [`broadcast_map_sum_to_match`](crate::broadcast_map_sum_to_match()).
+/// (`a.raw_dim()`), and references to all these. A reference to an ndarray array, `&a`, is the target of the shape of
+/// `a`, whose elements are not read. Arrays, tuples and `Ix1` to `Ix6` give results with
+/// a fixed number of axes; slices, `Vec`s and `IxDyn` give dynamic ones; `&a` has the dimension type of `a`. Sealed.
 ///
 /// # Examples
 /// ```
-/// use ndarray::{Array1, ArrayView2, ArrayViewD};
+/// use ndarray::{Array1, Array2, ArrayView2, ArrayViewD};
 /// use ndarray_broadcast::prelude::*;
 ///
 /// let (a, rows) = (Array1::<f64>::zeros(3), 2_u64);
 /// let fixed: ArrayView2<f64> = a.broadcast_to((rows, -1))?;
 /// let dynamic: ArrayViewD<f64> = a.broadcast_to(vec![2, -1])?;
 /// assert_eq!(fixed.shape(), dynamic.shape());
+/// assert_eq!(a.broadcast_to(&Array2::<u8>::zeros((2, 3)))?, fixed);
 /// assert!(a.broadcast_to((rows, 4)).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
-/// For an array with any number of axes:
+/// For arrays with any number of axes:
 /// ```
 /// use ndarray::{array, Array, ArrayD, Dimension};
-/// use ndarray_broadcast::{bounds::TargetShape, prelude::*, BroadcastError};
+/// use ndarray_broadcast::{prelude::*, BroadcastError};
 ///
 /// fn sum_like<D, E>(delta: &Array<f64, D>, x: &Array<f64, E>) -> Result<Array<f64, E>, BroadcastError>
 /// where
 ///     D: Dimension,
-///     E: Dimension + TargetShape<Dim = E>,
+///     E: Dimension,
 /// {
-///     delta.sum_to_shape(x.raw_dim()) // `delta.sum_to_match(x)` needs `E: Dimension` only
+///     delta.sum_to(x)
 /// }
 /// let (delta, x) = (array![[1.0, 2.0], [3.0, 4.0]], array![0.0, 0.0]);
 /// assert_eq!(sum_like(&delta, &x)?, array![4.0, 6.0]);
@@ -89,12 +86,12 @@ fn size_bits<T: Size>(size: T) -> usize {
 /// assert!(sum_like(&delta, &ArrayD::zeros(vec![3])).is_err());
 /// # Ok::<(), BroadcastError>(())
 /// ```
-/// Without the bound, this does not compile, and the compiler names the bound:
+/// There, a dimension `x.raw_dim()` needs the bound `E: TargetShape<Dim = E>`. Without it, this does not compile:
 /// ```compile_fail,E0277
 /// # use ndarray::{Array, Dimension};
 /// # use ndarray_broadcast::prelude::*;
 /// fn sum_like<D: Dimension, E: Dimension>(delta: &Array<f64, D>, x: &Array<f64, E>) {
-///     delta.sum_to_shape(x.raw_dim()).unwrap();
+///     delta.sum_to(x.raw_dim()).unwrap();
 /// }
 /// ```
 ///
@@ -103,11 +100,12 @@ fn size_bits<T: Size>(size: T) -> usize {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a target shape",
     label = "expected a target shape",
-    note = "a target is an array or tuple of up to 6 integers, a slice or `Vec` of integers, an integer, \
-            or an ndarray dimension such as `a.raw_dim()`",
+    note = "a target is a Rust array such as `[2, 3]`, a tuple of up to 6 integers, a slice or `Vec` of integers, \
+            an integer, or `&a` for the shape of an ndarray array `a`",
     note = "for more than 6 axes give a slice: `&[..][..]`",
-    note = "in code that is generic over `D: Dimension`, `a.raw_dim()` is a target with the bound \
-            `D: TargetShape<Dim = D>`, and the `…_match` forms such as `sum_to_match(&a)` need no bound"
+    note = "all integers of a Rust array have one type: for `[n, -1]` with `n: usize` write `(n, -1)`",
+    note = "in code that is generic over `D: Dimension`, `&a` is a target without a bound; `a.raw_dim()` needs \
+            `D: TargetShape<Dim = D>`"
 )]
 pub trait TargetShape: Sealed {
     /// The dimension type of the result.
@@ -266,20 +264,29 @@ where
     }
 }
 
-/// The shape of an array as a target, for code that is generic over `E: Dimension`.
-pub(crate) struct ShapeOf<E>(pub(crate) E);
-
-impl<E> Sealed for ShapeOf<E> {}
-impl<E: Dimension> TargetShape for ShapeOf<E> {
-    type Dim = E;
-    const PLAIN: bool = true;
-    #[inline]
-    fn target_dim(&self) -> E {
-        self.0.clone()
-    }
-    fn for_message(&self) -> Vec<i128> {
-        sizes(&self.0).for_message()
-    }
+/// The shape of an array as a target, in code that is generic over `E: Dimension` too.
+macro_rules! arrays {
+    ($([$($Generic:tt)*] $Array:ty;)*) => {$(
+        impl<$($Generic)*, E: Dimension> TargetShape for &$Array {
+            type Dim = E;
+            const PLAIN: bool = true;
+            #[inline]
+            fn target_dim(&self) -> E {
+                self.raw_dim()
+            }
+            #[inline]
+            fn takes(&self, shape: &[usize]) -> bool {
+                self.shape().takes(shape)
+            }
+            fn for_message(&self) -> Vec<i128> {
+                self.shape().for_message()
+            }
+        }
+    )*};
+}
+arrays! {
+    [S: Data] ArrayBase<S, E>;
+    [A] ArrayRef<A, E>;
 }
 
 forward! {

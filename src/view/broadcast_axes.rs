@@ -3,7 +3,7 @@
 use super::AsArrayRef;
 use super::raw::place;
 use crate::error::Result;
-use crate::shape::{Axes, ShapeOf, TargetShape, target_along_axes};
+use crate::shape::{Axes, TargetShape, target_along_axes};
 use ndarray::{ArrayRef, ArrayView, Dimension};
 
 /// Broadcasting along named new axes, on every kind of array.
@@ -91,7 +91,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
         E: Dimension,
         X: Axes,
     {
-        self.broadcast_axes(ShapeOf(like.raw_dim()), axes)
+        self.broadcast_axes(like, axes)
     }
 }
 

@@ -4,8 +4,8 @@ use super::raw::{broadcast_data, place_data};
 use super::stretch;
 use crate::error::Result;
 use crate::sealed::Sealed;
-use crate::shape::{Axes, Placeholder, ShapeOf, TargetShape, target_along_axes, target_in_dim};
-use ndarray::{ArrayRef, ArrayView, DimMax, Dimension};
+use crate::shape::{Axes, Placeholder, TargetShape, target_along_axes, target_in_dim};
+use ndarray::{ArrayView, DimMax, Dimension};
 
 /// Broadcasting a view by value or in place: the result lives as long as the data.
 ///
@@ -61,6 +61,9 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed + Sized {
     ///     x.view().into_broadcast_axes((x.len(), n), -1)
     /// }
     /// assert_eq!(as_columns(&array![1.0, 2.0], 3)?, array![[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
+    /// let (matrix, batch) = (array![[1, 2], [3, 4]], array![[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]);
+    /// let rows = matrix.row(1).into_broadcast_axes(&batch, 0)?; // of a temporary row
+    /// assert_eq!(rows, array![[3, 4], [3, 4], [3, 4]]);
     /// assert!(array![1.0].view().into_broadcast_axes((2, 2), 0).is_err());
     /// # Ok::<(), BroadcastError>(())
     /// ```
@@ -76,37 +79,6 @@ pub trait BroadcastView<'a, A, D: Dimension>: Sealed + Sized {
         let view = self.into_view();
         let (shape, new) = target_along_axes(view.shape(), &shape, &axes)?;
         Ok(place_data(&view, shape, new.unnamed()))
-    }
-
-    /// [`broadcast_like`](super::BroadcastAxes::broadcast_like) by value, so that a function can return the result.
-    ///
-    /// # Shapes
-    /// As [`broadcast_like`](super::BroadcastAxes::broadcast_like).
-    ///
-    /// # Errors
-    /// As [`broadcast_like`](super::BroadcastAxes::broadcast_like).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (matrix, batch) = (array![[1, 2], [3, 4]], Array2::<f32>::zeros((3, 2)));
-    /// let rows = matrix.row(1).into_broadcast_like(&batch, 0)?; // of a temporary row
-    /// assert_eq!(rows, array![[3, 4], [3, 4], [3, 4]]);
-    /// assert!(matrix.row(1).into_broadcast_like(&batch, 1).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`broadcast_like`](super::BroadcastAxes::broadcast_like).
-    #[inline]
-    fn into_broadcast_like<B, E: Dimension, X: Axes>(
-        self,
-        like: &ArrayRef<B, E>,
-        axes: X,
-    ) -> Result<ArrayView<'a, A, E>> {
-        self.into_broadcast_axes(ShapeOf(like.raw_dim()), axes)
     }
 
     /// [`broadcast_in_dim`](super::BroadcastInDim::broadcast_in_dim) by value, so that a function can return the

@@ -1,8 +1,6 @@
 //! The sums that undo broadcasts.
 
 mod accuracy;
-mod errors;
-mod golden;
 mod identity;
 mod large;
 mod properties;

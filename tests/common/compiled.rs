@@ -3,7 +3,7 @@
 
 use ndarray::{Array1, Array2, Array3, Ix1, Ix2, LinalgScalar};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_map, fused};
 
 pub fn sums() {
     sums_of_one::<u8>();
@@ -17,7 +17,7 @@ pub fn sums() {
 fn sums_of_one<A: LinalgScalar>() {
     let array = Array2::<A>::ones((2, 3));
     let sum = array.sum_axes(0).expect("an axis");
-    assert_eq!(sum.len(), broadcast_map_sum_to(&array, 3, |&x| x).expect("the size of rows").len());
+    assert_eq!(sum.len(), fused(&array, |&x| x).sum_to(3).expect("the size of rows").len());
 }
 
 fn sums_and_products_of<A: LinalgScalar>() {
@@ -26,7 +26,7 @@ fn sums_and_products_of<A: LinalgScalar>() {
     array.add_sum_to(&mut row).expect("the size of rows");
     array.scaled_add_sum_to(A::one(), &mut row).expect("the size of rows");
     let products = broadcast_map((&array, &row), |&x, &y| x * y).expect("the size of rows");
-    let sums = broadcast_map_sum_to((&products, &row), 3, |&x, &y| x * y).expect("the size of rows");
+    let sums = fused((&products, &row), |&x, &y| x * y).sum_to(3).expect("the size of rows");
     assert_eq!(sums.len(), row.len());
     let (matrices, vectors) = (Array3::<A>::ones((2, 3, 3)), Array2::ones((2, 3)));
     let (matrices, vectors) =

@@ -11,6 +11,7 @@ mod arrays;
 pub mod compiled;
 mod lie;
 mod model;
+pub mod number;
 mod tables;
 
 pub use arrays::{
@@ -23,4 +24,4 @@ pub use model::{
     in_dim_places, indices, joint, kind, overflows, read_at, refused, resolved, scrambled, signed, sums,
     variant, without_axes,
 };
-pub use tables::{Case, Number, Tally, run, run_kind};
+pub use tables::{Case, Number, run};

@@ -5,10 +5,8 @@
 mod accuracy;
 mod by_value;
 mod edges;
-mod errors;
-mod golden;
 mod injected;
 mod layout;
-mod number;
+
 mod ownership;
 mod properties;

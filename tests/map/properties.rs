@@ -1,11 +1,9 @@
 //! Random operands and outputs of every layout against the naive model, which goes from index to index.
 
-use crate::number::{Same, apply, map, map_sum_to, map_sum_to_match};
-use crate::number::{par_apply, par_map};
+use common::number::{Same, apply, map, map_sum_to, map_sum_to_match};
+use common::number::{par_apply, par_map};
 use common::{Layout, aligned_right, indices, joint, layout, operand_of, read_at, variant, view_of_rank};
-use ndarray::{
-    Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, Slice,
-};
+use ndarray::{Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, Slice};
 use ndarray_broadcast::prelude::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

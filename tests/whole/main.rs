@@ -3,9 +3,11 @@
 
 mod differential;
 mod elements;
+mod errors;
 mod figures;
 #[cfg(target_pointer_width = "64")]
 mod memory;
+mod messages;
 mod readme;
 mod regressions;
 mod shapes;

@@ -30,7 +30,7 @@ pub(super) fn back(input: &mut Input<'_>) {
     let batch = delta.batch();
     check(batch.sum_batch_to(&target[..]), &expected(&target));
     let other: Vec<i64> = like.parts.batch.iter().map(|&size| size as i64).collect();
-    check(batch.sum_batch_to_match(&like.batch()), &expected(&other));
+    check(batch.sum_batch_to(like.batch().batch_shape()), &expected(&other));
     // into an array
     let mut to = base.clone();
     if !to.is_empty() && input.one_in(6) {

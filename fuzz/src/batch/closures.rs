@@ -61,7 +61,7 @@ pub(super) fn closures(input: &mut Input<'_>) {
         }
     };
     check(a.batch().zip_map(&b.batch(), &given[..], f), &expected);
-    check(a.batch().par_zip_map(&b.batch(), &given[..], f), &expected);
+    check(a.batch().par().zip_map(&b.batch(), &given[..], f), &expected);
     let expected = with_base(&Ok(a.parts.batch.clone()), &base, |i, _| total_at(a, i));
     let one = |x: ArrayViewD<'_, f64>, mut out: ArrayViewMutD<'_, f64>| out.fill(total(&x));
     check(a.batch().map(&given[..], one), &expected);
@@ -83,7 +83,7 @@ pub(super) fn closures(input: &mut Input<'_>) {
             };
         let (x, y) = (x.batch::<Ix1>().expect("an axis"), y.batch::<Ix1>().expect("an axis"));
         check(x.zip_map(&y, signature, f), &expected);
-        check(x.par_zip_map(&y, signature, f), &expected);
+        check(x.par().zip_map(&y, signature, f), &expected);
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn into_array(input: &mut Input<'_>) {
         }
     };
     let result = if several {
-        a.batch().par_zip_map_into(&b.batch(), &mut after.view_mut(), f)
+        a.batch().par().zip_map_into(&b.batch(), &mut after.view_mut(), f)
     } else {
         a.batch().zip_map_into(&b.batch(), &mut after.view_mut(), f)
     };

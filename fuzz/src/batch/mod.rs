@@ -12,7 +12,7 @@ use crate::numbers::Number;
 use ndarray::{Array, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, BroadcastError, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
+    Batch, BroadcastError, batch_broadcast, batch_broadcast_all,
     bounds::{BaseRank, LessAxes},
     can_batch_broadcast,
 };
@@ -180,7 +180,7 @@ fn together(input: &mut Input<'_>) {
             &aligned_right(operand.array.ndim(), whole.len()),
         );
     };
-    if let Some((views, joint)) = agreed(batch_broadcast_views(&batches), &expected) {
+    if let Some((views, joint)) = agreed(batch_broadcast_all(&batches[..]), &expected) {
         assert_eq!(views.len(), all.len());
         views.iter().zip(&all).for_each(|(view, operand)| check(view, operand, joint));
     }

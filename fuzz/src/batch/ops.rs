@@ -10,7 +10,7 @@ use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMut, DimAdd, DimMax, Dimension
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     Batch, BroadcastError, base_op,
-    bounds::{BaseOp, LessAxes},
+    bounds::{BaseOp, LessAxes, Threads},
 };
 
 /// An operation in all its forms: the new array, the method, into an array, on several threads.
@@ -23,7 +23,7 @@ fn in_all_forms<P, A, D, B, D2, B2>(
     number: impl Fn(&[usize], &[usize]) -> A,
 ) where
     A: Number + Copy,
-    P: BaseOp<A, A, B, B2, Output = A>,
+    P: BaseOp<A, A, B, B2, Output = A> + BaseOp<A, A, B, B2, Threads>,
     D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
     D2: LessAxes<B2>,
     B: Dimension,
@@ -43,7 +43,7 @@ fn in_all_forms<P, A, D, B, D2, B2>(
         (Ok(base), Ok(batch)) => Ok(made(batch, base)),
     };
     check(a.apply(op, b), &expected);
-    check(a.par_apply(op, b), &expected);
+    check(a.par().apply(op, b), &expected);
     // into an array
     let own = base.clone().unwrap_or(vec![2]);
     let mut to = own.clone();
@@ -62,7 +62,7 @@ fn in_all_forms<P, A, D, B, D2, B2>(
     let result = if input.one_in(2) {
         a.apply_into(op, b, &mut after.view_mut())
     } else {
-        a.par_apply_into(op, b, &mut after.view_mut())
+        a.par().apply_into(op, b, &mut after.view_mut())
     };
     match agreed(result, &expected) {
         Some(((), elements)) => out.assert_became(&after, elements.iter().copied()),
@@ -226,19 +226,19 @@ pub(super) fn large(input: &mut Input<'_>) {
     let (x, y) = (a.batch(), b.batch());
     let stretched = y.expand_batch([many, 3].as_slice()).expect("one axis of size 1");
     let one = x.matvec(&stretched).expect("bases that fit");
-    let several = x.par_apply(base_op::MatVec, &stretched).expect("bases that fit");
+    let several = x.par().apply(base_op::MatVec, &stretched).expect("bases that fit");
     assert_eq!(one, several);
     assert_eq!(one.shape(), [many, 3, m]);
     let single = x.matvec(&y).expect("bases that fit");
     assert_eq!(one.index_axis(ndarray::Axis(0), many - 1), single.index_axis(ndarray::Axis(0), 0));
     let mut sums = one.clone();
-    x.par_apply_into(base_op::MatVec, &stretched, &mut sums).expect("bases that fit");
+    x.par().apply_into(base_op::MatVec, &stretched, &mut sums).expect("bases that fit");
     assert_eq!(sums, one);
     let f = |x: ArrayViewD<'_, f64>, y: ArrayViewD<'_, f64>, mut out: ArrayViewMut<'_, f64, Ix0>| {
         out[()] = x.sum() - y.sum();
     };
-    let found = (x.zip_map(&stretched, (), f), x.par_zip_map(&stretched, (), f));
+    let found = (x.zip_map(&stretched, (), f), x.par().zip_map(&stretched, (), f));
     assert_eq!(found.0, found.1);
-    let wrong = x.par_zip_map(&stretched, [-1], |_, _, _: ArrayViewMut<'_, f64, Ix1>| ());
+    let wrong = x.par().zip_map(&stretched, [-1], |_, _, _: ArrayViewMut<'_, f64, Ix1>| ());
     assert_refused(&wrong.expect_err("no size"), "InvalidSize");
 }

@@ -4,7 +4,7 @@
     reason = "m, n, p are sizes, and x, y, w operands, as in the signatures"
 )]
 
-use common::{Case, kind, refused, run};
+use common::{Case, kind, refused};
 use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -181,7 +181,7 @@ fn gradient(
     whole.sum_to_shape(like.shape()).expect("what the base was broadcast from")
 }
 
-fn neml2_case(case: &Case) -> &'static str {
+pub(crate) fn operation(case: &Case) -> &'static str {
     let [a_batch, a_base, b_batch, b_base] =
         ["a_batch", "a_base", "b_batch", "b_base"].map(|part| case.shape(part));
     let shapes = [[a_batch.as_slice(), &a_base].concat(), [b_batch.as_slice(), &b_base].concat()];
@@ -252,22 +252,6 @@ fn neml2_case(case: &Case) -> &'static str {
     let same = naive.is_ok_and(|naive| naive == out);
     assert_eq!(same, case.get("naive_numpy_same").as_bool().expect("a truth value"));
     if same { "element-wise" } else { "element-wise, not as whole shapes" }
-}
-
-#[test]
-fn neml2() {
-    run(
-        "neml2_batch",
-        "cases",
-        &[
-            ("element-wise", 102),
-            ("element-wise, not as whole shapes", 37),
-            ("products", 57),
-            ("refused bases", 1),
-            ("refused batches", 43),
-        ],
-        neml2_case,
-    );
 }
 
 fn table(name: &str) -> serde_json::Value {

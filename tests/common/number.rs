@@ -6,10 +6,10 @@ use ndarray_broadcast::{
     broadcast_map_sum_to_match,
 };
 
-pub(crate) type Views<'a, D> = [ArrayView<'a, i64, D>];
+pub type Views<'a, D> = [ArrayView<'a, i64, D>];
 
 /// Dimension types of which the joint one is the same.
-pub(crate) trait Same: Dimension + DimMax<Self, Output = Self> + TargetShape<Dim = Self> {}
+pub trait Same: Dimension + DimMax<Self, Output = Self> + TargetShape<Dim = Self> {}
 impl<D: Dimension + DimMax<D, Output = D> + TargetShape<Dim = D>> Same for D {}
 
 /// Has `$call!` make a call of the operands, in a tuple or, in half of the cases, a single one without, and of
@@ -29,7 +29,7 @@ macro_rules! by_number {
     };
 }
 
-pub(crate) fn map<R, D: Same>(
+pub fn map<R, D: Same>(
     views: &Views<'_, D>,
     mut function: impl FnMut(&[i64]) -> R,
 ) -> Result<Array<R, D>, BroadcastError> {
@@ -39,7 +39,7 @@ pub(crate) fn map<R, D: Same>(
     by_number!(views, call)
 }
 
-pub(crate) fn apply<T, D: Same, E: Dimension>(
+pub fn apply<T, D: Same, E: Dimension>(
     out: &mut ArrayRef<T, E>,
     views: &Views<'_, D>,
     mut function: impl FnMut(&mut T, &[i64]),
@@ -52,7 +52,7 @@ pub(crate) fn apply<T, D: Same, E: Dimension>(
     by_number!(views, call)
 }
 
-pub(crate) fn map_sum_to<S: TargetShape, D: Same>(
+pub fn map_sum_to<S: TargetShape, D: Same>(
     views: &Views<'_, D>,
     shape: S,
     function: impl Fn(&[i64]) -> i64,
@@ -65,7 +65,7 @@ pub(crate) fn map_sum_to<S: TargetShape, D: Same>(
     by_number!(views, call)
 }
 
-pub(crate) fn map_sum_to_match<B, E: Dimension, D: Same>(
+pub fn map_sum_to_match<B, E: Dimension, D: Same>(
     views: &Views<'_, D>,
     like: &ArrayRef<B, E>,
     function: impl Fn(&[i64]) -> i64,
@@ -78,7 +78,7 @@ pub(crate) fn map_sum_to_match<B, E: Dimension, D: Same>(
     by_number!(views, call)
 }
 
-pub(crate) fn par_map<R: Send, D: Same>(
+pub fn par_map<R: Send, D: Same>(
     views: &Views<'_, D>,
     function: impl Fn(&[i64]) -> R + Sync,
 ) -> Result<Array<R, D>, BroadcastError> {
@@ -90,7 +90,7 @@ pub(crate) fn par_map<R: Send, D: Same>(
     by_number!(views, call)
 }
 
-pub(crate) fn par_apply<T: Send, D: Same, E: Dimension>(
+pub fn par_apply<T: Send, D: Same, E: Dimension>(
     out: &mut ArrayRef<T, E>,
     views: &Views<'_, D>,
     function: impl Fn(&mut T, &[i64]) + Sync,

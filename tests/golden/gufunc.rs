@@ -1,7 +1,7 @@
 //! The generalised ufuncs of NumPy.
 #![allow(clippy::many_single_char_names, reason = "x, y, w are operands and s the result")]
 
-use common::{Case, kind, refused, run, variant};
+use common::{Case, kind, refused, variant};
 use ndarray::{
     ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2, Ix0, Ix1, Ix2,
 };
@@ -133,7 +133,7 @@ fn convolution(x: &ArrayD<f64>, y: &ArrayD<f64>) -> Result<ArrayD<f64>, Broadcas
     })
 }
 
-fn gufunc_case(case: &Case) -> &'static str {
+pub(crate) fn of_last_axes(case: &Case) -> &'static str {
     let (func, text) = (case.text("func"), case.text("signature"));
     let shapes: Vec<Vec<usize>> = case.rows("in_shapes");
     let slices: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
@@ -191,24 +191,6 @@ fn gufunc_case(case: &Case) -> &'static str {
     "values"
 }
 
-#[test]
-fn gufunc() {
-    run(
-        "gufunc",
-        "cases",
-        &[
-            ("another fixed size", 2),
-            ("refused batches", 11),
-            ("refused by the function", 2),
-            ("shapes only", 6),
-            ("too few axes", 17),
-            ("two sizes for a name", 23),
-            ("values", 179),
-        ],
-        gufunc_case,
-    );
-}
-
 /// The operand with the axes that `axes` names as its last.
 fn axes_last(operand: &ArrayD<f64>, axes: &[i64]) -> ArrayD<f64> {
     let ndim = operand.ndim();
@@ -236,7 +218,7 @@ fn named_axes(kwargs: &Value, k: usize) -> Vec<i64> {
 }
 
 /// Other axes than the last are brought there first, as one would with these views.
-fn kwargs_case(case: &Case) -> &'static str {
+pub(crate) fn of_other_axes(case: &Case) -> &'static str {
     let (func, text, kwargs) = (case.text("func"), case.text("signature"), case.get("kwargs"));
     let shapes: Vec<Vec<usize>> = case.rows("in_shapes");
     if !case.ok() && func != "matrix_multiply" || kwargs.get("axis").is_none() && kwargs.get("axes").is_none()
@@ -266,9 +248,4 @@ fn kwargs_case(case: &Case) -> &'static str {
         assert_eq!(found.expect("the operation"), expected);
     }
     "values"
-}
-
-#[test]
-fn gufunc_of_other_axes() {
-    run("gufunc", "kwargs_cases", &[("not a question here", 3), ("refused", 1), ("values", 8)], kwargs_case);
 }

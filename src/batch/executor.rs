@@ -1,0 +1,94 @@
+//! Where batches are computed: on the calling thread or on several.
+
+use crate::kernel::map::{each, par_each, par_to_new, to_new};
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Inputs, Make, Visit};
+use crate::kernel::product::{par_products_into, products_into};
+use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
+
+/// The calling thread computes the operations of a [`Batch`](crate::Batch).
+#[derive(Clone, Copy, Debug)]
+pub enum OneThread {}
+
+/// Rayon's threads compute the operations of a [`Batch`](crate::Batch), made by [`par`](crate::Batch::par).
+#[derive(Clone, Copy, Debug)]
+pub enum Threads {}
+
+/// A closure that makes an element of the result from one of each operand.
+#[allow(private_bounds, reason = "not exported; hidden methods of a public trait take it")]
+pub trait Elementwise<T, A, A2>: Make<T, (A, A2)> + Visit<T, (A, A2)> + Copy + Sync {}
+impl<T, A, A2, M: Make<T, (A, A2)> + Visit<T, (A, A2)> + Copy + Sync> Elementwise<T, A, A2> for M {}
+
+/// An executor of operations between elements `A` and `A2` that make elements `T`.
+///
+/// Sealed; [`OneThread`] is one for all types, [`Threads`] for those that threads can share.
+#[diagnostic::on_unimplemented(
+    message = "threads cannot share batches of `{A}`, `{A2}` and results `{T}`",
+    note = "after `.par()`, all elements must be `Send` and `Sync`"
+)]
+pub trait Runs<T, A, A2> {
+    #[doc(hidden)]
+    fn to_new<E: Dimension>(
+        result: Reserved<T, E>,
+        inputs: &Inputs<'_, (A, A2)>,
+        op: impl Elementwise<T, A, A2>,
+    ) -> Array<T, E>;
+
+    #[doc(hidden)]
+    fn write<E: Dimension>(
+        out: &mut ArrayRef<T, E>,
+        inputs: &Inputs<'_, (A, A2)>,
+        op: impl Elementwise<T, A, A2>,
+    );
+
+    /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
+    #[doc(hidden)]
+    fn write_products<E: Dimension>(out: &mut ArrayRef<T, E>, inputs: Inputs<'_, (T, T)>, axes: [usize; 3])
+    where
+        T: LinalgScalar;
+}
+
+macro_rules! executors {
+    (
+        $([$($bound:ident)*] $X:ident, |$op:ident| $to_new:expr, $write:expr, $products_into:path;)*
+    ) => {$(
+        impl<T: $($bound +)*, A: $($bound +)*, A2: $($bound +)*> Runs<T, A, A2> for $X {
+            #[inline]
+            fn to_new<E: Dimension>(
+                result: Reserved<T, E>,
+                inputs: &Inputs<'_, (A, A2)>,
+                $op: impl Elementwise<T, A, A2>,
+            ) -> Array<T, E> {
+                $to_new(result, inputs)
+            }
+
+            #[inline]
+            fn write<E: Dimension>(
+                out: &mut ArrayRef<T, E>,
+                inputs: &Inputs<'_, (A, A2)>,
+                $op: impl Elementwise<T, A, A2>,
+            ) {
+                $write(out, inputs);
+            }
+
+            #[inline]
+            fn write_products<E: Dimension>(out: &mut ArrayRef<T, E>, inputs: Inputs<'_, (T, T)>, axes: [usize; 3])
+            where
+                T: LinalgScalar,
+            {
+                $products_into(out, inputs, axes);
+            }
+        }
+    )*};
+}
+executors! {
+    [] OneThread, |op| |result, inputs| {
+        let mut make = op;
+        to_new(result, inputs, &mut |rows| rows.fill(&mut make))
+    }, |out, inputs| {
+        let mut visit = op;
+        each(out, inputs, &mut |rows| rows.visit(&mut visit));
+    }, products_into;
+    [Send Sync] Threads, |op| |result, inputs| par_to_new(result, inputs, op), |out, inputs| par_each(out, inputs, op),
+    par_products_into;
+}

@@ -1,0 +1,23 @@
+//! Reductions of any source: sums that undo a broadcast, means, maxima and operations of your own.
+//!
+//! [`Reduce`] has each form once. A [source](sources) is an array, or the results of a closure over broadcast operands,
+//! [`fused`]; [`Par`] reduces either on several threads. Each form finds the shape of its result, and the source fills it.
+//!
+//! Each view of the crate is linear in the array, and these are the adjoints:
+//!
+//! | view | adjoint |
+//! |---|---|
+//! | `broadcast_axes(shape, axes)`, `broadcast_like` | `sum_axes(axes)` |
+//! | everything that is aligned at the right | `sum_to(shape)`, `add_sum_to(&mut out)`, … |
+//! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, `add_sum_in_dim_to(&mut out, axes)` |
+
+mod extreme;
+mod fused;
+mod mean;
+#[allow(clippy::module_inception, reason = "one trait a file, named as the trait")]
+mod reduce;
+mod sources;
+
+pub use fused::{Fused, fused};
+pub use reduce::Reduce;
+pub use sources::Par;

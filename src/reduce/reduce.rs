@@ -1,0 +1,704 @@
+//! Every form of a reduction, for every source.
+
+use super::sources::Shapes;
+use super::{Par, extreme, mean};
+use crate::error::operation::{self, Operation};
+use crate::error::{Request, Result};
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::Dropped;
+use crate::kernel::reduce::Store;
+use crate::sealed::Sealed;
+use crate::shape::{
+    Axes, AxisMask, ReducedAxes, TargetShape, check_sums_to, over_reduced, placed_sum, placed_sum_target,
+    positions, sizes, sum_target,
+};
+use crate::view::{AsArrayRef, Seen};
+use core::ops::{Div, Mul};
+use ndarray::{Array, ArrayRef, Dimension};
+use num_traits::{FromPrimitive, Zero};
+
+/// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
+/// [`par`](Self::par) of both.
+///
+/// - *Over axes*: `…_axes(axes)` removes the axes, and with [`keepdims`](crate::keepdims())`(axes)` they stay with size 1.
+/// - *To a shape*: `…_to(shape)` undoes a broadcast that is aligned at the right, `sum_in_dim(shape, axes)` one with placed
+///   axes. A shape is any [`TargetShape`], above all `&array`.
+/// - *Into an array*: `assign_…`, `add_…` and `scaled_add_…` write to one that exists.
+///
+/// The order of combination depends only on shapes and layouts. Sums of blocks are added pairwise, which keeps 2^24 terms
+/// of 0.1 in `f32` within 1e-6.
+///
+/// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a source of elements `{A}` that can be reduced",
+    label = "expected an array, or `fused(operands, closure)`",
+    note = "on several threads, `.par()`, elements and closures must be `Send` and `Sync`"
+)]
+#[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
+pub trait Reduce<A, D: Dimension>: Sealed {
+    /// The type of the operands.
+    #[doc(hidden)]
+    type Operands: Shapes<D> + ?Sized;
+
+    #[doc(hidden)]
+    fn operands(&self) -> &Self::Operands;
+
+    /// The element at index zero, if there is one.
+    #[doc(hidden)]
+    fn first(&self) -> Option<A>
+    where
+        A: Clone;
+
+    /// The sums over the `dropped` axes, and over those where the result has size 1.
+    #[doc(hidden)]
+    fn new_sum<E: Dimension>(
+        &self,
+        seen: &Seen<'_, D>,
+        result: Reserved<A, E>,
+        dropped: Dropped<'_>,
+    ) -> Array<A, E>
+    where
+        A: Clone + Zero;
+
+    /// The sums to the shape of `out`, stored there by `store`.
+    #[doc(hidden)]
+    fn sum_into<E: Dimension>(&self, seen: &Seen<'_, D>, out: &mut ArrayRef<A, E>, store: Store<'_, A>)
+    where
+        A: Clone + Zero;
+
+    /// [`new_sum`](Self::new_sum) with another operation. Only lanes without elements get the identity.
+    #[doc(hidden)]
+    fn new_reduction<E: Dimension, F: Fn(A, A) -> A + Sync>(
+        &self,
+        seen: &Seen<'_, D>,
+        result: Reserved<A, E>,
+        dropped: Dropped<'_>,
+        identity: &A,
+        op: &F,
+    ) -> Array<A, E>
+    where
+        A: Clone;
+
+    /// [`new_sum`](Self::new_sum) of the results of `map`, on the calling thread: for rare cases.
+    #[doc(hidden)]
+    fn new_mapped_sum<B: Clone + Zero, E: Dimension>(
+        &self,
+        result: Reserved<B, E>,
+        dropped: Dropped<'_>,
+        map: &dyn Fn(A) -> B,
+    ) -> Array<B, E>
+    where
+        A: Clone;
+
+    /// The source itself, if it is an array by value.
+    #[doc(hidden)]
+    fn into_array(self) -> Result<Array<A, D>, Self>
+    where
+        Self: Sized,
+        A: Clone,
+    {
+        Err(self)
+    }
+
+    /// The same array, reduced on several threads: see [`Par`]. For fused operands, see
+    /// [`Fused::par`](crate::Fused::par).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::Array2;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let delta = Array2::<f32>::from_elem((1000, 300), 0.1);
+    /// assert_eq!(delta.par().sum_to((1000, 1))?, delta.sum_to((1000, 1))?);
+    /// assert!(delta.par().sum_axes(2).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    fn par<'a>(&'a self) -> Par<&'a ArrayRef<A, D>>
+    where
+        Self: AsArrayRef<A, D>,
+        A: 'a,
+        D: 'a,
+    {
+        Par(self.as_array_ref())
+    }
+
+    /// The sum over `axes`: the adjoint of [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
+    ///
+    /// # Shapes
+    /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`, over `keepdims([0, 2])` it is `(1, 3, 1, 5)`. The number of axes of the
+    /// result is fixed if that of the source is and `axes` is a Rust array, a tuple, an integer or an `Axis`; otherwise it
+    /// is dynamic. A negative axis counts from the end. No axes (`[]`) give a copy, all axes a single element. A sum over
+    /// an empty axis is zero. The result's axes have the same order in memory as the array's.
+    ///
+    /// # Errors
+    /// In this order:
+    /// for fused operands, those of their joint shape;
+    /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the source does not have;
+    /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, ArrayD, Axis};
+    /// use ndarray_broadcast::{keepdims, prelude::*};
+    ///
+    /// let delta = array![[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]];
+    /// let columns: Array1<f64> = delta.sum_axes([0])?;
+    /// assert_eq!(columns, array![11.0, 22.0, 33.0]);
+    /// assert_eq!(delta.sum_axes(Axis(1))?, array![6.0, 60.0]);
+    /// assert_eq!(delta.sum_axes(keepdims(-1))?, array![[6.0], [60.0]]);
+    /// assert_eq!(delta.sum_axes((0, -1))?.into_scalar(), 66.0);
+    /// let all: ArrayD<f64> = delta.sum_axes(&[0, 1][..])?;
+    /// assert_eq!((all.sum(), delta.sum_axes([])?), (66.0, delta.clone()));
+    /// assert_eq!(
+    ///     delta.sum_axes([1, 1]).unwrap_err().to_string(),
+    ///     "cannot sum shape [2, 3] over axes [1, 1]: axis 1 is named more than once",
+    /// );
+    /// assert_eq!(
+    ///     delta.sum_axes(-3).unwrap_err().to_string(),
+    ///     "cannot sum shape [2, 3] over axes [-3]: axis -3 is out of bounds for 2 axes of the array",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// If both numbers of axes are in the types, more axes than the array has do not compile:
+    /// ```compile_fail,E0277
+    /// # use ndarray_broadcast::prelude::*;
+    /// ndarray::array![1.0, 2.0].sum_axes([0, 1]).unwrap();
+    /// ```
+    ///
+    /// # Equivalents
+    /// nGraph's `Sum(delta, broadcast_axes)`, the backpropagation of its `Broadcast`;
+    /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`.
+    #[doc(alias = "sum_axis")]
+    fn sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
+    where
+        A: Clone + Zero,
+    {
+        let (joint, result, summed) = over(self.operands(), &axes, &operation::SUM_AXES)?;
+        Ok(self.new_sum(&Seen::whole(&joint), result, dropped::<D, X>(&summed)))
+    }
+
+    /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
+    ///
+    /// The element type must hold fractions: one divided by two must not be zero. Integers do not, so map them first, as in
+    /// `fused(&x, |&x| f64::from(x)).mean_axes(axes)`. Where the sum of finite numbers is not finite, the mean is the sum of
+    /// quotients.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Errors
+    /// As [`sum_axes`](Self::sum_axes), and then [`NoMean`](crate::ErrorKind::NoMean) where the element type cannot hold
+    /// fractions, where an element of the result would be the mean of no elements, or where the element type cannot count
+    /// the elements exactly: `half::f16` counts to 2048.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, keepdims, prelude::*};
+    ///
+    /// let x = array![[1.0, 5.0], [3.0, 4.0]];
+    /// let columns: Array1<f64> = x.mean_axes(0)?;
+    /// assert_eq!(columns, array![2.0, 4.5]);
+    /// assert_eq!(&x - &x.mean_axes(keepdims(1))?, array![[-2.0, 2.0], [-0.5, 0.5]]);
+    /// assert_eq!(
+    ///     array![200_u8, 100].mean_axes(0).unwrap_err().to_string(),
+    ///     "cannot take the mean of shape [2] over axes [0]: the element type does not hold fractions, \
+    ///      use `fused(&x, |&x| f64::from(x)).mean_axes(…)`",
+    /// );
+    /// assert_eq!(fused(&array![200_u8, 100], |&x| f64::from(x)).mean_axes(0)?.into_scalar(), 150.0);
+    /// assert_eq!(
+    ///     Array2::<f64>::zeros((0, 3)).mean_axes(0).unwrap_err().to_string(),
+    ///     "cannot take the mean of shape [0, 3] over axes [0]: there is no mean of 0 elements",
+    /// );
+    /// assert_eq!(Array2::<f64>::zeros((0, 3)).mean_axes(1)?, Array1::zeros(0));
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
+    /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers.
+    #[doc(alias("mean_axis", "average"))]
+    fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
+    where
+        A: Clone + Zero + Div<Output = A> + FromPrimitive,
+    {
+        mean::mean_axes(self, &axes)
+    }
+
+    /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
+    /// is one.
+    ///
+    /// For elements of a type of your own, `PartialOrd` must be transitive. Of equal elements, such as zeros of either sign,
+    /// the result is any.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Errors
+    /// As [`sum_axes`](Self::sum_axes), and then [`NoElements`](crate::ErrorKind::NoElements) where an element of the result
+    /// would be the maximum of no elements.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::{keepdims, prelude::*};
+    ///
+    /// let x = array![[1.0, 3.0], [700.0, f64::NAN]];
+    /// assert_eq!(x.max_axes(0)?[0], 700.0);
+    /// let top = x.max_axes(keepdims(1))?;
+    /// assert!(top[[0, 0]] == 3.0 && top[[1, 0]].is_nan());
+    /// assert_eq!(array!["b", "a"].max_axes(0)?.into_scalar(), "b");
+    /// assert_eq!(
+    ///     Array2::<f64>::zeros((0, 3)).max_axes(0).unwrap_err().to_string(),
+    ///     "cannot take the maximum of shape [0, 3] over axes [0]: there is no maximum of 0 elements",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.max(x, axis=1)` and `torch.amax(x, dim=1)`, which keep NaN too.
+    #[doc(alias("amax", "maximum"))]
+    fn max_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
+    where
+        A: Clone + PartialOrd,
+    {
+        extreme::max_axes(self, &axes)
+    }
+
+    /// The smallest element along `axes`, as [`max_axes`](Self::max_axes) the largest.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Errors
+    /// As [`max_axes`](Self::max_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// assert_eq!(array![[1, 3], [7, 2]].min_axes(1)?, array![1, 2]);
+    /// assert!(array![1.0, f64::NAN].min_axes(0)?.into_scalar().is_nan());
+    /// assert!(Array2::<f64>::zeros((0, 3)).min_axes(0).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too.
+    #[doc(alias("amin", "minimum"))]
+    fn min_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
+    where
+        A: Clone + PartialOrd,
+    {
+        extreme::min_axes(self, &axes)
+    }
+
+    /// Combines all elements along `axes` with `op`: a product, or whether all are true.
+    ///
+    /// `op` must be associative and commutative, and combining with `identity` must change nothing. Elements are combined
+    /// in the order that suits memory, which depends on shapes and layouts alone, and with the identity any number of
+    /// times. For a sum, [`sum_axes`](Self::sum_axes) is faster.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes). A reduction over an empty axis gives the identity.
+    ///
+    /// # Errors
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let x = array![[1.0, 5.0], [3.0, 4.0]];
+    /// assert_eq!(x.reduce_axes(-1, 1.0, |a, b| a * b)?, array![5.0, 12.0]);
+    /// assert_eq!(fused(&x, |&x| x > 2.0).reduce_axes(0, true, |a, b| a & b)?, array![false, true]);
+    /// assert_eq!(
+    ///     x.reduce_axes(2, 1.0, |a, b| a * b).unwrap_err().to_string(),
+    ///     "cannot reduce shape [2, 2] over axes [2]: axis 2 is out of bounds for 2 axes of the array",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// The `reduce` of NumPy's ufuncs, such as `numpy.prod(x, axis=-1)`; `torch.prod`, `torch.all`; ndarray's `fold_axis`,
+    /// for one axis.
+    #[doc(alias("fold_axis", "prod", "all", "any"))]
+    fn reduce_axes<X, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
+    where
+        A: Clone,
+        X: ReducedAxes<D>,
+        F: Fn(A, A) -> A + Sync,
+    {
+        let (joint, result, reduced) = over(self.operands(), &axes, &operation::REDUCE_AXES)?;
+        Ok(self.new_reduction(&Seen::whole(&joint), result, dropped::<D, X>(&reduced), &identity, &op))
+    }
+
+    /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
+    ///
+    /// # Shapes
+    /// Aligned at the right, each axis of `shape` has the source's size or is 1; `shape` may have fewer axes.
+    /// `(2, 3, 4)` to `(3, 1)` sums over axes 0 and 2. The array's own shape gives a copy, at the cost of
+    /// `to_owned`; [`into_sum_to`](Self::into_sum_to) saves that too. `()` gives the sum of all elements. A sum over
+    /// size 0 is zero. The result's axes have the same order in memory as the array's.
+    ///
+    /// # Errors
+    /// In this order:
+    /// for fused operands, those of their joint shape;
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where `shape` has more axes than the source;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (bias, delta) = (array![0.5, 1.5, 2.5], array![[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]);
+    /// let gradient: Array1<f64> = delta.sum_to(&bias)?;
+    /// assert_eq!(gradient, array![11.0, 22.0, 33.0]);
+    /// assert_eq!(delta.sum_to((2, 1))?, array![[6.0], [60.0]]);
+    /// assert_eq!(
+    ///     delta.sum_to(2).unwrap_err().to_string(),
+    ///     "cannot sum shape [2, 3] to [2]: axis 1 has sizes 3 and 2, expected equal sizes or 1 in the target",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// PyTorch `delta.sum_to_size(bias.shape)`; the `unbroadcast` of JAX and autograd, which many engines write by hand.
+    #[doc(alias("sum_to_size", "unbroadcast"))]
+    fn sum_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
+    where
+        A: Clone + Zero,
+    {
+        let (joint, result) = to_target(self.operands(), &shape, &operation::SUM_TO)?;
+        Ok(self.new_sum(&Seen::whole(&joint), result, None))
+    }
+
+    /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
+    /// it is shared or a view. This is the most common case in a backward pass.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to).
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to). The array is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let (bias, delta) = (array![0.5, 1.5], array![1.0, 2.0]);
+    /// let at = delta.as_ptr();
+    /// let same: Array1<f64> = delta.into_sum_to(&bias)?;
+    /// assert_eq!(same.as_ptr(), at);
+    /// assert_eq!(array![[1.0, 2.0], [3.0, 4.0]].into_sum_to(&bias)?, array![4.0, 6.0]);
+    /// assert!(same.into_sum_to(3).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// PyTorch `delta.sum_to_size(shape)`, which also returns the tensor itself if nothing is summed.
+    fn into_sum_to<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
+    where
+        Self: Sized,
+        A: Clone + Zero,
+    {
+        if sizes(&shape.target_dim()) != sizes(&self.operands().joint()?) {
+            return self.sum_to(shape);
+        }
+        match self.into_array() {
+            Ok(array) => Ok(array.into_dimensionality().expect("the shape has as many axes as the array")),
+            Err(source) => source.sum_to(shape),
+        }
+    }
+
+    /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to). A reduction over an axis of size 0 gives the identity.
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let (x, mask) = (array![[1.0, 5.0], [3.0, 4.0]], array![true, false]);
+    /// assert_eq!(x.reduce_to((2, 1), 1.0, |a, b| a * b)?, array![[5.0], [12.0]]);
+    /// // sum and sum of squares at once
+    /// let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
+    /// let moments: Array1<(f64, f64)> = fused(&x, |&x| (x, x * x)).reduce_to(&mask, (0.0, 0.0), add)?;
+    /// assert_eq!(moments, array![(4.0, 10.0), (9.0, 41.0)]);
+    /// assert_eq!(
+    ///     fused((&x, &mask), |&x, &m| m && x > 2.0).reduce_to(3, false, |a, b| a | b).unwrap_err().to_string(),
+    ///     "cannot broadcast shapes [2, 2] and [2] together and reduce to [3]: \
+    ///      axis 1 has sizes 2 and 3, expected equal sizes or 1 in the target",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`reduce_axes`](Self::reduce_axes); rayon's `map` and `reduce`.
+    fn reduce_to<T, F>(&self, shape: T, identity: A, op: F) -> Result<Array<A, T::Dim>>
+    where
+        A: Clone,
+        T: TargetShape,
+        F: Fn(A, A) -> A + Sync,
+    {
+        let (joint, result) = to_target(self.operands(), &shape, &operation::REDUCE_TO)?;
+        Ok(self.new_reduction(&Seen::whole(&joint), result, None, &identity, &op))
+    }
+
+    /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to), to the shape of `out`, which may have any layout. It is the shape of `out` that says
+    /// which axes are summed: for a square array and an `out` of one axis, it is axis 0.
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to). An error leaves `out` unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut sum = Array1::from_elem(2, 7.0);
+    /// array![[1.0, 2.0], [3.0, 4.0]].assign_sum_to(&mut sum)?;
+    /// assert_eq!(sum, array![4.0, 6.0]);
+    /// assert!(array![1.0, 2.0, 3.0].assign_sum_to(&mut sum).is_err());
+    /// assert_eq!(sum, array![4.0, 6.0]);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `out.copy_(delta.sum_to_size(out.shape))` in PyTorch, without the temporary. `numpy.sum(x, axis, out=out)` for an
+    /// `out` with `keepdims=True`, such as `out.view_mut().insert_axis(axis)`.
+    fn assign_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
+    where
+        A: Clone + Zero,
+    {
+        let joint = sums_to(self.operands(), out.shape())?;
+        self.sum_into(&Seen::whole(&joint), out, Store::replacing());
+        Ok(())
+    }
+
+    /// Adds [`sum_to`](Self::sum_to) to an array, as a backward pass accumulates the gradient of a broadcast operand.
+    ///
+    /// # Shapes
+    /// As [`assign_sum_to`](Self::assign_sum_to).
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to). An error leaves `out` unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let mut gradient = array![100.0, 200.0];
+    /// let delta = array![[1.0, 2.0], [3.0, 4.0]];
+    /// delta.add_sum_to(&mut gradient)?;
+    /// assert_eq!(gradient, array![104.0, 206.0]);
+    /// fused((&delta, &array![10.0, 1.0]), |d, y| d * y).add_sum_to(&mut gradient)?;
+    /// assert_eq!(gradient, array![144.0, 212.0]);
+    /// assert!(array![1.0, 2.0, 3.0].add_sum_to(&mut gradient).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `gradient += unbroadcast(delta * y)` in Python's autodiff engines, without the temporaries.
+    fn add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
+    where
+        A: Clone + Zero,
+    {
+        let joint = sums_to(self.operands(), out.shape())?;
+        self.sum_into(&Seen::whole(&joint), out, Store::adding());
+        Ok(())
+    }
+
+    /// Adds `factor` times [`sum_to`](Self::sum_to) to an array. With -1, this is the backward pass of a subtraction.
+    ///
+    /// # Shapes
+    /// As [`assign_sum_to`](Self::assign_sum_to).
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to). An error leaves `out` unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut gradient = array![100.0, 200.0];
+    /// array![[1.0, 2.0], [3.0, 4.0]].scaled_add_sum_to(-1.0, &mut gradient)?;
+    /// assert_eq!(gradient, array![96.0, 194.0]);
+    /// assert!(array![1.0, 2.0, 3.0].scaled_add_sum_to(-1.0, &mut gradient).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// ndarray's `gradient.scaled_add(factor, &unbroadcast(delta))`, without the temporary.
+    fn scaled_add_sum_to<E: Dimension>(&self, factor: A, out: &mut ArrayRef<A, E>) -> Result<()>
+    where
+        A: Clone + Zero + Mul<Output = A>,
+    {
+        let joint = sums_to(self.operands(), out.shape())?;
+        self.sum_into(&Seen::whole(&joint), out, Store::adding_scaled(&factor));
+        Ok(())
+    }
+
+    /// The sum over everything that [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) with the same `axes`
+    /// repeats for an array of shape `shape`.
+    ///
+    /// # Shapes
+    /// Axis `i` of the result is axis `axes[i]` of the source, in any order, which transposes. Axis `i` of `shape` has the
+    /// size of that axis, or is 1 to sum over it. All other axes are summed over. `(4, 3, 5)` to `(5, 1)` with axes
+    /// `[2, 1]` sums over axes 0 and 1. A negative axis counts from the end of the source. A sum over an axis of size 0
+    /// is zero. `()` with axes `[]` is the sum of all.
+    ///
+    /// # Errors
+    /// In this order:
+    /// for fused operands, those of their joint shape;
+    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
+    /// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` does not have one entry for each axis of `shape`;
+    /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the source does not have;
+    /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
+    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a size differs and is not 1 in `shape`;
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = array![[1.0, 2.0]];
+    /// let y = x.broadcast_in_dim((2, 3), [1, 0])?; // axis 0 goes to axis 1 and stretches, axis 1 goes to axis 0
+    /// let delta = array![[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]; // the gradient of y
+    /// let gradient: Array2<f64> = delta.sum_in_dim(&x, [1, 0])?;
+    /// assert_eq!(gradient, array![[6.0, 60.0]]);
+    /// assert_eq!((&y * &delta).sum(), (&x * &gradient).sum());
+    /// assert_eq!(
+    ///     delta.sum_in_dim((1, 3), [1, 0]).unwrap_err().to_string(),
+    ///     "cannot sum shape [2, 3] with its axes [1, 0] to [1, 3]: \
+    ///      axis 0 has sizes 2 and 3, expected equal sizes or 1 in the target",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// The transpose rule of JAX's `lax.broadcast_in_dim`; `numpy.einsum("ijk->kj", delta)` and a sum that keeps
+    /// axis 1.
+    fn sum_in_dim<T: TargetShape, X: Axes>(&self, shape: T, axes: X) -> Result<Array<A, T::Dim>>
+    where
+        A: Clone + Zero,
+    {
+        let joint = self.operands().joint()?;
+        let request = || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes));
+        let (result, named) = placed_sum_target(sizes(&joint), &shape, &axes, request)?;
+        Ok(self.new_sum(&Seen::in_order(&joint, &kept_last(&joint, &axes, &named)), result, None))
+    }
+
+    /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
+    ///
+    /// # Shapes
+    /// As [`sum_in_dim`](Self::sum_in_dim), to the shape of `out`, which may have any layout.
+    ///
+    /// # Errors
+    /// As [`sum_in_dim`](Self::sum_in_dim). An error leaves `out` unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let mut gradient = array![100.0, 200.0];
+    /// array![[1.0, 2.0], [3.0, 4.0]].add_sum_in_dim_to(&mut gradient, 0)?;
+    /// assert_eq!(gradient, array![103.0, 207.0]);
+    /// assert!(array![[1.0, 2.0]].add_sum_in_dim_to(&mut gradient, 0).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `gradient += delta.sum_in_dim(…)`, without the temporary.
+    fn add_sum_in_dim_to<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
+    where
+        A: Clone + Zero,
+    {
+        let joint = self.operands().joint()?;
+        let request =
+            || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes)).to(&out.shape());
+        let named = placed_sum(sizes(&joint), out.shape(), &axes, request)?;
+        self.sum_into(&Seen::in_order(&joint, &kept_last(&joint, &axes, &named)), out, Store::adding());
+        Ok(())
+    }
+}
+
+// These functions know the operands of a closure, not the closure: they are compiled once for all.
+
+/// An operation on a source.
+#[cold]
+pub(super) fn request<D>(operands: &(impl Shapes<D> + ?Sized), operation: &'static Operation) -> Request {
+    Request::new(operation, &operands.operand_shapes())
+}
+
+/// The shape of the source, a result of a reduction over axes, and those axes.
+///
+/// # Errors
+/// Those of [`over_reduced`].
+pub(super) fn over<A, D: Dimension, X: ReducedAxes<D>>(
+    operands: &(impl Shapes<D> + ?Sized),
+    axes: &X,
+    operation: &'static Operation,
+) -> Result<(D, Reserved<A, X::Left>, AxisMask)> {
+    let joint = operands.joint()?;
+    let (result, reduced) = over_reduced(sizes(&joint), axes, || request(operands, operation))?;
+    Ok((joint, result, reduced))
+}
+
+/// The shape of the source, and a result of the shape of a target.
+///
+/// # Errors
+/// Those of [`sum_target`].
+fn to_target<A, D: Dimension, T: TargetShape>(
+    operands: &(impl Shapes<D> + ?Sized),
+    target: &T,
+    operation: &'static Operation,
+) -> Result<(D, Reserved<A, T::Dim>)> {
+    let joint = operands.joint()?;
+    let result = sum_target(sizes(&joint), target, operation, || operands.operand_shapes())?;
+    Ok((joint, result))
+}
+
+/// The shape of the source, if it can be summed to the shape of `out`.
+fn sums_to<D: Dimension>(operands: &(impl Shapes<D> + ?Sized), out: &[usize]) -> Result<D> {
+    let joint = operands.joint()?;
+    let request = || request(operands, &operation::SUM_TO);
+    check_sums_to(sizes(&joint), out, request, || operands.operand_shapes())?;
+    Ok(joint)
+}
+
+/// The axes that the result does not have.
+#[inline]
+pub(super) fn dropped<D: Dimension, X: ReducedAxes<D>>(reduced: &AxisMask) -> Dropped<'_> {
+    if X::KEEPS { None } else { Some(reduced) }
+}
+
+/// The order of axes with the named ones last, in their order, so that a sum to them is aligned at the right.
+#[inline]
+fn kept_last<D: Dimension, X: Axes>(joint: &D, axes: &X, named: &AxisMask) -> D {
+    let (ndim, mut order) = (joint.ndim(), joint.clone());
+    let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
+    for (place, axis) in named.unnamed().chain(kept).enumerate() {
+        order[place] = axis;
+    }
+    order
+}

@@ -1,0 +1,369 @@
+//! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
+
+use super::{Fused, Reduce};
+use crate::error::Result;
+use crate::kernel::map::copy_like;
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Dropped, Elements, Inputs, Make};
+use crate::kernel::operation::{ClosureOp, Operation, Plus};
+use crate::kernel::reduce::{Reduces, Store, into, to_new};
+use crate::kernel::source::{Fused as Results, Stored};
+use crate::kernel::threads::{Serial, Threads};
+use crate::map::{Closure, FnOperands, FusedOperands, joint};
+use crate::sealed::Sealed;
+use crate::shape::sizes;
+use crate::view::Seen;
+use alloc::{vec, vec::Vec};
+use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
+use num_traits::Zero;
+
+/// A source that is reduced on rayon's threads, if it is large enough to gain: made by [`par`](Reduce::par) of an array or
+/// of [`fused`](crate::fused) operands.
+///
+/// The results have the same bits as on one thread. Without the feature `rayon`, the calling thread does all the work, with
+/// the same bounds. For batches, see [`Batch::par`](crate::Batch::par).
+///
+/// # Examples
+/// ```
+/// use ndarray::Array2;
+/// use ndarray_broadcast::{keepdims, prelude::*};
+///
+/// let delta = Array2::<f32>::from_elem((1000, 300), 0.1);
+/// assert_eq!(delta.par().sum_axes([0])?, delta.sum_axes([0])?);
+/// assert_eq!(delta.par().max_axes(keepdims(1))?, delta.max_axes(keepdims(1))?);
+/// assert!(delta.par().sum_to(1000).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// PyTorch, which uses several threads by default; `par_…` of ndarray.
+#[derive(Clone, Copy)]
+#[must_use = "a source is only read when it is reduced"]
+pub struct Par<S>(pub(super) S);
+
+impl<O, F> Sealed for Fused<O, F> {}
+impl<S> Sealed for Par<S> {}
+
+/// A function of an element, from the results of a [`Make`].
+struct Mapped<'f, M, A, B>(M, &'f dyn Fn(A) -> B);
+
+impl<M: Copy, A, B> Clone for Mapped<'_, M, A, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: Copy, A, B> Copy for Mapped<'_, M, A, B> {}
+
+impl<A, B, E: Elements, M: Make<A, E>> Make<B, E> for Mapped<'_, M, A, B> {
+    #[inline(always)]
+    fn make(&mut self, items: E::Refs<'_>) -> B {
+        (self.1)(self.0.make(items))
+    }
+}
+
+/// Clones of an array's elements.
+#[derive(Clone, Copy)]
+struct Clones;
+
+impl<A: Clone> Make<A, (A,)> for Clones {
+    #[inline(always)]
+    fn make(&mut self, (item,): (&A,)) -> A {
+        item.clone()
+    }
+}
+
+/// The operands of a source: an array, or all of a closure.
+///
+/// Not exported; public because a hidden type of a public trait is one.
+pub trait Shapes<D> {
+    /// The shapes of the operands, for messages.
+    #[doc(hidden)]
+    fn operand_shapes(&self) -> Vec<&[usize]>;
+
+    /// The shape of the source.
+    #[doc(hidden)]
+    fn joint(&self) -> Result<D>;
+}
+
+impl<A, D: Dimension> Shapes<D> for ArrayRef<A, D> {
+    #[cold]
+    fn operand_shapes(&self) -> Vec<&[usize]> {
+        vec![self.shape()]
+    }
+
+    #[inline]
+    fn joint(&self) -> Result<D> {
+        Ok(self.raw_dim())
+    }
+}
+
+impl<O: FusedOperands> Shapes<O::Dim> for O {
+    #[cold]
+    fn operand_shapes(&self) -> Vec<&[usize]> {
+        self.inputs().shapes().to_vec()
+    }
+
+    fn joint(&self) -> Result<O::Dim> {
+        joint(self.inputs().shapes())
+    }
+}
+
+/// What does not depend on the executor.
+trait Origin<A>: Sized {
+    /// The element at index zero, if there is one.
+    fn first(self) -> Option<A>
+    where
+        A: Clone;
+
+    /// A copy in place of a sum, if nothing is summed and a copy is faster.
+    fn copied<E: Dimension>(self, result: Reserved<A, E>) -> Result<Array<A, E>, Reserved<A, E>>
+    where
+        A: Clone,
+    {
+        Err(result)
+    }
+
+    /// The sum of the results of `map`.
+    fn mapped<B: Clone + Zero, E: Dimension>(
+        self,
+        result: Reserved<B, E>,
+        dropped: Dropped<'_>,
+        map: &dyn Fn(A) -> B,
+    ) -> Array<B, E>
+    where
+        A: Clone;
+}
+
+impl<A, D: Dimension> Origin<A> for &ArrayRef<A, D> {
+    fn first(self) -> Option<A>
+    where
+        A: Clone,
+    {
+        ArrayRef::first(self).cloned()
+    }
+
+    #[inline(always)]
+    fn copied<E: Dimension>(self, result: Reserved<A, E>) -> Result<Array<A, E>, Reserved<A, E>>
+    where
+        A: Clone,
+    {
+        if self.shape() == result.shape() { Ok(copy_like(result, self)) } else { Err(result) }
+    }
+
+    fn mapped<B: Clone + Zero, E: Dimension>(
+        self,
+        result: Reserved<B, E>,
+        dropped: Dropped<'_>,
+        map: &dyn Fn(A) -> B,
+    ) -> Array<B, E>
+    where
+        A: Clone,
+    {
+        let (inputs, make) = (Inputs::from((self,)), Mapped(Clones, map));
+        to_new(Results { inputs, shape: self.shape(), make }, result, dropped, Plus, Serial)
+    }
+}
+
+impl<O: FnOperands<F, R>, F, R> Origin<R> for &Fused<O, F> {
+    fn first(self) -> Option<R> {
+        self.operands.first().map(|items| O::call(&mut &self.f, items))
+    }
+
+    fn mapped<B: Clone + Zero, E: Dimension>(
+        self,
+        result: Reserved<B, E>,
+        dropped: Dropped<'_>,
+        map: &dyn Fn(R) -> B,
+    ) -> Array<B, E> {
+        let (inputs, make) = (self.operands.inputs(), Mapped(Closure::<O, &F>::new(&self.f), map));
+        let shape: O::Dim = joint(inputs.shapes()).expect("the operands were checked");
+        to_new(Results { inputs, shape: sizes(&shape), make }, result, dropped, Plus, Serial)
+    }
+}
+
+/// The reductions of an array as it is seen.
+mod of_array {
+    use super::*;
+
+    #[inline(always)]
+    pub(super) fn reduced<A: Clone, D: Dimension, E: Dimension, P: Operation<A>>(
+        array: &ArrayRef<A, D>,
+        seen: &Seen<'_, D>,
+        result: Reserved<A, E>,
+        dropped: Dropped<'_>,
+        op: P,
+        executor: impl for<'a> Reduces<A, Stored<'a, A>, P>,
+    ) -> Array<A, E> {
+        if seen.is_whole() {
+            return to_new(Stored::of(array), result, dropped, op, executor);
+        }
+        to_new(Stored::of(&seen.view(array)), result, dropped, op, executor)
+    }
+
+    pub(super) fn reduced_into<A: Clone, D: Dimension, E: Dimension, P: Operation<A>>(
+        array: &ArrayRef<A, D>,
+        seen: &Seen<'_, D>,
+        out: &mut ArrayRef<A, E>,
+        op: P,
+        store: Store<'_, A>,
+        executor: impl for<'a> Reduces<A, Stored<'a, A>, P>,
+    ) {
+        if seen.is_whole() {
+            return into(Stored::of(array), out, None, op, store, executor);
+        }
+        into(Stored::of(&seen.view(array)), out, None, op, store, executor);
+    }
+}
+
+/// The reductions of a closure's results.
+mod of_closure {
+    use super::*;
+
+    pub(super) fn reduced<'f, O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
+        fused: &'f Fused<O, F>,
+        seen: &Seen<'_, O::Dim>,
+        result: Reserved<R, E>,
+        dropped: Dropped<'_>,
+        op: P,
+        executor: impl for<'a> Reduces<R, Results<'a, O::Elems, Closure<O, &'f F>>, P>,
+    ) -> Array<R, E> {
+        let (shape, make, mut result, mut array) = (seen.shape(), Closure::new(&fused.f), Some(result), None);
+        let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
+            let source = Results { inputs: *inputs, shape: sizes(&shape), make };
+            array = result.take().map(|result| to_new(source, result, dropped, op, executor));
+        };
+        if seen.is_whole() {
+            reduce(&fused.operands.inputs())
+        } else {
+            fused.operands.seen(seen, &mut reduce)
+        }
+        array.expect("the operands are seen once")
+    }
+
+    pub(super) fn reduced_into<'f, O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
+        fused: &'f Fused<O, F>,
+        seen: &Seen<'_, O::Dim>,
+        out: &mut ArrayRef<R, E>,
+        op: P,
+        store: Store<'_, R>,
+        executor: impl for<'a> Reduces<R, Results<'a, O::Elems, Closure<O, &'f F>>, P>,
+    ) {
+        let (shape, make) = (seen.shape(), Closure::new(&fused.f));
+        let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
+            into(Results { inputs: *inputs, shape: sizes(&shape), make }, out, None, op, store, executor);
+        };
+        if seen.is_whole() {
+            reduce(&fused.operands.inputs())
+        } else {
+            fused.operands.seen(seen, &mut reduce)
+        }
+    }
+}
+
+/// `$origin` is an [`Origin`] with these operands; `$of` has its reductions.
+macro_rules! sources {
+    ($(
+        [$($generics:tt)*] $Self:ty: $A:ty, $D:ty, $Operands:ty
+        |$this:ident| $origin:expr, $operands:expr, $of:ident, $executor:ident $(, { $owned:item })?;
+    )*) => {$(
+        #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
+        impl<$($generics)*> Reduce<$A, $D> for $Self {
+            type Operands = $Operands;
+
+            #[inline]
+            fn operands(&self) -> &$Operands {
+                let $this = self;
+                $operands
+            }
+
+            fn first(&self) -> Option<$A>
+            where
+                $A: Clone,
+            {
+                let $this = self;
+                Origin::<$A>::first($origin)
+            }
+
+            #[inline]
+            fn new_sum<Left: Dimension>(
+                &self,
+                seen: &Seen<'_, $D>,
+                result: Reserved<$A, Left>,
+                dropped: Dropped<'_>,
+            ) -> Array<$A, Left>
+            where
+                $A: Clone + Zero,
+            {
+                let $this = self;
+                let result = if seen.is_whole() { Origin::<$A>::copied($origin, result) } else { Err(result) };
+                match result {
+                    Ok(copy) => copy,
+                    Err(result) => $of::reduced($origin, seen, result, dropped, Plus, $executor),
+                }
+            }
+
+            fn sum_into<Out: Dimension>(
+                &self,
+                seen: &Seen<'_, $D>,
+                out: &mut ArrayRef<$A, Out>,
+                store: Store<'_, $A>,
+            ) where
+                $A: Clone + Zero,
+            {
+                let $this = self;
+                $of::reduced_into($origin, seen, out, Plus, store, $executor);
+            }
+
+            #[inline]
+            fn new_reduction<Left: Dimension, Op: Fn($A, $A) -> $A + Sync>(
+                &self,
+                seen: &Seen<'_, $D>,
+                result: Reserved<$A, Left>,
+                dropped: Dropped<'_>,
+                identity: &$A,
+                op: &Op,
+            ) -> Array<$A, Left>
+            where
+                $A: Clone,
+            {
+                let $this = self;
+                $of::reduced($origin, seen, result, dropped, ClosureOp { identity, op }, $executor)
+            }
+
+            fn new_mapped_sum<Item: Clone + Zero, Left: Dimension>(
+                &self,
+                result: Reserved<Item, Left>,
+                dropped: Dropped<'_>,
+                map: &dyn Fn($A) -> Item,
+            ) -> Array<Item, Left>
+            where
+                $A: Clone,
+            {
+                let $this = self;
+                Origin::<$A>::mapped($origin, result, dropped, map)
+            }
+
+            $($owned)?
+        }
+    )*};
+}
+sources! {
+    [S: Data<Elem = A>, A, D: Dimension] ArrayBase<S, D>: A, D, ArrayRef<A, D>
+    |array| &**array, array, of_array, Serial, {
+        fn into_array(self) -> Result<Array<A, D>, Self>
+        where
+            A: Clone,
+        {
+            Ok(self.into_owned())
+        }
+    };
+    [A, D: Dimension] ArrayRef<A, D>: A, D, Self
+    |array| array, array, of_array, Serial;
+    [A: Send + Sync, D: Dimension] Par<&ArrayRef<A, D>>: A, D, ArrayRef<A, D>
+    |par| par.0, par.0, of_array, Threads;
+    [O: FnOperands<F, R>, F, R] Fused<O, F>: R, O::Dim, O
+    |fused| fused, &fused.operands, of_closure, Serial;
+    [O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send + Sync] Par<Fused<O, F>>: R, O::Dim, O
+    |par| &par.0, &par.0.operands, of_closure, Threads;
+}

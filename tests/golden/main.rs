@@ -1,0 +1,158 @@
+//! What other systems answered, case by case. `README.md` says where each table is from.
+
+mod calls;
+mod gufunc;
+mod neml2;
+mod rows;
+mod types;
+
+use common::run;
+
+/// A test for each list of each table. The cases of each kind are counted, so that none is lost.
+macro_rules! tables {
+    ($($test:ident: $table:literal / $list:literal by $check:expr, $($count:literal $kind:literal),+;)+) => {$(
+        #[test]
+        fn $test() {
+            run($table, $list, &[$(($kind, $count)),+], $check);
+        }
+    )+};
+}
+
+tables! {
+    poplar: "poplibs" / "cases" by rows::poplibs,
+        3 "match1: refused: Incompatible",
+        1 "match1: refused: TooFewAxes",
+        19 "match1: shape",
+        8 "match2: refused: Incompatible",
+        44 "match2: shape",
+        14 "match3: refused: Incompatible",
+        33 "match3: shape",
+        28 "ranks";
+    mindspore: "mindspore_broadcast_to" / "cases" by rows::mindspore,
+        77 "refused: Incompatible",
+        31 "refused: InvalidSize",
+        35 "refused: PlaceholderOnNewAxis",
+        35 "refused: TooFewAxes",
+        2 "shape",
+        221 "shape, elements, gradient",
+        31 "shape, gradient";
+    mindspore_element_types: "mindspore_broadcast_to" / "dtypes" by types::mindspore,
+        4 "bool",
+        4 "complex128",
+        4 "complex64",
+        4 "float16",
+        4 "float32",
+        4 "float64",
+        4 "int16",
+        4 "int32",
+        4 "int64",
+        4 "int8",
+        4 "uint16",
+        4 "uint32",
+        4 "uint64",
+        4 "uint8";
+    numpy: "numpy_broadcast" / "cases" by rows::numpy,
+        19 "arrays: refused: Incompatible",
+        3 "arrays: shape, strides, offset",
+        43 "arrays: shape, strides, offset, elements",
+        1 "shapes: more axes than NumPy has",
+        92 "shapes: refused: Incompatible",
+        20 "shapes: shape",
+        137 "shapes: shape, strides, elements, sum",
+        26 "to: refused: Incompatible",
+        8 "to: refused: InvalidSize",
+        5 "to: refused: TooFewAxes",
+        4 "to: shape, strides, offset",
+        92 "to: shape, strides, offset, elements";
+    torch_expand: "torch_expand" / "cases" by rows::torch_expand,
+        9 "another order: refused: Incompatible",
+        3 "another order: refused: InvalidSize",
+        1 "another order: refused: PlaceholderOnNewAxis",
+        9 "another order: refused: TooFewAxes",
+        43 "another order: shape, strides, elements, gradient",
+        3 "another order: shape, strides, gradient",
+        12 "refused: Incompatible",
+        10 "refused: InvalidSize",
+        10 "refused: PlaceholderOnNewAxis",
+        15 "refused: TooFewAxes",
+        117 "shape, strides, elements, gradient",
+        8 "shape, strides, gradient";
+    torch_sum_to_size: "torch_sum_to_size" / "cases" by rows::torch_sum_to_size,
+        40 "another order: elements, axes",
+        15 "another order: refused: Incompatible",
+        6 "another order: refused: TooManyAxes",
+        99 "elements, axes",
+        43 "refused: Incompatible",
+        2 "refused: InvalidSize",
+        17 "refused: TooManyAxes";
+    jax_in_dim: "jax_broadcast_in_dim" / "cases" by rows::jax_in_dim,
+        1 "JAX lets an equal shape pass without looking at the axes: refused: AxisCount",
+        1 "negative axis",
+        8 "refused: AxisCount",
+        12 "refused: AxisOutOfBounds",
+        5 "refused: DuplicateAxis",
+        23 "refused: Incompatible",
+        1 "refused: InvalidSize",
+        119 "shape, elements, gradient",
+        10 "shape, gradient";
+    jax_along: "jax_broadcast_in_dim" / "cases" by rows::jax_along,
+        26 "no set: out of order, or no axes",
+        9 "refused: AxisCount",
+        30 "refused: Incompatible",
+        1 "refused: InvalidSize",
+        105 "shape, elements, gradient",
+        9 "shape, gradient";
+    xla_in_dim: "successor" / "xla_broadcast_in_dim" by rows::xla_in_dim,
+        2 "negative axis",
+        4 "refused: AxisCount",
+        5 "refused: AxisOutOfBounds",
+        2 "refused: DuplicateAxis",
+        11 "refused: Incompatible",
+        116 "shape, elements";
+    ngraph: "ngraph_broadcast" / "broadcast" by rows::ngraph,
+        13 "an axis twice: shape, elements",
+        68 "refused: AxisCount",
+        30 "refused: AxisOutOfBounds",
+        27 "refused: Incompatible",
+        167 "shape, elements",
+        19 "unknown sizes, which no array has";
+    ngraph_sums: "ngraph_broadcast" / "backprop_sum" by rows::ngraph_sums,
+        23 "elements, 0 axes",
+        42 "elements, 1 axes",
+        70 "elements, several axes",
+        2 "empty: elements, 0 axes",
+        4 "empty: elements, 1 axes",
+        9 "empty: elements, several axes";
+    onnx_expand: "successor" / "onnx_expand_ort" by rows::onnx_expand,
+        3 "refused: Incompatible",
+        4 "refused: InvalidSize",
+        83 "shape, elements";
+    openvino: "successor" / "ov_broadcast" by rows::openvino,
+        13 "bidirectional: refused: Incompatible",
+        6 "bidirectional: shape",
+        79 "bidirectional: shape, elements",
+        14 "bidirectional: unknown sizes, which no array has",
+        13 "numpy: refused: Incompatible",
+        7 "numpy: refused: TooFewAxes",
+        12 "numpy: shape",
+        67 "numpy: shape, elements",
+        15 "numpy: unknown sizes, which no array has";
+    gufunc: "gufunc" / "cases" by gufunc::of_last_axes,
+        2 "another fixed size",
+        11 "refused batches",
+        2 "refused by the function",
+        6 "shapes only",
+        17 "too few axes",
+        23 "two sizes for a name",
+        179 "values";
+    gufunc_of_other_axes: "gufunc" / "kwargs_cases" by gufunc::of_other_axes,
+        3 "not a question here",
+        1 "refused",
+        8 "values";
+    neml2: "neml2_batch" / "cases" by neml2::operation,
+        102 "element-wise",
+        37 "element-wise, not as whole shapes",
+        57 "products",
+        1 "refused bases",
+        43 "refused batches";
+}

@@ -1,0 +1,258 @@
+//! Every message, word for word: each line of `tests/messages.txt` is a call in words, and below it what `Debug` prints of
+//! its error. Each call is made in every form that the crate has.
+
+use common::{assert_words, empty, refused};
+use ndarray::{Array0, ArrayD, ArrayViewD, Axis, ErrorKind, arr0};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{
+    AxisSet, BroadcastError, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_map_sum_to,
+    broadcast_shapes, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
+    reduction_axes, resolve_target,
+};
+
+type Outcome = Result<(), BroadcastError>;
+
+/// Evaluates `$call` with `$target`, a list of numbers that may be negative or larger than `i64`.
+macro_rules! with_sizes {
+    ($numbers:expr, $target:ident => $call:expr) => {
+        if $numbers.iter().all(|&size| i64::try_from(size).is_ok()) {
+            let $target: Vec<i64> = all_as($numbers).expect("checked");
+            $call.map(drop)
+        } else {
+            let $target: Vec<u64> = all_as($numbers).expect("sizes of 64 bits");
+            $call.map(drop)
+        }
+    };
+}
+
+/// The numbers in another type, if they all fit.
+fn all_as<T: TryFrom<i128>>(numbers: &[i128]) -> Option<Vec<T>> {
+    numbers.iter().map(|&number| T::try_from(number).ok()).collect()
+}
+
+fn numbers(text: &str) -> Vec<i128> {
+    let list = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).expect("a list in brackets");
+    list.split(", ").filter(|item| !item.is_empty()).map(|item| item.parse().expect("a number")).collect()
+}
+
+fn sizes(text: &str) -> Vec<usize> {
+    all_as(&numbers(text)).expect("sizes")
+}
+
+/// As many elements as the shape says, in the memory of one, unless the shape cannot be one of an array.
+fn view<'a, A>(one: &'a Array0<A>, shape: &[usize]) -> Option<ArrayViewD<'a, A>> {
+    one.broadcast_to(shape).ok()
+}
+
+fn repeated<'a, A>(one: &'a Array0<A>, shape: &[usize]) -> ArrayViewD<'a, A> {
+    view(one, shape).expect("a shape of an array")
+}
+
+/// The results of a call in all its forms.
+fn outcomes(call: &str) -> Vec<Outcome> {
+    let unit = arr0(());
+    let (name, arguments) = call.split_once(' ').expect("a name and arguments");
+    let arguments: Vec<&str> = arguments.split(" | ").collect();
+    match (name, &*arguments) {
+        ("together", shapes) => together(&shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>()),
+        ("to", [shape, target]) => to(&sizes(shape), &numbers(target)),
+        ("to_shape", [shape, target]) => {
+            let (shape, target) = (sizes(shape), numbers(target));
+            let mut outcomes = vec![
+                with_sizes!(&target, target => repeated(&unit, &shape).broadcast_to_match_shape(&*target)),
+            ];
+            let targets: Option<Vec<usize>> = all_as(&target);
+            outcomes.extend(targets.map(|target| reduction_axes(&shape, &target).map(drop)));
+            outcomes
+        }
+        ("along", [shape, axes, target]) => {
+            let (array, axes, target) = (repeated(&unit, &sizes(shape)), sizes(axes), numbers(target));
+            let mut outcomes = vec![with_sizes!(&target, target => array.broadcast_axes(&*target, &*axes))];
+            let like = all_as::<usize>(&target);
+            if let Some(like) = like.and_then(|like| view(&unit, &like)) {
+                outcomes.push(array.broadcast_like(&like, &*axes).map(drop));
+            }
+            outcomes
+        }
+        ("placed", [shape, places, target]) => {
+            let (array, places, target) = (repeated(&unit, &sizes(shape)), sizes(places), numbers(target));
+            vec![with_sizes!(&target, target => array.broadcast_in_dim(&*target, &*places))]
+        }
+        ("axis_set", [axes, ndim]) => {
+            let axes: Vec<isize> = all_as(&numbers(axes)).expect("signed numbers");
+            vec![AxisSet::from_signed(&axes, ndim.parse().expect("a number")).map(drop)]
+        }
+        ("sum_over" | "sum_over_keepdims" | "sum_over_set", [shape, axes]) => {
+            sum_over(name, &sizes(shape), &sizes(axes))
+        }
+        ("sum_to", [shape, target]) => sum_to(&sizes(shape), &numbers(target)),
+        ("map", shapes) => map(&shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>()),
+        ("apply", [out, shapes @ ..]) => {
+            apply(&sizes(out), &shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>())
+        }
+        ("map_sum_to", [target, shapes @ ..]) => {
+            map_sum_to(&numbers(target), &shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>())
+        }
+        _ => panic!("not a call: {call}"),
+    }
+}
+
+fn together(shapes: &[Vec<usize>]) -> Vec<Outcome> {
+    let mut outcomes = vec![broadcast_shapes(shapes).map(drop)];
+    let unit = arr0(());
+    let arrays: Option<Vec<_>> = shapes.iter().map(|shape| view(&unit, shape)).collect();
+    let Some(arrays) = arrays else { return outcomes };
+    outcomes.push(broadcast_views(&arrays).map(drop));
+    match &*arrays {
+        [a] => outcomes.push(broadcast_arrays((a,)).map(drop)),
+        [a, b] => outcomes.extend([
+            broadcast_arrays((a, b)).map(drop),
+            a.broadcast_to_match(b).map(drop),
+            broadcast_to_match_in_place(&mut a.view(), &mut b.view()),
+        ]),
+        [a, b, c] => outcomes.extend([
+            broadcast_arrays((a, b, c)).map(drop),
+            a.broadcast_to_match3(b, c).map(drop),
+            broadcast_to_match3_in_place(&mut a.view(), &mut b.view(), &mut c.view()),
+        ]),
+        _ => {}
+    }
+    outcomes
+}
+
+fn to(shape: &[usize], target: &[i128]) -> Vec<Outcome> {
+    let unit = arr0(());
+    let array = repeated(&unit, shape);
+    let mut outcomes = vec![
+        with_sizes!(target, target => array.broadcast_to(&*target)),
+        with_sizes!(target, target => array.view().into_broadcast_to(&*target)),
+        with_sizes!(target, target => array.view().broadcast_in_place(&*target)),
+    ];
+    let signed: Option<Vec<isize>> = all_as(target);
+    outcomes.extend(signed.map(|target| resolve_target(shape, &target).map(drop)));
+    outcomes
+}
+
+fn sum_over(name: &str, shape: &[usize], axes: &[usize]) -> Vec<Outcome> {
+    let one = arr0(1_i64);
+    let delta = repeated(&one, shape);
+    let fixed = || {
+        let delta = delta.clone().into_dimensionality::<ndarray::Ix3>().ok()?;
+        let axes: [usize; 3] = axes.try_into().ok()?;
+        Some(match name {
+            "sum_over_keepdims" => vec![delta.sum_axes_keepdims(axes).map(drop)],
+            _ => vec![delta.sum_axes(axes).map(drop), delta.sum_axes(axes.map(Axis)).map(drop)],
+        })
+    };
+    let mut outcomes = match name {
+        "sum_over_set" => {
+            let set: AxisSet = axes.iter().copied().collect();
+            return vec![delta.sum_axes(&set).map(drop), delta.sum_axes(set).map(drop)];
+        }
+        "sum_over_keepdims" => vec![],
+        _ => vec![
+            delta.sum_axes(axes).map(drop),
+            delta.sum_axes(axes.to_vec()).map(drop),
+            delta.sum_axes(axes.iter().copied().map(Axis).collect::<Vec<_>>()).map(drop),
+        ],
+    };
+    // where the result with its axes is another, its message is too
+    if name == "sum_over_keepdims"
+        || refused(outcomes[0].clone()).kind() != ndarray_broadcast::ErrorKind::TooLarge
+    {
+        outcomes.push(delta.sum_axes_keepdims(axes).map(drop));
+    }
+    outcomes.extend(fixed().into_iter().flatten());
+    outcomes
+}
+
+fn sum_to(shape: &[usize], target: &[i128]) -> Vec<Outcome> {
+    let one = arr0(1_i64);
+    let delta = repeated(&one, shape);
+    let mut outcomes = vec![with_sizes!(target, target => delta.sum_to_shape(&*target))];
+    let is_small = delta.len() < 1000;
+    if is_small {
+        outcomes.push(with_sizes!(target, target => delta.to_owned().into_sum_to_shape(&*target)));
+    }
+    let Some(target): Option<Vec<usize>> = all_as(target) else { return outcomes };
+    let unit = arr0(());
+    let Some(like) = view(&unit, &target) else { return outcomes };
+    outcomes.push(delta.sum_to_match(&like).map(drop));
+    if is_small {
+        let mut out = ArrayD::from_elem(target, 7);
+        let before = out.clone();
+        outcomes.extend([
+            delta.sum_to_match(&before).map(drop),
+            delta.sum_to_shape_into(&mut out),
+            delta.add_sum_to(&mut out),
+            delta.scaled_add_sum_to(2, &mut out),
+        ]);
+        assert_eq!(out, before, "an error changes nothing");
+    }
+    outcomes
+}
+
+/// Into elements of 4 bytes.
+fn map(shapes: &[Vec<usize>]) -> Vec<Outcome> {
+    let unit = arr0(());
+    let arrays: Vec<_> = shapes.iter().map(|shape| repeated(&unit, shape)).collect();
+    match &*arrays {
+        [a] => vec![broadcast_map(a, |()| 0_i32).map(drop), broadcast_map((a,), |()| 0_i32).map(drop)],
+        [a, b] => vec![broadcast_map((a, b), |(), ()| 0_i32).map(drop)],
+        [a, b, c] => vec![broadcast_map((a, b, c), |(), (), ()| 0_i32).map(drop)],
+        _ => panic!("1 to 3 operands"),
+    }
+}
+
+fn apply(out: &[usize], shapes: &[Vec<usize>]) -> Vec<Outcome> {
+    let unit = arr0(());
+    let arrays: Vec<_> = shapes.iter().map(|shape| repeated(&unit, shape)).collect();
+    let mut out = empty(out);
+    match &*arrays {
+        [a] => vec![
+            broadcast_apply(&mut out, a, |(), ()| ()),
+            broadcast_apply(&mut out, (a,), |(), ()| ()),
+            a.materialize_into(&mut out),
+        ],
+        [a, b] => vec![broadcast_apply(&mut out, (a, b), |(), (), ()| ())],
+        _ => panic!("1 or 2 operands"),
+    }
+}
+
+/// Sums of elements of 8 bytes.
+fn map_sum_to(target: &[i128], shapes: &[Vec<usize>]) -> Vec<Outcome> {
+    let one = arr0(1_i64);
+    let views: Vec<_> = shapes.iter().map(|shape| repeated(&one, shape)).collect();
+    vec![match &*views {
+        [a] => with_sizes!(target, target => broadcast_map_sum_to(a, &*target, |&a| a + 1)),
+        [a, b] => with_sizes!(target, target => broadcast_map_sum_to((a, b), &*target, |a, b| a * b)),
+        _ => panic!("1 or 2 operands"),
+    }]
+}
+
+/// ndarray's kind for the kind of an error, by its name.
+fn in_ndarray(name: &str) -> ErrorKind {
+    match name {
+        "Overflow" | "TooLarge" => ErrorKind::Overflow,
+        "InvalidSize" => ErrorKind::RangeLimited,
+        "AxisOutOfBounds" => ErrorKind::OutOfBounds,
+        "DuplicateAxis" | "InvalidText" => ErrorKind::Unsupported,
+        _ => ErrorKind::IncompatibleShape,
+    }
+}
+
+#[test]
+fn every_message() {
+    let (mut calls, mut forms) = (0, 0);
+    for block in include_str!("../messages.txt").trim_end().split("\n\n") {
+        let (call, printed) = block.split_once('\n').expect("a call and a message");
+        let (name, message) = printed.split_once(": ").expect("a kind and a message");
+        for outcome in outcomes(call) {
+            println!("{call}");
+            assert_words(outcome, name, message, in_ndarray(name));
+            forms += 1;
+        }
+        calls += 1;
+    }
+    assert_eq!((calls, forms), (66, 177));
+}
