@@ -2,36 +2,40 @@
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | library | `f32` and `f64`, from 2^16 multiplications on, no side below 8: `ndarray::linalg` | the library's |
+//! | sums | products of two vectors: sums of a closure's results | as sums: pairwise |
+//! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
+//! | packed | many matrices without gaps, of 2, 3, 4 or 6 rows and columns | in the order of the terms |
 //! | dots | a vector and at least 64 terms | pairwise, as sums |
 //! | tiles | everything else: 4 rows and 8 columns of the result in registers | in the order of the terms |
 //!
-//! *Dots* and *tiles* read rows without gaps. A matrix with other strides is copied, once for all the rows and columns that it
-//! is multiplied with. Batches that share the second matrix are the rows of one product.
+//! *Dots* and *tiles* read rows without gaps: a matrix with other strides is copied, once for all the rows and columns that it
+//! is multiplied with. Where one matrix is multiplied with all others, they are the rows of one product.
 
 #![forbid(unsafe_code)]
 
 use super::bases::in_halves;
 use super::ensure;
-use super::nest::{BaseNest, Inputs, Output, State, matrices, steps};
+use super::nest::{AxisSelection, BaseNest, Inputs, Make, Output, State, matrices, steps};
 use super::operation::Plus;
-use super::reduce::sum_of_lane;
+use super::reduce::{Reduces, Store, into, sum_of_lane};
 use super::simd::{Work, dispatch};
-use super::threads::{count, join};
+use super::source::Fused;
+use super::threads::{Serial, Threads, count, join};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
 
-/// The fewest multiplications for which the library was measured to be faster: on Zen 4, 40x40 matrices take as long either
-/// way.
-const LIBRARY: usize = 1 << 16;
+/// The fewest multiplications for which the library was measured to be as fast or faster: on Zen 4, 16x16 matrices of f32.
+const LIBRARY: usize = 1 << 12;
 /// The fewest rows, terms and columns for which it was.
 const LIBRARY_SIDE: usize = 8;
 /// The fewest terms of a product of a vector that are added pairwise: below, their order costs no accuracy.
 const TERMS: usize = 64;
-/// The fewest multiplications that are worth another thread. Measured as for `LIBRARY`.
-const GRAIN: usize = 1 << 16;
+/// The fewest multiplications that are worth another thread: 50 us of the library's time on Zen 4.
+const GRAIN: usize = 1 << 20;
+/// The fewest rows of a part for a thread: with fewer, the library packs the other matrix for too little.
+const FEW_ROWS: usize = 32;
 /// Rows of a tile.
 const ROWS: usize = 4;
 
@@ -47,6 +51,12 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
     inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
 ) {
+    if axes == VECTORS {
+        return sums_into(out, inputs, Serial);
+    }
+    if packed_into(out, &inputs, axes) {
+        return;
+    }
     let (inputs, out, swapped) = matrices(Output::of(out), inputs, axes);
     if let Some(nest) = BaseNest::over(&mut State::new(), &inputs, &out) {
         let mut copies = Copies::new(swapped);
@@ -60,6 +70,9 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
     inputs: Inputs<'_, (T, T)>,
     axes: [usize; 3],
 ) {
+    if axes == VECTORS {
+        return sums_into(out, inputs, Threads);
+    }
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let multiplications = terms.saturating_mul(out.len());
     let (inputs, out, swapped) = matrices(Output::of(out), inputs, axes);
@@ -67,29 +80,138 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
     let Some(nest) = BaseNest::over(&mut state, &inputs, &out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
-        let grain = GRAIN.saturating_mul(batches).div_ceil(multiplications.max(1)).max(batches.div_ceil(8 * count()));
+        let grain = GRAIN.saturating_mul(batches).div_ceil(multiplications.max(1));
         return in_halves(nest, grain, &|part| {
             let mut copies = Copies::new(swapped);
             part.for_each(|(a, b), out| copies.multiply(a, b, out));
         });
     }
-    nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped));
+    nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped, count()));
 }
 
-/// One product, whose rows are shared by threads.
+/// One product, whose rows are shared by threads. Each part is large enough to be multiplied as the whole would be.
 fn rows_in_halves<T: LinalgScalar + Send + Sync>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     out: ArrayViewMut2<'_, T>,
     swapped: bool,
+    threads: usize,
 ) {
     let half = a.nrows() / 2;
-    if half < ROWS || half * a.ncols().saturating_mul(b.ncols()) < GRAIN || count() == 1 {
+    if threads < 2 || half < FEW_ROWS || half * a.ncols().saturating_mul(b.ncols()) < GRAIN {
         return Copies::new(swapped).multiply(a, b, out);
     }
     let (upper, lower) = a.split_at(Axis(0), half);
     let (to_upper, to_lower) = out.split_at(Axis(0), half);
-    join(|| rows_in_halves(upper, b, to_upper, swapped), || rows_in_halves(lower, b, to_lower, swapped));
+    join(
+        || rows_in_halves(upper, b, to_upper, swapped, threads / 2),
+        || rows_in_halves(lower, b, to_lower, swapped, threads.div_ceil(2)),
+    );
+}
+
+/// The axes of products of two vectors.
+const VECTORS: [usize; 3] = [0, 1, 1];
+
+/// Products of vectors: sums over their last axis.
+fn sums_into<T: LinalgScalar, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: Inputs<'_, (T, T)>,
+    executor: impl for<'a> Reduces<T, Fused<'a, (T, T), Times>, Plus>,
+) {
+    let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
+    let shape = [out.shape(), &[terms]].concat();
+    let last = Only(out.ndim());
+    let source = Fused { inputs, shape: &shape, make: Times };
+    into(source, out, Some(&last), Plus, Store::replacing(), executor);
+}
+
+/// The product of two factors.
+#[derive(Clone, Copy)]
+struct Times;
+
+impl<T: LinalgScalar> Make<T, (T, T)> for Times {
+    #[inline(always)]
+    fn make(&mut self, (&a, &b): (&T, &T)) -> T {
+        a * b
+    }
+}
+
+/// One axis.
+struct Only(usize);
+
+impl AxisSelection for Only {
+    fn contains(&self, axis: usize) -> bool {
+        axis == self.0
+    }
+}
+
+/// Multiplies many small matrices without gaps, if these are what there is: as many of each, or one for all. Returns whether
+/// it did.
+fn packed_into<T: LinalgScalar, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: &Inputs<'_, (T, T)>,
+    axes: [usize; 3],
+) -> bool {
+    let columns = if axes[2] == 2 { inputs.shapes()[1].last().copied().unwrap_or(0) } else { 1 };
+    let (rows, terms) = match *inputs.shapes()[0] {
+        [.., rows, terms] if axes[1] == 2 => (rows, terms),
+        _ => return false,
+    };
+    let way: fn(Packed<'_, T>) = match [rows, terms, columns] {
+        [2, 2, 1] => dispatch_packed::<T, 2, 2, 1>,
+        [3, 3, 1] => dispatch_packed::<T, 3, 3, 1>,
+        [4, 4, 1] => dispatch_packed::<T, 4, 4, 1>,
+        [6, 6, 1] => dispatch_packed::<T, 6, 6, 1>,
+        [2, 2, 2] => dispatch_packed::<T, 2, 2, 2>,
+        [3, 3, 3] => dispatch_packed::<T, 3, 3, 3>,
+        [4, 4, 4] => dispatch_packed::<T, 4, 4, 4>,
+        [6, 6, 6] => dispatch_packed::<T, 6, 6, 6>,
+        _ => return false,
+    };
+    let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
+    let count = out.len() / (rows * columns);
+    let of = |elements: usize, size: usize| elements == size || elements == count * size;
+    if !of(a.len(), rows * terms) || !of(b.len(), terms * columns) {
+        return false;
+    }
+    way(Packed { a, b, out });
+    true
+}
+
+/// Matrices, one after the other.
+struct Packed<'m, T> {
+    a: &'m [T],
+    b: &'m [T],
+    out: &'m mut [T],
+}
+
+fn dispatch_packed<T: LinalgScalar, const M: usize, const N: usize, const P: usize>(matrices: Packed<'_, T>) {
+    struct Fixed<'m, T, const M: usize, const N: usize, const P: usize>(Packed<'m, T>);
+    impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Work for Fixed<'_, T, M, N, P> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self) {
+            let Packed { a, b, out } = self.0;
+            for (i, out) in out.chunks_exact_mut(M * P).enumerate() {
+                let a = if a.len() == M * N { a } else { &a[i * M * N..] };
+                let b = if b.len() == N * P { b } else { &b[i * N * P..] };
+                let (a, b) = (&a[..M * N], &b[..N * P]);
+                // all sums side by side, stored at the end: their chains of additions overlap
+                let mut sums = [[T::zero(); P]; M];
+                for k in 0..N {
+                    for r in 0..M {
+                        for c in 0..P {
+                            let product = a[r * N + k] * b[k * P + c];
+                            sums[r][c] = if k == 0 { product } else { sums[r][c] + product };
+                        }
+                    }
+                }
+                out.copy_from_slice(sums.as_flattened());
+            }
+        }
+    }
+    dispatch(Fixed::<T, M, N, P>(matrices));
 }
 
 /// Whether the library has loops of its own for the type, and may be faster.

@@ -314,19 +314,38 @@ unsafe impl<E: Elements + Sync> Send for Inputs<'_, E> {}
 // SAFETY: As above.
 unsafe impl<E: Elements + Sync> Sync for Inputs<'_, E> {}
 
+/// The elements of array `k`, if it is in standard layout and has some.
+///
+/// # Safety
+/// The array's elements have the type `A`, and are borrowed for `'a`.
+#[inline]
+unsafe fn elements<'a, A, E: Elements>(inputs: &Inputs<'a, E>, k: usize) -> Option<&'a [A]> {
+    let mut len = 1_usize;
+    for (&size, &stride) in zip(inputs.sizes[k], inputs.strides[k]).rev() {
+        if size == 0 || size > 1 && stride != len.cast_signed() {
+            return None;
+        }
+        len = len.saturating_mul(size);
+    }
+    // SAFETY: The elements are adjacent, as was just checked. The caller promises their type and the borrow.
+    Some(unsafe { slice::from_raw_parts(inputs.at[k].cast::<A>(), len) })
+}
+
 impl<'a, A> Inputs<'a, (A,)> {
     /// The elements of the array, if it is in standard layout and has some.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
-        let mut len = 1_usize;
-        for (&size, &stride) in zip(self.sizes[0], self.strides[0]).rev() {
-            if size == 0 || size > 1 && stride != len.cast_signed() {
-                return None;
-            }
-            len = len.saturating_mul(size);
-        }
-        // SAFETY: The array is borrowed for `'a`. Its elements are adjacent, as was just checked.
-        Some(unsafe { slice::from_raw_parts(self.at[0].cast::<A>(), len) })
+        // SAFETY: Inputs are made of arrays of these types, which are borrowed for their lifetime.
+        unsafe { elements(self, 0) }
+    }
+}
+
+impl<'a, A, B> Inputs<'a, (A, B)> {
+    /// The elements of each array that is in standard layout and has some.
+    #[inline]
+    pub(crate) fn as_slices(&self) -> (Option<&'a [A]>, Option<&'a [B]>) {
+        // SAFETY: Inputs are made of arrays of these types, which are borrowed for their lifetime.
+        unsafe { (elements(self, 0), elements(self, 1)) }
     }
 }
 
