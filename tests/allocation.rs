@@ -8,11 +8,14 @@ use ndarray::{
     Array, Array1, ArrayRef, ArrayView, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, Axis, DimMax,
     Dimension, Ix1, Ix2, IxDyn, ShapeBuilder, Slice,
 };
-use ndarray_broadcast::partial::{Check, PartialShape, Plan, decide, infer_shape, infer_shapes};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, base_op, batch_broadcast, bounds::TargetShape, broadcast_apply, broadcast_arrays, broadcast_map,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
+};
+use ndarray_broadcast::{
+    keepdims,
+    partial::{Check, PartialShape, Plan, decide, infer_shape, infer_shapes},
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -238,7 +241,7 @@ fn sums_into_are_free<D: Dimension>(delta: &ArrayRef<f64, D>) {
 }
 
 fn assert_sums_free<D: Dimension, E: Dimension>(delta: &ArrayRef<f64, D>, out: &mut ArrayRef<f64, E>) {
-    assert_free(|| delta.sum_to_shape_into(out));
+    assert_free(|| delta.assign_sum_to(out));
     assert_free(|| delta.add_sum_to(out));
     assert_free(|| delta.scaled_add_sum_to(2.0, out));
 }
@@ -260,13 +263,13 @@ fn sums_are_free<D: Dimension>(shape: &D, long: &D) {
         let mut ones = shape.clone();
         (0..ones.ndim()).for_each(|axis| ones[axis] = 1);
         let like = Array::<f64, D>::zeros(ones);
-        let (of_c, of_f) = (c_order.len() * 8, f_order.sum_to_match(&like).map(|sum| sum.len() * 8));
+        let (of_c, of_f) = (c_order.len() * 8, f_order.sum_to(&like).map(|sum| sum.len() * 8));
         assert_eq!(of_f, Ok(8));
-        assert_eq!(allocations(|| c_order.sum_to_match(&like)), 1);
-        assert_eq!(allocations(|| f_order.sum_to_match(&like)), 1);
-        assert_eq!(allocations(|| f_order.sum_to_match(&repeated)), 1);
-        assert_eq!(bytes(|| c_order.sum_to_match(&c_order)), of_c, "the copy alone");
-        assert_eq!(bytes(|| f_order.sum_to_match(&like)), 8, "no temporary");
+        assert_eq!(allocations(|| c_order.sum_to(&like)), 1);
+        assert_eq!(allocations(|| f_order.sum_to(&like)), 1);
+        assert_eq!(allocations(|| f_order.sum_to(&repeated)), 1);
+        assert_eq!(bytes(|| c_order.sum_to(&c_order)), of_c, "the copy alone");
+        assert_eq!(bytes(|| f_order.sum_to(&like)), 8, "no temporary");
     }
 }
 
@@ -296,23 +299,23 @@ fn sums_of_dynamic_numbers_of_axes_into_arrays_allocate_nothing() {
 #[test]
 fn sums_of_fixed_numbers_of_axes_allocate_once() {
     let delta = Array::<f64, _>::ones((4, 5, 6));
-    assert_eq!(allocations(|| delta.sum_to_shape((5, 1))), 1);
-    assert_eq!(allocations(|| delta.sum_to_shape([1, 1, 6])), 1);
+    assert_eq!(allocations(|| delta.sum_to((5, 1))), 1);
+    assert_eq!(allocations(|| delta.sum_to([1, 1, 6])), 1);
     assert_eq!(allocations(|| delta.sum_axes(1)), 1);
     assert_eq!(allocations(|| delta.sum_axes([2, 0])), 1);
-    assert_eq!(allocations(|| delta.sum_axes_keepdims([1])), 1);
-    assert_eq!(allocations(|| delta.sum_axes_keepdims(&[1, 2][..])), 1);
+    assert_eq!(allocations(|| delta.sum_axes(keepdims([1]))), 1);
+    assert_eq!(allocations(|| delta.sum_axes(keepdims(&[1, 2][..]))), 1);
     assert_eq!(allocations(|| delta.t().sum_axes([0])), 1);
     assert_eq!(allocations(|| delta.view().into_dyn().sum_axes(&[0, 2][..])), 1);
     // nothing to sum: the array itself
     let mut owned = Some(delta.clone());
-    assert_free(|| owned.take().expect("once").into_sum_to_shape((4, 5, 6)));
+    assert_free(|| owned.take().expect("once").into_sum_to((4, 5, 6)));
     let mut owned = Some(delta.clone().into_dyn());
-    assert_free(|| owned.take().expect("once").into_sum_to_shape((4, 5, 6)));
+    assert_free(|| owned.take().expect("once").into_sum_to((4, 5, 6)));
     let mut owned = Some(delta.clone().reversed_axes());
-    assert_free(|| owned.take().expect("once").into_sum_to_shape(&[6, 5, 4][..]));
+    assert_free(|| owned.take().expect("once").into_sum_to(&[6, 5, 4][..]));
     let mut owned = Some(delta);
-    assert_eq!(allocations(|| owned.take().expect("once").into_sum_to_shape(6)), 1);
+    assert_eq!(allocations(|| owned.take().expect("once").into_sum_to(6)), 1);
 }
 
 #[test]
@@ -321,8 +324,8 @@ fn refused_sums_allocate_for_the_message_alone() {
     let large = one.broadcast_to((1_usize << 30, 1_usize << 30)).expect("2^60 elements in 8 bytes");
     let half = one.broadcast_to((3, 1_usize << 40)).expect("2^40 elements in 8 bytes");
     assert!(bytes(|| assert!(large.sum_axes([0_usize; 0]).is_err())) < 1000);
-    assert!(bytes(|| assert!(large.sum_to_match(&large).is_err())) < 1000);
-    assert!(bytes(|| assert!(half.sum_to_shape((2, 1_usize << 40)).is_err())) < 1000);
+    assert!(bytes(|| assert!(large.sum_to(&large).is_err())) < 1000);
+    assert!(bytes(|| assert!(half.sum_to((2, 1_usize << 40)).is_err())) < 1000);
     assert!(bytes(|| assert!(half.sum_axes([2, 2]).is_err())) < 1000);
 }
 

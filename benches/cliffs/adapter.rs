@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, ArrayViewD};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_apply, fused};
 use num_traits::Zero;
 
 /// An element that the program measures.
@@ -61,12 +61,13 @@ fn map_sum_to<T: Number, const OPS: usize>(operands: &[ArrayViewD<T>], shape: &[
         [a, b, c, d] => {
             broadcast_map_sum_to((a, b, c, d), shape, |a, b, c, d| chain::<T, OPS, _>([*a, *b, *c, *d]))
         }
-        [a, b, c, d, e] => broadcast_map_sum_to((a, b, c, d, e), shape, |a, b, c, d, e| {
-            chain::<T, OPS, _>([*a, *b, *c, *d, *e])
-        }),
-        [a, b, c, d, e, f] => broadcast_map_sum_to((a, b, c, d, e, f), shape, |a, b, c, d, e, f| {
-            chain::<T, OPS, _>([*a, *b, *c, *d, *e, *f])
-        }),
+        [a, b, c, d, e] => {
+            fused((a, b, c, d, e), |a, b, c, d, e| chain::<T, OPS, _>([*a, *b, *c, *d, *e])).sum_to(shape)
+        }
+        [a, b, c, d, e, f] => {
+            fused((a, b, c, d, e, f), |a, b, c, d, e, f| chain::<T, OPS, _>([*a, *b, *c, *d, *e, *f]))
+                .sum_to(shape)
+        }
         _ => unreachable!("one to six operands"),
     }
     .expect("a shape that the operands' joint shape is summed to")
@@ -94,7 +95,7 @@ fn map_into<T: Number, const OPS: usize>(operands: &[ArrayViewD<T>], out: &mut A
 
 /// The sum of one array to `shape`.
 pub(crate) fn sum_to<T: Number>(array: &ArrayViewD<T>, shape: &[usize]) -> ArrayD<T> {
-    array.sum_to_shape(shape).expect("a shape that the array is summed to")
+    array.sum_to(shape).expect("a shape that the array is summed to")
 }
 
 /// A copy into an array that exists.

@@ -4,10 +4,10 @@ use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::reduce::Reduce;
 use crate::shape::{
-    BatchShape, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
+    BatchShape, LessAxes, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
 };
 use crate::view::Seen;
-use alloc::vec;
+use alloc::{vec, vec::Vec};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -16,7 +16,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Shapes
     /// `(1000, 2; 6, 6)` to `[2]` is `(2; 6, 6)`, to `[1000, 1]` it is `(1000, 1; 6, 6)`, to `()` it is `(; 6, 6)`.
-    /// A sum over size 0 is zero.
+    /// A reference to another batch is the target of its batch shape. A sum over size 0 is zero.
     ///
     /// # Errors
     /// In this order:
@@ -34,6 +34,8 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// let delta = array![[[1.0], [2.0]], [[10.0], [20.0]], [[100.0], [200.0]]]; // (3, 2; 1)
     /// let gradient: Array2<f64> = delta.batch::<Ix1>()?.sum_batch_to([2])?;
     /// assert_eq!(gradient, array![[111.0], [222.0]]);
+    /// let like = array![[0.5, 0.5], [0.5, 0.5]]; // (2; 2)
+    /// assert_eq!(delta.batch::<Ix1>()?.sum_batch_to(&like.batch::<Ix1>()?)?, gradient);
     /// assert_eq!(
     ///     delta.batch::<Ix1>()?.sum_batch_to([3]).unwrap_err().to_string(),
     ///     "cannot sum batch shape [3, 2] of (3, 2; 1) to [3]: \
@@ -88,6 +90,20 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         check_sums_to(part.batch(), to.batch(), || request(part), || vec![part.batch()])?;
         check_base(to.base(), part.base(), &|| request(part).to(&to.batch()), (0, part))?;
         self.view.add_sum_to(out)
+    }
+}
+
+/// The batch shape of another batch.
+impl<A, D: LessAxes<B>, B: Dimension, X> TargetShape for &Batch<'_, A, D, B, X> {
+    type Dim = D::Left;
+    const PLAIN: bool = true;
+
+    fn target_dim(&self) -> D::Left {
+        with_base(self.batch_shape(), &[])
+    }
+
+    fn for_message(&self) -> Vec<i128> {
+        self.batch_shape().for_message()
     }
 }
 

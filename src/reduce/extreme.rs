@@ -37,7 +37,7 @@ fn extreme<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     if result.len() == 0 {
         return Ok(result.cloned(&[]));
     }
-    let Some(any) = source.first().filter(|_| !sizes(&joint).contains(&0)) else {
+    let Some(any) = source.first_element().filter(|_| !sizes(&joint).contains(&0)) else {
         let request = request(operands, operation).axes(positions(axes.axes()));
         return Err(fail!(request, NoElements, "there is no {name} of 0 elements"));
     };

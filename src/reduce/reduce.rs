@@ -45,7 +45,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
     /// The element at index zero, if there is one.
     #[doc(hidden)]
-    fn first(&self) -> Option<A>
+    fn first_element(&self) -> Option<A>
     where
         A: Clone;
 

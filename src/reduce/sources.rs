@@ -277,7 +277,7 @@ macro_rules! sources {
                 $operands
             }
 
-            fn first(&self) -> Option<$A>
+            fn first_element(&self) -> Option<$A>
             where
                 $A: Clone,
             {

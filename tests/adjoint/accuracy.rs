@@ -123,17 +123,17 @@ mod threads {
         for &axis in axes {
             shape[axis] = 1;
         }
-        let expected = delta.sum_to_shape(&shape).expect("a shape to sum to");
+        let expected = delta.sum_to(&shape).expect("a shape to sum to");
         let mut added = ArrayD::from_elem(shape.as_slice(), 0.7);
         delta.add_sum_to(&mut added).expect("a shape to sum to");
         for pool in pools() {
             pool.install(|| {
-                assert_same_bits(&delta.par_sum_axes(axes).expect("axes of the array"), sum);
-                assert_same_bits(&delta.par_sum_to_shape(&shape).expect("a shape to sum to"), &expected);
+                assert_same_bits(&delta.par().sum_axes(axes).expect("axes of the array"), sum);
+                assert_same_bits(&delta.par().sum_to(&shape).expect("a shape to sum to"), &expected);
                 let mut out = ArrayD::from_elem(shape.as_slice(), 0.7);
-                delta.par_add_sum_to(&mut out).expect("a shape to sum to");
+                delta.par().add_sum_to(&mut out).expect("a shape to sum to");
                 assert_same_bits(&out, &added);
-                delta.par_sum_to_shape_into(&mut out).expect("a shape to sum to");
+                delta.par().assign_sum_to(&mut out).expect("a shape to sum to");
                 assert_same_bits(&out, &expected);
             });
         }

@@ -3,11 +3,11 @@
 
 use common::{Layout, joint, layout, operand_of, scrambled, shape, signed, view_of_rank, without_axes};
 use ndarray::{Array, ArrayD, ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension};
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, bounds::TargetShape, broadcast_arrays, broadcast_to_match_in_place,
     broadcast_to_match3_in_place, broadcast_views, reduction_axes,
 };
+use ndarray_broadcast::{keepdims, prelude::*};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
@@ -50,18 +50,18 @@ where
     D: Dimension,
     E: Dimension,
 {
-    assert_eq!(inner(x, &y.sum_to_match(x).expect("the array's shape")), expected);
-    assert_eq!(inner(x, &y.sum_to_shape(x.shape()).expect("the array's shape")), expected);
-    assert_eq!(inner(x, &y.to_owned().into_sum_to_shape(x.shape()).expect("the array's shape")), expected);
+    assert_eq!(inner(x, &y.sum_to(x).expect("the array's shape")), expected);
+    assert_eq!(inner(x, &y.sum_to(x.shape()).expect("the array's shape")), expected);
+    assert_eq!(inner(x, &y.to_owned().into_sum_to(x.shape()).expect("the array's shape")), expected);
     let mut out = Array::from_elem(x.raw_dim(), 3);
-    y.sum_to_shape_into(&mut out).expect("the array's shape");
+    y.assign_sum_to(&mut out).expect("the array's shape");
     assert_eq!(inner(x, &out), expected);
     y.add_sum_to(&mut out).expect("the array's shape");
     assert_eq!(inner(x, &out), 2 * expected);
     y.scaled_add_sum_to(-3, &mut out).expect("the array's shape");
     assert_eq!(inner(x, &out), -expected);
     let axes = reduction_axes(x.shape(), y.shape()).expect("a broadcast");
-    let ones = y.sum_axes_keepdims(&axes).expect("axes of the array").into_dyn();
+    let ones = y.sum_axes(keepdims(&axes)).expect("axes of the array").into_dyn();
     assert_eq!(inner(&x.broadcast_to_match(&ones).expect("an array of that many axes").0, &ones), expected);
 }
 
@@ -238,7 +238,7 @@ proptest! {
         let bx = x.broadcast_in_dim(y.shape(), &places).expect("distinct axes of fitting sizes");
         let order = [without_axes(y.ndim(), &places), places].concat();
         let back = y.clone().permuted_axes(order.as_slice());
-        prop_assert_eq!(inner(&bx, &y), inner(&x, &back.sum_to_match(&x).expect("the array's shape")));
+        prop_assert_eq!(inner(&bx, &y), inner(&x, &back.sum_to(&x).expect("the array's shape")));
         assert_sum_to(&bx.permuted_axes(order), &back, &x);
     }
 }

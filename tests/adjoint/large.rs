@@ -3,7 +3,7 @@
 use common::Lie::{self, C, F, Gap, Repeated, Reversed, Rows, Second, ThirdReversed, Turned};
 use common::{indices, scrambled, sums, without_axes};
 use ndarray::{Array1, Array3, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Slice, s};
-use ndarray_broadcast::{AxisSet, broadcast_map, broadcast_map_sum_to, prelude::*};
+use ndarray_broadcast::{AxisSet, broadcast_map, fused, keepdims, prelude::*};
 use num_traits::Zero;
 use std::fmt::Debug;
 use std::num::Wrapping;
@@ -86,7 +86,7 @@ fn assert_all<A: Whole>(shape: &[usize], lies: &[Lie]) {
 fn assert_forms<A: Whole>(delta: &ArrayViewD<A>, axes: &AxisSet, expected: &[i64], case: &str) {
     let sum = delta.sum_axes(axes).expect("axes of the array");
     assert!(sum.iter().cloned().eq(expected.iter().map(|&sum| A::whole(sum))), "{case}");
-    let kept = delta.sum_axes_keepdims(axes).expect("axes of the array");
+    let kept = delta.sum_axes(keepdims(axes)).expect("axes of the array");
     assert!(kept.iter().eq(&sum), "kept: {case}");
     // Outputs in C order, often not the order of the sum's own axes, in one piece and every second element.
     for step in [1, 2] {
@@ -106,7 +106,7 @@ fn assert_forms<A: Whole>(delta: &ArrayViewD<A>, axes: &AxisSet, expected: &[i64
             form(&mut out);
         };
         if step == 1 {
-            out(&mut base, &|out| delta.sum_to_shape_into(out).expect("a shape to sum to"));
+            out(&mut base, &|out| delta.assign_sum_to(out).expect("a shape to sum to"));
             assert_base(&base, &|sum| sum, "overwritten");
             out(&mut base, &|out| delta.scaled_add_sum_to(A::whole(-3), out).expect("a shape to sum to"));
             assert_base(&base, &|sum| -2 * sum, "scaled");
@@ -193,7 +193,7 @@ fn lanes_inside_other_reduced_axes() {
     let x = Array1::from_iter((0..16 * 64 * 600).map(|i| 1.0 / (1.0 + i as f32)));
     let x = x.into_shape_with_order((16, 64, 600)).expect("as many elements");
     let serial = x.sum_axes([0, 2]).expect("axes");
-    assert_eq!(x.par_sum_axes([0, 2]).expect("axes"), serial);
+    assert_eq!(x.par().sum_axes([0, 2]).expect("axes"), serial);
 }
 
 /// Arrays of at least 16 MiB, most of which are repeated, so that they need little memory.
@@ -208,9 +208,9 @@ fn short_rows_beyond_the_cache() {
         for (sum, expected) in sums.iter().zip(expected.iter().cycle()) {
             assert!((sum - expected).abs() < 1e-12 * expected, "{images} {rows} {width}");
         }
-        assert_eq!(x.par_sum_axes(1).expect("axes"), sums, "{images} {rows} {width}");
+        assert_eq!(x.par().sum_axes(1).expect("axes"), sums, "{images} {rows} {width}");
         let weights = Array1::from_shape_fn(width, |k| number((0, 0, k)));
-        let fused = broadcast_map_sum_to((&x, &weights), (images, 1, width), |x, w| x * w).expect("shapes");
+        let fused = fused((&x, &weights), |x, w| x * w).sum_to((images, 1, width)).expect("shapes");
         let expected = broadcast_map((&expected, &weights), |sum, w| sum * w).expect("shapes");
         for (sum, expected) in fused.iter().zip(expected.iter().cycle()) {
             assert!((sum - expected).abs() < 1e-12 * expected, "{images} {rows} {width}");

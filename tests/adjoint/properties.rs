@@ -8,11 +8,11 @@ use ndarray::{
     Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6,
     IxDyn, ShapeBuilder, s,
 };
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, BroadcastError,
     bounds::{LessAxes, TargetShape},
 };
+use ndarray_broadcast::{keepdims, prelude::*};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
@@ -65,16 +65,16 @@ fn keeping<D: Dimension>(delta: &ArrayView<'_, i64, D>, axes: &[usize]) -> Vec<A
     let set: AxisSet = axes.iter().copied().collect();
     let listed: Vec<Axis> = axes.iter().copied().map(Axis).collect();
     let mut results = vec![
-        delta.sum_axes_keepdims(axes),
-        delta.sum_axes_keepdims(set),
-        delta.sum_axes_keepdims(axes.to_vec()),
-        delta.sum_axes_keepdims(listed),
+        delta.sum_axes(keepdims(axes)),
+        delta.sum_axes(keepdims(set)),
+        delta.sum_axes(keepdims(axes.to_vec())),
+        delta.sum_axes(keepdims(listed)),
     ];
     match *axes {
-        [] => results.push(delta.sum_axes_keepdims([0_usize; 0])),
-        [a] => results.extend([delta.sum_axes_keepdims(a), delta.sum_axes_keepdims(Axis(a))]),
-        [a, b] => results.push(delta.sum_axes_keepdims([a, b])),
-        [a, b, c] => results.push(delta.sum_axes_keepdims([Axis(a), Axis(b), Axis(c)])),
+        [] => results.push(delta.sum_axes(keepdims([0_usize; 0]))),
+        [a] => results.extend([delta.sum_axes(keepdims(a)), delta.sum_axes(keepdims(Axis(a)))]),
+        [a, b] => results.push(delta.sum_axes(keepdims([a, b]))),
+        [a, b, c] => results.push(delta.sum_axes(keepdims([Axis(a), Axis(b), Axis(c)]))),
         _ => {}
     }
     results.into_iter().map(|result| result.expect("axes of the array").into_dyn()).collect()
@@ -148,7 +148,7 @@ impl Form {
         out: &mut ArrayViewMut<'_, i64, E>,
     ) -> Result<(), BroadcastError> {
         match self {
-            Form::Overwrite => delta.sum_to_shape_into(out),
+            Form::Overwrite => delta.assign_sum_to(out),
             Form::Add => delta.add_sum_to(out),
             Form::Scaled(factor) => delta.scaled_add_sum_to(factor, out),
         }
@@ -181,13 +181,13 @@ fn to_dim<D: Dimension, E: Dimension + TargetShape<Dim = E>>(
 ) -> Vec<Result<ArrayD<i64>, BroadcastError>> {
     let like_text = like.map(i64::to_string);
     let sums = [
-        delta.sum_to_shape(like.raw_dim()),
-        delta.sum_to_shape(&like.raw_dim()),
-        delta.sum_to_match(like),
-        delta.sum_to_match(&like_text),
-        delta.to_owned().into_sum_to_shape(like.raw_dim()),
-        delta.to_owned().into_sum_to_match(like),
-        delta.to_owned().into_sum_to_match(&like_text),
+        delta.sum_to(like.raw_dim()),
+        delta.sum_to(&like.raw_dim()),
+        delta.sum_to(like),
+        delta.sum_to(&like_text),
+        delta.to_owned().into_sum_to(like.raw_dim()),
+        delta.to_owned().into_sum_to(like),
+        delta.to_owned().into_sum_to(&like_text),
     ];
     sums.map(|sum| sum.map(Array::into_dyn)).into()
 }
@@ -251,9 +251,9 @@ proptest! {
         });
         let integers: Vec<i64> = sizes.iter().copied().map(signed).collect();
         let mut all = vec![
-            delta.sum_to_shape(sizes.as_slice()),
-            delta.sum_to_shape(&sizes),
-            delta.sum_to_shape(integers),
+            delta.sum_to(sizes.as_slice()),
+            delta.sum_to(&sizes),
+            delta.sum_to(integers),
         ];
         all.extend(to_dim(&delta, &like));
         if delta.ndim() <= 6 {
@@ -310,16 +310,16 @@ proptest! {
         let owned = || from.steps_from(scrambled_base(&from));
         let delta = owned();
         let (at, strides) = (delta.as_ptr(), delta.strides().to_vec());
-        let same = delta.into_sum_to_shape(from.shape()).expect("its own shape");
+        let same = delta.into_sum_to(from.shape()).expect("its own shape");
         prop_assert_eq!((same.as_ptr(), same.strides()), (at, strides.as_slice()));
         prop_assert_eq!(&same, &owned());
-        let fixed = view_of_rank!(owned(), delta => delta.into_sum_to_shape(from.shape())).expect("its own shape");
+        let fixed = view_of_rank!(owned(), delta => delta.into_sum_to(from.shape())).expect("its own shape");
         prop_assert_eq!(&fixed, &same);
         let matched = owned();
         let at = matched.as_ptr();
-        prop_assert_eq!(matched.into_sum_to_match(&from.view()).map(|same| same.as_ptr()), Ok(at));
-        let sum = owned().into_sum_to_shape(&to);
-        prop_assert_eq!(sum, same.sum_to_shape(&to));
+        prop_assert_eq!(matched.into_sum_to(&from.view()).map(|same| same.as_ptr()), Ok(at));
+        let sum = owned().into_sum_to(&to);
+        prop_assert_eq!(sum, same.sum_to(&to));
     }
 }
 
@@ -342,10 +342,10 @@ fn new_sums_lie_as_their_array() {
         // an axis of size 1 says nothing about the others, whatever its stride was
         for axis in 0..4 {
             let sums = turned.sum_axes(axis).expect("an axis of the array");
-            let kept = turned.sum_axes_keepdims(axis).expect("an axis of the array");
+            let kept = turned.sum_axes(keepdims(axis)).expect("an axis of the array");
             assert_eq!(kept.index_axis(Axis(axis), 0).strides(), sums.strides(), "{order:?} over {axis}");
         }
-        let same = turned.sum_to_match(&turned).expect("its own shape");
+        let same = turned.sum_to(&turned).expect("its own shape");
         assert_eq!((same.strides(), &same), (turned.strides(), &turned.to_owned()), "{order:?}");
     }
     // two axes remain

@@ -13,10 +13,11 @@ use common::{
     Layout, assert_words, indices, kind, layout, layout_to_write, scrambled, shape, variant, without_axes,
 };
 use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, ErrorKind, Ix1, arr0, array, s};
-use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, broadcast_map_reduce_to};
+use ndarray_broadcast::{AxisSet, fused};
+use ndarray_broadcast::{keepdims, prelude::*};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The elements of each result, in no order.
 fn grouped(layout: &Layout, base: &ArrayD<i64>, axes: &[usize]) -> Vec<Vec<i64>> {
@@ -58,8 +59,8 @@ proptest! {
         let top = x.reduce_axes(&axes, i64::MIN, i64::max);
         prop_assert_eq!(top.as_ref(), Ok(&largest));
         prop_assert_eq!(x.reduce_axes(AxisSet::from(&axes[..]), 0, |a, b| a + b), x.sum_axes(&axes));
-        let kept = x.reduce_axes_keepdims(&axes, i64::MIN, i64::max).unwrap();
-        let like = x.sum_axes_keepdims(&axes).unwrap();
+        let kept = x.reduce_axes(keepdims(&axes), i64::MIN, i64::max).unwrap();
+        let like = x.sum_axes(keepdims(&axes)).unwrap();
         prop_assert_eq!(kept.shape(), like.shape());
         prop_assert!(kept.iter().eq(&largest));
         // elements that own memory, and the fused form of the same
@@ -67,7 +68,7 @@ proptest! {
         let lists = x.map(|&x| vec![x]);
         let sorted = lists.reduce_axes(&axes, vec![], merged).unwrap();
         prop_assert!(sorted.iter().eq(&expected), "{:?}", sorted);
-        let fused = broadcast_map_reduce_to(x.view(), kept.shape(), vec![], |&x| vec![x], merged).unwrap();
+        let fused = fused(x.view(), |&x| vec![x]).reduce_to(kept.shape(), vec![], merged).unwrap();
         prop_assert!(fused.iter().eq(&expected), "{:?}", fused);
         let mean = x.mapv(|x| x as f64).mean_axes(&axes);
         let count = groups.first().map_or(0, Vec::len);
@@ -75,7 +76,7 @@ proptest! {
             Ok(mean) => {
                 let sums = model(&layout, &left, &without_axes(x.ndim(), &axes));
                 prop_assert_eq!(mean, sums.mapv(|sum| sum as f64 / count as f64));
-                prop_assert!(x.mean_axes_keepdims(&axes).unwrap().iter().eq(&sums.mapv(|sum| sum / count.max(1) as i64)));
+                prop_assert!(x.mean_axes(keepdims(&axes)).unwrap().iter().eq(&sums.mapv(|sum| sum / count.max(1) as i64)));
             }
             Err(error) => prop_assert!(count == 0 && !groups.is_empty() && variant(&error) == "NoMean"),
         }
@@ -90,7 +91,7 @@ proptest! {
         let expected = model(&layout, &to, &axes);
         prop_assert_eq!(x.sum_in_dim(&to, &axes), Ok(expected.clone()));
         let from_end: Vec<isize> = axes.iter().map(|&axis| axis as isize - x.ndim() as isize).collect();
-        prop_assert_eq!(x.sum_in_dim_like(&expected, &from_end), Ok(expected.clone()));
+        prop_assert_eq!(x.sum_in_dim(&expected, &from_end), Ok(expected.clone()));
         // the adjoint of the view
         let y = ArrayD::from_shape_fn(to.as_slice(), |at| scrambled((0..to.len()).map(|axis| at[axis]).sum::<usize>() as i64));
         let forward = y.broadcast_in_dim(x.shape(), &axes).unwrap();
@@ -107,13 +108,13 @@ proptest! {
         let (x, before) = (layout.view_of(&base), out.base().mapv(|k| scrambled(k + 77)));
         let sum = model(&layout, &out.shape(), &axes);
         let old = out.view_of(&before).to_owned();
-        for (form, expected) in [sum.clone(), &old + &sum, &old - 3 * &sum].into_iter().enumerate() {
+        for (form, expected) in [&old + &sum, &old + &sum, &old - 3 * &sum].into_iter().enumerate() {
             let mut after = before.clone();
             let mut view = out.steps_from(after.view_mut());
             match form {
-                0 => x.sum_in_dim_into(&mut view, &axes),
-                1 => x.add_sum_in_dim_to(&mut view, &axes),
-                _ => x.scaled_add_sum_in_dim_to(-3, &mut view, &axes),
+                0 => x.add_sum_in_dim_to(&mut view, &axes),
+                1 => x.par().add_sum_in_dim_to(&mut view, &axes),
+                _ => fused(&x, |x| -3 * x).add_sum_in_dim_to(&mut view, &axes),
             }.unwrap();
             prop_assert_eq!(&view, &expected, "form {}", form);
         }
@@ -196,13 +197,12 @@ fn the_same_to_the_last_bit() {
     let x = Array2::from_shape_fn((700, 300), |(i, j)| 1.0 / (1 + i * 300 + j) as f32);
     let sum = |x: &ndarray::ArrayRef2<f32>| x.reduce_axes([0, 1], 0.0, |a, b| a + b).unwrap().into_scalar();
     assert_eq!(sum(&x).to_bits(), sum(&x.clone()).to_bits());
-    let fused = |x: &ndarray::ArrayRef2<f32>| {
-        broadcast_map_reduce_to(x, (), 0.0, |&x| x, |a, b| a + b).unwrap().into_scalar()
+    let of_closure = |x: &ndarray::ArrayRef2<f32>| {
+        fused(x, |&x| x).reduce_to((), 0.0, |a, b| a + b).unwrap().into_scalar()
     };
-    assert_eq!(fused(&x).to_bits(), fused(&x.clone()).to_bits());
+    assert_eq!(of_closure(&x).to_bits(), of_closure(&x.clone()).to_bits());
     let mask = Array2::from_shape_fn((1000, 300), |(i, _)| i % 3 == 0);
-    let count: Array1<usize> =
-        broadcast_map_reduce_to(&mask, 300, 0, |&m| usize::from(m), |a, b| a + b).unwrap();
+    let count: Array1<usize> = fused(&mask, |&m| usize::from(m)).reduce_to(300, 0, |a, b| a + b).unwrap();
     assert_eq!(count, Array1::from_elem(300, 334));
 }
 
@@ -217,7 +217,7 @@ fn of_no_elements() {
     assert_eq!(arr0(3.0).mean_axes([]), Ok(arr0(3.0)));
     assert_eq!(arr0(3).reduce_axes([], 0, |a, b| a + b), Ok(arr0(3)));
     assert_eq!(arr0(3).sum_in_dim((), []), Ok(arr0(3)));
-    assert_eq!(kind(Array3::<f32>::zeros((2, 0, 2)).mean_axes_keepdims(1)), "NoMean");
+    assert_eq!(kind(Array3::<f32>::zeros((2, 0, 2)).mean_axes(keepdims(1))), "NoMean");
     assert_eq!(array![1, 2, 4].mean_axes(0), Ok(arr0(2)), "cut off");
 }
 
@@ -266,7 +266,7 @@ fn words() {
         ErrorKind::RangeLimited,
     );
     assert_words(
-        Array2::<f64>::zeros((0, 3)).mean_axes_keepdims(-2),
+        Array2::<f64>::zeros((0, 3)).mean_axes(keepdims(-2)),
         "NoMean",
         "cannot take the mean of shape [0, 3] over axes [-2]: there is no mean of 0 elements",
         ErrorKind::IncompatibleShape,
@@ -279,13 +279,13 @@ fn words() {
         ErrorKind::IncompatibleShape,
     );
     assert_words(
-        broadcast_map_reduce_to((&x, &array![1_i8, 2]), 4, 0, |a, b| a * b, i8::max),
+        fused((&x, &array![1_i8, 2]), |a, b| a * b).reduce_to(4, 0, i8::max),
         "Incompatible",
         "cannot broadcast shapes [2, 3, 4] and [2] together: axis 2 has sizes 4 and 2, expected equal sizes or 1",
         ErrorKind::IncompatibleShape,
     );
     assert_words(
-        broadcast_map_reduce_to(&x, 3, 0, |&a| a, i8::max),
+        fused(&x, |&a| a).reduce_to(3, 0, i8::max),
         "Incompatible",
         "cannot broadcast shape [2, 3, 4] and reduce to [3]: \
          axis 2 has sizes 4 and 3, expected equal sizes or 1 in the target",
@@ -298,10 +298,10 @@ fn words() {
 fn operations_that_panic() {
     let x = Array2::from_shape_fn((40, 30), |(i, j)| (i * 30 + j).to_string());
     for limit in [0, 1, 7, 500, 1169] {
-        let calls = std::cell::Cell::new(0);
+        let calls = AtomicUsize::new(0);
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             x.reduce_axes(0, String::new(), |a, b| {
-                assert!(calls.replace(calls.get() + 1) < limit, "on purpose");
+                assert!(calls.fetch_add(1, Ordering::Relaxed) < limit, "on purpose");
                 a.max(b)
             })
         }));
@@ -321,9 +321,9 @@ fn no_axes() {
     let x = array![[1, 5, 2], [3, 4, 6]];
     let same: Array2<i32> = x.sum_axes([]).unwrap();
     assert_eq!(same, x);
-    assert_eq!(x.par_sum_axes([]), Ok(x.clone()));
-    assert_eq!(x.sum_axes_keepdims([]), Ok(x.clone()));
-    assert_eq!(x.par_sum_axes_keepdims([]), Ok(x.clone()));
+    assert_eq!(x.par().sum_axes([]), Ok(x.clone()));
+    assert_eq!(x.sum_axes(keepdims([])), Ok(x.clone()));
+    assert_eq!(x.par().sum_axes(keepdims([])), Ok(x.clone()));
     assert_eq!(x.reduce_axes([], 0, i32::max), Ok(x.clone()));
     assert_eq!(x.mean_axes([]), Ok(x.clone()));
     assert_eq!(x.t().sum_axes([]), Ok(x.t().to_owned()));
@@ -359,11 +359,11 @@ fn of_results_of_every_size() {
                 let columns = if to[1] == 1 { 0..n } else { j..j + 1 };
                 *x.slice(s![rows, columns]).iter().max().unwrap()
             });
-            let small = broadcast_map_reduce_to((&x,), to, i64::MIN, |&x| x, Ord::max).unwrap();
+            let small = fused((&x,), |&x| x).reduce_to(to, i64::MIN, Ord::max).unwrap();
             assert_eq!(small, largest, "{m}x{n} to {to:?}");
-            let eight = broadcast_map_reduce_to((&x,), to, [i64::MIN; 8], |&x| [x; 8], Ord::max);
+            let eight = fused((&x,), |&x| [x; 8]).reduce_to(to, [i64::MIN; 8], Ord::max);
             assert_eq!(eight.unwrap(), largest.mapv(|x| [x; 8]), "{m}x{n} to {to:?}");
-            let boxed = broadcast_map_reduce_to((&x,), to, Box::new(i64::MIN), |&x| Box::new(x), Ord::max);
+            let boxed = fused((&x,), |&x| Box::new(x)).reduce_to(to, Box::new(i64::MIN), Ord::max);
             assert_eq!(boxed.unwrap(), largest.mapv(Box::new), "{m}x{n} to {to:?}");
         }
     }

@@ -4,7 +4,7 @@
 //! worth several threads take their time.
 
 use ndarray::{Array, Array1, ArrayD, ArrayView, ArrayViewD, Axis, Dimension, IxDyn, Slice};
-use ndarray_broadcast::{BroadcastError, broadcast_map_sum_to, prelude::*};
+use ndarray_broadcast::{BroadcastError, fused, keepdims, prelude::*};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt::Debug;
 
@@ -116,7 +116,7 @@ fn threads_do_not_change_a_bit() {
 
         let sums = bits(x.sum_axes(&axes));
         assert_bits(&pools, &sums, &("over axes, one thread", case), || bits(x.sum_axes(&axes)));
-        assert_bits(&pools, &sums, &("over axes", case), || bits(x.par_sum_axes(&axes)));
+        assert_bits(&pools, &sums, &("over axes", case), || bits(x.par().sum_axes(&axes)));
         // one of the forms each time; where its output lies otherwise, the order of addition may differ
         let form = random.below(5);
         let into = |sum: fn(&ArrayViewD<f32>, &mut ArrayD<f32>) -> Result<(), BroadcastError>| {
@@ -124,22 +124,22 @@ fn threads_do_not_change_a_bit() {
             bits(sum(&x, &mut out).map(|()| out))
         };
         let one = match form {
-            0 => bits(x.sum_axes_keepdims(&axes)),
-            1 => bits(x.sum_to_shape(&*kept)),
-            2 => into(|x, out| x.sum_to_shape_into(out)),
+            0 => bits(x.sum_axes(keepdims(&axes))),
+            1 => bits(x.sum_to(&*kept)),
+            2 => into(|x, out| x.assign_sum_to(out)),
             3 => into(|x, out| x.add_sum_to(out)),
             _ => into(|x, out| x.scaled_add_sum_to(0.3, out)),
         };
         assert_bits(&pools, &one, &("form", form, case), || match form {
-            0 => bits(x.par_sum_axes_keepdims(&axes)),
-            1 => bits(x.par_sum_to_shape(&*kept)),
-            2 => into(|x, out| x.par_sum_to_shape_into(out)),
-            3 => into(|x, out| x.par_add_sum_to(out)),
-            _ => into(|x, out| x.par_scaled_add_sum_to(0.3, out)),
+            0 => bits(x.par().sum_axes(keepdims(&axes))),
+            1 => bits(x.par().sum_to(&*kept)),
+            2 => into(|x, out| x.par().assign_sum_to(out)),
+            3 => into(|x, out| x.par().add_sum_to(out)),
+            _ => into(|x, out| x.par().scaled_add_sum_to(0.3, out)),
         });
 
         let row = Array1::from_iter(numbers[..shape[shape.len() - 1]].iter().copied());
-        let fused = || bits(broadcast_map_sum_to((&x, &row), &*kept, |x, y| x * y));
+        let fused = || bits(fused((&x, &row), |x, y| x * y).sum_to(&*kept));
         let expected = fused();
         assert_bits(&pools, &expected, &("fused", case), fused);
     }

@@ -10,8 +10,7 @@ use ndarray::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    can_batch_broadcast,
+    Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
 };
 
 fn zeros(shape: &[usize]) -> ArrayD<f64> {
@@ -40,14 +39,14 @@ fn incompatible() {
         format!("cannot broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together: {rule}");
     assert_words(batch_broadcast(&x, &y).map(drop), &together);
     assert_words(batch_broadcast_all((&x, &y)).map(drop), &together);
-    assert_words(batch_broadcast_views(&[x.clone(), y.clone()]).map(drop), &together);
+    assert_words(batch_broadcast_all(&[x.clone(), y.clone()][..]).map(drop), &together);
     assert_words(x.zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
     assert_words(x.zip_map_into(&y, &mut zeros(&[3, 6]), |_, _, _: ArrayViewMut1<'_, f64>| ()), &together);
     assert_words(x.matvec(&y).map(drop), &together);
     assert_words(x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])), &together);
     {
-        assert_words(x.par_apply(base_op::MatVec, &y).map(drop), &together);
-        assert_words(x.par_zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
+        assert_words(x.par().apply(base_op::MatVec, &y).map(drop), &together);
+        assert_words(x.par().zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
     }
     let three = "cannot broadcast batch shapes [5, 1] of (5, 1;), [2] of (2; 6, 6) and [3] of (3; 6) together: \
                  batch axis 1 has sizes 2 and 3 (operands 1 and 2), expected equal sizes or 1";
@@ -148,7 +147,7 @@ fn a_closure_writes_one_result() {
     let two = Signature::literal("(n),(n)->(n),(m)");
     let words = "cannot apply (n),(n)->(n),(m) to (7; 4) and (7; 4): the number of results is 2, expected 1";
     wrong(x.zip_map(&x, two, ignore).map(drop), words);
-    wrong(x.par_zip_map(&x, two, ignore).map(drop), words);
+    wrong(x.par().zip_map(&x, two, ignore).map(drop), words);
     wrong(
         x.zip_map3(
             &x,

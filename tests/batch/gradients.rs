@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::many_single_char_names, reason = "tests")]
 
 use ndarray::{Array, Array1, Array2, Array3, Array4, ArrayRef, Dimension, Ix1, Ix2, ShapeBuilder, array};
-use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{base_op, prelude::*};
 
 /// Numbers that do not follow from each other, between -1 and 1.
 fn scrambled<Sh: ShapeBuilder>(shape: Sh, seed: f64) -> Array<f64, Sh::Dim> {
@@ -42,8 +42,8 @@ fn of_matvec() {
     let (m, v): (Array3<f64>, Array3<f64>) = (scrambled((2, 3, 4), 0.1), scrambled((5, 1, 4), 0.2));
     let delta: Array3<f64> = scrambled((5, 2, 3), 0.3);
     let (mb, vb, db) = (m.batch::<Ix2>().unwrap(), v.batch::<Ix1>().unwrap(), delta.batch::<Ix1>().unwrap());
-    let of_m = db.outer(&vb).unwrap().batch::<Ix2>().unwrap().sum_batch_to_match(&mb).unwrap();
-    let of_v = mb.transpose().matvec(&db).unwrap().batch::<Ix1>().unwrap().sum_batch_to_match(&vb).unwrap();
+    let of_m = db.outer(&vb).unwrap().batch::<Ix2>().unwrap().sum_batch_to(&mb).unwrap();
+    let of_v = mb.transpose().matvec(&db).unwrap().batch::<Ix1>().unwrap().sum_batch_to(&vb).unwrap();
     let y = |m: &Array3<f64>, v: &Array3<f64>| {
         m.batch::<Ix2>().unwrap().matvec(&v.batch::<Ix1>().unwrap()).unwrap()
     };
@@ -56,8 +56,8 @@ fn of_matmul() {
     let (a, b): (Array4<f64>, Array3<f64>) = (scrambled((3, 1, 2, 4), 0.4), scrambled((2, 4, 3), 0.5));
     let delta: Array4<f64> = scrambled((3, 2, 2, 3), 0.6);
     let (ab, bb, db) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap(), delta.batch::<Ix2>().unwrap());
-    let of_a = db.matmul(&bb.transpose()).unwrap().batch::<Ix2>().unwrap().sum_batch_to_match(&ab).unwrap();
-    let of_b = ab.transpose().matmul(&db).unwrap().batch::<Ix2>().unwrap().sum_batch_to_match(&bb).unwrap();
+    let of_a = db.matmul(&bb.transpose()).unwrap().batch::<Ix2>().unwrap().sum_batch_to(&ab).unwrap();
+    let of_b = ab.transpose().matmul(&db).unwrap().batch::<Ix2>().unwrap().sum_batch_to(&bb).unwrap();
     let y = |a: &Array4<f64>, b: &Array3<f64>| {
         a.batch::<Ix2>().unwrap().matmul(&b.batch::<Ix2>().unwrap()).unwrap()
     };
@@ -70,8 +70,8 @@ fn of_outer() {
     let (u, v): (Array3<f64>, Array2<f64>) = (scrambled((5, 1, 3), 0.7), scrambled((2, 4), 0.8));
     let delta: Array4<f64> = scrambled((5, 2, 3, 4), 0.9);
     let (ub, vb, db) = (u.batch::<Ix1>().unwrap(), v.batch::<Ix1>().unwrap(), delta.batch::<Ix2>().unwrap());
-    let of_u = db.matvec(&vb).unwrap().batch::<Ix1>().unwrap().sum_batch_to_match(&ub).unwrap();
-    let of_v = ub.vecmat(&db).unwrap().batch::<Ix1>().unwrap().sum_batch_to_match(&vb).unwrap();
+    let of_u = db.matvec(&vb).unwrap().batch::<Ix1>().unwrap().sum_batch_to(&ub).unwrap();
+    let of_v = ub.vecmat(&db).unwrap().batch::<Ix1>().unwrap().sum_batch_to(&vb).unwrap();
     let y = |u: &Array3<f64>, v: &Array2<f64>| {
         u.batch::<Ix1>().unwrap().outer(&v.batch::<Ix1>().unwrap()).unwrap()
     };
@@ -89,9 +89,9 @@ fn outer_products_and_transposes() {
         let (x, y) = (turned.batch::<Ix1>().unwrap(), b.batch::<Ix1>().unwrap());
         assert_eq!(x.outer(&y), Ok(expected.clone()));
         let mut out = Array4::from_elem((2, 3, n, m), 7.0).permuted_axes([0, 1, 3, 2]);
-        x.outer_into(&y, &mut out).unwrap();
+        x.apply_into(base_op::Outer, &y, &mut out).unwrap();
         assert_eq!(out, expected);
-        assert_eq!(x.par_apply(ndarray_broadcast::base_op::Outer, &y), Ok(expected.clone()));
+        assert_eq!(x.par().apply(ndarray_broadcast::base_op::Outer, &y), Ok(expected.clone()));
         let whole = expected.batch::<Ix2>().unwrap().transpose();
         assert_eq!(whole.base_shape(), [n, m]);
         assert_eq!(whole.into_view(), y.outer(&x).unwrap());

@@ -4,7 +4,10 @@ use common::Lie::{self, C, F, Gap, Reversed, Rows, Second};
 use common::{aligned_right, indices, joint, read_at};
 use ndarray::{ArrayD, Axis, Dimension, Ix1, Ix2, IxDyn, LinalgScalar};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{Batch, base_op, bounds::BaseOp};
+use ndarray_broadcast::{
+    Batch, base_op,
+    bounds::{BaseOp, Threads},
+};
 use std::fmt::Debug;
 
 /// Numbers from -3 to 3: every sum of products is exact.
@@ -50,7 +53,7 @@ fn check<T, P, B, B2>(
     context: &dyn Debug,
 ) where
     T: LinalgScalar + Into<f64> + From<i8> + Send + Sync,
-    P: BaseOp<T, T, B, B2, Output = T>,
+    P: BaseOp<T, T, B, B2, Output = T> + BaseOp<T, T, B, B2, Threads>,
     IxDyn: ndarray::DimAdd<P::Base, Output = IxDyn>,
     B: Dimension,
     B2: Dimension,
@@ -60,13 +63,13 @@ fn check<T, P, B, B2>(
     };
     let found: ArrayD<T> = a.apply(op, b).expect("bases that go together");
     equal(&found);
-    equal(&a.par_apply(op, b).expect("bases that go together"));
+    equal(&a.par().apply(op, b).expect("bases that go together"));
     for lie in [C, F, Rows, Second, Reversed, Gap] {
         let mut out = lying(found.shape(), lie);
         a.apply_into(op, b, &mut out).expect("a result of this shape");
         equal(&out);
         let mut out = lying(found.shape(), lie);
-        a.par_apply_into(op, b, &mut out).expect("a result of this shape");
+        a.par().apply_into(op, b, &mut out).expect("a result of this shape");
         equal(&out);
     }
 }

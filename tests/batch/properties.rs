@@ -7,8 +7,9 @@ use ndarray::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    bounds::BaseOp, can_batch_broadcast,
+    Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all,
+    bounds::{BaseOp, Threads},
+    can_batch_broadcast,
 };
 use proptest::prelude::*;
 
@@ -88,21 +89,21 @@ fn check_op<P, B, B2>(
     b: &Batch<'_, i64, ndarray::IxDyn, B2>,
     expected: Option<&ArrayD<i64>>,
 ) where
-    P: BaseOp<i64, i64, B, B2, Output = i64>,
+    P: BaseOp<i64, i64, B, B2, Output = i64> + BaseOp<i64, i64, B, B2, Threads>,
     ndarray::IxDyn: ndarray::DimAdd<P::Base, Output = ndarray::IxDyn>,
     B: Dimension,
     B2: Dimension,
 {
     let found: Result<ArrayD<i64>, BroadcastError> = a.apply(op, b);
     assert_eq!(found.as_ref().ok(), expected);
-    assert_eq!(a.par_apply(op, b), found);
+    assert_eq!(a.par().apply(op, b), found);
     if let Some(expected) = expected {
         outputs(expected.shape(), |out| {
             a.apply_into(op, b, out).expect("a result of this shape");
             assert_eq!(*out, *expected);
             {
                 out.fill(-2);
-                a.par_apply_into(op, b, out).expect("a result of this shape");
+                a.par().apply_into(op, b, out).expect("a result of this shape");
                 assert_eq!(*out, *expected);
             }
         });
@@ -128,7 +129,7 @@ proptest! {
         prop_assert_eq!(can_batch_broadcast(&batches[0], &batches[1]), pair.is_ok());
         prop_assert_eq!(two.is_ok(), pair.is_ok());
         let three = batch_broadcast_all((&batches[0], &batches[1], &batches[2]));
-        let any = batch_broadcast_views(&batches);
+        let any = batch_broadcast_all(&batches[..]);
         prop_assert_eq!(three.as_ref().err(), any.as_ref().err());
         prop_assert_eq!(any.is_ok(), all.is_ok());
         if let (Ok(any), Ok((x, y, z)), Ok(batch)) = (any, three, all) {
@@ -141,7 +142,7 @@ proptest! {
                 let y = ArrayD::from_shape_fn(expected.raw_dim(), |index| {
                     signed(index.as_array_view().iter().enumerate().map(|(axis, k)| (axis + 2) * k).sum::<usize>()) % 7 - 3
                 });
-                let summed = y.batch_dyn(bases[k]).expect("a base").sum_batch_to_match(&batches[k]).expect("a sum");
+                let summed = y.batch_dyn(bases[k]).expect("a base").sum_batch_to(&batches[k]).expect("a sum");
                 prop_assert_eq!((&expected * &y).sum(), (&views[k] * &summed).sum());
                 let mut added = summed.clone();
                 y.batch_dyn(bases[k]).expect("a base").add_sum_batch_to(&mut added).expect("a sum");
@@ -183,7 +184,7 @@ proptest! {
             each(a, b, out);
         };
         prop_assert_eq!(x.zip_map3(&y, &y, base.as_slice(), third).ok(), expected.clone());
-        prop_assert_eq!(x.par_zip_map(&y, base.as_slice(), each).ok(), expected.clone());
+        prop_assert_eq!(x.par().zip_map(&y, base.as_slice(), each).ok(), expected.clone());
         if let Some(expected) = &expected {
             outputs(expected.shape(), |out| {
                 out.fill(0);
@@ -191,7 +192,7 @@ proptest! {
                 assert_eq!(*out, *expected);
                 {
                     out.fill(0);
-                    x.par_zip_map_into(&y, out, each).expect("a result of this shape");
+                    x.par().zip_map_into(&y, out, each).expect("a result of this shape");
                     assert_eq!(*out, *expected);
                 }
             });

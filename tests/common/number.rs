@@ -2,8 +2,7 @@
 
 use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension};
 use ndarray_broadcast::{
-    BroadcastError, bounds::TargetShape, broadcast_apply, broadcast_map, broadcast_map_sum_to,
-    broadcast_map_sum_to_match,
+    BroadcastError, bounds::TargetShape, broadcast_apply, broadcast_map, fused, prelude::*,
 };
 
 pub type Views<'a, D> = [ArrayView<'a, i64, D>];
@@ -59,7 +58,7 @@ pub fn map_sum_to<S: TargetShape, D: Same>(
 ) -> Result<Array<i64, S::Dim>, BroadcastError> {
     macro_rules! call {
         ($operands:expr; $($x:ident)+) => {
-            broadcast_map_sum_to($operands, shape, |$($x),+| function(&[$(*$x),+]))
+            fused($operands, |$($x),+| function(&[$(*$x),+])).sum_to(shape)
         };
     }
     by_number!(views, call)
@@ -72,7 +71,7 @@ pub fn map_sum_to_match<B, E: Dimension, D: Same>(
 ) -> Result<Array<i64, E>, BroadcastError> {
     macro_rules! call {
         ($operands:expr; $($x:ident)+) => {
-            broadcast_map_sum_to_match($operands, like, |$($x),+| function(&[$(*$x),+]))
+            fused($operands, |$($x),+| function(&[$(*$x),+])).sum_to(like)
         };
     }
     by_number!(views, call)

@@ -4,11 +4,14 @@
 use common::number::{apply, map, map_sum_to};
 use common::{Layout, assert_elements, assert_strides, empty, in_dim_places, variant, without_axes};
 use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, IxDyn};
-use ndarray_broadcast::partial::{PartialShape, infer_axes, infer_in_dim, infer_shapes, infer_target};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, BroadcastError, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place,
     broadcast_to_match3_in_place, broadcast_views, reduction_axes, resolve_target,
+};
+use ndarray_broadcast::{
+    keepdims,
+    partial::{PartialShape, infer_axes, infer_in_dim, infer_shapes, infer_target},
 };
 
 pub(crate) type Views<'a, T> = Vec<ArrayViewD<'a, T>>;
@@ -102,7 +105,7 @@ pub(crate) fn compare(question: &Question, answer: &Answer) -> String {
             assert_views(&placed(source, shape, places).map(|view| vec![view]), answer, &[array])
         }
         Question::SumTo { array, target } => {
-            let result = array.sum_to_shape(target);
+            let result = array.sum_to(target);
             if let Some(refused) = assert_answered(&result, answer) {
                 return refused;
             }
@@ -358,7 +361,7 @@ fn placed<'a>(
 /// first, those of the array follow in its order, and the rest is aligned at the right.
 fn placed_adjoint(delta: &ArrayRef<i64, IxDyn>, shape: &[usize], places: &[usize]) -> ArrayD<i64> {
     let order = [without_axes(delta.ndim(), places), places.to_vec()].concat();
-    delta.view().permuted_axes(order).sum_to_shape(shape).expect("the array's shape")
+    delta.view().permuted_axes(order).sum_to(shape).expect("the array's shape")
 }
 
 /// What every gradient was recorded for: weights that count -3, -2, … 3 over the output in row-major order.
@@ -368,13 +371,13 @@ pub(crate) fn weights(shape: &[usize]) -> ArrayD<i64> {
 
 /// Asserts that every form of the sum to a shape has these elements.
 fn assert_sums(delta: &ArrayRef<i64, IxDyn>, shape: &[usize], expected: &[i64]) {
-    let sum = delta.sum_to_shape(shape).expect("recorded as valid");
+    let sum = delta.sum_to(shape).expect("recorded as valid");
     assert_eq!(sum.shape(), shape);
     assert_elements(&sum, expected);
-    assert_eq!(delta.sum_to_match(&Array::from_elem(shape, ())), Ok(sum.clone()));
-    assert_eq!(delta.to_owned().into_sum_to_shape(shape), Ok(sum.clone()));
+    assert_eq!(delta.sum_to(&Array::from_elem(shape, ())), Ok(sum.clone()));
+    assert_eq!(delta.to_owned().into_sum_to(shape), Ok(sum.clone()));
     let mut out = ArrayD::from_elem(shape, 77);
-    assert_eq!(delta.sum_to_shape_into(&mut out), Ok(()));
+    assert_eq!(delta.assign_sum_to(&mut out), Ok(()));
     assert_eq!(out, sum);
     assert_eq!(delta.add_sum_to(&mut out), Ok(()));
     assert_eq!(out, sum.mapv(|s| 2 * s));
@@ -382,7 +385,7 @@ fn assert_sums(delta: &ArrayRef<i64, IxDyn>, shape: &[usize], expected: &[i64]) 
     assert_eq!(out, sum.mapv(|s| -3 * s));
     // axis by axis, as the views tell it
     let axes = reduction_axes(shape, delta.shape()).expect("recorded as valid");
-    let kept = delta.sum_axes_keepdims(&axes).expect("axes of the array");
+    let kept = delta.sum_axes(keepdims(&axes)).expect("axes of the array");
     assert_elements(&kept, expected);
 }
 

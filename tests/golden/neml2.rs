@@ -9,7 +9,7 @@ use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, Ix0, Ix
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     Batch, BroadcastError, base_op, batch_broadcast,
-    bounds::{BaseOp, BaseRank},
+    bounds::{BaseOp, BaseRank, Threads},
     can_batch_broadcast,
 };
 
@@ -24,6 +24,13 @@ fn close(found: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f64) {
     }
 }
 
+/// An operation between numbers, on one thread and on several.
+trait Numbers<B, B2>: BaseOp<f64, f64, B, B2, Output = f64> + BaseOp<f64, f64, B, B2, Threads> {}
+impl<B, B2, P: BaseOp<f64, f64, B, B2, Output = f64> + BaseOp<f64, f64, B, B2, Threads>> Numbers<B, B2>
+    for P
+{
+}
+
 /// One operation in every form that the crate has.
 fn every_form<P, B, B2>(
     op: P,
@@ -31,20 +38,20 @@ fn every_form<P, B, B2>(
     b: &Batch<'_, f64, IxDyn, B2>,
 ) -> Result<ArrayD<f64>, BroadcastError>
 where
-    P: BaseOp<f64, f64, B, B2, Output = f64>,
+    P: Numbers<B, B2>,
     IxDyn: ndarray::DimAdd<P::Base, Output = IxDyn>,
     B: Dimension,
     B2: Dimension,
 {
     let result = a.apply(op, b);
-    assert_eq!(result, a.par_apply(op, b));
+    assert_eq!(result, a.par().apply(op, b));
     if let Ok(expected) = &result {
         let mut into = Array::from_elem(expected.t().raw_dim(), f64::NAN).reversed_axes();
         a.apply_into(op, b, &mut into).expect("a result of this shape");
         assert_eq!(&into, expected);
         {
             into.fill(f64::NAN);
-            a.par_apply_into(op, b, &mut into).expect("a result of this shape");
+            a.par().apply_into(op, b, &mut into).expect("a result of this shape");
             assert_eq!(&into, expected);
         }
     }
@@ -59,15 +66,15 @@ fn elementwise<P>(
     bases: [usize; 2],
 ) -> Result<ArrayD<f64>, BroadcastError>
 where
-    P: BaseOp<f64, f64, IxDyn, IxDyn, Output = f64>
-        + BaseOp<f64, f64, Ix0, Ix0, Output = f64>
-        + BaseOp<f64, f64, Ix1, Ix1, Output = f64>
-        + BaseOp<f64, f64, Ix2, Ix2, Output = f64>
-        + BaseOp<f64, f64, Ix3, Ix3, Output = f64>
-        + BaseOp<f64, f64, Ix0, Ix1, Output = f64>
-        + BaseOp<f64, f64, Ix0, Ix2, Output = f64>
-        + BaseOp<f64, f64, Ix1, Ix0, Output = f64>
-        + BaseOp<f64, f64, Ix2, Ix1, Output = f64>,
+    P: Numbers<IxDyn, IxDyn>
+        + Numbers<Ix0, Ix0>
+        + Numbers<Ix1, Ix1>
+        + Numbers<Ix2, Ix2>
+        + Numbers<Ix3, Ix3>
+        + Numbers<Ix0, Ix1>
+        + Numbers<Ix0, Ix2>
+        + Numbers<Ix1, Ix0>
+        + Numbers<Ix2, Ix1>,
 {
     fn typed<P, B: BaseRank, B2: BaseRank>(
         op: P,
@@ -75,7 +82,7 @@ where
         b: &ArrayD<f64>,
     ) -> Result<ArrayD<f64>, BroadcastError>
     where
-        P: BaseOp<f64, f64, B, B2, Output = f64>,
+        P: Numbers<B, B2>,
     {
         every_form(op, &a.batch::<B>()?, &b.batch::<B2>()?)
     }
@@ -101,7 +108,7 @@ fn product<P, B: BaseRank, B2: BaseRank>(
     b: &ArrayD<f64>,
 ) -> Result<ArrayD<f64>, BroadcastError>
 where
-    P: BaseOp<f64, f64, B, B2, Output = f64> + BaseOp<f64, f64, IxDyn, IxDyn, Output = f64>,
+    P: Numbers<B, B2> + Numbers<IxDyn, IxDyn>,
 {
     let result = every_form(op, &a.batch::<B>()?, &b.batch::<B2>()?);
     assert_eq!(result, every_form(op, &a.batch_dyn(B::zeros_ndim())?, &b.batch_dyn(B2::zeros_ndim())?));
@@ -178,7 +185,7 @@ fn gradient(
         (_, 0) => matrix(cot).dot(&matrix(b).t()).into_dyn(),
         (_, _) => matrix(a).t().dot(&matrix(cot)).into_dyn(),
     };
-    whole.sum_to_shape(like.shape()).expect("what the base was broadcast from")
+    whole.sum_to(like.shape()).expect("what the base was broadcast from")
 }
 
 pub(crate) fn operation(case: &Case) -> &'static str {
@@ -230,11 +237,7 @@ pub(crate) fn operation(case: &Case) -> &'static str {
         let whole = cot.zip_map3(&x, &y, base.as_slice(), each).expect("a gradient for each pair");
         let whole = whole.batch_dyn(base.len()).expect("a base");
         let expected = array(&shapes[of], case.numbers(field));
-        close(
-            &whole.sum_batch_to_match(operand).expect("what the batch was broadcast from"),
-            &expected,
-            tolerance,
-        );
+        close(&whole.sum_batch_to(operand).expect("what the batch was broadcast from"), &expected, tolerance);
         close(&whole.sum_batch_to(operand.batch_shape()).expect("the same"), &expected, tolerance);
         let mut added = &expected * 0.0 + 1.0;
         whole.add_sum_batch_to(&mut added).expect("the same");

@@ -6,11 +6,10 @@ use ndarray::{
     Array, Array1, Array2, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMut1, Ix0, Ix1, Ix2, IxDyn,
     arr0, array, aview0,
 };
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    can_batch_broadcast,
+    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
 };
+use ndarray_broadcast::{keepdims, prelude::*};
 
 pub(crate) fn rows(t: &mut Table) {
     splitting(t);
@@ -122,16 +121,16 @@ fn joining(t: &mut Table) {
     t.call(name, || batch_broadcast_all((&row, &none, &row, &none, &row, &none)))
         .gives(|(x, ..)| x.into_view().dim() == (0, LIMIT));
     t.call(name, || batch_broadcast_all((&batches,))).gives(|(x,)| x.into_view() == many);
-    let name = "batch_broadcast_views";
-    t.call(name, || batch_broadcast_views::<(), Ix0, Ix0>(&[])).gives(|views| views.is_empty());
-    t.call(name, || batch_broadcast_views(&[wide, none])).refused(
+    let name = "batch_broadcast_all";
+    t.call(name, || batch_broadcast_all::<&[Batch<'_, (), Ix0, Ix0>]>(&[])).gives(|views| views.is_empty());
+    t.call(name, || batch_broadcast_all(&[wide, none][..])).refused(
         "cannot broadcast batch shapes [2147483648] of (2147483648; 2147483648) and [0] of (0; \
          9223372036854775807) together: batch axis 0 has sizes 2147483648 and 0, expected equal sizes or 1",
     );
     let rows = vec![row; MANY];
-    t.call(name, || batch_broadcast_views(&rows)).gives(|views| views.len() == MANY);
+    t.call(name, || batch_broadcast_all(&rows[..])).gives(|views| views.len() == MANY);
     let pair = [batches.clone(), batches.clone()];
-    t.call(name, || batch_broadcast_views(&pair)).gives(|views| views[1].batch_shape() == spread());
+    t.call(name, || batch_broadcast_all(&pair[..])).gives(|views| views[1].batch_shape() == spread());
 }
 
 type Dyn<'a> = ArrayViewD<'a, i64>;
@@ -196,10 +195,11 @@ fn closures(t: &mut Table) {
     );
 
     {
-        let name = "Batch::par_zip_map";
-        t.call(name, || bases.par_zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
-        t.call(name, || empty.par_zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ())).gives(|out| out.is_empty());
-        t.call(name, || empty.par_zip_map(&empty, [MAX], |_, _, _: Row<'_>| ())).refused(
+        let name = "Batch::par";
+        t.call(name, || bases.par().zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
+        t.call(name, || empty.par().zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ()))
+            .gives(|out| out.is_empty());
+        t.call(name, || empty.par().zip_map(&empty, [MAX], |_, _, _: Row<'_>| ())).refused(
             "cannot make base shape [18446744073709551615] of each batch element of (0; \
              9223372036854775807) and (0; 9223372036854775807): axis 0 of the target is \
              18446744073709551615, expected a size from 0 to isize::MAX",
@@ -223,18 +223,18 @@ fn closures_into(t: &mut Table) {
         "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
     );
     {
-        let name = "Batch::par_zip_map_into";
+        let name = "Batch::par";
         out.fill(0);
-        t.call(name, || bases.par_zip_map_into(&bases, &mut out, sum)).gives(|()| out == &many + &many);
-        t.call(name, || empty.par_zip_map_into(&empty, &mut none, |_, _, _: Row<'_>| ())).is(Ok(()));
-        t.call(name, || empty.par_zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ())).refused(WRONG);
+        t.call(name, || bases.par().zip_map_into(&bases, &mut out, sum)).gives(|()| out == &many + &many);
+        t.call(name, || empty.par().zip_map_into(&empty, &mut none, |_, _, _: Row<'_>| ())).is(Ok(()));
+        t.call(name, || empty.par().zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ())).refused(WRONG);
     }
     assert_eq!(small, Array2::from_elem((2, 3), 7));
 }
 
 /// Rows for one element-wise operation, by its method.
 macro_rules! elementwise {
-    ($t:ident, $name:literal, $method:ident, $into:ident, $Op:ident, $op:tt) => {{
+    ($t:ident, $name:literal, $method:ident, $Op:ident, $op:tt) => {{
         let (many, huge, hollow, unit) = (many(), huge(), hollow(), array![Nothing]);
         let (deep, wide) = (many.batch_dyn(0).unwrap(), huge.batch::<Ix1>().unwrap());
         let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
@@ -258,14 +258,12 @@ macro_rules! elementwise {
         let mut out = ArrayD::zeros(IxDyn(&spread()));
         $t.call("Batch::apply_into", || bases.apply_into(base_op::$Op, &bases, &mut out))
             .gives(|()| out == &many $op &many);
-        out.fill(0);
-        $t.call(concat!($name, "_into"), || bases.$into(&bases, &mut out)).gives(|()| out == &many $op &many);
         {
-            $t.call("Batch::par_apply", || deep.par_apply(base_op::$Op, &deep)).is(Ok(&many $op &many));
-            $t.call("Batch::par_apply", || empties.par_apply(base_op::$Op, &empties))
+            $t.call("Batch::par", || deep.par().apply(base_op::$Op, &deep)).is(Ok(&many $op &many));
+            $t.call("Batch::par", || empties.par().apply(base_op::$Op, &empties))
                 .gives(|out| out.is_empty());
             out.fill(0);
-            $t.call("Batch::par_apply_into", || bases.par_apply_into(base_op::$Op, &bases, &mut out))
+            $t.call("Batch::par", || bases.par().apply_into(base_op::$Op, &bases, &mut out))
                 .gives(|()| out == &many $op &many);
         }
     }};
@@ -274,10 +272,10 @@ macro_rules! elementwise {
 fn operations(t: &mut Table) {
     const WRONG: &str = "cannot write what comes of (0; 9223372036854775807) and (0; 9223372036854775807) \
         into (2; 3): batch axis 0 has sizes 0 and 2, expected equal sizes or 1 in the operands";
-    elementwise!(t, "Batch::add", add, add_into, Add, +);
-    elementwise!(t, "Batch::sub", sub, sub_into, Sub, -);
-    elementwise!(t, "Batch::mul", mul, mul_into, Mul, *);
-    elementwise!(t, "Batch::div", div, div_into, Div, /);
+    elementwise!(t, "Batch::add", add, Add, +);
+    elementwise!(t, "Batch::sub", sub, Sub, -);
+    elementwise!(t, "Batch::mul", mul, Mul, *);
+    elementwise!(t, "Batch::div", div, Div, /);
     let hollow = hollow();
     let (empty, mut small) = (hollow.batch::<Ix1>().unwrap(), Array2::from_elem((2, 3), 7));
     t.call("Batch::apply", || empty.apply(base_op::Add, &empty)).gives(|out| out.is_empty());
@@ -285,13 +283,13 @@ fn operations(t: &mut Table) {
     t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut arr0(1))).refused(
         "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
     );
-    t.call("Batch::par_apply_into", || empty.par_apply_into(base_op::Add, &empty, &mut small)).refused(WRONG);
+    t.call("Batch::par", || empty.par().apply_into(base_op::Add, &empty, &mut small)).refused(WRONG);
     assert_eq!(small, Array2::from_elem((2, 3), 7));
 }
 
 /// Rows for one product: `$a` and `$b` are bases that fit to 2, with 10,000 batch axes.
 macro_rules! product {
-    ($t:ident, $name:literal, $method:ident, $into:ident, $Op:ident, $signature:literal, $A:ident $a:expr, $B:ident $b:expr, $out:expr,
+    ($t:ident, $name:literal, $method:ident, $Op:ident, $signature:literal, $A:ident $a:expr, $B:ident $b:expr, $out:expr,
      $odd:literal) => {{
         let batch = |base: &[usize], size: i64| {
             let shape = [&spread()[..], base].concat();
@@ -314,12 +312,10 @@ macro_rules! product {
         ));
         let mut out = ArrayD::zeros(expected.raw_dim());
         $t.call("Batch::apply_into", || x.apply_into(base_op::$Op, &y, &mut out)).gives(|()| out == expected);
-        out.fill(0);
-        $t.call(concat!($name, "_into"), || x.$into(&y, &mut out)).gives(|()| out == expected);
         {
-            $t.call("Batch::par_apply", || x.par_apply(base_op::$Op, &y)).is(Ok(expected.clone()));
+            $t.call("Batch::par", || x.par().apply(base_op::$Op, &y)).is(Ok(expected.clone()));
             out.fill(0);
-            $t.call("Batch::par_apply_into", || x.par_apply_into(base_op::$Op, &y, &mut out))
+            $t.call("Batch::par", || x.par().apply_into(base_op::$Op, &y, &mut out))
                 .gives(|()| out == expected);
         }
     }};
@@ -330,8 +326,9 @@ fn outer_products(t: &mut Table) {
     let (x, y) = (x.batch::<Ix1>().unwrap(), y.batch::<Ix1>().unwrap());
     let mut out = ArrayD::from_elem(IxDyn(&[&spread()[..], &[3, 3]].concat()), 7);
     t.call("Batch::outer", || y.outer(&y)).is(Ok(ArrayD::from_elem(out.raw_dim(), 4)));
-    t.call("Batch::outer_into", || y.outer_into(&y, &mut out)).gives(|()| out.iter().all(|&x| x == 4));
-    t.call("Batch::outer_into", || y.outer_into(&y, &mut array![[[1]]])).refused(&format!(
+    t.call("Batch::apply_into", || y.apply_into(base_op::Outer, &y, &mut out))
+        .gives(|()| out.iter().all(|&x| x == 4));
+    t.call("Batch::apply_into", || y.apply_into(base_op::Outer, &y, &mut array![[[1]]])).refused(&format!(
         "cannot write what comes of ({0}; 3) and ({0}; 3) into (1; 1, 1): the array has 3 axes, expected at least \
          10002",
         format!("{:?}", spread()).trim_matches(['[', ']'])
@@ -349,17 +346,16 @@ fn outer_products(t: &mut Table) {
 }
 
 fn products(t: &mut Table) {
-    product!(t, "Batch::matvec", matvec, matvec_into, MatVec, "(m,n),(n)->(m)", Ix2 [3, 2], Ix1 [2], [3],
+    product!(t, "Batch::matvec", matvec, MatVec, "(m,n),(n)->(m)", Ix2 [3, 2], Ix1 [2], [3],
         "the base of operand 0 has 1 axis, expected 2");
-    product!(t, "Batch::vecmat", vecmat, vecmat_into, VecMat, "(n),(n,m)->(m)", Ix1 [2], Ix2 [2, 3], [3],
+    product!(t, "Batch::vecmat", vecmat, VecMat, "(n),(n,m)->(m)", Ix1 [2], Ix2 [2, 3], [3],
         "n is 9223372036854775807 at base axis 0 of operand 0 and 2147483648 at base axis 0 of operand 1");
-    product!(t, "Batch::matmul", matmul, matmul_into, MatMul, "(m,n),(n,p)->(m,p)", Ix2 [3, 2], Ix2 [2, 4], [3, 4],
+    product!(t, "Batch::matmul", matmul, MatMul, "(m,n),(n,p)->(m,p)", Ix2 [3, 2], Ix2 [2, 4], [3, 4],
         "the base of operand 0 has 1 axis, expected 2");
     product!(
         t,
         "Batch::inner",
         inner,
-        inner_into,
         Inner,
         "(n),(n)->()",
         Ix1[2],
@@ -395,7 +391,7 @@ fn sums(t: &mut Table) {
     let (bases, deep) = (many.batch_dyn(MANY - 1).unwrap(), many.batch_dyn(0).unwrap());
     let (empty, wide) = (hollow.batch::<Ix1>().unwrap(), huge.batch::<Ix0>().unwrap());
     let row = long.batch::<Ix1>().unwrap();
-    let sum = many.sum_axes_keepdims(0).unwrap();
+    let sum = many.sum_axes(keepdims(0)).unwrap();
     let name = "Batch::sum_batch_to";
     t.call(name, || bases.sum_batch_to(1)).is(Ok(sum.clone()));
     t.call(name, || deep.sum_batch_to(())).is(Ok(arr0(136).into_dyn()));
@@ -416,15 +412,15 @@ fn sums(t: &mut Table) {
         "cannot sum batch shape [0] of (0; 9223372036854775807) to [18446744073709551615]: axis 0 of the \
          target is 18446744073709551615, expected a size from 0 to isize::MAX",
     );
-    let name = "Batch::sum_batch_to_match";
-    t.call(name, || deep.sum_batch_to_match(&deep)).is(Ok(many.clone()));
-    t.call(name, || empty.sum_batch_to_match(&empty)).gives(|sum| sum.dim() == (0, LIMIT));
-    t.call(name, || wide.sum_batch_to_match(&wide)).refused(
+    let name = "Batch::sum_batch_to";
+    t.call(name, || deep.sum_batch_to(&deep)).is(Ok(many.clone()));
+    t.call(name, || empty.sum_batch_to(&empty)).gives(|sum| sum.dim() == (0, LIMIT));
+    t.call(name, || wide.sum_batch_to(&wide)).refused(
         "cannot sum batch shape [2147483648, 2147483648] of (2147483648, 2147483648;) to [2147483648, \
          2147483648]: the result [2147483648, 2147483648] with elements of 8 bytes is larger than \
          isize::MAX bytes",
     );
-    t.call(name, || empty.sum_batch_to_match(&wide)).refused(
+    t.call(name, || empty.sum_batch_to(&wide)).refused(
         "cannot sum batch shape [0] of (0; 9223372036854775807) to [2147483648, 2147483648]: the target has \
          2 axes, expected at most 1",
     );

@@ -3,14 +3,15 @@
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
 use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, IxDyn, arr0, array};
-use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, broadcast_arrays, broadcast_map_reduce_to};
+use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, broadcast_arrays, fused};
+use ndarray_broadcast::{keepdims, prelude::*};
 
 pub(crate) fn rows(t: &mut Table) {
     views(t);
     by_value(t);
     reductions(t);
     means(t);
+    extremes(t);
     placed(t);
     placed_into(t);
 }
@@ -41,9 +42,9 @@ fn views(t: &mut Table) {
          9223372036854775807]: the non-zero sizes of the result [9223372036854775807, 9223372036854775807] \
          multiply past isize::MAX",
     );
-    let name = "BroadcastView::into_broadcast_like";
-    t.call(name, || one.view().into_broadcast_like(&hollow(), [0, -1])).gives(|v| v.dim() == (0, LIMIT));
-    t.call(name, || one.view().into_broadcast_like(&huge(), [0, -2])).refused(
+    let name = "BroadcastView::into_broadcast_axes";
+    t.call(name, || one.view().into_broadcast_axes(&hollow(), [0, -1])).gives(|v| v.dim() == (0, LIMIT));
+    t.call(name, || one.view().into_broadcast_axes(&huge(), [0, -2])).refused(
         "cannot broadcast shape [] along axes [0, -2] to [2147483648, 2147483648]: axis 0 is named more than \
          once",
     );
@@ -90,11 +91,12 @@ fn by_value(t: &mut Table) {
     t.call("Returned::error", || refused().error().kind()).is(ErrorKind::Overflow);
     t.call("Returned::into_error", || refused().into_error().kind()).is(ErrorKind::Overflow);
     t.call("Returned::into_inner", || refused().into_inner()).is(many());
+    t.call("Returned::into_operands", || refused().into_operands()).is((many(), ()));
 }
 
 fn reductions(t: &mut Table) {
     let (many, every) = (many(), (1..=10_000).map(|axis: i64| -axis).collect::<Vec<_>>());
-    let name = "ReduceAxes::reduce_axes";
+    let name = "Reduce::reduce_axes";
     t.call(name, || many.reduce_axes(&every, 0, i64::max)).is(Ok(arr0(16).into_dyn()));
     t.call(name, || many.reduce_axes(AxisSet::default(), 0, i64::max)).is(Ok(many.clone()));
     t.call(name, || hollow().reduce_axes(-1, 7, i64::max)).is(Ok(Array1::zeros(0)));
@@ -106,32 +108,32 @@ fn reductions(t: &mut Table) {
     t.call(name, || huge().reduce_axes([-3, 9], 7, i64::max))
         .refused(&format!("cannot reduce shape [2147483648, 2147483648] over axes [-3, 9]: {MISSING}"));
     t.call(name, || array![Nothing, Nothing].reduce_axes(0, Nothing, |a, _| a)).is(Ok(arr0(Nothing)));
-    let name = "ReduceAxes::reduce_axes_keepdims";
-    t.call(name, || many.reduce_axes_keepdims(&every, 0, i64::max))
+    let name = "Reduce::reduce_axes";
+    t.call(name, || many.reduce_axes(keepdims(&every), 0, i64::max))
         .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
-    t.call(name, || hollow().reduce_axes_keepdims(1, 7, i64::max)).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().reduce_axes_keepdims(0, 7, i64::max)).refused(
+    t.call(name, || hollow().reduce_axes(keepdims(1), 7, i64::max)).is(Ok(Array2::zeros((0, 1))));
+    t.call(name, || hollow().reduce_axes(keepdims(0), 7, i64::max)).refused(
         "cannot reduce shape [0, 9223372036854775807] over axes [0]: the result [1, 9223372036854775807] with \
          elements of 8 bytes is larger than isize::MAX bytes",
     );
-    let name = "broadcast_map_reduce_to";
+    let name = "Reduce::reduce_to";
     let max = i64::max;
-    t.call(name, || broadcast_map_reduce_to((&many, &array![7]), (), 0, |a, b| a * b, max))
-        .is(Ok(arr0(16 * 7)));
-    t.call(name, || broadcast_map_reduce_to((&many, many.t()), all(1), 0, |a, _| *a, max))
+    t.call(name, || fused((&many, &array![7]), |a, b| a * b).reduce_to((), 0, max)).is(Ok(arr0(16 * 7)));
+    t.call(name, || fused((&many, many.t()), |a, _| *a).reduce_to(all(1), 0, max))
         .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
-    t.call(name, || broadcast_map_reduce_to(hollow(), (1, 1), 9, |&x| x, max)).is(Ok(array![[9]]));
-    t.call(name, || broadcast_map_reduce_to(hollow(), LIMIT, 9, |&x| x, max)).refused(
-        "cannot broadcast shape [0, 9223372036854775807] and reduce to [9223372036854775807]: the result \
+    t.call(name, || fused(hollow(), |&x| x).reduce_to((1, 1), 9, max)).is(Ok(array![[9]]));
+    t.call(name, || fused(hollow(), |&x| x).reduce_to(LIMIT, 9, max)).refused(
+        "cannot reduce shape [0, 9223372036854775807] to [9223372036854775807]: the result \
          [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
     );
-    t.call(name, || broadcast_map_reduce_to(&array![1], -1, 9, |&x| x, max)).refused(
-        "cannot broadcast shape [1] and reduce to [-1]: axis 0 of the target is -1, expected a size from 0 to \
+    t.call(name, || fused(&array![1], |&x| x).reduce_to(-1, 9, max)).refused(
+        "cannot reduce shape [1] to [-1]: axis 0 of the target is -1, expected a size from 0 to \
          isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
 }
 
 fn means(t: &mut Table) {
+    let hollow = || Array2::<f64>::zeros((0, LIMIT));
     let many = many().mapv(|x| f64::from(i8::try_from(x).unwrap()));
     let every = (0..MANY).collect::<Vec<_>>();
     let none = |t: &mut Table, name, result: &dyn Fn() -> Result<(), BroadcastError>| {
@@ -140,7 +142,7 @@ fn means(t: &mut Table) {
              elements",
         );
     };
-    let name = "MeanAxes::mean_axes";
+    let name = "Reduce::mean_axes";
     t.call(name, || many.mean_axes(&every)).is(Ok(arr0(8.5).into_dyn()));
     t.call(name, || many.mean_axes(AxisSet::default())).is(Ok(many.clone()));
     t.call(name, || hollow().mean_axes(1)).is(Ok(Array1::zeros(0)));
@@ -148,15 +150,42 @@ fn means(t: &mut Table) {
         "cannot take the mean of shape [0, 9223372036854775807] over axes [-3]: {MISSING}"
     ));
     none(t, name, &|| hollow().mean_axes([1, 0]).map(|_| ()));
-    let name = "MeanAxes::mean_axes_keepdims";
-    t.call(name, || many.mean_axes_keepdims(&every)).gives(|mean| mean.iter().eq([&8.5]));
-    t.call(name, || hollow().mean_axes_keepdims(1)).is(Ok(Array2::zeros((0, 1))));
-    none(t, name, &|| hollow().mean_axes_keepdims([1, 0]).map(|_| ()));
+    let name = "Reduce::mean_axes";
+    t.call(name, || many.mean_axes(keepdims(&every))).gives(|mean| mean.iter().eq([&8.5]));
+    t.call(name, || hollow().mean_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
+    none(t, name, &|| hollow().mean_axes(keepdims([1, 0])).map(|_| ()));
+    const WHOLE: &str = "cannot take the mean of shape [1] over axes [0]: the element type does not hold fractions, use \
+        `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
+    t.call(name, || array![i64::MAX].mean_axes(0)).refused(WHOLE);
+}
+
+fn extremes(t: &mut Table) {
+    let (many, every) = (many(), (0..MANY).collect::<Vec<_>>());
+    let name = "Reduce::max_axes";
+    t.call(name, || many.max_axes(&every)).is(Ok(arr0(16).into_dyn()));
+    t.call(name, || hollow().max_axes(1)).is(Ok(Array1::zeros(0)));
+    t.call(name, || hollow().max_axes([0, 1])).refused(
+        "cannot take the maximum of shape [0, 9223372036854775807] over axes [0, 1]: there is no maximum of 0 \
+         elements",
+    );
+    t.call(name, || hollow().max_axes(0)).refused(
+        "cannot take the maximum of shape [0, 9223372036854775807] over axes [0]: the result \
+         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    let name = "Reduce::min_axes";
+    t.call(name, || many.min_axes(keepdims(&every))).gives(|low| low.ndim() == MANY && low.iter().eq([&1]));
+    t.call(name, || huge().min_axes([-3, 9])).refused(&format!(
+        "cannot take the minimum of shape [2147483648, 2147483648] over axes [-3, 9]: {MISSING}"
+    ));
+    t.call(name, || fused(hollow(), |&x| x).par().min_axes((0, 1))).refused(
+        "cannot take the minimum of shape [0, 9223372036854775807] over axes [0, 1]: there is no minimum of 0 \
+         elements",
+    );
 }
 
 fn placed(t: &mut Table) {
     let (many, every) = (many(), (0..MANY).rev().collect::<Vec<_>>());
-    let name = "SumInDim::sum_in_dim";
+    let name = "Reduce::sum_in_dim";
     t.call(name, || many.sum_in_dim(all(1), &every)).gives(|sum| sum.ndim() == MANY && sum.iter().eq([&136]));
     t.call(name, || many.sum_in_dim((), [])).is(Ok(arr0(136)));
     t.call(name, || many.sum_in_dim(2, -10_000)).is(Ok(array![36, 100]));
@@ -176,9 +205,9 @@ fn placed(t: &mut Table) {
     t.call(name, || hollow().sum_in_dim(1, -3))
         .refused(&format!("cannot sum shape [0, 9223372036854775807] with its axes [-3] to [1]: {MISSING}"));
     t.call(name, || array![Nothing].sum_in_dim(1, 0)).is(Ok(array![Nothing]));
-    let name = "SumInDim::sum_in_dim_like";
-    t.call(name, || many.sum_in_dim_like(&many, (0..MANY).collect::<Vec<_>>())).is(Ok(many.clone()));
-    t.call(name, || hollow().sum_in_dim_like(&array![1, 2], 1)).refused(
+    let name = "Reduce::sum_in_dim";
+    t.call(name, || many.sum_in_dim(&many, (0..MANY).collect::<Vec<_>>())).is(Ok(many.clone()));
+    t.call(name, || hollow().sum_in_dim(&array![1, 2], 1)).refused(
         "cannot sum shape [0, 9223372036854775807] with its axes [1] to [2]: axis 1 has sizes \
          9223372036854775807 and 2, expected equal sizes or 1 in the target",
     );
@@ -206,9 +235,5 @@ fn placed_into(t: &mut Table) {
         let mut wide = ArrayD::zeros(IxDyn(&spread()));
         t.call(name, || sum(&many, &mut wide, &every)).gives(|()| wide.sum().abs() == 136);
     }
-    into(t, "SumInDim::sum_in_dim_into", 136, |a, out, axes| a.sum_in_dim_into(out, axes));
-    into(t, "SumInDim::add_sum_in_dim_to", 139, |a, out, axes| a.add_sum_in_dim_to(out, axes));
-    into(t, "SumInDim::scaled_add_sum_in_dim_to", 3 - 136, |a, out, axes| {
-        a.scaled_add_sum_in_dim_to(-1, out, axes)
-    });
+    into(t, "Reduce::add_sum_in_dim_to", 139, |a, out, axes| a.add_sum_in_dim_to(out, axes));
 }

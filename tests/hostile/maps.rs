@@ -2,9 +2,9 @@
 
 use crate::table::Table;
 use crate::{LIMIT, MANY, Nothing, all, hollow, huge, long, many, spread};
-use ndarray::{Array, Array1, Array2, ArrayD, Axis, IxDyn, arr0, array};
+use ndarray::{Array2, ArrayD, Axis, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to, broadcast_map_sum_to_match};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
 
 pub(crate) fn rows(t: &mut Table) {
     to_new(t);
@@ -44,43 +44,40 @@ fn to_new(t: &mut Table) {
 
 fn summed(t: &mut Table) {
     let (many, cell) = (many(), array![7]);
-    let name = "broadcast_map_sum_to";
-    t.call(name, || broadcast_map_sum_to((&many, &cell), (), |a, b| a * b)).is(Ok(arr0(136 * 7)));
-    t.call(name, || broadcast_map_sum_to((&many, many.t()), all(1), |a, _| *a))
+    let name = "fused";
+    t.call(name, || fused((&many, &cell), |a, b| a * b).sum_to(())).is(Ok(arr0(136 * 7)));
+    t.call(name, || fused((&many, many.t()), |a, _| *a).sum_to(all(1)))
         .gives(|sum| sum.ndim() == MANY && sum.len() == 1);
-    t.call(name, || broadcast_map_sum_to(hollow(), (1, 1), |&x| x)).is(Ok(array![[0]]));
-    t.call(name, || broadcast_map_sum_to(hollow(), LIMIT, |&x| x)).refused(
-        "cannot broadcast shape [0, 9223372036854775807] and sum to [9223372036854775807]: the result \
+    t.call(name, || fused(hollow(), |&x| x).sum_to((1, 1))).is(Ok(array![[0]]));
+    t.call(name, || fused(hollow(), |&x| x).sum_to(LIMIT)).refused(
+        "cannot sum shape [0, 9223372036854775807] to [9223372036854775807]: the result \
          [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
     );
-    t.call(name, || broadcast_map_sum_to((long().insert_axis(Axis(1)), long()), 1, |_, _| 0)).refused(CLASH);
-    t.call(name, || broadcast_map_sum_to(&cell, all(1), |&x| x)).refused(&format!(
-        "cannot broadcast shape [1] and sum to {:?}: the target has 10000 axes, expected at most 1",
+    t.call(name, || fused((long().insert_axis(Axis(1)), long()), |_, _| 0).sum_to(1)).refused(CLASH);
+    t.call(name, || fused(&cell, |&x| x).sum_to(all(1))).refused(&format!(
+        "cannot sum shape [1] to {:?}: the target has 10000 axes, expected at most 1",
         all(1)
     ));
-    t.call(name, || broadcast_map_sum_to(&cell, -1, |&x| x)).refused(
-        "cannot broadcast shape [1] and sum to [-1]: axis 0 of the target is -1, expected a size from 0 to \
+    t.call(name, || fused(&cell, |&x| x).sum_to(-1)).refused(
+        "cannot sum shape [1] to [-1]: axis 0 of the target is -1, expected a size from 0 to \
          isize::MAX (-1 keeps a size in `broadcast_to` only)",
     );
-    t.call(name, || broadcast_map_sum_to(arr0(Nothing).view(), (), |&x| x)).is(Ok(arr0(Nothing)));
+    t.call(name, || fused(arr0(Nothing).view(), |&x| x).sum_to(())).is(Ok(arr0(Nothing)));
 
-    let name = "broadcast_map_sum_to_match";
-    t.call(name, || broadcast_map_sum_to_match((&many, &cell), &arr0(()), |a, b| a * b))
-        .is(Ok(arr0(136 * 7)));
-    t.call(name, || broadcast_map_sum_to_match(&many, &many, |&a| a)).is(Ok(many.clone()));
-    t.call(name, || broadcast_map_sum_to_match(hollow(), &array![[0_u8]], |&x| x)).is(Ok(array![[0]]));
-    t.call(name, || broadcast_map_sum_to_match(hollow(), &long(), |&x| x)).refused(
-        "cannot broadcast shape [0, 9223372036854775807] and sum to [9223372036854775807]: the result \
+    let name = "fused";
+    t.call(name, || fused((&many, &cell), |a, b| a * b).sum_to(&arr0(()))).is(Ok(arr0(136 * 7)));
+    t.call(name, || fused(&many, |&a| a).sum_to(&many)).is(Ok(many.clone()));
+    t.call(name, || fused(hollow(), |&x| x).sum_to(&array![[0_u8]])).is(Ok(array![[0]]));
+    t.call(name, || fused(hollow(), |&x| x).sum_to(&long())).refused(
+        "cannot sum shape [0, 9223372036854775807] to [9223372036854775807]: the result \
          [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
     );
-    t.call(name, || broadcast_map_sum_to_match((long().insert_axis(Axis(1)), long()), &cell, |_, _| 0))
-        .refused(CLASH);
-    t.call(name, || broadcast_map_sum_to_match(&cell, &many, |&x| x)).refused(&format!(
-        "cannot broadcast shape [1] and sum to {:?}: the target has 10000 axes, expected at most 1",
+    t.call(name, || fused((long().insert_axis(Axis(1)), long()), |_, _| 0).sum_to(&cell)).refused(CLASH);
+    t.call(name, || fused(&cell, |&x| x).sum_to(&many)).refused(&format!(
+        "cannot sum shape [1] to {:?}: the target has 10000 axes, expected at most 1",
         spread()
     ));
-    t.call(name, || broadcast_map_sum_to_match(arr0(Nothing).view(), &arr0(()), |&x| x))
-        .is(Ok(arr0(Nothing)));
+    t.call(name, || fused(arr0(Nothing).view(), |&x| x).sum_to(&arr0(()))).is(Ok(arr0(Nothing)));
 }
 
 fn onto(t: &mut Table) {

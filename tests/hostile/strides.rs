@@ -5,16 +5,16 @@
 
 use crate::table::Table;
 use ndarray::{
-    Array1, ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Axis, Data, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn,
-    RawData, ShapeBuilder, array,
+    ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Axis, Data, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn, RawData,
+    ShapeBuilder, array,
 };
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    broadcast_apply, broadcast_arrays, broadcast_map, broadcast_map_reduce_to, broadcast_map_sum_to,
-    broadcast_map_sum_to_match, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
-    can_batch_broadcast, par_broadcast_apply, par_broadcast_map, partial::PartialShape,
+    AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, broadcast_apply,
+    broadcast_arrays, broadcast_map, broadcast_to_match_in_place, broadcast_to_match3_in_place,
+    broadcast_views, can_batch_broadcast, fused, par_broadcast_apply, par_broadcast_map,
+    partial::PartialShape,
 };
+use ndarray_broadcast::{keepdims, prelude::*};
 
 /// The strides of axes along which nobody steps.
 const HARM: [isize; 6] = [isize::MIN, isize::MIN + 1, isize::MAX, -1, 7, 0];
@@ -253,51 +253,43 @@ fn several(t: &mut Table) {
 type Into<'f> = &'f dyn Fn(&ArrayRef<i64, Ix3>, &mut ArrayRef<i64, Ix2>) -> Result<(), BroadcastError>;
 
 fn sums(t: &mut Table) {
-    let name = "SumAxes::sum_axes";
+    let name = "Reduce::sum_axes";
     both(t, name, |c| outcome(c.a.sum_axes(AxisSet::default())));
     both(t, name, |c| outcome(c.a.sum_axes(0)));
     both(t, name, |c| outcome(c.a.sum_axes([1, 2])));
     both(t, name, |c| outcome(c.row.sum_axes(0)));
-    both(t, "SumAxes::sum_axes_keepdims", |c| outcome(c.a.sum_axes_keepdims([0, 2])));
-    both(t, "SumTo::sum_to_shape", |c| outcome(c.a.sum_to_shape(1)));
-    both(t, "SumTo::sum_to_shape", |c| outcome(c.a.t().sum_to_shape((c.matrix.len_of(Axis(0)), 1))));
-    both(t, "SumTo::sum_to_match", |c| outcome(c.a.sum_to_match(&c.matrix)));
-    both(t, "SumTo::sum_to_match", |c| outcome(c.a.sum_to_match(&c.row)));
-    both(t, "IntoSumTo::into_sum_to_shape", |c| {
+    both(t, "keepdims", |c| outcome(c.a.sum_axes(keepdims([0, 2]))));
+    both(t, "Reduce::sum_to", |c| outcome(c.a.sum_to(1)));
+    both(t, "Reduce::sum_to", |c| outcome(c.a.t().sum_to((c.matrix.len_of(Axis(0)), 1))));
+    both(t, "Reduce::sum_to", |c| outcome(c.a.sum_to(&c.matrix)));
+    both(t, "Reduce::sum_to", |c| outcome(c.a.sum_to(&c.row)));
+    both(t, "Reduce::into_sum_to", |c| {
         let strides = strides([c.row.len(), 1], c.harm_to_own());
         let owned =
             || ndarray::Array::from_shape_vec([c.row.len(), 1].strides(strides), c.row.to_vec()).unwrap();
-        outcome(
-            owned()
-                .into_sum_to_shape([c.row.len(), 1])
-                .and_then(|same| Ok((same, owned().into_sum_to_shape(1)?))),
-        )
+        outcome(owned().into_sum_to([c.row.len(), 1]).and_then(|same| Ok((same, owned().into_sum_to(1)?))))
     });
-    both(t, "IntoSumTo::into_sum_to_match", |c| {
+    both(t, "Reduce::into_sum_to", |c| {
         let strides = strides([c.row.len(), 1], c.harm_to_own());
         let owned =
             || ndarray::Array::from_shape_vec([c.row.len(), 1].strides(strides), c.row.to_vec()).unwrap();
         let column = c.row.view().insert_axis(Axis(1));
-        outcome(
-            owned()
-                .into_sum_to_match(&column)
-                .and_then(|same| Ok((same, owned().into_sum_to_match(&array![0_u8])?))),
-        )
+        outcome(owned().into_sum_to(&column).and_then(|same| Ok((same, owned().into_sum_to(&array![0_u8])?))))
     });
     let mut into = |name, sum: Into<'_>| {
         both(t, name, |c| c.written([c.matrix.len_of(Axis(0)), c.row.len()], |out| sum(&c.a, out)));
         both(t, name, |c| c.written([1, 1], |out| sum(&c.a, out)));
     };
-    into("SumTo::sum_to_shape_into", &|a, out| a.sum_to_shape_into(out));
-    into("SumTo::add_sum_to", &|a, out| a.add_sum_to(out));
-    into("SumTo::scaled_add_sum_to", &|a, out| a.scaled_add_sum_to(-1, out));
-    into("ParSum::par_sum_to_shape_into", &|a, out| a.par_sum_to_shape_into(out));
-    into("ParSum::par_add_sum_to", &|a, out| a.par_add_sum_to(out));
-    into("ParSum::par_scaled_add_sum_to", &|a, out| a.par_scaled_add_sum_to(-1, out));
-    both(t, "SumTo::sum_to_shape_into", |c| c.written([1], |out| c.a.sum_to_shape_into(out)));
-    both(t, "ParSum::par_sum_axes", |c| outcome(c.a.par_sum_axes([0, 1])));
-    both(t, "ParSum::par_sum_axes_keepdims", |c| outcome(c.a.par_sum_axes_keepdims(1)));
-    both(t, "ParSum::par_sum_to_shape", |c| outcome(c.a.par_sum_to_shape((1, 1))));
+    into("Reduce::assign_sum_to", &|a, out| a.assign_sum_to(out));
+    into("Reduce::add_sum_to", &|a, out| a.add_sum_to(out));
+    into("Reduce::scaled_add_sum_to", &|a, out| a.scaled_add_sum_to(-1, out));
+    into("Reduce::par", &|a, out| a.par().assign_sum_to(out));
+    into("Reduce::par", &|a, out| a.par().add_sum_to(out));
+    into("Reduce::par", &|a, out| a.par().scaled_add_sum_to(-1, out));
+    both(t, "Reduce::assign_sum_to", |c| c.written([1], |out| c.a.assign_sum_to(out)));
+    both(t, "Reduce::par", |c| outcome(c.a.par().sum_axes([0, 1])));
+    both(t, "Reduce::par", |c| outcome(c.a.par().sum_axes(keepdims(1))));
+    both(t, "Reduce::par", |c| outcome(c.a.par().sum_to((1, 1))));
 }
 
 fn maps(t: &mut Table) {
@@ -315,13 +307,13 @@ fn maps(t: &mut Table) {
         let operands = (&c.row, &c.matrix);
         c.written([m, n], |out| broadcast_apply(out, operands, |out, a, b| *out = *out * 9 + a - b))
     });
-    let name = "broadcast_map_sum_to";
-    both(t, name, |c| outcome(broadcast_map_sum_to((&c.a, &c.row), (), |a, b| a * b)));
-    both(t, name, |c| outcome(broadcast_map_sum_to((&c.a, &c.matrix), [1, 1], |a, b| a * b)));
-    both(t, name, |c| outcome(broadcast_map_sum_to((&c.a, &c.row), c.row.len(), |a, b| a * b)));
-    let name = "broadcast_map_sum_to_match";
-    both(t, name, |c| outcome(broadcast_map_sum_to_match((&c.a, &c.row), &c.row, |a, b| a * b)));
-    both(t, name, |c| outcome(broadcast_map_sum_to_match((&c.a, &c.matrix), &c.matrix, |a, b| a * b)));
+    let name = "fused";
+    both(t, name, |c| outcome(fused((&c.a, &c.row), |a, b| a * b).sum_to(())));
+    both(t, name, |c| outcome(fused((&c.a, &c.matrix), |a, b| a * b).sum_to([1, 1])));
+    both(t, name, |c| outcome(fused((&c.a, &c.row), |a, b| a * b).sum_to(c.row.len())));
+    let name = "fused";
+    both(t, name, |c| outcome(fused((&c.a, &c.row), |a, b| a * b).sum_to(&c.row)));
+    both(t, name, |c| outcome(fused((&c.a, &c.matrix), |a, b| a * b).sum_to(&c.matrix)));
     both(t, "Materialize::materialize", |c| Ok((c.a.materialize(), c.a.t().materialize()).look()));
     both(t, "Materialize::materialize", |c| Ok((c.row.materialize(), c.matrix.materialize()).look()));
     both(t, "Materialize::try_materialize", |c| outcome(c.a.t().try_materialize()));
@@ -363,16 +355,14 @@ fn batches(t: &mut Table) {
             &c.matrix.batch::<Ix2>()?,
         )))
     });
-    both(t, "batch_broadcast_views", |c| {
-        outcome(batch_broadcast_views(&[c.a.into_dyn().batch_dyn(1)?, c.row.into_dyn().batch_dyn(1)?]))
+    both(t, "batch_broadcast_all", |c| {
+        outcome(batch_broadcast_all(&[c.a.into_dyn().batch_dyn(1)?, c.row.into_dyn().batch_dyn(1)?][..]))
     });
     both(t, "can_batch_broadcast", |c| {
         Ok(can_batch_broadcast(&c.a.batch::<Ix1>()?, &c.matrix.batch::<Ix1>()?).look())
     });
     both(t, "Batch::sum_batch_to", |c| outcome(c.a.batch::<Ix1>()?.sum_batch_to(1)));
-    both(t, "Batch::sum_batch_to_match", |c| {
-        outcome(c.a.batch::<Ix1>()?.sum_batch_to_match(&c.matrix.batch::<Ix1>()?))
-    });
+    both(t, "Batch::sum_batch_to", |c| outcome(c.a.batch::<Ix1>()?.sum_batch_to(&c.matrix.batch::<Ix1>()?)));
     both(t, "Batch::add_sum_batch_to", |c| {
         let batch = c.a.batch::<Ix1>()?;
         c.written([c.matrix.len_of(Axis(0)), c.row.len()], |out| batch.add_sum_batch_to(out))
@@ -419,16 +409,16 @@ fn closures(t: &mut Table) {
             x.zip_map_into(&y, out, |x, _, mut out: ArrayViewMut<'_, i64, Ix2>| copy(&x, &mut out))
         })
     });
-    both(t, "Batch::par_zip_map", |c| {
+    both(t, "Batch::par", |c| {
         let (x, y) = (c.a.batch::<Ix1>()?, c.row.batch::<Ix1>()?);
-        outcome(x.par_zip_map(&y, c.row.len(), |x, _, mut out: ArrayViewMut<'_, i64, Ix1>| {
+        outcome(x.par().zip_map(&y, c.row.len(), |x, _, mut out: ArrayViewMut<'_, i64, Ix1>| {
             copy(&x, &mut out);
         }))
     });
-    both(t, "Batch::par_zip_map_into", |c| {
+    both(t, "Batch::par", |c| {
         let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.batch::<Ix2>()?);
         c.written(c.a.dim().into(), |out| {
-            x.par_zip_map_into(&y, out, |x, _, mut out: ArrayViewMut<'_, i64, Ix2>| copy(&x, &mut out))
+            x.par().zip_map_into(&y, out, |x, _, mut out: ArrayViewMut<'_, i64, Ix2>| copy(&x, &mut out))
         })
     });
 }
@@ -458,13 +448,13 @@ fn products(t: &mut Table) {
         let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.batch::<Ix2>()?);
         c.written(c.a.dim().into(), |out| x.apply_into(base_op::Add, &y, out))
     });
-    let name = "Batch::par_apply";
-    both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par_apply(base_op::MatVec, &c.row.batch::<Ix1>()?)));
-    both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par_apply(base_op::Mul, &c.row.batch::<Ix1>()?)));
-    both(t, "Batch::par_apply_into", |c| {
+    let name = "Batch::par";
+    both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par().apply(base_op::MatVec, &c.row.batch::<Ix1>()?)));
+    both(t, name, |c| outcome(c.a.batch::<Ix2>()?.par().apply(base_op::Mul, &c.row.batch::<Ix1>()?)));
+    both(t, "Batch::par", |c| {
         let (x, y) = (c.a.batch::<Ix2>()?, c.matrix.t().materialize());
         let m = c.matrix.len_of(Axis(0));
-        c.written([c.column.len(), m, m], |out| x.par_apply_into(base_op::MatMul, &y.batch::<Ix2>()?, out))
+        c.written([c.column.len(), m, m], |out| x.par().apply_into(base_op::MatMul, &y.batch::<Ix2>()?, out))
     });
 }
 
@@ -472,24 +462,30 @@ fn clients(t: &mut Table) {
     both(t, "BroadcastTo::can_broadcast_to", |c| Ok(c.a.can_broadcast_to([3, 3, 3]).look()));
     let name = "BroadcastView::into_broadcast_axes";
     both(t, name, |c| outcome(c.row.into_broadcast_axes(&c.a.shape()[1..], 0)));
-    both(t, "BroadcastView::into_broadcast_like", |c| outcome(c.row.into_broadcast_like(&c.a, [0, -2])));
+    both(t, "BroadcastView::into_broadcast_axes", |c| outcome(c.row.into_broadcast_axes(&c.a, [0, -2])));
     let name = "BroadcastView::into_broadcast_in_dim";
     both(t, name, |c| outcome(c.a.into_broadcast_in_dim([3, 3, 3, 2], [2, 0, 1])));
-    let name = "SumInDim::sum_in_dim";
+    let name = "Reduce::sum_in_dim";
     both(t, name, |c| outcome(c.a.sum_in_dim([c.row.len(), 1], [2, 0])));
-    both(t, "SumInDim::sum_in_dim_like", |c| outcome(c.a.sum_in_dim_like(&c.matrix, [1, 2])));
+    both(t, "Reduce::sum_in_dim", |c| outcome(c.a.sum_in_dim(&c.matrix, [1, 2])));
     let mut into = |name, sum: Into<'_>| {
         both(t, name, |c| c.written([c.matrix.len_of(Axis(0)), c.row.len()], |out| sum(&c.a, out)));
     };
-    into("SumInDim::sum_in_dim_into", &|a, out| a.sum_in_dim_into(out, [1, 2]));
-    into("SumInDim::add_sum_in_dim_to", &|a, out| a.add_sum_in_dim_to(out, [1, 2]));
-    into("SumInDim::scaled_add_sum_in_dim_to", &|a, out| a.scaled_add_sum_in_dim_to(-1, out, [1, 2]));
-    both(t, "ReduceAxes::reduce_axes", |c| outcome(c.a.reduce_axes([0, -1], 0, i64::max)));
-    both(t, "ReduceAxes::reduce_axes_keepdims", |c| outcome(c.a.reduce_axes_keepdims(1, 0, i64::max)));
-    both(t, "MeanAxes::mean_axes", |c| outcome(c.a.mean_axes([0, 1])));
-    both(t, "MeanAxes::mean_axes_keepdims", |c| outcome(c.a.mean_axes_keepdims(2)));
-    both(t, "broadcast_map_reduce_to", |c| {
-        outcome(broadcast_map_reduce_to((&c.a, &c.row), c.row.len(), 0, |a, b| a * b, i64::max))
+    into("Reduce::add_sum_in_dim_to", &|a, out| a.add_sum_in_dim_to(out, [1, 2]));
+    both(t, "Reduce::reduce_axes", |c| outcome(c.a.reduce_axes([0, -1], 0, i64::max)));
+    both(t, "Reduce::reduce_axes", |c| outcome(c.a.reduce_axes(keepdims(1), 0, i64::max)));
+    both(t, "Reduce::max_axes", |c| outcome(c.a.max_axes([0, -1])));
+    both(t, "Reduce::min_axes", |c| outcome(c.a.min_axes(keepdims(1))));
+    both(t, "fused", |c| outcome(fused((&c.a, &c.row), |a, b| a * b).max_axes(0)));
+    both(t, "Fused::par", |c| outcome(fused((&c.a, &c.row), |a, b| a * b).par().sum_in_dim(1, 2)));
+    both(t, "Reduce::mean_axes", |c| {
+        outcome(fused(&c.a, |&a| a as f64).mean_axes([0, 1]).map(|means| means.mapv(|mean| mean as i64)))
+    });
+    both(t, "Reduce::mean_axes", |c| {
+        outcome(fused(&c.a, |&a| a as f64).mean_axes(keepdims(2)).map(|means| means.mapv(|mean| mean as i64)))
+    });
+    both(t, "Reduce::reduce_to", |c| {
+        outcome(fused((&c.a, &c.row), |a, b| a * b).reduce_to(c.row.len(), 0, i64::max))
     });
     let owned = |c: &Case<'_>| {
         let shape = [c.row.len(), 1];
@@ -502,7 +498,8 @@ fn clients(t: &mut Table) {
         };
         outcome(map(ArrayView::from(&[2])).and_then(|narrow| Ok((narrow, map(c.row)?))))
     });
-    for name in ["Returned::error", "Returned::into_error", "Returned::into_inner"] {
+    for name in ["Returned::error", "Returned::into_error", "Returned::into_inner", "Returned::into_operands"]
+    {
         both(t, name, |c| {
             let of_five = ArrayView::from_shape([5, 1], &[0; 5]).unwrap();
             let three = ndarray::Array::from_shape_vec(
@@ -520,40 +517,31 @@ fn clients(t: &mut Table) {
 fn outer_products(t: &mut Table) {
     both(t, "Batch::outer", |c| outcome(c.a.batch::<Ix1>()?.outer(&c.matrix.batch::<Ix1>()?)));
     both(t, "Batch::transpose", |c| outcome(Ok(c.a.batch::<Ix2>()?.transpose())));
-    both(t, "Batch::outer_into", |c| {
+    both(t, "Batch::apply_into", |c| {
         let (l, m, n) = c.a.dim();
         let (x, y) = (c.a.batch::<Ix1>()?, c.row.batch::<Ix1>()?);
-        c.written([l, m, n, n], |out| x.outer_into(&y, out))
+        c.written([l, m, n, n], |out| x.apply_into(base_op::Outer, &y, out))
     });
-    macro_rules! elementwise {
-        ($($method:ident $name:literal)*) => {$(
-            both(t, $name, |c| {
-                let (x, y) = (c.a.batch::<Ix1>()?, c.matrix.batch::<Ix1>()?);
-                c.written(c.a.dim().into(), |out| x.$method(&y, out))
-            });
-        )*};
-    }
-    elementwise!(add_into "Batch::add_into" sub_into "Batch::sub_into" mul_into "Batch::mul_into" div_into "Batch::div_into");
-    both(t, "Batch::inner_into", |c| {
+    both(t, "Batch::apply_into", |c| {
         let (l, m, _) = c.a.dim();
         let (x, y) = (c.a.batch::<Ix1>()?, c.row.batch::<Ix1>()?);
-        c.written([l, m], |out| x.inner_into(&y, out))
+        c.written([l, m], |out| x.apply_into(base_op::Inner, &y, out))
     });
-    both(t, "Batch::matvec_into", |c| {
+    both(t, "Batch::apply_into", |c| {
         let (l, m, _) = c.a.dim();
         let (x, y) = (c.a.batch::<Ix2>()?, c.row.batch::<Ix1>()?);
-        c.written([l, m], |out| x.matvec_into(&y, out))
+        c.written([l, m], |out| x.apply_into(base_op::MatVec, &y, out))
     });
-    both(t, "Batch::vecmat_into", |c| {
+    both(t, "Batch::apply_into", |c| {
         let m = c.matrix.len_of(Axis(0));
         let turned = c.matrix.t();
         let (x, y) = (c.row.batch::<Ix1>()?, turned.batch::<Ix2>()?);
-        c.written([m], |out| x.vecmat_into(&y, out))
+        c.written([m], |out| x.apply_into(base_op::VecMat, &y, out))
     });
-    both(t, "Batch::matmul_into", |c| {
+    both(t, "Batch::apply_into", |c| {
         let (l, m, _) = c.a.dim();
         let turned = c.matrix.t();
         let (x, y) = (c.a.batch::<Ix2>()?, turned.batch::<Ix2>()?);
-        c.written([l, m, m], |out| x.matmul_into(&y, out))
+        c.written([l, m, m], |out| x.apply_into(base_op::MatMul, &y, out))
     });
 }

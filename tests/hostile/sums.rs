@@ -3,8 +3,8 @@
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
 use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, Dimension, IxDyn, arr0, array};
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{AxisSet, BroadcastError};
+use ndarray_broadcast::{keepdims, prelude::*};
 
 pub(crate) fn rows(t: &mut Table) {
     over_axes(t);
@@ -26,7 +26,7 @@ fn is_total<D: Dimension>(sum: &ArrayRef<i64, D>) -> bool {
 
 fn over_axes(t: &mut Table) {
     let (many, every) = (many(), (0..MANY).collect::<Vec<_>>());
-    let name = "SumAxes::sum_axes";
+    let name = "Reduce::sum_axes";
     t.call(name, || many.sum_axes(&every)).is(Ok(arr0(136).into_dyn()));
     t.call(name, || many.sum_axes(AxisSet::default())).is(Ok(many.clone()));
     t.call(name, || many.t().sum_axes(&every[..MANY - 1])).is(Ok(array![36, 100].into_dyn()));
@@ -49,68 +49,68 @@ fn over_axes(t: &mut Table) {
     t.call(name, || array![Nothing, Nothing].sum_axes(0)).is(Ok(arr0(Nothing)));
     t.call(name, || long().broadcast_to([0, -1])?.sum_axes(1)).is(Ok(Array1::default(0)));
 
-    let name = "SumAxes::sum_axes_keepdims";
-    t.call(name, || many.sum_axes_keepdims(&every)).gives(|sum| is_total(&sum));
-    t.call(name, || hollow().sum_axes_keepdims(1)).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().sum_axes_keepdims(0)).refused(
+    let name = "keepdims";
+    t.call(name, || many.sum_axes(keepdims(&every))).gives(|sum| is_total(&sum));
+    t.call(name, || hollow().sum_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
+    t.call(name, || hollow().sum_axes(keepdims(0))).refused(
         "cannot sum shape [0, 9223372036854775807] over axes [0]: the result [1, 9223372036854775807] with \
          elements of 8 bytes is larger than isize::MAX bytes",
     );
-    t.call(name, || long().sum_axes_keepdims(MAX)).refused(
+    t.call(name, || long().sum_axes(keepdims(MAX))).refused(
         "cannot sum shape [9223372036854775807] over axes [18446744073709551615]: axis 18446744073709551615 \
          is out of bounds for 1 axis of the array",
     );
-    t.call(name, || arr0(Nothing).sum_axes_keepdims(AxisSet::default())).is(Ok(arr0(Nothing)));
+    t.call(name, || arr0(Nothing).sum_axes(keepdims(AxisSet::default()))).is(Ok(arr0(Nothing)));
 }
 
 fn to_shapes(t: &mut Table) {
     let many = many();
-    let name = "SumTo::sum_to_shape";
-    t.call(name, || many.sum_to_shape(all(1))).gives(|sum| is_total(&sum));
-    t.call(name, || many.sum_to_shape(())).is(Ok(arr0(136)));
-    t.call(name, || many.sum_to_shape(spread())).is(Ok(many.clone()));
-    t.call(name, || hollow().sum_to_shape((1, 1))).is(Ok(array![[0]]));
-    t.call(name, || hollow().sum_to_shape([LIMIT])).refused(HUGE_TO_ROW);
-    t.call(name, || hollow().sum_to_shape([MAX])).refused(
+    let name = "Reduce::sum_to";
+    t.call(name, || many.sum_to(all(1))).gives(|sum| is_total(&sum));
+    t.call(name, || many.sum_to(())).is(Ok(arr0(136)));
+    t.call(name, || many.sum_to(spread())).is(Ok(many.clone()));
+    t.call(name, || hollow().sum_to((1, 1))).is(Ok(array![[0]]));
+    t.call(name, || hollow().sum_to([LIMIT])).refused(HUGE_TO_ROW);
+    t.call(name, || hollow().sum_to([MAX])).refused(
         "cannot sum shape [0, 9223372036854775807] to [18446744073709551615]: axis 0 of the target is \
          18446744073709551615, expected a size from 0 to isize::MAX",
     );
-    t.call(name, || array![1].sum_to_shape((1, 1))).refused(MANY_TO_ONE);
-    t.call(name, || array![1].sum_to_shape(all(1))).refused(&format!(
+    t.call(name, || array![1].sum_to((1, 1))).refused(MANY_TO_ONE);
+    t.call(name, || array![1].sum_to(all(1))).refused(&format!(
         "cannot sum shape [1] to {:?}: the target has 10000 axes, expected at most 1",
         all(1)
     ));
-    t.call(name, || long().sum_to_shape(LIMIT - 1)).refused(
+    t.call(name, || long().sum_to(LIMIT - 1)).refused(
         "cannot sum shape [9223372036854775807] to [9223372036854775806]: axis 0 has sizes \
          9223372036854775807 and 9223372036854775806, expected equal sizes or 1 in the target",
     );
-    t.call(name, || long().broadcast_to([0, -1])?.sum_to_shape((0, 1))).gives(|sum| sum.is_empty());
+    t.call(name, || long().broadcast_to([0, -1])?.sum_to((0, 1))).gives(|sum| sum.is_empty());
 
-    let name = "SumTo::sum_to_match";
-    t.call(name, || many.sum_to_match(&array![0_u8])).is(Ok(array![136]));
-    t.call(name, || hollow().sum_to_match(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
-    t.call(name, || hollow().sum_to_match(&long())).refused(HUGE_TO_ROW);
-    t.call(name, || array![1].sum_to_match(&array![[0_u8]])).refused(MANY_TO_ONE);
+    let name = "Reduce::sum_to";
+    t.call(name, || many.sum_to(&array![0_u8])).is(Ok(array![136]));
+    t.call(name, || hollow().sum_to(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
+    t.call(name, || hollow().sum_to(&long())).refused(HUGE_TO_ROW);
+    t.call(name, || array![1].sum_to(&array![[0_u8]])).refused(MANY_TO_ONE);
 
-    let name = "IntoSumTo::into_sum_to_shape";
+    let name = "Reduce::into_sum_to";
     let (empty, owned) = (Array2::<i64>::zeros((0, LIMIT)), many.clone());
-    t.call(name, || owned.into_sum_to_shape(spread())).is(Ok(many.clone()));
+    t.call(name, || owned.into_sum_to(spread())).is(Ok(many.clone()));
     let owned = many.clone();
-    t.call(name, || owned.into_sum_to_shape((1, 1))).is(Ok(array![[136]]));
-    t.call(name, || empty.clone().into_sum_to_shape(LIMIT)).refused(HUGE_TO_ROW);
-    t.call(name, || empty.into_sum_to_shape((0, LIMIT))).gives(|sum| sum.dim() == (0, LIMIT));
-    t.call(name, || arr0(Nothing).into_sum_to_shape(())).is(Ok(arr0(Nothing)));
-    t.call(name, || array![1].into_sum_to_shape((1, 1))).refused(MANY_TO_ONE);
+    t.call(name, || owned.into_sum_to((1, 1))).is(Ok(array![[136]]));
+    t.call(name, || empty.clone().into_sum_to(LIMIT)).refused(HUGE_TO_ROW);
+    t.call(name, || empty.into_sum_to((0, LIMIT))).gives(|sum| sum.dim() == (0, LIMIT));
+    t.call(name, || arr0(Nothing).into_sum_to(())).is(Ok(arr0(Nothing)));
+    t.call(name, || array![1].into_sum_to((1, 1))).refused(MANY_TO_ONE);
 
-    let name = "IntoSumTo::into_sum_to_match";
+    let name = "Reduce::into_sum_to";
     let (empty, owned) = (Array2::<i64>::zeros((0, LIMIT)), many.clone());
-    t.call(name, || owned.into_sum_to_match(&many)).is(Ok(many.clone()));
+    t.call(name, || owned.into_sum_to(&many)).is(Ok(many.clone()));
     let owned = many.clone();
-    t.call(name, || owned.into_sum_to_match(&array![0_u8])).is(Ok(array![136]));
-    t.call(name, || empty.clone().into_sum_to_match(&long())).refused(HUGE_TO_ROW);
-    t.call(name, || empty.into_sum_to_match(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
-    t.call(name, || arr0(Nothing).into_sum_to_match(&arr0(()))).is(Ok(arr0(Nothing)));
-    t.call(name, || array![1].into_sum_to_match(&array![[0_u8]])).refused(MANY_TO_ONE);
+    t.call(name, || owned.into_sum_to(&array![0_u8])).is(Ok(array![136]));
+    t.call(name, || empty.clone().into_sum_to(&long())).refused(HUGE_TO_ROW);
+    t.call(name, || empty.into_sum_to(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
+    t.call(name, || arr0(Nothing).into_sum_to(&arr0(()))).is(Ok(arr0(Nothing)));
+    t.call(name, || array![1].into_sum_to(&array![[0_u8]])).refused(MANY_TO_ONE);
 }
 
 fn into_arrays(t: &mut Table) {
@@ -136,33 +136,33 @@ fn into_arrays(t: &mut Table) {
         let mut out = Array::zeros(IxDyn(&[0, LIMIT]));
         t.call(name, || sum(&empty, &mut out)).gives(|()| out.is_empty());
     }
-    into(t, "SumTo::sum_to_shape_into", 136, SumTo::sum_to_shape_into);
-    into(t, "SumTo::add_sum_to", 139, SumTo::add_sum_to);
-    into(t, "SumTo::scaled_add_sum_to", 3 - 136, |a, out| a.scaled_add_sum_to(-1, out));
+    into(t, "Reduce::assign_sum_to", 136, |a, out| a.assign_sum_to(out));
+    into(t, "Reduce::add_sum_to", 139, |a, out| a.add_sum_to(out));
+    into(t, "Reduce::scaled_add_sum_to", 3 - 136, |a, out| a.scaled_add_sum_to(-1, out));
     {
-        into(t, "ParSum::par_sum_to_shape_into", 136, ParSum::par_sum_to_shape_into);
-        into(t, "ParSum::par_add_sum_to", 139, ParSum::par_add_sum_to);
-        into(t, "ParSum::par_scaled_add_sum_to", 3 - 136, |a, out| a.par_scaled_add_sum_to(-1, out));
+        into(t, "Reduce::par", 136, |a, out| a.par().assign_sum_to(out));
+        into(t, "Reduce::par", 139, |a, out| a.par().add_sum_to(out));
+        into(t, "Reduce::par", 3 - 136, |a, out| a.par().scaled_add_sum_to(-1, out));
     }
 }
 
 fn parallel(t: &mut Table) {
     let (many, every) = (many(), (0..MANY).collect::<Vec<_>>());
-    let name = "ParSum::par_sum_axes";
-    t.call(name, || many.par_sum_axes(&every)).is(Ok(arr0(136).into_dyn()));
-    t.call(name, || hollow().par_sum_axes(1)).is(Ok(Array1::zeros(0)));
-    t.call(name, || hollow().par_sum_axes(0)).refused(PAST_MEMORY);
-    t.call(name, || array![Nothing, Nothing].par_sum_axes(0)).is(Ok(arr0(Nothing)));
-    let name = "ParSum::par_sum_axes_keepdims";
-    t.call(name, || many.par_sum_axes_keepdims(&every)).gives(|sum| is_total(&sum));
-    t.call(name, || hollow().par_sum_axes_keepdims(1)).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || long().par_sum_axes_keepdims(1)).refused(
+    let name = "Reduce::par";
+    t.call(name, || many.par().sum_axes(&every)).is(Ok(arr0(136).into_dyn()));
+    t.call(name, || hollow().par().sum_axes(1)).is(Ok(Array1::zeros(0)));
+    t.call(name, || hollow().par().sum_axes(0)).refused(PAST_MEMORY);
+    t.call(name, || array![Nothing, Nothing].par().sum_axes(0)).is(Ok(arr0(Nothing)));
+    let name = "Reduce::par";
+    t.call(name, || many.par().sum_axes(keepdims(&every))).gives(|sum| is_total(&sum));
+    t.call(name, || hollow().par().sum_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
+    t.call(name, || long().par().sum_axes(keepdims(1))).refused(
         "cannot sum shape [9223372036854775807] over axes [1]: axis 1 is out of bounds for 1 axis of the \
          array",
     );
-    let name = "ParSum::par_sum_to_shape";
-    t.call(name, || many.par_sum_to_shape(all(1))).gives(|sum| is_total(&sum));
-    t.call(name, || hollow().par_sum_to_shape((1, 1))).is(Ok(array![[0]]));
-    t.call(name, || hollow().par_sum_to_shape(LIMIT)).refused(HUGE_TO_ROW);
-    t.call(name, || array![1].par_sum_to_shape((1, 1))).refused(MANY_TO_ONE);
+    let name = "Reduce::par";
+    t.call(name, || many.par().sum_to(all(1))).gives(|sum| is_total(&sum));
+    t.call(name, || hollow().par().sum_to((1, 1))).is(Ok(array![[0]]));
+    t.call(name, || hollow().par().sum_to(LIMIT)).refused(HUGE_TO_ROW);
+    t.call(name, || array![1].par().sum_to((1, 1))).refused(MANY_TO_ONE);
 }

@@ -1,7 +1,7 @@
 //! How exact sums are.
 
 use ndarray::{Array1, Array2, Array3, Ix3, ShapeBuilder, arr0};
-use ndarray_broadcast::broadcast_map_sum_to;
+use ndarray_broadcast::fused;
 use ndarray_broadcast::prelude::*;
 
 const TERMS: usize = 1 << 24;
@@ -10,7 +10,7 @@ const TERMS: usize = 1 << 24;
 fn error(from: [usize; 3], to: [usize; 3]) -> f64 {
     let (tenth, one) = (arr0(0.1_f32), arr0(1.0_f32));
     let all = tenth.broadcast_to(from).unwrap();
-    let sum = broadcast_map_sum_to((&all, &one), to, |x, y| x * y).unwrap();
+    let sum = fused((&all, &one), |x, y| x * y).sum_to(to).unwrap();
     let terms = from.iter().zip(to).map(|(&from, to)| if to == 1 { from } else { 1 }).product::<usize>();
     assert_eq!(terms, TERMS);
     let exact = f64::from(0.1_f32) * f64::from(u32::try_from(TERMS).unwrap());
@@ -41,7 +41,7 @@ fn sums_of_arrays_in_memory_are_as_exact() {
             let weight = Array1::from_elem(shape.1, 1.0_f32);
             let mut target = [1, 1];
             target[to] = 4;
-            let sum = broadcast_map_sum_to((&a, &weight), target, |a, w| a * w).unwrap();
+            let sum = fused((&a, &weight), |a, w| a * w).sum_to(target).unwrap();
             assert!(sum.iter().all(|&x| (f64::from(x) - exact).abs() / exact < 1e-6), "{sum:?}");
         }
     }
@@ -64,7 +64,7 @@ fn every_size_of_tiles() {
                 expected = expected.sum_axis(ndarray::Axis(axis)).insert_axis(ndarray::Axis(axis));
             }
             for a in [&a, &a.t().as_standard_layout().into_owned().reversed_axes()] {
-                assert_eq!(broadcast_map_sum_to((a, &b), target, |a, b| a * b).unwrap(), expected);
+                assert_eq!(fused((a, &b), |a, b| a * b).sum_to(target).unwrap(), expected);
             }
         }
     }

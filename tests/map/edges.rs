@@ -3,7 +3,7 @@
 use common::kind;
 use ndarray::{Array0, Array1, Array2, ArrayD, Axis, Dimension, IxDyn, Slice, arr0, array};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
 
 #[test]
 fn nothing_to_visit() {
@@ -12,8 +12,8 @@ fn nothing_to_visit() {
     assert_eq!(broadcast_map((&none, &one), never).unwrap().dim(), (0, 3));
     let mut out = Array2::<f64>::zeros((0, 3));
     broadcast_apply(&mut out, &one, |_, _| panic!("there is no element")).unwrap();
-    assert_eq!(broadcast_map_sum_to((&none, &one), [3], never).unwrap(), array![0.0, 0.0, 0.0]);
-    assert_eq!(broadcast_map_sum_to((&none, &one), [0, 3], never).unwrap().dim(), (0, 3));
+    assert_eq!(fused((&none, &one), never).sum_to([3]).unwrap(), array![0.0, 0.0, 0.0]);
+    assert_eq!(fused((&none, &one), never).sum_to([0, 3]).unwrap().dim(), (0, 3));
     assert_eq!(one.broadcast_to((0, 3)).unwrap().materialize().dim(), (0, 3));
 }
 
@@ -25,7 +25,7 @@ fn no_axes() {
     let mut out = out;
     broadcast_apply(&mut out, (&a,), |out, a| *out -= a).unwrap();
     assert_eq!(out, arr0(4));
-    assert_eq!(broadcast_map_sum_to(&a, (), |a| a + 1).unwrap(), arr0(3));
+    assert_eq!(fused(&a, |a| a + 1).sum_to(()).unwrap(), arr0(3));
     assert_eq!(a.materialize(), a);
 }
 
@@ -41,7 +41,7 @@ fn more_axes_than_fit_inline() {
     reversed.materialize_into(&mut other).unwrap();
     assert_eq!(other, reversed);
     let target: Vec<usize> = (0..12).map(|axis| 1 + axis % 2).collect();
-    let sum = broadcast_map_sum_to((&a, &reversed), &*target, |a, b| a + b).unwrap();
+    let sum = fused((&a, &reversed), |a, b| a + b).sum_to(&*target).unwrap();
     assert_eq!(sum.sum(), 4096 * 4095);
 }
 
@@ -124,7 +124,7 @@ fn more_bytes_than_memory_can_hold() {
     assert_eq!(kind(broadcast_map(&huge, |&x| x)), "TooLarge");
     assert_eq!(kind(broadcast_map((&huge, &one), |&x, _| x)), "TooLarge");
     let wide = one.broadcast_to([1_usize << 61, 1]).unwrap();
-    assert_eq!(kind(broadcast_map_sum_to(wide, (1_usize << 61, 1), |&x| x)), "TooLarge");
+    assert_eq!(kind(fused(wide, |&x| x).sum_to((1_usize << 61, 1))), "TooLarge");
     let taller = one.broadcast_to([4_usize, 1]).unwrap();
     assert_eq!(kind(broadcast_map((&huge, &taller), |&x, _| x)), "Overflow");
     let huge = one.broadcast_to([0, 1_usize << 61]).unwrap();

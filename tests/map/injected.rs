@@ -4,8 +4,8 @@
 //! One test, because the counts are those of the process: threads share them.
 
 use ndarray::{Array, Array1, Array2, ArrayView1, ArrayViewMut1, Ix1, ShapeBuilder};
-use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
+use ndarray_broadcast::{keepdims, prelude::*};
 use num_traits::Zero;
 use std::collections::BTreeSet;
 use std::ops::{Add, Mul};
@@ -154,18 +154,18 @@ fn sums(each: Each<'_>) {
     each("sum_axes", &|(a, ..)| drop(a.sum_axes(0)));
     each("sum_axes", &|(a, ..)| drop(a.sum_axes([0, 1])));
     each("sum_axes of none", &|(a, ..)| drop(a.sum_axes([0_usize; 0])));
-    each("sum_axes_keepdims", &|(a, ..)| drop(a.t().sum_axes_keepdims(0)));
-    each("sum_to_shape", &|(a, ..)| drop(a.sum_to_shape([a.nrows(), 1])));
-    each("sum_to_match", &|(a, row, _)| drop(a.sum_to_match(row)));
-    each("into_sum_to_shape", &|(a, ..)| drop(std::mem::take(a).into_sum_to_shape(1)));
-    each("sum_to_shape_into", &|(a, row, _)| a.sum_to_shape_into(row).unwrap());
-    each("sum_to_shape_into", &|(a, _, out)| a.sum_to_shape_into(out).unwrap());
+    each("sum_axes_keepdims", &|(a, ..)| drop(a.t().sum_axes(keepdims(0))));
+    each("sum_to_shape", &|(a, ..)| drop(a.sum_to([a.nrows(), 1])));
+    each("sum_to_match", &|(a, row, _)| drop(a.sum_to(&*row)));
+    each("into_sum_to_shape", &|(a, ..)| drop(std::mem::take(a).into_sum_to(1)));
+    each("sum_to_shape_into", &|(a, row, _)| a.assign_sum_to(row).unwrap());
+    each("sum_to_shape_into", &|(a, _, out)| a.assign_sum_to(out).unwrap());
     each("add_sum_to", &|(a, row, _)| a.add_sum_to(row).unwrap());
     each("scaled_add_sum_to", &|(a, row, _)| a.scaled_add_sum_to(Counted::new(3), row).unwrap());
     each("broadcast_map_sum_to", &|(a, row, _)| {
         let times = |a: &Counted, b: &Counted| a.clone() * b.clone();
-        drop(broadcast_map_sum_to((&*a, &*row), [1, a.ncols()], times));
-        drop(broadcast_map_sum_to((&*a, &*row), [a.nrows(), 1], times));
+        drop(fused((&*a, &*row), times).sum_to([1, a.ncols()]));
+        drop(fused((&*a, &*row), times).sum_to([a.nrows(), 1]));
     });
 }
 
@@ -206,7 +206,7 @@ fn batches(each: Each<'_>) {
     });
     each("Batch::sum_batch_to", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().sum_batch_to(())));
     each("Batch::sum_batch_to_match", &|(a, row, _)| {
-        drop(a.batch::<Ix1>().unwrap().sum_batch_to_match(&row.batch::<Ix1>().unwrap()));
+        drop(a.batch::<Ix1>().unwrap().sum_batch_to(&row.batch::<Ix1>().unwrap()));
     });
     each("Batch::add_sum_batch_to", &|(a, ..)| {
         let mut sums = Array1::from_iter((0..2).map(Counted::new)).slice_move(ndarray::s![..0]);
@@ -220,22 +220,22 @@ fn batches(each: Each<'_>) {
 #[cfg(feature = "rayon")]
 fn threads(each: Each<'_>, new: Each<'_>) {
     use ndarray_broadcast::{par_broadcast_apply, par_broadcast_map};
-    each("par_sum_axes", &|(a, ..)| drop(a.par_sum_axes(0)));
-    each("par_sum_axes_keepdims", &|(a, ..)| drop(a.par_sum_axes_keepdims(1)));
-    each("par_sum_to_shape", &|(a, ..)| drop(a.par_sum_to_shape(1)));
-    each("par_sum_to_shape_into", &|(a, row, _)| a.par_sum_to_shape_into(row).unwrap());
-    each("par_add_sum_to", &|(a, row, _)| a.par_add_sum_to(row).unwrap());
-    each("par_scaled_add_sum_to", &|(a, row, _)| a.par_scaled_add_sum_to(Counted::new(3), row).unwrap());
+    each("par_sum_axes", &|(a, ..)| drop(a.par().sum_axes(0)));
+    each("par_sum_axes_keepdims", &|(a, ..)| drop(a.par().sum_axes(keepdims(1))));
+    each("par_sum_to_shape", &|(a, ..)| drop(a.par().sum_to(1)));
+    each("par_sum_to_shape_into", &|(a, row, _)| a.par().assign_sum_to(row).unwrap());
+    each("par_add_sum_to", &|(a, row, _)| a.par().add_sum_to(row).unwrap());
+    each("par_scaled_add_sum_to", &|(a, row, _)| a.par().scaled_add_sum_to(Counted::new(3), row).unwrap());
     new("par_broadcast_map", &|(a, row, _)| drop(par_broadcast_map((&*a, &*row), |a, _| a.clone())));
     each("par_broadcast_apply", &|(a, row, out)| {
         par_broadcast_apply(out, (&*a, &*row), |out, a, b| *out = a.clone() + b.clone()).unwrap();
     });
     each("Batch::par_zip_map", &|(a, row, _)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.par_zip_map(&y, a.ncols(), |x, _, out| copy(x, out)));
+        drop(x.par().zip_map(&y, a.ncols(), |x, _, out| copy(x, out)));
     });
     each("Batch::par_zip_map_into", &|(a, row, out)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        x.par_zip_map_into(&y, out, |x, _, out| copy(x, out)).unwrap();
+        x.par().zip_map_into(&y, out, |x, _, out| copy(x, out)).unwrap();
     });
 }

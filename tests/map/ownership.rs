@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
 use num_traits::Zero;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -98,7 +98,7 @@ fn nothing_is_lost_or_dropped_twice() {
         assert_eq!(values(&copy.view()), values(&out.view()));
         drop((copy, out));
         assert_eq!(alive(), before);
-        let sum: Array1<Owned> = broadcast_map_sum_to((&a, &row), [9], |a, b| a.clone() + b.clone()).unwrap();
+        let sum: Array1<Owned> = fused((&a, &row), |a, b| a.clone() + b.clone()).sum_to([9]).unwrap();
         assert_eq!(sum[0].value, values(&a.view()).column(0).sum() + 5 * row[[0, 0]].value);
         assert_eq!(alive(), before + 9);
         drop((sum, a, row));
@@ -112,7 +112,7 @@ fn sums_of_short_lanes() {
     let (points, row) =
         (Array2::from_shape_fn((300, 3), |(i, j)| i * 3 + j), Array1::from_iter([1, 10, 100]));
     let make = |x: &usize, y: &usize| Owned::new(i64::try_from(x * y).expect("small"));
-    let sums = broadcast_map_sum_to((&points, &row), (300, 1), make).unwrap();
+    let sums = fused((&points, &row), make).sum_to((300, 1)).unwrap();
     assert_eq!(alive(), 300);
     let of = |x: usize| i64::try_from(3 * x + 10 * (3 * x + 1) + 100 * (3 * x + 2)).expect("small");
     assert!(sums.iter().enumerate().all(|(i, sum)| sum.value == of(i)));
@@ -158,7 +158,7 @@ fn a_panic_leaves_every_element_of_an_output_alive() {
         assert_eq!((alive(), out.len()), (before, 40));
         assert!(with_fuse(fuse, || row.materialize_into(&mut out).unwrap()));
         assert_eq!(alive(), before);
-        let sum = || drop(broadcast_map_sum_to((&a, &row), [10], |a, _| a.clone()).unwrap());
+        let sum = || drop(fused((&a, &row), |a, _| a.clone()).sum_to([10]).unwrap());
         assert!(with_fuse(fuse, sum));
         assert_eq!(alive(), before, "the sums so far are dropped");
     }

@@ -2,7 +2,7 @@
 //! that take no memory; and how far rounded sums are off.
 
 use ndarray::{Array, Array1, Array2, ArrayRef, Ix2, array, s};
-use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{keepdims, prelude::*};
 use num_complex::Complex;
 use num_traits::Zero;
 use std::cell::{Cell, RefCell};
@@ -20,17 +20,17 @@ fn assert_sums<A: Clone + Zero + Mul<Output = A> + PartialEq + std::fmt::Debug>(
         assert_eq!(delta.sum_axes([0]), Ok(columns.clone()));
         assert_eq!(delta.sum_axes(1), Ok(array![6, 15].mapv(&of)));
         assert_eq!(delta.sum_axes([1, 0]).map(Array::into_scalar), Ok(of(21)));
-        assert_eq!(delta.sum_axes_keepdims([1]), Ok(array![[6], [15]].mapv(&of)));
-        assert_eq!(delta.sum_to_shape((1, 3)), Ok(array![[5, 7, 9]].mapv(&of)));
-        assert_eq!(delta.sum_to_match(&columns), Ok(columns.clone()));
-        assert_eq!(delta.clone().into_sum_to_shape(3), Ok(columns.clone()));
-        assert_eq!(delta.clone().into_sum_to_shape((2, 3)).as_ref(), Ok(&delta));
+        assert_eq!(delta.sum_axes(keepdims([1])), Ok(array![[6], [15]].mapv(&of)));
+        assert_eq!(delta.sum_to((1, 3)), Ok(array![[5, 7, 9]].mapv(&of)));
+        assert_eq!(delta.sum_to(&columns), Ok(columns.clone()));
+        assert_eq!(delta.clone().into_sum_to(3), Ok(columns.clone()));
+        assert_eq!(delta.clone().into_sum_to((2, 3)).as_ref(), Ok(&delta));
         let mut out = columns.clone();
         assert_eq!(delta.add_sum_to(&mut out), Ok(()));
         assert_eq!(out, array![10, 14, 18].mapv(&of));
         assert_eq!(delta.scaled_add_sum_to(of(3), &mut out), Ok(()));
         assert_eq!(out, array![25, 35, 45].mapv(&of));
-        assert_eq!(delta.sum_to_shape_into(&mut out), Ok(()));
+        assert_eq!(delta.assign_sum_to(&mut out), Ok(()));
         assert_eq!(out, columns);
         assert_eq!(delta.slice(s![..0, ..]).sum_axes([0]), Ok(array![0, 0, 0].mapv(&of)));
     }
@@ -132,7 +132,7 @@ fn elements_without_size() {
     // nothing is stored, so as many as there may be can be a result
     let many = array![Nothing];
     let many = many.broadcast_to((isize::MAX, 0)).expect("no element");
-    assert_eq!(many.sum_to_shape((1, 0)).map(|sum| sum.len()), Ok(0));
+    assert_eq!(many.sum_to((1, 0)).map(|sum| sum.len()), Ok(0));
 }
 
 thread_local! {
@@ -245,7 +245,7 @@ fn assert_survives<T>(sum: impl Fn(&ArrayRef<Counted, Ix2>, &mut Array1<Counted>
 
 #[test]
 fn nothing_is_lost_by_a_panic_into_an_array() {
-    assert_survives(|delta, out| delta.sum_to_shape_into(out));
+    assert_survives(|delta, out| delta.assign_sum_to(out));
     assert_survives(|delta, out| delta.add_sum_to(out));
     assert_survives(|delta, out| delta.scaled_add_sum_to(Counted::new(2), out));
     assert_survives(|delta, out| delta.t().sum_axes([0, 1]).map(|sum| sum.add_sum_to(out)));
@@ -254,10 +254,10 @@ fn nothing_is_lost_by_a_panic_into_an_array() {
 #[test]
 fn nothing_is_lost_by_a_panic_while_a_new_array_is_made() {
     assert_survives(|delta, _| delta.sum_axes(0));
-    assert_survives(|delta, _| delta.sum_axes_keepdims([1]));
-    assert_survives(|delta, out| delta.sum_to_match(out));
-    assert_survives(|delta, _| delta.t().sum_to_shape((3, 1)));
-    assert_survives(|delta, _| delta.to_owned().into_sum_to_shape(3));
+    assert_survives(|delta, _| delta.sum_axes(keepdims([1])));
+    assert_survives(|delta, out| delta.sum_to(&*out));
+    assert_survives(|delta, _| delta.t().sum_to((3, 1)));
+    assert_survives(|delta, _| delta.to_owned().into_sum_to(3));
     assert_survives(|delta, _| delta.sum_axes([]));
     assert_survives(|delta, _| delta.t().sum_axes([]));
 }

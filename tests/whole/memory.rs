@@ -7,11 +7,8 @@ use common::assert_words;
 use ndarray::{
     Array, Array1, ArrayD, ArrayView1, ArrayView2, ArrayViewMut0, ErrorKind, Ix0, Ix1, Ix2, arr0, aview0,
 };
-use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{
-    BroadcastError, broadcast_map, broadcast_map_reduce_to, broadcast_map_sum_to, broadcast_map_sum_to_match,
-    par_broadcast_map,
-};
+use ndarray_broadcast::{BroadcastError, broadcast_map, fused, par_broadcast_map};
+use ndarray_broadcast::{keepdims, prelude::*};
 
 /// So many `f64`.
 const MANY: usize = 1 << 59;
@@ -46,18 +43,18 @@ fn sums() {
     let rows = rows();
     let over = "sum shape [576460752303423488, 4] over axes [1]";
     refused(rows.sum_axes(1), over, &[MANY]);
-    refused(rows.par_sum_axes(1), over, &[MANY]);
+    refused(rows.par().sum_axes(1), over, &[MANY]);
     refused(rows.into_dyn().sum_axes(&[1]), over, &[MANY]);
-    refused(rows.sum_axes_keepdims(1), over, &[MANY, 1]);
-    refused(rows.par_sum_axes_keepdims(1), over, &[MANY, 1]);
+    refused(rows.sum_axes(keepdims(1)), over, &[MANY, 1]);
+    refused(rows.par().sum_axes(keepdims(1)), over, &[MANY, 1]);
     refused(many().sum_axes([]), "sum shape [576460752303423488] over axes []", &[MANY]);
     let to = "sum shape [576460752303423488, 4] to [576460752303423488, 1]";
-    refused(rows.sum_to_shape((MANY, 1)), to, &[MANY, 1]);
-    refused(rows.par_sum_to_shape((MANY, 1)), to, &[MANY, 1]);
-    refused(many().sum_to_match(&many()), "sum shape [576460752303423488] to [576460752303423488]", &[MANY]);
+    refused(rows.sum_to((MANY, 1)), to, &[MANY, 1]);
+    refused(rows.par().sum_to((MANY, 1)), to, &[MANY, 1]);
+    refused(many().sum_to(&many()), "sum shape [576460752303423488] to [576460752303423488]", &[MANY]);
     let placed = "sum shape [576460752303423488, 4] with its axes [0] to [576460752303423488]";
     refused(rows.sum_in_dim(MANY, 0), placed, &[MANY]);
-    refused(rows.sum_in_dim_like(&many(), 0), placed, &[MANY]);
+    refused(rows.sum_in_dim(&many(), 0), placed, &[MANY]);
     let bases = rows.batch::<Ix0>().unwrap();
     refused(
         bases.sum_batch_to((MANY, 1)),
@@ -102,10 +99,10 @@ fn means_and_reductions() {
     let rows = rows();
     let mean = "take the mean of shape [576460752303423488, 4] over axes [1]";
     refused(rows.mean_axes(1), mean, &[MANY]);
-    refused(rows.mean_axes_keepdims(1), mean, &[MANY, 1]);
+    refused(rows.mean_axes(keepdims(1)), mean, &[MANY, 1]);
     let reduce = "reduce shape [576460752303423488, 4] over axes [1]";
     refused(rows.reduce_axes(1, 0.0, f64::max), reduce, &[MANY]);
-    refused(rows.reduce_axes_keepdims(1, 0.0, f64::max), reduce, &[MANY, 1]);
+    refused(rows.reduce_axes(keepdims(1), 0.0, f64::max), reduce, &[MANY, 1]);
 }
 
 #[test]
@@ -128,11 +125,11 @@ fn maps() {
     let own = returned.into_inner();
     assert_eq!((own.as_ptr(), own[0]), (place, 7.0));
     let sum = "broadcast shape [576460752303423488, 4] and sum to [576460752303423488, 1]";
-    refused(broadcast_map_sum_to(rows, (MANY, 1), |a| a + 1.0), sum, &[MANY, 1]);
+    refused(fused(rows, |a| a + 1.0).sum_to((MANY, 1)), sum, &[MANY, 1]);
     let like = aview0(&0_u8).into_broadcast_to((MANY, 1)).unwrap();
-    refused(broadcast_map_sum_to_match(&rows, &like, |a| a + 1.0), sum, &[MANY, 1]);
+    refused(fused(&rows, |a| a + 1.0).sum_to(&like), sum, &[MANY, 1]);
     refused(
-        broadcast_map_reduce_to(rows, (MANY, 1), 0.0, |&a| a, f64::max),
+        fused(rows, |&a| a).reduce_to((MANY, 1), 0.0, f64::max),
         "broadcast shape [576460752303423488, 4] and reduce to [576460752303423488, 1]",
         &[MANY, 1],
     );
@@ -164,7 +161,7 @@ fn batches() {
     let two =
         "make base shape [] of each batch element of (576460752303423488; 4) and (576460752303423488; 4)";
     refused(x.zip_map(&x, (), |a, _, out| first(a, out)), two, &[MANY]);
-    refused(x.par_zip_map(&x, (), |a, _, out| first(a, out)), two, &[MANY]);
+    refused(x.par().zip_map(&x, (), |a, _, out| first(a, out)), two, &[MANY]);
     refused(
         x.zip_map3(&x, &x, (), |a, _, _, out| first(a, out)),
         "make base shape [] of each batch element of (576460752303423488; 4), (576460752303423488; 4) and \
@@ -178,7 +175,7 @@ fn batches() {
     let wide = wide.batch::<Ix0>().unwrap();
     let each = "make base shape [] of each batch element of (576460752303423488;) and (;)";
     refused(wide.add(&scalar), each, &[MANY]);
-    refused(wide.par_apply(ndarray_broadcast::base_op::Mul, &scalar), each, &[MANY]);
+    refused(wide.par().apply(ndarray_broadcast::base_op::Mul, &scalar), each, &[MANY]);
     // large enough for the library's products
     let (tall, flat) = (
         aview0(&1.0).into_broadcast_to((1_usize << 30, 8)).unwrap(),

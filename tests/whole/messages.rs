@@ -3,12 +3,12 @@
 
 use common::{assert_words, empty, refused};
 use ndarray::{Array0, ArrayD, ArrayViewD, Axis, ErrorKind, arr0};
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_map_sum_to,
-    broadcast_shapes, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
-    reduction_axes, resolve_target,
+    AxisSet, BroadcastError, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes,
+    broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused, reduction_axes,
+    resolve_target,
 };
+use ndarray_broadcast::{keepdims, prelude::*};
 
 type Outcome = Result<(), BroadcastError>;
 
@@ -140,7 +140,7 @@ fn sum_over(name: &str, shape: &[usize], axes: &[usize]) -> Vec<Outcome> {
         let delta = delta.clone().into_dimensionality::<ndarray::Ix3>().ok()?;
         let axes: [usize; 3] = axes.try_into().ok()?;
         Some(match name {
-            "sum_over_keepdims" => vec![delta.sum_axes_keepdims(axes).map(drop)],
+            "sum_over_keepdims" => vec![delta.sum_axes(keepdims(axes)).map(drop)],
             _ => vec![delta.sum_axes(axes).map(drop), delta.sum_axes(axes.map(Axis)).map(drop)],
         })
     };
@@ -160,7 +160,7 @@ fn sum_over(name: &str, shape: &[usize], axes: &[usize]) -> Vec<Outcome> {
     if name == "sum_over_keepdims"
         || refused(outcomes[0].clone()).kind() != ndarray_broadcast::ErrorKind::TooLarge
     {
-        outcomes.push(delta.sum_axes_keepdims(axes).map(drop));
+        outcomes.push(delta.sum_axes(keepdims(axes)).map(drop));
     }
     outcomes.extend(fixed().into_iter().flatten());
     outcomes
@@ -169,21 +169,21 @@ fn sum_over(name: &str, shape: &[usize], axes: &[usize]) -> Vec<Outcome> {
 fn sum_to(shape: &[usize], target: &[i128]) -> Vec<Outcome> {
     let one = arr0(1_i64);
     let delta = repeated(&one, shape);
-    let mut outcomes = vec![with_sizes!(target, target => delta.sum_to_shape(&*target))];
+    let mut outcomes = vec![with_sizes!(target, target => delta.sum_to(&*target))];
     let is_small = delta.len() < 1000;
     if is_small {
-        outcomes.push(with_sizes!(target, target => delta.to_owned().into_sum_to_shape(&*target)));
+        outcomes.push(with_sizes!(target, target => delta.to_owned().into_sum_to(&*target)));
     }
     let Some(target): Option<Vec<usize>> = all_as(target) else { return outcomes };
     let unit = arr0(());
     let Some(like) = view(&unit, &target) else { return outcomes };
-    outcomes.push(delta.sum_to_match(&like).map(drop));
+    outcomes.push(delta.sum_to(&like).map(drop));
     if is_small {
         let mut out = ArrayD::from_elem(target, 7);
         let before = out.clone();
         outcomes.extend([
-            delta.sum_to_match(&before).map(drop),
-            delta.sum_to_shape_into(&mut out),
+            delta.sum_to(&before).map(drop),
+            delta.assign_sum_to(&mut out),
             delta.add_sum_to(&mut out),
             delta.scaled_add_sum_to(2, &mut out),
         ]);
@@ -224,8 +224,8 @@ fn map_sum_to(target: &[i128], shapes: &[Vec<usize>]) -> Vec<Outcome> {
     let one = arr0(1_i64);
     let views: Vec<_> = shapes.iter().map(|shape| repeated(&one, shape)).collect();
     vec![match &*views {
-        [a] => with_sizes!(target, target => broadcast_map_sum_to(a, &*target, |&a| a + 1)),
-        [a, b] => with_sizes!(target, target => broadcast_map_sum_to((a, b), &*target, |a, b| a * b)),
+        [a] => with_sizes!(target, target => fused(a, |&a| a + 1).sum_to(&*target)),
+        [a, b] => with_sizes!(target, target => fused((a, b), |a, b| a * b).sum_to(&*target)),
         _ => panic!("1 or 2 operands"),
     }]
 }

@@ -3,7 +3,7 @@
 
 use ndarray::{ArrayD, Axis, IxDyn, Slice, Zip};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
 use std::fmt::Debug;
 
 /// The sizes of axes: small ones and those around widths of vectors, tiles and blocks.
@@ -75,7 +75,7 @@ fn test<A: Clone + Debug + PartialEq + num_traits::Zero>(
     let sums = axes.iter().rev().fold(sum_of(x.to_owned()), |x, &axis| x.index_axis_move(Axis(axis), 0));
     assert_eq!(x.sum_axes(axes).expect("axes of the array"), sums, "{case}");
     let weighted = Zip::from(&x).and_broadcast(&reduced).map_collect(|x, w| x.clone() + w.clone());
-    let found = broadcast_map_sum_to((&x, &reduced), kept.shape(), |x, w| x.clone() + w.clone());
+    let found = fused((&x, &reduced), |x, w| x.clone() + w.clone()).sum_to(kept.shape());
     assert_eq!(found.expect("shapes that go together"), sum_of(weighted), "{case}");
 
     let add = |x: &A, y: &A, z: &A| x.clone() + y.clone() + z.clone();

@@ -71,12 +71,12 @@ fn passes(shape: [usize; 2]) -> [bool; 5] {
     [
         stays(|| drop(par_broadcast_map((&x, &row), add).expect("shapes that go together"))),
         stays(|| par_broadcast_apply(&mut out, (&row,), |x, y| *x = add(x, y)).expect("a smaller shape")),
-        stays(|| drop(noted.par_sum_axes(1).expect("an axis"))),
+        stays(|| drop(noted.par().sum_axes(1).expect("an axis"))),
         // the calling thread stores the sums of columns that others have added up
-        !seen(|| drop(noted.par_sum_axes(0).expect("an axis")))[1],
+        !seen(|| drop(noted.par().sum_axes(0).expect("an axis")))[1],
         stays(|| {
             let [a, b] = [&x, &row].map(|x| x.batch::<Ix1>().expect("a base"));
-            drop(a.par_zip_map(&b, (), inner).expect("bases"));
+            drop(a.par().zip_map(&b, (), inner).expect("bases"));
         }),
     ]
 }

@@ -12,9 +12,8 @@ use ndarray_broadcast::partial::{
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, batch_broadcast_all,
-    batch_broadcast_views, bounds::SignatureShapes, broadcast_apply, broadcast_arrays, broadcast_map,
-    broadcast_map_sum_to, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
-    can_batch_broadcast,
+    bounds::SignatureShapes, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
+    broadcast_to_match3_in_place, broadcast_views, can_batch_broadcast, fused,
 };
 use num_complex::Complex;
 use std::cell::{Cell, RefCell};
@@ -112,16 +111,14 @@ fn all_other_types_cross_threads() {
 
 #[test]
 fn threads_take_only_what_may_cross() {
-    use ndarray_broadcast::bounds::{ParApplyOperands, ParMapOperands};
+    use ndarray_broadcast::bounds::{FnOperands, ParApplyOperands};
     type To<A, R> = fn(&A) -> R;
     type Onto<A, T> = fn(&mut T, &A);
-    assert!(has!(&'static Array1<f64>: ParMapOperands<To<f64, f64>, f64>));
-    assert!(
-        has!((&'static Array1<String>, ArrayView1<'static, u8>): ParMapOperands<fn(&String, &u8) -> u8, u8>)
-    );
-    assert!(!has!(&'static Array1<Rc<u8>>: ParMapOperands<To<Rc<u8>, u8>, u8>));
-    assert!(!has!(&'static Array1<Cell<u8>>: ParMapOperands<To<Cell<u8>, u8>, u8>));
-    assert!(!has!(&'static Array1<u8>: ParMapOperands<To<u8, Rc<u8>>, Rc<u8>>));
+    assert!(has!(&'static Array1<f64>: FnOperands<To<f64, f64>, f64>));
+    assert!(has!((&'static Array1<String>, ArrayView1<'static, u8>): FnOperands<fn(&String, &u8) -> u8, u8>));
+    assert!(!has!(&'static Array1<Rc<u8>>: FnOperands<To<Rc<u8>, u8>, u8>));
+    assert!(!has!(&'static Array1<Cell<u8>>: FnOperands<To<Cell<u8>, u8>, u8>));
+    assert!(!has!(&'static Array1<u8>: FnOperands<To<u8, Rc<u8>>, Rc<u8>>));
     // an element that is written has to be sent, but not shared
     assert!(has!(&'static Array1<u8>: ParApplyOperands<Cell<u8>, Onto<u8, Cell<u8>>>));
     assert!(!has!(&'static Array1<u8>: ParApplyOperands<Rc<u8>, Onto<u8, Rc<u8>>>));
@@ -186,7 +183,7 @@ fn assert_batches<A: PartialEq + Debug>(of: &impl Fn(u8) -> A) {
     assert_is(&y.expand_batch(2).unwrap().into_view(), of, &[5, 6, 5, 6]);
     assert_is(&batch_broadcast(&x, &y).unwrap().1.into_view(), of, &[5, 6, 5, 6]);
     assert_is(&batch_broadcast_all((&y, &x)).unwrap().0.into_view(), of, &[5, 6, 5, 6]);
-    assert_is(&batch_broadcast_views(&[x, x]).unwrap()[1].into_view(), of, &[1, 2, 3, 4]);
+    assert_is(&batch_broadcast_all(&[x, x][..]).unwrap()[1].into_view(), of, &[1, 2, 3, 4]);
     let same = |p: &A, q: &A| u8::from(p == q) + 2 * u8::from(*p == of(1));
     let compare = |p: ArrayView1<'_, A>, q: ArrayView1<'_, A>, mut out: ArrayViewMut1<'_, u8>| {
         out.indexed_iter_mut().for_each(|(i, out)| *out = same(&p[i], &q[i]));
@@ -207,7 +204,7 @@ fn assert_passes<A: Clone + PartialEq + Debug>(of: &impl Fn(u8) -> A) {
     let (row, column) = (Array1::from_iter([1, 2, 3].map(of)), array![[4], [5]].mapv(of));
     let rows = [1, 2, 3, 1, 2, 3];
     assert_is(&broadcast_map((&row, &column), |x, _| x.clone()).unwrap(), of, &rows);
-    let count = broadcast_map_sum_to((&row, &column), 3_usize, |x, _| u8::from(*x == of(1))).unwrap();
+    let count = fused((&row, &column), |x, _| u8::from(*x == of(1))).sum_to(3_usize).unwrap();
     assert_eq!(count[0], 2);
     let mut out = Array2::from_elem((2, 3), of(9));
     broadcast_apply(&mut out, (&row, &column), |out, _, y| *out = y.clone()).unwrap();
@@ -245,7 +242,7 @@ fn assert_parallel<A: Clone + PartialEq + Debug + Send + Sync>(of: &(impl Fn(u8)
     let first = |p: ArrayView1<'_, A>, _: ArrayView1<'_, A>, mut out: ArrayViewMut<'_, Option<A>, Ix0>| {
         out[()] = p.first().cloned();
     };
-    assert_eq!(x.par_zip_map(&x, (), first), Ok(array![Some(of(1)), Some(of(3))]));
+    assert_eq!(x.par().zip_map(&x, (), first), Ok(array![Some(of(1)), Some(of(3))]));
 }
 
 /// Operations on bases and sums over batches, of numbers. `elements.rs` has the other sums.
@@ -260,11 +257,11 @@ fn assert_arithmetic<A: LinalgScalar + PartialEq + Debug>(of: &impl Fn(u8) -> A)
     let q = q.batch::<Ix1>().unwrap();
     assert_eq!(p.mul(&q), Ok(array![[4, 3], [2, 4]].mapv(of)));
     assert_eq!(p.sum_batch_to(()), Ok(array![3, 7].mapv(of)));
-    assert_eq!(p.sum_batch_to_match(&q), Ok(array![3, 7].mapv(of)));
+    assert_eq!(p.sum_batch_to(&q), Ok(array![3, 7].mapv(of)));
     let mut sum = array![1, 1].mapv(of);
     assert_eq!(p.add_sum_batch_to(&mut sum), Ok(()));
     assert_eq!(sum, array![4, 8].mapv(of));
-    let products = broadcast_map_sum_to((&m, &sum), (), |&a, &b| a * b);
+    let products = fused((&m, &sum), |&a, &b| a * b).sum_to(());
     assert_eq!(products.map(Array::into_scalar), Ok(of(8 + 24 + 4 + 32)));
 }
 

@@ -5,8 +5,7 @@ use common::Case;
 use ndarray::{ArrayD, ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2, Ix1, Ix2, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, batch_broadcast_views,
-    can_batch_broadcast,
+    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
 };
 
 /// One operation on bases in every form that the crate has: as a method, in place, on several threads and as a closure
@@ -18,8 +17,8 @@ macro_rules! every_form {
         assert_eq!(x.$method(y), result);
         assert_eq!(x.zip_map(y, signature, $closure), result);
         {
-            assert_eq!(x.par_zip_map(y, signature, $closure), result);
-            assert_eq!(x.par_apply($op, y), result);
+            assert_eq!(x.par().zip_map(y, signature, $closure), result);
+            assert_eq!(x.par().apply($op, y), result);
         }
         if let Ok(expected) = &result {
             let mut out = ArrayD::from_elem(expected.t().raw_dim(), 7).reversed_axes();
@@ -146,7 +145,7 @@ pub(super) fn elementwise(case: &Case) {
     let results = [x.add(&y), x.sub(&y), x.mul(&y)];
     assert_eq!(
         results,
-        [x.par_apply(base_op::Add, &y), x.par_apply(base_op::Sub, &y), x.par_apply(base_op::Mul, &y)]
+        [x.par().apply(base_op::Add, &y), x.par().apply(base_op::Sub, &y), x.par().apply(base_op::Mul, &y)]
     );
     for (i, result) in results.into_iter().enumerate() {
         if let Some(result) = agreed(case, result) {
@@ -163,7 +162,7 @@ pub(super) fn views(case: &Case) {
     assert_eq!(can_batch_broadcast(&x, &y), pair.is_ok());
     let owned = |batch: Batch<'_, i64, IxDyn, IxDyn>| batch.into_view().to_owned();
     let views: Outcome<Vec<_>> =
-        batch_broadcast_views(&[x.clone(), y.clone()]).map(|views| views.into_iter().map(owned).collect());
+        batch_broadcast_all(&[x.clone(), y.clone()][..]).map(|views| views.into_iter().map(owned).collect());
     assert_eq!(pair.clone().map(|(x, y)| vec![owned(x), owned(y)]), views);
     assert_eq!(batch_broadcast_all((&x, &y)).map(|(x, y)| vec![owned(x), owned(y)]), views);
     let Some((joint, other)) = agreed(case, pair) else { return };
@@ -173,7 +172,7 @@ pub(super) fn views(case: &Case) {
     assert_result(&other.into_view(), &case.cases("results")[1]);
     assert_eq!(x.expand_batch(joint.batch_shape()).map(Batch::into_view), Ok(wide.view()));
     let back = &recorded(case, "back");
-    assert_result(&joint.sum_batch_to_match(&x).unwrap(), back);
+    assert_result(&joint.sum_batch_to(&x).unwrap(), back);
     assert_result(&joint.sum_batch_to(x.batch_shape()).unwrap(), back);
     let mut sum = ArrayD::zeros(x.clone().into_view().raw_dim());
     joint.add_sum_batch_to(&mut sum).unwrap();

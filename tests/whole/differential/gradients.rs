@@ -4,7 +4,7 @@ use super::{Outcome, agreed, assert_result, described, layouts, recorded};
 use common::{Case, Layout};
 use ndarray::{ArrayD, ArrayViewD, Ix0, Ix1, Ix2};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_arrays, broadcast_map, broadcast_map_sum_to};
+use ndarray_broadcast::{broadcast_arrays, broadcast_map, fused};
 
 /// The same gradient in several ways, of a `delta`.
 type Backward<'b> = dyn Fn(&ArrayViewD<'_, i64>) -> Vec<Outcome<ArrayD<i64>>> + 'b;
@@ -32,9 +32,9 @@ pub(super) fn of_view(case: &Case) {
                 let mut gradient = ArrayD::zeros(shape);
                 delta.add_sum_to(&mut gradient).unwrap();
                 vec![
-                    here!(delta.sum_to_match(like)),
-                    here!(delta.sum_to_shape(shape)),
-                    delta.par_sum_to_shape(shape),
+                    here!(delta.sum_to(like)),
+                    here!(delta.sum_to(shape)),
+                    delta.par().sum_to(shape),
                     Ok(gradient),
                 ]
             };
@@ -68,7 +68,7 @@ pub(super) fn of_view(case: &Case) {
             let part = x.batch_dyn(base).unwrap();
             check(here!(part.expand_batch(target)).map(|part| part.into_view().to_owned()), &|delta| {
                 let delta = delta.batch_dyn(base).unwrap();
-                vec![here!(delta.sum_batch_to(part.batch_shape())), here!(delta.sum_batch_to_match(&part))]
+                vec![here!(delta.sum_batch_to(part.batch_shape())), here!(delta.sum_batch_to(&part))]
             });
         }
         form => panic!("unknown form {form}"),
@@ -91,8 +91,8 @@ pub(super) fn of_product(case: &Case) {
     let expected = case.cases("gradients");
     match &third {
         None => {
-            let of_a = here!(broadcast_map_sum_to((&delta, &b), a.raw_dim(), |d, b| d * b));
-            let of_b = broadcast_map_sum_to((&delta, &a), b.raw_dim(), |d, a| d * a);
+            let of_a = here!(fused((&delta, &b), |d, b| d * b).sum_to(a.raw_dim()));
+            let of_b = fused((&delta, &a), |d, a| d * a).sum_to(b.raw_dim());
             assert_result(&of_a.unwrap(), &expected[0]);
             assert_result(&of_b.unwrap(), &expected[1]);
         }
@@ -100,8 +100,7 @@ pub(super) fn of_product(case: &Case) {
             for ((of, others), expected) in
                 [(&a, (&b, c)), (&b, (&a, c)), (c, (&a, &b))].into_iter().zip(&expected)
             {
-                let sum =
-                    broadcast_map_sum_to((&delta, others.0, others.1), of.raw_dim(), |d, x, y| d * x * y);
+                let sum = fused((&delta, others.0, others.1), |d, x, y| d * x * y).sum_to(of.raw_dim());
                 assert_result(&sum.unwrap(), expected);
             }
         }
@@ -123,8 +122,8 @@ pub(super) fn of_batches(case: &Case) {
             let $delta = delta.as_ref().unwrap().batch::<$Delta>().unwrap();
             let of_left = || -> Outcome<ArrayD<i64>> { $of_left };
             let of_right = || -> Outcome<ArrayD<i64>> { $of_right };
-            let of_left = of_left().unwrap().batch::<$Left>().unwrap().sum_batch_to_match(&$left);
-            let of_right = of_right().unwrap().batch::<$Right>().unwrap().sum_batch_to_match(&$right);
+            let of_left = of_left().unwrap().batch::<$Left>().unwrap().sum_batch_to(&$left);
+            let of_right = of_right().unwrap().batch::<$Right>().unwrap().sum_batch_to(&$right);
             let expected = case.cases("gradients");
             assert_result(&of_left.unwrap(), &expected[0]);
             assert_result(&of_right.unwrap(), &expected[1]);

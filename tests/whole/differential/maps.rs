@@ -4,9 +4,7 @@ use super::{Outcome, agreed, assert_result, assert_view, layouts, onto, recorded
 use common::Case;
 use ndarray::{ArrayD, ArrayViewMutD};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{
-    broadcast_apply, broadcast_map, broadcast_map_sum_to, par_broadcast_apply, par_broadcast_map,
-};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused, par_broadcast_apply, par_broadcast_map};
 
 pub(super) fn passes(case: &Case) {
     let layouts = layouts(case);
@@ -59,7 +57,7 @@ fn assert_written(
 pub(super) fn sum_of_products(case: &Case) {
     let (layouts, n) = (layouts(case), &[case.size("n")]);
     let (a, b) = (layouts[0].view(), layouts[1].view());
-    let sum = here!(broadcast_map_sum_to((&a, &b), n, |a, b| a * b));
+    let sum = here!(fused((&a, &b), |a, b| a * b).sum_to(n));
     if let Some(sum) = agreed(case, sum) {
         assert_result(&sum, &recorded(case, "results"));
     }

@@ -3,10 +3,8 @@
 use super::{Outcome, agreed, assert_result, onto, recorded, source};
 use common::{Case, Layout};
 use ndarray::{ArrayD, ArrayViewD};
-use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{
-    AxisSet, broadcast_map_reduce_to, broadcast_map_sum_to, broadcast_map_sum_to_match, reduction_axes,
-};
+use ndarray_broadcast::{AxisSet, fused, reduction_axes};
+use ndarray_broadcast::{keepdims, prelude::*};
 
 pub(super) fn over_axes(case: &Case) {
     let (layout, axes) = (source(case), &case.numbers::<isize>("axes"));
@@ -17,9 +15,9 @@ pub(super) fn over_axes(case: &Case) {
             assert_result(&kept, &recorded(case, "keepdims"));
         }
     };
-    let plain = || Ok((here!(delta.sum_axes(axes))?, here!(delta.sum_axes_keepdims(axes))?));
+    let plain = || Ok((here!(delta.sum_axes(axes))?, here!(delta.sum_axes(keepdims(axes)))?));
     both(plain());
-    let parallel = || Ok((delta.par_sum_axes(axes)?, delta.par_sum_axes_keepdims(axes)?));
+    let parallel = || Ok((delta.par().sum_axes(axes)?, delta.par().sum_axes(keepdims(axes))?));
     both(parallel());
 }
 
@@ -27,9 +25,9 @@ pub(super) fn as_written(case: &Case) {
     let layout = source(case);
     let x = layout.view();
     let sums = if case.get("axes").is_null() {
-        vec![here!(x.sum_axes_keepdims(-1))]
+        vec![here!(x.sum_axes(keepdims(-1)))]
     } else {
-        vec![here!(x.sum_axes([0, 2])), here!(x.sum_axes_keepdims([0, 2]))]
+        vec![here!(x.sum_axes([0, 2])), here!(x.sum_axes(keepdims([0, 2])))]
     };
     for (sum, expected) in sums.into_iter().zip(["results", "keepdims"]) {
         if let Some(sum) = agreed(case, sum) {
@@ -44,18 +42,18 @@ pub(super) fn back(case: &Case) {
     let x = onto(case);
     let (like, a) = (x.clone(), factor);
     let (mut total, mut gradient, mut scaled) = (x.clone(), x.clone(), x.clone());
-    let mut results = vec![delta.sum_to_shape_into(&mut total), here!(delta.add_sum_to(&mut gradient))];
+    let mut results = vec![delta.assign_sum_to(&mut total), here!(delta.add_sum_to(&mut gradient))];
     let added = std::mem::replace(&mut gradient, scaled.clone());
     results.push(here!(delta.scaled_add_sum_to(a, &mut gradient)));
     scaled.assign(&gradient);
     let (y, owned) = (delta.clone(), delta.to_owned());
     let sums = [
-        here!(delta.sum_to_shape(shape)),
-        here!(delta.sum_to_match(&like)),
-        here!(owned.clone().into_sum_to_shape(shape)),
-        here!(owned.into_sum_to_match(&x)),
-        broadcast_map_sum_to(&delta, shape, |&x| x),
-        delta.par_sum_to_shape(shape),
+        here!(delta.sum_to(shape)),
+        here!(delta.sum_to(&like)),
+        here!(owned.clone().into_sum_to(shape)),
+        here!(owned.into_sum_to(&x)),
+        fused(&delta, |&x| x).sum_to(shape),
+        delta.par().sum_to(shape),
     ];
     assert!(results.iter().all(|result| result.is_ok() == case.ok()));
     let reduced = agreed(case, reduction_axes(&target, delta.shape()));
@@ -64,13 +62,13 @@ pub(super) fn back(case: &Case) {
             assert_result(&sum, &recorded(case, "results"));
         }
     }
-    let squares = here!(broadcast_map_sum_to_match((&delta, &y), &x, |d, y| d * y));
+    let squares = here!(fused((&delta, &y), |d, y| d * y).sum_to(&x));
     if let Some(sum) = agreed(case, squares) {
         assert_result(&sum, &recorded(case, "squares"));
     }
     {
         let x = &delta;
-        if let Some(sum) = agreed(case, here!(x.sum_to_shape(shape))) {
+        if let Some(sum) = agreed(case, here!(x.sum_to(shape))) {
             assert_result(&sum, &recorded(case, "results"));
         }
     }
@@ -88,7 +86,7 @@ pub(super) fn into_existing(case: &Case) {
     let (layout, mut sum) = (source(case), onto(case));
     let (delta, before) = (layout.view(), sum.clone());
     // A sum to a shape may also repeat the other way: what NumPy takes is compared, not what it refuses.
-    let result = here!(delta.sum_to_shape_into(&mut sum));
+    let result = here!(delta.assign_sum_to(&mut sum));
     if case.ok() {
         result.unwrap();
         assert_result(&sum, &recorded(case, "results"));
@@ -124,7 +122,7 @@ pub(super) fn means(case: &Case) {
     if let Some(mean) = agreed(case, mean) {
         assert_result(&mean, &recorded(case, "results"));
     }
-    if let Some(mean) = agreed(case, here!(x.mean_axes_keepdims(axes))) {
+    if let Some(mean) = agreed(case, here!(x.mean_axes(keepdims(axes)))) {
         assert_result(&mean, &recorded(case, "keepdims"));
     }
 }
@@ -133,10 +131,10 @@ fn reduced<A: Copy>(
     x: &ArrayViewD<'_, A>,
     axes: &[isize],
     identity: A,
-    op: impl Fn(A, A) -> A + Copy,
+    op: impl Fn(A, A) -> A + Copy + Sync,
 ) -> Outcome<ArrayD<A>> {
     let result = here!(x.reduce_axes(axes, identity, op))?;
-    let kept = here!(x.reduce_axes_keepdims(axes, identity, op))?;
+    let kept = here!(x.reduce_axes(keepdims(axes), identity, op))?;
     assert_eq!(kept.len(), result.len());
     Ok(result)
 }
@@ -184,7 +182,7 @@ pub(super) fn counts(case: &Case) {
     let (base, view_of) = mapped(&layout, |x| x % 3 == 1);
     let mask = view_of(&base);
     let n = &mask.shape()[1..];
-    let count = here!(broadcast_map_reduce_to(&mask, n, 0, |&m| usize::from(m), |a, b| a + b)).unwrap();
+    let count = here!(fused(&mask, |&m| usize::from(m)).reduce_to(n, 0, |a, b| a + b)).unwrap();
     assert_result(&count, &recorded(case, "results"));
 }
 
