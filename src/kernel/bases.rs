@@ -24,7 +24,14 @@ pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, D: Dimension, B
 }
 
 /// [`for_each_base`] on several threads.
-pub(crate) fn par_for_each_base<'a, E: Elements + Sync, F: Forms<'a, E> + Sync, T: Send, D: Dimension, B: Dimension>(
+pub(crate) fn par_for_each_base<
+    'a,
+    E: Elements + Sync,
+    F: Forms<'a, E> + Sync,
+    T: Send,
+    D: Dimension,
+    B: Dimension,
+>(
     inputs: &BaseInputs<'a, E, F>,
     out: &mut ArrayRef<T, D>,
     base: usize,

@@ -19,11 +19,12 @@
 
 use super::memory::{Copies, Reserved, Slot};
 use super::nest::{
-    Block, Elements, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Writes, Written, is_dense, steps,
+    Block, Elements, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Writes, Written, is_dense,
+    steps,
 };
-use super::threads::{Executor, Threads};
 use super::order::AxisOrder;
 use super::source::Cloned;
+use super::threads::{Executor, Threads};
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -57,7 +58,9 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
         if !is_small {
             nest.arrange(0);
         }
-        nest.erased(|raw, types| run(raw, is_small, &mut |block: Block<'_, '_, Writes>| visit(types.rows(block))));
+        nest.erased(|raw, types| {
+            run(raw, is_small, &mut |block: Block<'_, '_, Writes>| visit(types.rows(block)))
+        });
     }
 }
 
@@ -85,7 +88,9 @@ fn filled<R, E: Elements, D: Dimension>(
 ) -> Array<R, D> {
     reserved.written(order, |out| {
         let mut state = State::new();
-        let Some(mut nest) = Nest::over(&mut state, out.shape(), &out, None, inputs) else { return Written::none() };
+        let Some(mut nest) = Nest::over(&mut state, out.shape(), &out, None, inputs) else {
+            return Written::none();
+        };
         let is_small = nest.is_small();
         if !is_small {
             nest.arrange(0);
@@ -95,7 +100,10 @@ fn filled<R, E: Elements, D: Dimension>(
 }
 
 /// A copy of an array in standard layout.
-pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(reserved: Reserved<A, E>, array: &ArrayRef<A, D>) -> Array<A, E> {
+pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
+    reserved: Reserved<A, E>,
+    array: &ArrayRef<A, D>,
+) -> Array<A, E> {
     match array.as_slice() {
         Some(elements) => reserved.cloned(elements),
         // collected, so that a panic drops the clones that were made before it
@@ -119,7 +127,10 @@ pub(crate) fn copy_like<A: Clone, D: Dimension, E: Dimension>(
 ///
 /// # Panics
 /// If it does not go to that shape.
-pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(out: &mut ArrayRef<A, E>, array: &ArrayRef<A, D>) {
+pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
+    out: &mut ArrayRef<A, E>,
+    array: &ArrayRef<A, D>,
+) {
     each(out, &Inputs::from((array,)), &mut |rows| rows.visit(&mut Cloned));
 }
 
@@ -161,11 +172,15 @@ impl Tile {
     fn of<W>(nest: &Raw<'_, '_, W>) -> Option<Self> {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
-        let is_read = |k: usize| matches!(inner.stride(k), stride if stride == 0 || stride == sizes[k].cast_signed());
+        let is_read =
+            |k: usize| matches!(inner.stride(k), stride if stride == 0 || stride == sizes[k].cast_signed());
         let with_gaps = (1..sizes.len()).find(|&k| !is_read(k));
         let is_long = with_gaps.is_none() && inner.len() >= SHORT;
         let has_row = nest.has_row();
-        if inner.stride(0) != sizes[0].cast_signed() || is_long && has_row || last == 0 && with_gaps.is_none() && has_row {
+        if inner.stride(0) != sizes[0].cast_signed()
+            || is_long && has_row
+            || last == 0 && with_gaps.is_none() && has_row
+        {
             return None;
         }
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
@@ -245,7 +260,9 @@ fn visit_parts<T: Send, E: Elements + Sync, V: Visit<T, E> + Copy + Sync>(visit:
         return;
     }
     let mut visit = *visit;
-    nest.erased(|raw, types| run(raw, false, &mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut visit)));
+    nest.erased(|raw, types| {
+        run(raw, false, &mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut visit))
+    });
 }
 
 /// [`visit_parts`] for a new array.
@@ -288,7 +305,9 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
 ) -> Array<R, D> {
     reserved.written(Some(inputs), |out| {
         let mut state = State::new();
-        let Some(mut nest) = Nest::over(&mut state, out.shape(), &out, None, inputs) else { return Written::none() };
+        let Some(mut nest) = Nest::over(&mut state, out.shape(), &out, None, inputs) else {
+            return Written::none();
+        };
         nest.arrange(0);
         fill_parts(&make, nest)
     })

@@ -100,7 +100,9 @@ impl<A, D: Dimension> Reserved<A, D> {
     ) -> Array<A, D> {
         let (len, mut elements) = (self.shape.size(), ManuallyDrop::new(self.elements));
         // SAFETY: The vector has room for `len` elements, with the layout of slots, which need no value. It is not used again.
-        let slots = unsafe { Vec::from_raw_parts(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len, elements.capacity()) };
+        let slots = unsafe {
+            Vec::from_raw_parts(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len, elements.capacity())
+        };
         let mut array = ordered(self.shape, order, |shape| in_standard_layout(shape, slots));
         let written = fill(Output::of(&mut array));
         ensure(written.count() == len, "every slot was written");
@@ -153,7 +155,11 @@ impl<A> Buffer<A> {
     /// # Panics
     /// If they do not fit, or `fill` did not write every slot.
     #[inline]
-    pub(crate) fn filled(&mut self, len: usize, fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>) -> &[A] {
+    pub(crate) fn filled(
+        &mut self,
+        len: usize,
+        fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>,
+    ) -> &[A] {
         let is_aligned = align_of::<A>() <= align_of::<Self>();
         ensure(is_aligned && len.saturating_mul(size_of::<A>()) <= BUFFER, "room for the elements");
         let first = self.0.as_mut_ptr();
@@ -205,7 +211,8 @@ impl<A, F: Fn(&[A]) -> A> FoldGroup<A> for F {
 
 impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
     /// How many elements fit onto the stack.
-    pub(crate) const MOST: usize = if size_of::<A>() > 0 && align_of::<A>() <= 64 { BYTES / size_of::<A>() } else { 0 };
+    pub(crate) const MOST: usize =
+        if size_of::<A>() > 0 && align_of::<A>() <= 64 { BYTES / size_of::<A>() } else { 0 };
 
     #[inline(always)]
     pub(crate) fn new() -> Self {
@@ -250,7 +257,9 @@ impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
             return None;
         }
         // SAFETY: There is room for as many elements after the first `len`. The borrow is exclusive.
-        Some(unsafe { slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len), count) })
+        Some(unsafe {
+            slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len), count)
+        })
     }
 
     #[cold]
@@ -421,7 +430,8 @@ impl Copies<'_> {
             (made.place, self.used) = (self.used, self.used + self.share);
         }
         let to = self.room[made.place..].as_mut_ptr().cast::<u8>();
-        let mut is_same = ptr::eq(made.from, from) && made.count == loops.len() + 1 && loops.len() <= Made::LOOPS;
+        let mut is_same =
+            ptr::eq(made.from, from) && made.count == loops.len() + 1 && loops.len() <= Made::LOOPS;
         if is_same {
             for (made, l) in made.loops.iter().zip(loops) {
                 is_same &= *made == (l.len(), l.stride(k));
@@ -505,7 +515,8 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
                 for column in 0..len {
                     let (from, to) = (from.wrapping_offset(along * column.cast_signed()), to.add(column));
                     for row in 0..rows {
-                        let element = from.wrapping_offset(down * row.cast_signed()).cast::<N>().read_unaligned();
+                        let element =
+                            from.wrapping_offset(down * row.cast_signed()).cast::<N>().read_unaligned();
                         to.add(row * len).write_unaligned(element);
                     }
                 }
@@ -514,7 +525,11 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
             [(len, stride), ref inner @ ..] => {
                 let mut width = 0;
                 for i in 0..len {
-                    width = gather_sides(inner, from.wrapping_offset(stride * i.cast_signed()), to.add(i * width));
+                    width = gather_sides(
+                        inner,
+                        from.wrapping_offset(stride * i.cast_signed()),
+                        to.add(i * width),
+                    );
                 }
                 len * width
             }

@@ -142,7 +142,8 @@ unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
         }
         for i in 0..rows {
             for j in if i < full_rows { full_len } else { 0 }..len {
-                let element = from.add(i * size).wrapping_offset(along * j.cast_signed()).cast::<N>().read_unaligned();
+                let element =
+                    from.add(i * size).wrapping_offset(along * j.cast_signed()).cast::<N>().read_unaligned();
                 to.add(i * down + j * size).cast::<N>().write_unaligned(element);
             }
         }
@@ -156,7 +157,8 @@ unsafe fn square<N: Copy, const SIDE: usize>(from: *const u8, along: isize, to: 
         for j in 0..SIDE {
             // SAFETY: The caller promises the elements and the room.
             unsafe {
-                let element = from.wrapping_offset(along * j.cast_signed()).cast::<N>().add(i).read_unaligned();
+                let element =
+                    from.wrapping_offset(along * j.cast_signed()).cast::<N>().add(i).read_unaligned();
                 to.add(i * down).cast::<N>().add(j).write_unaligned(element);
             }
         }
@@ -175,7 +177,9 @@ unsafe fn square_4_by_avx2(from: *const u8, along: isize, to: *mut u8, down: usi
     // SAFETY: The caller promises the elements and the room.
     unsafe {
         // each half of a vector is half of a column: four rows of columns j and j + 4
-        let half = |j: isize, i: usize| from.wrapping_offset(along * j).add(4 * i).cast::<x86::__m128i>().read_unaligned();
+        let half = |j: isize, i: usize| {
+            from.wrapping_offset(along * j).add(4 * i).cast::<x86::__m128i>().read_unaligned()
+        };
         let columns = |j: isize, i: usize| x86::_mm256_set_m128i(half(j + 4, i), half(j, i));
         for upper in 0..2 {
             let i = 4 * upper;
@@ -206,7 +210,9 @@ unsafe fn square_8_by_avx2(from: *const u8, along: isize, to: *mut u8, down: usi
 
     // SAFETY: The caller promises the elements and the room.
     unsafe {
-        let half = |j: isize, i: usize| from.wrapping_offset(along * j).add(8 * i).cast::<x86::__m128i>().read_unaligned();
+        let half = |j: isize, i: usize| {
+            from.wrapping_offset(along * j).add(8 * i).cast::<x86::__m128i>().read_unaligned()
+        };
         for i in [0, 2] {
             let (first, second) = (
                 x86::_mm256_set_m128i(half(2, i), half(0, i)),

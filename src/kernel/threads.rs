@@ -17,7 +17,12 @@ pub(crate) struct Serial;
 
 impl<T, E: Elements, K, R> Executor<T, E, K, R> for Serial {
     #[inline]
-    fn both(self, task: &K, [first, second]: [Nest<'_, T, E>; 2], run: fn(&K, Nest<'_, T, E>) -> R) -> [R; 2] {
+    fn both(
+        self,
+        task: &K,
+        [first, second]: [Nest<'_, T, E>; 2],
+        run: fn(&K, Nest<'_, T, E>) -> R,
+    ) -> [R; 2] {
         [run(task, first), run(task, second)]
     }
 }
@@ -28,13 +33,21 @@ pub(crate) struct Threads;
 
 impl<T: Send, E: Elements + Sync, K: Sync, R: Send> Executor<T, E, K, R> for Threads {
     #[inline]
-    fn both(self, task: &K, [first, second]: [Nest<'_, T, E>; 2], run: fn(&K, Nest<'_, T, E>) -> R) -> [R; 2] {
+    fn both(
+        self,
+        task: &K,
+        [first, second]: [Nest<'_, T, E>; 2],
+        run: fn(&K, Nest<'_, T, E>) -> R,
+    ) -> [R; 2] {
         join(|| run(task, first), || run(task, second)).into()
     }
 }
 
 /// Calls both, on two threads if one is free.
-pub(crate) fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
+pub(crate) fn join<A: Send, B: Send>(
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
     #[cfg(feature = "rayon")]
     return rayon::join(first, second);
     #[cfg(not(feature = "rayon"))]

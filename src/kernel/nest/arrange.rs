@@ -130,7 +130,8 @@ impl State {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
         for from in (0..to).rev() {
             let (outer, inner) = (self.loops[from], self.loops[to]);
-            let continues = |k: usize| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
+            let continues =
+                |k: usize| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
             if outer.kept == inner.kept && (0..self.count).all(continues) {
                 self.loops[to].len *= outer.len;
             } else {

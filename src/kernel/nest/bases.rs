@@ -130,7 +130,9 @@ pub(crate) fn matrices<'a, T>(
         }
     }
     // one first matrix for all vectors of the second one: these are the rows
-    if let (true, Some(rows), Some(to)) = (is_one(0) && axes == [1, 2, 1], all(1).as_rows(1), out.axes.as_rows(1)) {
+    if let (true, Some(rows), Some(to)) =
+        (is_one(0) && axes == [1, 2, 1], all(1).as_rows(1), out.axes.as_rows(1))
+    {
         if rows.sizes[0] == to.sizes[0] {
             let swapped = Inputs {
                 at: core::array::from_fn(|k| inputs.at[[1, 0][k.min(1)]]),
@@ -178,7 +180,8 @@ impl StridedAxes<'_> {
                 len *= size;
             }
         }
-        let (size, along) = (last.sizes.first().copied().unwrap_or(1), last.strides.first().copied().unwrap_or(0));
+        let (size, along) =
+            (last.sizes.first().copied().unwrap_or(1), last.strides.first().copied().unwrap_or(0));
         is_one.then_some(RowAxes { sizes: [len, size], strides: [stride, along] })
     }
 }

@@ -371,7 +371,8 @@ impl<'n, T, E: Elements> Nest<'n, T, E> {
         for k in 1..=E::COUNT {
             state.at[k] = inputs.at[k - 1].cast_mut().cast();
         }
-        let is_empty = state.add_axes(shape, out.axes, dropped, &inputs.sizes[..E::COUNT], &inputs.strides[..E::COUNT]);
+        let is_empty =
+            state.add_axes(shape, out.axes, dropped, &inputs.sizes[..E::COUNT], &inputs.strides[..E::COUNT]);
         (!is_empty).then_some(Self { state, arrays: PhantomData })
     }
 
@@ -499,7 +500,8 @@ impl<'n, 'b, W> Raw<'n, 'b, W> {
     #[inline(always)]
     pub(crate) fn has_row(&self) -> bool {
         let Some(inner) = self.state.loops.last() else { return true };
-        let moving = (1..self.state.count).filter(|&k| inner.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
+        let moving =
+            (1..self.state.count).filter(|&k| inner.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
         (self.state.has_row)(moving)
     }
 
@@ -598,7 +600,12 @@ impl<'n, 'b, W> Raw<'n, 'b, W> {
     /// # Panics
     /// If an input in `copied` does not consist of plain numbers or does not fit, or if there are more than two loops that
     /// are not one row.
-    pub(crate) fn with_copies(self, copies: &mut Copies<'b>, copied: u8, then: &mut dyn FnMut(Block<'_, 'b, W>)) {
+    pub(crate) fn with_copies(
+        self,
+        copies: &mut Copies<'b>,
+        copied: u8,
+        then: &mut dyn FnMut(Block<'_, 'b, W>),
+    ) {
         let (state, loops) = (&*self.state, &self.state.loops[..]);
         let one_row = is_dense(loops, 0, state.sizes[0]);
         ensure(one_row || loops.len() <= 2, "rows of one loop");
@@ -629,7 +636,15 @@ impl<'n, 'b, W> Raw<'n, 'b, W> {
             }
         }
         let is_distinct = state.has_distinct_outputs();
-        then(Block { at: &at, rows, row_strides: &row_strides, len, strides: &strides, is_distinct, brand: PhantomData });
+        then(Block {
+            at: &at,
+            rows,
+            row_strides: &row_strides,
+            len,
+            strides: &strides,
+            is_distinct,
+            brand: PhantomData,
+        });
     }
 }
 
@@ -732,7 +747,11 @@ impl<'b, A> Types<'b, (), (A,)> {
 
     /// Copies the elements of the input to slots, in the order of the loops, if they are plain numbers.
     #[inline]
-    pub(crate) fn copy<'s>(self, nest: &Raw<'_, 'b, Reads>, slots: &mut [Slot<'s, A>]) -> Option<Written<'s>> {
+    pub(crate) fn copy<'s>(
+        self,
+        nest: &Raw<'_, 'b, Reads>,
+        slots: &mut [Slot<'s, A>],
+    ) -> Option<Written<'s>> {
         if !nest.is_plain(1) {
             return None;
         }

@@ -17,7 +17,10 @@ pub(crate) struct StridedAxes<'a> {
 impl<'a> StridedAxes<'a> {
     /// The leading axes, and the last `count`.
     pub(super) fn split(self, count: usize) -> (Self, Self) {
-        let (sizes, strides) = (self.sizes.split_at(self.sizes.len() - count), self.strides.split_at(self.strides.len() - count));
+        let (sizes, strides) = (
+            self.sizes.split_at(self.sizes.len() - count),
+            self.strides.split_at(self.strides.len() - count),
+        );
         (Self { sizes: sizes.0, strides: strides.0 }, Self { sizes: sizes.1, strides: strides.1 })
     }
 }

@@ -110,7 +110,9 @@ fn in_parts<'b, A: Clone, O: Operation<A>>(
     for (i, l) in nest.loops().iter().enumerate() {
         tile[i] = if l.is_kept() { plan.steps(i, l) } else { l.len() };
     }
-    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| part(nest, plan, op, fill, put, &mut block));
+    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| {
+        part(nest, plan, op, fill, put, &mut block)
+    });
 }
 
 /// Which loops are in a block.
@@ -134,12 +136,10 @@ impl Plan {
         // the results and the sums of rows fit into their room
         let room = BUFFER / 2 / size;
         let (mut first, mut len, mut kept) = (loops.len(), 1, 1);
-        let most_steps = |l: &Loop, len: usize, kept: usize| {
-            match l.is_kept() {
-                true => (most / len).min(room / kept),
-                false if len <= room => most / len,
-                false => 0,
-            }
+        let most_steps = |l: &Loop, len: usize, kept: usize| match l.is_kept() {
+            true => (most / len).min(room / kept),
+            false if len <= room => most / len,
+            false => 0,
         };
         while first > 0 && loops[first - 1].len() <= most_steps(&loops[first - 1], len, kept) {
             first -= 1;

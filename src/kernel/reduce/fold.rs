@@ -217,7 +217,11 @@ fn any_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
 
 #[inline(always)]
 fn lane_part<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    if const { size_of::<A>() <= 4 } { lane::<A, O, 64>(op, elements) } else { lane::<A, O, 32>(op, elements) }
+    if const { size_of::<A>() <= 4 } {
+        lane::<A, O, 64>(op, elements)
+    } else {
+        lane::<A, O, 32>(op, elements)
+    }
 }
 
 struct AnyLane<O>(O);
@@ -290,7 +294,10 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
             op.apply(op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])), g[4].clone())
         }),
         7 => to.extend_by_groups(elements, 7, &|g: &[A]| {
-            let (low, high) = (op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])), op.apply(pair(&g[4], &g[5]), g[6].clone()));
+            let (low, high) = (
+                op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])),
+                op.apply(pair(&g[4], &g[5]), g[6].clone()),
+            );
             op.apply(low, high)
         }),
         _ => to.extend_by_groups(elements, factor, &|g: &[A]| one_by_one(op, g[0].clone(), &g[1..])),

@@ -9,14 +9,14 @@
 mod block;
 mod fold;
 
-pub(super) use fold::sum_of_lane;
 use fold::Results;
+pub(super) use fold::sum_of_lane;
 
+use super::map::each;
 use super::memory::{Reserved, Slot, vec_of};
 use super::nest::{
     Dropped, Inputs, Loop, Nest, Output, Raw, Rows, State, Types, Visit, Writes, Written, steps,
 };
-use super::map::each;
 use super::operation::Operation;
 use super::order::AxisOrder;
 use super::source::{Cloned, Source};
@@ -208,7 +208,8 @@ fn pass<T, A: Clone, S: Source<A>, O: Operation<A>, P: Put<T, A>, X>(
     executor: X,
 ) -> P::Done
 where
-    X: Executor<T, S::Elems, Job<A, S, O, X, P>, P::Done> + Executor<(), S::Elems, Buffered<A, S, O, X>, Vec<A>>,
+    X: Executor<T, S::Elems, Job<A, S, O, X, P>, P::Done>
+        + Executor<(), S::Elems, Buffered<A, S, O, X>, Vec<A>>,
 {
     let mut state = State::new();
     let Some(mut nest) = Nest::over(&mut state, source.shape(), &out, dropped, source.inputs()) else {
