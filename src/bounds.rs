@@ -51,10 +51,12 @@
 
 pub use crate::batch::{
     BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, MatrixRank, OneThread, OpTypes, ResultBase, Runs,
-    SignatureShapes, Threads,
+    Threads,
 };
 pub use crate::map::{
     ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands,
 };
-pub use crate::shape::{Axes, AxisIndex, KeepDims, LessAxes, ReducedAxes, Size, TargetShape};
+pub use crate::shape::{
+    Axes, AxisIndex, KeepDims, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
+};
 pub use crate::view::{AsArrayRef, Operand, Operands};

@@ -23,16 +23,15 @@ pub mod guide;
 pub mod partial;
 pub mod prelude;
 
-pub use batch::{
-    Batch, BatchAxes, Signature, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
-};
+pub use batch::{Batch, BatchAxes, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast};
 pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{
     IntoBroadcastMap, Materialize, broadcast_apply, broadcast_map, par_broadcast_apply, par_broadcast_map,
 };
 pub use reduce::{Fused, Par, Reduce, fused};
 pub use shape::{
-    AxisSet, broadcast_shapes, const_broadcast_shape, explain, keepdims, reduction_axes, resolve_target,
+    AxisSet, Signature, broadcast_shapes, const_broadcast_shape, explain, keepdims, reduction_axes,
+    resolve_target,
 };
 pub use view::{
     BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, broadcast_arrays,

@@ -55,12 +55,10 @@ fn chain<T: Number, const OPS: usize, const N: usize>(x: [T; N]) -> T {
 /// `f` of the operands, summed to `shape`: the fused sum.
 fn map_sum_to<T: Number, const OPS: usize>(operands: &[ArrayViewD<T>], shape: &[usize]) -> ArrayD<T> {
     match operands {
-        [a] => broadcast_map_sum_to((a,), shape, |a| chain::<T, OPS, _>([*a])),
-        [a, b] => broadcast_map_sum_to((a, b), shape, |a, b| chain::<T, OPS, _>([*a, *b])),
-        [a, b, c] => broadcast_map_sum_to((a, b, c), shape, |a, b, c| chain::<T, OPS, _>([*a, *b, *c])),
-        [a, b, c, d] => {
-            broadcast_map_sum_to((a, b, c, d), shape, |a, b, c, d| chain::<T, OPS, _>([*a, *b, *c, *d]))
-        }
+        [a] => fused((a,), |a| chain::<T, OPS, _>([*a])).sum_to(shape),
+        [a, b] => fused((a, b), |a, b| chain::<T, OPS, _>([*a, *b])).sum_to(shape),
+        [a, b, c] => fused((a, b, c), |a, b, c| chain::<T, OPS, _>([*a, *b, *c])).sum_to(shape),
+        [a, b, c, d] => fused((a, b, c, d), |a, b, c, d| chain::<T, OPS, _>([*a, *b, *c, *d])).sum_to(shape),
         [a, b, c, d, e] => {
             fused((a, b, c, d, e), |a, b, c, d, e| chain::<T, OPS, _>([*a, *b, *c, *d, *e])).sum_to(shape)
         }

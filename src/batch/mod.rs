@@ -4,7 +4,7 @@
 //! |---|---|
 //! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`Batch`] of an array |
 //! | what is the joint batch shape? | [`batch_broadcast`](mod@batch_broadcast) |
-//! | how is an operation applied to bases? | [`zip_map`] for closures, with a [`signature`] or a shape for the result; [`operations`] and [`apply`] for the fused ones |
+//! | how is an operation applied to bases? | [`zip_map`] for closures, with a [`Signature`](crate::Signature) or a shape for the result; [`operations`] and [`apply`] for the fused ones |
 //! | which sum is the adjoint? | [`sum_batch`] |
 
 #![allow(clippy::type_complexity, reason = "the type of a result is worked out from those of the operands")]
@@ -14,15 +14,12 @@ mod apply;
 mod batch_axes;
 mod batch_broadcast;
 mod batch_view;
-mod cores;
 mod executor;
 mod methods;
 mod operations;
 mod pass;
 mod result_base;
-mod signature;
 mod sum_batch;
-mod tokens;
 mod zip_map;
 
 pub use batch_axes::{BaseRank, BatchAxes};
@@ -33,7 +30,6 @@ pub use batch_view::{Batch, MatrixRank};
 pub use executor::{OneThread, Runs, Threads};
 pub use operations::{BaseDim, BaseOp, OpTypes, base_op};
 pub use result_base::ResultBase;
-pub use signature::{Signature, SignatureShapes};
 
 use crate::shape::LessAxes;
 use ndarray::{DimAdd, DimMax};

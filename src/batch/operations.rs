@@ -1,9 +1,9 @@
 //! Operations on bases that need no closure call for each batch element.
 
 use super::pass::{Elementwise, Pass, Planned, Product};
-use super::{OneThread, Runs, Signature};
+use super::{OneThread, Runs};
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, joint_base};
+use crate::shape::{BatchShape, Signature, joint_base};
 use core::ops::Mul;
 use ndarray::{DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 

@@ -1,9 +1,8 @@
 //! The base shape of a result: given as a shape, or computed by a signature.
 
-use super::Signature;
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, TargetShape, base_axes, sizes_only, with_base};
+use crate::shape::{BatchShape, Signature, TargetShape, base_axes, sizes_only, with_base};
 use ndarray::Dimension;
 
 /// The base shape of a result, of dimension type `R`: a shape, or a [`Signature`] that computes it.

@@ -108,7 +108,7 @@ closures! {
     /// Applies a closure to the base of each batch element.
     ///
     /// # Shapes
-    /// The batch shape, then `base`: a shape, or a [`Signature`](super::Signature) that gives it. `f` gets a view
+    /// The batch shape, then `base`: a shape, or a [`Signature`](crate::Signature) that gives it. `f` gets a view
     /// of a base and a mutable view of the result's base, which is filled with the element type's default. The order of the
     /// batch elements is unspecified. For an empty batch, the result is empty and `f` is not called. A base may be
     /// empty or `()`.
@@ -118,7 +118,7 @@ closures! {
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
     /// [`OperandCount`](crate::ErrorKind::OperandCount) for a signature with another number of operands;
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
-    /// any other error of [`Signature::resolve`](super::Signature::resolve);
+    /// any other error of [`Signature::resolve`](crate::Signature::resolve);
     /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///
     /// # Examples
@@ -149,7 +149,7 @@ closures! {
     /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
     /// [`OperandCount`](crate::ErrorKind::OperandCount) for a signature with another number of operands;
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
-    /// any other error of [`Signature::resolve`](super::Signature::resolve);
+    /// any other error of [`Signature::resolve`](crate::Signature::resolve);
     /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
     /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
     ///

@@ -5,11 +5,13 @@ pub(crate) mod operation;
 mod picture;
 mod request;
 mod returned;
+mod shape;
 
 pub use returned::Returned;
 
 pub(crate) use const_text::ConstText;
-pub(crate) use request::{Count, Request, Shape, fail, owner};
+pub(crate) use request::{Count, Request, fail, owner};
+pub(crate) use shape::{Cell, Shape};
 
 use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
 use core::fmt;
@@ -76,7 +78,9 @@ struct Report {
     axes: Vec<i128>,
     /// The text for `{text}` and `{quoted}` in the words of the operation.
     text: String,
-    /// The end of the message.
+    /// The axis that has a wrong size, in words: a message has them before the detail.
+    subject: String,
+    /// The end of the message. After a subject, it begins with [`HAS`].
     detail: String,
     /// The axis at fault, or the position in a text.
     position: Option<i128>,
@@ -86,6 +90,9 @@ struct Report {
     /// The axes with a caret in the picture.
     marks: Vec<Mark>,
 }
+
+/// The words between an axis and its sizes in a message. A picture has a colon instead, after a caret.
+const HAS: &str = " has ";
 
 /// The byte at which a text cannot be read, and the words for what is expected there.
 pub(crate) type TextFault = (usize, &'static str);
@@ -189,7 +196,7 @@ impl BroadcastError {
     pub fn shapes(&self) -> Vec<String> {
         let mut shapes = Vec::new();
         for shape in &self.0.shapes {
-            shapes.push(shape.text.clone());
+            shapes.push(shape.to_string());
         }
         shapes
     }
@@ -259,7 +266,7 @@ impl BroadcastError {
     /// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
     /// contain the code for pictures.
     pub(crate) fn line(&self) -> String {
-        format!("cannot {}: {}", self.0, self.0.detail)
+        format!("cannot {}: {}{}", self.0, self.0.subject, self.0.detail)
     }
 
     /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one

@@ -1,13 +1,14 @@
 //! Pictures: shapes in rows, each size in the column of its axis.
 
 use super::operation::Layout;
-use super::{BroadcastError, ErrorKind, Mark, Report, Request, Shape};
+use super::shape::Cell;
+use super::{BroadcastError, ErrorKind, HAS, Mark, Report, Request};
 use alloc::{format, string::String, string::ToString, vec, vec::Vec};
 use core::mem::ManuallyDrop;
 
 /// A shape's sizes with their columns, in ascending order.
-struct Row<'a> {
-    cells: Vec<(usize, &'a str)>,
+struct Row {
+    cells: Vec<(usize, String)>,
     /// `[`, `(` for a shape with a batch, or `*` for any number of axes.
     open: &'static str,
     /// Whether the row stands in the columns of the base.
@@ -15,8 +16,8 @@ struct Row<'a> {
 }
 
 /// The rows of a picture and their common columns.
-struct Drawing<'a> {
-    rows: Vec<Row<'a>>,
+struct Drawing {
+    rows: Vec<Row>,
     /// The end of each column.
     ends: Vec<usize>,
     /// The number of columns before the bases or, for named and placed axes, of the target.
@@ -25,13 +26,11 @@ struct Drawing<'a> {
     sizes: usize,
 }
 
-/// The words between an axis and its sizes.
-const HAS_SIZE: &str = " has size";
 /// The width of an indentation and a bracket.
 const START: usize = 3;
 
-impl<'a> Drawing<'a> {
-    fn new(report: &'a Report) -> Self {
+impl Drawing {
+    fn new(report: &Report) -> Self {
         let (rows, batch) = match report.operation.layout {
             Layout::Alone => (Vec::new(), 0),
             Layout::SummedToPlaced if report.operands > 1 => (Vec::new(), 0),
@@ -45,7 +44,7 @@ impl<'a> Drawing<'a> {
             if batch == 0 && row.open == "(" {
                 end = START;
             }
-            for &(column, text) in &row.cells {
+            for &(column, ref text) in &row.cells {
                 if ends.len() <= column {
                     ends.resize(column + 1, 0);
                 }
@@ -83,7 +82,7 @@ impl<'a> Drawing<'a> {
         if columns == 0 || columns > self.ends.len() { START } else { self.ends[columns - 1] }
     }
 
-    fn line(&self, row: &Row<'_>) -> String {
+    fn line(&self, row: &Row) -> String {
         if row.open == "*" {
             return "  *".into();
         }
@@ -91,7 +90,7 @@ impl<'a> Drawing<'a> {
         let mut line = String::new();
         put(&mut line, if row.is_base { batch + 1 } else { START - 1 }, row.open);
         let (mut before_base, close) = if row.open == "(" { (true, ")") } else { (false, "]") };
-        for (i, &(column, text)) in row.cells.iter().enumerate() {
+        for (i, &(column, ref text)) in row.cells.iter().enumerate() {
             if before_base && column >= self.batch {
                 put(&mut line, batch, ";");
                 before_base = false;
@@ -130,59 +129,57 @@ fn put(line: &mut String, at: usize, text: &str) {
 }
 
 /// The rows of shapes aligned at the right, and the number of columns before the base.
-fn right(report: &Report) -> (Vec<Row<'_>>, usize) {
+fn right(report: &Report) -> (Vec<Row>, usize) {
     let layout = report.operation.layout;
-    let (mut batch, mut bases, mut shapes, mut rows) = (0, 0, Vec::new(), Vec::new());
+    let (mut batch, mut bases, mut rows) = (0, 0, Vec::new());
+    let is_base = |k: usize| layout == Layout::TargetIsBase && k >= report.operands;
+    let own_base =
+        |k| if is_base(k) { report.shapes[k].cells().len() } else { report.shapes[k].parts()[1].len() };
     for (k, shape) in report.shapes.iter().enumerate() {
-        let cells = shape.cells();
-        let is_base = layout == Layout::TargetIsBase && k >= report.operands;
-        let base = if is_base { cells.len() } else { shape.base.unwrap_or(0).min(cells.len()) };
-        batch = batch.max(cells.len() - base);
-        bases = bases.max(base);
-        let open = if shape.base.is_some() { "(" } else { "[" };
-        shapes.push((cells, base, if shape.text.starts_with('*') { "*" } else { open }, is_base));
+        batch = batch.max(shape.cells().len() - own_base(k));
+        bases = bases.max(own_base(k));
     }
-    for (sizes, base, open, is_base) in shapes {
+    for (k, shape) in report.shapes.iter().enumerate() {
+        let (sizes, base) = (shape.cells(), own_base(k));
         let own_batch = sizes.len() - base;
         let base_start = batch + if layout == Layout::RightBases { bases - base } else { 0 };
         let mut cells = Vec::with_capacity(sizes.len());
-        for (i, size) in sizes.into_iter().enumerate() {
+        for (i, size) in sizes.iter().enumerate() {
             let start = if i < own_batch { batch } else { base_start };
-            cells.push((start + i - own_batch, size));
+            cells.push((start + i - own_batch, size.to_string()));
         }
-        rows.push(Row { cells, open, is_base });
+        rows.push(Row { cells, open: shape.open(), is_base: is_base(k) });
     }
     (rows, batch)
 }
 
 /// The rows of the target and, above it, the array's sizes at their axes, or `*` at the named axes. For a
 /// sum, the rows of the array and, below it, `*` or the target's sizes.
-fn by_axis(report: &Report) -> (Vec<Row<'_>>, usize) {
+fn by_axis(report: &Report) -> (Vec<Row>, usize) {
     let (layout, axes) = (report.operation.layout, &report.axes);
     let is_sum = matches!(layout, Layout::Summed | Layout::SummedToPlaced);
     let placed = matches!(layout, Layout::Placed | Layout::SummedToPlaced);
     // the shape with all axes, and the sizes that are written at some of them
     let (first, last) = (&report.shapes[0], &report.shapes[report.shapes.len() - 1]);
     let (whole, part) = if is_sum { (first, last) } else { (last, first) };
-    let own = if layout == Layout::Summed { Vec::new() } else { part.cells() };
-    let all = whole.cells();
-    let ndim = all.len();
+    let own = if layout == Layout::Summed { &[] } else { part.cells() };
+    let ndim = whole.cells().len();
     let width = if layout == Layout::Along { ndim.max(own.len() + axes.len()) } else { ndim };
-    let mut texts = vec![""; width];
+    let mut texts = vec![String::new(); width];
     // whether each size has a place of its own
     let mut fits = !placed || own.len() == axes.len();
-    let mut own = own.into_iter();
+    let mut own = own.iter().map(Cell::to_string);
     for &axis in axes {
         let position = usize::try_from(if axis < 0 { axis + ndim as i128 } else { axis });
         match position {
-            Ok(position) if position < width && !placed => texts[position] = "*",
+            Ok(position) if position < width && !placed => texts[position] = "*".into(),
             Ok(position) if position < width && texts[position].is_empty() => {
                 texts[position] = own.next().unwrap_or_default();
             }
             _ => fits &= !placed,
         }
     }
-    let (mut cells, mut all_cells) = (Vec::with_capacity(width), Vec::with_capacity(ndim));
+    let mut cells = Vec::with_capacity(width);
     for (axis, mut text) in texts.into_iter().enumerate() {
         if text.is_empty() {
             text = own.next().unwrap_or_default();
@@ -191,13 +188,10 @@ fn by_axis(report: &Report) -> (Vec<Row<'_>>, usize) {
             cells.push((axis, text));
         }
     }
-    for (axis, size) in all.into_iter().enumerate() {
-        all_cells.push((axis, size));
-    }
-    let open = |shape: &Shape| if shape.text.starts_with('*') { "*" } else { "[" };
-    let mut rows = vec![Row { cells: all_cells, open: open(whole), is_base: false }];
+    let all = whole.cells().iter().map(Cell::to_string).enumerate().collect();
+    let mut rows = vec![Row { cells: all, open: whole.open(), is_base: false }];
     if fits && (layout != Layout::Summed || !cells.is_empty()) {
-        rows.insert(usize::from(is_sum), Row { cells, open: open(part), is_base: false });
+        rows.insert(usize::from(is_sum), Row { cells, open: part.open(), is_base: false });
     }
     (rows, ndim)
 }
@@ -205,7 +199,7 @@ fn by_axis(report: &Report) -> (Vec<Row<'_>>, usize) {
 impl BroadcastError {
     /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
-        let Report { kind, operation, text, detail, marks, .. } = &*self.0;
+        let Report { kind, operation, text, subject, detail, marks, .. } = &*self.0;
         let mut picture;
         let mut carets = Vec::new();
         if *kind == ErrorKind::InvalidText {
@@ -236,11 +230,9 @@ impl BroadcastError {
         for at in 0..=last {
             picture += if carets.contains(&at) { "^" } else { " " };
         }
-        // "axis 1: sizes" after a caret, else "axis 1 has sizes"
-        let has = detail.as_bytes().windows(HAS_SIZE.len()).position(|part| part == HAS_SIZE.as_bytes());
-        match has.filter(|_| !carets.is_empty()) {
-            Some(at) => Some(format!("{picture} {}: size{}", &detail[..at], &detail[at + HAS_SIZE.len()..])),
-            None => Some(format!("{picture} {detail}")),
+        match detail.strip_prefix(HAS).filter(|_| !carets.is_empty()) {
+            Some(sizes) => Some(format!("{picture} {subject}: {sizes}")),
+            None => Some(format!("{picture} {subject}{detail}")),
         }
     }
 }

@@ -1,86 +1,13 @@
 //! Requests: an operation with its shapes, as errors describe it.
 
 use super::operation::{Layout, Operation, RESOLVE};
+use super::shape::{Listed, Number, Shape};
 use super::{BroadcastError, ErrorKind, Mark, Report};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt::{self, Debug, Display};
 use core::mem::ManuallyDrop;
 
-/// A shape as messages write it.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Shape {
-    /// `[2, 3]`, `(2; 3)` with a base, `2x3` or `2x3 (base 1)` for a partial shape, `*` for any number of axes.
-    pub(super) text: String,
-    /// The number of base axes of a shape with a batch.
-    pub(super) base: Option<usize>,
-}
-
-impl Shape {
-    pub(crate) fn partial(text: String, base: Option<usize>) -> Self {
-        let text = if let Some(base) = base { format!("{text} (base {base})") } else { text };
-        Self { text, base }
-    }
-
-    pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
-        let (batch, last) = sizes.split_at(sizes.len() - base);
-        let (batch, last) = (format!("{batch:?}"), format!("{last:?}"));
-        let space = if base == 0 { "" } else { " " };
-        let text = format!("({};{space}{})", &batch[1..batch.len() - 1], &last[1..last.len() - 1]);
-        Self { text, base: Some(base) }
-    }
-
-    /// The text of each size.
-    pub(super) fn cells(&self) -> Vec<&str> {
-        let is_partial = !matches!(self.text.as_bytes(), [b'[' | b'(', ..]);
-        let (mut cells, mut start) = (Vec::new(), 0);
-        for end in 0..=self.text.len() {
-            let byte = self.text.as_bytes().get(end).copied().unwrap_or(b' ');
-            let is_between = if is_partial { b"x* " } else { b"[(,; )]".as_slice() };
-            if is_between.contains(&byte) {
-                if start < end {
-                    cells.push(&self.text[start..end]);
-                }
-                if is_partial && byte == b' ' {
-                    break;
-                }
-                start = end + 1;
-            }
-        }
-        cells
-    }
-
-    /// The sizes of a shape like `(2; 3)` as text: of the batch (0), of the base (1) or none.
-    #[inline(never)]
-    fn part(&self, part: Option<usize>) -> &str {
-        let at = self.text.find(';').unwrap_or(1);
-        let sizes = [1..at, at + 2..self.text.len() - 1];
-        part.and_then(|part| self.text.get(sizes[part].clone())).unwrap_or_default()
-    }
-}
-
-impl From<&Vec<i128>> for Shape {
-    fn from(sizes: &Vec<i128>) -> Self {
-        Self { text: format!("{:?}", Numbers(sizes)), base: None }
-    }
-}
-
-impl From<&&[usize]> for Shape {
-    fn from(sizes: &&[usize]) -> Self {
-        Self { text: format!("{sizes:?}"), base: None }
-    }
-}
-
-/// A number of at most 64 bits and a sign. Printing an `i128` adds 2 kB to a program.
-struct Number(i128);
-
-impl Debug for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let magnitude = u64::try_from(self.0.unsigned_abs()).unwrap_or(u64::MAX);
-        write!(f, "{}{magnitude}", if self.0 < 0 { "-" } else { "" })
-    }
-}
-
-/// A list of such numbers.
+/// A list of numbers, which prints as `[2, -1]`.
 struct Numbers<'a>(&'a [i128]);
 
 impl Debug for Numbers<'_> {
@@ -137,11 +64,24 @@ impl Request {
         // Allocated first, else this would contain the code to drop a report if there is no memory.
         let memory = Box::new_uninit();
         let (shapes, axes, sizes, marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (kind, operands, text, detail) = (ErrorKind::Incompatible, 0, String::new(), String::new());
+        let (kind, operands) = (ErrorKind::Incompatible, 0);
+        let (text, subject, detail) = (String::new(), String::new(), String::new());
         let (position, clash) = (None, None);
         // `error` sets the kind and the detail.
-        let report =
-            Report { kind, operation, shapes, operands, axes, text, detail, position, sizes, clash, marks };
+        let report = Report {
+            kind,
+            operation,
+            shapes,
+            operands,
+            axes,
+            text,
+            subject,
+            detail,
+            position,
+            sizes,
+            clash,
+            marks,
+        };
         Self(ManuallyDrop::new(Box::write(memory, report)))
     }
 
@@ -159,6 +99,12 @@ impl Request {
 
     pub(crate) fn text(mut self, text: &dyn Display) -> Self {
         self.0.text = format!("{text}");
+        self
+    }
+
+    /// The request with the axis of a wrong size, in words. The detail begins with " has size".
+    pub(crate) fn subject(mut self, axis: &dyn Display) -> Self {
+        self.0.subject = format!("{axis}");
         self
     }
 
@@ -192,7 +138,8 @@ impl Request {
         let numbers = if count < from { String::new() } else { format!(" ({of} {first} and {second})") };
         let mut request = self.at(axis as i128, &[Mark::Result(axis)], &[a, b]);
         request.0.clash = Some(shapes);
-        fail!(request, Incompatible, "{word} {axis} has sizes {a} and {b}{numbers}, expected {rule}")
+        let request = request.subject(&format_args!("{word} {axis}"));
+        fail!(request, Incompatible, " has sizes {a} and {b}{numbers}, expected {rule}")
     }
 
     /// The non-zero sizes of the result multiply past `isize::MAX`.
@@ -240,10 +187,10 @@ impl Request {
 
     /// The target has -1 at an axis that the array, or its batch, does not have. Its shape is `shape`.
     pub(crate) fn placeholder_on_new_axis(mut self, axis: usize, shape: Shape) -> BroadcastError {
-        let text = shape.text.clone();
+        let words = format!("{shape}");
         (self.0.operation, self.0.shapes[0]) = (&RESOLVE, shape);
         let request = self.text(&axis).at(axis as i128, &[Mark::Result(axis)], &[]);
-        fail!(request, PlaceholderOnNewAxis, "shape {text} has no such axis")
+        fail!(request, PlaceholderOnNewAxis, "shape {words} has no such axis")
     }
 
     /// A named axis does not exist.
@@ -301,10 +248,13 @@ impl Display for Report {
 /// Prints shapes as `a, b and c`, each after its batch (0) or base (1) if that is the `part`.
 #[inline(never)]
 fn listed(f: &mut fmt::Formatter<'_>, shapes: &[Shape], part: Option<usize>) -> fmt::Result {
-    let (open, close) = if part.is_some() { ("[", "] of ") } else { ("", "") };
     let mut before = "";
     for (rest, shape) in (0..shapes.len()).rev().zip(shapes) {
-        write!(f, "{before}{open}{}{close}{}", shape.part(part), shape.text)?;
+        f.write_str(before)?;
+        if let Some(part) = part {
+            write!(f, "{} of ", Listed(shape.parts()[part]))?;
+        }
+        shape.fmt(f)?;
         before = if rest == 1 { " and " } else { ", " };
     }
     if shapes.is_empty() { f.write_str("none") } else { Ok(()) }

@@ -24,15 +24,13 @@ use super::nest::{
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
-use super::threads::{Executor, Threads};
+use super::threads::{Executor, GRAIN, Threads};
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Rows of fewer elements are joined to longer ones. Measured on Zen 4 with f32: rows of 24 to 48 take about as long either
 /// way.
 const SHORT: usize = 32;
-/// Nests of fewer elements are not worth copies. Measured as for `SHORT`.
-const FEW: usize = 128;
 /// The most bytes that a tile has along the loop where an input is adjacent: some cache lines, so that each is read whole.
 /// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
 const ACROSS: usize = 256;
@@ -59,7 +57,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
             nest.arrange(0);
         }
         nest.erased(|raw, types| {
-            run(raw, is_small, &mut |block: Block<'_, '_, Writes>| visit(types.rows(block)))
+            run(raw, is_small, &mut |block: Block<'_, '_, Writes>| visit(types.rows(block)));
         });
     }
 }
@@ -208,7 +206,7 @@ impl Tile {
             return Some(tile);
         }
         // short rows: the loops in which the output has no gaps, as one row
-        if inner.len() >= SHORT || steps(loops) < FEW {
+        if inner.len() >= SHORT || steps(loops) < 4 * SHORT {
             return None;
         }
         let (mut len, mut first) = (1, loops.len());
@@ -250,9 +248,6 @@ fn in_tiles<'b>(nest: Raw<'_, 'b, Writes>, tile: &Tile, then: &mut dyn FnMut(Blo
     });
 }
 
-/// The fewest elements that are worth another thread.
-const GRAIN: usize = 1 << 18;
-
 /// Visits the elements of a nest, or of parts of it on several threads.
 fn visit_parts<T: Send, E: Elements + Sync, V: Visit<T, E> + Copy + Sync>(visit: &V, nest: Nest<'_, T, E>) {
     if let Some(place) = place_to_cut(nest.loops()) {
@@ -261,7 +256,7 @@ fn visit_parts<T: Send, E: Elements + Sync, V: Visit<T, E> + Copy + Sync>(visit:
     }
     let mut visit = *visit;
     nest.erased(|raw, types| {
-        run(raw, false, &mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut visit))
+        run(raw, false, &mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut visit));
     });
 }
 

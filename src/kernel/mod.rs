@@ -2,7 +2,23 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
     clippy::inline_always,
-    reason = "a function under a SIMD dispatch is compiled for the CPU only if it is inlined"
+    reason = "a function under a SIMD dispatch is compiled for the CPU if it is inlined"
+)]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "a handle is consumed by what gives access to its elements"
+)]
+#![allow(
+    clippy::similar_names,
+    clippy::many_single_char_names,
+    clippy::too_many_arguments,
+    reason = "operands and the places of a group are alike"
+)]
+#![allow(clippy::type_complexity, reason = "the types of functions that are generic over a brand")]
+#![allow(clippy::unused_self, reason = "a value of type `Types` is a proof")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops over operands and places, of which several arrays have one each"
 )]
 
 pub(crate) mod bases;

@@ -5,14 +5,10 @@
 use num_traits::Zero;
 
 /// An associative and commutative operation.
-///
-/// Not exported; public because hidden parts of public traits name it.
-pub trait Operation<A>: Copy {
+pub(crate) trait Operation<A>: Copy {
     /// The result where there is no element. It is not combined with elements.
-    #[doc(hidden)]
     fn identity(self) -> A;
 
-    #[doc(hidden)]
     fn apply(self, a: A, b: A) -> A;
 }
 

@@ -256,15 +256,13 @@ impl<T: LinalgScalar> Copies<T> {
             let matrices = Matrices { a, b, out, sides: [terms, columns], swapped: *swapped };
             if are_dots { matrices.dots() } else { dispatch(matrices) }
         };
-        match out.as_slice_mut() {
-            Some(out) => multiply(out),
-            None => {
-                copy_out.clear();
-                copy_out.resize(rows * columns, T::zero());
-                multiply(copy_out);
-                out.iter_mut().zip(&*copy_out).for_each(|(out, &element)| *out = element);
-            }
+        if let Some(out) = out.as_slice_mut() {
+            return multiply(out);
         }
+        copy_out.clear();
+        copy_out.resize(rows * columns, T::zero());
+        multiply(copy_out);
+        out.iter_mut().zip(&*copy_out).for_each(|(out, &element)| *out = element);
     }
 }
 

@@ -4,6 +4,10 @@
 
 use super::nest::{Elements, Nest};
 
+/// The fewest elements of half a pass: a smaller one takes less time than waking a thread. Measured on Zen 4 with f32: 2^16 to
+/// 2^20 take about as long.
+pub(super) const GRAIN: usize = 1 << 18;
+
 /// Runs a task on two parts of a nest.
 ///
 /// A trait of types and no generic method, so that each executor has its own bounds.

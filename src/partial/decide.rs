@@ -1,10 +1,11 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
+use super::bindings::consistent;
 use super::infer::{AlignedAxes, Joint, together};
 use super::verify::{compare, infer_operands, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::BroadcastError;
-use crate::shape::{ByName, insert_sorted};
+use crate::shape::ByName;
 use alloc::{format, string::String, vec, vec::Vec};
 
 /// Whether operands go together, as far as their partial shapes say.
@@ -35,7 +36,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    fn from_checks(checks: Vec<Check>) -> Self {
+    pub(super) fn from_checks(checks: Vec<Check>) -> Self {
         if checks.is_empty() { Self::Always } else { Self::Depends(checks) }
     }
 
@@ -104,7 +105,9 @@ pub fn decide(operands: &[PartialShape]) -> Decision {
 
 /// The joint shape and the checks that remain.
 pub(super) fn examine(operands: &[PartialShape]) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-    let joint = AlignedAxes::new(operands).infer(&|| together(operands))?;
+    let request = || together(operands);
+    let operands = consistent(operands, &request)?;
+    let joint = AlignedAxes::new(&operands).infer(&request)?;
     let checks = operand_checks(&joint);
     Ok((joint.shape(), checks))
 }
@@ -145,7 +148,8 @@ pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decisi
 fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
     let rule = ResultRule::AllowCast;
     let request = || verified(operands, result);
-    let mut joint = infer_operands(operands, &request)?;
+    let operands = consistent(operands, &request)?;
+    let mut joint = infer_operands(&operands, &request)?;
     let mut checks = operand_checks(&joint);
     let Some(declared) = result.dims() else { return Ok(checks) };
     let ranked = joint.columns.unranked.is_empty();
@@ -174,10 +178,14 @@ fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec
         }
         let only = if ranked { only_stretching(&joint.columns, axis) } else { None };
         let place = only.unwrap_or(Place::Result { axis });
-        match dim.as_name().and_then(|name| places.get(name)) {
-            None => checks.push(Check::Is { place, dim: dim.clone(), or_one: false }),
+        let named = dim.as_name().and_then(|name| places.get(name));
+        // a name that stands somewhere else may have a range of its own here
+        if named.is_none() || !dim.span().covers(joint.span(&joint.dims[axis])) {
+            checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
+        }
+        match named {
             Some(&other) if other != place => checks.push(Check::Equals { place, other, or_one: false }),
-            Some(_) => {}
+            _ => {}
         }
     }
     Ok(checks)
@@ -195,8 +203,8 @@ fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
 }
 
 /// The checks that operands go together, where that is possible.
-fn operand_checks(joint: &Joint) -> Vec<Check> {
-    let (mut checks, mut seen) = (Vec::new(), Vec::new());
+pub(super) fn operand_checks(joint: &Joint) -> Vec<Check> {
+    let (mut checks, mut seen) = (Vec::new(), ByName::new());
     for axis in 0..joint.dims.len() {
         axis_checks(&joint.columns, axis, &mut checks, &mut seen);
     }
@@ -211,13 +219,13 @@ fn operand_checks(joint: &Joint) -> Vec<Check> {
     checks
 }
 
-/// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3xn` if `n` is 1 or 3, and `nxmx` if
-/// `n` and `m` agree.
-fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut Vec<String>) {
-    let (mut names, mut places, mut dims) = (Vec::new(), Vec::new(), Vec::new());
+/// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3xn` if `n` is 1 or 3, and `xmxn` if
+/// `m` and `n` agree.
+fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<String, ()>) {
+    let (mut names, mut places, mut dims) = (ByName::new(), Vec::new(), Vec::new());
     let (mut forced, mut known) = (None, None);
     for (operand, axis, dim) in columns.at(axis) {
-        if dim.as_name().map_or(*dim != Dim::Known(1), |name| insert_sorted(&mut names, name)) {
+        if dim.as_name().map_or(*dim != Dim::Known(1), |name| names.insert(name, ())) {
             let place = Place::Operand { operand, axis };
             places.push(place);
             dims.push(dim);
@@ -233,8 +241,9 @@ fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen
             let (open, check) = match known {
                 Some(size) => {
                     let open = match dim.as_name() {
-                        Some(name) => insert_sorted(seen, format!("{size}x{name}")),
-                        None => dim.span().single_beside_one() != known,
+                        _ if dim.span().single_beside_one() == known => false,
+                        Some(name) => seen.insert(format!("{size}x{name}"), ()),
+                        None => true,
                     };
                     (open, Check::Is { place, dim: Dim::Known(size), or_one })
                 }
@@ -250,19 +259,9 @@ fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen
         for dim in others {
             certain &= dim.span().single_beside_one() == size;
         }
-        if !certain && (names.len() < dims.len() || insert_sorted(seen, key(&names))) {
+        if !certain && (names.len() < dims.len() || seen.insert(names.joined("x"), ())) {
             places.shrink_to_fit();
             checks.push(Check::Agree { places });
         }
     }
-}
-
-/// The text for a check that these names agree.
-fn key(names: &[&str]) -> String {
-    let mut key = String::new();
-    for name in names {
-        key += name;
-        key += "x";
-    }
-    key
 }

@@ -16,6 +16,7 @@ use core::ops::{Bound, RangeBounds};
 /// | `?` | `Unknown` | any |
 /// | `2..5`, `2..`, `..5` | `Range` | 2 to 5, from 2 on, up to 5 (both ends included) |
 /// | `n` | `Name` | any, but the same wherever `n` stands |
+/// | `n:2..5` | `Name` | the same, from 2 to 5 |
 ///
 /// # Examples
 /// ```
@@ -40,7 +41,7 @@ pub enum Dim {
     Unknown,
     /// A size from a range; made by [`Dim::range`].
     Range(SizeRange),
-    /// An unknown size, the same wherever the name stands; made by [`Dim::name`].
+    /// An unknown size, the same wherever the name stands; made by [`Dim::name`] and [`Dim::name_in`].
     Name(Name),
 }
 
@@ -108,12 +109,23 @@ impl Dim {
     /// All possible sizes, ignoring names.
     pub(super) fn span(&self) -> Span {
         match *self {
-            Self::Known(size) => Span { lo: size, hi: size },
+            Self::Known(size) => Span::of(size),
             Self::Range(SizeRange(span)) => span,
-            Self::Unknown | Self::Name(_) => Span::ANY,
+            Self::Unknown => Span::ANY,
+            Self::Name(ref name) => name.span(),
         }
     }
 
+    /// The size `name`, if it is in `span`.
+    pub(super) fn named(name: &str, span: Span) -> Self {
+        match span.into() {
+            Self::Unknown => Self::Name(Name(name.into())),
+            Self::Range(range) => Self::Name(Name(format!("{name}:{range}").into())),
+            known => known,
+        }
+    }
+
+    /// The text of a name, without its range.
     pub(super) fn as_name(&self) -> Option<&str> {
         if let Self::Name(name) = self { Some(name.as_str()) } else { None }
     }
@@ -176,7 +188,7 @@ impl fmt::Display for SizeRange {
     }
 }
 
-/// The name of a size.
+/// The name of a size, which may be bounded.
 ///
 /// # Examples
 /// ```
@@ -190,13 +202,41 @@ impl fmt::Display for SizeRange {
 /// # Equivalents
 /// ONNX `dim_param`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(pub(super) Box<str>);
+pub struct Name(
+    /// The name, and its range after a colon.
+    pub(super) Box<str>,
+);
 
 impl Name {
-    /// The name as text. There is an example at the [type](Self).
+    /// The name as text, without its range. There is an example at the [type](Self).
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.split_once(':').map_or(&self.0, |(name, _)| name)
+    }
+
+    /// The sizes that the name can stand for, if they are bounded.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Dim;
+    ///
+    /// let Dim::Name(name) = "batch:2..".parse()? else { unreachable!() };
+    /// assert_eq!(name.range().map(|range| (range.min(), range.max())), Some((2, None)));
+    /// let Dim::Name(any) = Dim::name("batch")? else { unreachable!() };
+    /// assert_eq!(any.range(), None);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    #[must_use]
+    pub fn range(&self) -> Option<SizeRange> {
+        match self.span().into() {
+            Dim::Range(range) => Some(range),
+            _ => None,
+        }
+    }
+
+    fn span(&self) -> Span {
+        let range = self.0.split_once(':').and_then(|(_, range)| range.parse::<Dim>().ok());
+        range.map_or(Span::ANY, |range| range.span())
     }
 }
 
@@ -215,7 +255,11 @@ pub(super) struct Span {
 
 impl Span {
     pub(super) const ANY: Self = Self { lo: 0, hi: usize::MAX };
-    pub(super) const ONE: Self = Self { lo: 1, hi: 1 };
+    pub(super) const ONE: Self = Self::of(1);
+
+    pub(super) const fn of(size: usize) -> Self {
+        Self { lo: size, hi: size }
+    }
 
     pub(super) fn contains(self, size: usize) -> bool {
         self.lo <= size && size <= self.hi

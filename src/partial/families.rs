@@ -1,10 +1,11 @@
-//! The other families for partially known shapes: targets with -1, axis sets, batches, sums.
+//! The other families for partially known shapes: ranks, targets with -1, axis sets, placed axes, batches.
 
 #![allow(
     clippy::needless_pass_by_value,
     reason = "axes and targets may be passed by value, such as `1`, or by reference"
 )]
 
+use super::bindings::consistent;
 use super::infer::{AlignedAxes, checked_least};
 use super::partial_shape::merge_dims;
 use super::{Dim, PartialShape};
@@ -221,7 +222,55 @@ pub fn infer_in_dim(
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
     let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
-    let mut batches = Vec::with_capacity(operands.len());
+    let (batches, _) = split(operands, &request)?;
+    Ok(AlignedAxes::new(&consistent(&batches, &request)?).infer(&request)?.shape())
+}
+
+/// The shape of an operation on the elements of batches, where the bases broadcast too.
+///
+/// # Shapes
+/// As the sum, difference, product or quotient of two [`Batch`](crate::Batch)es: each operand comes with the number of
+/// its base axes. The batches are joined as in [`infer_batch`], the bases by themselves as in
+/// [`infer_shapes`](super::infer_shapes).
+///
+/// # Errors
+/// In this order: [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where an operand has fewer axes than its base;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) for the bases,
+/// the axis counted in the joint base; the same for the batches.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_batch_map, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// // scalars times tensors, (n, 1;) and (2; 6, 6)
+/// assert_eq!(infer_batch_map(&[(p("nx1"), 0), (p("2x6x6"), 2)])?, p("nx2x6x6"));
+/// assert_eq!(
+///     infer_batch_map(&[(p("2x6"), 1), (p("2x5"), 1)]).unwrap_err().to_string(),
+///     "cannot broadcast the bases of 2x6 (base 1) and 2x5 (base 1): \
+///      base axis 0 has sizes 6 and 5 (operands 0 and 1), expected equal sizes or 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The shape of `a * b` for NEML2's tensors.
+pub fn infer_batch_map(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
+    let (_, bases) = split(operands, &|| Request::new(&operation::PARTIAL_BATCHES, operands))?;
+    let request = || Request::new(&operation::PARTIAL_BASES, operands);
+    let base = AlignedAxes::new(&consistent(&bases, &request)?).infer(&request)?.shape();
+    Ok(infer_batch(operands)?.with_base(&base))
+}
+
+/// The batches and the bases of operands. The base of `*` has unknown sizes.
+///
+/// # Errors
+/// `DeclaredAxes` where an operand has fewer axes than its base.
+pub(super) fn split(
+    operands: &[(PartialShape, usize)],
+    request: &dyn Fn() -> Request,
+) -> Result<(Vec<PartialShape>, Vec<PartialShape>), BroadcastError> {
+    let (mut batches, mut bases) = (Vec::with_capacity(operands.len()), Vec::with_capacity(operands.len()));
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let found = shape.ndim().unwrap_or(*base);
         let Some(batch) = found.checked_sub(*base) else {
@@ -231,47 +280,58 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
                 "the number of axes of operand {operand} is {found}, expected {base} at least"
             ));
         };
-        batches.push(shape.dims().map_or(PartialShape::unranked(), |dims| dims[..batch].to_vec().into()));
+        let (own_batch, own_base) = match shape.dims() {
+            Some(dims) => (dims[..batch].to_vec().into(), dims[batch..].to_vec().into()),
+            None => (PartialShape::unranked(), vec![Dim::Unknown; *base].into()),
+        };
+        batches.push(own_batch);
+        bases.push(own_base);
     }
-    Ok(AlignedAxes::new(&batches).infer(&request)?.shape())
+    Ok((batches, bases))
 }
 
-/// The shape of a sum over axes.
+/// Shapes with the same number of axes: the shorter ones get leading axes of size 1.
 ///
 /// # Shapes
-/// The axes that are not summed, in order. The sum of `*` is `*`.
+/// As [`expand_to_match_ranks`](crate::BroadcastToMatch::expand_to_match_ranks), for any number of shapes. No size changes.
+/// Beside `*`, the number of axes is unknown, so that all shapes become `*`.
 ///
 /// # Errors
-/// In this order: [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the
-/// shape does not have; [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything
-/// but an [`AxisSet`](crate::AxisSet).
+/// None.
 ///
 /// # Examples
 /// ```
-/// use ndarray_broadcast::partial::{infer_sum, PartialShape};
+/// use ndarray_broadcast::partial::{infer_ranks, PartialShape};
 ///
 /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-/// assert_eq!(infer_sum(&p("2x?xn"), [0, 1])?, p("n"));
-/// assert_eq!(infer_sum(&p("0"), 0)?, p("[]"));
-/// assert_eq!(infer_sum(&p("*"), 5)?, p("*"));
-/// assert_eq!(
-///     infer_sum(&p("2x?"), [2]).unwrap_err().to_string(),
-///     "cannot sum shape 2x? over axes [2]: axis 2 is out of bounds for 2 axes of the array",
-/// );
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// assert_eq!(infer_ranks(&[p("nx1"), p("?"), p("[]")]), [p("nx1"), p("1x?"), p("1x1")]);
+/// assert_eq!(infer_ranks(&[p("nx1"), p("*")]), [p("*"), p("*")]);
 /// ```
 ///
 /// # Equivalents
-/// nGraph's `op::Sum`, which undoes `op::Broadcast` over the same axes; `numpy.sum(axis=…)`.
-pub fn infer_sum(shape: &PartialShape, axes: impl Axes) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(positions(&axes));
-    let summed = mask(&axes, shape.ndim(), &request)?;
-    let (Some(summed), Some(dims)) = (summed, shape.dims()) else { return Ok(PartialShape::unranked()) };
-    Ok(PartialShape::ranked(summed.unnamed().map(|axis| dims[axis].clone())))
+/// Poplar `poputil::expandToMatchRanks`.
+#[must_use]
+pub fn infer_ranks(shapes: &[PartialShape]) -> Vec<PartialShape> {
+    let mut ndim = Some(0);
+    for shape in shapes {
+        ndim = ndim.and_then(|ndim: usize| Some(ndim.max(shape.ndim()?)));
+    }
+    let mut expanded = Vec::with_capacity(shapes.len());
+    for shape in shapes {
+        expanded.push(match (ndim, shape.dims()) {
+            (Some(ndim), Some(dims)) => {
+                let mut axes = vec![Dim::Known(1); ndim - dims.len()];
+                axes.extend_from_slice(dims);
+                axes.into()
+            }
+            _ => PartialShape::unranked(),
+        });
+    }
+    expanded
 }
 
 /// The set of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
-fn mask<X: Axes>(
+pub(super) fn mask<X: Axes>(
     axes: &X,
     ndim: Option<usize>,
     request: &dyn Fn() -> Request,

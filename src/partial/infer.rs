@@ -1,5 +1,7 @@
 //! The joint shape of partially known shapes.
 
+use super::bindings::consistent;
+use super::classes::{Classes, Site};
 use super::{Dim, PartialShape, Place, Span};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{ByName, checked_len};
@@ -71,7 +73,9 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
     for dim in dims {
         shapes.push(PartialShape::from(vec![dim.clone()]));
     }
-    let joint = AlignedAxes::new(&shapes).infer(&|| together(&shapes))?;
+    let shapes = &shapes;
+    let consistent = consistent(shapes, &|| together(shapes))?;
+    let joint = AlignedAxes::new(&consistent).infer(&|| together(shapes))?;
     Ok(joint.dims.first().cloned().unwrap_or(Dim::Known(1)))
 }
 
@@ -130,7 +134,8 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    Ok(AlignedAxes::new(shapes).infer(&|| together(shapes))?.shape())
+    let request = || together(shapes);
+    Ok(AlignedAxes::new(&consistent(shapes, &request)?).infer(&request)?.shape())
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.
@@ -157,7 +162,8 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
 /// # Equivalents
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape(operands: &[PartialShape]) -> Result<Option<PartialShape>, BroadcastError> {
-    let joint = AlignedAxes::new(operands).infer(&|| together(operands))?;
+    let consistent = consistent(operands, &|| together(operands))?;
+    let joint = AlignedAxes::new(&consistent).infer(&|| together(operands))?;
     let ranked = joint.columns.unranked.len() < operands.len();
     Ok(ranked.then(|| joint.dims.into()))
 }
@@ -220,7 +226,7 @@ impl<'a> AlignedAxes<'a> {
     }
 
     /// The first place of each name in the operands.
-    pub(super) fn first_places(&self) -> ByName<'a, Place> {
+    pub(super) fn first_places(&self) -> ByName<&'a str, Place> {
         let mut places = ByName::new();
         for (operand, shape) in self.shapes.iter().enumerate() {
             for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
@@ -256,19 +262,64 @@ impl<'a> AlignedAxes<'a> {
         span.ok_or_else(|| request().clash(axis, [a.1, b.1], [a.0, b.0]))
     }
 
+    /// Makes the names at an axis equal that cannot be 1, and restricts them to `span`. Returns the first one.
+    ///
+    /// # Errors
+    /// `Incompatible` where other axes give a name other sizes.
+    fn unite_forced(
+        &self,
+        axis: usize,
+        span: Span,
+        classes: &mut Classes,
+        request: &dyn Fn() -> Request,
+    ) -> Result<Option<&'a str>, BroadcastError> {
+        let mut first: Option<(usize, &Dim, &str)> = None;
+        for (operand, _, dim) in self.at(axis) {
+            let Some(name) = dim.as_name().filter(|_| !dim.admits(1)) else { continue };
+            let (id, known) = (classes.id(name), classes.span(dim));
+            if classes.narrow(id, span, Site::UNNAMED).is_none() {
+                // Ranges that intersect pairwise have a common size, so one of these excludes all sizes of the name.
+                let mut others = self.at(axis).filter(|(_, _, dim)| !dim.admits(1));
+                let other = others.find(|(_, _, dim)| dim.span().intersect(known).is_none());
+                let (other, _, other_dim) = other.unwrap_or((operand, 0, dim));
+                let request = request();
+                return Err(if other < operand {
+                    request.clash(axis, [other_dim, dim], [other, operand])
+                } else {
+                    request.clash(axis, [dim, other_dim], [operand, other])
+                });
+            }
+            let &mut (other, other_dim, other_name) = first.get_or_insert((operand, dim, name));
+            let other_id = classes.id(other_name);
+            if classes.unite(other_id, id).is_none() {
+                return Err(request().clash(axis, [other_dim, dim], [other, operand]));
+            }
+        }
+        Ok(first.map(|(_, _, name)| name))
+    }
+
     /// The joint shape of the ranked operands.
     pub(super) fn infer(self, request: &dyn Fn() -> Request) -> Result<Joint<'a>, BroadcastError> {
         let dims = Vec::with_capacity(self.ndim());
-        let mut joint = Joint { columns: self, dims, named: ByName::new() };
+        let mut joint = Joint { columns: self, dims, named: ByName::new(), forced: Classes::new() };
+        let mut named_axes = Vec::new();
         for axis in 0..joint.columns.ndim() {
             let forced = joint.columns.forced(axis, request)?;
+            joint.dims.push(forced.into());
+            if let Some(name) = joint.columns.unite_forced(axis, forced, &mut joint.forced, request)? {
+                named_axes.push((axis, name));
+            }
+        }
+        for (axis, name) in named_axes {
+            joint.dims[axis] = Dim::named(name, joint.forced.class(name).map_or(Span::ANY, |(_, span)| span));
+        }
+        for (axis, joint_dim) in joint.dims.iter().enumerate() {
             for (_, _, dim) in joint.columns.at(axis) {
-                if let Some(name) = dim.as_name() {
-                    let span = joint.named.or_insert(name, Span::ANY);
-                    *span = span.intersect(forced).unwrap_or(Span::ONE);
+                if let Some(name) = dim.as_name().filter(|_| dim.admits(1)) {
+                    let span = joint.named.or_insert(name, dim.span());
+                    *span = span.intersect(joint_dim.span()).unwrap_or(Span::ONE);
                 }
             }
-            joint.dims.push(forced.into());
         }
         for axis in 0..joint.dims.len() {
             if joint.dims[axis].admits(1) {
@@ -285,8 +336,10 @@ pub(super) struct Joint<'a> {
     pub(super) columns: AlignedAxes<'a>,
     /// The sizes, as far as the ranked operands say.
     pub(super) dims: Vec<Dim>,
-    /// The sizes that each name can have: 1, and those of the span.
-    named: ByName<'a, Span>,
+    /// The sizes of each name that can be 1: 1, and those of the span.
+    named: ByName<&'a str, Span>,
+    /// The other names.
+    forced: Classes,
 }
 
 impl Joint<'_> {
@@ -312,13 +365,15 @@ impl Joint<'_> {
     /// The smallest span that contains all possible sizes of `dim`.
     pub(super) fn span(&self, dim: &Dim) -> Span {
         let named = dim.as_name().and_then(|name| self.named.get(name));
-        named.map_or(dim.span(), |span| span.hull(Span::ONE))
+        named.map_or_else(|| self.forced.span(dim), |span| span.hull(Span::ONE))
     }
 
     /// Whether `dim`, if it is a name of an operand, can have a size in `span`.
     pub(super) fn meets(&self, dim: &Dim, span: Span) -> bool {
-        let named = dim.as_name().and_then(|name| self.named.get(name));
-        named.is_none_or(|sizes| span.contains(1) || sizes.intersect(span).is_some())
+        match dim.as_name().and_then(|name| self.named.get(name)) {
+            Some(sizes) => span.contains(1) || sizes.intersect(span).is_some(),
+            None => self.forced.span(dim).intersect(span).is_some(),
+        }
     }
 }
 

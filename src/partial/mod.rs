@@ -5,8 +5,9 @@
 //! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
 //! - verifies a declared result ([`verify`](verify())),
 //! - decides if the operands go together always, never, or where checks hold ([`decide`](decide()),
-//!   [`decide_result`]),
-//! - and makes a [`Plan`], which checks the real shapes later.
+//!   [`decide_result`], [`Signature::infer`](crate::Signature::infer)),
+//! - makes a [`Plan`], which checks the real shapes later,
+//! - and keeps the sizes of names across calls ([`Names`]).
 //!
 //! ```
 //! use ndarray_broadcast::partial::{infer_shapes, Decision, PartialShape, Plan, decide};
@@ -30,6 +31,7 @@
 //! | `[4, ?, 3]`, `4 x ? x 3` | the same |
 //! | `2..5xn` | two axes, of a size from 2 to 5, and of the size `n` |
 //! | `2..`, `..5` | one axis, of size 2 or more, or of size 5 or less |
+//! | `n:2..5` | one axis, of the size `n`, which is from 2 to 5 |
 //! | `[]` | no axes |
 //! | `*` | any number of axes |
 //!
@@ -54,14 +56,40 @@
 //! | `n`, `1` | `n` | |
 //! | `n`, `3` | `3` | `n` is 1 or 3, and stays `n` wherever else it stands |
 //! | `n`, `m` | `?` | one of them may be 1 |
+//! | `n:2..`, `m` | `n:2..` | `m` is 1 or `n` |
+//! | `n:2..`, `m:3..` | `n:3..` | neither can be 1, so they are equal |
 //!
 //! Inference is *sound*: it excludes no outcome. It is also *tight*: for a single axis the result has
 //! exactly the sizes that some assignment gives, and for whole shapes each `Dim` is the smallest that
 //! covers them. It considers all operands at once, and all axes of a name. A `Dim` cannot express:
 //! - sets with holes: `nx?x0..1` with `5x1xn` has 0, 1 or 5 on its last axis, which becomes `0..5`;
-//! - a name and a range at once: `nxn` with `3x1` has `n` on its last axis, not that `n` is 1 or 3.
+//! - the sizes of a name beside 1: `nxn` with `3x1` has `n` on its last axis, not that `n` is 1 or 3.
 //!
 //! The tests prove it with all assignments for all pairs and triples of sizes, ranges and names up to 4.
+//! Names with ranges are tested with all assignments for random shapes, without the claim that no `Dim` is smaller.
+//!
+//! # Names across calls
+//!
+//! Within a call, equal names are equal sizes. [`Names`] does the same for a whole program.
+//!
+//! | | learns | |
+//! |---|---|---|
+//! | [`merge`](Names::merge) | `n` = 3, `n` in `2..5`, `n` = `m` | from a declared and an inferred shape |
+//! | [`bind`](Names::bind) | `n` = 3 | from a real shape |
+//! | [`joint_shape`](Names::joint_shape) | `n` = 3 | from a plan that runs |
+//! | [`resolve`](Names::resolve) | nothing | writes the known sizes and ranges into a shape, for all functions here |
+//!
+//! ```
+//! use ndarray_broadcast::partial::{decide, Decision, Names, PartialShape};
+//!
+//! let p = |text: &str| text.parse::<PartialShape>().unwrap();
+//! let mut names = Names::new();
+//! names.merge("x", &p("nxm"), &p("2..xn"))?;
+//! assert!(matches!(decide(&[p("n"), p("m")]), Decision::Depends(_)));
+//! assert_eq!(decide(&[names.resolve(&p("n")), names.resolve(&p("m"))]), Decision::Always);
+//! assert!(names.bind("y", &p("n"), &[1]).is_err());
+//! # Ok::<(), ndarray_broadcast::BroadcastError>(())
+//! ```
 //!
 //! # Verification
 //!
@@ -93,33 +121,49 @@
 //! only if the smallest possible result is an [`Overflow`](crate::ErrorKind::Overflow), and
 //! [`Plan::joint_shape`] checks it for real sizes.
 //!
-//! # Other families
+//! # Operations
 //!
-//! | on real shapes | here |
+//! | on arrays | on partial shapes |
 //! |---|---|
-//! | [`resolve_target`](crate::resolve_target), with -1 | [`infer_target`] |
-//! | [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes) | [`infer_axes`] |
-//! | [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) | [`infer_in_dim`] |
-//! | batches with base axes | [`infer_batch`] |
-//! | a sum over axes | [`infer_sum`] |
+//! | `broadcast_arrays`, `broadcast_map`, `broadcast_to_match` | [`infer_shapes`] |
+//! | `expand_to_match_ranks` | [`infer_ranks`] |
+//! | `broadcast_to`, with -1 | [`infer_target`] |
+//! | `broadcast_axes` | [`infer_axes`] |
+//! | `broadcast_in_dim` | [`infer_in_dim`] |
+//! | a sum, a mean or another reduction over axes | [`infer_sum`] |
+//! | the same to a shape | [`infer_sum_to`] |
+//! | the same to placed axes | [`infer_sum_in_dim`] |
+//! | `batch_broadcast` | [`infer_batch`] |
+//! | sums, differences, products and quotients of batches | [`infer_batch_map`] |
+//! | `matvec`, `matmul`, … and `zip_map`, by their signature | [`Signature::infer`](crate::Signature::infer) |
+//! | `sum_batch_to` | [`infer_sum_batch`] |
+//! | a reduction of a closure over several arrays | the same, after [`infer_shapes`] |
 
+mod bindings;
 mod check;
+mod classes;
 mod decide;
 mod dim;
 mod families;
 mod infer;
+mod names;
 mod partial_shape;
 mod plan;
+mod reductions;
+mod signature;
 mod text;
 mod verify;
 
 pub use check::{Check, Place};
 pub use decide::{Decision, decide, decide_result};
 pub use dim::{Dim, Name, SizeRange};
-pub use families::{infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target};
+pub use families::{infer_axes, infer_batch, infer_batch_map, infer_in_dim, infer_ranks, infer_target};
 pub use infer::{infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
+pub use names::Names;
 pub use partial_shape::PartialShape;
 pub use plan::Plan;
+pub use reductions::{infer_sum, infer_sum_batch, infer_sum_in_dim, infer_sum_to};
+pub use signature::InferredShapes;
 pub use verify::{ResultRule, verify};
 
 use dim::Span;

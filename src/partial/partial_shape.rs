@@ -1,9 +1,10 @@
 //! Partially known shapes.
 
-use super::{Dim, Span};
-use crate::error::{BroadcastError, Count, Request, Shape, fail, operation};
-use crate::shape::ByName;
-use alloc::{string::ToString, vec::Vec};
+use super::Dim;
+use super::bindings::{Bindings, Step, merged};
+use super::classes::{Classes, Spot};
+use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
+use alloc::vec::Vec;
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -192,14 +193,54 @@ impl PartialShape {
     /// TensorFlow `TensorShape.is_compatible_with`, nGraph `PartialShape::compatible` with a static shape.
     #[must_use]
     pub fn accepts(&self, shape: &[usize]) -> bool {
-        self.merge(&shape.into()).is_ok()
+        self.check(shape).is_ok()
+    }
+
+    /// Says why [`accepts`](Self::accepts) is false.
+    ///
+    /// # Shapes
+    /// As [`accepts`](Self::accepts).
+    ///
+    /// # Errors
+    /// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) for another number of axes; then, with the first axis at fault,
+    /// [`DeclaredSize`](crate::ErrorKind::DeclaredSize) for a size that is not possible, or
+    /// [`DeclaredName`](crate::ErrorKind::DeclaredName) for two sizes of one name. To check a name across several shapes,
+    /// use [`Names::bind`](super::Names::bind).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::PartialShape;
+    ///
+    /// let square: PartialShape = "nxnx2..5".parse()?;
+    /// square.check(&[7, 7, 2])?;
+    /// let words = |sizes: &[usize]| square.check(sizes).unwrap_err().to_string();
+    /// assert_eq!(
+    ///     words(&[7, 8, 2]),
+    ///     "cannot accept shape [7, 8, 2] as nxnx2..5: n is 7 at axis 0 and 8 at axis 1",
+    /// );
+    /// assert_eq!(
+    ///     words(&[7, 7, 6]),
+    ///     "cannot accept shape [7, 7, 6] as nxnx2..5: axis 2 has size 6, expected 2..5",
+    /// );
+    /// assert_eq!(
+    ///     words(&[7, 7]),
+    ///     "cannot accept shape [7, 7] as nxnx2..5: the number of axes is 2, expected 3",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// TensorFlow `TensorShape.assert_is_compatible_with`.
+    pub fn check(&self, shape: &[usize]) -> Result<(), BroadcastError> {
+        let request = || Request::new(&operation::ACCEPT, &[shape]).to(self);
+        Bindings::new().bind(self, shape, "", &Spot::Axis, Step { of: None, request: &request })
     }
 
     /// Whether this shape is at most as specific as `other`: it accepts every shape that `other` accepts,
     /// judged axis by axis.
     ///
     /// # Shapes
-    /// As many axes in both, or `*` on this side. A name is relaxed by itself and `?` only.
+    /// As many axes in both, or `*` on this side. A name is relaxed by itself, by `?` and by ranges that cover its own.
     ///
     /// # Examples
     /// ```
@@ -219,8 +260,8 @@ impl PartialShape {
         let Some(own) = self.dims() else { return true };
         let Some(dims) = other.dims().filter(|dims| dims.len() == own.len()) else { return false };
         for (own, other) in own.iter().zip(dims) {
-            let covers = if own.as_name().is_some() { own == other } else { own.span().covers(other.span()) };
-            if !covers {
+            let own_name = own.as_name();
+            if !own.span().covers(other.span()) || (own_name.is_some() && own_name != other.as_name()) {
                 return false;
             }
         }
@@ -232,8 +273,8 @@ impl PartialShape {
     /// Nothing is broadcast: 1 and 3 are two different sizes.
     ///
     /// # Shapes
-    /// As many axes in both, or `*`. A known size is kept before a name and a name before a range,
-    /// as one `Dim` cannot hold both; a name that can only be one size becomes that size.
+    /// As many axes in both, or `*`. A name keeps the range of its sizes: `n` and `2..5` give `n:2..5`. Of two names, the
+    /// first is kept; [`Names`](super::Names) remembers that they are equal.
     ///
     /// # Errors
     /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ;
@@ -258,30 +299,54 @@ impl PartialShape {
         let Some(own) = self.dims() else { return Ok(other.clone()) };
         let Some(dims) = other.dims() else { return Ok(self.clone()) };
         let request = || Request::new(&operation::MERGE, &[self.clone(), other.clone()]);
-        if own.len() != dims.len() {
-            let (found, expected) = (Count(dims.len()), own.len());
-            return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {expected}"));
-        }
+        aligned(own, dims, &request)?;
         merge_dims(&|axis| Some(&own[axis]), dims, &request).map(Self::from)
     }
 }
 
 impl From<&PartialShape> for Shape {
     fn from(shape: &PartialShape) -> Self {
-        Shape::partial(shape.to_string(), None)
+        Shape::partial(cells(shape), None)
     }
 }
 
 /// A partial shape with the number of its base axes.
 impl From<&(PartialShape, usize)> for Shape {
     fn from((shape, base): &(PartialShape, usize)) -> Self {
-        Shape::partial(shape.to_string(), Some(*base))
+        Shape::partial(cells(shape), Some(*base))
     }
 }
 
-/// `target` with the sizes of `own` merged into it, at the axes that `own` has.
+fn cells(shape: &PartialShape) -> Option<Vec<Cell>> {
+    let mut cells = Vec::with_capacity(shape.ndim()?);
+    for dim in shape.dims()? {
+        cells.push(match dim {
+            Dim::Known(size) => Cell::Size(*size),
+            Dim::Unknown => Cell::Unknown,
+            Dim::Range(range) => Cell::Range(range.min(), range.max()),
+            Dim::Name(name) => Cell::Name(name.0.clone()),
+        });
+    }
+    Some(cells)
+}
+
+/// Checks that two descriptions of a shape have as many axes.
 ///
-/// A name with only one possible size becomes that size.
+/// # Errors
+/// `AxisCount`.
+pub(super) fn aligned(
+    own: &[Dim],
+    other: &[Dim],
+    request: &dyn Fn() -> Request,
+) -> Result<(), BroadcastError> {
+    let (found, expected) = (Count(other.len()), own.len());
+    if own.len() == other.len() {
+        return Ok(());
+    }
+    Err(fail!(request(), AxisCount, "the second shape has {found}, expected {expected}"))
+}
+
+/// `target` with the sizes of `own` merged into it, at the axes that `own` has.
 ///
 /// # Errors
 /// `Incompatible` with the first axis where no size is possible in both.
@@ -290,33 +355,18 @@ pub(super) fn merge_dims<'a>(
     target: &[Dim],
     request: &dyn Fn() -> Request,
 ) -> Result<Vec<Dim>, BroadcastError> {
-    let mut named = ByName::new();
-    let mut merged = target.to_vec();
+    let mut classes = Classes::new();
     for (axis, other) in target.iter().enumerate() {
         let Some(own) = own(axis) else { continue };
-        let spans = (narrow(&mut named, own, other.span()), narrow(&mut named, other, own.span()));
-        let (Some(_), Some(span)) = spans else { return Err(request().clash(axis, [own, other], [0, 1])) };
-        merged[axis] = span.into();
-    }
-    let resolved = |dim: &Dim| named.get(dim.as_name()?)?.single();
-    for (axis, other) in target.iter().enumerate() {
-        let Some(own) = own(axis) else { continue };
-        let name = if own.as_name().is_some() { own } else { other };
-        if let Some(size) = resolved(own).or(resolved(other)) {
-            merged[axis] = Dim::Known(size);
-        } else if name.as_name().is_some() {
-            merged[axis] = name.clone();
+        if classes.meet(own, other).is_none() {
+            return Err(request().clash(axis, [own, other], [0, 1]));
         }
     }
-    Ok(merged)
-}
-
-/// The sizes of `dim` that are in `span`, if there are any. For a name, `seen` keeps them.
-pub(super) fn narrow<'a>(seen: &mut ByName<'a, Span>, dim: &'a Dim, span: Span) -> Option<Span> {
-    let Some(name) = dim.as_name() else { return dim.span().intersect(span) };
-    let seen = seen.or_insert(name, Span::ANY);
-    *seen = seen.intersect(span)?;
-    Some(*seen)
+    let mut dims = Vec::with_capacity(target.len());
+    for (axis, other) in target.iter().enumerate() {
+        dims.push(own(axis).map_or_else(|| other.clone(), |own| merged(&classes, own, other)));
+    }
+    Ok(dims)
 }
 
 impl fmt::Debug for PartialShape {

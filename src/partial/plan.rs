@@ -1,10 +1,12 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
+use super::bindings::{Bindings, Step};
+use super::classes::Spot;
 use super::decide::examine;
-use super::{Check, Dim, PartialShape, Place, decide_result};
-use crate::error::{BroadcastError, Mark, Request, fail, operation, owner};
-use crate::shape::{ByName, checked_len, join, joint_error_of, joint_ndim};
-use alloc::{vec, vec::Vec};
+use super::{Check, PartialShape, Place, decide_result};
+use crate::error::{BroadcastError, Request, fail, operation};
+use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
+use alloc::{format, vec, vec::Vec};
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
 ///
@@ -157,12 +159,20 @@ impl Plan {
     /// # Equivalents
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
-        self.joint_of(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+        let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
+        self.joint_of(&shapes, &mut Bindings::new(), None)
     }
 
-    fn joint_of(&self, shapes: &[&[usize]]) -> Result<Vec<usize>, BroadcastError> {
+    /// [`joint_shape`](Self::joint_shape) in an operation called `of`, with names that may be bound already.
+    pub(super) fn joint_of(
+        &self,
+        shapes: &[&[usize]],
+        names: &mut Bindings,
+        of: Option<&str>,
+    ) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let mut request = Request::new(&operation::PLANNED, shapes);
+            let operation = if of.is_some() { &operation::PLANNED_OF } else { &operation::PLANNED };
+            let mut request = Request::new(operation, shapes).text(&of.unwrap_or_default());
             for operand in &self.operands {
                 request = request.to(operand);
             }
@@ -173,62 +183,19 @@ impl Plan {
             let request = request();
             return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let mut names = ByName::new();
+        let step = Step { of, request: &request };
         for (operand, planned) in self.operands.iter().enumerate() {
-            as_planned(planned, shapes[operand], Some(operand), &mut names, &request)?;
+            let spot = |axis| Spot::Place(Place::Operand { operand, axis });
+            names.bind(planned, shapes[operand], &format!(" of operand {operand}"), &spot, step)?;
         }
         let mut joint = vec![1; joint_ndim(shapes)];
         if !join(shapes, &mut joint) || checked_len(&joint).is_none() {
             return Err(joint_error_of(request(), shapes));
         }
         if let Some(result) = &self.result {
-            as_planned(result, &joint, None, &mut names, &request)?;
+            let spot = |axis| Spot::Place(Place::Result { axis });
+            names.bind(result, &joint, " of the result", &spot, step)?;
         }
         Ok(joint)
     }
-}
-
-impl From<Place> for Mark {
-    fn from(place: Place) -> Self {
-        match place {
-            Place::Operand { operand, axis } => Self::Shape(operand, axis),
-            Place::Result { axis } => Self::Result(axis),
-        }
-    }
-}
-
-/// Checks the shape of an operand or of the result against the planned one, and the sizes of its names against those seen
-/// before.
-fn as_planned<'a>(
-    planned: &'a PartialShape,
-    shape: &[usize],
-    operand: Option<usize>,
-    names: &mut ByName<'a, (Place, usize)>,
-    request: &dyn Fn() -> Request,
-) -> Result<(), BroadcastError> {
-    let Some(dims) = planned.dims() else { return Ok(()) };
-    if dims.len() != shape.len() {
-        let (request, of, found, expected) = (request(), owner(operand), shape.len(), dims.len());
-        return Err(fail!(
-            request,
-            DeclaredAxes,
-            "the number of axes of {of} is {found}, expected {expected}"
-        ));
-    }
-    for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
-        let place = operand.map_or(Place::Result { axis }, |operand| Place::Operand { operand, axis });
-        if let Dim::Name(name) = dim {
-            let (first, before) = *names.or_insert(name.as_str(), (place, size));
-            if before != size {
-                let request = request().at(axis as i128, &[first.into(), place.into()], &[&before, &size]);
-                let error =
-                    fail!(request, DeclaredName, "{name} is {before} at {first} and {size} at {place}");
-                return Err(error);
-            }
-        } else if !dim.admits(size) {
-            let request = request().at(axis as i128, &[place.into()], &[&size, dim]);
-            return Err(fail!(request, DeclaredSize, "{place} has size {size}, expected {dim}"));
-        }
-    }
-    Ok(())
 }

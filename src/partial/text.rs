@@ -1,10 +1,11 @@
-//! Shapes and sizes as text: `4x?x3`, `[4, ?, 3]`, `*`, `[]`, `2..5`, `n`.
+//! Shapes and sizes as text: `4x?x3`, `[4, ?, 3]`, `*`, `[]`, `2..5`, `n`, `n:2..5`.
 
 use super::dim::Name;
 use super::{Dim, PartialShape, Span};
 use crate::error::{BroadcastError, TextFault};
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::RangeBounds;
 use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
@@ -82,7 +83,7 @@ fn trim(text: &str, at: usize) -> (&str, usize) {
     (from_start.trim_end_matches(' '), at + text.len() - from_start.len())
 }
 
-/// Reads `3`, `?`, `2..5`, `2..`, `..5` or a name, with or without spaces around it.
+/// Reads `3`, `?`, `2..5`, `2..`, `..5`, a name or a name with a range, `n:2..5`, with or without spaces around it.
 ///
 /// # Errors
 /// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
@@ -93,6 +94,7 @@ fn trim(text: &str, at: usize) -> (&str, usize) {
 /// use ndarray_broadcast::partial::Dim;
 ///
 /// assert_eq!("2..5".parse::<Dim>()?, Dim::range(2..=5)?);
+/// assert_eq!("n:2..5".parse::<Dim>()?, Dim::name_in("n", 2..=5)?);
 /// assert!("5..2".parse::<Dim>().is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
@@ -150,6 +152,29 @@ impl Dim {
             Err(fault) => Err(invalid(name, fault)),
         }
     }
+
+    /// A named size from a Rust range.
+    ///
+    /// # Errors
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) as [`name`](Self::name) and [`range`](Self::range).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::Dim;
+    ///
+    /// assert_eq!(Dim::name_in("batch", 2..)?.to_string(), "batch:2..");
+    /// assert_eq!(Dim::name_in("batch", ..)?, Dim::name("batch")?);
+    /// assert_eq!(Dim::name_in("batch", 2..=2)?, Dim::Known(2));
+    /// assert!(Dim::name_in("batch", 2..2).is_err() && Dim::name_in("2", 2..).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `torch.export.Dim("batch", min=2)`.
+    pub fn name_in(name: &str, sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
+        Self::name(name)?;
+        Ok(Self::named(name, Self::range(sizes)?.span()))
+    }
 }
 
 fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {
@@ -158,6 +183,19 @@ fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {
 
 fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
     let (_, [after_size, after_range]) = notation;
+    if let (Some(b'a'..=b'z' | b'A'..=b'Z' | b'_'), Some((name, range))) =
+        (text.bytes().next(), text.split_once(':'))
+    {
+        let named = word(name, at)?;
+        let start = at + name.len() + 1;
+        let is_range = matches!(range.as_bytes(), [b'0'..=b'9' | b'.', ..]);
+        let sizes = if is_range {
+            dim(range, start, notation)?
+        } else {
+            return Err((start, "a range such as 2..5"));
+        };
+        return Ok(Dim::named(named.as_str(), sizes.span()));
+    }
     let range = text.split_once('.').and_then(|(lo, rest)| Some((lo, rest.strip_prefix('.')?)));
     if let Some((lo, hi)) = range {
         let end = at + lo.len() + "..".len();

@@ -1,7 +1,7 @@
 //! Verification of a result's declared shape.
 
+use super::bindings::consistent;
 use super::infer::{AlignedAxes, Joint};
-use super::partial_shape::narrow;
 use super::{Dim, PartialShape, Place, Span};
 use crate::error::{BroadcastError, Count, Mark, Request, fail, operation};
 use crate::shape::ByName;
@@ -46,8 +46,9 @@ pub enum ResultRule {
 /// # Shapes
 /// At least one operand. The operands with a known number of axes have a joint shape with exactly as many
 /// axes as the result, and each axis of the result agrees with the inferred one under `rule`. If all
-/// operands or the result are `*`, nothing is compared. A name of the result stands for the same size
-/// everywhere, in operands too.
+/// operands or the result are `*`, nothing is compared; an operand `*` is left out, although it may bring more axes
+/// or larger ones, which only [`Plan::with_result`](super::Plan::with_result) checks. A name of the result stands for
+/// the same size everywhere, in operands too.
 ///
 /// # Errors
 /// In this order: [`NoOperands`](crate::ErrorKind::NoOperands);
@@ -84,7 +85,8 @@ pub fn verify(
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
     let request = || verified(operands, result);
-    let joint = infer_operands(operands, &request)?;
+    let consistent = consistent(operands, &request)?;
+    let joint = infer_operands(&consistent, &request)?;
     let ranked = joint.columns.unranked.len() < operands.len();
     let Some(declared) = result.dims().filter(|_| ranked) else { return Ok(()) };
     compare(&joint, declared, rule, &request)
@@ -134,7 +136,7 @@ pub(super) fn compare(
 impl Joint<'_> {
     /// Whether an inferred and a declared size have a size in common. `seen` has the sizes that names can have if the axes
     /// so far agree.
-    pub(super) fn possible<'a>(&self, seen: &mut ByName<'a, Span>, dims: [&'a Dim; 2]) -> bool {
+    pub(super) fn possible<'a>(&self, seen: &mut ByName<&'a str, Span>, dims: [&'a Dim; 2]) -> bool {
         let [inferred, declared] = dims;
         let mut fits = |dim, span| narrow(seen, dim, span).is_some_and(|span| self.meets(dim, span));
         fits(inferred, declared.span()) && fits(declared, self.span(inferred))
@@ -142,17 +144,24 @@ impl Joint<'_> {
 
     /// Whether the declared size of an axis covers all sizes of the inferred one. `places` has the first place of each name
     /// in the operands and in the axes of the result so far.
-    pub(super) fn certain<'a>(&self, places: &mut ByName<'a, Place>, axis: usize, declared: &'a Dim) -> bool {
+    pub(super) fn certain<'a>(
+        &self,
+        places: &mut ByName<&'a str, Place>,
+        axis: usize,
+        declared: &'a Dim,
+    ) -> bool {
         let inferred = &self.dims[axis];
-        let Some(name) = declared.as_name() else { return declared.span().covers(self.span(inferred)) };
-        match *places.or_insert(name, Place::Result { axis }) {
-            // A name that no operand has is new: its first axis defines it.
-            Place::Result { axis: first } => {
-                let fixed = matches!(inferred, Dim::Known(_) | Dim::Name(_));
-                first == axis || (fixed && self.dims[first] == *inferred)
+        let covers = declared.span().covers(self.span(inferred));
+        let Some(name) = declared.as_name() else { return covers };
+        covers
+            && match *places.or_insert(name, Place::Result { axis }) {
+                // A name that no operand has is new: its first axis defines it.
+                Place::Result { axis: first } => {
+                    let fixed = matches!(inferred, Dim::Known(_) | Dim::Name(_));
+                    first == axis || (fixed && self.dims[first] == *inferred)
+                }
+                Place::Operand { .. } => inferred.as_name() == Some(name),
             }
-            Place::Operand { .. } => declared == inferred,
-        }
     }
 }
 
@@ -181,4 +190,13 @@ pub(super) fn result_size(
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"
     )
+}
+
+/// The sizes of `dim` that are in `span`, if there are any. For a name, `seen` keeps them.
+fn narrow<'a>(seen: &mut ByName<&'a str, Span>, dim: &'a Dim, span: Span) -> Option<Span> {
+    let span = dim.span().intersect(span)?;
+    let Some(name) = dim.as_name() else { return Some(span) };
+    let seen = seen.or_insert(name, Span::ANY);
+    *seen = seen.intersect(span)?;
+    Some(*seen)
 }

@@ -5,6 +5,7 @@ use super::{all_stretch_onto, join, joint_dim, joint_error_of, joint_ndim, reser
 use crate::error::{BroadcastError, Count, Mark, Request, Shape, fail, operation, owner};
 use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
+use core::fmt::Display;
 use ndarray::{Dimension, IxDyn};
 
 /// A shape and the number of its base axes, which are the last.
@@ -62,7 +63,7 @@ pub(crate) fn check_base(
 ) -> Result<(), BroadcastError> {
     for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
         if size != expected {
-            return Err(base_size(request(), None, axis, [size, expected], shown.mark(position, axis)));
+            return Err(base_size(request(), None, axis, [&size, &expected], shown.mark(position, axis)));
         }
     }
     Ok(())
@@ -86,12 +87,13 @@ pub(crate) fn base_size(
     request: Request,
     operand: Option<usize>,
     axis: usize,
-    [size, expected]: [usize; 2],
+    [size, expected]: [&dyn Display; 2],
     mark: Mark,
 ) -> BroadcastError {
     let owner = owner(operand);
-    let request = request.at(axis as i128, &[mark], &[&size, &expected]);
-    fail!(request, BaseSize, "base axis {axis} of {owner} has size {size}, expected {expected}")
+    let request = request.at(axis as i128, &[mark], &[size, expected]);
+    let request = request.subject(&format_args!("base axis {axis} of {owner}"));
+    fail!(request, BaseSize, " has size {size}, expected {expected}")
 }
 
 impl From<&BatchShape<'_>> for Shape {

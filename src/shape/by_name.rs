@@ -1,56 +1,106 @@
-//! Small maps and sets, mostly of names, as sorted vectors. A `BTreeMap` takes ten times as long to compile, for each
-//! type of its values.
+//! Small maps of names. A `BTreeMap` takes ten times as long to compile, for each type of its values.
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec, vec::Vec};
 
 /// A value for each name.
-pub(crate) struct ByName<'a, T> {
-    /// The names in order, each with the position of its value.
-    names: Vec<(&'a str, usize)>,
-    values: Vec<T>,
+#[derive(Clone)]
+pub(crate) struct ByName<K, T> {
+    /// The names with their values, in the order in which they were added.
+    entries: Vec<(K, T)>,
+    runs: Runs,
 }
 
-impl<'a, T> ByName<'a, T> {
+impl<K: AsRef<str>, T> ByName<K, T> {
     pub(crate) const fn new() -> Self {
-        Self { names: Vec::new(), values: Vec::new() }
+        Self { entries: Vec::new(), runs: Runs(Vec::new()) }
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The name that was added at a position.
+    pub(crate) fn name(&self, position: usize) -> &str {
+        self.entries[position].0.as_ref()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        Some(&self.values[self.names[find(&self.names, name).ok()?].1])
+        Some(&self.entries[self.runs.find(name, &|at| self.name(at))?].1)
     }
 
     /// The value for `name`, which is set to `first` if the name is new.
-    pub(crate) fn or_insert(&mut self, name: &'a str, first: T) -> &mut T {
-        let place = place(&mut self.names, name, self.values.len());
-        if place == self.values.len() {
-            self.values.push(first);
+    pub(crate) fn or_insert(&mut self, name: K, first: T) -> &mut T {
+        let Self { entries, runs } = self;
+        let position = runs.find(name.as_ref(), &|at| entries[at].0.as_ref()).unwrap_or(entries.len());
+        if position == entries.len() {
+            entries.push((name, first));
+            runs.add(position, &|at| entries[at].0.as_ref());
         }
-        &mut self.values[place]
+        &mut entries[position].1
+    }
+
+    /// Adds a name, and returns whether it was new.
+    pub(crate) fn insert(&mut self, name: K, value: T) -> bool {
+        let before = self.len();
+        self.or_insert(name, value);
+        self.len() > before
+    }
+
+    /// The names in order, each after `separator`.
+    pub(crate) fn joined(&self, separator: &str) -> String {
+        let mut text = String::new();
+        for position in self.runs.sorted(&|at| self.name(at)) {
+            text += separator;
+            text += self.name(position);
+        }
+        text
     }
 }
 
-fn find(names: &[(&str, usize)], name: &str) -> Result<usize, usize> {
-    names.binary_search_by(|&(own, _)| own.cmp(name))
-}
+/// Positions of names in sorted runs, each at least twice as long as the next, so that adding `n` names takes `n log n`
+/// steps. `names` gives the name at a position; it is called through a pointer, so that this is compiled once.
+#[derive(Clone)]
+struct Runs(Vec<Vec<usize>>);
 
-/// The position of the value for `name`, which is `next` if the name is new.
-fn place<'a>(names: &mut Vec<(&'a str, usize)>, name: &'a str, next: usize) -> usize {
-    match find(names, name) {
-        Ok(at) => names[at].1,
-        Err(at) => {
-            names.insert(at, (name, next));
-            next
+type NameAt<'n> = &'n dyn Fn(usize) -> &'n str;
+
+impl Runs {
+    fn find(&self, name: &str, names: NameAt<'_>) -> Option<usize> {
+        for run in &self.0 {
+            if let Ok(at) = run.binary_search_by(|&own| names(own).cmp(name)) {
+                return Some(run[at]);
+            }
         }
+        None
+    }
+
+    fn add(&mut self, position: usize, names: NameAt<'_>) {
+        let mut last = vec![position];
+        while let Some(before) = self.0.pop_if(|before| before.len() < 2 * last.len()) {
+            last = merged(&before, &last, names);
+        }
+        self.0.push(last);
+    }
+
+    fn sorted(&self, names: NameAt<'_>) -> Vec<usize> {
+        let mut sorted = Vec::new();
+        for run in self.0.iter().rev() {
+            sorted = merged(run, &sorted, names);
+        }
+        sorted
     }
 }
 
-/// Inserts `item` into a sorted set and returns whether it was new.
-pub(crate) fn insert_sorted<T: Ord>(set: &mut Vec<T>, item: T) -> bool {
-    match set.binary_search(&item) {
-        Ok(_) => false,
-        Err(at) => {
-            set.insert(at, item);
-            true
+fn merged(a: &[usize], b: &[usize], names: NameAt<'_>) -> Vec<usize> {
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    let mut b = b.iter().peekable();
+    for &position in a {
+        while let Some(&before) = b.next_if(|&&other| names(other) < names(position)) {
+            merged.push(before);
         }
+        merged.push(position);
     }
+    merged.extend(b);
+    merged
 }

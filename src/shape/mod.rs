@@ -8,6 +8,7 @@ mod joint_shape;
 mod onto;
 mod place;
 mod reduce;
+mod signature;
 mod target;
 
 pub use axes::{Axes, AxisIndex, AxisSet};
@@ -16,6 +17,7 @@ pub(crate) use joint_shape::JoinDims;
 pub use joint_shape::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
 pub use reduce::{KeepDims, LessAxes, ReducedAxes, keepdims};
+pub use signature::{Signature, SignatureShapes};
 pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{AxisMask, positions};
@@ -23,13 +25,14 @@ pub(crate) use batch_shape::{
     BatchShape, base_axes, base_size, batch_ndim, check_base, check_batches_into, joint_base, joint_batch,
     result_of, with_base,
 };
-pub(crate) use by_name::{ByName, insert_sorted};
+pub(crate) use by_name::ByName;
 pub(crate) use joint_shape::{
     checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
 pub(crate) use reduce::{check_sums_to, over_reduced, reserved, sum_target};
+pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
 pub(crate) use target::{Placeholder, resolved_dim, sizes_only, target_error, target_error_of};
 
 use ndarray::Dimension;

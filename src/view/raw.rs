@@ -75,6 +75,7 @@ pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
 
 /// The rest of [`place`] for negative strides. `from_shape_ptr` refuses those: the view starts at the other end of such axes,
 /// which are inverted then.
+#[allow(clippy::needless_pass_by_value, reason = "as `place` takes them")]
 #[cold]
 fn place_reversed<A, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,

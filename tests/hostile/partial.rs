@@ -2,12 +2,13 @@
 
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, hollow, many, spread};
-use ndarray_broadcast::AxisSet;
 use ndarray_broadcast::partial::{
-    Check, Decision, Dim, PartialShape, Place, Plan, ResultRule, decide, decide_result, infer_axes,
-    infer_batch, infer_dim, infer_dims, infer_in_dim, infer_result_shape, infer_shape, infer_shapes,
-    infer_sum, infer_target, verify,
+    Check, Decision, Dim, Names, PartialShape, Place, Plan, ResultRule, decide, decide_result, infer_axes,
+    infer_batch, infer_batch_map, infer_dim, infer_dims, infer_in_dim, infer_ranks, infer_result_shape,
+    infer_shape, infer_shapes, infer_sum, infer_sum_batch, infer_sum_in_dim, infer_sum_to, infer_target,
+    verify,
 };
+use ndarray_broadcast::{AxisSet, Signature, keepdims};
 use std::slice::from_ref;
 
 pub(crate) fn rows(t: &mut Table) {
@@ -15,8 +16,57 @@ pub(crate) fn rows(t: &mut Table) {
     shapes(t);
     inferred(t);
     families(t);
+    reductions(t);
     decided(t);
     planned(t);
+    bound(t);
+}
+
+fn bound(t: &mut Table) {
+    let (names, sizes) = (named(), all(MAX));
+    t.call("PartialShape::check", || names.check(&sizes)).is(Ok(()));
+    t.call("PartialShape::check", || shape("nxn").check(&[0, MAX])).refused(
+        "cannot accept shape [0, 18446744073709551615] as nxn: n is 0 at axis 0 and 18446744073709551615 at axis 1",
+    );
+    t.call("PartialShape::check", || names.check(&[]))
+        .refused(&format!("cannot accept shape [] as {names}: the number of axes is 0, expected 10000"));
+    t.call("Names::new", Names::new).holds(|names| names.get("n").is_none());
+    let mut scope = Names::new();
+    t.call("Names::bind", || scope.bind("x", &names, &sizes)).is(Ok(()));
+    t.call("Names::bind", || scope.bind("", &names, &all(0))).refused(&format!(
+        "cannot accept shape {:?} of  as {names}: n0 is 18446744073709551615 at axis 0 of x and 0 at axis 0 of ",
+        all(0)
+    ));
+    t.call("Names::get", || scope.get("n9999")).is(Some(Dim::Known(MAX)));
+    t.call("Names::resolve", || scope.resolve(&names)).is(PartialShape::from(all(MAX)));
+    t.call("Names::merge", || scope.merge("y", &names, &unknown())).is(Ok(PartialShape::from(all(MAX))));
+    let mut pairs = Names::new();
+    t.call("Names::merge", || {
+        let next = PartialShape::ranked((1..=MANY).map(|axis| Dim::name(&format!("n{axis}")).unwrap()));
+        pairs.merge("z", &names, &next).map(|_| pairs.get("n0") == pairs.get("n10000"))
+    })
+    .is(Ok(true));
+    let list = (0..MANY).map(|axis| format!("s{axis}")).collect::<Vec<_>>().join(",");
+    let text = format!("({list}),({list})->({list})");
+    let signature = Signature::new(&text).expect("a signature");
+    let (open, reversed) = (unknown(), PartialShape::ranked(names.dims().unwrap().iter().rev().cloned()));
+    t.call("Signature::infer", || signature.infer(&[names.clone(), names.clone()]))
+        .gives(|shapes| shapes.bases[0] == names && shapes.checks.is_empty());
+    t.call("Signature::infer", || signature.infer(&[names.clone(), reversed]))
+        .gives(|shapes| shapes.checks.len() == MANY / 2);
+    t.call("Signature::infer", || signature.infer(&[names.clone(), open]))
+        .gives(|shapes| shapes.checks.len() == MANY);
+    t.call("Signature::infer", || signature.infer(&[[MAX].into(), [0].into()])).refused(&format!(
+        "cannot apply {text} to 18446744073709551615 (base 1) and 0 (base 1): the base of operand 0 has 1 axis, \
+         expected 10000"
+    ));
+    let dot = Signature::literal("(n),(n)->()");
+    t.call("Signature::decide", || {
+        dot.decide(&[[MAX].into(), shape("?")]).checks().map(|checks| checks.len())
+    })
+    .is(Ok(1));
+    let plan = Plan::new([names.clone()]).expect("a plan");
+    t.call("Names::joint_shape", || Names::new().joint_shape("", &plan, &[all(1)])).is(Ok(all(1)));
 }
 
 fn unknown() -> PartialShape {
@@ -53,6 +103,12 @@ fn dims(t: &mut Table) {
     t.call("SizeRange::fmt", || open.to_string()).is("18446744073709551614..");
     let Dim::Name(name) = name else { unreachable!() };
     t.call("Name::as_str", || name.as_str()).is("n");
+    t.call("Name::range", || name.range()).is(None);
+    t.call("Dim::name_in", || Dim::name_in("n", MAX..)).is(Ok(Dim::Known(MAX)));
+    t.call("Dim::name_in", || Dim::name_in("n", MAX - 1..).map(|dim| dim.to_string()))
+        .is(Ok("n:18446744073709551614..".into()));
+    t.call("Dim::name_in", || Dim::name_in("n:2..", 3..))
+        .refused("cannot read \"n:2..\": position 1 needs a letter but x, a digit or _");
 }
 
 fn shapes(t: &mut Table) {
@@ -142,6 +198,40 @@ fn inferred(t: &mut Table) {
     t.call("verify", || verify(&[[1].into()], &[MAX].into(), rule)).refused(
         "cannot verify result 18446744073709551615 of operand 1: axis 0 is inferred as 1 and declared as \
          18446744073709551615, expected a size that the inferred one can be",
+    );
+}
+
+fn reductions(t: &mut Table) {
+    let (open, ones, names, none) =
+        (unknown(), PartialShape::from(all(1)), named(), PartialShape::ranked([]));
+    t.call("infer_ranks", || infer_ranks(&[none.clone(), ones.clone()])).is(vec![ones.clone(), ones.clone()]);
+    t.call("infer_ranks", || infer_ranks(&all(none.clone())).len()).is(MANY);
+    t.call("infer_batch_map", || infer_batch_map(&[(open.clone(), 5000), (ones.clone(), MANY)]))
+        .gives(|shape| shape.ndim() == Some(MANY + MANY / 2));
+    t.call("infer_batch_map", || infer_batch_map(&[(none.clone(), MAX)])).refused(
+        "cannot broadcast the batches of [] (base 18446744073709551615): the number of axes of operand 0 is 0, \
+         expected 18446744073709551615 at least",
+    );
+    t.call("keepdims", || infer_sum(&open, keepdims(all(0))))
+        .refused(&format!("cannot sum shape {open} over axes {:?}: axis 0 is named more than once", all(0)));
+    t.call("keepdims", || infer_sum(&names, keepdims((0..MANY).collect::<AxisSet>()))).is(Ok(ones.clone()));
+    t.call("infer_sum_to", || infer_sum_to(&open, &names)).is(Ok(names.clone()));
+    t.call("infer_sum_to", || infer_sum_to(&[MAX].into(), &[MAX].into())).refused(
+        "cannot sum shape 18446744073709551615 to 18446744073709551615: the non-zero sizes of the result \
+         [18446744073709551615] multiply past isize::MAX",
+    );
+    t.call("infer_sum_to", || infer_sum_to(&none, &ones))
+        .refused(&format!("cannot sum shape [] to {ones}: the target has 10000 axes, expected at most 0"));
+    let every: Vec<usize> = (0..MANY).rev().collect();
+    t.call("infer_sum_in_dim", || infer_sum_in_dim(&open, &names, &every)).is(Ok(names.clone()));
+    t.call("infer_sum_in_dim", || infer_sum_in_dim(&none, &shape("?"), MAX)).refused(
+        "cannot sum shape [] with its axes [18446744073709551615] to ?: \
+         axis 18446744073709551615 is out of bounds for 0 axes of the array",
+    );
+    t.call("infer_sum_batch", || infer_sum_batch(&names, MANY, &none)).is(Ok(names.clone()));
+    t.call("infer_sum_batch", || infer_sum_batch(&none, MAX, &none)).refused(
+        "cannot sum the batch of [] (base 18446744073709551615) to []: the number of axes of operand 0 is 0, \
+         expected 18446744073709551615 at least",
     );
 }
 

@@ -162,7 +162,7 @@ fn sums(each: Each<'_>) {
     each("sum_to_shape_into", &|(a, _, out)| a.assign_sum_to(out).unwrap());
     each("add_sum_to", &|(a, row, _)| a.add_sum_to(row).unwrap());
     each("scaled_add_sum_to", &|(a, row, _)| a.scaled_add_sum_to(Counted::new(3), row).unwrap());
-    each("broadcast_map_sum_to", &|(a, row, _)| {
+    each("fused", &|(a, row, _)| {
         let times = |a: &Counted, b: &Counted| a.clone() * b.clone();
         drop(fused((&*a, &*row), times).sum_to([1, a.ncols()]));
         drop(fused((&*a, &*row), times).sum_to([a.nrows(), 1]));

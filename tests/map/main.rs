@@ -7,6 +7,5 @@ mod by_value;
 mod edges;
 mod injected;
 mod layout;
-
 mod ownership;
 mod properties;

@@ -5,7 +5,7 @@ use super::p;
 use ndarray_broadcast::partial::{
     PartialShape, infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target,
 };
-use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, resolve_target};
+use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, keepdims, resolve_target};
 
 const TOP: usize = 5;
 const DIMS: [&str; 8] = ["0", "1", "3", "?", "0..1", "2..3", "n", "m"];
@@ -203,6 +203,10 @@ fn sum() {
     assert_eq!(infer_sum(&p("2x?"), AxisSet::default()), Ok(p("2x?")));
     assert_eq!(infer_sum(&p("[]"), [0_usize; 0]), Ok(p("[]")));
     assert_eq!(infer_sum(&p("*"), [3, 0]), Ok(p("*")));
+    assert_eq!(infer_sum(&p("2x?xnx0..4"), keepdims([1, -1])), Ok(p("2x1xnx1")));
+    assert_eq!(infer_sum(&p("n"), keepdims(AxisSet::default())), Ok(p("n")));
+    assert_eq!(infer_sum(&p("*"), keepdims([3, 0])), Ok(p("*")));
+    assert!(infer_sum(&p("2"), keepdims(1)).is_err());
     assert!(infer_sum(&p("2"), [0, 0]).is_err() && infer_sum(&p("*"), [3, 3]).is_err());
     let (array, target) = (p("?x3"), p("4xnx?"));
     let broadcast = infer_axes(&array, &target, [0]).unwrap();
@@ -213,5 +217,7 @@ fn sum() {
 fn names_relax_themselves_only() {
     let relaxes = |own: &str, other: &str| p(own).relaxes(&p(other));
     assert!(relaxes("nx2", "nx2") && relaxes("?x2", "nx2"));
+    assert!(relaxes("n", "n:2..5") && relaxes("n:2..", "n:2..5") && relaxes("1..", "n:2..5"));
+    assert!(!relaxes("n:2..5", "n") && !relaxes("n:2..5", "3") && !relaxes("3..", "n:2..5"));
     assert!(!relaxes("n", "m") && !relaxes("n", "?") && !relaxes("n", "3"));
 }

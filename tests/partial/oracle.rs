@@ -30,7 +30,10 @@ pub(crate) fn covers(dim: &Dim, names: Names, size: usize) -> bool {
         Dim::Known(known) => *known == size,
         Dim::Unknown => true,
         Dim::Range(range) => range.min() <= size && range.max().is_none_or(|max| size <= max),
-        Dim::Name(name) => names[usize::from(name.as_str() != "n")] == size,
+        Dim::Name(name) => {
+            let within = name.range().is_none_or(|range| covers(&Dim::Range(range), names, size));
+            within && names[usize::from(name.as_str() != "n")] == size
+        }
         other => panic!("{other} is not enumerated"),
     }
 }
@@ -38,8 +41,8 @@ pub(crate) fn covers(dim: &Dim, names: Names, size: usize) -> bool {
 /// All assignments of sizes up to `top` to the names that stand in `shapes`; 0 to the others.
 pub(crate) fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
     let stands = |name: &str| {
-        let name = Dim::name(name).unwrap();
-        shapes.iter().any(|shape| shape.dims().is_some_and(|dims| dims.contains(&name)))
+        let is_name = |dim: &Dim| matches!(dim, Dim::Name(other) if other.as_str() == name);
+        shapes.iter().any(|shape| shape.dims().is_some_and(|dims| dims.iter().any(is_name)))
     };
     let sizes = |name| if stands(name) { 0..=top } else { 0..=0 };
     sizes("n").flat_map(|n| sizes("m").map(move |m| [n, m])).collect()

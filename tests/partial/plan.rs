@@ -36,7 +36,7 @@ fn agrees(operands: &[PartialShape], result: &PartialShape, mut names: Names, jo
 }
 
 /// A shape, and what may be said of it: names stand for `n` = 3 and `m` = 4.
-fn described() -> impl Strategy<Value = (Vec<usize>, PartialShape)> {
+pub(crate) fn described() -> impl Strategy<Value = (Vec<usize>, PartialShape)> {
     let axis = (0..5_usize, 0..6_u8).prop_map(|(size, kind)| {
         let dim = match (kind, size) {
             (0, _) => Dim::Unknown,

@@ -7,11 +7,17 @@ use std::ops::Bound;
 
 #[test]
 fn reads_and_prints() {
-    let same = ["*", "[]", "4x?x3", "0", "1x1", "?", "2..5", "2..x0..1xn", "seq_lenx_2xB"];
+    let same = ["*", "[]", "4x?x3", "0", "1x1", "?", "2..5", "2..x0..1xn", "seq_lenx_2xB", "n:2..5xm:2.."];
     for text in same {
         assert_eq!(p(text).to_string(), text);
     }
-    for (text, other) in [("3..3x0..", "3x?"), ("..5x1", "0..5x1"), ("007x0", "7x0"), ("0..0", "0")] {
+    for (text, other) in [
+        ("n:..5xn:0..xn:3..3xn:3", "n:0..5xnx3x3"),
+        ("3..3x0..", "3x?"),
+        ("..5x1", "0..5x1"),
+        ("007x0", "7x0"),
+        ("0..0", "0"),
+    ] {
         assert_eq!(p(text).to_string(), other);
     }
     assert_eq!(p(&usize::MAX.to_string()), PartialShape::from([usize::MAX]));
@@ -76,6 +82,14 @@ fn refuses_with_the_position() {
         ("2xné", 3, "a letter but x, a digit or _"),
         ("éx2", 0, "a size, ?, a range such as 2..5 or a name"),
         ("nxéx", 2, "a size, ?, a range such as 2..5 or a name"),
+        ("n:", 2, "a range such as 2..5"),
+        ("2xn:m", 4, "a range such as 2..5"),
+        ("n:?", 2, "a range such as 2..5"),
+        ("n: 2..5", 2, "a range such as 2..5"),
+        ("n:2..5:3", 6, "a digit or x"),
+        ("[n:5..2]", 6, "an end of the range that is not below its start"),
+        ("n-:2..", 1, "a letter but x, a digit or _"),
+        ("3:2..", 1, "a digit, x or .."),
         ("??", 0, "a size, ?, a range such as 2..5 or a name"),
     ];
     for (text, position, expected) in cases {
@@ -83,7 +97,8 @@ fn refuses_with_the_position() {
         assert_eq!(error.to_string(), format!("cannot read {text:?}: position {position} needs {expected}"));
     }
     assert!("2x3".parse::<Dim>().is_err() && "*".parse::<Dim>().is_err() && "".parse::<Dim>().is_err());
-    for (text, position) in [("", 0), ("2n", 0), ("xn", 0), ("n x", 1), ("né", 1), ("ab2-", 3)] {
+    for (text, position) in [("", 0), ("2n", 0), ("xn", 0), ("n x", 1), ("né", 1), ("ab2-", 3), ("n:2..", 1)]
+    {
         assert_eq!(Dim::name(text).unwrap_err().position(), Some(position), "{text:?}");
     }
 }
@@ -119,6 +134,11 @@ pub(crate) fn dims() -> impl Strategy<Value = Dim> {
         (0..6_usize, 0..6_usize).prop_map(|(lo, len)| Dim::range(lo..=lo + len).unwrap()),
         any::<usize>().prop_map(|lo| Dim::range(lo..).unwrap()),
         "[a-wyz_][a-wyzA-Z0-9_]{0,5}".prop_map(|name| Dim::name(&name).unwrap()),
+        ("[a-wyz_]{1,3}", 0..6_usize, 0..6_usize).prop_map(|(name, lo, len)| Dim::name_in(
+            &name,
+            lo..=lo + len
+        )
+        .unwrap()),
     ]
 }
 
@@ -146,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in "[0-9x?.*n, \\[\\]é_-]{0,12}") {
+    fn no_text_panics(text in "[0-9x?.*n:, \\[\\]é_-]{0,12}") {
         if let Ok(shape) = text.parse::<PartialShape>() {
             prop_assert_eq!(shape.to_string().parse(), Ok(shape));
         }

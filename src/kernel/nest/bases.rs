@@ -126,7 +126,7 @@ pub(crate) fn matrices<'a, T>(
         if rows.sizes[0] == to.sizes[0] {
             let forms = (Form::new(rows.strided()), matrix(last(1), false));
             let bases = [inputs.sizes[0].len(), inputs.sizes[1].len(), 0];
-            return (BaseInputs { inputs, forms, bases }, out.as_one(&to), false);
+            return (BaseInputs { inputs, forms, bases }, out.in_one(&to), false);
         }
     }
     // one first matrix for all vectors of the second one: these are the rows
@@ -147,7 +147,7 @@ pub(crate) fn matrices<'a, T>(
             };
             let transposed = Form::new(StridedAxes { sizes: &[n, m], strides: &[along, down] });
             let forms = (Form::new(rows.strided()), transposed);
-            return (BaseInputs { inputs: swapped, forms, bases }, out.as_one(&to), true);
+            return (BaseInputs { inputs: swapped, forms, bases }, out.in_one(&to), true);
         }
     }
     let forms = (matrix(last(0), true), matrix(last(1), false));
@@ -188,7 +188,7 @@ impl StridedAxes<'_> {
 
 impl<'a, T> Output<'a, T> {
     /// The array as one base.
-    fn as_one(self, axes: &RowAxes) -> BaseOutput<'a, T, Ix2> {
+    fn in_one(self, axes: &RowAxes) -> BaseOutput<'a, T, Ix2> {
         let none = StridedAxes { sizes: &[], strides: &[] };
         BaseOutput { batch: Output { axes: none, ..self }, form: Form::new(axes.strided()) }
     }

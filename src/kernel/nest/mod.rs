@@ -39,6 +39,10 @@ pub(crate) const OPERANDS: usize = 7;
 /// The most loops of two steps or more: more would have more indices than `usize` can count.
 pub(crate) const LOOPS: usize = 64;
 
+/// The most indices of a nest that is not arranged, and the most elements of an array that is reduced without a nest. Measured
+/// on Zen 4: up to here, the order of the loops matters less than the 50 ns of arranging them.
+pub(super) const SMALL: usize = 1024;
+
 /// A loop: how many steps it has, and how many bytes each operand moves at a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Loop {
@@ -258,6 +262,7 @@ macro_rules! elements {
                 plain
             }
 
+            #[allow(clippy::manual_range_patterns, reason = "the list is an argument of the macro")]
             #[inline]
             fn has_row(moving: u8) -> bool {
                 matches!(moving, $($moving)|*)
@@ -484,7 +489,7 @@ pub(crate) struct Block<'n, 'b, W> {
 
 static STAY: [isize; OPERANDS] = [0; OPERANDS];
 
-impl<'n, 'b, W> Raw<'n, 'b, W> {
+impl<'b, W> Raw<'_, 'b, W> {
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop] {
         &self.state.loops

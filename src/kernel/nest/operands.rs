@@ -14,7 +14,7 @@ pub(crate) struct StridedAxes<'a> {
     pub(super) strides: &'a [isize],
 }
 
-impl<'a> StridedAxes<'a> {
+impl StridedAxes<'_> {
     /// The leading axes, and the last `count`.
     pub(super) fn split(self, count: usize) -> (Self, Self) {
         let (sizes, strides) = (

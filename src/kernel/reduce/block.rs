@@ -13,35 +13,22 @@
 
 #![forbid(unsafe_code)]
 
-use super::fold::{Results, add_rows, fold};
+use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold};
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
-use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, State, Writes};
+use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, SMALL, State, Writes};
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Fill;
 use core::mem::needs_drop;
 
 /// How many times as long as a buffer a block is whose elements are adjacent. Measured: 4 to 16 take about as long.
 const STORED: usize = 8;
-/// A stored block of fewer elements takes a part of a reduced loop in. Measured with f32 and f64: 128 to 512 take about as
-/// long.
-const FEW: usize = 256;
-/// Lanes of fewer elements are folded after blocks of them are added. Measured as for `FEW`: 32 to 128.
-const SHORT_LANE: usize = 64;
-/// Rows of so many elements are added without being folded before. Measured as for `FEW`: 128 to 512.
-const WIDE_ROW: usize = 256;
 /// How many rows are combined at once.
 pub(super) const AT_ONCE: usize = 8;
-/// How many groups of rows are added one after the other; more are added pairwise.
-const GROUPS: usize = 8;
 
 /// Whether partial results may be forgotten, and a block holds several.
 pub(super) const fn is_forgettable<A>() -> bool {
     !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= BUFFER / 256 && align_of::<A>() <= 64
 }
-
-/// The most elements of an array in standard layout that is reduced without a nest. Measured: from here on, the 70 ns that
-/// this saves are less than a fifth of the time.
-const SMALL: usize = 1024;
 
 /// Whether [`reduce_small`] serves for these elements of an array.
 pub(super) fn is_small<A: Clone>(elements: &[A]) -> bool {
@@ -111,7 +98,7 @@ fn in_parts<'b, A: Clone, O: Operation<A>>(
         tile[i] = if l.is_kept() { plan.steps(i, l) } else { l.len() };
     }
     nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| {
-        part(nest, plan, op, fill, put, &mut block)
+        part(nest, plan, op, fill, put, &mut block);
     });
 }
 
@@ -151,7 +138,7 @@ impl Plan {
         if first > 0 {
             let next = &loops[first - 1];
             let steps = most_steps(next, len, kept);
-            if steps >= 2 && (next.is_kept() || len < FEW || !is_stored || is_dense) {
+            if steps >= 2 {
                 // parts of equal length, but for the last one
                 let parts = next.len().div_ceil(steps);
                 (plan.first, plan.cut) = (first - 1, next.len().div_ceil(parts));
@@ -192,14 +179,11 @@ fn part<'b, A: Clone, O: Operation<A>>(
     let mut results = Results::new();
     if plan.reduced == 0 {
         let sides = Sides::of(nest.loops());
-        match fill.in_place(&nest.peek()) {
-            Some(elements) => put(nest, of_block(op, &sides, &elements, &mut results)),
-            None => {
-                let elements = fill.buffered(nest.inputs(&mut room), block);
-                put(nest, of_block(op, &sides, elements, &mut results));
-            }
+        if let Some(elements) = fill.in_place(&nest.peek()) {
+            return put(nest, of_block(op, &sides, &elements, &mut results));
         }
-        return;
+        let elements = fill.buffered(nest.inputs(&mut room), block);
+        return put(nest, of_block(op, &sides, elements, &mut results));
     }
     let inputs = nest.inputs(&mut room);
     let (mut tile, mut reduced) = ([0; LOOPS], 0);
@@ -251,7 +235,7 @@ fn add_block<A: Clone, O: Operation<A>>(
     results: &mut Results<A>,
 ) {
     match **sides {
-        [(_, false), (width, true)] if width >= WIDE_ROW => {
+        [(_, false), (width, true)] if width * AT_ONCE >= WIDE => {
             for rows in elements.chunks(AT_ONCE * width) {
                 let (mut group, mut count) = ([&[][..]; AT_ONCE], 0);
                 for row in rows.chunks(width) {
@@ -325,7 +309,7 @@ impl core::ops::Deref for Sides {
     }
 }
 
-/// Sums of rows: [`GROUPS`] groups are added one after the other, and those pairwise.
+/// Sums of rows: [`AT_ONCE`] groups of rows are added one after the other, and those pairwise.
 struct Levels<A, O> {
     op: O,
     /// The sums, one after the other.
@@ -362,7 +346,7 @@ impl<A: Clone, O: Operation<A>> Levels<A, O> {
         let start = self.starts[self.starts.len() - 1];
         add_rows(self.op, &mut self.sums[start..], rows);
         self.groups += 1;
-        if self.groups == GROUPS {
+        if self.groups == AT_ONCE {
             self.groups = 0;
             self.complete += 1;
             for _ in 0..self.complete.trailing_zeros() {

@@ -9,13 +9,11 @@ use crate::kernel::simd::{Work, dispatch};
 
 /// From so many elements on, rows of up to a sixteenth are joined to rows of an eighth. Measured on Zen 4 with f32 and f64:
 /// 1024 to 8192 take about as long.
-const WIDE: usize = 4096;
+pub(super) const WIDE: usize = 4096;
 /// The accumulators of a few narrow rows: a multiple of most widths, and few enough for registers.
 const ACCUMULATORS: usize = 24;
-/// Lanes of fewer elements are reduced side by side. Measured as for `NARROW`.
-const SHORT_LANE: usize = 16;
-/// The elements of a lane that are reduced together: as many as keep the error small.
-const LANE: usize = ROUNDS * ROUNDS * 32;
+/// Lanes of fewer elements are reduced side by side. Measured as for `WIDE`: 16 to 64.
+pub(super) const SHORT_LANE: usize = 32;
 /// How many rounds of a lane's accumulators are added before these are combined with those of the rounds before.
 const ROUNDS: usize = 16;
 
@@ -32,10 +30,9 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
 ) {
     match *sides {
         [] | [(_, true)] => to.extend(elements),
-        [(len, false)] => lanes(op, elements, len, to),
-        [(_, true), (len, false)] => lanes(op, elements, len, to),
+        [(len, false)] | [(_, true), (len, false)] => lanes(op, elements, len, to),
         [(rows, false), (width, true)] | [(_, true), (rows, false), (width, true)]
-            if ACCUMULATORS % width == 0 && rows * width < WIDE =>
+            if ACCUMULATORS.is_multiple_of(width) && rows * width < WIDE =>
         {
             dispatch(NarrowRows { op, elements, rows, width, to });
         }
@@ -113,7 +110,6 @@ impl<A: Clone, O: Operation<A>> Work for AddRows<'_, A, O> {
 
 // Slices as parameters: LLVM knows that they do not alias, and vectorises.
 #[inline(always)]
-#[allow(clippy::too_many_arguments, clippy::many_single_char_names, reason = "see above")]
 fn eight<A: Clone, O: Operation<A>>(
     op: O,
     out: &mut [A],
@@ -137,7 +133,6 @@ fn eight<A: Clone, O: Operation<A>>(
 }
 
 #[inline(always)]
-#[allow(clippy::many_single_char_names, reason = "as `eight`")]
 fn four<A: Clone, O: Operation<A>>(op: O, out: &mut [A], a: &[A], b: &[A], c: &[A], d: &[A]) {
     let n = out.len();
     let (a, b, c, d) = (&a[..n], &b[..n], &c[..n], &d[..n]);
@@ -206,7 +201,7 @@ pub(crate) fn sum_of_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A
 
 #[inline(always)]
 fn any_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    let mut parts = elements.chunks(LANE);
+    let mut parts = elements.chunks(ROUNDS * ROUNDS * 32);
     let Some(first) = parts.next() else { return op.identity() };
     let mut sum = lane_part(op, first);
     for part in parts {
@@ -279,11 +274,11 @@ fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to:
 fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Partial<A>) -> usize {
     let pair = |a: &A, b: &A| op.apply(a.clone(), b.clone());
     let factor = match len {
-        _ if len % 4 == 0 => 4,
-        _ if len % 2 == 0 => 2,
-        _ if len % 3 == 0 => 3,
-        _ if len % 5 == 0 => 5,
-        _ if len % 7 == 0 => 7,
+        _ if len.is_multiple_of(4) => 4,
+        _ if len.is_multiple_of(2) => 2,
+        _ if len.is_multiple_of(3) => 3,
+        _ if len.is_multiple_of(5) => 5,
+        _ if len.is_multiple_of(7) => 7,
         _ => len,
     };
     match factor {
@@ -300,7 +295,7 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
             );
             op.apply(low, high)
         }),
-        _ => to.extend_by_groups(elements, factor, &|g: &[A]| one_by_one(op, g[0].clone(), &g[1..])),
+        _ => to.extend_by_groups(elements, factor, &AnyLane(op)),
     }
     len / factor
 }

@@ -13,26 +13,20 @@ use fold::Results;
 pub(super) use fold::sum_of_lane;
 
 use super::map::each;
-use super::memory::{Reserved, Slot, vec_of};
+use super::memory::{BUFFER, Reserved, Slot, vec_of};
 use super::nest::{
     Dropped, Inputs, Loop, Nest, Output, Raw, Rows, State, Types, Visit, Writes, Written, steps,
 };
 use super::operation::Operation;
 use super::order::AxisOrder;
 use super::source::{Cloned, Source};
-use super::threads::Executor;
+use super::threads::{Executor, GRAIN};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::{needs_drop, replace};
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension, arr0};
 use num_traits::Zero;
-
-/// The fewest elements of a half: a smaller one takes less time than waking a thread. Measured on Zen 4 with f32: 2^16 to
-/// 2^20 take about as long.
-const GRAIN: usize = 1 << 18;
-/// The most results that are combined from two halves; with more, kept loops are halved. Measured as for `GRAIN`.
-const RESULTS: usize = 1 << 13;
 
 /// What becomes of results: [`New`] or [`Store`].
 pub(crate) trait Put<T, A>: Copy {
@@ -233,8 +227,9 @@ pub(crate) struct Buffered<A, S, O, X> {
     elements: PhantomData<fn() -> A>,
 }
 
-/// The loop to halve, if the nest is large.
-fn place_to_halve(loops: &[Loop], is_forgettable: bool) -> Option<usize> {
+/// The loop to halve, if the nest is large: the outermost one, or the outermost kept one if there are more results than a
+/// buffer holds, which would be combined from two halves.
+fn place_to_halve(loops: &[Loop], size: usize, is_forgettable: bool) -> Option<usize> {
     if !is_forgettable || steps(loops) / 2 < GRAIN {
         return None;
     }
@@ -243,7 +238,7 @@ fn place_to_halve(loops: &[Loop], is_forgettable: bool) -> Option<usize> {
     for l in loops.iter().filter(|l| l.is_kept()) {
         results = results.saturating_mul(l.len());
     }
-    if results > RESULTS { loops.iter().position(is_kept) } else { Some(0) }
+    if results > BUFFER / size { loops.iter().position(is_kept) } else { Some(0) }
 }
 
 impl<A: Clone, S: Source<A>, O: Operation<A>, X, P> Job<A, S, O, X, P> {
@@ -253,7 +248,7 @@ impl<A: Clone, S: Source<A>, O: Operation<A>, X, P> Job<A, S, O, X, P> {
         X: Executor<T, S::Elems, Self, P::Done> + Executor<(), S::Elems, Buffered<A, S, O, X>, Vec<A>>,
     {
         let Buffered { source, op, executor, .. } = self.buffered;
-        match place_to_halve(nest.loops(), const { block::is_forgettable::<A>() }) {
+        match place_to_halve(nest.loops(), size_of::<A>(), const { block::is_forgettable::<A>() }) {
             None => leaf(source, op, self.put, nest),
             Some(place) if nest.loops()[place].is_kept() => {
                 let [mut done, more] = executor.both(self, nest.halves(place, &mut State::new()), Self::run);
@@ -277,7 +272,7 @@ impl<A: Clone, S: Source<A>, O: Operation<A>, X> Buffered<A, S, O, X> {
     where
         X: Executor<(), S::Elems, Self, Vec<A>>,
     {
-        let Some(place) = place_to_halve(nest.loops(), true) else {
+        let Some(place) = place_to_halve(nest.loops(), size_of::<A>(), true) else {
             let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
             return vec_of(len, |slots| leaf(self.source, self.op, New, nest.onto(slots)));
         };

@@ -1,12 +1,17 @@
 //! Signatures of operations on bases, as NumPy's generalised ufuncs have them.
 
-use super::cores::{Cores, Symbol};
-use super::tokens::check;
-use crate::error::{BroadcastError, ConstText, Request, fail, operation};
-use crate::shape::{BatchShape, base_axes, base_size, joint_batch, sizes};
+mod cores;
+mod tokens;
+
+pub(crate) use cores::{CoreAxis, Cores};
+
+use super::{BatchShape, base_axes, base_size, joint_batch, sizes};
+use crate::error::{BroadcastError, ConstText, Mark, Request, fail, operation};
 use alloc::vec::Vec;
 use core::fmt;
+use cores::Symbol;
 use ndarray::IxDyn;
+use tokens::check;
 
 /// States which base axes of operands and results have equal sizes: `(m,n),(n)->(m)`.
 ///
@@ -181,7 +186,7 @@ impl<'s> Signature<'s> {
     /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of operands;
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for several results;
     /// the other errors of [`resolve`](Self::resolve), except those about batches.
-    pub(super) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>, BroadcastError> {
+    pub(crate) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>, BroadcastError> {
         let mut cores = self.cores(parts)?;
         if self.results() != 1 {
             let (request, found) = (self.request(parts), self.results());
@@ -192,18 +197,17 @@ impl<'s> Signature<'s> {
 
     /// The error of [`base_of_result`](Self::base_of_result) for bases that are known not to fit.
     #[cold]
-    pub(super) fn misfit(&self, shapes: &[BatchShape<'_>]) -> BroadcastError {
+    pub(crate) fn misfit(&self, shapes: &[BatchShape<'_>]) -> BroadcastError {
         self.base_of_result(shapes).expect_err("the bases do not fit the signature")
     }
 
     /// The base axes, without the missing optional ones.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {
-            let (request, expected, found) = (self.request(parts), self.operands(), parts.len());
-            return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
+            return Err(self.operand_count(self.request(parts), parts.len()));
         }
         let mut cores = Cores::of(self.text);
-        cores.leave_out_missing(parts);
+        cores.leave_out_missing(&parts.iter().map(|part| part.base().len()).collect::<Vec<_>>());
         Ok(cores)
     }
 
@@ -227,7 +231,7 @@ impl<'s> Signature<'s> {
                 let expected = *symbol.size.get_or_insert(size);
                 if symbol.is_number && size != expected {
                     let (request, mark) = (self.request(parts), part.mark(operand, axis));
-                    return Err(base_size(request, Some(operand), axis, [size, expected], mark));
+                    return Err(base_size(request, Some(operand), axis, [&size, &expected], mark));
                 }
                 let &mut first = symbol.first.get_or_insert((operand, axis));
                 if size != expected && clash.is_none() {
@@ -237,13 +241,8 @@ impl<'s> Signature<'s> {
         }
         if let Some((name, (operand, axis), size, (other, other_axis), other_size)) = clash {
             let marks = [parts[operand].mark(operand, axis), parts[other].mark(other, other_axis)];
-            let request = self.request(parts).at(axis as i128, &marks, &[&size, &other_size]);
-            return Err(fail!(
-                request,
-                BaseSymbol,
-                "{name} is {size} at base axis {axis} of operand {operand} \
-                 and {other_size} at base axis {other_axis} of operand {other}"
-            ));
+            let places = [(operand, axis), (other, other_axis)];
+            return Err(two_sizes(self.request(parts), name, places, [&size, &other_size], marks));
         }
         let mut results = Vec::new();
         for result in self.operands()..cores.bases.len() {
@@ -251,11 +250,7 @@ impl<'s> Signature<'s> {
             for axis in 0..cores.bases[result].len() {
                 let Symbol { text, size, .. } = *cores.symbol(result, axis);
                 let Some(size) = size else {
-                    return Err(fail!(
-                        self.request(parts),
-                        UnknownSymbol,
-                        "no operand has an axis {text} that says the size of the result's"
-                    ));
+                    return Err(unknown_symbol(self.request(parts), text));
                 };
                 base.push(size);
             }
@@ -264,10 +259,45 @@ impl<'s> Signature<'s> {
         Ok(results)
     }
 
+    /// The text that it was read from.
+    pub(crate) fn text(&self) -> &'s str {
+        self.text
+    }
+
+    /// The error of another number of operands.
     #[cold]
-    pub(super) fn request(&self, parts: &[BatchShape<'_>]) -> Request {
+    pub(crate) fn operand_count(&self, request: Request, found: usize) -> BroadcastError {
+        let expected = self.operands();
+        fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}")
+    }
+
+    #[cold]
+    pub(crate) fn request(&self, parts: &[BatchShape<'_>]) -> Request {
         Request::new(&operation::SIGNATURE, parts).text(&self.text)
     }
+}
+
+/// The error of a name with two sizes, at base axes of two operands.
+#[cold]
+pub(crate) fn two_sizes(
+    request: Request,
+    name: &str,
+    [(operand, axis), (other, other_axis)]: [(usize, usize); 2],
+    [size, other_size]: [&dyn fmt::Display; 2],
+    marks: [Mark; 2],
+) -> BroadcastError {
+    fail!(
+        request.at(axis as i128, &marks, &[size, other_size]),
+        BaseSymbol,
+        "{name} is {size} at base axis {axis} of operand {operand} \
+         and {other_size} at base axis {other_axis} of operand {other}"
+    )
+}
+
+/// The error of a name that is in the results only.
+#[cold]
+pub(crate) fn unknown_symbol(request: Request, name: &str) -> BroadcastError {
+    fail!(request, UnknownSymbol, "no operand has an axis {name} that says the size of the result's")
 }
 
 /// The shapes and sizes that [`Signature::resolve`] finds; see the example there.

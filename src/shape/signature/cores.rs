@@ -1,35 +1,35 @@
 //! The base axes of a signature, for operands with certain numbers of axes.
 
 use super::tokens::{Token, token};
-use crate::shape::{BatchShape, ByName};
+use crate::shape::ByName;
 use alloc::{vec, vec::Vec};
 use core::mem::take;
 
 /// A name or a number in a signature.
-pub(super) struct Symbol<'s> {
-    pub(super) text: &'s str,
-    pub(super) is_number: bool,
+pub(crate) struct Symbol<'s> {
+    pub(crate) text: &'s str,
+    pub(crate) is_number: bool,
     /// The number, or the size of the name where an operand has it first.
-    pub(super) size: Option<usize>,
+    pub(crate) size: Option<usize>,
     /// The operand and base axis where it occurs first.
-    pub(super) first: Option<(usize, usize)>,
+    pub(crate) first: Option<(usize, usize)>,
 }
 
 /// One base axis: the index of its symbol, and whether it may be missing.
-pub(super) struct CoreAxis {
-    symbol: usize,
-    optional: bool,
+pub(crate) struct CoreAxis {
+    pub(crate) symbol: usize,
+    pub(crate) optional: bool,
 }
 
 /// The base axes of all operands, then of all results, and the symbols in the order in which they occur first.
-pub(super) struct Cores<'s> {
-    pub(super) bases: Vec<Vec<CoreAxis>>,
-    symbols: Vec<Symbol<'s>>,
+pub(crate) struct Cores<'s> {
+    pub(crate) bases: Vec<Vec<CoreAxis>>,
+    pub(crate) symbols: Vec<Symbol<'s>>,
 }
 
 impl<'s> Cores<'s> {
     /// The axes in the text of a valid signature.
-    pub(super) fn of(text: &'s str) -> Self {
+    pub(crate) fn of(text: &'s str) -> Self {
         let (mut bases, mut base, mut at) = (Vec::new(), Vec::new(), 0);
         let (mut symbols, mut indices) = (Vec::new(), ByName::new());
         while let Ok((token, from, after)) = token(text.as_bytes(), at) {
@@ -53,12 +53,12 @@ impl<'s> Cores<'s> {
     }
 
     /// The symbol of a base axis of an operand; results are counted after the operands.
-    pub(super) fn symbol(&mut self, operand: usize, axis: usize) -> &mut Symbol<'s> {
+    pub(crate) fn symbol(&mut self, operand: usize, axis: usize) -> &mut Symbol<'s> {
         &mut self.symbols[self.bases[operand][axis].symbol]
     }
 
     /// The names with their sizes, in the order of the signature.
-    pub(super) fn into_sizes(self) -> Vec<(&'s str, usize)> {
+    pub(crate) fn into_sizes(self) -> Vec<(&'s str, usize)> {
         let mut sizes = Vec::new();
         for symbol in self.symbols {
             if let (false, Some(size)) = (symbol.is_number, symbol.size) {
@@ -68,18 +68,18 @@ impl<'s> Cores<'s> {
         sizes
     }
 
-    /// Leaves out optional names, the first ones first, until the operands have enough base axes. A name that is
-    /// missing somewhere is missing everywhere.
-    pub(super) fn leave_out_missing(&mut self, parts: &[BatchShape<'_>]) {
+    /// Leaves out optional names, the first ones first, until operands with these numbers of axes have enough. A name that
+    /// is missing somewhere is missing everywhere.
+    pub(crate) fn leave_out_missing(&mut self, ndims: &[usize]) {
         let (mut missing, mut times) = (vec![false; self.symbols.len()], vec![0; self.symbols.len()]);
-        for (base, part) in self.bases.iter_mut().zip(parts) {
+        for (base, &ndim) in self.bases.iter_mut().zip(ndims) {
             leave_out(base, &missing);
             for axis in &*base {
                 times[axis.symbol] += 1;
             }
             let mut left = base.len();
             for axis in &*base {
-                if axis.optional && left > part.base().len() {
+                if axis.optional && left > ndim {
                     missing[axis.symbol] = true;
                     left -= take(&mut times[axis.symbol]);
                 }

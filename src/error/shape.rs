@@ -1,0 +1,159 @@
+//! Shapes of all sorts, as messages and pictures write them.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::fmt::{self, Debug, Display};
+
+/// A shape: its sizes, and how they are written.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// The sizes, unless the number of axes is unknown.
+    cells: Option<Vec<Cell>>,
+    notation: Notation,
+    /// The number of base axes of a shape with a batch.
+    pub(super) base: Option<usize>,
+}
+
+/// One size, as far as it is known.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Size(usize),
+    /// The size below 0 of a target, by its magnitude.
+    Negative(u64),
+    Unknown,
+    /// A size from the first to the second, if that has an end.
+    Range(usize, Option<usize>),
+    /// A named size, with its range as text.
+    Name(Box<str>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    /// `[2, 3]`, or `(2; 3)` with a base.
+    List,
+    /// `2x3`, or `2x3 (base 1)` with a base.
+    Crossed,
+}
+
+impl Shape {
+    fn list(cells: Vec<Cell>, base: Option<usize>) -> Self {
+        Self { cells: Some(cells), notation: Notation::List, base }
+    }
+
+    /// A shape with its last `base` axes apart: `(2; 3)`.
+    pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
+        Self::list(sizes.iter().copied().map(Cell::Size).collect(), Some(base))
+    }
+
+    /// A partially known shape: `2x?`, `2x? (base 1)`, `*` without any sizes.
+    pub(crate) fn partial(cells: Option<Vec<Cell>>, base: Option<usize>) -> Self {
+        Self { cells, notation: Notation::Crossed, base }
+    }
+
+    /// The sizes; none where the number of axes is unknown.
+    pub(super) fn cells(&self) -> &[Cell] {
+        self.cells.as_deref().unwrap_or_default()
+    }
+
+    /// The batch and the base.
+    pub(super) fn parts(&self) -> [&[Cell]; 2] {
+        let cells = self.cells();
+        let (batch, base) = cells.split_at(cells.len() - self.base.unwrap_or(0).min(cells.len()));
+        [batch, base]
+    }
+
+    /// The first character of the shape in a picture: `*` stands for an unknown number of axes.
+    pub(super) fn open(&self) -> &'static str {
+        match (&self.cells, self.base) {
+            (None, _) => "*",
+            (_, None) => "[",
+            (_, Some(_)) => "(",
+        }
+    }
+}
+
+impl From<&Vec<i128>> for Shape {
+    fn from(sizes: &Vec<i128>) -> Self {
+        let mut cells = Vec::with_capacity(sizes.len());
+        for &size in sizes {
+            cells.push(match usize::try_from(size) {
+                Ok(size) => Cell::Size(size),
+                Err(_) => Cell::Negative(u64::try_from(size.unsigned_abs()).unwrap_or(u64::MAX)),
+            });
+        }
+        Self::list(cells, None)
+    }
+}
+
+impl From<&&[usize]> for Shape {
+    fn from(sizes: &&[usize]) -> Self {
+        Self { base: None, ..Self::with_base(sizes, 0) }
+    }
+}
+
+impl Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.notation, self.base) {
+            (Notation::List, None) => Listed(self.cells()).fmt(f),
+            (Notation::List, Some(_)) => {
+                let [batch, base] = self.parts();
+                f.write_str("(")?;
+                separated(f, batch, ", ")?;
+                f.write_str(if base.is_empty() { ";" } else { "; " })?;
+                separated(f, base, ", ")?;
+                f.write_str(")")
+            }
+            (Notation::Crossed, base) => {
+                match self.cells.as_deref() {
+                    None => f.write_str("*")?,
+                    Some([]) => f.write_str("[]")?,
+                    Some(cells) => separated(f, cells, "x")?,
+                }
+                base.map_or(Ok(()), |base| write!(f, " (base {base})"))
+            }
+        }
+    }
+}
+
+/// Sizes that print as `[2, 3]`.
+pub(super) struct Listed<'a>(pub(super) &'a [Cell]);
+
+impl Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        separated(f, self.0, ", ")?;
+        f.write_str("]")
+    }
+}
+
+fn separated(f: &mut fmt::Formatter<'_>, cells: &[Cell], separator: &str) -> fmt::Result {
+    for (i, cell) in cells.iter().enumerate() {
+        if i > 0 {
+            f.write_str(separator)?;
+        }
+        Display::fmt(cell, f)?;
+    }
+    Ok(())
+}
+
+impl Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size(size) => Display::fmt(size, f),
+            Self::Negative(magnitude) => Debug::fmt(&Number(-i128::from(*magnitude)), f),
+            Self::Unknown => f.write_str("?"),
+            Self::Range(min, None) => write!(f, "{min}.."),
+            Self::Range(min, Some(max)) => write!(f, "{min}..{max}"),
+            Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+/// A number of at most 64 bits and a sign. Printing an `i128` adds 2 kB to a program.
+pub(super) struct Number(pub(super) i128);
+
+impl Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let magnitude = u64::try_from(self.0.unsigned_abs()).unwrap_or(u64::MAX);
+        write!(f, "{}{magnitude}", if self.0 < 0 { "-" } else { "" })
+    }
+}

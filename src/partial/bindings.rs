@@ -1,0 +1,225 @@
+//! Names bound by one operation or several, with the places where they got their sizes.
+
+use super::classes::{Classes, Origin, Site, Spot};
+use super::{Dim, PartialShape, Place, Span};
+use crate::error::{BroadcastError, Mark, Request, fail};
+use alloc::{borrow::Cow, boxed::Box, format, string::String, string::ToString, vec::Vec};
+
+/// The sizes of names, with the places where the names were bound.
+#[derive(Clone)]
+pub(super) struct Bindings {
+    pub(super) classes: Classes,
+    /// The names of the operations that have bound names.
+    steps: Vec<Box<str>>,
+}
+
+/// An operation that binds names: its name, if it has one, and its request.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'r> {
+    pub(super) of: Option<&'r str>,
+    pub(super) request: &'r dyn Fn() -> Request,
+}
+
+impl Bindings {
+    pub(super) const fn new() -> Self {
+        Self { classes: Classes::new(), steps: Vec::new() }
+    }
+
+    /// Binds names in an operation called `of`. After an error, they are bound as before.
+    pub(super) fn step<T>(
+        &mut self,
+        of: &str,
+        bind: impl FnOnce(&mut Self) -> Result<T, BroadcastError>,
+    ) -> Result<T, BroadcastError> {
+        let result = bind(self);
+        if result.is_err() {
+            self.classes.undo();
+        } else if self.classes.keep() {
+            self.steps.push(of.into());
+        }
+        result
+    }
+
+    /// Checks a shape against the declared one, and binds the names to its sizes.
+    ///
+    /// # Errors
+    /// In this order: `DeclaredAxes`; `DeclaredSize` or `DeclaredName` with the first axis at fault.
+    pub(super) fn bind(
+        &mut self,
+        declared: &PartialShape,
+        shape: &[usize],
+        owner: &str,
+        spot: &dyn Fn(usize) -> Spot,
+        step: Step<'_>,
+    ) -> Result<(), BroadcastError> {
+        let Some(dims) = declared.dims() else { return Ok(()) };
+        if dims.len() != shape.len() {
+            let (request, found, expected) = ((step.request)(), shape.len(), dims.len());
+            return Err(fail!(
+                request,
+                DeclaredAxes,
+                "the number of axes{owner} is {found}, expected {expected}"
+            ));
+        }
+        for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
+            let site = Site { step: self.steps.len(), spot: spot(axis) };
+            if !dim.admits(size) {
+                let request = (step.request)().at(axis as i128, &[site.spot.into()], &[&size, dim]);
+                let request = request.subject(&self.words(site, step.of));
+                return Err(fail!(request, DeclaredSize, " has size {size}, expected {dim}"));
+            }
+            if let Some(name) = dim.as_name() {
+                self.narrow(name, Span::of(size), site, step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes two sizes of the same axis equal.
+    ///
+    /// # Errors
+    /// `Incompatible` where they exclude each other; `DeclaredName` where the names exclude it.
+    pub(super) fn meet(
+        &mut self,
+        axis: usize,
+        [a, b]: [&Dim; 2],
+        step: Step<'_>,
+    ) -> Result<(), BroadcastError> {
+        let site = Site { step: self.steps.len(), spot: Spot::Axis(axis) };
+        let Some(span) = a.span().intersect(b.span()) else {
+            return Err((step.request)().clash(axis, [a, b], [0, 1]));
+        };
+        let names = [a, b].map(Dim::as_name);
+        for name in names.into_iter().flatten() {
+            self.narrow(name, span, site, step)?;
+        }
+        if let [Some(a), Some(b)] = names {
+            let ids = [self.classes.id(a), self.classes.id(b)];
+            if self.classes.unite(ids[0], ids[1]).is_none() {
+                return Err(self.unequal(ids, site, step));
+            }
+        }
+        Ok(())
+    }
+
+    fn narrow(&mut self, name: &str, to: Span, site: Site, step: Step<'_>) -> Result<(), BroadcastError> {
+        let id = self.classes.id(name);
+        match self.classes.narrow(id, to, site) {
+            Some(()) => Ok(()),
+            None => Err(self.conflict(id, to, site, step)),
+        }
+    }
+
+    /// The error of a name that has other sizes elsewhere than those at `here`.
+    #[cold]
+    fn conflict(&self, id: usize, now: Span, here: Site, step: Step<'_>) -> BroadcastError {
+        let (name, was, now) = (self.classes.name(id), Dim::from(self.classes.span_of(id)), Dim::from(now));
+        let (first, at) = self.origin(id, now.span(), step.of);
+        let place = self.words(here, step.of);
+        let request = at_fault(&[first.site, here], [&was, &now], here, step);
+        if first.name == id {
+            return fail!(request, DeclaredName, "{name} is {was} at {at} and {now} at {place}");
+        }
+        let other = self.classes.name(first.name);
+        fail!(request, DeclaredName, "{other} is {was} at {at} and equals {name}, which is {now} at {place}")
+    }
+
+    /// The error of two names at one place that are not equal elsewhere.
+    #[cold]
+    fn unequal(&self, ids: [usize; 2], here: Site, step: Step<'_>) -> BroadcastError {
+        let [a, b] = ids.map(|id| self.classes.span_of(id));
+        let (first, first_at) = self.origin(ids[0], b, step.of);
+        let (second, second_at) = self.origin(ids[1], a, step.of);
+        let (a, b) = (Dim::from(a), Dim::from(b));
+        let place = self.words(here, step.of);
+        let request = at_fault(&[first.site, second.site, here], [&a, &b], here, step);
+        let [first, second] = [first, second].map(|origin| self.classes.name(origin.name));
+        fail!(
+            request,
+            DeclaredName,
+            "{first} is {a} at {first_at} and {second} is {b} at {second_at}, but {place} makes them equal"
+        )
+    }
+
+    /// Where a name got sizes other than those in `other`, also in words.
+    fn origin(&self, id: usize, other: Span, of: Option<&str>) -> (Origin, String) {
+        let here = Origin { name: id, site: Site::UNNAMED };
+        let origin = self.classes.origin(id, other).unwrap_or(here);
+        (origin, self.words(origin.site, of))
+    }
+
+    fn words(&self, site: Site, of: Option<&str>) -> String {
+        let spot = match site.spot {
+            Spot::Axis(axis) => format!("axis {axis}"),
+            Spot::Place(place) => place.to_string(),
+        };
+        match self.steps.get(site.step).map(AsRef::as_ref).or(of) {
+            Some(of) => format!("{spot} of {of}"),
+            None => spot,
+        }
+    }
+
+    /// One `Dim` for two sizes that have met.
+    pub(super) fn merged(&self, a: &Dim, b: &Dim) -> Dim {
+        merged(&self.classes, a, b)
+    }
+}
+
+/// The request with the places of its step that are at fault.
+fn at_fault(places: &[Site], sizes: [&Dim; 2], here: Site, step: Step<'_>) -> Request {
+    let mut marks = Vec::new();
+    for place in places {
+        if place.step == here.step {
+            marks.push(place.spot.into());
+        }
+    }
+    (step.request)().at(here.spot.axis() as i128, &marks, &[sizes[0], sizes[1]])
+}
+
+/// The shapes with the same range at all places of each name.
+///
+/// # Errors
+/// `DeclaredName` where the ranges of a name have no size in common.
+pub(super) fn consistent<'s>(
+    shapes: &'s [PartialShape],
+    request: &dyn Fn() -> Request,
+) -> Result<Cow<'s, [PartialShape]>, BroadcastError> {
+    let dims = || shapes.iter().map(|shape| shape.dims().unwrap_or_default()).enumerate();
+    let is_bounded = |dim: &Dim| dim.as_name().is_some() && dim.span() != Span::ANY;
+    if !dims().any(|(_, dims)| dims.iter().any(is_bounded)) {
+        return Ok(Cow::Borrowed(shapes));
+    }
+    let (mut names, step) = (Bindings::new(), Step { of: None, request });
+    for (operand, dims) in dims() {
+        for (axis, dim) in dims.iter().enumerate() {
+            if let Some(name) = dim.as_name() {
+                let spot = Spot::Place(Place::Operand { operand, axis });
+                names.narrow(name, dim.span(), Site { step: 0, spot }, step)?;
+            }
+        }
+    }
+    Ok(Cow::Owned(shapes.iter().map(|shape| names.classes.resolve(shape)).collect()))
+}
+
+/// One `Dim` for two sizes that have met.
+pub(super) fn merged(classes: &Classes, a: &Dim, b: &Dim) -> Dim {
+    let span = classes.span(a).intersect(classes.span(b)).unwrap_or(a.span());
+    a.as_name().or(b.as_name()).map_or(span.into(), |name| Dim::named(name, span))
+}
+
+impl Spot {
+    fn axis(self) -> usize {
+        match self {
+            Self::Axis(axis) | Self::Place(Place::Operand { axis, .. } | Place::Result { axis }) => axis,
+        }
+    }
+}
+
+impl From<Spot> for Mark {
+    fn from(spot: Spot) -> Self {
+        match spot {
+            Spot::Axis(axis) | Spot::Place(Place::Result { axis }) => Self::Result(axis),
+            Spot::Place(Place::Operand { operand, axis }) => Self::Shape(operand, axis),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Names with the sizes that they can have, and which of them are equal.
+
+use super::{Dim, PartialShape, Place, Span};
+use crate::shape::ByName;
+use alloc::{boxed::Box, vec::Vec};
+use core::mem::replace;
+
+/// Names in classes of equal ones.
+///
+/// All conditions are ranges of names and equalities of names, so that they can all hold exactly where no class has an
+/// empty range.
+#[derive(Clone)]
+pub(super) struct Classes {
+    names: ByName<Box<str>, usize>,
+    nodes: Vec<Node>,
+    origins: Vec<Origin>,
+    /// The nodes that have changed since the last [`keep`](Self::keep), each once, as they were.
+    changed: Vec<(usize, Node)>,
+    /// Whether each node is one of them.
+    is_changed: Vec<bool>,
+    /// The number of origins then.
+    kept: usize,
+}
+
+/// A name. The fields of a class are those of its root.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Another name of the class that is nearer to the root, or the name itself.
+    parent: usize,
+    /// The number of names in the class. The smaller class is added to the larger one, so that paths are short.
+    size: usize,
+    span: Span,
+    /// The positions of the origins of the span's start and end, unless it has none.
+    ends: [usize; 2],
+}
+
+/// Where a name got its sizes.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    /// The position of the name.
+    pub(super) name: usize,
+    pub(super) site: Site,
+}
+
+/// An axis in one of several operations.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    /// The position of the operation.
+    pub(super) step: usize,
+    pub(super) spot: Spot,
+}
+
+/// An axis in an operation.
+#[derive(Clone, Copy)]
+pub(super) enum Spot {
+    /// An axis of the only shape.
+    Axis(usize),
+    Place(Place),
+}
+
+impl Site {
+    /// An axis where nobody asks for its origin.
+    pub(super) const UNNAMED: Self = Self { step: 0, spot: Spot::Axis(0) };
+}
+
+impl Classes {
+    pub(super) const fn new() -> Self {
+        Self {
+            names: ByName::new(),
+            nodes: Vec::new(),
+            origins: Vec::new(),
+            changed: Vec::new(),
+            is_changed: Vec::new(),
+            kept: 0,
+        }
+    }
+
+    /// The position of a name, which is added if it is new.
+    pub(super) fn id(&mut self, name: &str) -> usize {
+        if let Some(&id) = self.names.get(name) {
+            return id;
+        }
+        let id = self.nodes.len();
+        self.names.insert(name.into(), id);
+        self.nodes.push(Node { parent: id, size: 1, span: Span::ANY, ends: [usize::MAX; 2] });
+        self.is_changed.push(false);
+        id
+    }
+
+    /// The name at a position.
+    pub(super) fn name(&self, id: usize) -> &str {
+        self.names.name(id)
+    }
+
+    fn root(&self, mut id: usize) -> usize {
+        while self.nodes[id].parent != id {
+            id = self.nodes[id].parent;
+        }
+        id
+    }
+
+    /// The class of a name, if anything is known of it: the name that stands for it, and its sizes.
+    pub(super) fn class(&self, name: &str) -> Option<(usize, Span)> {
+        let root = self.root(*self.names.get(name)?);
+        let Node { size, span, .. } = self.nodes[root];
+        (size > 1 || span != Span::ANY).then_some((root, span))
+    }
+
+    /// All bound names, each with its size.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, Dim)> {
+        (0..self.nodes.len()).filter_map(|id| Some((self.name(id), self.get(self.name(id))?)))
+    }
+
+    /// The size of a name, if anything is known of it.
+    pub(super) fn get(&self, name: &str) -> Option<Dim> {
+        let (root, span) = self.class(name)?;
+        Some(Dim::named(self.name(root), span))
+    }
+
+    /// A size with all that is known of its name.
+    pub(super) fn known(&self, dim: &Dim) -> Dim {
+        let class = dim.as_name().and_then(|name| self.class(name));
+        // the size may have a range that the class does not have
+        let named =
+            |(root, span): (_, Span)| Dim::named(self.name(root), span.intersect(dim.span()).unwrap_or(span));
+        class.map_or_else(|| dim.clone(), named)
+    }
+
+    /// A shape with all that is known of its names.
+    pub(super) fn resolve(&self, shape: &PartialShape) -> PartialShape {
+        let Some(dims) = shape.dims() else { return PartialShape::unranked() };
+        let mut resolved = Vec::with_capacity(dims.len());
+        for dim in dims {
+            resolved.push(self.known(dim));
+        }
+        resolved.into()
+    }
+
+    /// The sizes of a name.
+    pub(super) fn span_of(&self, id: usize) -> Span {
+        self.nodes[self.root(id)].span
+    }
+
+    /// All possible sizes of `dim`.
+    pub(super) fn span(&self, dim: &Dim) -> Span {
+        let class = dim.as_name().and_then(|name| self.class(name));
+        class.map_or(dim.span(), |(_, span)| span)
+    }
+
+    /// Makes two sizes equal. `None` if they cannot be.
+    pub(super) fn meet(&mut self, a: &Dim, b: &Dim) -> Option<()> {
+        let span = a.span().intersect(b.span())?;
+        match (a.as_name(), b.as_name()) {
+            (Some(a), Some(b)) => {
+                let (a, b) = (self.id(a), self.id(b));
+                self.unite(a, b)?;
+                self.narrow(a, span, Site::UNNAMED)
+            }
+            (Some(name), None) | (None, Some(name)) => {
+                let id = self.id(name);
+                self.narrow(id, span, Site::UNNAMED)
+            }
+            (None, None) => Some(()),
+        }
+    }
+
+    /// Makes two names equal. `None` if they cannot be.
+    pub(super) fn unite(&mut self, a: usize, b: usize) -> Option<()> {
+        let (a, b) = (self.root(a), self.root(b));
+        let (small, large) = if self.nodes[a].size < self.nodes[b].size { (a, b) } else { (b, a) };
+        if small == large {
+            return Some(());
+        }
+        let (added, own) = (self.nodes[small], self.nodes[large]);
+        let span = own.span.intersect(added.span)?;
+        let low = if span.lo == own.span.lo { own.ends[0] } else { added.ends[0] };
+        let high = if span.hi == own.span.hi { own.ends[1] } else { added.ends[1] };
+        self.set(small, Node { parent: large, ..added });
+        self.set(large, Node { size: own.size + added.size, span, ends: [low, high], ..own });
+        Some(())
+    }
+
+    /// Restricts a name to a range. `None` if it has no size there.
+    pub(super) fn narrow(&mut self, id: usize, to: Span, site: Site) -> Option<()> {
+        let root = self.root(id);
+        let node = self.nodes[root];
+        let span = node.span.intersect(to)?;
+        if span != node.span {
+            let here = self.origins.len();
+            self.origins.push(Origin { name: id, site });
+            let low = if span.lo == node.span.lo { node.ends[0] } else { here };
+            let high = if span.hi == node.span.hi { node.ends[1] } else { here };
+            self.set(root, Node { span, ends: [low, high], ..node });
+        }
+        Some(())
+    }
+
+    /// Where a name got the end of its sizes that excludes those in `other`.
+    pub(super) fn origin(&self, id: usize, other: Span) -> Option<Origin> {
+        let node = &self.nodes[self.root(id)];
+        self.origins.get(node.ends[usize::from(other.hi >= node.span.lo)]).copied()
+    }
+
+    fn set(&mut self, id: usize, node: Node) {
+        if !replace(&mut self.is_changed[id], true) {
+            self.changed.push((id, self.nodes[id]));
+        }
+        self.nodes[id] = node;
+    }
+
+    /// Keeps the changes, and returns whether there were any.
+    pub(super) fn keep(&mut self) -> bool {
+        let any = !self.changed.is_empty();
+        for (id, _) in self.changed.drain(..) {
+            self.is_changed[id] = false;
+        }
+        self.kept = self.origins.len();
+        any
+    }
+
+    /// Takes back the changes.
+    pub(super) fn undo(&mut self) {
+        while let Some((id, node)) = self.changed.pop() {
+            self.nodes[id] = node;
+            self.is_changed[id] = false;
+        }
+        self.origins.truncate(self.kept);
+    }
+}

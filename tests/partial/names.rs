@@ -1,0 +1,377 @@
+//! Names with ranges, and names that are bound across operations, against all assignments.
+
+use super::oracle::{Names as Assigned, covers, instances, joint_shape, product, worlds};
+use super::p;
+use ndarray_broadcast::partial::{
+    Decision, Dim, Names, PartialShape, Plan, ResultRule, decide, decide_result, infer_shapes, verify,
+};
+use ndarray_broadcast::{BroadcastError, ErrorKind};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// The largest size that is enumerated; ranges end below it.
+const TOP: usize = 6;
+
+pub(crate) fn dims() -> impl Strategy<Value = Dim> {
+    let range = || (0..4_usize, 0..3_usize, any::<bool>());
+    let name = || prop_oneof![Just("n"), Just("m")];
+    prop_oneof![
+        3 => (0..5_usize).prop_map(Dim::Known),
+        1 => Just(Dim::Known(1)),
+        1 => Just(Dim::Unknown),
+        2 => range().prop_map(|(lo, len, open)| between(lo, len, open)),
+        3 => name().prop_map(|name| Dim::name(name).unwrap()),
+        3 => (name(), range()).prop_map(|(name, (lo, len, open))| match between(lo, len, open) {
+            Dim::Known(size) => Dim::Known(size),
+            Dim::Unknown => Dim::name(name).unwrap(),
+            range => format!("{name}:{range}").parse().unwrap(),
+        }),
+    ]
+}
+
+fn between(lo: usize, len: usize, open: bool) -> Dim {
+    if open { Dim::range(lo..) } else { Dim::range(lo..=lo + len) }.unwrap()
+}
+
+fn shapes(axes: usize) -> impl Strategy<Value = PartialShape> {
+    vec(dims(), 0..=axes).prop_map(PartialShape::from)
+}
+
+/// What is learned of names.
+#[derive(Clone, Debug)]
+enum Step {
+    Merge(Vec<(Dim, Dim)>),
+    Bind(Vec<(Dim, usize)>),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let merge = vec((dims(), dims()), 0..3).prop_map(Step::Merge);
+    let bind = vec((dims(), 0..5_usize), 0..3).prop_map(Step::Bind);
+    vec(prop_oneof![merge, bind], 0..5)
+}
+
+impl Step {
+    /// Whether the step can be true for an assignment.
+    fn holds(&self, names: Assigned) -> bool {
+        let meet =
+            |(a, b): &(Dim, Dim)| (0..=TOP).any(|size| covers(a, names, size) && covers(b, names, size));
+        match self {
+            Self::Merge(axes) => axes.iter().all(meet),
+            Self::Bind(axes) => axes.iter().all(|(dim, size)| covers(dim, names, *size)),
+        }
+    }
+
+    fn take(&self, names: &mut Names) -> Result<Option<PartialShape>, BroadcastError> {
+        match self {
+            Self::Merge(axes) => {
+                let (a, b): (Vec<_>, Vec<_>) = axes.iter().cloned().unzip();
+                names.merge("step", &a.into(), &b.into()).map(Some)
+            }
+            Self::Bind(axes) => {
+                let (dims, sizes): (Vec<_>, Vec<_>) = axes.iter().cloned().unzip();
+                names.bind("step", &dims.into(), &sizes).map(|()| None)
+            }
+        }
+    }
+}
+
+/// All assignments for which the steps can be true.
+fn assignments(steps: &[Step]) -> Vec<Assigned> {
+    let all = (0..=TOP).flat_map(|n| (0..=TOP).map(move |m| [n, m]));
+    all.filter(|&names| steps.iter().all(|step| step.holds(names))).collect()
+}
+
+/// Takes the steps that can be taken. The others are errors and change nothing.
+fn taken(steps: Vec<Step>) -> Result<(Names, Vec<Step>), TestCaseError> {
+    let (mut names, mut taken) = (Names::new(), Vec::new());
+    let known = |names: &Names| ["n", "m"].map(|name| names.get(name));
+    for step in steps {
+        taken.push(step);
+        let before = known(&names);
+        let result = taken[taken.len() - 1].take(&mut names);
+        let possible = assignments(&taken);
+        prop_assert_eq!(result.is_ok(), !possible.is_empty(), "{:?}", &taken);
+        match result {
+            Ok(merged) => {
+                let Some((merged, Step::Merge(axes))) = merged.zip(taken.last()) else { continue };
+                for (dim, (a, b)) in merged.dims().unwrap().iter().zip(axes) {
+                    for &names in &possible {
+                        for size in (0..=TOP).filter(|&size| covers(a, names, size) && covers(b, names, size))
+                        {
+                            prop_assert!(covers(dim, names, size), "{}: {} of {} and {}", size, dim, a, b);
+                        }
+                    }
+                }
+            }
+            Err(error) => {
+                let picture = format!("{error:#}");
+                prop_assert!(!picture.is_empty());
+                prop_assert_eq!(known(&names), before);
+                taken.pop();
+            }
+        }
+    }
+    Ok((names, taken))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Names with ranges, without any bindings.
+    #[test]
+    fn with_ranges(operands in vec(shapes(2), 1..4)) {
+        let worlds = worlds(&operands, TOP);
+        prop_assume!(worlds.len() < 20_000);
+        assert_answers(&operands, &operands, &worlds)?;
+    }
+
+    #[test]
+    fn result_with_ranges(operands in vec(shapes(2), 1..3), result in vec(dims(), 2).prop_map(PartialShape::from)) {
+        let everything: Vec<_> = operands.iter().chain([&result]).cloned().collect();
+        // a name of the result that no operand has stands for its first axis
+        let decision = decide_result(&operands, &result);
+        let exact = verify(&operands, &result, ResultRule::Exact);
+        let worlds = worlds(&everything, 4);
+        prop_assume!(worlds.len() < 40_000);
+        let agree = worlds.iter().any(|(_, shapes)| {
+            let (result, operands) = shapes.split_last().unwrap();
+            joint_shape(operands).as_ref() == Some(result)
+        });
+        if agree {
+            prop_assert!(!matches!(decision, Decision::Never(_)), "{:?}", decision);
+        }
+        if exact.is_ok() {
+            prop_assert!(decision.checks().is_ok());
+        }
+        let Ok(plan) = Plan::new(operands).and_then(|plan| plan.with_result(result)) else { return Ok(()) };
+        for (_, shapes) in worlds {
+            let (result, operands) = shapes.split_last().unwrap();
+            if joint_shape(operands).as_ref() == Some(result) {
+                prop_assert_eq!(plan.joint_shape(operands).ok(), Some(result.clone()));
+                prop_assert!(plan.checks().iter().all(|check| check.holds(operands)), "{:?}", plan.checks());
+            }
+        }
+    }
+
+    /// A name has exactly the sizes that all that was learned leaves it, and equal names are one.
+    #[test]
+    fn bound(steps in steps()) {
+        let (names, taken) = taken(steps)?;
+        let possible = assignments(&taken);
+        for (i, name) in ["n", "m"].into_iter().enumerate() {
+            let dim = names.get(name).unwrap_or(Dim::Unknown);
+            for size in 0..=TOP {
+                let reached = possible.iter().any(|names| names[i] == size);
+                prop_assert_eq!(dim.admits(size), reached, "{} = {} after {:?}", name, size, &taken);
+            }
+        }
+        // ranges alone make no two names equal
+        if names.get("n").is_some() && names.get("n") == names.get("m") {
+            prop_assert!(possible.iter().all(|[n, m]| n == m));
+        }
+    }
+
+    /// Inference and decisions on resolved shapes, in all ways that the bindings leave.
+    #[test]
+    fn resolved(steps in steps(), operands in vec(shapes(2), 1..4)) {
+        // what the operands say of their names is learned like the rest
+        let own = |shape: &PartialShape| shape.dims().unwrap().iter().map(|dim| (dim.clone(), dim.clone())).collect();
+        let count = steps.len() + operands.len();
+        let steps: Vec<_> = steps.into_iter().chain(operands.iter().map(|shape| Step::Merge(own(shape)))).collect();
+        let (names, taken) = taken(steps)?;
+        if taken.len() < count {
+            return Ok(());
+        }
+        let resolved: Vec<_> = operands.iter().map(|shape| names.resolve(shape)).collect();
+        let worlds: Vec<_> = assignments(&taken)
+            .into_iter()
+            .flat_map(|names| {
+                let shapes: Vec<_> = operands.iter().map(|shape| instances(shape, names, TOP)).collect();
+                product(&shapes).into_iter().map(move |shapes| (names, shapes))
+            })
+            .collect();
+        prop_assume!(worlds.len() < 20_000);
+        assert_answers(&resolved, &operands, &worlds)?;
+    }
+
+    /// Two plans in one scope run exactly where each name has one size.
+    #[test]
+    fn plans(a in vec(shapes(1), 1..3), b in vec(shapes(1), 1..3)) {
+        let both: Vec<_> = a.iter().chain(&b).cloned().collect();
+        let (Ok(first), Ok(second)) = (Plan::new(a.clone()), Plan::new(b.clone())) else { return Ok(()) };
+        let fits = worlds(&both, 4);
+        let sizes: Vec<Vec<Vec<usize>>> =
+            both.iter().map(|shape| (0..5).map(|size| vec![size; shape.ndim().unwrap()]).collect()).collect();
+        for shapes in product(&sizes) {
+            let mut names = Names::new();
+            let (of_a, of_b) = shapes.split_at(a.len());
+            let joint = names
+                .joint_shape("a", &first, of_a)
+                .and_then(|a| Ok((a, names.joint_shape("b", &second, of_b)?)));
+            let world = fits.iter().any(|(_, world)| *world == shapes);
+            let expected = joint_shape(of_a).zip(joint_shape(of_b)).filter(|_| world);
+            prop_assert_eq!(joint.ok(), expected, "{:?} as {:?}", shapes, &both);
+        }
+    }
+}
+
+/// What is inferred and decided of `operands` is what all `worlds` say; `declared` are the operands without bindings.
+fn assert_answers(
+    operands: &[PartialShape],
+    declared: &[PartialShape],
+    worlds: &[(Assigned, Vec<Vec<usize>>)],
+) -> Result<(), TestCaseError> {
+    let joints: Vec<_> = worlds.iter().map(|(names, shapes)| (*names, joint_shape(shapes))).collect();
+    let fits = joints.iter().filter(|(_, joint)| joint.is_some()).count();
+    match infer_shapes(operands) {
+        Err(error) => prop_assert_eq!(fits, 0, "{}", error),
+        Ok(inferred) => {
+            prop_assert!(fits > 0, "{:?} gives {}", operands, inferred);
+            for (names, joint) in &joints {
+                let Some(joint) = joint else { continue };
+                let covered =
+                    inferred.dims().unwrap().iter().zip(joint).all(|(dim, &size)| covers(dim, *names, size));
+                prop_assert!(covered, "{:?} gives {}, not {:?} for {:?}", operands, inferred, joint, names);
+            }
+        }
+    }
+    match decide(operands) {
+        Decision::Always => prop_assert_eq!(fits, worlds.len(), "{:?}", operands),
+        Decision::Never(_) => prop_assert_eq!(fits, 0, "{:?}", operands),
+        Decision::Depends(checks) => {
+            prop_assert!(fits > 0 && fits < worlds.len(), "{:?}: {:?}", operands, checks);
+            for ((_, shapes), (_, joint)) in worlds.iter().zip(&joints) {
+                let hold = checks.iter().all(|check| check.holds(shapes));
+                prop_assert_eq!(hold, joint.is_some(), "{:?} of {:?}: {:?}", operands, shapes, checks);
+            }
+        }
+    }
+    if let Ok(plan) = Plan::new(declared.to_vec()) {
+        for ((_, shapes), (_, joint)) in worlds.iter().zip(joints) {
+            prop_assert_eq!(plan.joint_shape(shapes).ok(), joint);
+        }
+    }
+    Ok(())
+}
+
+fn message<T: std::fmt::Debug>(result: Result<T, BroadcastError>) -> String {
+    let error = result.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::DeclaredName);
+    error.to_string()
+}
+
+/// Errors name both places where a name got its sizes, and a name that is equal by the name that stands there.
+#[test]
+fn both_places() {
+    let mut names = Names::new();
+    names.bind("x", &p("nx4"), &[2, 4]).unwrap();
+    names.merge("y", &p("kx?"), &p("nxm")).unwrap();
+    names.merge("z", &p("m"), &p("3..7")).unwrap();
+    assert_eq!(
+        message(names.bind("w", &p("4xn"), &[4, 3])),
+        "cannot accept shape [4, 3] of w as 4xn: n is 2 at axis 0 of x and 3 at axis 1 of w",
+    );
+    assert_eq!(
+        message(names.bind("w", &p("k"), &[3])),
+        "cannot accept shape [3] of w as k: n is 2 at axis 0 of x and equals k, which is 3 at axis 0 of w",
+    );
+    assert_eq!(
+        message(names.merge("w", &p("1xm"), &p("?x2..2"))),
+        "cannot merge shapes 1xm and ?x2 of w: m is 3..7 at axis 0 of z and 2 at axis 1 of w",
+    );
+    assert_eq!(
+        message(names.merge("w", &p("?xm"), &p("?xn"))),
+        "cannot merge shapes ?xm and ?xn of w: m is 3..7 at axis 0 of z and n is 2 at axis 0 of x, \
+         but axis 1 of w makes them equal",
+    );
+    assert_eq!(
+        message(names.merge("w", &p("ixi"), &p("3x4"))),
+        "cannot merge shapes ixi and 3x4 of w: i is 3 at axis 0 of w and 4 at axis 1 of w",
+    );
+    let plan = Plan::new([p("n"), p("m")]).unwrap().with_result(p("i")).unwrap();
+    assert_eq!(
+        message(names.joint_shape("sum", &plan, &[[3], [3]])),
+        "cannot broadcast shapes [3] and [3] of sum as planned for n and m: \
+         n is 2 at axis 0 of x and 3 at axis 0 of operand 0 of sum",
+    );
+    let shapes = [p("n:2..3"), p("n:5..")];
+    assert_eq!(
+        message(infer_shapes(&shapes)),
+        "cannot broadcast shapes n:2..3 and n:5.. together: \
+         n is 2..3 at axis 0 of operand 0 and 5.. at axis 0 of operand 1",
+    );
+    assert_eq!(message(decide(&shapes).checks()), message(infer_shapes(&shapes)));
+    assert_eq!(format!("{names:?}"), r#"{"n": 2, "k": 2, "m": m:3..7}"#);
+    assert_eq!((names.get("i"), names.get("m")), (None, Some("m:3..7".parse().unwrap())));
+}
+
+#[test]
+fn pictures() {
+    let mut names = Names::new();
+    names.bind("x", &p("nx4"), &[2, 4]).unwrap();
+    let picture = |error: BroadcastError| format!("{error:#}");
+    assert_eq!(
+        picture(names.bind("w", &p("4xn"), &[4, 3]).unwrap_err()),
+        "\
+cannot accept shape [4, 3] of w as 4xn
+  [4, 3]
+  [4, n]
+      ^ n is 2 at axis 0 of x and 3 at axis 1 of w",
+    );
+    assert_eq!(
+        picture(p("ixix2..5").check(&[7, 8, 6]).unwrap_err()),
+        "\
+cannot accept shape [7, 8, 6] as ixix2..5
+  [7, 8,    6]
+  [i, i, 2..5]
+   ^  ^ i is 7 at axis 0 and 8 at axis 1",
+    );
+    assert_eq!(
+        picture(p("ixix2..5").check(&[7, 7, 6]).unwrap_err()),
+        "\
+cannot accept shape [7, 7, 6] as ixix2..5
+  [7, 7,    6]
+  [i, i, 2..5]
+            ^ axis 2: size 6, expected 2..5",
+    );
+}
+
+/// A name of an operation cannot be taken for words of the message.
+#[test]
+fn odd_names() {
+    let mut names = Names::new();
+    names.bind("an axis has size 7", &p("n"), &[7]).unwrap();
+    let error = names.bind("{targets} has sizes", &p("n"), &[3]).unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "\
+cannot accept shape [3] of {targets} has sizes as n
+  [3]
+  [n]
+   ^ n is 7 at axis 0 of an axis has size 7 and 3 at axis 0 of {targets} has sizes",
+    );
+}
+
+/// What cannot be said of one name by itself.
+#[test]
+fn never_across_axes() {
+    assert!(infer_shapes(&[p("n:2..xn"), p("3x4")]).is_err());
+    assert_eq!(infer_shapes(&[p("n:2..xn:..9"), p("m:3..x1")]), Ok(p("n:3..9xn:3..9")));
+    assert!(infer_shapes(&[p("n:2..x1xn"), p("m:2..xmx1"), p("1x3x4")]).is_err());
+    assert_eq!(infer_shapes(&[p("n:0..3xn"), p("2x?")]), Ok(p("2x?")));
+    assert_eq!(decide(&[p("n:0..1"), p("0")]), Decision::Always);
+    assert_eq!(decide(&[p("n:2..3xn:3..4"), p("3x1")]), Decision::Always);
+}
+
+/// A hundred thousand names in as many steps.
+#[test]
+fn many_names() {
+    let mut names = Names::new();
+    let name = |i: usize| p(&format!("n{i}"));
+    for i in 0..100_000 {
+        names.merge("step", &name(i), &name(i / 2)).unwrap();
+    }
+    assert_eq!(names.get("n77777"), names.get("n0"));
+    names.bind("last", &name(99_999), &[5]).unwrap();
+    assert_eq!(names.get("n0"), Some(Dim::Known(5)));
+}

@@ -1,0 +1,187 @@
+//! Infer, then run: what an operation makes of arrays is what was inferred of their shapes.
+
+use super::oracle::{assert_smallest, covers, language, worlds};
+use super::p;
+use super::plan::described;
+use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, IxDyn};
+use ndarray_broadcast::partial::{
+    Dim, PartialShape, infer_axes, infer_batch, infer_batch_map, infer_in_dim, infer_ranks, infer_shapes,
+    infer_sum, infer_sum_batch, infer_sum_in_dim, infer_sum_to, infer_target,
+};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{
+    BroadcastError, Signature, batch_broadcast, broadcast_arrays, broadcast_map, fused, keepdims,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A shape, and a description of it.
+type Described = (Vec<usize>, PartialShape);
+
+fn zeros(shape: &Described) -> ArrayD<f32> {
+    ArrayD::zeros(IxDyn(&shape.0))
+}
+
+/// Checks what is inferred of the described shapes and of the known ones against the result of the operation.
+#[allow(clippy::needless_pass_by_value, reason = "calls stay on one line")]
+fn agree(
+    inferred: &dyn Fn(&[PartialShape]) -> Result<PartialShape, BroadcastError>,
+    shapes: &[Described],
+    ran: Result<Vec<usize>, BroadcastError>,
+) -> Result<(), TestCaseError> {
+    let described: Vec<_> = shapes.iter().map(|(_, shape)| shape.clone()).collect();
+    let known: Vec<_> = shapes.iter().map(|(sizes, _)| PartialShape::from(sizes.clone())).collect();
+    match (&ran, inferred(&known)) {
+        (Ok(sizes), exact) => {
+            prop_assert_eq!(exact, Ok(PartialShape::from(sizes.clone())));
+            let inferred = inferred(&described);
+            prop_assert!(inferred.is_ok(), "{:?}", inferred);
+            let inferred = inferred.unwrap();
+            // the names stand for 3 and 4 in all descriptions
+            let admits = |dims: &[Dim]| {
+                dims.len() == sizes.len()
+                    && dims.iter().zip(sizes).all(|(dim, &size)| covers(dim, [3, 4], size))
+            };
+            prop_assert!(inferred.dims().is_none_or(admits), "{} is not {:?}", inferred, sizes);
+        }
+        (Err(error), Err(exact)) => {
+            prop_assert_eq!(error.kind(), exact.kind(), "{} and {}", error, exact);
+            // of several placed axes, inference reports the first of the result, and the view the first of the array
+            if !error.operation().contains(" with its axes at ") {
+                prop_assert_eq!((error.axis(), error.sizes()), (exact.axis(), exact.sizes()));
+            }
+        }
+        (Err(error), exact) => prop_assert!(false, "{} and {:?}", error, exact),
+    }
+    Ok(())
+}
+
+fn shape_of<T>(result: Result<ArrayD<T>, BroadcastError>) -> Result<Vec<usize>, BroadcastError> {
+    result.map(|array| array.shape().to_vec())
+}
+
+fn view_of(result: Result<ArrayViewD<'_, f32>, BroadcastError>) -> Result<Vec<usize>, BroadcastError> {
+    result.map(|view| view.shape().to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn views(a in described(), b in described(), target in vec(-2..5_isize, 0..4), axes in vec(-4..4_isize, 0..4)) {
+        let (x, y) = (zeros(&a), zeros(&b));
+        let (x, y) = (&x, &y);
+        let both = [a.clone(), b.clone()];
+        agree(&|s| infer_target(&s[0], &target), &both[..1], view_of(x.broadcast_to(&target)))?;
+        agree(&|s| infer_axes(&s[0], &s[1], &axes), &both, view_of(x.broadcast_axes(y.raw_dim(), &axes)))?;
+        agree(&|s| infer_in_dim(&s[0], &s[1], &axes), &both, view_of(x.broadcast_in_dim(y.raw_dim(), &axes)))?;
+        agree(&infer_shapes, &both, broadcast_arrays([x, y]).map(|[x, _]| x.shape().to_vec()))?;
+        agree(&infer_shapes, &both, x.broadcast_to_match(y).map(|(x, _)| x.shape().to_vec()))?;
+        agree(&infer_shapes, &both, shape_of(broadcast_map((x, y), |x, y| x + y)))?;
+        let (x, y) = x.expand_to_match_ranks(y);
+        agree(&|s| Ok(infer_ranks(s).swap_remove(0)), &both, Ok(x.shape().to_vec()))?;
+        agree(&|s| Ok(infer_ranks(s).swap_remove(1)), &both, Ok(y.shape().to_vec()))?;
+    }
+
+    #[test]
+    fn reductions(a in described(), b in described(), c in described(), axes in vec(-4..4_isize, 0..4)) {
+        let (x, y, to) = (zeros(&a), zeros(&b), zeros(&c).raw_dim());
+        let (one, all) = ([a.clone(), c.clone()], [a, b, c]);
+        agree(&|s| infer_sum(&s[0], &axes), &one[..1], shape_of(x.sum_axes(&axes)))?;
+        agree(&|s| infer_sum(&s[0], &axes), &one[..1], shape_of(x.reduce_axes(&axes, 0.0, |x, y| x + y)))?;
+        agree(&|s| infer_sum(&s[0], keepdims(&axes)), &one[..1], shape_of(x.sum_axes(keepdims(&axes))))?;
+        if !x.is_empty() {
+            agree(&|s| infer_sum(&s[0], &axes), &one[..1], shape_of(x.mean_axes(&axes)))?;
+            agree(&|s| infer_sum(&s[0], &axes), &one[..1], shape_of(x.max_axes(&axes)))?;
+            agree(&|s| infer_sum(&s[0], keepdims(&axes)), &one[..1], shape_of(x.min_axes(keepdims(&axes))))?;
+        }
+        agree(&|s| infer_sum_to(&s[0], &s[1]), &one, shape_of(x.sum_to(&to)))?;
+        agree(&|s| infer_sum_in_dim(&s[0], &s[1], &axes), &one, shape_of(x.sum_in_dim(&to, &axes)))?;
+        // the joint shape, then its sum: where that fails, the error is about one step
+        let ran = shape_of(fused((&x, &y), |x, y| x * y).sum_to(&to));
+        let inferred = |s: &[PartialShape]| infer_sum_to(&infer_shapes(&s[..2])?, &s[2]);
+        match ran {
+            Ok(_) => agree(&inferred, &all, ran)?,
+            Err(_) => prop_assert!(inferred(&all.map(|(sizes, _)| sizes.into())).is_err()),
+        }
+    }
+
+    #[test]
+    fn batches(a in described(), b in described(), base in [0..3_usize, 0..3], to in described()) {
+        let (x, y) = (zeros(&a), zeros(&b));
+        let both = [a, b];
+        let (Ok(x), Ok(y)) = (x.batch_dyn(base[0]), y.batch_dyn(base[1])) else {
+            let known = both.map(|(sizes, _)| PartialShape::from(sizes));
+            let [x, y] = known;
+            prop_assert!(infer_batch(&[(x, base[0]), (y, base[1])]).is_err());
+            return Ok(());
+        };
+        let with_base = |s: &[PartialShape]| [(s[0].clone(), base[0]), (s[1].clone(), base[1])];
+        agree(
+            &|s| infer_batch(&with_base(s)),
+            &both,
+            batch_broadcast(&x, &y).map(|(x, _)| x.batch_shape().to_vec()),
+        )?;
+        agree(&|s| infer_batch_map(&with_base(s)), &both, shape_of(x.add(&y)))?;
+        for text in ["(m,n),(n)->(m)", "(n),(n)->()", "(m,n),(n,p)->(m,p)", "(),()->()"] {
+            let signature = Signature::new(text).unwrap();
+            let f = |_: ArrayViewD<'_, f32>, _: ArrayViewD<'_, f32>, _: ArrayViewMutD<'_, f32>| ();
+            let counts: Vec<_> = text.split("->").next().unwrap().split("),").map(|base| {
+                base.chars().filter(|c| c.is_alphabetic()).count()
+            }).collect();
+            if counts == base {
+                let ran: Result<ArrayD<f32>, _> = x.zip_map(&y, signature, f);
+                agree(&|s| Ok(signature.infer(s)?.results.swap_remove(0)), &both, shape_of(ran))?;
+            }
+        }
+        let target = zeros(&to).raw_dim();
+        let sums = [both[0].clone(), to];
+        agree(
+            &|s| infer_sum_batch(&s[0], base[0], &s[1]),
+            &sums,
+            shape_of(x.sum_batch_to(&target)),
+        )?;
+    }
+}
+
+/// All shapes of up to two axes: refused where no sizes can be summed, else no size is left out, and no smaller `Dim`
+/// would do where the target has no names.
+#[test]
+fn sums_as_enumerated() {
+    const TOP: usize = 5;
+    let dims = ["0", "1", "3", "?", "0..1", "2..3", "n"];
+    let mut shapes = vec![p("[]")];
+    shapes.extend(dims.map(p));
+    shapes.extend(dims.iter().flat_map(|a| dims.map(|b| p(&format!("{a}x{b}")))));
+    let mut cases = 0;
+    for (shape, target) in shapes.iter().flat_map(|shape| shapes.iter().map(move |target| (shape, target))) {
+        let stretches = |(from, to): (&usize, &usize)| from == to || *from == 1;
+        let fits = |shapes: &[Vec<usize>]| {
+            let [shape, target] = shapes else { unreachable!() };
+            let pairs = target.iter().rev().zip(shape.iter().rev());
+            target.len() <= shape.len() && pairs.into_iter().all(stretches)
+        };
+        let worlds: Vec<_> = worlds(&[shape.clone(), target.clone()], TOP)
+            .into_iter()
+            .filter(|(_, shapes)| fits(shapes))
+            .collect();
+        let of = format!("{shape} to {target}");
+        let Ok(inferred) = infer_sum_to(shape, target) else {
+            assert!(worlds.is_empty(), "{of}");
+            continue;
+        };
+        assert!(!worlds.is_empty(), "{of}");
+        cases += 1;
+        let names = |shape: &PartialShape| shape.to_string().contains('n');
+        for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
+            for (names, shapes) in &worlds {
+                assert!(covers(dim, *names, shapes[1][axis]), "{of}: {inferred}");
+            }
+            if !names(target) && !names(shape) {
+                let outcomes = worlds.iter().map(|(names, shapes)| (*names, shapes[1][axis])).collect();
+                assert_smallest(dim, &outcomes, (&language(4), TOP), &of);
+            }
+        }
+    }
+    assert!(cases > 1000, "{cases}");
+}
