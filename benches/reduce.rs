@@ -9,7 +9,6 @@ mod progress;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
 use ndarray::{Array1, Array2, Axis, RemoveAxis};
-use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{fused, prelude::*};
 use std::hint::black_box;
 use std::time::Duration;

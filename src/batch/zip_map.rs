@@ -253,12 +253,24 @@ closures! {
 closures! {
     Threads, [Fn + Sync], [Sync], [+ Send], par_for_each_base, ();
     /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
+    ///
+    /// # Errors
+    /// As on one thread.
     map;
     /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
+    ///
+    /// # Errors
+    /// As on one thread.
     zip_map;
     /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
+    ///
+    /// # Errors
+    /// As on one thread.
     zip_map3;
     /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
+    ///
+    /// # Errors
+    /// As on one thread.
     zip_map_into;
 }
 

@@ -1,4 +1,5 @@
 //! Operands and the closures that take an element of each.
+#![allow(clippy::many_single_char_names, reason = "operands are numbered by letters")]
 
 use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, Make, Visit};

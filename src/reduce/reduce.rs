@@ -1,4 +1,5 @@
 //! Every form of a reduction, for every source.
+#![allow(clippy::type_complexity, reason = "what several steps of a reduction need is found at once")]
 
 use super::sources::Shapes;
 use super::{Par, extreme, mean};

@@ -260,9 +260,9 @@ mod of_closure {
             array = result.take().map(|result| to_new(source, result, dropped, op, executor));
         };
         if seen.is_whole() {
-            reduce(&fused.operands.inputs())
+            reduce(&fused.operands.inputs());
         } else {
-            fused.operands.seen(seen, &mut reduce)
+            fused.operands.seen(seen, &mut reduce);
         }
         array.expect("the operands are seen once")
     }
@@ -281,9 +281,9 @@ mod of_closure {
             into(Results { inputs: *inputs, shape, make }, out, None, op, store, executor);
         };
         if seen.is_whole() {
-            reduce(&fused.operands.inputs())
+            reduce(&fused.operands.inputs());
         } else {
-            fused.operands.seen(seen, &mut reduce)
+            fused.operands.seen(seen, &mut reduce);
         }
     }
 }

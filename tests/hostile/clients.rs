@@ -133,6 +133,8 @@ fn reductions(t: &mut Table) {
 }
 
 fn means(t: &mut Table) {
+    const WHOLE: &str = "cannot take the mean of shape [1] over axes [0]: the element type does not hold fractions, use \
+        `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
     let hollow = || Array2::<f64>::zeros((0, LIMIT));
     let many = many().mapv(|x| f64::from(i8::try_from(x).unwrap()));
     let every = (0..MANY).collect::<Vec<_>>();
@@ -154,8 +156,6 @@ fn means(t: &mut Table) {
     t.call(name, || many.mean_axes(keepdims(&every))).gives(|mean| mean.iter().eq([&8.5]));
     t.call(name, || hollow().mean_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
     none(t, name, &|| hollow().mean_axes(keepdims([1, 0])).map(|_| ()));
-    const WHOLE: &str = "cannot take the mean of shape [1] over axes [0]: the element type does not hold fractions, use \
-        `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
     t.call(name, || array![i64::MAX].mean_axes(0)).refused(WHOLE);
 }
 

@@ -5,14 +5,14 @@
 
 use crate::table::Table;
 use ndarray::{
-    ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Axis, Data, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn, RawData,
-    ShapeBuilder, array,
+    Array, ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Axis, Data, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn,
+    RawData, ShapeBuilder, array,
 };
 use ndarray_broadcast::{
-    AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, broadcast_apply,
-    broadcast_arrays, broadcast_map, broadcast_to_match_in_place, broadcast_to_match3_in_place,
-    broadcast_views, can_batch_broadcast, fused, par_broadcast_apply, par_broadcast_map,
-    partial::PartialShape,
+    AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, bounds::ReducedAxes,
+    broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
+    broadcast_to_match3_in_place, broadcast_views, can_batch_broadcast, fused, par_broadcast_apply,
+    par_broadcast_map, partial::PartialShape,
 };
 use ndarray_broadcast::{keepdims, prelude::*};
 
@@ -458,6 +458,15 @@ fn products(t: &mut Table) {
     });
 }
 
+/// The bits of means.
+#[allow(clippy::cast_precision_loss, reason = "small numbers")]
+fn means<X: ReducedAxes<Ix3>>(
+    a: &ArrayRef<i64, Ix3>,
+    axes: X,
+) -> Result<Array<i64, X::Left>, BroadcastError> {
+    Ok(fused(a, |&a| a as f64).mean_axes(axes)?.mapv(|mean| mean.to_bits().cast_signed()))
+}
+
 fn clients(t: &mut Table) {
     both(t, "BroadcastTo::can_broadcast_to", |c| Ok(c.a.can_broadcast_to([3, 3, 3]).look()));
     let name = "BroadcastView::into_broadcast_axes";
@@ -478,12 +487,8 @@ fn clients(t: &mut Table) {
     both(t, "Reduce::min_axes", |c| outcome(c.a.min_axes(keepdims(1))));
     both(t, "fused", |c| outcome(fused((&c.a, &c.row), |a, b| a * b).max_axes(0)));
     both(t, "Fused::par", |c| outcome(fused((&c.a, &c.row), |a, b| a * b).par().sum_in_dim(1, 2)));
-    both(t, "Reduce::mean_axes", |c| {
-        outcome(fused(&c.a, |&a| a as f64).mean_axes([0, 1]).map(|means| means.mapv(|mean| mean as i64)))
-    });
-    both(t, "Reduce::mean_axes", |c| {
-        outcome(fused(&c.a, |&a| a as f64).mean_axes(keepdims(2)).map(|means| means.mapv(|mean| mean as i64)))
-    });
+    both(t, "Reduce::mean_axes", |c| outcome(means(&c.a, [0, 1])));
+    both(t, "Reduce::mean_axes", |c| outcome(means(&c.a, keepdims(2))));
     both(t, "Reduce::reduce_to", |c| {
         outcome(fused((&c.a, &c.row), |a, b| a * b).reduce_to(c.row.len(), 0, i64::max))
     });

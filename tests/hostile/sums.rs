@@ -136,8 +136,8 @@ fn into_arrays(t: &mut Table) {
         let mut out = Array::zeros(IxDyn(&[0, LIMIT]));
         t.call(name, || sum(&empty, &mut out)).gives(|()| out.is_empty());
     }
-    into(t, "Reduce::assign_sum_to", 136, |a, out| a.assign_sum_to(out));
-    into(t, "Reduce::add_sum_to", 139, |a, out| a.add_sum_to(out));
+    into(t, "Reduce::assign_sum_to", 136, Reduce::assign_sum_to);
+    into(t, "Reduce::add_sum_to", 139, Reduce::add_sum_to);
     into(t, "Reduce::scaled_add_sum_to", 3 - 136, |a, out| a.scaled_add_sum_to(-1, out));
     {
         into(t, "Reduce::par", 136, |a, out| a.par().assign_sum_to(out));

@@ -115,8 +115,8 @@ fn threads_take_only_what_may_cross() {
     type To<A, R> = fn(&A) -> R;
     type Onto<A, T> = fn(&mut T, &A);
     type Results<O, F> = Par<Fused<O, F>>;
-    assert!(has!(Results<&'static Array1<f64>, To<f64, f64>>: Reduce<f64, Ix1>));
     type Pair = (&'static Array1<String>, ArrayView1<'static, u8>);
+    assert!(has!(Results<&'static Array1<f64>, To<f64, f64>>: Reduce<f64, Ix1>));
     assert!(has!(Results<Pair, fn(&String, &u8) -> u8>: Reduce<u8, Ix1>));
     assert!(has!(Fused<&'static Array1<Rc<u8>>, To<Rc<u8>, u8>>: Reduce<u8, Ix1>));
     assert!(!has!(Results<&'static Array1<Rc<u8>>, To<Rc<u8>, u8>>: Reduce<u8, Ix1>));
