@@ -133,82 +133,32 @@ impl<O: FusedOperands> Shapes<O::Dim> for O {
     }
 }
 
-/// What does not depend on the executor.
-trait Origin<A>: Sized {
-    /// The element at index zero, if there is one.
-    fn first(self) -> Option<A>
-    where
-        A: Clone;
-
-    /// A copy in place of a sum, if nothing is summed and a copy is faster.
-    fn copied<E: Dimension>(self, result: Reserved<A, E>) -> Result<Array<A, E>, Reserved<A, E>>
-    where
-        A: Clone,
-    {
-        Err(result)
-    }
-
-    /// The sum of the results of `map`.
-    fn mapped<B: Clone + Zero, E: Dimension>(
-        self,
-        result: Reserved<B, E>,
-        dropped: Dropped<'_>,
-        map: &dyn Fn(A) -> B,
-    ) -> Array<B, E>
-    where
-        A: Clone;
-}
-
-impl<A, D: Dimension> Origin<A> for &ArrayRef<A, D> {
-    fn first(self) -> Option<A>
-    where
-        A: Clone,
-    {
-        ArrayRef::first(self).cloned()
-    }
-
-    #[inline(always)]
-    fn copied<E: Dimension>(self, result: Reserved<A, E>) -> Result<Array<A, E>, Reserved<A, E>>
-    where
-        A: Clone,
-    {
-        if self.shape() == result.shape() { Ok(copy_like(result, self)) } else { Err(result) }
-    }
-
-    fn mapped<B: Clone + Zero, E: Dimension>(
-        self,
-        result: Reserved<B, E>,
-        dropped: Dropped<'_>,
-        map: &dyn Fn(A) -> B,
-    ) -> Array<B, E>
-    where
-        A: Clone,
-    {
-        let (inputs, make) = (Inputs::from((self,)), Mapped(Clones, map));
-        to_new(Results { inputs, shape: self.shape(), make }, result, dropped, Plus, Serial)
-    }
-}
-
-impl<O: FnOperands<F, R>, F, R> Origin<R> for &Fused<O, F> {
-    fn first(self) -> Option<R> {
-        self.operands.first().map(|items| O::call(&mut &self.f, items))
-    }
-
-    fn mapped<B: Clone + Zero, E: Dimension>(
-        self,
-        result: Reserved<B, E>,
-        dropped: Dropped<'_>,
-        map: &dyn Fn(R) -> B,
-    ) -> Array<B, E> {
-        let (inputs, make) = (self.operands.inputs(), Mapped(Closure::<O, &F>::new(&self.f), map));
-        let shape: O::Dim = joint(inputs.shapes()).expect("the operands were checked");
-        to_new(Results { inputs, shape: sizes(&shape), make }, result, dropped, Plus, Serial)
-    }
-}
-
 /// The reductions of an array as it is seen.
 mod of_array {
     use super::*;
+
+    pub(super) fn first<A: Clone, D: Dimension>(array: &ArrayRef<A, D>) -> Option<A> {
+        array.first().cloned()
+    }
+
+    /// A copy in place of a sum, if nothing is summed.
+    #[inline(always)]
+    pub(super) fn copied<A: Clone, D: Dimension, E: Dimension>(
+        array: &ArrayRef<A, D>,
+        result: Reserved<A, E>,
+    ) -> Result<Array<A, E>, Reserved<A, E>> {
+        if array.shape() == result.shape() { Ok(copy_like(result, array)) } else { Err(result) }
+    }
+
+    pub(super) fn mapped<A: Clone, D: Dimension, B: Clone + Zero, E: Dimension>(
+        array: &ArrayRef<A, D>,
+        result: Reserved<B, E>,
+        dropped: Dropped<'_>,
+        map: &dyn Fn(A) -> B,
+    ) -> Array<B, E> {
+        let (inputs, make) = (Inputs::from((array,)), Mapped(Clones, map));
+        to_new(Results { inputs, shape: array.shape(), make }, result, dropped, Plus, Serial)
+    }
 
     #[inline(always)]
     pub(super) fn reduced<A: Clone, D: Dimension, E: Dimension, P: Operation<A>>(
@@ -243,6 +193,30 @@ mod of_array {
 /// The reductions of a closure's results.
 mod of_closure {
     use super::*;
+
+    pub(super) fn first<O: FnOperands<F, R>, F, R>(fused: &Fused<O, F>) -> Option<R> {
+        fused.operands.first().map(|items| O::call(&mut &fused.f, items))
+    }
+
+    /// Results are never copied.
+    #[inline(always)]
+    pub(super) fn copied<O, F, R, E>(
+        _: &Fused<O, F>,
+        result: Reserved<R, E>,
+    ) -> Result<Array<R, E>, Reserved<R, E>> {
+        Err(result)
+    }
+
+    pub(super) fn mapped<O: FnOperands<F, R>, F, R, B: Clone + Zero, E: Dimension>(
+        fused: &Fused<O, F>,
+        result: Reserved<B, E>,
+        dropped: Dropped<'_>,
+        map: &dyn Fn(R) -> B,
+    ) -> Array<B, E> {
+        let (inputs, make) = (fused.operands.inputs(), Mapped(Closure::<O, &F>::new(&fused.f), map));
+        let shape: O::Dim = joint(inputs.shapes()).expect("the operands were checked");
+        to_new(Results { inputs, shape: sizes(&shape), make }, result, dropped, Plus, Serial)
+    }
 
     pub(super) fn reduced<'f, O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
         fused: &'f Fused<O, F>,
@@ -288,7 +262,7 @@ mod of_closure {
     }
 }
 
-/// `$origin` is an [`Origin`] with these operands; `$of` has its reductions.
+/// `$of` has the reductions of `$origin`, which has these operands.
 macro_rules! sources {
     ($(
         [$($generics:tt)*] $Self:ty: $A:ty, $D:ty, $Operands:ty
@@ -309,7 +283,7 @@ macro_rules! sources {
                 $A: Clone,
             {
                 let $this = self;
-                Origin::<$A>::first($origin)
+                $of::first($origin)
             }
 
             #[inline]
@@ -323,7 +297,7 @@ macro_rules! sources {
                 $A: Clone + Zero,
             {
                 let $this = self;
-                let result = if seen.is_whole() { Origin::<$A>::copied($origin, result) } else { Err(result) };
+                let result = if seen.is_whole() { $of::copied($origin, result) } else { Err(result) };
                 match result {
                     Ok(copy) => copy,
                     Err(result) => $of::reduced($origin, seen, result, dropped, Plus, $executor),
@@ -368,7 +342,7 @@ macro_rules! sources {
                 $A: Clone,
             {
                 let $this = self;
-                Origin::<$A>::mapped($origin, result, dropped, map)
+                $of::mapped($origin, result, dropped, map)
             }
 
             $($owned)?
