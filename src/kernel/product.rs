@@ -119,9 +119,10 @@ fn sums_into<T: LinalgScalar, D: Dimension>(
     executor: impl for<'a> Reduces<T, Fused<'a, (T, T), Times>, Plus>,
 ) {
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
-    let shape = [out.shape(), &[terms]].concat();
+    let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
+    shape[out.ndim()] = terms;
     let last = Only(out.ndim());
-    let source = Fused { inputs, shape: &shape, make: Times };
+    let source = Fused { inputs, shape: shape.slice(), make: Times };
     into(source, out, Some(&last), Plus, Store::replacing(), executor);
 }
 

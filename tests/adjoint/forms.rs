@@ -1,11 +1,12 @@
 //! Forms and sources combine: each form gives the same for an array, for fused operands and on several threads.
 
-use crate::sources::{SHAPES, axis_sets, in_all_layouts, lanes, left_and_kept, numbers};
+use common::{element, indices};
 use ndarray::{
     Array, Array1, Array2, Array3, ArrayD, ArrayViewD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn,
-    ShapeBuilder, arr0, array,
+    ShapeBuilder, Slice, arr0, array,
 };
-use ndarray_broadcast::{AxisSet, BroadcastError, broadcast_map, fused, keepdims, prelude::*};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{AxisSet, BroadcastError, broadcast_map, fused, keepdims};
 
 type Result<T> = std::result::Result<T, BroadcastError>;
 
@@ -163,16 +164,14 @@ fn an_error_changes_nothing() {
     assert_eq!(out, before);
 }
 
-#[track_caller]
-fn is<D: Dimension, E: Dimension>(sum: Array<i64, D>, expected: &Array<i64, E>) {
-    assert_eq!(sum.into_dyn(), expected.clone().into_dyn());
-}
-
 /// Every way to name axes, with the number of axes that is left in the type.
 #[test]
 fn axes_are_named_in_every_way() -> Result<()> {
     let x = numbers(&[4, 3, 5]).into_dimensionality::<Ix3>().expect("three axes");
     let (over_02, over_1) = (x.sum_axis(Axis(2)).sum_axis(Axis(0)), x.sum_axis(Axis(1)));
+    fn is<D: Dimension, E: Dimension>(sum: Array<i64, D>, expected: &Array<i64, E>) {
+        assert_eq!(sum.into_dyn(), expected.clone().into_dyn());
+    }
     let fixed: [Array<i64, Ix1>; 6] = [
         x.sum_axes([0, 2])?,
         x.sum_axes((0, 2))?,
@@ -181,30 +180,20 @@ fn axes_are_named_in_every_way() -> Result<()> {
         x.sum_axes([Axis(0), Axis(2)])?,
         x.sum_axes(&[2_i8, 0])?,
     ];
-    for sum in fixed {
-        is(sum, &over_02);
-    }
+    fixed.into_iter().for_each(|sum| is(sum, &over_02));
     let fixed: [Array<i64, Ix2>; 4] =
         [x.sum_axes(1)?, x.sum_axes((-2,))?, x.sum_axes([1])?, x.sum_axes(Axis(1))?];
-    for sum in fixed {
-        is(sum, &over_1);
-    }
+    fixed.into_iter().for_each(|sum| is(sum, &over_1));
     let dynamic: [ArrayD<i64>; 3] =
         [x.sum_axes(&[0, 2][..])?, x.sum_axes(vec![2, 0])?, x.sum_axes(&AxisSet::from([2, 0, 2]))?];
-    for sum in dynamic {
-        is(sum, &over_02);
-    }
+    dynamic.into_iter().for_each(|sum| is(sum, &over_02));
     let none: [Array<i64, Ix3>; 2] = [x.sum_axes([])?, x.sum_axes(())?];
-    for sum in none {
-        is(sum, &x);
-    }
+    none.into_iter().for_each(|sum| is(sum, &x));
     let all: Array<i64, Ix0> = x.sum_axes((0, 1, -1))?;
     is(all, &arr0(x.sum()));
     let kept: [Array<i64, Ix3>; 3] =
         [x.sum_axes(keepdims(1))?, x.sum_axes(keepdims((1,)))?, x.sum_axes(keepdims(&[-2][..]))?];
-    for sum in kept {
-        is(sum, &over_1.clone().insert_axis(Axis(1)));
-    }
+    kept.into_iter().for_each(|sum| is(sum, &over_1.clone().insert_axis(Axis(1))));
     assert!(x.sum_axes((0, -3)).is_err() && x.sum_axes(keepdims((0, -3))).is_err());
     assert!(x.sum_axes((3,)).is_err() && x.sum_axes(keepdims(-4)).is_err());
     Ok(())
@@ -239,4 +228,69 @@ fn many_axes() -> Result<()> {
     assert_eq!(fused((&x, &arr0(1).into_dyn()), |a, b| a * b).min_axes(3)?.len(), 5);
     assert!(x.sum_axes(&[3, 3][..]).is_err() && x.sum_axes(70).is_err());
     Ok(())
+}
+
+/// Shapes with sizes around the limits of small loops, with 0 and with 1.
+pub(crate) const SHAPES: [&[usize]; 12] = [
+    &[],
+    &[1],
+    &[7],
+    &[130],
+    &[3, 5],
+    &[1, 9],
+    &[70, 33],
+    &[4, 1, 6],
+    &[0, 3],
+    &[2, 0, 4],
+    &[3, 17, 8],
+    &[2, 3, 1, 5],
+];
+
+/// Small numbers that do not follow from their neighbours'.
+pub(crate) fn numbers(shape: &[usize]) -> ArrayD<i64> {
+    let mut state = 12345_u64;
+    ArrayD::from_shape_simple_fn(IxDyn(shape), || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from(state >> 57).expect("seven bits") - 64
+    })
+}
+
+/// Calls `test` with the array as it is, in F order, reversed, with gaps, and stretched from its first elements.
+pub(crate) fn in_all_layouts(shape: &[usize], mut test: impl FnMut(&ArrayViewD<'_, i64>)) {
+    let whole = numbers(shape);
+    test(&whole.view());
+    let turned = numbers(&shape.iter().rev().copied().collect::<Vec<_>>());
+    test(&turned.t());
+    test(&whole.slice_each_axis(|_| Slice::new(0, None, -1)));
+    let wide = numbers(&shape.iter().map(|size| 2 * size).collect::<Vec<_>>());
+    test(&wide.slice_each_axis(|_| Slice::new(0, None, 2)));
+    if let Some(&first) = shape.first().filter(|&&first| first > 0) {
+        let row = whole.slice_axis(Axis(0), Slice::from(0..1));
+        assert_eq!(row.broadcast(IxDyn(shape)).expect("it stretches").len_of(Axis(0)), first);
+        test(&row.broadcast(IxDyn(shape)).expect("it stretches"));
+    }
+}
+
+/// Each set of axes.
+pub(crate) fn axis_sets(ndim: usize) -> Vec<Vec<usize>> {
+    (0..1_usize << ndim).map(|set| (0..ndim).filter(|axis| set >> axis & 1 == 1).collect()).collect()
+}
+
+/// The shape without the axes, and with them as size 1.
+pub(crate) fn left_and_kept(shape: &[usize], axes: &[usize]) -> [Vec<usize>; 2] {
+    let left = (0..shape.len()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]).collect();
+    let kept = (0..shape.len()).map(|axis| if axes.contains(&axis) { 1 } else { shape[axis] }).collect();
+    [left, kept]
+}
+
+/// The elements of each lane along the axes, one index after the other; lanes in row-major order.
+pub(crate) fn lanes<A: Clone>(x: &ArrayViewD<'_, A>, axes: &[usize]) -> Vec<Vec<A>> {
+    let [_, kept] = left_and_kept(x.shape(), axes);
+    let mut lanes = vec![Vec::new(); kept.iter().product()];
+    for index in indices(x.shape()) {
+        let lane: Vec<usize> =
+            index.iter().zip(&kept).map(|(&at, &size)| if size == 1 { 0 } else { at }).collect();
+        lanes[element(&lane, &kept)].push(x[&index[..]].clone());
+    }
+    lanes
 }
