@@ -5,5 +5,3 @@ mod identity;
 mod large;
 mod properties;
 mod reductions;
-#[cfg(feature = "rayon")]
-mod threads;

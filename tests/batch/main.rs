@@ -1,6 +1,5 @@
 //! Batches of arrays.
 
 mod edges;
-mod gradients;
-mod large_products;
+mod products;
 mod properties;

@@ -4,7 +4,6 @@ mod calls;
 mod gufunc;
 mod neml2;
 mod rows;
-mod types;
 
 use common::run;
 
@@ -36,7 +35,7 @@ tables! {
         2 "shape",
         221 "shape, elements, gradient",
         31 "shape, gradient";
-    mindspore_element_types: "mindspore_broadcast_to" / "dtypes" by types::mindspore,
+    mindspore_element_types: "mindspore_broadcast_to" / "dtypes" by rows::element_types,
         4 "bool",
         4 "complex128",
         4 "complex64",

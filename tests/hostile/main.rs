@@ -8,13 +8,11 @@
 mod batches;
 mod clients;
 mod covered;
-mod maps;
 mod partial;
 mod shapes;
 mod strides;
 mod sums;
 mod table;
-mod texts;
 mod views;
 
 // for the code that it has compiled already
@@ -109,7 +107,7 @@ fn every_function_answers_at_once() {
     let mut table = Table::new();
     views::rows(&mut table);
     sums::rows(&mut table);
-    maps::rows(&mut table);
+    sums::of_maps(&mut table);
     clients::rows(&mut table);
     batches::rows(&mut table);
     let of_arrays: Vec<_> = table.names().collect();
@@ -120,7 +118,7 @@ fn every_function_answers_at_once() {
     assert!(missing.is_empty(), "without arrays whose strides mean harm: {missing:?}");
     shapes::rows(&mut table);
     partial::rows(&mut table);
-    texts::rows(&mut table);
+    shapes::of_texts(&mut table);
     // unoptimised, about 1 s on an idle machine; what is quadratic takes minutes
     let time = Duration::from_secs(10);
     table.check(time, 1 << 20);

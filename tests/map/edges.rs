@@ -1,7 +1,10 @@
-//! Size 0, no axes, many axes, elements without a size, and arrays larger than memory.
+//! Size 0, no axes, many axes, elements without a size, arrays larger than memory, and how the result lies in memory.
 
 use common::kind;
-use ndarray::{Array0, Array1, Array2, ArrayD, Axis, Dimension, IxDyn, Slice, arr0, array};
+use ndarray::{
+    Array0, Array1, Array2, Array3, ArrayBase, ArrayD, ArrayView2, Axis, Data, Dimension, IxDyn,
+    ShapeBuilder, Slice, arr0, array, s,
+};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
 
@@ -129,4 +132,154 @@ fn more_bytes_than_memory_can_hold() {
     assert_eq!(kind(broadcast_map((&huge, &taller), |&x, _| x)), "Overflow");
     let huge = one.broadcast_to([0, 1_usize << 61]).unwrap();
     assert_eq!(broadcast_map(&huge, |&x| x).map(|out| out.len()), Ok(0));
+}
+
+fn strides<S: Data, D: Dimension>(array: &ArrayBase<S, D>) -> Vec<isize> {
+    array.strides().to_vec()
+}
+
+#[test]
+fn f_order_in_f_order_out() {
+    let (a, b) = (Array2::<f64>::zeros((3, 4).f()), Array2::<f64>::zeros((3, 4).f()));
+    let row = array![1.0, 2.0, 3.0, 4.0];
+    assert_eq!(strides(&broadcast_map((&a, &b), |a, b| a + b).unwrap()), [1, 3]);
+    assert_eq!(strides(&broadcast_map((&a, &row), |a, b| a + b).unwrap()), [1, 3]);
+    assert_eq!(strides(&broadcast_map((&row, &a), |a, b| a + b).unwrap()), [1, 3]);
+    assert_eq!(strides(&broadcast_map(&a, |a| a + 1.0).unwrap()), [1, 3]);
+    // none has the joint shape
+    let (a, b) = (Array3::<u8>::zeros((3, 4, 1).f()), Array3::<u8>::zeros((1, 4, 5).f()));
+    assert_eq!(strides(&broadcast_map((&a, &b), |a, b| a + b).unwrap()), [1, 3, 12]);
+    let dynamic = broadcast_map((&a.view().into_dyn(), &b), |a, b| a + b).unwrap();
+    assert_eq!(strides(&dynamic), [1, 3, 12]);
+}
+
+#[test]
+fn any_order_of_axes() {
+    let a = Array3::<u8>::zeros((2, 3, 4)).permuted_axes([1, 2, 0]);
+    assert_eq!(strides(&broadcast_map(&a, |a| a + 1).unwrap()), strides(&a));
+    let mut backwards = a.view();
+    backwards.invert_axis(ndarray::Axis(1));
+    assert_eq!(strides(&broadcast_map((&backwards, &a), |a, b| a + b).unwrap()), strides(&a));
+    let one = Array3::<u8>::zeros((3, 4, 1));
+    assert_eq!(strides(&broadcast_map((&one, &a), |a, b| a + b).unwrap()), strides(&a));
+}
+
+#[test]
+fn row_major_where_nothing_or_too_much_is_suggested() {
+    let (c, f) = (Array2::<f64>::zeros((3, 4)), Array2::<f64>::zeros((3, 4).f()));
+    assert_eq!(strides(&broadcast_map((&c, &f), |a, b| a + b).unwrap()), [4, 1]);
+    assert_eq!(strides(&broadcast_map((&f, &c), |a, b| a + b).unwrap()), [4, 1]);
+    let (row, column) = (array![1, 2, 3, 4], array![[1], [2], [3]]);
+    assert_eq!(strides(&broadcast_map((&row, &column), |a, b| a + b).unwrap()), [4, 1]);
+    let row = row.broadcast_to((3, 4)).unwrap();
+    assert_eq!(strides(&broadcast_map(&row, |a| a + 1).unwrap()), [4, 1]);
+    let windows = ArrayView2::from_shape((3, 4).strides((1, 1)), &[1, 2, 3, 4, 5, 6]).unwrap();
+    assert_eq!(strides(&broadcast_map(&windows, |a| a + 1).unwrap()), [4, 1]);
+}
+
+#[test]
+fn copies_are_standard() {
+    let f = Array2::<f64>::zeros((3, 4).f());
+    assert_eq!(strides(&f.materialize()), [4, 1]);
+    assert_eq!(strides(&f.t().materialize()), [3, 1]);
+}
+
+/// Compares the view with a copy, and with a copy into an array with gaps.
+fn is_copied<A: Clone + PartialEq + std::fmt::Debug, D: Dimension>(
+    view: &ndarray::ArrayView<'_, A, D>,
+    filler: &A,
+) {
+    let copy = view.materialize();
+    assert!(copy.is_standard_layout() || copy.is_empty());
+    let mut wide = view.raw_dim();
+    wide[view.ndim() - 1] += 3;
+    let mut wide = ndarray::Array::from_elem(wide, filler.clone());
+    let last = Axis(view.ndim() - 1);
+    let (mut out, after) = wide.view_mut().split_at(last, view.len_of(last));
+    view.materialize_into(&mut out).unwrap();
+    assert_eq!(copy, view);
+    assert_eq!(out, view);
+    assert!(after.iter().all(|item| item == filler), "nothing else is written");
+}
+
+fn transposes<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> A) {
+    let sizes = [1, 2, 3, 4, 5, 7, 8, 9, 15, 17, 63, 64, 65, 70, 130];
+    for (rows, columns) in sizes.into_iter().flat_map(|rows| sizes.map(|columns| (rows, columns))) {
+        let a = Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j));
+        is_copied(&a.t(), &number(77));
+        is_copied(&a.slice(s![..;-1, ..]).reversed_axes(), &number(77));
+        is_copied(&a.slice(s![.., ..;-1]).reversed_axes(), &number(77));
+        is_copied(&a.slice(s![..;2, 1..]).reversed_axes(), &number(77));
+    }
+    let a = Array3::from_shape_fn((9, 66, 5), |(i, j, k)| number((i * 66 + j) * 5 + k));
+    for axes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        is_copied(&a.view().permuted_axes(axes), &number(77));
+    }
+    // one short side
+    for (rows, columns) in [(1500, 3), (2, 3000), (5, 900)] {
+        let a = Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j));
+        is_copied(&a.t(), &number(77));
+    }
+    // rows whose distance is a power of two, in the array and in the copy
+    let a = Array2::from_shape_fn((21, 2048), |(i, j)| number(i * 2048 + j));
+    is_copied(&a.t(), &number(77));
+    let mut out = Array2::from_elem((2048, 512), number(77));
+    a.t().materialize_into(&mut out.slice_mut(s![.., ..21])).unwrap();
+    assert_eq!(out.slice(s![.., ..21]), a.t());
+    assert!(out.slice(s![.., 21..]).iter().all(|item| *item == number(77)));
+}
+
+/// A row and a column that are repeated, and a row in each of several blocks.
+fn repeats<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> A) {
+    for (rows, columns) in [1, 2, 3, 8, 40, 300].into_iter().flat_map(|rows| [1, 3, 8, 90].map(|n| (rows, n)))
+    {
+        let row = Array2::from_shape_fn((1, columns), |(_, j)| number(j));
+        let column = Array2::from_shape_fn((rows, 1), |(i, _)| number(i));
+        for view in [&row, &column].map(|a| a.broadcast((rows, columns)).unwrap()) {
+            is_copied(&view, &number(77));
+            is_copied(&view.slice(s![..;-1, ..;-1]), &number(77));
+            is_copied(&view.t(), &number(77));
+        }
+        let block = Array3::from_shape_fn((4, 1, columns), |(i, _, k)| number(i * 99 + k));
+        is_copied(&block.broadcast((4, rows, columns)).unwrap(), &number(77));
+    }
+}
+
+#[test]
+#[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
+fn repeated_copies() {
+    repeats(|i| i as u8);
+    repeats(|i| i as u32);
+    repeats(|i| i as u128);
+    // neither is a plain number
+    repeats(|i| Some(i as u32));
+    repeats(|i| i.to_string());
+}
+
+/// Copies that are larger than the caches.
+#[test]
+#[expect(clippy::cast_possible_truncation, reason = "any bits")]
+fn large_copies() {
+    let is_copied = |view: ndarray::ArrayViewD<'_, u32>| {
+        let mut out = ndarray::ArrayD::zeros(view.raw_dim());
+        view.materialize_into(&mut out).unwrap();
+        assert!(out == view, "{:?}", view.shape());
+    };
+    for shape in [[1, 1024, 1030], [1, 2100, 2011], [17, 520, 511]] {
+        let a = Array3::from_shape_fn(shape, |(i, j, k)| ((i * 7919 + j) * 10_007 + k) as u32);
+        is_copied(a.view().permuted_axes([0, 2, 1]).into_dyn());
+    }
+}
+
+#[test]
+#[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
+fn transposed_copies() {
+    transposes(|i| i as u8);
+    transposes(|i| i as u16);
+    transposes(|i| i as u32);
+    transposes(|i| i as u64);
+    transposes(|i| i as u128);
+    // neither is a plain number
+    transposes(|i| Some(i as u32));
+    transposes(|i| i.to_string());
 }

@@ -2,10 +2,7 @@
 #![allow(clippy::many_single_char_names, reason = "a to f are operands")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod accuracy;
-mod by_value;
 mod edges;
 mod injected;
-mod layout;
 mod ownership;
 mod properties;

@@ -2,17 +2,15 @@
 //! built on the crate, the bugs that fuzzing found, large arrays of random shapes, and what its pages show.
 
 mod differential;
+mod documents;
 mod elements;
 mod errors;
-mod figures;
+mod examples;
 #[cfg(target_pointer_width = "64")]
 mod memory;
 mod messages;
-mod readme;
 mod regressions;
 mod shapes;
-mod tape;
 #[cfg(feature = "rayon")]
 mod threads;
 mod types;
-mod wine;

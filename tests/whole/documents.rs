@@ -1,8 +1,10 @@
-//! README's first example prints what README says, and the documents name files that exist.
+//! README's first example prints what README says, the documents name files that exist, and the figures of the guide show
+//! what the crate does today.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use ndarray::array;
 use ndarray_broadcast::prelude::*;
+use std::fs;
 use std::path::Path;
 
 #[test]
@@ -37,4 +39,26 @@ fn the_files_that_documents_name_exist() {
         }
     }
     assert!(found > 20, "{found} paths");
+}
+
+#[allow(dead_code, reason = "it has a `main` of its own")]
+#[path = "../../examples/figures/main.rs"]
+mod example;
+
+#[test]
+fn the_files_are_what_the_example_draws() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/guide");
+    let images = ("images.md", example::images(&guide).unwrap());
+    for (name, figure) in example::figures().unwrap().into_iter().chain([images]) {
+        let file = fs::read_to_string(guide.join(name)).unwrap();
+        assert!(file == figure, "{name} is stale: `cargo run --example figures` writes it anew");
+    }
+}
+
+/// Together they must leave room in the package.
+#[test]
+fn figures_are_small() {
+    for (name, figure) in example::figures().unwrap() {
+        assert!(figure.len() < 9000, "{name} has {} bytes", figure.len());
+    }
 }
