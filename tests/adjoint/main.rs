@@ -1,7 +1,8 @@
 //! The sums that undo broadcasts.
 
 mod accuracy;
+mod forms;
 mod identity;
-mod large;
+mod means;
 mod properties;
 mod reductions;

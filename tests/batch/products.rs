@@ -2,16 +2,15 @@
 //! products, as the guide derives them, against finite differences.
 #![allow(clippy::unwrap_used, clippy::many_single_char_names, reason = "tests")]
 
-use common::{
-    Lie, Lie::C, Lie::F, Lie::Gap, Lie::Reversed, Lie::Rows, Lie::Second, aligned_right, indices, joint,
-    read_at,
-};
+use common::Lie::{C, F, Gap, Reversed, Rows, Second};
+use common::{Lie, aligned_right, indices, joint, read_at};
 use ndarray::{
     Array, Array1, Array2, Array3, Array4, ArrayD, ArrayRef, Axis, Dimension, Ix1, Ix2, IxDyn, LinalgScalar,
     ShapeBuilder, array,
 };
+use ndarray_broadcast::bounds::{BaseOp, Threads};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{Batch, base_op, bounds::BaseOp, bounds::Threads};
+use ndarray_broadcast::{Batch, base_op};
 use std::fmt::Debug;
 
 /// Numbers from -3 to 3: every sum of products is exact.

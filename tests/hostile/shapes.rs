@@ -3,10 +3,12 @@
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, spread};
 use ndarray::{ArrayD, Axis, ErrorKind, ShapeError};
+use ndarray_broadcast::bounds::SignatureShapes;
+use ndarray_broadcast::partial::{Dim, PartialShape};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, Signature, bounds::SignatureShapes, broadcast_shapes, const_broadcast_shape,
-    explain, partial::Dim, partial::PartialShape, reduction_axes, resolve_target,
+    AxisSet, BroadcastError, Signature, broadcast_shapes, const_broadcast_shape, explain, reduction_axes,
+    resolve_target,
 };
 
 pub(crate) fn rows(t: &mut Table) {

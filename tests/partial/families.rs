@@ -3,7 +3,8 @@
 use super::oracle::{assert_smallest, instances, joint_shape, language, worlds};
 use super::p;
 use ndarray_broadcast::partial::{
-    PartialShape, infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target,
+    Decision, PartialShape, ResultRule, decide, infer_axes, infer_batch, infer_in_dim, infer_shapes,
+    infer_sum, infer_target, verify,
 };
 use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, keepdims, resolve_target};
 
@@ -220,4 +221,53 @@ fn names_relax_themselves_only() {
     assert!(relaxes("n", "n:2..5") && relaxes("n:2..", "n:2..5") && relaxes("1..", "n:2..5"));
     assert!(!relaxes("n:2..5", "n") && !relaxes("n:2..5", "3") && !relaxes("3..", "n:2..5"));
     assert!(!relaxes("n", "m") && !relaxes("n", "?") && !relaxes("n", "3"));
+}
+
+/// The tables of the module's documentation page.
+#[test]
+fn documented_tables() {
+    let infer = |operands: &[&str]| {
+        let operands: Vec<_> = operands.iter().map(|text| p(text)).collect();
+        infer_shapes(&operands).map_or_else(|_| "error".to_string(), |joint| joint.to_string())
+    };
+    for (operands, joint) in [
+        (&["?", "3"][..], "3"),
+        (&["?", "1"], "?"),
+        (&["?", "0"], "0"),
+        (&["0", "?", "3"], "error"),
+        (&["2..5", "4..9"], "4..5"),
+        (&["0..4", "3..5"], "3..5"),
+        (&["0..2", "1..3"], "0..3"),
+        (&["n", "n"], "n"),
+        (&["n", "1"], "n"),
+        (&["n", "3"], "3"),
+        (&["n", "m"], "?"),
+        (&["n:2..", "m"], "n:2.."),
+        (&["n:2..", "m:3.."], "n:3.."),
+        (&["nx?x0..1", "5x1xn"], "5x?x0..5"),
+        (&["nxn", "3x1"], "3xn"),
+        (&["2..", "0..0"], "error"),
+    ] {
+        assert_eq!(infer(operands), joint, "{operands:?}");
+    }
+    for operands in [["?x1", "3"], ["n", "n"], ["0..1", "0"]] {
+        assert_eq!(decide(&operands.map(p)), Decision::Always, "{operands:?}");
+    }
+    for (inferred, declared, cast, exact) in [
+        ("4", "4", true, true),
+        ("4", "?", true, true),
+        ("?", "4", true, false),
+        ("?", "?", true, true),
+        ("*", "?", true, true),
+        ("3", "4", false, false),
+        ("2..5", "3..9", true, false),
+        ("3", "1x3", false, false),
+    ] {
+        let verdict = |rule| verify(&[p(inferred)], &p(declared), rule).is_ok();
+        assert_eq!(
+            [verdict(ResultRule::AllowCast), verdict(ResultRule::Exact)],
+            [cast, exact],
+            "{inferred} {declared}"
+        );
+    }
 }

@@ -5,13 +5,10 @@ mod example;
 mod families;
 mod golden;
 mod graph;
-mod messages;
 mod names;
 mod oracle;
 mod plan;
-mod proof;
 mod run;
-mod signatures;
 mod text;
 
 use ndarray_broadcast::partial::PartialShape;

@@ -1,7 +1,7 @@
-//! Shapes as text.
+//! Shapes, checks and the operands that a message names, as text.
 
 use super::p;
-use ndarray_broadcast::partial::{Dim, PartialShape};
+use ndarray_broadcast::partial::{Dim, PartialShape, decide, decide_result, infer_shapes};
 use proptest::prelude::*;
 use std::ops::Bound;
 
@@ -171,4 +171,50 @@ proptest! {
             prop_assert_eq!(shape.to_string().parse(), Ok(shape));
         }
     }
+}
+
+/// Of operands that clash alike, the first is named.
+#[test]
+fn ties() {
+    let named = |operands: &[&str]| {
+        let shapes: Vec<_> = operands.iter().map(|text| p(text)).collect();
+        let message = infer_shapes(&shapes).unwrap_err().to_string();
+        message.split_once(": ").expect("the axis after the shapes").1.to_string()
+    };
+    let words = |sizes: &str, operands: &str| {
+        format!("axis 0 has sizes {sizes} (operands {operands}), expected equal sizes or 1")
+    };
+    assert_eq!(named(&["2", "2", "3"]), words("2 and 3", "0 and 2"));
+    assert_eq!(named(&["3", "2", "2"]), words("3 and 2", "0 and 1"));
+    assert_eq!(named(&["2", "3", "3"]), words("2 and 3", "0 and 1"));
+    assert_eq!(named(&["2", "3", "2", "3"]), words("2 and 3", "0 and 1"));
+    assert_eq!(named(&["?", "1", "3", "n", "3", "2", "2"]), words("3 and 2", "2 and 5"));
+    assert_eq!(named(&["5..7", "2..3", "..3", "2..3", "5.."]), words("5..7 and 2..3", "0 and 1"));
+}
+
+#[test]
+fn checks() {
+    let words = |operands: &[&str]| -> Vec<String> {
+        let operands: Vec<_> = operands.iter().map(|text| p(text)).collect();
+        decide(&operands).checks().unwrap().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(words(&["?x4", "3x1"]), ["axis 0 of operand 0 is 1 or 3"]);
+    assert_eq!(words(&["2..4", "3"]), ["axis 0 of operand 0 is 3"]);
+    assert_eq!(words(&["2..4", "3.."]), ["axis 0 of operand 1 equals axis 0 of operand 0"]);
+    assert_eq!(words(&["4x?", "1", "2.."]), ["axis 1 of operand 0 is 1 or equals axis 0 of operand 2"]);
+    assert_eq!(words(&["?", "n"]), ["axis 0 of operand 0 is 1, axis 0 of operand 1 is 1, or they are equal"]);
+    // Said once, it holds wherever the names stand.
+    assert_eq!(words(&["nxn", "mxm"]).len(), 1);
+    assert_eq!(words(&["nxn", "3x3"]), ["axis 0 of operand 0 is 1 or 3"]);
+    let result = |operands: &[&str], result: &str| -> Vec<String> {
+        let operands: Vec<_> = operands.iter().map(|text| p(text)).collect();
+        decide_result(&operands, &p(result)).checks().unwrap().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        result(&["?x?"], "2..5x3.."),
+        ["axis 0 of operand 0 is from 2 to 5", "axis 1 of operand 0 is 3 or more"]
+    );
+    assert_eq!(result(&["?xn"], "nxn"), ["axis 0 of operand 0 equals axis 1 of operand 0"]);
+    assert_eq!(result(&["?x?"], "kxk"), ["axis 1 of operand 0 equals axis 0 of the result"]);
+    assert_eq!(result(&["*"], "4"), ["the result has 1 axis", "axis 0 of the result is 4"]);
 }

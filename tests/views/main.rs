@@ -3,4 +3,3 @@
 mod arrays;
 mod edges;
 mod properties;
-mod shapes;

@@ -3,6 +3,10 @@
 
 use common::{assert_words, empty, refused};
 use ndarray::{Array0, ArrayD, ArrayViewD, Axis, ErrorKind, arr0};
+use ndarray_broadcast::partial::{
+    PartialShape, Plan, ResultRule, decide_result, infer_axes, infer_batch, infer_result_shape, infer_shapes,
+    infer_sum, infer_target, verify,
+};
 use ndarray_broadcast::{
     AxisSet, BroadcastError, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused, reduction_axes,
@@ -93,7 +97,23 @@ fn outcomes(call: &str) -> Vec<Outcome> {
         ("map_sum_to", [target, shapes @ ..]) => {
             map_sum_to(&numbers(target), &shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>())
         }
-        _ => panic!("not a call: {call}"),
+        ("max_over" | "min_over" | "mean_over_keepdims" | "integer_mean_over", [shape, axes]) => {
+            vec![reduction(name, &sizes(shape), &all_as(&numbers(axes)).expect("signed numbers"))]
+        }
+        ("reduce_to", [target, shape]) => {
+            let one = arr0(1_i64);
+            vec![repeated(&one, &sizes(shape)).reduce_to(sizes(target), 0, |a, b| a + b).map(drop)]
+        }
+        ("map_sum_over" | "map_max_over", [axes, shapes @ ..]) => {
+            let axes: Vec<isize> = all_as(&numbers(axes)).expect("signed numbers");
+            vec![map_over(name, &axes, &shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>())]
+        }
+        ("map_sum_placed", [places, target, a, b]) => {
+            let one = arr0(1_i64);
+            let (a, b) = (repeated(&one, &sizes(a)), repeated(&one, &sizes(b)));
+            vec![fused((&a, &b), |a, b| a * b).sum_in_dim(sizes(target), sizes(places)).map(drop)]
+        }
+        _ => vec![partial(name, &arguments)],
     }
 }
 
@@ -228,6 +248,63 @@ fn map_sum_to(target: &[i128], shapes: &[Vec<usize>]) -> Vec<Outcome> {
         [a, b] => with_sizes!(target, target => fused((a, b), |a, b| a * b).sum_to(&*target)),
         _ => panic!("1 or 2 operands"),
     }]
+}
+
+fn reduction(name: &str, shape: &[usize], axes: &[isize]) -> Outcome {
+    let (one, small) = (arr0(1.0), arr0(1_u8));
+    let x = repeated(&one, shape);
+    match name {
+        "max_over" => x.max_axes(axes).map(drop),
+        "min_over" => x.min_axes(axes).map(drop),
+        "mean_over_keepdims" => x.mean_axes(keepdims(axes)).map(drop),
+        _ => repeated(&small, shape).mean_axes(axes).map(drop),
+    }
+}
+
+fn map_over(name: &str, axes: &[isize], shapes: &[Vec<usize>]) -> Outcome {
+    let one = arr0(1_i64);
+    let views: Vec<_> = shapes.iter().map(|shape| repeated(&one, shape)).collect();
+    match (name, &*views) {
+        ("map_sum_over", [a]) => fused(a, |a| a + 1).sum_axes(axes).map(drop),
+        ("map_sum_over", [a, b]) => fused((a, b), |a, b| a * b).sum_axes(axes).map(drop),
+        (_, [a]) => fused(a, |a| a + 1).max_axes(axes).map(drop),
+        (_, [a, b]) => fused((a, b), |a, b| a * b).max_axes(axes).map(drop),
+        _ => panic!("1 or 2 operands"),
+    }
+}
+
+/// Calls on shapes that are known in part.
+fn partial(name: &str, arguments: &[&str]) -> Outcome {
+    let p = |text: &str| text.parse::<PartialShape>().expect("a shape");
+    let all = |texts: &[&str]| texts.iter().map(|text| p(text)).collect::<Vec<_>>();
+    match (name, arguments) {
+        ("read", [text]) => text.parse::<PartialShape>().map(drop),
+        ("infer", operands) => infer_shapes(&all(operands)).map(drop),
+        ("infer_result", operands) => infer_result_shape(&all(operands)).map(drop),
+        ("merge", [a, b]) => p(a).merge(&p(b)).map(drop),
+        ("verify_cast", [result, operands @ ..]) => verify(&all(operands), &p(result), ResultRule::AllowCast),
+        ("verify_exact", [result, operands @ ..]) => verify(&all(operands), &p(result), ResultRule::Exact),
+        ("decide_result", [result, operands @ ..]) => {
+            decide_result(&all(operands), &p(result)).checks().map(drop)
+        }
+        ("infer_target", [shape, target]) => {
+            infer_target(&p(shape), all_as::<i64>(&numbers(target)).expect("sizes")).map(drop)
+        }
+        ("infer_axes", [shape, axes, target]) => infer_axes(&p(shape), &p(target), sizes(axes)).map(drop),
+        ("infer_batch", [base, operands @ ..]) => {
+            let base = base.parse().expect("a number of axes");
+            let operands: Vec<_> = all(operands).into_iter().map(|operand| (operand, base)).collect();
+            infer_batch(&operands).map(drop)
+        }
+        ("infer_sum", [shape, axes]) => infer_sum(&p(shape), sizes(axes)).map(drop),
+        ("planned", [plan, shapes @ ..]) => {
+            let (operands, result) = plan.split_once(" -> ").expect("operands and a result");
+            let plan = Plan::new(operands.split(' ').map(p)).expect("they go together");
+            let plan = plan.with_result(p(result)).expect("it may be the result");
+            plan.joint_shape(&shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>()).map(drop)
+        }
+        _ => panic!("not a call: {name} {arguments:?}"),
+    }
 }
 
 /// ndarray's kind for the kind of an error, by its name.
