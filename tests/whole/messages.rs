@@ -331,5 +331,5 @@ fn every_message() {
         }
         calls += 1;
     }
-    assert_eq!((calls, forms), (66, 175));
+    assert_eq!((calls, forms), (107, 216));
 }
