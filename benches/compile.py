@@ -166,9 +166,9 @@ def alone(scratch):
 
 
 ROWS = {
-    "a": ("20 closures of 2 operands", lambda scratch: closures(scratch, ("plain2", "apply2"), 2)),
-    "b": ("20 closures of 3 operands", lambda scratch: closures(scratch, ("plain3", "apply3"), 2.5)),
-    "c": ("20 sums of 2 operands, to a's ndarray", lambda scratch: closures(scratch, ("plain2", "sum2"), 3)),
+    "a": ("20 closures of 2 operands", lambda scratch: closures(scratch, ("plain2", "apply2"), 1.5)),
+    "b": ("20 closures of 3 operands", lambda scratch: closures(scratch, ("plain3", "apply3"), 1.8)),
+    "c": ("20 sums of 2 operands, to a's ndarray", lambda scratch: closures(scratch, ("plain2", "sum2"), 4)),
     "d": ("program of 3 calls", programs),
     "e": ("the crate alone", alone),
     "f": ("the example wine, to d's ndarray", example),

@@ -20,7 +20,7 @@
 use super::memory::{Copies, Reserved, Slot};
 use super::nest::{
     Block, Elements, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Writes, Written, is_dense,
-    steps,
+    steps, stride_of_row,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
@@ -196,8 +196,17 @@ impl Tile {
         });
         if let Some((place, rows)) = across {
             if are_plain && inner.len() > 3 && loops[place].len() > 3 {
+                // that loop, and as many of those inside it as fit and are a row of the output
                 tile.steps[place] = rows.clamp(1, loops[place].len());
-                tile.steps[last] = (most / tile.steps[place]).clamp(1, inner.len());
+                let (mut fit, mut len) = ((most / tile.steps[place]).max(1), 1);
+                for i in (place + 1..loops.len()).rev() {
+                    if fit == 0 || loops[i].stride(0) != (len * sizes[0]).cast_signed() {
+                        break;
+                    }
+                    tile.steps[i] = fit.min(loops[i].len());
+                    fit = if tile.steps[i] < loops[i].len() { 0 } else { fit / tile.steps[i] };
+                    len *= tile.steps[i];
+                }
                 return Some(tile);
             }
         }
@@ -228,19 +237,13 @@ impl Tile {
 fn in_tiles<'b>(nest: Raw<'_, 'b, Writes>, tile: &Tile, then: &mut dyn FnMut(Block<'_, 'b, Writes>)) {
     let (count, mut copies) = (nest.loops().len(), Copies::new(tile.copied));
     nest.for_each_tile(&tile.steps[..count], &mut |part: Raw<'_, 'b, Writes>| {
-        let (loops, sizes) = (part.loops(), part.sizes());
-        let one_row = is_dense(loops, 0, sizes[0]);
-        let has_row = part.has_row();
+        let sizes = part.sizes();
+        let (row, has_row) = (part.row_loops(), part.has_row());
         let mut copied = 0;
         for k in 1..sizes.len() {
-            let stays = loops.iter().all(|l| l.stride(k) == 0);
-            let is_read = if stays {
-                has_row
-            } else if one_row {
-                is_dense(loops, k, sizes[k])
-            } else {
-                let stride = loops.last().map_or(0, |l| l.stride(k));
-                stride == 0 || stride == sizes[k].cast_signed()
+            let is_read = match stride_of_row(row, k, sizes[k]) {
+                Some(0) => has_row,
+                stride => stride == Some(sizes[k].cast_signed()),
             };
             copied |= u8::from(!is_read) << k;
         }

@@ -515,9 +515,19 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
                 }
                 len * width
             }
-            [(rows, down), (len, along)] if down == size && along != 0 && len > 3 => {
-                transpose(from, along, to.cast(), len * size_of::<N>(), [rows, len], size_of::<N>());
-                rows * len
+            [(rows, down), ref middle @ .., (len, along)] if down == size && along != 0 && len > 3 => {
+                // the first side is adjacent: it is transposed with the last one, for each index of the others
+                let width = middle.iter().fold(len, |width, side| width * side.0);
+                for at in 0..width / len {
+                    let (mut offset, mut rest) = (0, at);
+                    for &(len, stride) in middle.iter().rev() {
+                        offset += stride * (rest % len).cast_signed();
+                        rest /= len;
+                    }
+                    let (from, to) = (from.wrapping_offset(offset), to.add(at * len));
+                    transpose(from, along, to.cast(), width * size_of::<N>(), [rows, len], size_of::<N>());
+                }
+                rows * width
             }
             [(rows, down), (len, along)] if len < SHORT_ROW && rows > len => {
                 for column in 0..len {

@@ -600,11 +600,11 @@ impl<'b, W> Raw<'_, 'b, W> {
 
     /// Calls `then` with the nest as one block, for which the inputs in `copied` are copied to where their elements are
     /// adjacent; a copy of the same elements is not made again. The block is one row if the output has no gaps, else a row
-    /// for each step of the outer loop.
+    /// for each step of the outer loop: see [`row_loops`](Self::row_loops).
     ///
     /// # Panics
-    /// If an input in `copied` does not consist of plain numbers or does not fit, or if there are more than two loops that
-    /// are not one row.
+    /// If an input in `copied` does not consist of plain numbers or does not fit, or if the inner loops are no row of the
+    /// output or of another input.
     pub(crate) fn with_copies(
         self,
         copies: &mut Copies<'b>,
@@ -612,32 +612,24 @@ impl<'b, W> Raw<'_, 'b, W> {
         then: &mut dyn FnMut(Block<'_, 'b, W>),
     ) {
         let (state, loops) = (&*self.state, &self.state.loops[..]);
-        let one_row = is_dense(loops, 0, state.sizes[0]);
-        ensure(one_row || loops.len() <= 2, "rows of one loop");
+        let inner = self.row_loops();
         let (mut at, mut row_strides, mut strides) = (state.at, STAY, STAY);
-        let (rows, len) = match loops {
-            _ if one_row => (1, steps(loops)),
-            [row] => (1, row.len),
-            [outer, row] => {
-                row_strides = outer.strides;
-                (outer.len, row.len)
-            }
-            _ => (1, 1),
-        };
-        strides[0] = if one_row { state.sizes[0].cast_signed() } else { loops[loops.len() - 1].strides[0] };
-        for k in 1..state.count {
+        let (rows, len) = (steps(&loops[..loops.len() - inner.len()]), steps(inner));
+        if inner.len() < loops.len() {
+            row_strides = loops[0].strides;
+        }
+        for k in 0..state.count {
+            let size = state.sizes[k].cast_signed();
             if copied >> k & 1 == 1 {
-                let size = state.sizes[k];
-                ensure(state.plain >> k & 1 == 1, "plain numbers");
-                // SAFETY: By the invariant, there is an element at every index. All parts with this brand have the same operands.
-                at[k] = unsafe { copies.of(k, loops, at[k], size) };
-                (row_strides[k], strides[k]) = (size.cast_signed() * len.cast_signed(), size.cast_signed());
-            } else if !one_row {
-                strides[k] = loops[loops.len() - 1].strides[k];
-            } else if is_dense(loops, k, state.sizes[k]) {
-                strides[k] = state.sizes[k].cast_signed();
+                ensure(k > 0 && state.plain >> k & 1 == 1, "inputs of plain numbers");
+                // SAFETY: By the invariant, there is an element at every index. All parts with this brand have the same
+                // operands.
+                at[k] = unsafe { copies.of(k, loops, at[k], state.sizes[k]) };
+                (row_strides[k], strides[k]) = (size * len.cast_signed(), size);
             } else {
-                ensure(loops.iter().all(|l| l.strides[k] == 0), "an input that has no gaps or stays");
+                let stride = stride_of_row(inner, k, state.sizes[k]);
+                ensure(stride.is_some(), "inner loops that are a row");
+                strides[k] = stride.unwrap_or(0);
             }
         }
         let is_distinct = state.has_distinct_outputs();
@@ -650,6 +642,23 @@ impl<'b, W> Raw<'_, 'b, W> {
             is_distinct,
             brand: PhantomData,
         });
+    }
+
+    /// The loops that are one row: all if the output has no gaps, else all but the outermost one.
+    pub(crate) fn row_loops(&self) -> &[Loop] {
+        let loops = &self.state.loops[..];
+        &loops[usize::from(loops.len() > 1 && !is_dense(loops, 0, self.state.sizes[0]))..]
+    }
+}
+
+/// The bytes between neighbours of operand `k` along the loops, if it is evenly spaced in their order.
+#[inline]
+pub(crate) fn stride_of_row(loops: &[Loop], k: usize, size: usize) -> Option<isize> {
+    match loops {
+        [] => Some(0),
+        [l] => Some(l.strides[k]),
+        _ if is_dense(loops, k, size) => Some(size.cast_signed()),
+        _ => loops.iter().all(|l| l.strides[k] == 0).then_some(0),
     }
 }
 
