@@ -8,7 +8,7 @@ mod input;
 #[path = "../../tests/common/model.rs"]
 mod model;
 mod numbers;
-#[allow(dead_code, reason = "shared with the crate's tests, which use more of it")]
+#[allow(dead_code, unused_imports, reason = "shared with the crate's tests, which use more of it")]
 #[path = "../../tests/partial/oracle.rs"]
 mod oracle;
 mod ranks;

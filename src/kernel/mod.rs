@@ -1,4 +1,31 @@
-//! Loops over strided elements.
+//! Loops over strided elements. The kernel knows shapes, strides and pointers, but no broadcasting rules.
+//!
+//! One rule: a case is brought to a loop that there is, not given a loop of its own. A pass goes through these parts:
+//!
+//! | part | owns |
+//! |---|---|
+//! | [`nest`] | loops, a pointer for each operand, and their borrows: made by checked constructors, then only cut and reordered. What cuts a nest does not know its types, so it is compiled once. Its `Rows` are the only code that is compiled for each closure |
+//! | [`memory`] | new arrays, buffers and the proof that they were filled; copies of plain numbers to adjacent places |
+//! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles for which operands are copied to L1. A copy is a map of one operand |
+//! | [`source`] | what is reduced: an array, or the results of a closure, which a map writes block by block |
+//! | [`reduce`] | halves of a large nest, blocks in L1, sums of rows, folds of lanes |
+//! | [`bases`] | views of the last axes, at each index of the others |
+//! | [`product`] | products of matrices at each index, by the library where that is faster |
+//! | [`threads`] | whether two halves run on one thread or on two |
+//! | [`operation`], [`order`], [`simd`] | addition or a closure; the order of a new array's axes; AVX2, asked at run time |
+//!
+//! A sum along axes 0 and 2 of an array takes this way: [`reduce::to_new`] makes a nest and arranges it by the input's
+//! strides; `Job::run` halves it while it is large; `block::reduce` cuts it into blocks that fit into L1, reads each where it
+//! lies or through a copy, adds them up in levels and folds them; the results go to the output's slots. A sum of a closure's
+//! results differs in one step: the block is filled by a map.
+//!
+//! The order in which elements are combined depends on the shape and the strides only: not on threads, which run the same
+//! halves, nor on the CPU, for which the same loops are compiled. An identity is the result where there is no element, and is
+//! never combined with one.
+//!
+//! `unsafe` stands in [`nest`] (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features), and outside the
+//! kernel in `view::raw`. Each of these opens with its invariant.
+
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
     clippy::inline_always,

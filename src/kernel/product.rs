@@ -122,7 +122,7 @@ fn sums_into<T: LinalgScalar, D: Dimension>(
     let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
     shape[out.ndim()] = terms;
     let last = Only(out.ndim());
-    let source = Fused { inputs, shape: shape.slice(), make: Times };
+    let source = Fused { inputs, shape: shape.slice(), results: &Times };
     into(source, out, Some(&last), Plus, Store::replacing(), executor);
 }
 

@@ -5,8 +5,8 @@
 #![forbid(unsafe_code)]
 
 use super::map::fill_nest;
-use super::memory::Buffer;
-use super::nest::{Adjacent, Elements, Inputs, Make, Peek, Raw, Reads, Types, Visit, steps};
+use super::memory::{Buffer, Slot};
+use super::nest::{Adjacent, Elements, Inputs, Make, Peek, Raw, Reads, Rows, Types, Visit, Written, steps};
 
 /// What is reduced. `A` are its elements.
 pub(crate) trait Source<A>: Copy {
@@ -94,7 +94,7 @@ impl<'b, A: Clone> Fill<'b, A> for Types<'b, (), (A,)> {
     }
 
     fn for_each(&mut self, block: Raw<'_, 'b, Reads>, then: &mut dyn FnMut(A)) {
-        self.for_each_input(block, &mut Then(&mut Cloned, then));
+        self.for_each_input(block, &mut Then(&Cloned, then));
     }
 
     fn is_stored(&self) -> bool {
@@ -103,6 +103,7 @@ impl<'b, A: Clone> Fill<'b, A> for Types<'b, (), (A,)> {
 }
 
 /// Makes a clone of the one element at an index: so a copy is a map.
+#[derive(Clone, Copy)]
 pub(crate) struct Cloned;
 
 impl<A: Clone> Make<A, (A,)> for Cloned {
@@ -120,31 +121,51 @@ impl<A: Clone> Visit<A, (A,)> for Cloned {
 }
 
 /// Hands on what is made.
-struct Then<'f, 't, M, A>(&'f mut M, &'t mut dyn FnMut(A));
+struct Then<'f, 't, R: ?Sized, A>(&'f R, &'t mut dyn FnMut(A));
 
-impl<A, E: Elements, M: Make<A, E>> Make<(), E> for Then<'_, '_, M, A> {
+impl<A, E: Elements, R: Results<A, E> + ?Sized> Make<(), E> for Then<'_, '_, R, A> {
     fn make(&mut self, items: E::Refs<'_>) {
-        (self.1)(self.0.make(items));
+        (self.1)(self.0.of(items));
+    }
+}
+
+/// What writes the results of a closure to rows. `dyn`, so that reductions are compiled once for all closures.
+pub(crate) trait Results<A, E: Elements> {
+    /// Writes a result for each element of the rows.
+    fn fill<'s>(&self, rows: Rows<'_, Slot<'s, A>, E>) -> Written<'s>;
+
+    /// The result of one element of each input.
+    fn of(&self, items: E::Refs<'_>) -> A;
+}
+
+impl<A, E: Elements, M: Make<A, E> + Copy> Results<A, E> for M {
+    fn fill<'s>(&self, rows: Rows<'_, Slot<'s, A>, E>) -> Written<'s> {
+        rows.fill(&mut { *self })
+    }
+
+    fn of(&self, items: E::Refs<'_>) -> A {
+        { *self }.make(items)
     }
 }
 
 /// The results of a closure over arrays.
-pub(crate) struct Fused<'a, E: Elements, M> {
+pub(crate) struct Fused<'a, E: Elements, R: ?Sized> {
     pub(crate) inputs: Inputs<'a, E>,
     /// The shape to which the inputs are broadcast.
     pub(crate) shape: &'a [usize],
-    pub(crate) make: M,
+    /// Some `dyn Results`, which threads can share or not.
+    pub(crate) results: &'a R,
 }
 
-impl<E: Elements, M: Copy> Clone for Fused<'_, E, M> {
+impl<E: Elements, R: ?Sized> Clone for Fused<'_, E, R> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<E: Elements, M: Copy> Copy for Fused<'_, E, M> {}
+impl<E: Elements, R: ?Sized> Copy for Fused<'_, E, R> {}
 
-impl<A, E: Elements, M: Make<A, E> + Copy> Source<A> for Fused<'_, E, M> {
+impl<A, E: Elements, R: Results<A, E> + ?Sized> Source<A> for Fused<'_, E, R> {
     type Elems = E;
 
     fn inputs(&self) -> &Inputs<'_, E> {
@@ -160,28 +181,28 @@ impl<A, E: Elements, M: Make<A, E> + Copy> Source<A> for Fused<'_, E, M> {
     }
 
     fn fill<'b>(&self, types: Types<'b, (), E>) -> impl Fill<'b, A> {
-        FillFused { types, make: self.make }
+        FillFused { types, results: self.results }
     }
 }
 
-struct FillFused<'b, E, M> {
+struct FillFused<'b, 'r, E, R: ?Sized> {
     types: Types<'b, (), E>,
-    make: M,
+    results: &'r R,
 }
 
-impl<'b, A, E: Elements, M: Make<A, E>> Fill<'b, A> for FillFused<'b, E, M> {
+impl<'b, A, E: Elements, R: Results<A, E> + ?Sized> Fill<'b, A> for FillFused<'b, '_, E, R> {
     fn in_place(&self, _: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>> {
         None
     }
 
     fn buffered<'x>(&mut self, block: Raw<'_, 'b, Reads>, buffer: &'x mut Buffer<A>) -> &'x [A] {
         buffer.filled(steps(block.loops()), |slots| {
-            fill_nest(self.types.onto(block, slots), false, &mut |rows| rows.fill(&mut self.make))
+            fill_nest(self.types.onto(block, slots), false, &mut |rows| self.results.fill(rows))
         })
     }
 
     fn for_each(&mut self, block: Raw<'_, 'b, Reads>, then: &mut dyn FnMut(A)) {
-        self.types.for_each_input(block, &mut Then(&mut self.make, then));
+        self.types.for_each_input(block, &mut Then(self.results, then));
     }
 
     fn is_stored(&self) -> bool {

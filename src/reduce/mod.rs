@@ -1,7 +1,7 @@
 //! Reductions of any source: sums that undo a broadcast, means, maxima and operations of your own.
 //!
 //! [`Reduce`] has each form once. A [source](sources) is an array, or the results of a closure over broadcast operands,
-//! [`fused`]; [`Par`] reduces either on several threads. Each form finds the shape of its result, and the source fills it.
+//! [`fused()`]; [`Par`] reduces either on several threads. Each form finds the shape of its result, and the source fills it.
 //!
 //! Each view of the crate is linear in the array, and these are the adjoints:
 //!

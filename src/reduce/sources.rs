@@ -7,7 +7,7 @@ use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Dropped, Elements, Inputs, Make};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::reduce::{Reduces, Store, into, to_new};
-use crate::kernel::source::{Fused as Results, Stored};
+use crate::kernel::source::{Fused as FusedSource, Results, Stored};
 use crate::kernel::threads::{Serial, Threads};
 use crate::map::{Closure, FnOperands, FusedOperands, joint};
 use crate::sealed::Sealed;
@@ -157,7 +157,7 @@ mod of_array {
         map: &dyn Fn(A) -> B,
     ) -> Array<B, E> {
         let (inputs, make) = (Inputs::from((array,)), Mapped(Clones, map));
-        to_new(Results { inputs, shape: array.shape(), make }, result, dropped, Plus, Serial)
+        to_new(FusedSource { inputs, shape: array.shape(), results: &make }, result, dropped, Plus, Serial)
     }
 
     #[inline(always)]
@@ -215,52 +215,104 @@ mod of_closure {
     ) -> Array<B, E> {
         let (inputs, make) = (fused.operands.inputs(), Mapped(Closure::<O, &F>::new(&fused.f), map));
         let shape: O::Dim = joint(inputs.shapes()).expect("the operands were checked");
-        to_new(Results { inputs, shape: sizes(&shape), make }, result, dropped, Plus, Serial)
+        to_new(FusedSource { inputs, shape: sizes(&shape), results: &make }, result, dropped, Plus, Serial)
     }
 
-    pub(super) fn reduced<'f, O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
-        fused: &'f Fused<O, F>,
+    pub(super) fn reduced<O: FusedOperands, R: Clone, E: Dimension, P: Operation<R>, M>(
+        operands: &O,
+        results: &M,
         seen: &Seen<'_, O::Dim>,
         result: Reserved<R, E>,
         dropped: Dropped<'_>,
         op: P,
-        executor: impl for<'a> Reduces<R, Results<'a, O::Elems, Closure<O, &'f F>>, P>,
-    ) -> Array<R, E> {
-        let (ordered, make, mut result, mut array) =
-            (seen.ordered(), Closure::new(&fused.f), Some(result), None);
+        executor: impl for<'a> Reduces<R, FusedSource<'a, O::Elems, M>, P>,
+    ) -> Array<R, E>
+    where
+        M: Results<R, O::Elems> + ?Sized,
+    {
+        let (ordered, mut result, mut array) = (seen.ordered(), Some(result), None);
         let shape = ordered.as_ref().map_or(seen.joint(), sizes);
         let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
-            let source = Results { inputs: *inputs, shape, make };
+            let source = FusedSource { inputs: *inputs, shape, results };
             array = result.take().map(|result| to_new(source, result, dropped, op, executor));
         };
         if seen.is_whole() {
-            reduce(&fused.operands.inputs());
+            reduce(&operands.inputs());
         } else {
-            fused.operands.seen(seen, &mut reduce);
+            operands.seen(seen, &mut reduce);
         }
         array.expect("the operands are seen once")
     }
 
-    pub(super) fn reduced_into<'f, O: FnOperands<F, R>, F, R: Clone, E: Dimension, P: Operation<R>>(
-        fused: &'f Fused<O, F>,
+    pub(super) fn reduced_into<O: FusedOperands, R: Clone, E: Dimension, P: Operation<R>, M>(
+        operands: &O,
+        results: &M,
         seen: &Seen<'_, O::Dim>,
         out: &mut ArrayRef<R, E>,
         op: P,
         store: Store<'_, R>,
-        executor: impl for<'a> Reduces<R, Results<'a, O::Elems, Closure<O, &'f F>>, P>,
-    ) {
-        let (ordered, make) = (seen.ordered(), Closure::new(&fused.f));
+        executor: impl for<'a> Reduces<R, FusedSource<'a, O::Elems, M>, P>,
+    ) where
+        M: Results<R, O::Elems> + ?Sized,
+    {
+        let ordered = seen.ordered();
         let shape = ordered.as_ref().map_or(seen.joint(), sizes);
         let mut reduce = |inputs: &Inputs<'_, O::Elems>| {
-            into(Results { inputs: *inputs, shape, make }, out, None, op, store, executor);
+            into(FusedSource { inputs: *inputs, shape, results }, out, None, op, store, executor);
         };
         if seen.is_whole() {
-            reduce(&fused.operands.inputs());
+            reduce(&operands.inputs());
         } else {
-            fused.operands.seen(seen, &mut reduce);
+            operands.seen(seen, &mut reduce);
         }
     }
 }
+
+/// The reductions of a closure's results on an executor. The closure is a `dyn`, so that all but its rows is compiled once.
+macro_rules! closures {
+    ($name:ident, $Executor:ident $(, $Sync:ident)?) => {
+        mod $name {
+            use super::*;
+
+            pub(super) use super::of_closure::{copied, first, mapped};
+
+            type Dyn<'c, R, E> = dyn Results<R, E> $(+ $Sync)? + 'c;
+
+            pub(super) fn reduced<O, F $(: $Sync)?, R: Clone, E: Dimension, P: Operation<R>>(
+                fused: &Fused<O, F>,
+                seen: &Seen<'_, O::Dim>,
+                result: Reserved<R, E>,
+                dropped: Dropped<'_>,
+                op: P,
+                executor: $Executor,
+            ) -> Array<R, E>
+            where
+                O: FnOperands<F, R>,
+                $Executor: for<'a, 'c> Reduces<R, FusedSource<'a, O::Elems, Dyn<'c, R, O::Elems>>, P>,
+            {
+                let closure: &Dyn<'_, R, O::Elems> = &Closure::<O, &F>::new(&fused.f);
+                of_closure::reduced(&fused.operands, closure, seen, result, dropped, op, executor)
+            }
+
+            pub(super) fn reduced_into<O, F $(: $Sync)?, R: Clone, E: Dimension, P: Operation<R>>(
+                fused: &Fused<O, F>,
+                seen: &Seen<'_, O::Dim>,
+                out: &mut ArrayRef<R, E>,
+                op: P,
+                store: Store<'_, R>,
+                executor: $Executor,
+            ) where
+                O: FnOperands<F, R>,
+                $Executor: for<'a, 'c> Reduces<R, FusedSource<'a, O::Elems, Dyn<'c, R, O::Elems>>, P>,
+            {
+                let closure: &Dyn<'_, R, O::Elems> = &Closure::<O, &F>::new(&fused.f);
+                of_closure::reduced_into(&fused.operands, closure, seen, out, op, store, executor);
+            }
+        }
+    };
+}
+closures!(on_one_thread, Serial);
+closures!(on_threads, Threads, Sync);
 
 /// `$of` has the reductions of `$origin`, which has these operands.
 macro_rules! sources {
@@ -364,7 +416,7 @@ sources! {
     [A: Send + Sync, D: Dimension] Par<&ArrayRef<A, D>>: A, D, ArrayRef<A, D>
     |par| par.0, par.0, of_array, Threads;
     [O: FnOperands<F, R>, F, R] Fused<O, F>: R, O::Dim, O
-    |fused| fused, &fused.operands, of_closure, Serial;
+    |fused| fused, &fused.operands, on_one_thread, Serial;
     [O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send + Sync] Par<Fused<O, F>>: R, O::Dim, O
-    |par| &par.0, &par.0.operands, of_closure, Threads;
+    |par| &par.0, &par.0.operands, on_threads, Threads;
 }

@@ -117,7 +117,7 @@ struct Plan {
 impl Plan {
     fn of(loops: &[Loop], size: usize, is_stored: bool) -> Self {
         // short lanes are folded once, after the blocks are added
-        let has_short_lanes = loops.last().is_some_and(|l| !l.is_kept() && l.len() < SHORT_LANE);
+        let has_short_lanes = loops.last().is_some_and(|l| !l.is_kept() && l.len() < 4 * SHORT_LANE);
         let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
         let most = if is_dense { STORED } else { 1 } * BUFFER / size;
         // the results and the sums of rows fit into their room

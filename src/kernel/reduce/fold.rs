@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::block::AT_ONCE;
-use crate::kernel::memory::{BUFFER, FoldGroup, Room};
+use crate::kernel::memory::{BUFFER, FoldLane, Room};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch};
 
@@ -12,8 +12,8 @@ use crate::kernel::simd::{Work, dispatch};
 pub(super) const WIDE: usize = 4096;
 /// The accumulators of a few narrow rows: a multiple of most widths, and few enough for registers.
 const ACCUMULATORS: usize = 24;
-/// Lanes of fewer elements are reduced side by side. Measured as for `WIDE`: 16 to 64.
-pub(super) const SHORT_LANE: usize = 32;
+/// Lanes of fewer elements are reduced side by side. Measured as for `WIDE`: 8 to 24.
+pub(super) const SHORT_LANE: usize = 16;
 /// How many rounds of a lane's accumulators are added before these are combined with those of the rounds before.
 const ROUNDS: usize = 16;
 
@@ -201,13 +201,15 @@ pub(crate) fn sum_of_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A
 
 #[inline(always)]
 fn any_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    let mut parts = elements.chunks(ROUNDS * ROUNDS * 32);
-    let Some(first) = parts.next() else { return op.identity() };
-    let mut sum = lane_part(op, first);
-    for part in parts {
-        sum = op.apply(sum, lane_part(op, part));
+    let mut sum = None;
+    for part in elements.chunks(ROUNDS * ROUNDS * 32) {
+        let part = lane_part(op, part);
+        sum = Some(match sum {
+            None => part,
+            Some(sum) => op.apply(sum, part),
+        });
     }
-    sum
+    sum.unwrap_or_else(|| op.identity())
 }
 
 #[inline(always)]
@@ -221,7 +223,7 @@ fn lane_part<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
 
 struct AnyLane<O>(O);
 
-impl<A: Clone, O: Operation<A>> FoldGroup<A> for AnyLane<O> {
+impl<A: Clone, O: Operation<A>> FoldLane<A> for AnyLane<O> {
     #[inline(always)]
     fn fold(&self, lane: &[A]) -> A {
         any_lane(self.0, lane)
@@ -244,7 +246,7 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, A, O> {
         if len < SHORT_LANE {
             return short_lanes(op, elements, len, to);
         }
-        to.extend_by_groups(elements, len, &AnyLane(op));
+        to.extend_by_lanes(elements, len, &AnyLane(op));
     }
 }
 
@@ -256,16 +258,15 @@ type Partial<A> = Room<A, { 2 << 10 }>;
 #[inline(always)]
 fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Results<A>) {
     let most = Partial::<A>::MOST / len * len;
-    let (mut sums, mut more) = (Partial::new(), Partial::new());
+    let (sums, more) = (&mut Partial::new(), &mut Partial::new());
     for elements in elements.chunks(most.max(len)) {
-        sums.truncate(0);
-        let mut rest = groups(op, elements, len, &mut sums);
+        let (mut from, mut to_next, mut rest) = (&mut *sums, &mut *more, len);
         while rest > 1 {
-            more.truncate(0);
-            rest = groups(op, &sums, rest, &mut more);
-            core::mem::swap(&mut sums, &mut more);
+            to_next.truncate(0);
+            rest = groups(op, if rest == len { elements } else { from }, rest, to_next);
+            core::mem::swap(&mut from, &mut to_next);
         }
-        to.extend(&sums);
+        to.extend(from);
     }
 }
 
@@ -295,7 +296,7 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
             );
             op.apply(low, high)
         }),
-        _ => to.extend_by_groups(elements, factor, &AnyLane(op)),
+        _ => to.extend_by_lanes(elements, factor, &AnyLane(op)),
     }
     len / factor
 }

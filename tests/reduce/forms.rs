@@ -164,14 +164,15 @@ fn an_error_changes_nothing() {
     assert_eq!(out, before);
 }
 
+fn is<D: Dimension, E: Dimension>(sum: Array<i64, D>, expected: &Array<i64, E>) {
+    assert_eq!(sum.into_dyn(), expected.clone().into_dyn());
+}
+
 /// Every way to name axes, with the number of axes that is left in the type.
 #[test]
 fn axes_are_named_in_every_way() -> Result<()> {
     let x = numbers(&[4, 3, 5]).into_dimensionality::<Ix3>().expect("three axes");
     let (over_02, over_1) = (x.sum_axis(Axis(2)).sum_axis(Axis(0)), x.sum_axis(Axis(1)));
-    fn is<D: Dimension, E: Dimension>(sum: Array<i64, D>, expected: &Array<i64, E>) {
-        assert_eq!(sum.into_dyn(), expected.clone().into_dyn());
-    }
     let fixed: [Array<i64, Ix1>; 6] = [
         x.sum_axes([0, 2])?,
         x.sum_axes((0, 2))?,
@@ -180,20 +181,30 @@ fn axes_are_named_in_every_way() -> Result<()> {
         x.sum_axes([Axis(0), Axis(2)])?,
         x.sum_axes(&[2_i8, 0])?,
     ];
-    fixed.into_iter().for_each(|sum| is(sum, &over_02));
+    for sum in fixed {
+        is(sum, &over_02);
+    }
     let fixed: [Array<i64, Ix2>; 4] =
         [x.sum_axes(1)?, x.sum_axes((-2,))?, x.sum_axes([1])?, x.sum_axes(Axis(1))?];
-    fixed.into_iter().for_each(|sum| is(sum, &over_1));
+    for sum in fixed {
+        is(sum, &over_1);
+    }
     let dynamic: [ArrayD<i64>; 3] =
         [x.sum_axes(&[0, 2][..])?, x.sum_axes(vec![2, 0])?, x.sum_axes(&AxisSet::from([2, 0, 2]))?];
-    dynamic.into_iter().for_each(|sum| is(sum, &over_02));
+    for sum in dynamic {
+        is(sum, &over_02);
+    }
     let none: [Array<i64, Ix3>; 2] = [x.sum_axes([])?, x.sum_axes(())?];
-    none.into_iter().for_each(|sum| is(sum, &x));
+    for sum in none {
+        is(sum, &x);
+    }
     let all: Array<i64, Ix0> = x.sum_axes((0, 1, -1))?;
     is(all, &arr0(x.sum()));
     let kept: [Array<i64, Ix3>; 3] =
         [x.sum_axes(keepdims(1))?, x.sum_axes(keepdims((1,)))?, x.sum_axes(keepdims(&[-2][..]))?];
-    kept.into_iter().for_each(|sum| is(sum, &over_1.clone().insert_axis(Axis(1))));
+    for sum in kept {
+        is(sum, &over_1.clone().insert_axis(Axis(1)));
+    }
     assert!(x.sum_axes((0, -3)).is_err() && x.sum_axes(keepdims((0, -3))).is_err());
     assert!(x.sum_axes((3,)).is_err() && x.sum_axes(keepdims(-4)).is_err());
     Ok(())

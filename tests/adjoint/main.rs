@@ -1,8 +1,0 @@
-//! The sums that undo broadcasts.
-
-mod accuracy;
-mod forms;
-mod identity;
-mod means;
-mod properties;
-mod reductions;
