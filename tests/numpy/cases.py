@@ -141,10 +141,11 @@ def reductions(rng):
             raise Refused("an axis of an array without axes, which NumPy's reductions take")
         if op == "any":
             return CALLS.run("mask.any(axis)", mask=floats == 2, axis=tuple(axes)).astype(float)
+        if op == "max" and last:
+            CALLS.run("x.min(axis=-1)", x=floats)
+        if op == "prod" and last:
+            CALLS.run("mask.any(axis=-1)", mask=floats == 2)
         call = f"x.{op}(axis=-1)" if last else f"x.{op}(axis)"
-        if op == "max" and x.size == 0 and all(-x.ndim <= axis < x.ndim for axis in axes):
-            # NumPy's error, where the crate has the identity; -1 stands for minus infinity.
-            return (np.zeros(x.shape).sum(tuple(axes)) - 1.0)
         return CALLS.run(call, x=floats, axis=tuple(axes))
 
     return {"source": source, "axes": axes, "reduce": op, "last": last and op != "any"}, lambda: {
@@ -154,9 +155,54 @@ def reductions(rng):
 
 def counts(rng):
     source, x = made(rng, shape_of(rng, least=1))
-    return {"source": source}, lambda: {
-        "results": [result(CALLS.run("np.count_nonzero(mask, axis=0)", mask=x % 3 == 1))]
-    }
+
+    def expected():
+        mask, f = x % 3 == 1, np.multiply
+        CALLS.run("np.count_nonzero(mask, axis)", mask=mask, axis=(0,))
+        return {
+            "results": [result(CALLS.run("np.count_nonzero(mask, axis=0)", mask=mask))],
+            "products": [result(CALLS.run("f(x, y).sum(axis)", f=f, x=x, y=x, axis=(0,)))],
+        }
+
+    return {"source": source}, expected
+
+
+SPECIAL = {
+    "float64": [1.5, -2.25, 0.0, 3.0, float("nan"), float("inf"), float("-inf")],
+    "float32": [1.5, -2.25, 0.0, 3.0, float("nan"), float("inf"), float("-inf")],
+    "uint8": [0, 1, 100, 200, 255],
+    "int64": [0, 1, 7, 2**62, 2**63 - 1],
+    "negative int64": [-1, -7, -(2**62), 1 - 2**63, -(2**63)],
+}
+
+
+def special_numbers(rng):
+    """Largest and smallest elements and means of NaN, infinities, bytes and integers that nearly overflow."""
+    kind = rng.choice(list(SPECIAL))
+    shape = shape_of(rng, 4, 100, least=1)
+    values = [rng.choice(SPECIAL[kind]) for _ in range(math.prod(shape))]
+    axes = sorted({rng.randrange(len(shape)) for _ in range(rng.randint(1, len(shape)))})
+    kind = kind.removeprefix("negative ")
+    x = np.array(values, dtype=kind).reshape(shape)
+
+    def texts(reduce):
+        """The numbers as texts, which have NaN and infinities; null where NumPy refuses."""
+        try:
+            return [repr(number) for number in np.ravel(reduce(tuple(axes))).tolist()]
+        except ValueError:
+            return None
+
+    def expected():
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            means = texts(lambda axis: x.astype(float if kind == "int64" else kind).mean(axis))
+        # NumPy makes NaN of no elements, which is an error here.
+        lacking = any(shape[axis] == 0 for axis in axes) and 0 not in [
+            size for axis, size in enumerate(shape) if axis not in axes
+        ]
+        return {"max": texts(x.max), "min": texts(x.min), "mean": None if lacking else means}
+
+    return {"type": kind, "shape": shape, "values": [repr(value) for value in values], "axes": axes}, expected
 
 
 def axis_sets(rng):
@@ -194,7 +240,8 @@ def sum_to(rng):
     def expected():
         total = CALLS.run("unbroadcast(delta, shape)", delta=a, shape=target)
         added = CALLS.run("gradient += unbroadcast(delta, shape)", gradient=before.copy(), delta=a, shape=target)
-        squares = CALLS.run("unbroadcast(delta * y, x.shape)", delta=a, y=a, x=before)
+        gradient = np.zeros_like(before)
+        squares = CALLS.run("gradient += unbroadcast(delta * y, x.shape)", gradient=gradient, delta=a, y=a, x=before)
         stretched = [i for i in range(a.ndim) if i < a.ndim - len(target) or total.shape[i - a.ndim] != a.shape[i]]
         return {
             "results": [result(total)],
@@ -443,6 +490,7 @@ KINDS = [
     means,
     reductions,
     counts,
+    special_numbers,
     axis_sets,
     maps,
     sum_of_products,

@@ -94,6 +94,7 @@ fn check(case: &Case) {
         "means" => sums::means(case),
         "reductions" => sums::reductions(case),
         "counts" => sums::counts(case),
+        "special_numbers" => sums::special_numbers(case),
         "axis_sets" => sums::axis_sets(case),
         "maps" => operations::passes(case),
         "sum_of_products" => operations::sum_of_products(case),

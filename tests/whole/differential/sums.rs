@@ -62,7 +62,12 @@ pub(super) fn back(case: &Case) {
             assert_result(&sum, &recorded(case, "results"));
         }
     }
-    let squares = here!(fused((&delta, &y), |d, y| d * y).sum_to(&x));
+    let mut gradient = ArrayD::zeros(x.raw_dim());
+    let added_squares = here!(fused((&delta, &y), |d, y| d * y).add_sum_to(&mut gradient));
+    if agreed(case, added_squares).is_some() {
+        assert_result(&gradient, &recorded(case, "squares"));
+    }
+    let squares = fused((&delta, &y), |d, y| d * y).sum_to(&x);
     if let Some(sum) = agreed(case, squares) {
         assert_result(&sum, &recorded(case, "squares"));
     }
@@ -125,6 +130,13 @@ pub(super) fn means(case: &Case) {
     if let Some(mean) = agreed(case, here!(x.mean_axes(keepdims(axes)))) {
         assert_result(&mean, &recorded(case, "keepdims"));
     }
+    if case.get("written").as_str() == Some("first") {
+        let (base, view_of) = mapped(&layout, |x| i32::try_from(x).expect("a small number"));
+        let x = view_of(&base);
+        if let Some(mean) = agreed(case, here!(fused(&x, |&x| f64::from(x)).mean_axes(0))) {
+            assert_result(&mean, &recorded(case, "results"));
+        }
+    }
 }
 
 fn reduced<A: Copy>(
@@ -146,13 +158,17 @@ pub(super) fn reductions(case: &Case) {
     let last = case.get("last").as_bool().unwrap();
     let results = match case.text("reduce") {
         "max" if last => {
-            let (identity, op) = (f64::NEG_INFINITY, f64::max);
-            vec![
-                here!(x.reduce_axes(-1, f64::NEG_INFINITY, f64::max)),
-                here!(x.reduce_axes(-1, identity, op)),
-            ]
+            let smallest = here!(x.min_axes(-1)).map(|smallest| -smallest);
+            let turned = -&x;
+            assert_eq!(turned.max_axes(-1), smallest);
+            assert_eq!(here!(x.min_axes(axes)), x.min_axes(-1));
+            vec![here!(x.max_axes(-1)), here!(x.max_axes(axes))]
         }
-        "max" => vec![reduced(&x, axes, f64::NEG_INFINITY, f64::max)],
+        "max" => {
+            let turned = -&x;
+            assert_eq!(here!(x.min_axes(axes)).ok(), turned.max_axes(axes).map(|largest| -largest).ok());
+            vec![here!(x.max_axes(axes)), x.max_axes(keepdims(axes)).and_then(|_| x.max_axes(axes))]
+        }
         "prod" if last => {
             let (identity, op) = (1.0, |a: f64, b: f64| a * b);
             vec![here!(x.reduce_axes(-1, 1.0, |a, b| a * b)), here!(x.reduce_axes(-1, identity, op))]
@@ -168,12 +184,9 @@ pub(super) fn reductions(case: &Case) {
         op => panic!("unknown reduction {op}"),
     };
     for result in results {
-        let Some(mut result) = agreed(case, result) else { continue };
-        if layout.shape().contains(&0) && case.text("reduce") == "max" {
-            assert!(result.iter().all(|&largest| largest == f64::NEG_INFINITY), "the identity");
-            result.fill(-1.0);
+        if let Some(result) = agreed(case, result) {
+            assert_result(&result, &recorded(case, "results"));
         }
-        assert_result(&result, &recorded(case, "results"));
     }
 }
 
@@ -181,9 +194,97 @@ pub(super) fn counts(case: &Case) {
     let layout = source(case);
     let (base, view_of) = mapped(&layout, |x| x % 3 == 1);
     let mask = view_of(&base);
-    let n = &mask.shape()[1..];
-    let count = here!(fused(&mask, |&m| usize::from(m)).reduce_to(n, 0, |a, b| a + b)).unwrap();
-    assert_result(&count, &recorded(case, "results"));
+    let (axes, x) = (&[0][..], layout.view());
+    let f = |x: &i64, y: &i64| x * y;
+    for count in [
+        here!(fused(&mask, |&m| usize::from(m)).sum_axes(0)).unwrap(),
+        here!(fused(&mask, |&m| usize::from(m)).sum_axes(axes)).unwrap(),
+    ] {
+        assert_result(&count, &recorded(case, "results"));
+    }
+    let y = x.view();
+    assert_result(&here!(fused((&x, &y), f).sum_axes(axes)).unwrap(), &recorded(case, "products"));
+}
+
+/// Numbers of one type as texts, among them NaN, infinities and the largest and smallest.
+fn texts<A: std::str::FromStr<Err: std::fmt::Debug>>(of: &Case, field: &str) -> Vec<A> {
+    of.list(field).iter().map(|text| text.as_str().unwrap().parse().unwrap()).collect()
+}
+
+/// Largest and smallest elements and means of special numbers; NaN equals NaN.
+pub(super) fn special_numbers(case: &Case) {
+    macro_rules! of_type {
+        ($A:ty, |$x:ident| $mean:expr) => {{
+            let x = ArrayD::from_shape_vec(case.shape("shape"), texts::<$A>(case, "values")).unwrap();
+            let axes = &case.numbers::<isize>("axes");
+            assert_texts(case, x.max_axes(axes), "max");
+            assert_texts(case, x.par().min_axes(axes), "min");
+            let $x = &x;
+            assert_texts(case, $mean(axes), "mean");
+        }};
+    }
+    match case.text("type") {
+        "float64" => of_type!(f64, |x| |axes| x.mean_axes(axes)),
+        "float32" => of_type!(f32, |x| |axes| x.mean_axes(axes)),
+        "uint8" => of_type!(u8, |x| |axes: &Vec<isize>| {
+            assert!(x.mean_axes(axes).is_err(), "bytes hold no means");
+            fused(x, |&x| f64::from(x)).mean_axes(axes)
+        }),
+        "int64" => of_type!(i64, |x| |axes: &Vec<isize>| {
+            assert!(x.mean_axes(axes).is_err(), "integers hold no means");
+            fused(x, |&x| float(x)).mean_axes(axes)
+        }),
+        other => panic!("unknown type {other}"),
+    }
+}
+
+#[allow(clippy::float_cmp, reason = "infinities")]
+/// Compares with a recorded list of texts, or with null where the other system refuses.
+#[track_caller]
+fn assert_texts<A>(case: &Case, result: Outcome<ArrayD<A>>, field: &str)
+where
+    A: std::str::FromStr<Err: std::fmt::Debug> + Copy + Into<Number>,
+{
+    if case.get(field).is_null() {
+        assert!(result.is_err(), "{field} is refused there");
+        return;
+    }
+    let result = result.unwrap_or_else(|error| panic!("{field}: {error}"));
+    let expected = texts::<A>(case, field);
+    assert_eq!(result.len(), expected.len(), "{field}");
+    for (&found, expected) in result.iter().zip(expected) {
+        let (Number(found, equal), Number(expected, _)) = (found.into(), expected.into());
+        let both_nan = found.is_nan() && expected.is_nan();
+        let near = (found - expected).abs() <= equal * expected.abs();
+        assert!(both_nan || found == expected || near, "{field}: {found}, there {expected}");
+    }
+}
+
+/// A number as `f64`, and how much two of its type may differ, relatively.
+struct Number(f64, f64);
+
+impl From<f64> for Number {
+    fn from(x: f64) -> Self {
+        Self(x, 1e-15)
+    }
+}
+
+impl From<f32> for Number {
+    fn from(x: f32) -> Self {
+        Self(f64::from(x), 1e-6)
+    }
+}
+
+impl From<u8> for Number {
+    fn from(x: u8) -> Self {
+        Self(f64::from(x), 0.0)
+    }
+}
+
+impl From<i64> for Number {
+    fn from(x: i64) -> Self {
+        Self(float(x), 0.0)
+    }
 }
 
 pub(super) fn axis_sets(case: &Case) {
@@ -217,7 +318,7 @@ pub(super) fn of_view(case: &Case) {
             let back = |delta: &ArrayViewD<'_, i64>| {
                 let (like, shape) = (&x, x.shape());
                 let mut gradient = ArrayD::zeros(shape);
-                delta.add_sum_to(&mut gradient).unwrap();
+                here!(delta.add_sum_to(&mut gradient)).unwrap();
                 vec![
                     here!(delta.sum_to(like)),
                     here!(delta.sum_to(shape)),
@@ -278,7 +379,7 @@ pub(super) fn of_product(case: &Case) {
     let expected = case.cases("gradients");
     match &third {
         None => {
-            let of_a = here!(fused((&delta, &b), |d, b| d * b).sum_to(a.raw_dim()));
+            let of_a = here!(fused((&delta, &b), |d, b| d * b).sum_to(&a));
             let of_b = fused((&delta, &a), |d, a| d * a).sum_to(b.raw_dim());
             assert_result(&of_a.unwrap(), &expected[0]);
             assert_result(&of_b.unwrap(), &expected[1]);
