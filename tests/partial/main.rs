@@ -3,7 +3,6 @@
 
 mod example;
 mod families;
-mod golden;
 mod graph;
 mod names;
 mod oracle;
