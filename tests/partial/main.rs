@@ -1,7 +1,6 @@
 //! Shapes that are known in part.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod example;
 mod families;
 mod graph;
 mod names;
