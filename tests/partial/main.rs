@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod families;
-mod graph;
 mod names;
 mod oracle;
 mod plan;
+mod proof;
 mod run;
 mod text;
 
