@@ -5,6 +5,8 @@
 
 #![allow(clippy::cast_precision_loss, reason = "there are far fewer than 2^52 elements")]
 
+mod usage;
+
 use std::error::Error;
 
 use ndarray::{Array1, ArrayD, Ix2, array, s};
@@ -197,5 +199,6 @@ pub(crate) fn train(steps: usize) -> Result<f64, Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let ([], _) = usage::arguments("autodiff: trains a network on a tape of broadcast operations", [], 0);
     train(200).map(drop)
 }

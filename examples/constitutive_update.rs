@@ -3,10 +3,12 @@
 //! `cargo run --release --example constitutive_update [FILE]`: compared with the stresses in the file, without one
 //! with those that the crate ships, recorded from NEML2.
 
+mod usage;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{env, fs, process};
+use std::{fs, process};
 
 use ndarray::{Array1, Array3, Ix0, Ix1, Ix2, array};
 use ndarray_broadcast::{Batch, base_op, prelude::*};
@@ -19,7 +21,9 @@ const DIAGONAL: usize = 3;
 
 fn main() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/neml2_stress.csv");
-    let file = env::args_os().nth(1).map_or(shipped, PathBuf::from);
+    let ([], mut files) =
+        usage::arguments("constitutive_update [FILE]: compares stresses with those in a file", [], 1);
+    let file = files.pop().map_or(shipped, PathBuf::from);
     if let Err(error) = run(&file) {
         eprintln!("constitutive_update: {error}");
         process::exit(1);

@@ -3,26 +3,31 @@
 //!
 //! `cargo run --release --example picture [IN.ppm [OUT.ppm]]`: without a file, a picture that the program makes.
 
+mod usage;
+
 use ndarray::{Array1, Array2, Array3, ArrayView3, Axis, Zip};
 use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, fused, prelude::*};
 use std::error::Error;
+use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{env, fs, process};
+use std::{fs, process};
 
 fn main() {
-    let mut names = env::args().skip(1);
-    if let Err(error) = run(names.next().as_deref(), names.next().as_deref()) {
+    let ([], names) =
+        usage::arguments("picture [IN.ppm [OUT.ppm]]: balances the colours of a picture", [], 2);
+    if let Err(error) = run(names.first().map(Path::new), names.get(1).map(Path::new)) {
         eprintln!("picture: {error}");
         process::exit(1);
     }
 }
 
-fn run(from: Option<&str>, to: Option<&str>) -> Result<(), Box<dyn Error>> {
+fn run(from: Option<&Path>, to: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let bytes = match from {
-        Some(name) => fs::read(name).map_err(|error| format!("{name}: {error}"))?,
+        Some(name) => fs::read(name).map_err(|error| format!("{}: {error}", name.display()))?,
         None => write_pixmap(&made_up(720, 1080)?.view()),
     };
-    let picture = read_pixmap(&bytes).map_err(|error| format!("{}: {error}", from.unwrap_or("made up")))?;
+    let name = from.unwrap_or(Path::new("made up")).display();
+    let picture = read_pixmap(&bytes).map_err(|error| format!("{name}: {error}"))?;
     let (height, width, _) = picture.dim();
     println!("{:<28} {height} rows, {width} columns", "picture");
 
@@ -61,7 +66,8 @@ fn run(from: Option<&str>, to: Option<&str>) -> Result<(), Box<dyn Error>> {
     println!("{:<28} {operators:.2?}", "ndarray's operators");
 
     if let Some(name) = to {
-        fs::write(name, write_pixmap(&corrected.view())).map_err(|error| format!("{name}: {error}"))?;
+        fs::write(name, write_pixmap(&corrected.view()))
+            .map_err(|error| format!("{}: {error}", name.display()))?;
     }
     Ok(())
 }

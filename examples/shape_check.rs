@@ -16,12 +16,14 @@
 //! The exit code is 1 if a line is refused or broken, so that a build can stop there, and if the file
 //! cannot be read. A line that starts with `!` turns that round: it has to be refused or broken.
 
+mod usage;
+
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::partial::{Check, Decision, PartialShape, decide_result};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::{env, fs, io};
+use std::{fs, io};
 
 /// The file that is read without an argument.
 pub(crate) const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/shape_check.txt");
@@ -110,7 +112,9 @@ pub(crate) fn check(text: &str) -> (String, bool) {
 }
 
 fn main() -> ExitCode {
-    let path = env::args_os().nth(1).unwrap_or_else(|| SHIPPED.into());
+    let ([], mut files) =
+        usage::arguments("shape_check [FILE]: checks the broadcasts that a text file states", [], 1);
+    let path = files.pop().unwrap_or_else(|| SHIPPED.into());
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) => {

@@ -7,6 +7,8 @@
 //! In Markdown the first definition wins, and `lib.rs` includes this file first.
 
 mod svg;
+#[path = "../usage/mod.rs"]
+mod usage;
 
 use ndarray::{Array, Array1, Array2, Array3, ArrayRef, ArrayViewD, Dimension, Ix1, Ix2, ShapeBuilder};
 use ndarray_broadcast::{BroadcastError, batch_broadcast, prelude::*, reduction_axes};
@@ -19,6 +21,7 @@ use svg::{Edge, Line, Svg};
 const README_IMAGES: [(&str, &str); 2] = [("match", "broadcast_to_match.svg"), ("speed", "speed.svg")];
 
 fn main() {
+    let ([], _) = usage::arguments("figures: writes the figures of the guide", [], 0);
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guide");
     let drawn = figures().map_err(Box::from).and_then(|figures| write_into(&guide, &figures));
     if let Err(error) = drawn {

@@ -7,6 +7,8 @@
 
 pub(crate) mod chart;
 mod compare;
+#[path = "../usage/mod.rs"]
+mod usage;
 mod wines;
 pub(crate) mod with_crate;
 
@@ -14,7 +16,7 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 use ndarray_broadcast::BroadcastError;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::{env, fs, process};
+use std::{fs, process};
 use wines::CULTIVARS;
 
 fn main() {
@@ -25,15 +27,13 @@ fn main() {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let (mut file, mut svg) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/wine.csv"), None);
-    let mut arguments = env::args_os().skip(1);
-    while let Some(argument) = arguments.next() {
-        if argument == "--svg" {
-            svg = Some(PathBuf::from(arguments.next().ok_or("--svg needs the name of a file")?));
-        } else {
-            file = PathBuf::from(argument);
-        }
-    }
+    let ([svg], mut files) = usage::arguments(
+        "wine [--svg OUT.svg] [FILE]: compares and learns to tell the wines of three cultivars",
+        ["--svg"],
+        1,
+    );
+    let shipped = || Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/wine.csv");
+    let file = files.pop().map_or_else(shipped, PathBuf::from);
     let wines = wines::read(&file)?;
     let (measured, cultivar) = (&wines.measured, &wines.cultivar);
     println!("{:<26} {:<16} {:<24} result", "", "call", "of");

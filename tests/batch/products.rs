@@ -2,6 +2,7 @@
 //! products, as the guide derives them, against finite differences.
 #![allow(clippy::unwrap_used, clippy::many_single_char_names, reason = "tests")]
 
+use approx::assert_abs_diff_eq;
 use common::Lie::{C, F, Gap, Reversed, Rows, Second};
 use common::{Lie, aligned_right, indices, joint, read_at};
 use ndarray::{
@@ -128,17 +129,19 @@ fn assert_gradient<D: Dimension>(
     gradient: &Array<f64, D>,
     loss: impl Fn(&Array<f64, D>) -> f64,
 ) {
-    assert_eq!(x.shape(), gradient.shape());
-    for i in 0..x.len() {
-        let moved = |by: f64| {
-            let mut x = x.clone();
-            x.iter_mut().nth(i).into_iter().for_each(|x| *x += by);
-            loss(&x)
+    let mut moved = x.clone();
+    let mut differences = x.clone();
+    for (i, difference) in differences.iter_mut().enumerate() {
+        let mut loss_after = |by: f64| {
+            let at = moved.iter_mut().nth(i).unwrap();
+            let before = std::mem::replace(at, *at + by);
+            let loss = loss(&moved);
+            *moved.iter_mut().nth(i).unwrap() = before;
+            loss
         };
-        let difference = moved(0.5) - moved(-0.5);
-        let found = gradient.iter().nth(i).copied().unwrap();
-        assert!((difference - found).abs() < 1e-9, "element {i}: {found}, by differences {difference}");
+        *difference = loss_after(0.5) - loss_after(-0.5);
     }
+    assert_abs_diff_eq!(gradient, &differences, epsilon = 1e-9);
 }
 
 fn weighted<D: Dimension>(y: &ArrayRef<f64, D>, weights: &ArrayRef<f64, D>) -> f64 {

@@ -7,7 +7,6 @@
 
 mod batches;
 mod clients;
-mod covered;
 mod partial;
 mod shapes;
 mod strides;
@@ -20,6 +19,7 @@ use common as _;
 use ndarray::{Array, ArrayD, ArrayView, ArrayView1, ArrayView2, IxDyn, ShapeBuilder, aview0};
 use ndarray_broadcast::prelude::*;
 use num_traits::Zero;
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::ops::{Add, Div, Mul, Sub};
 use std::panic::catch_unwind;
@@ -123,5 +123,7 @@ fn every_function_answers_at_once() {
     let time = Duration::from_secs(10);
     table.check(time, 1 << 20);
     odd.check(time, 1 << 20);
-    covered::assert_all_public_functions(table.names());
+    let called: BTreeSet<&str> = table.names().collect();
+    let missing: Vec<_> = include_str!("public.txt").lines().filter(|name| !called.contains(name)).collect();
+    assert!(missing.is_empty(), "not in the table: {missing:?}");
 }

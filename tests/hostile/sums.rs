@@ -239,6 +239,15 @@ fn summed(t: &mut Table) {
         spread()
     ));
     t.call(name, || fused(arr0(Nothing).view(), |&x| x).sum_to(&arr0(()))).is(Ok(arr0(Nothing)));
+
+    let name = "Fused::par";
+    t.call(name, || fused((&many, &cell), |a, b| a * b).par().sum_to(())).is(Ok(arr0(136 * 7)));
+    t.call(name, || fused((long().insert_axis(Axis(1)), long()), |_, _| 0).par().sum_to(&cell))
+        .refused(CLASH);
+    t.call(name, || fused(hollow(), |&x| x).par().sum_to(LIMIT)).refused(
+        "cannot sum shape [0, 9223372036854775807] to [9223372036854775807]: the result \
+         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
 }
 
 fn onto(t: &mut Table) {

@@ -1,13 +1,11 @@
 //! Shapes that are known in part.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod example;
 mod families;
-mod golden;
-mod graph;
 mod names;
 mod oracle;
 mod plan;
+mod proof;
 mod run;
 mod text;
 

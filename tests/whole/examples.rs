@@ -1,10 +1,12 @@
 //! The examples: `wine` and the same with ndarray alone, which it prints beside itself; the gradients of `autodiff` against
-//! finite differences, its values, and that it learns.
+//! finite differences, its values, and that it learns; what `shape_check` reports.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
+use approx::assert_relative_eq;
 use autodiff::{Result, Tape, Tensor, Var, train};
 use example::{Parameters, Prediction, with_crate};
-use ndarray::{Array2, ArrayBase, Axis, Data, Dimension, array};
+use ndarray::{Array2, Axis, array};
+use shape_check::check;
 use std::panic::catch_unwind;
 
 #[allow(dead_code, reason = "it has a `main` of its own")]
@@ -15,12 +17,11 @@ mod example;
 #[path = "../../examples/wine/with_ndarray.rs"]
 mod with_ndarray;
 
-fn assert_close<D: Dimension>(
-    a: &ArrayBase<impl Data<Elem = f64>, D>,
-    b: &ArrayBase<impl Data<Elem = f64>, D>,
-) {
-    assert_eq!(a.shape(), b.shape());
-    a.iter().zip(b).for_each(|(a, b)| assert!((a - b).abs() <= 1e-12 * b.abs().max(1.0), "{a} and {b}"));
+/// Asserts that arrays are equal but for rounding.
+macro_rules! assert_close {
+    ($found:expr, $expected:expr) => {
+        assert_relative_eq!($found, $expected, epsilon = 1e-14, max_relative = 1e-14)
+    };
 }
 
 fn measured() -> Array2<f64> {
@@ -30,8 +31,8 @@ fn measured() -> Array2<f64> {
 #[test]
 fn both_texts_give_the_same() {
     let x = with_crate::standardise(&measured()).unwrap();
-    assert_close(&x, &with_ndarray::standardise(&measured()).unwrap());
-    assert_close(&with_crate::distances(&x).unwrap(), &with_ndarray::distances(&x));
+    assert_close!(&x, &with_ndarray::standardise(&measured()).unwrap());
+    assert_close!(&with_crate::distances(&x).unwrap(), &with_ndarray::distances(&x));
 
     let own = Array2::from_shape_fn((7, 3), |(i, j)| f64::from(i % 3 == j));
     let mut parameters = Parameters::start(4);
@@ -39,15 +40,15 @@ fn both_texts_give_the_same() {
     parameters.scale[2] = 3.0;
     let (ours, plain) =
         (with_crate::predict(&x, &parameters).unwrap(), with_ndarray::predict(&x, &parameters));
-    assert_close(&ours.scaled, &plain.scaled);
-    assert_close(&ours.log_likely, &plain.log_likely);
+    assert_close!(&ours.scaled, &plain.scaled);
+    assert_close!(&ours.log_likely, &plain.log_likely);
     let (ours, plain) = (
         with_crate::gradient(&x, &own, &parameters, &ours).unwrap(),
         with_ndarray::gradient(&x, &own, &parameters, &plain),
     );
-    assert_close(&ours.scale, &plain.scale);
-    assert_close(&ours.weight, &plain.weight);
-    assert_close(&ours.bias, &plain.bias);
+    assert_close!(&ours.scale, &plain.scale);
+    assert_close!(&ours.weight, &plain.weight);
+    assert_close!(&ours.bias, &plain.bias);
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn weighed(op: impl Fn(&mut Tape, &[Var]) -> Result<Var>, values: &[Tensor]) -> 
 }
 
 /// Compares each element of each gradient with the slope of the weighed sum.
-fn check(name: &str, shapes: &[&[usize]], op: impl Fn(&mut Tape, &[Var]) -> Result<Var>) {
+fn assert_slopes(name: &str, shapes: &[&[usize]], op: impl Fn(&mut Tape, &[Var]) -> Result<Var>) {
     const STEP: f64 = 1e-5;
     let mut values: Vec<Tensor> = shapes.iter().enumerate().map(|(i, shape)| numbers(shape, i)).collect();
     let (tape, leaves, result) = weighed(&op, &values);
@@ -122,19 +123,19 @@ fn check(name: &str, shapes: &[&[usize]], op: impl Fn(&mut Tape, &[Var]) -> Resu
     for (operand, Var(leaf)) in leaves.into_iter().enumerate() {
         let gradient = gradients[leaf].take().unwrap();
         assert_eq!(gradient.shape(), shapes[operand], "{name} {shapes:?}: operand {operand}");
-        for (i, &found) in gradient.iter().enumerate() {
+        let mut slopes = gradient.clone();
+        for (i, slope) in slopes.iter_mut().enumerate() {
             let mut sum_after = |step: f64| {
                 *values[operand].iter_mut().nth(i).unwrap() += step;
                 let (tape, _, result) = weighed(&op, &values);
                 *values[operand].iter_mut().nth(i).unwrap() -= step;
                 tape.value(result).sum()
             };
-            let slope = (sum_after(STEP) - sum_after(-STEP)) / (2.0 * STEP);
-            assert!(
-                (found - slope).abs() < 1e-7 * (1.0 + slope.abs()),
-                "{name} {shapes:?}: element {i} of operand {operand}: {found} and {slope}",
-            );
+            *slope = (sum_after(STEP) - sum_after(-STEP)) / (2.0 * STEP);
         }
+        println!("{name} {shapes:?}: operand {operand}");
+        // as exact as differences are
+        assert_relative_eq!(gradient, slopes, epsilon = 1e-7, max_relative = 1e-7);
     }
 }
 
@@ -151,17 +152,17 @@ fn gradients_of_operators() {
         [&[1], &[0]],
     ];
     for shapes in pairs {
-        check("add", &shapes, |tape, of| tape.add(of[0], of[1]));
-        check("sub", &shapes, |tape, of| tape.sub(of[0], of[1]));
-        check("mul", &shapes, |tape, of| tape.mul(of[0], of[1]));
-        check("div", &shapes, |tape, of| tape.div(of[0], of[1]));
+        assert_slopes("add", &shapes, |tape, of| tape.add(of[0], of[1]));
+        assert_slopes("sub", &shapes, |tape, of| tape.sub(of[0], of[1]));
+        assert_slopes("mul", &shapes, |tape, of| tape.mul(of[0], of[1]));
+        assert_slopes("div", &shapes, |tape, of| tape.div(of[0], of[1]));
     }
 }
 
 #[test]
 fn gradients_of_a_value_used_more_than_once() {
-    check("square", &[&[2, 3]], |tape, of| tape.mul(of[0], of[0]));
-    check("x / (x + y) - x", &[&[2, 1], &[3]], |tape, of| {
+    assert_slopes("square", &[&[2, 3]], |tape, of| tape.mul(of[0], of[0]));
+    assert_slopes("x / (x + y) - x", &[&[2, 1], &[3]], |tape, of| {
         let sum = tape.add(of[0], of[1])?;
         let share = tape.div(of[0], sum)?;
         tape.sub(share, of[0])
@@ -170,10 +171,10 @@ fn gradients_of_a_value_used_more_than_once() {
 
 #[test]
 fn gradients_of_means() {
-    check("mean", &[&[2, 3, 4]], |tape, of| tape.mean(of[0], 1));
-    check("mean", &[&[2, 3, 4]], |tape, of| tape.mean(of[0], [0, -1]));
-    check("mean", &[&[2, 3]], |tape, of| tape.mean(of[0], [0, 1]));
-    check("mean", &[&[]], |tape, of| tape.mean(of[0], []));
+    assert_slopes("mean", &[&[2, 3, 4]], |tape, of| tape.mean(of[0], 1));
+    assert_slopes("mean", &[&[2, 3, 4]], |tape, of| tape.mean(of[0], [0, -1]));
+    assert_slopes("mean", &[&[2, 3]], |tape, of| tape.mean(of[0], [0, 1]));
+    assert_slopes("mean", &[&[]], |tape, of| tape.mean(of[0], []));
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn gradients_of_linear_layers() {
         [&[2, 1, 3, 4], &[5, 4, 2], &[1]],
     ];
     for shapes in layers {
-        check("linear", &shapes, |tape, of| tape.linear(of[0], of[1], of[2]));
+        assert_slopes("linear", &shapes, |tape, of| tape.linear(of[0], of[1], of[2]));
     }
 }
 
@@ -199,7 +200,7 @@ fn gradients_of_layer_norms() {
         [&[3, 4], &[1], &[2, 1, 4]],
     ];
     for shapes in norms {
-        check("layer norm", &shapes, |tape, of| tape.layer_norm(of[0], of[1], of[2]));
+        assert_slopes("layer norm", &shapes, |tape, of| tape.layer_norm(of[0], of[1], of[2]));
     }
 }
 
@@ -214,7 +215,9 @@ fn gradients_of_softmax_cross_entropy() {
         (&[3, 4], &unsure),
         (&[4], &unsure),
     ] {
-        check("cross-entropy", &[shape], |tape, of| tape.softmax_cross_entropy(of[0], target.clone()));
+        assert_slopes("cross-entropy", &[shape], |tape, of| {
+            tape.softmax_cross_entropy(of[0], target.clone())
+        });
     }
 }
 
@@ -225,10 +228,10 @@ fn softmax_of_large_scores() {
     let target = array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].into_dyn();
     let losses = tape.softmax_cross_entropy(scores, target).unwrap();
     let expected = array![[(-1.0_f64).exp().ln_1p()], [3.0_f64.ln()]].into_dyn();
-    assert!((tape.value(losses) - &expected).iter().all(|off| off.abs() < 1e-15), "{}", tape.value(losses));
+    assert_close!(tape.value(losses), &expected);
     let gradients = tape.gradients(losses).unwrap();
     let gradient = gradients[scores.0].as_ref().unwrap();
-    assert!(gradient.sum_axis(Axis(1)).iter().all(|sum| sum.abs() < 1e-15), "{gradient}");
+    assert_close!(gradient.sum_axis(Axis(1)), Tensor::zeros(vec![2]));
 }
 
 #[test]
@@ -246,7 +249,7 @@ fn values() {
     let normal = tape.layer_norm(x, one, bias).unwrap();
     let row_of = |variance: f64| 1.0 - (variance / (variance + 1e-5)).sqrt();
     let expected = array![[row_of(0.25), -row_of(0.25)], [row_of(1.0), -row_of(1.0)]].into_dyn();
-    assert!((tape.value(normal) - &expected).iter().all(|off| off.abs() < 1e-12), "{}", tape.value(normal));
+    assert_close!(tape.value(normal), &expected);
 }
 
 #[test]
@@ -273,4 +276,40 @@ fn shapes_that_do_not_fit() {
 fn it_learns() {
     let (untaught, taught) = (train(1).unwrap(), train(60).unwrap());
     assert!(untaught < 0.9 && taught > 0.95, "{untaught} and {taught}");
+}
+
+#[path = "../../examples/shape_check.rs"]
+#[allow(dead_code, reason = "its main is not run here")]
+mod shape_check;
+
+/// As in the example, whose manifest is in the folder above.
+const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/shape_check.txt");
+
+#[test]
+fn shipped_file() {
+    let (report, good) = check(&std::fs::read_to_string(SHIPPED).unwrap());
+    assert!(good, "{report}");
+    assert!(report.starts_with("line 6: bias: verified\n"), "{report}");
+    assert!(report.contains("\nline 17: cast: to check: axis 0 of operand 0 is 4\n"), "{report}");
+    assert!(report.ends_with("7 verified, 4 to check, 5 refused, 4 broken\n"), "{report}");
+}
+
+#[test]
+fn a_broken_line_stops_nothing() {
+    let (report, good) = check("\u{feff}a: 2 -> 2\r\nb: 2xx -> 2\r\n\r\n# c\r\n? -> n # d\r\n");
+    assert!(!good);
+    assert_eq!(
+        report,
+        "line 1: a: verified\n\
+         line 2: b: broken: cannot read \"2xx\": position 2 needs a size, ?, a range such as 2..5 or a name\n\
+         line 5: ? -> n: verified\n\
+         2 verified, 0 to check, 0 refused, 1 broken\n",
+    );
+}
+
+#[test]
+fn what_should_fail_and_does_not() {
+    assert!(!check("2, 3 -> 3").1 && check("! 2, 3 -> 3").1 && check("").1);
+    let (report, good) = check("! 3 -> 3");
+    assert!(!good && report.contains("line 1: should have been refused or broken\n"), "{report}");
 }

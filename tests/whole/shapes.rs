@@ -1,6 +1,7 @@
 //! Arrays of thousands of elements, of random shapes and in every order in memory: shapes that reach strategies which the small
 //! shapes of the properties do not. The model is ndarray, one axis after the other.
 
+use approx::assert_relative_eq;
 use common::Lie::{self, C, F, Gap, Repeated, Reversed, Rows, Second, ThirdReversed, Turned};
 use common::{indices, scrambled, sums, without_axes};
 use ndarray::{Array1, Array3, ArrayD, ArrayViewD, ArrayViewMutD, Axis, IxDyn, Slice, Zip, s};
@@ -344,6 +345,13 @@ fn lanes_inside_other_reduced_axes() {
     assert_eq!(x.par().sum_axes([0, 2]).expect("axes"), serial);
 }
 
+/// Asserts that arrays are equal but for rounding.
+macro_rules! assert_close {
+    ($found:expr, $expected:expr) => {
+        assert_relative_eq!($found, $expected, epsilon = 0.0, max_relative = 1e-12)
+    };
+}
+
 /// Arrays of at least 16 MiB, most of which are repeated, so that they need little memory.
 #[test]
 fn short_rows_beyond_the_cache() {
@@ -353,16 +361,13 @@ fn short_rows_beyond_the_cache() {
         let base = Array3::from_shape_fn((1, rows, width), number);
         let x = base.broadcast((images, rows, width)).expect("a shape that the array stretches to");
         let (sums, expected) = (x.sum_axes(1).expect("axes"), base.sum_axis(Axis(1)));
-        for (sum, expected) in sums.iter().zip(expected.iter().cycle()) {
-            assert!((sum - expected).abs() < 1e-12 * expected, "{images} {rows} {width}");
-        }
+        assert_close!(sums, expected.broadcast(sums.raw_dim()).expect("a sum for each image"));
         assert_eq!(x.par().sum_axes(1).expect("axes"), sums, "{images} {rows} {width}");
         let weights = Array1::from_shape_fn(width, |k| number((0, 0, k)));
         let fused = fused((&x, &weights), |x, w| x * w).sum_to((images, 1, width)).expect("shapes");
         let expected = broadcast_map((&expected, &weights), |sum, w| sum * w).expect("shapes");
-        for (sum, expected) in fused.iter().zip(expected.iter().cycle()) {
-            assert!((sum - expected).abs() < 1e-12 * expected, "{images} {rows} {width}");
-        }
+        let expected = expected.insert_axis(Axis(1));
+        assert_close!(fused, expected.broadcast(fused.raw_dim()).expect("a sum for each image"));
         let largest = x.reduce_axes(1, 0.0, |a, b| if a > b { a } else { b }).expect("axes");
         assert!(largest.iter().eq(base.slice(s![0, 0, ..]).iter().cycle().take(images * width)));
     }
