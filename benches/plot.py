@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws src/guide/speed.svg and writes the table of README.md, both from what criterion measured.
+"""Draws src/guide/speed.svg and writes the tables of src/guide/speed.md and README.md, from what criterion measured.
 
     python3 benches/plot.py --run      measures the cases below first, for about three minutes
     python3 benches/plot.py            takes what is in target/criterion
@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "src" / "guide" / "speed.svg"
+GUIDE = ROOT / "src" / "guide" / "speed.md"
 README = ROOT / "README.md"
 MARKS = ("<!-- speed: written by benches/plot.py -->", "<!-- end of speed -->")
 WAYS = ("crate", "ndarray", "plain loop")
@@ -75,6 +76,16 @@ GROUPS = [
     ]),
 ]
 
+# The cases that README shows.
+SHOWN = [
+    "two to their joint shape, 2 axes",
+    "32×64×56×56 over 0, 2, 3",
+    "a · row + column, 256×256",
+    "a · row over 0, 4096×256",
+    "2048×2048, transposed",
+    "(2; 6, 6) times (1000, 2; 6)",
+]
+
 
 def run():
     """Has criterion measure the cases, and nothing else."""
@@ -121,12 +132,33 @@ def shown(ns):
             return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"
 
 
+HEADING = ["| | " + " | ".join(WAYS) + " |", "|---|---:|---:|---:|"]
+
+
+def cells(label, times):
+    return f"| {label} | " + " | ".join(map(shown, times)) + " |"
+
+
 def table(groups):
-    lines = ["| | " + " | ".join(WAYS) + " |", "|---|---:|---:|---:|"]
+    """All cases, below the titles of their groups."""
+    lines = HEADING[:]
     for title, rows in groups:
         lines.append(f"| **{title}** | | | |")
-        lines += [f"| {label} | " + " | ".join(map(shown, times)) + " |" for label, times in rows]
+        lines += [cells(*row) for row in rows]
     return "\n".join(lines)
+
+
+def short_table(groups):
+    """README's cases, each behind the title of its group."""
+    rows = [(f"{title}: {label}", times) for title, rows in groups for label, times in rows if label in SHOWN]
+    return "\n".join([*HEADING, *(cells(*row) for row in rows)])
+
+
+def write(path, text):
+    """Puts a text between the marks of a file."""
+    before, rest = path.read_text(encoding="utf-8").split(MARKS[0])
+    _, after = rest.split(MARKS[1])
+    path.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 STYLE = """
@@ -202,13 +234,9 @@ def main(arguments):
     if not groups:
         sys.exit(f"nothing measured in {folder}: run `python3 benches/plot.py --run`")
     PICTURE.write_text(picture(groups), encoding="utf-8")
-    # docs.rs shows README's images from this file's copy of them
-    subprocess.run(["cargo", "run", "--quiet", "--example", "figures"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    before, rest = README.read_text(encoding="utf-8").split(MARKS[0])
-    _, after = rest.split(MARKS[1])
-    written = table(groups)
-    README.write_text(f"{before}{MARKS[0]}\n\n{written}\n\n{MARKS[1]}{after}", encoding="utf-8")
-    print(written)
+    write(GUIDE, table(groups))
+    write(README, short_table(groups))
+    print(table(groups))
 
 
 if __name__ == "__main__":

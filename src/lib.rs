@@ -1,6 +1,40 @@
-// Not for doctests, which would be named after this file.
-#![cfg_attr(not(doctest), doc = include_str!("guide/images.md"))]
-#![doc = include_str!("../README.md")]
+//! Broadcasting for [`ndarray`], as every array system does it, without copying: by matching shapes, to a shape with -1
+//! placeholders, along named axes, with placed axes and over batches. Where `ndarray` broadcasts one array to a shape that
+//! you work out, this crate works the shape out, explains errors, sums gradients back, and evaluates broadcast operands in one
+//! pass over memory.
+//!
+//! ```
+//! use ndarray::array;
+//! use ndarray_broadcast::prelude::*;
+//!
+//! let (x, y) = (array![[2], [3], [5]], array![1, 10, 100, 1000]); // shapes [3, 1] and [4]
+//! let (xs, ys) = x.broadcast_to_match(&y)?; // two views of shape [3, 4], nothing is copied
+//! let product = &xs * &ys;
+//! assert_eq!(product.row(1), array![3, 30, 300, 3000]);
+//! assert_eq!(product.sum_to(&y)?, array![10, 100, 1000, 10_000]); // to y's shape, as gradients go
+//! # Ok::<(), ndarray_broadcast::BroadcastError>(())
+//! ```
+//!
+//! | I want to | |
+//! |---|---|
+//! | see arrays in their joint shape | [`x.broadcast_to_match(&y)`](BroadcastToMatch::broadcast_to_match); [`broadcast_arrays((&x, &y, …))`](broadcast_arrays()) |
+//! | see an array in a shape | [`x.broadcast_to((4, -1))`](BroadcastTo::broadcast_to); [`x.broadcast_to(&y)`](BroadcastTo::broadcast_to) |
+//! | add a bias by channel | [`bias.broadcast_like(&x, [0, 2, 3])`](BroadcastAxes::broadcast_like), [`broadcast_axes`](BroadcastAxes::broadcast_axes) |
+//! | place axes; pass views by value | [`broadcast_in_dim`](BroadcastInDim::broadcast_in_dim); [`into_broadcast_to`](BroadcastView::into_broadcast_to) |
+//! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to); [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to) |
+//! | sum, average, find maxima | [`sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`reduce_axes`](Reduce::reduce_axes); of size 1 they stay with [`keepdims(axes)`](keepdims()) |
+//! | sum a closure's results | [`fused((&x, &y), f)`](fused()), then any reduction |
+//! | compute in one pass | [`broadcast_map((&x, &y), f)`](broadcast_map()), in place [`broadcast_apply`](broadcast_apply()), by value [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map) |
+//! | own a view's elements | [`materialize`](Materialize::materialize), [`materialize_into`](Materialize::materialize_into) |
+//! | multiply many matrices | [`batch`](BatchAxes::batch), then [`matmul`](Batch::matmul), [`matvec`](Batch::matvec) or [`zip_map`](Batch::zip_map) with a closure |
+//! | check shapes without arrays | [`broadcast_shapes`], [`resolve_target`], [`reduction_axes`], drawn by [`explain`] |
+//! | check shapes before sizes are known | [`partial::infer_shapes`], and [`partial::Plan`] for what stays open |
+//! | understand an error | print `{error:#}`; match on [`error.kind()`](BroadcastError::kind) |
+//! | use several threads | [`.par()`](Reduce::par) before a reduction, [`par_broadcast_map`](par_broadcast_map()); feature `rayon` |
+//!
+//! The [`guide`] has pictures, [recipes](guide::recipes), and chapters for those who come [from NumPy](guide::from_numpy),
+//! [from PyTorch](guide::from_pytorch) or from [another system](guide::families#names-elsewhere). Methods come with the
+//! [`prelude`]: without it, the compiler finds none of them.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -37,3 +71,8 @@ pub use view::{
     BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView, broadcast_arrays,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views,
 };
+
+// README's code, which runs with the other examples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -285,6 +285,15 @@ fn sums_of_up_to_6_axes_allocate_the_result_alone() {
     sums_are_free(&Ix6(3, 3, 3, 3, 3, 3), &Ix6(2, 9, 2, 9, 2, 9));
 }
 
+/// Larger ones may store partial results.
+#[test]
+fn sums_of_half_a_million_elements_into_arrays_allocate_nothing() {
+    for shape in [(1, 500_000), (500_000, 1), (700, 700), (2, 250_000), (250_000, 2)] {
+        sums_into_are_free(&Array::<f64, _>::ones(shape));
+        sums_into_are_free(&Array::<f64, _>::ones(shape.f()));
+    }
+}
+
 #[test]
 fn sums_of_dynamic_numbers_of_axes_into_arrays_allocate_nothing() {
     for ndim in 0..=6 {

@@ -2,9 +2,6 @@
 //! result knows the element that it reads.
 //!
 //! `cargo run --example figures` writes them into `src/guide`; `cargo test` fails where a file differs.
-//!
-//! docs.rs has no file beside README's text, so `images.md` defines README's images again, with the pictures in the links.
-//! In Markdown the first definition wins, and `lib.rs` includes this file first.
 
 mod svg;
 #[path = "../usage/mod.rs"]
@@ -16,9 +13,6 @@ use std::error::Error;
 use std::path::Path;
 use std::{fs, process};
 use svg::{Edge, Line, Svg};
-
-/// The images of README, by their labels there.
-const README_IMAGES: [(&str, &str); 2] = [("match", "broadcast_to_match.svg"), ("speed", "speed.svg")];
 
 fn main() {
     let ([], _) = usage::arguments("figures: writes the figures of the guide", [], 0);
@@ -38,26 +32,7 @@ fn write_into(guide: &Path, figures: &[(&str, String)]) -> Result<(), Box<dyn Er
     for (name, figure) in figures {
         write(name, figure)?;
     }
-    Ok(write("images.md", &images(guide)?)?)
-}
-
-/// The definitions of README's images, each with its picture in the link.
-pub(crate) fn images(guide: &Path) -> Result<String, String> {
-    let definition = |&(label, name): &(&str, &str)| {
-        let picture = fs::read(guide.join(name)).map_err(|error| format!("{name}: {error}"))?;
-        let encoded: String = picture.into_iter().map(encoded).collect();
-        Ok(format!("[{label}]: data:image/svg+xml,{encoded}\n"))
-    };
-    README_IMAGES.iter().map(definition).collect()
-}
-
-/// A byte as it stands in a link.
-fn encoded(byte: u8) -> String {
-    match byte {
-        b'-' | b'.' | b'/' | b':' | b'=' | b',' | b';' => char::from(byte).to_string(),
-        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    }
+    Ok(())
 }
 
 /// All figures, by the names of their files.

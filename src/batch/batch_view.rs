@@ -288,8 +288,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// `numpy.matrix_transpose(m)`, PyTorch `m.mT`, `transpose` of NEML2's tensors.
-    #[doc(alias = "mT")]
-    #[doc(alias = "swapaxes")]
+    #[doc(alias("mT", "matrix_transpose", "swapaxes"))]
     #[inline]
     pub fn transpose(mut self) -> Self
     where

@@ -163,6 +163,7 @@ methods! {
     /// # Equivalents
     /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
     /// `torch.einsum("...mn,...n->...m", c, strain)`.
+    #[doc(alias("mv", "dot"))]
     pub fn matvec => MatVec;
 
     /// Vectors times matrices: `(n),(n,m)->(m)`.
@@ -210,6 +211,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
+    #[doc(alias("bmm", "mm", "dot", "gemm"))]
     pub fn matmul => MatMul;
 
     /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
@@ -234,6 +236,7 @@ methods! {
     ///
     /// # Equivalents
     /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
+    #[doc(alias("vecdot", "dot"))]
     pub fn inner => Inner;
 
     /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.

@@ -136,6 +136,7 @@ closures! {
     /// # Equivalents
     /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
     /// axes at once. Each view of a base of dynamic rank with more than 4 axes costs an allocation.
+    #[doc(alias("vmap", "vectorize", "apply_along_axis", "map_axis"))]
     map;
 
     /// Applies a closure to the bases of each pair of batch elements, with the batches broadcast.
@@ -181,6 +182,7 @@ closures! {
     /// # Equivalents
     /// A generalised ufunc of NumPy, `numpy.vectorize(f, signature="(m,n),(n)->(m)")(c, strain)`; `torch.vmap` once
     /// for each batch axis.
+    #[doc(alias("vmap", "vectorize", "gufunc"))]
     zip_map;
 
     /// [`zip_map`](Self::zip_map) of three operands.

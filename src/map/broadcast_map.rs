@@ -57,8 +57,20 @@ use ndarray::{Array, Dimension};
 ///
 /// # Equivalents
 /// Julia's `f.(a, row, column)`; `numpy.frompyfunc` with the speed of a ufunc. `ndarray::Zip` with
-/// `map_collect` after `broadcast` of each operand, for equal operands.
-#[doc(alias = "Zip")]
+/// `map_collect` after `broadcast` of each operand, for equal operands. The closure is `where`, `clip`, `maximum`,
+/// `addcmul` or any other element-wise function.
+#[doc(alias(
+    "Zip",
+    "azip",
+    "map_collect",
+    "where",
+    "clip",
+    "clamp",
+    "maximum",
+    "minimum",
+    "addcmul",
+    "masked_fill"
+))]
 #[inline]
 pub fn broadcast_map<O: MapOperands<F, R>, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>> {
     let mut make = Closure::<O, F>::new(f);

@@ -78,7 +78,7 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     /// # Equivalents
     /// `x += row` of NumPy and `x.add_(row)` of PyTorch where the shapes allow it, else `x + row`; `x + &row` of ndarray,
     /// which reuses the memory of `x` too.
-    #[doc(alias = "map_inplace")]
+    #[doc(alias("map_inplace", "mapv_into"))]
     fn into_broadcast_map<O, F>(
         mut self,
         operands: O,

@@ -47,7 +47,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.array(x, order="C")`; PyTorch `x.contiguous()`, which does not copy what is contiguous. ndarray's `to_owned` keeps F order and is slow
     /// for views that repeat elements.
-    #[doc(alias("to_owned", "contiguous"))]
+    #[doc(alias("to_owned", "contiguous", "as_standard_layout", "ascontiguousarray"))]
     #[must_use]
     #[track_caller]
     fn materialize(&self) -> Array<A, D>
@@ -125,7 +125,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.copyto(out, x)`, which also drops leading axes of size 1; PyTorch `out.copy_(x)`; ndarray's `assign`, which
     /// panics where the shapes do not fit.
-    #[doc(alias("assign", "copyto"))]
+    #[doc(alias("assign", "copyto", "copy_"))]
     fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone,

@@ -50,8 +50,10 @@ use crate::map::FnOperands;
 ///
 /// # Equivalents
 /// `numpy.einsum` where `f` is a product; a sum of `f.(x, y)` in Julia, without the temporary; rayon's `map` before
-/// `reduce`.
-#[doc(alias("einsum", "fold", "count_nonzero"))]
+/// `reduce`. Norms, weighted sums, distances of ndarray-stats such as `sq_l2_dist`, and softmax are a line or two each: see
+/// the [recipes](crate::guide::recipes).
+#[doc(alias("einsum", "fold", "count_nonzero", "tensordot", "norm", "softmax", "log_softmax"))]
+#[doc(alias("weighted_sum", "count_eq", "sq_l2_dist", "l1_dist", "mean_sq_err", "reduce_sum_square"))]
 #[inline]
 pub fn fused<O: FnOperands<F, R>, F, R>(operands: O, f: F) -> Fused<O, F> {
     Fused { operands, f }

@@ -26,8 +26,8 @@ use num_traits::{FromPrimitive, Zero};
 ///   axes. A shape is any [`TargetShape`], above all `&array`.
 /// - *Into an array*: `assign_…`, `add_…` and `scaled_add_…` write to one that exists.
 ///
-/// The order of combination depends only on shapes and layouts. Sums of blocks are added pairwise, which keeps 2^24 terms
-/// of 0.1 in `f32` within 1e-6.
+/// The order of combination depends on shapes, strides and the number of operands only, not on threads or the CPU. Sums of
+/// blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
 ///
 /// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
 #[diagnostic::on_unimplemented(
@@ -169,8 +169,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// nGraph's `Sum(delta, broadcast_axes)`, the backpropagation of its `Broadcast`;
-    /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`.
-    #[doc(alias = "sum_axis")]
+    /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`; ONNX `ReduceSum`. Without NaN (`nansum`), sum
+    /// `fused(&x, |&x| if x.is_nan() { 0.0 } else { x })`. Running sums (`cumsum`) are ndarray's `accumulate_axis_inplace`.
+    #[doc(alias("sum_axis", "reduce_sum", "nansum", "cumsum"))]
     fn sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + Zero,
@@ -218,8 +219,19 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
-    /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers.
-    #[doc(alias("mean_axis", "average"))]
+    /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers. Means over a mask
+    /// (`nanmean`), weighted means and variances (`var`, `std`) in one pass are [recipes](crate::guide::recipes).
+    #[doc(alias(
+        "mean_axis",
+        "average",
+        "reduce_mean",
+        "nanmean",
+        "weighted_mean",
+        "var",
+        "std",
+        "var_axis",
+        "std_axis"
+    ))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + Zero + Div<Output = A> + FromPrimitive,
@@ -258,8 +270,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.max(x, axis=1)` and `torch.amax(x, dim=1)`, which keep NaN too.
-    #[doc(alias("amax", "maximum"))]
+    /// `numpy.max(x, axis=1)` and `torch.amax(x, dim=1)`, which keep NaN too; ONNX `ReduceMax`. Without NaN (`nanmax`),
+    /// `x.reduce_axes(1, f64::NAN, f64::max)`. `argmax` is a [recipe](crate::guide::recipes#two-statistics-in-one-pass).
+    /// For the larger of two arrays' elements (`numpy.maximum`), [`broadcast_map`](crate::broadcast_map()).
+    #[doc(alias("amax", "maximum", "reduce_max", "nanmax", "max_skipnan", "argmax"))]
     fn max_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + PartialOrd,
@@ -287,8 +301,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too.
-    #[doc(alias("amin", "minimum"))]
+    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too. For `nanmin`, `argmin` and `numpy.minimum`, as
+    /// [`max_axes`](Self::max_axes).
+    #[doc(alias("amin", "minimum", "reduce_min", "nanmin", "min_skipnan", "argmin"))]
     fn min_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + PartialOrd,
@@ -298,9 +313,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
     ///
-    /// `op` must be associative and commutative, and combining with `identity` must change nothing. Elements are combined
-    /// in the order that suits memory, which depends on shapes and layouts alone, and with the identity any number of
-    /// times. For a sum, [`sum_axes`](Self::sum_axes) is faster.
+    /// `op` must be associative and commutative. Elements are combined in an order that depends on shapes, strides and the
+    /// number of operands only. `identity` is the result where there is no element, and is never combined with one. For a
+    /// sum, [`sum_axes`](Self::sum_axes) is faster.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). A reduction over an empty axis gives the identity.
@@ -325,8 +340,22 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// The `reduce` of NumPy's ufuncs, such as `numpy.prod(x, axis=-1)`; `torch.prod`, `torch.all`; ndarray's `fold_axis`,
-    /// for one axis.
-    #[doc(alias("fold_axis", "prod", "all", "any"))]
+    /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
+    /// [recipes](crate::guide::recipes). Medians and quantiles are no such operations; `ndarray-stats` has them.
+    #[doc(alias(
+        "fold_axis",
+        "map_axis",
+        "prod",
+        "all",
+        "any",
+        "reduce_prod",
+        "aminmax",
+        "ptp",
+        "var_mean",
+        "logsumexp",
+        "median",
+        "quantile"
+    ))]
     fn reduce_axes<X, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
     where
         A: Clone,

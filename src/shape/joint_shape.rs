@@ -65,7 +65,7 @@ pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
 /// # Equivalents
 /// `numpy.broadcast_shapes`, `torch.broadcast_shapes`. The rule is the one of Poplar's
 /// `broadcastToMatch`, of NumPy and of MLIR's `Broadcastable`.
-#[doc(alias = "numpy.broadcast_shapes")]
+#[doc(alias("numpy.broadcast_shapes", "broadcast_static_shape", "broadcast_dynamic_shape"))]
 pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
     let mut joint = vec![0; joint_ndim(shapes)];
     if join(shapes, &mut joint) && checked_len(&joint).is_some() {

@@ -43,6 +43,7 @@ pub(crate) const fn repeats(from: usize, to: usize) -> bool {
 /// # Equivalents
 /// JAX's `_unbroadcast` and PyTorch's `sum_to_size` find these axes inside; TensorFlow's
 /// `broadcast_gradient_args` returns them.
+#[doc(alias = "broadcast_gradient_args")]
 pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, BroadcastError> {
     let Some(new) = leading_axes(from, to).filter(|_| checked_len(to).is_some()) else {
         return Err(target_error(from, to, Placeholder::Refused));

@@ -161,6 +161,7 @@ pub struct KeepDims<X>(X);
 /// # Equivalents
 /// `keepdims=True` in NumPy, `keepdim=True` in PyTorch.
 #[inline]
+#[doc(alias = "keepdim")]
 pub fn keepdims<X: Axes>(axes: X) -> KeepDims<X> {
     KeepDims(axes)
 }

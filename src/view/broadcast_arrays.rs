@@ -216,8 +216,9 @@ pub(super) fn joint_views<D: Dimension, V>(
 /// ```
 ///
 /// # Equivalents
-/// `numpy.broadcast_arrays`, `torch.broadcast_tensors`, Poplar's `broadcastToMatch` for any number.
-#[doc(alias = "broadcast_tensors")]
+/// `numpy.broadcast_arrays`, `torch.broadcast_tensors`, Poplar's `broadcastToMatch` for any number. `meshgrid` is this
+/// function for a row and a column. To `stack` arrays of different shapes, broadcast them first and call ndarray's `stack`.
+#[doc(alias("broadcast_tensors", "meshgrid", "stack", "concatenate"))]
 #[inline]
 pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views> {
     operands.views()

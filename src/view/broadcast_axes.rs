@@ -45,8 +45,9 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// nGraph `op::Broadcast(arg, shape, broadcast_axes)`, whose rule this is; the explicit mode of
     /// OpenVINO's `Broadcast`; `numpy.broadcast_to(numpy.expand_dims(a, axes), shape)`, which also
-    /// stretches size 1.
-    #[doc(alias = "expand_dims")]
+    /// stretches size 1. Without a size to repeat to, an axis of size 1 (`unsqueeze`, `newaxis`) is ndarray's `insert_axis`,
+    /// and `squeeze` its `remove_axis`.
+    #[doc(alias("expand_dims", "unsqueeze", "squeeze", "newaxis", "insert_axis"))]
     #[inline]
     fn broadcast_axes<'a, T: TargetShape, X: Axes>(
         &'a self,

@@ -28,13 +28,18 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Examples
     /// ```
     /// use ndarray::{array, ArrayView2};
-    /// use ndarray_broadcast::prelude::*;
+    /// use ndarray_broadcast::{broadcast_shapes, prelude::*};
     ///
     /// let x = array![[1.0], [2.0]];
     /// let v: ArrayView2<f64> = x.broadcast_to([-1, 3])?;
     /// assert_eq!(v, array![[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]);
     /// assert_eq!(x.broadcast_to((4, -1, 2))?.dim(), (4, 2, 2));
     /// assert_eq!(x.broadcast_to(&[-1, -1][..])?.shape(), [2, 1]);
+    ///
+    /// // a shape that stretches too, as in ONNX
+    /// let target = [1, 3];
+    /// assert_eq!(x.broadcast_to(broadcast_shapes(&[x.shape(), &target])?)?.shape(), [2, 3]);
+    ///
     /// assert_eq!(
     ///     x.broadcast_to([-1, 2, 3]).unwrap_err().to_string(),
     ///     "cannot resolve -1 at axis 0 of target [-1, 2, 3]: shape [2, 1] has no such axis",
@@ -71,9 +76,12 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// MindSpore `ops.broadcast_to(x, (-1, 3))`, whose rule this is; PyTorch `x.expand(-1, 3)`;
-    /// `numpy.broadcast_to` without -1; ONNX `Expand`, unless its shape has size 1 where the
-    /// array has another size. MindSpore refuses some results of size 0 that this method gives.
-    #[doc(alias = "expand")]
+    /// `numpy.broadcast_to` without -1. MindSpore refuses some results of size 0 that this method gives.
+    ///
+    /// ONNX `Expand`, whose shape stretches too, is `x.broadcast_to(broadcast_shapes(&[x.shape(), &target])?)`.
+    /// NumPy's `tile` and `repeat` and PyTorch's `repeat_interleave` lengthen axes of any size, which takes a copy: see the
+    /// [recipes](crate::guide::recipes#one-line-each).
+    #[doc(alias("expand", "expand_as", "tile", "repeat", "repeat_interleave"))]
     #[inline]
     fn broadcast_to<'a, T: TargetShape>(&'a self, target: T) -> Result<ArrayView<'a, A, T::Dim>>
     where

@@ -9,7 +9,8 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # In README's tables, a call belongs to the system that the cell names before it; NumPy, where it names none.
-SYSTEMS = ["NumPy", "PyTorch", "JAX", "XLA", "nGraph", "Poplar", "MindSpore", "hand-written"]
+SYSTEMS = ["NumPy", "PyTorch", "JAX", "XLA", "nGraph", "Poplar", "MindSpore", "ONNX", "TensorFlow", "einops", "NEML2", "MLIR"]
+SYSTEMS += ["ndarray-stats", "hand-written"]
 OF_NUMPY = ["NumPy", "hand-written", None]
 # The rows of these tables are compared with PyTorch's gradients.
 AUTOGRAD = "autograd"

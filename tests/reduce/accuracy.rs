@@ -1,6 +1,8 @@
 //! How far rounded sums are off, that they are the same every time, and on any number of threads.
 
-use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayRef, Dimension, Ix3, ShapeBuilder, arr0, s};
+use ndarray::{
+    Array, Array1, Array2, Array3, ArrayD, ArrayRef, Dimension, Ix1, Ix2, Ix3, ShapeBuilder, arr0, s,
+};
 use ndarray_broadcast::fused;
 use ndarray_broadcast::prelude::*;
 
@@ -235,4 +237,15 @@ fn every_size_of_tiles() {
             }
         }
     }
+}
+
+/// Inner products and products with long vectors are sums.
+#[test]
+fn products_with_long_vectors_are_as_close() {
+    let (terms, ones) = (Array2::from_elem((1, TERMS), 0.1_f32), Array1::<f32>::ones(TERMS));
+    let (row, vector) = (terms.batch::<Ix1>().unwrap(), ones.batch::<Ix1>().unwrap());
+    assert_close(&row.inner(&vector).unwrap(), TERMS);
+    let (matrix, column) = (terms.batch::<Ix2>().unwrap(), terms.t());
+    assert_close(&matrix.matvec(&vector).unwrap(), TERMS);
+    assert_close(&vector.vecmat(&column.batch::<Ix2>().unwrap()).unwrap(), TERMS);
 }

@@ -12,7 +12,7 @@ use crate::properties::{array_and_axes, model, scrambled_base};
 use common::{
     Layout, assert_words, indices, kind, layout, layout_to_write, scrambled, shape, variant, without_axes,
 };
-use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, ErrorKind, Ix1, arr0, array, s};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, ErrorKind, Ix1, ShapeBuilder, arr0, array, s};
 use ndarray_broadcast::{AxisSet, fused};
 use ndarray_broadcast::{keepdims, prelude::*};
 use proptest::prelude::*;
@@ -367,6 +367,33 @@ fn of_results_of_every_size() {
             assert_eq!(eight.unwrap(), largest.mapv(|x| [x; 8]), "{m}x{n} to {to:?}");
             let boxed = fused((&x,), |&x| Box::new(x)).reduce_to(to, Box::new(i64::MIN), Ord::max);
             assert_eq!(boxed.unwrap(), largest.mapv(Box::new), "{m}x{n} to {to:?}");
+        }
+    }
+}
+
+/// One that would change every result it is combined with.
+#[test]
+fn an_identity_is_the_result_where_there_is_no_element_and_else_unused() {
+    let wrong = 1 << 40;
+    for shape in
+        [vec![3], vec![4, 5], vec![300, 7], vec![7, 300], vec![70, 60, 8], vec![2, 400_000], vec![3, 0, 2]]
+    {
+        let c_order = ArrayD::from_shape_fn(shape.clone(), |at| at[0] as i64 + 1);
+        let f_order = ArrayD::from_shape_fn(shape.clone().f(), |at| at[0] as i64 + 1);
+        for axes in [vec![], vec![0], vec![shape.len() - 1], (0..shape.len()).collect()] {
+            let expected = c_order.sum_axes(&axes).unwrap();
+            let reduced = axes.iter().any(|&axis| shape[axis] == 0);
+            let expected = if reduced { expected.mapv(|_| wrong) } else { expected };
+            for x in [&c_order, &f_order] {
+                assert_eq!(
+                    x.reduce_axes(&axes, wrong, |a, b| a + b).unwrap(),
+                    expected,
+                    "{shape:?} over {axes:?}"
+                );
+                assert_eq!(x.par().reduce_axes(&axes, wrong, |a, b| a + b).unwrap(), expected);
+                let twice = fused((x, x), |x, y| x + y).reduce_axes(&axes, wrong, |a, b| a + b).unwrap();
+                assert_eq!(twice, expected.mapv(|sum| if reduced { wrong } else { 2 * sum }));
+            }
         }
     }
 }
