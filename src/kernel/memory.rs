@@ -26,6 +26,20 @@ impl<A> Slot<'_, A> {
     }
 }
 
+/// The slots of a buffer, to be filled once: they cannot be borrowed again, so none is written and counted twice.
+pub(crate) struct Slots<'m, 's, A>(&'m mut [Slot<'s, A>]);
+
+impl<'s, A> Slots<'_, 's, A> {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    pub(super) fn start(self) -> *mut Slot<'s, A> {
+        self.0.as_mut_ptr()
+    }
+}
+
 /// Bytes of a result that is allocated without an error for want of memory, which takes less time: the error itself would
 /// need as much.
 const ASSUMED: usize = 4 << 10;
@@ -159,13 +173,14 @@ impl<A> Buffer<A> {
     pub(crate) fn filled(
         &mut self,
         len: usize,
-        fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>,
+        fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>,
     ) -> &[A] {
         let is_aligned = align_of::<A>() <= align_of::<Self>();
         ensure(is_aligned && len.saturating_mul(size_of::<A>()) <= BUFFER, "room for the elements");
         let first = self.0.as_mut_ptr();
         // SAFETY: The buffer is aligned, and has room for the slots, which need no value. The borrow is exclusive.
-        let written = fill(unsafe { slice::from_raw_parts_mut(first.cast::<Slot<'_, A>>(), len) });
+        let slots = unsafe { slice::from_raw_parts_mut(first.cast::<Slot<'_, A>>(), len) };
+        let written = fill(Slots(slots));
         ensure(written.count() == len, "every slot was written");
         // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all were written.
         unsafe { slice::from_raw_parts(first.cast::<A>(), len) }
@@ -176,11 +191,11 @@ impl<A> Buffer<A> {
 ///
 /// # Panics
 /// If `fill` did not write every slot.
-pub(crate) fn vec_of<A>(len: usize, fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>) -> Vec<A> {
+pub(crate) fn vec_of<A>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
     let mut elements = Vec::<A>::with_capacity(len);
     // SAFETY: There is capacity for the slots, which need no value.
     let slots = unsafe { slice::from_raw_parts_mut(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len) };
-    let written = fill(slots);
+    let written = fill(Slots(slots));
     ensure(written.count() == len, "every slot was written");
     // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all were written.
     unsafe { elements.set_len(len) };

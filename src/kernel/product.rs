@@ -57,8 +57,8 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
     if packed_into(out, &inputs, axes) {
         return;
     }
-    let (inputs, out, swapped) = matrices(Output::of(out), inputs, axes);
-    if let Some(nest) = BaseNest::over(&mut State::new(), &inputs, &out) {
+    let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
+    if let Some(nest) = BaseNest::over(&mut State::new(), &inputs, &mut out) {
         let mut copies = Copies::new(swapped);
         nest.for_each(|(a, b), out| copies.multiply(a, b, out));
     }
@@ -75,9 +75,9 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
     }
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let multiplications = terms.saturating_mul(out.len());
-    let (inputs, out, swapped) = matrices(Output::of(out), inputs, axes);
+    let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
     let mut state = State::new();
-    let Some(nest) = BaseNest::over(&mut state, &inputs, &out) else { return };
+    let Some(nest) = BaseNest::over(&mut state, &inputs, &mut out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
         let grain = GRAIN.saturating_mul(batches).div_ceil(multiplications.max(1));
