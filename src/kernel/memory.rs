@@ -438,7 +438,7 @@ impl Copies<'_> {
         (BUFFER / count.max(2)) & !63
     }
 
-    /// A copy of the elements of operand `k` along the loops, adjacent in their order.
+    /// Copies the elements of operand `k` along the loops, adjacent in their order. Returns the place of the copy in the room.
     ///
     /// # Panics
     /// If they do not fit.
@@ -446,7 +446,7 @@ impl Copies<'_> {
     /// # Safety
     /// The operand is of the nest with this brand. `from`, moved along the loops, points to plain numbers of `size` bytes.
     #[inline]
-    pub(crate) unsafe fn of(&mut self, k: usize, loops: &[Loop], from: *mut u8, size: usize) -> *mut u8 {
+    pub(crate) unsafe fn of(&mut self, k: usize, loops: &[Loop], from: *mut u8, size: usize) -> usize {
         let made = &mut self.made[k];
         if made.count == 0 {
             ensure(self.used + self.share <= BUFFER, "room for another copy");
@@ -469,7 +469,13 @@ impl Copies<'_> {
             // SAFETY: The caller promises the elements, and there is room, as was just checked.
             unsafe { gather(loops, k, from, to, size) };
         }
-        to
+        made.place
+    }
+
+    /// The room, for all copies at once: a pointer to one would not outlive the making of the next.
+    #[inline]
+    pub(crate) fn room(&mut self) -> *mut u8 {
+        self.room.as_mut_ptr().cast()
     }
 }
 

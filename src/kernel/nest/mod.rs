@@ -614,7 +614,7 @@ impl<'b, W> Raw<'_, 'b, W> {
         let (state, loops) = (&*self.state, &self.state.loops[..]);
         let one_row = is_dense(loops, 0, state.sizes[0]);
         ensure(one_row || loops.len() <= 2, "rows of one loop");
-        let (mut at, mut row_strides, mut strides) = (state.at, STAY, STAY);
+        let (mut at, mut row_strides, mut strides, mut places) = (state.at, STAY, STAY, [0; OPERANDS]);
         let (rows, len) = match loops {
             _ if one_row => (1, steps(loops)),
             [row] => (1, row.len),
@@ -630,7 +630,7 @@ impl<'b, W> Raw<'_, 'b, W> {
                 let size = state.sizes[k];
                 ensure(state.plain >> k & 1 == 1, "plain numbers");
                 // SAFETY: By the invariant, there is an element at every index. All parts with this brand have the same operands.
-                at[k] = unsafe { copies.of(k, loops, at[k], size) };
+                places[k] = unsafe { copies.of(k, loops, at[k], size) };
                 (row_strides[k], strides[k]) = (size.cast_signed() * len.cast_signed(), size.cast_signed());
             } else if !one_row {
                 strides[k] = loops[loops.len() - 1].strides[k];
@@ -638,6 +638,12 @@ impl<'b, W> Raw<'_, 'b, W> {
                 strides[k] = state.sizes[k].cast_signed();
             } else {
                 ensure(loops.iter().all(|l| l.strides[k] == 0), "an input that has no gaps or stays");
+            }
+        }
+        let room = copies.room();
+        for k in 1..state.count {
+            if copied >> k & 1 == 1 {
+                at[k] = room.wrapping_add(places[k]);
             }
         }
         let is_distinct = state.has_distinct_outputs();
