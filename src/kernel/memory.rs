@@ -57,7 +57,7 @@ impl<A, D: Dimension> Reserved<A, D> {
     /// Memory for a shape whose non-zero sizes multiply to at most `isize::MAX`, or the shape if there is not enough.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
-        let len = shape.size();
+        let Some(len) = shape.size_checked() else { return Err(shape) };
         if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
             return Ok(Self { shape, elements: Vec::with_capacity(len) });
         }
@@ -220,11 +220,13 @@ pub(crate) trait FoldLane<A> {
 
 impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
     /// How many elements fit onto the stack.
-    pub(crate) const MOST: usize =
-        if size_of::<A>() > 0 && align_of::<A>() <= 64 { BYTES / size_of::<A>() } else { 0 };
+    pub(crate) const MOST: usize = if size_of::<A>() > 0 { BYTES / size_of::<A>() } else { 0 };
 
+    /// # Panics
+    /// If elements have a greater alignment than the room.
     #[inline(always)]
     pub(crate) fn new() -> Self {
+        ensure(align_of::<A>() <= align_of::<Self>(), "elements as aligned as the room");
         #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
         Self { inline: [MaybeUninit::uninit(); BYTES], len: 0, spilled: Vec::new() }
     }
