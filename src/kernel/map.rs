@@ -51,7 +51,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     visit: &mut VisitRows<'_, T, E>,
 ) {
     let out = Output::of(out);
-    if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), &out, None, inputs) {
+    if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), out, None, inputs) {
         let is_small = nest.is_small();
         if !is_small {
             nest.arrange(0);
@@ -86,7 +86,7 @@ fn filled<R, E: Elements, D: Dimension>(
 ) -> Array<R, D> {
     reserved.written(order, |out| {
         let mut state = State::new();
-        let Some(mut nest) = Nest::over(&mut state, out.shape(), &out, None, inputs) else {
+        let Some(mut nest) = Nest::over(&mut state, out.shape(), out, None, inputs) else {
             return Written::none();
         };
         let is_small = nest.is_small();
@@ -289,7 +289,7 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     visit: impl Visit<T, E> + Copy + Sync,
 ) {
     let out = Output::of(out);
-    if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), &out, None, inputs) {
+    if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), out, None, inputs) {
         nest.arrange(0);
         visit_parts(&visit, nest);
     }
@@ -303,7 +303,7 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
 ) -> Array<R, D> {
     reserved.written(Some(inputs), |out| {
         let mut state = State::new();
-        let Some(mut nest) = Nest::over(&mut state, out.shape(), &out, None, inputs) else {
+        let Some(mut nest) = Nest::over(&mut state, out.shape(), out, None, inputs) else {
             return Written::none();
         };
         nest.arrange(0);

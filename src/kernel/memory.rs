@@ -26,6 +26,20 @@ impl<A> Slot<'_, A> {
     }
 }
 
+/// The slots of a buffer, to be filled once: they cannot be borrowed again, so none is written and counted twice.
+pub(crate) struct Slots<'m, 's, A>(&'m mut [Slot<'s, A>]);
+
+impl<'s, A> Slots<'_, 's, A> {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    pub(super) fn start(self) -> *mut Slot<'s, A> {
+        self.0.as_mut_ptr()
+    }
+}
+
 /// Bytes of a result that is allocated without an error for want of memory, which takes less time: the error itself would
 /// need as much.
 const ASSUMED: usize = 4 << 10;
@@ -43,7 +57,7 @@ impl<A, D: Dimension> Reserved<A, D> {
     /// Memory for a shape whose non-zero sizes multiply to at most `isize::MAX`, or the shape if there is not enough.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
-        let len = shape.size();
+        let Some(len) = shape.size_checked() else { return Err(shape) };
         if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
             return Ok(Self { shape, elements: Vec::with_capacity(len) });
         }
@@ -159,13 +173,14 @@ impl<A> Buffer<A> {
     pub(crate) fn filled(
         &mut self,
         len: usize,
-        fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>,
+        fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>,
     ) -> &[A] {
         let is_aligned = align_of::<A>() <= align_of::<Self>();
         ensure(is_aligned && len.saturating_mul(size_of::<A>()) <= BUFFER, "room for the elements");
         let first = self.0.as_mut_ptr();
         // SAFETY: The buffer is aligned, and has room for the slots, which need no value. The borrow is exclusive.
-        let written = fill(unsafe { slice::from_raw_parts_mut(first.cast::<Slot<'_, A>>(), len) });
+        let slots = unsafe { slice::from_raw_parts_mut(first.cast::<Slot<'_, A>>(), len) };
+        let written = fill(Slots(slots));
         ensure(written.count() == len, "every slot was written");
         // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all were written.
         unsafe { slice::from_raw_parts(first.cast::<A>(), len) }
@@ -176,11 +191,11 @@ impl<A> Buffer<A> {
 ///
 /// # Panics
 /// If `fill` did not write every slot.
-pub(crate) fn vec_of<A>(len: usize, fill: impl for<'s> FnOnce(&mut [Slot<'s, A>]) -> Written<'s>) -> Vec<A> {
+pub(crate) fn vec_of<A>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
     let mut elements = Vec::<A>::with_capacity(len);
     // SAFETY: There is capacity for the slots, which need no value.
     let slots = unsafe { slice::from_raw_parts_mut(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len) };
-    let written = fill(slots);
+    let written = fill(Slots(slots));
     ensure(written.count() == len, "every slot was written");
     // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all were written.
     unsafe { elements.set_len(len) };
@@ -205,11 +220,13 @@ pub(crate) trait FoldLane<A> {
 
 impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
     /// How many elements fit onto the stack.
-    pub(crate) const MOST: usize =
-        if size_of::<A>() > 0 && align_of::<A>() <= 64 { BYTES / size_of::<A>() } else { 0 };
+    pub(crate) const MOST: usize = if size_of::<A>() > 0 { BYTES / size_of::<A>() } else { 0 };
 
+    /// # Panics
+    /// If elements have a greater alignment than the room.
     #[inline(always)]
     pub(crate) fn new() -> Self {
+        ensure(align_of::<A>() <= align_of::<Self>(), "elements as aligned as the room");
         #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
         Self { inline: [MaybeUninit::uninit(); BYTES], len: 0, spilled: Vec::new() }
     }
@@ -423,7 +440,7 @@ impl Copies<'_> {
         (BUFFER / count.max(2)) & !63
     }
 
-    /// A copy of the elements of operand `k` along the loops, adjacent in their order.
+    /// Copies the elements of operand `k` along the loops, adjacent in their order. Returns the place of the copy in the room.
     ///
     /// # Panics
     /// If they do not fit.
@@ -431,7 +448,7 @@ impl Copies<'_> {
     /// # Safety
     /// The operand is of the nest with this brand. `from`, moved along the loops, points to plain numbers of `size` bytes.
     #[inline]
-    pub(crate) unsafe fn of(&mut self, k: usize, loops: &[Loop], from: *mut u8, size: usize) -> *mut u8 {
+    pub(crate) unsafe fn of(&mut self, k: usize, loops: &[Loop], from: *mut u8, size: usize) -> usize {
         let made = &mut self.made[k];
         if made.count == 0 {
             ensure(self.used + self.share <= BUFFER, "room for another copy");
@@ -454,7 +471,13 @@ impl Copies<'_> {
             // SAFETY: The caller promises the elements, and there is room, as was just checked.
             unsafe { gather(loops, k, from, to, size) };
         }
-        to
+        made.place
+    }
+
+    /// The room, for all copies at once: a pointer to one would not outlive the making of the next.
+    #[inline]
+    pub(crate) fn room(&mut self) -> *mut u8 {
+        self.room.as_mut_ptr().cast()
     }
 }
 

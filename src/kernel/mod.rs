@@ -58,6 +58,8 @@ pub(crate) mod product;
 pub(crate) mod reduce;
 mod simd;
 pub(crate) mod source;
+#[cfg(test)]
+mod tests;
 pub(crate) mod threads;
 
 /// Panics unless what a caller has promised `holds`: an `assert!` whose panic names no line, of which each takes 48 bytes of

@@ -6,7 +6,7 @@
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
 //! | packed | many matrices without gaps, of 2, 3, 4 or 6 rows and columns | in the order of the terms |
 //! | dots | a vector and at least 64 terms | pairwise, as sums |
-//! | tiles | everything else: 4 rows and 8 columns of the result in registers | in the order of the terms |
+//! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |
 //!
 //! *Dots* and *tiles* read rows without gaps: a matrix with other strides is copied, once for all the rows and columns that it
 //! is multiplied with. Where one matrix is multiplied with all others, they are the rows of one product.
@@ -30,7 +30,8 @@ use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar
 const LIBRARY: usize = 1 << 12;
 /// The fewest rows, terms and columns for which it was.
 const LIBRARY_SIDE: usize = 8;
-/// The fewest terms of a product of a vector that are added pairwise: below, their order costs no accuracy.
+/// The most terms of a tile that are added one after the other, and the fewest of a vector's product that are added pairwise:
+/// below, their order costs no accuracy.
 const TERMS: usize = 64;
 /// The fewest multiplications that are worth another thread: 50 us of the library's time on Zen 4.
 const GRAIN: usize = 1 << 20;
@@ -57,8 +58,8 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
     if packed_into(out, &inputs, axes) {
         return;
     }
-    let (inputs, out, swapped) = matrices(Output::of(out), inputs, axes);
-    if let Some(nest) = BaseNest::over(&mut State::new(), &inputs, &out) {
+    let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
+    if let Some(nest) = BaseNest::over(&mut State::new(), &inputs, &mut out) {
         let mut copies = Copies::new(swapped);
         nest.for_each(|(a, b), out| copies.multiply(a, b, out));
     }
@@ -75,9 +76,9 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
     }
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let multiplications = terms.saturating_mul(out.len());
-    let (inputs, out, swapped) = matrices(Output::of(out), inputs, axes);
+    let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
     let mut state = State::new();
-    let Some(nest) = BaseNest::over(&mut state, &inputs, &out) else { return };
+    let Some(nest) = BaseNest::over(&mut state, &inputs, &mut out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
         let grain = GRAIN.saturating_mul(batches).div_ceil(multiplications.max(1));
@@ -369,17 +370,34 @@ impl<T: LinalgScalar> Matrices<'_, T> {
     fn tile<const R: usize, const C: usize>(&mut self, row: usize, column: usize, times: impl Fn(T, T) -> T) {
         let [terms, columns] = self.sides;
         let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms..][..terms]);
-        let mut sums = [[T::zero(); C]; R];
         let mut b = self.b.chunks_exact(columns);
-        for i in 0..terms {
-            let Some(Some(y)) = b.next().map(|b| b[column..].first_chunk::<C>()) else { return };
-            for r in 0..R {
-                for c in 0..C {
-                    let product = times(a[r][i], y[c]);
-                    sums[r][c] = if i == 0 { product } else { sums[r][c] + product };
+        // sums of 2^n chunks of terms, joined as the digits of a binary counter
+        let (mut before, mut from, mut chunk) = (Vec::<[[T; C]; R]>::new(), 0, 0_usize);
+        let sums = loop {
+            let (to, mut sums) = (terms.min(from + TERMS), [[T::zero(); C]; R]);
+            for i in from..to {
+                let Some(Some(y)) = b.next().map(|b| b[column..].first_chunk::<C>()) else { return };
+                for r in 0..R {
+                    for c in 0..C {
+                        let product = times(a[r][i], y[c]);
+                        sums[r][c] = if i == from { product } else { sums[r][c] + product };
+                    }
                 }
             }
-        }
+            (from, chunk) = (to, chunk + 1);
+            let joined = if from == terms { before.len() } else { chunk.trailing_zeros() as usize };
+            for former in before.drain(before.len() - joined..).rev() {
+                for r in 0..R {
+                    for c in 0..C {
+                        sums[r][c] = former[r][c] + sums[r][c];
+                    }
+                }
+            }
+            if from == terms {
+                break sums;
+            }
+            before.push(sums);
+        };
         for r in 0..R {
             self.out[(row + r) * columns + column..][..C].copy_from_slice(&sums[r]);
         }

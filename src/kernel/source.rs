@@ -88,8 +88,8 @@ impl<'b, A: Clone> Fill<'b, A> for Types<'b, (), (A,)> {
 
     fn buffered<'x>(&mut self, block: Raw<'_, 'b, Reads>, buffer: &'x mut Buffer<A>) -> &'x [A] {
         buffer.filled(steps(block.loops()), |slots| match self.copy(&block, slots) {
-            Some(written) => written,
-            None => fill_nest(self.onto(block, slots), false, &mut |rows| rows.fill(&mut Cloned)),
+            Ok(written) => written,
+            Err(slots) => fill_nest(self.onto(block, slots), false, &mut |rows| rows.fill(&mut Cloned)),
         })
     }
 

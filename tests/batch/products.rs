@@ -217,3 +217,38 @@ fn outer_products_and_transposes() {
         "cannot apply (m),(n)->(m,n) to (2;) and (; 2): the base of operand 0 has 0 axes, expected 1",
     );
 }
+
+/// The terms of a product are added pairwise, by each way and in each layout.
+#[test]
+fn errors_do_not_grow_with_the_number_of_terms() {
+    const TERMS: usize = 1 << 20;
+    let exact = f64::from(0.1_f32) * f64::from(1_u32 << 20);
+    let check = |name: &str, sums: Vec<f32>| {
+        assert!(!sums.is_empty());
+        for sum in sums {
+            let error = (f64::from(sum) - exact).abs() / exact;
+            assert!(error < 1e-6, "{name}: {sum} is off by {error:e} from {exact}");
+        }
+    };
+    let (tenths, ones) = (Array2::from_elem((TERMS, 2), 0.1_f32), Array2::from_elem((TERMS, 2), 1_f32));
+    for (name, tenths, ones) in [
+        ("columns", tenths.t(), ones.t()),
+        (
+            "rows",
+            tenths.view().into_shape_with_order((2, TERMS)).unwrap(),
+            ones.view().into_shape_with_order((2, TERMS)).unwrap(),
+        ),
+    ] {
+        let vectors = tenths.batch::<Ix1>().unwrap();
+        let both = ones.batch::<Ix1>().unwrap();
+        check(&format!("{name}, inner"), vectors.inner(&both).unwrap().to_vec());
+        check(&format!("{name}, inner, par"), vectors.par().inner(&both).unwrap().to_vec());
+        let one = ones.row(0);
+        let one = one.batch::<Ix1>().unwrap();
+        let matrix = tenths.batch::<Ix2>().unwrap();
+        check(&format!("{name}, matvec"), matrix.matvec(&one).unwrap().to_vec());
+        check(&format!("{name}, matvec, par"), matrix.par().matvec(&one).unwrap().to_vec());
+        // each vector in a batch of its own
+        check(&format!("{name}, vectors"), matrix.matvec(&both).unwrap().iter().copied().collect());
+    }
+}

@@ -4,7 +4,7 @@
 
 use super::{Dropped, Elements, Loop, OPERANDS, SMALL, State, StridedAxes, steps};
 use crate::kernel::ensure;
-use crate::kernel::memory::Slot;
+use crate::kernel::memory::Slots;
 
 impl State {
     /// Adds a loop for each axis of `shape`. Returns whether there is no index.
@@ -195,7 +195,7 @@ impl State {
     /// # Panics
     /// If there are not as many slots.
     #[inline]
-    pub(super) fn set_output<A>(&mut self, slots: &mut [Slot<'_, A>], is_kept: impl Fn(&Loop) -> bool) {
+    pub(super) fn set_output<A>(&mut self, slots: Slots<'_, '_, A>, is_kept: impl Fn(&Loop) -> bool) {
         let size = size_of::<A>();
         let mut len = 1_usize;
         for l in self.loops.iter_mut().rev() {
@@ -206,7 +206,7 @@ impl State {
             }
         }
         ensure(len == slots.len(), "a slot for each element");
-        (self.at[0], self.sizes[0], self.is_repeated) = (slots.as_mut_ptr().cast(), size, false);
+        (self.at[0], self.sizes[0], self.is_repeated) = (slots.start().cast(), size, false);
         self.merge();
     }
 }

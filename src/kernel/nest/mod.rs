@@ -26,7 +26,7 @@ pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
 pub(crate) use operands::{AxisSelection, Dropped, Inputs, Output, StridedAxes};
 
 use super::ensure;
-use super::memory::{Copies, List, Slot, gather};
+use super::memory::{Copies, List, Slot, Slots, gather};
 use super::simd::{self, Work, plain_size};
 use core::iter::zip;
 use core::marker::PhantomData;
@@ -365,7 +365,7 @@ impl<'n, T, E: Elements> Nest<'n, T, E> {
     pub(crate) fn over(
         state: &'n mut State,
         shape: &[usize],
-        out: &Output<'n, T>,
+        out: Output<'n, T>,
         dropped: Dropped<'_>,
         inputs: &Inputs<'n, E>,
     ) -> Option<Self> {
@@ -450,7 +450,7 @@ impl<'n, E: Elements> Nest<'n, (), E> {
     ///
     /// # Panics
     /// If there are not as many slots.
-    pub(crate) fn onto<'s, A>(self, slots: &'n mut [Slot<'s, A>]) -> Nest<'n, Slot<'s, A>, E> {
+    pub(crate) fn onto<'s, A>(self, slots: Slots<'n, 's, A>) -> Nest<'n, Slot<'s, A>, E> {
         self.state.set_output(slots, |l| l.kept);
         Nest { state: self.state, arrays: PhantomData }
     }
@@ -613,7 +613,7 @@ impl<'b, W> Raw<'_, 'b, W> {
     ) {
         let (state, loops) = (&*self.state, &self.state.loops[..]);
         let inner = self.row_loops();
-        let (mut at, mut row_strides, mut strides) = (state.at, STAY, STAY);
+        let (mut at, mut row_strides, mut strides, mut places) = (state.at, STAY, STAY, [0; OPERANDS]);
         let (rows, len) = (steps(&loops[..loops.len() - inner.len()]), steps(inner));
         if inner.len() < loops.len() {
             row_strides = loops[0].strides;
@@ -624,12 +624,18 @@ impl<'b, W> Raw<'_, 'b, W> {
                 ensure(k > 0 && state.plain >> k & 1 == 1, "inputs of plain numbers");
                 // SAFETY: By the invariant, there is an element at every index. All parts with this brand have the same
                 // operands.
-                at[k] = unsafe { copies.of(k, loops, at[k], state.sizes[k]) };
+                places[k] = unsafe { copies.of(k, loops, at[k], state.sizes[k]) };
                 (row_strides[k], strides[k]) = (size * len.cast_signed(), size);
             } else {
                 let stride = stride_of_row(inner, k, state.sizes[k]);
                 ensure(stride.is_some(), "inner loops that are a row");
                 strides[k] = stride.unwrap_or(0);
+            }
+        }
+        let room = copies.room();
+        for k in 1..state.count {
+            if copied >> k & 1 == 1 {
+                at[k] = room.wrapping_add(places[k]);
             }
         }
         let is_distinct = state.has_distinct_outputs();
@@ -726,7 +732,7 @@ impl<'b, E: Elements> Types<'b, (), E> {
     pub(crate) fn onto<'n, 's, A>(
         self,
         nest: Raw<'n, 'b, Reads>,
-        slots: &'n mut [Slot<'s, A>],
+        slots: Slots<'n, 's, A>,
     ) -> Nest<'n, Slot<'s, A>, E> {
         nest.state.set_output(slots, |_| true);
         Nest { state: nest.state, arrays: PhantomData }
@@ -760,19 +766,23 @@ impl<'b, A> Types<'b, (), (A,)> {
     }
 
     /// Copies the elements of the input to slots, in the order of the loops, if they are plain numbers.
+    ///
+    /// # Errors
+    /// The slots, if they are not.
     #[inline]
-    pub(crate) fn copy<'s>(
+    pub(crate) fn copy<'m, 's>(
         self,
         nest: &Raw<'_, 'b, Reads>,
-        slots: &mut [Slot<'s, A>],
-    ) -> Option<Written<'s>> {
+        slots: Slots<'m, 's, A>,
+    ) -> Result<Written<'s>, Slots<'m, 's, A>> {
         if !nest.is_plain(1) {
-            return None;
+            return Err(slots);
         }
         ensure(slots.len() == steps(nest.loops()), "a slot for each element");
+        let len = slots.len();
         // SAFETY: By the invariant, there is an element at every index. They are plain numbers, and there is room for them.
-        unsafe { gather(nest.loops(), 1, nest.state.at[1], slots.as_mut_ptr().cast(), size_of::<A>()) };
-        Some(Written(slots.len(), PhantomData))
+        unsafe { gather(nest.loops(), 1, nest.state.at[1], slots.start().cast(), size_of::<A>()) };
+        Ok(Written(len, PhantomData))
     }
 }
 
@@ -953,7 +963,7 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> BaseNest<'n, 'a, T, 
     pub(crate) fn over(
         state: &'n mut State,
         inputs: &'n BaseInputs<'a, E, F>,
-        out: &'n BaseOutput<'_, T, B>,
+        out: &'n mut BaseOutput<'_, T, B>,
     ) -> Option<Self> {
         let BaseInputs { inputs, forms, bases } = inputs;
         let (mut sizes, mut strides) = (inputs.sizes, inputs.strides);
@@ -962,7 +972,8 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> BaseNest<'n, 'a, T, 
             (sizes[k], strides[k]) = (&sizes[k][..axes], &strides[k][..axes]);
         }
         let of_batches = Inputs { sizes, strides, ..*inputs };
-        let mut nest = Nest::over(state, out.batch.axes.sizes, &out.batch, None, &of_batches)?;
+        let batch = Output { at: out.batch.at, axes: out.batch.axes, array: PhantomData };
+        let mut nest = Nest::over(state, batch.axes.sizes, batch, None, &of_batches)?;
         nest.arrange(0);
         Some(Self { state: nest.state, forms, out: &out.form, arrays: PhantomData })
     }

@@ -206,7 +206,7 @@ where
         + Executor<(), S::Elems, Buffered<A, S, O, X>, Vec<A>>,
 {
     let mut state = State::new();
-    let Some(mut nest) = Nest::over(&mut state, source.shape(), &out, dropped, source.inputs()) else {
+    let Some(mut nest) = Nest::over(&mut state, source.shape(), out, dropped, source.inputs()) else {
         return P::Done::none();
     };
     nest.arrange_by_inputs();
