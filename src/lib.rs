@@ -11,7 +11,7 @@
 //! let (xs, ys) = x.broadcast_to_match(&y)?; // two views of shape [3, 4], nothing is copied
 //! let product = &xs * &ys;
 //! assert_eq!(product.row(1), array![3, 30, 300, 3000]);
-//! assert_eq!(product.sum_to(&y)?, array![10, 100, 1000, 10_000]); // to y's shape, as gradients go
+//! assert_eq!(product.sum_to(&y)?, array![10, 100, 1000, 10_000]); // back to the shape of y
 //! # Ok::<(), ndarray_broadcast::BroadcastError>(())
 //! ```
 //!
