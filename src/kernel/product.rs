@@ -147,8 +147,7 @@ impl AxisSelection for Only {
     }
 }
 
-/// Multiplies many small matrices without gaps, if these are what there is: as many of each, or one for all. Returns whether
-/// it did.
+/// Multiplies many small matrices without gaps, if these are what there is. Returns whether it did.
 fn packed_into<T: LinalgScalar, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, (T, T)>,
@@ -170,17 +169,22 @@ fn packed_into<T: LinalgScalar, D: Dimension>(
         [6, 6, 6] => dispatch_packed::<T, 6, 6, 6>,
         _ => return false,
     };
-    let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
-    let count = out.len() / (rows * columns);
-    let of = |elements: usize, size: usize| elements == size || elements == count * size;
-    if !of(a.len(), rows * terms) || !of(b.len(), terms * columns) {
+    // batches that end those of the result are repeated as a whole
+    let batch = &out.shape()[..out.ndim() - axes[0]];
+    let is_end = |k: usize| {
+        let shape = inputs.shapes()[k];
+        let own = &shape[..shape.len() - axes[k + 1]];
+        batch.ends_with(&own[own.iter().take_while(|&&size| size == 1).count()..])
+    };
+    if !is_end(0) || !is_end(1) {
         return false;
     }
+    let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
     way(Packed { a, b, out });
     true
 }
 
-/// Matrices, one after the other.
+/// Matrices, one after the other. Those of an operand that are fewer are repeated.
 struct Packed<'m, T> {
     a: &'m [T],
     b: &'m [T],
@@ -195,10 +199,10 @@ fn dispatch_packed<T: LinalgScalar, const M: usize, const N: usize, const P: usi
         #[inline(always)]
         fn run(self) {
             let Packed { a, b, out } = self.0;
-            for (i, out) in out.chunks_exact_mut(M * P).enumerate() {
-                let a = if a.len() == M * N { a } else { &a[i * M * N..] };
-                let b = if b.len() == N * P { b } else { &b[i * N * P..] };
-                let (a, b) = (&a[..M * N], &b[..N * P]);
+            let (all_a, all_b) = (a.len(), b.len());
+            let (mut next_a, mut next_b) = (0, 0);
+            for out in out.chunks_exact_mut(M * P) {
+                let (a, b) = (&a[next_a..][..M * N], &b[next_b..][..N * P]);
                 // all sums side by side, stored at the end: their chains of additions overlap
                 let mut sums = [[T::zero(); P]; M];
                 for k in 0..N {
@@ -210,6 +214,8 @@ fn dispatch_packed<T: LinalgScalar, const M: usize, const N: usize, const P: usi
                     }
                 }
                 out.copy_from_slice(sums.as_flattened());
+                next_a = if next_a + M * N == all_a { 0 } else { next_a + M * N };
+                next_b = if next_b + N * P == all_b { 0 } else { next_b + N * P };
             }
         }
     }

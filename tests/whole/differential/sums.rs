@@ -160,7 +160,7 @@ pub(super) fn reductions(case: &Case) {
         "max" if last => {
             let smallest = here!(x.min_axes(-1)).map(|smallest| -smallest);
             let turned = -&x;
-            assert_eq!(turned.max_axes(-1), smallest);
+            assert_eq!(turned.max_axes(-1).ok(), smallest.ok());
             assert_eq!(here!(x.min_axes(axes)), x.min_axes(-1));
             vec![here!(x.max_axes(-1)), here!(x.max_axes(axes))]
         }
