@@ -532,7 +532,7 @@ fn copies_that_do_not_fit_panic() {
     let (mut state, inputs) = (State::new(), Inputs::from((&*x,)));
     let nest = Nest::over(&mut state, &[4, 3, 2], Output::of(&mut out), None, &inputs).expect("an index");
     let copied = || nest.erased(|raw, _| raw.with_copies(&mut Copies::new(1), 0b10, &mut |_| ()));
-    assert_eq!(panic_of(copied), "rows of one loop");
+    assert_eq!(panic_of(copied), "inner loops that are a row");
 }
 
 #[test]

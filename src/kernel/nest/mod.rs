@@ -621,7 +621,7 @@ impl<'b, W> Raw<'_, 'b, W> {
         for k in 0..state.count {
             let size = state.sizes[k].cast_signed();
             if copied >> k & 1 == 1 {
-                ensure(k > 0 && state.plain >> k & 1 == 1, "inputs of plain numbers");
+                ensure(k > 0 && state.plain >> k & 1 == 1, "plain numbers");
                 // SAFETY: By the invariant, there is an element at every index. All parts with this brand have the same
                 // operands.
                 places[k] = unsafe { copies.of(k, loops, at[k], state.sizes[k]) };
