@@ -129,7 +129,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`, over `keepdims([0, 2])` it is `(1, 3, 1, 5)`. The number of axes of the
     /// result is fixed if that of the source is and `axes` is a Rust array, a tuple, an integer or an `Axis`; otherwise it
     /// is dynamic. A negative axis counts from the end. No axes (`[]`) give a copy, all axes a single element. A sum over
-    /// an empty axis is zero. The result's axes have the same order in memory as the array's.
+    /// an empty axis is zero. The result's axes have the same order in memory as the source's.
     ///
     /// # Errors
     /// In this order:
@@ -378,7 +378,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// Aligned at the right, each axis of `shape` has the source's size or is 1; `shape` may have fewer axes.
     /// `(2, 3, 4)` to `(3, 1)` sums over axes 0 and 2. The array's own shape gives a copy, at the cost of
     /// `to_owned`; [`into_sum_to`](Self::into_sum_to) saves that too. `()` gives the sum of all elements. A sum over
-    /// size 0 is zero. The result's axes have the same order in memory as the array's.
+    /// size 0 is zero. The result's axes have the same order in memory as the source's.
     ///
     /// # Errors
     /// In this order:
