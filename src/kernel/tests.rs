@@ -337,11 +337,11 @@ fn what_is_not_filled_is_not_read() {
 /// Makes elements until it panics, which forgets those that were made.
 struct Until(usize);
 
-impl Make<String, (u8,)> for Until {
-    fn make(&mut self, (element,): (&u8,)) -> String {
+impl Make<[u8; 3], (u8,)> for Until {
+    fn make(&mut self, (&element,): (&u8,)) -> [u8; 3] {
         ensure(self.0 > 0, "no more");
         self.0 -= 1;
-        element.to_string()
+        [element; 3]
     }
 }
 
@@ -350,12 +350,12 @@ fn panics_of_closures_forget_what_was_written() {
     let x = Array::from_elem([5, 4], 7_u8);
     for calls in 0..=20 {
         let made = catch_unwind(|| {
-            let reserved = Reserved::<String, Ix2>::new(Ix2(5, 4)).unwrap_or_else(|_| panic!("memory"));
+            let reserved = Reserved::<[u8; 3], Ix2>::new(Ix2(5, 4)).unwrap_or_else(|_| panic!("memory"));
             let mut until = Until(calls);
             super::map::to_new(reserved, &Inputs::from((&*x,)), &mut |rows| rows.fill(&mut until))
         });
         assert_eq!(made.is_ok(), calls == 20);
-        assert!(made.is_err() || made.is_ok_and(|made| made.iter().all(|element| element == "7")));
+        assert!(made.is_err() || made.is_ok_and(|made| made.iter().all(|element| *element == [7; 3])));
     }
 }
 
