@@ -122,21 +122,16 @@ impl<A, D: Dimension> Reserved<A, D> {
         ensure(written.count() == len, "every slot was written");
         // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written. A slot is
         // transparent over `MaybeUninit<A>`.
-        unsafe { array.map_into_uninit().assume_init() }
+        unsafe { into_uninit(array).assume_init() }
     }
 }
 
-trait MapIntoUninit<A, D> {
-    fn map_into_uninit(self) -> Array<MaybeUninit<A>, D>;
-}
-
-impl<A, D: Dimension> MapIntoUninit<A, D> for Array<Slot<'_, A>, D> {
-    #[inline(always)]
-    fn map_into_uninit(self) -> Array<MaybeUninit<A>, D> {
-        let array = ManuallyDrop::new(self);
-        // SAFETY: The types have the same layout and validity, and so have arrays of them. The former one is not used again.
-        unsafe { ptr::read((&raw const array).cast::<Array<MaybeUninit<A>, D>>()) }
-    }
+/// The array without the brand of its slots.
+#[inline(always)]
+fn into_uninit<A, D: Dimension>(array: Array<Slot<'_, A>, D>) -> Array<MaybeUninit<A>, D> {
+    let array = ManuallyDrop::new(array);
+    // SAFETY: The types have the same layout and validity, and so have arrays of them. The former one is not used again.
+    unsafe { ptr::read((&raw const array).cast::<Array<MaybeUninit<A>, D>>()) }
 }
 
 /// An array in standard layout.
@@ -363,6 +358,19 @@ impl<T: Copy, const N: usize> List<T, N> {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.len = 0;
+    }
+
+    /// Removes the items for which `is_kept` does not hold.
+    #[inline]
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
+        let mut to = 0;
+        for from in 0..self.len() {
+            if is_kept(&self[from]) {
+                self[to] = self[from];
+                to += 1;
+            }
+        }
+        self.truncate(to);
     }
 
     /// Removes the first `count` items.

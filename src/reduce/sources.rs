@@ -7,7 +7,7 @@ use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Dropped, Elements, Inputs, Make};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::reduce::{Reduces, Store, into, to_new};
-use crate::kernel::source::{Fused as FusedSource, Results, Stored};
+use crate::kernel::source::{Cloned, Fused as FusedSource, Results, Stored};
 use crate::kernel::threads::{Serial, Threads};
 use crate::map::{Closure, FnOperands, FusedOperands, joint};
 use crate::sealed::Sealed;
@@ -59,17 +59,6 @@ impl<A, B, E: Elements, M: Make<A, E>> Make<B, E> for Mapped<'_, M, A, B> {
     #[inline(always)]
     fn make(&mut self, items: E::Refs<'_>) -> B {
         (self.1)(self.0.make(items))
-    }
-}
-
-/// Clones of an array's elements.
-#[derive(Clone, Copy)]
-struct Clones;
-
-impl<A: Clone> Make<A, (A,)> for Clones {
-    #[inline(always)]
-    fn make(&mut self, (item,): (&A,)) -> A {
-        item.clone()
     }
 }
 
@@ -156,7 +145,7 @@ mod of_array {
         dropped: Dropped<'_>,
         map: &dyn Fn(A) -> B,
     ) -> Array<B, E> {
-        let (inputs, make) = (Inputs::from((array,)), Mapped(Clones, map));
+        let (inputs, make) = (Inputs::from((array,)), Mapped(Cloned, map));
         to_new(FusedSource { inputs, shape: array.shape(), results: &make }, result, dropped, Plus, Serial)
     }
 

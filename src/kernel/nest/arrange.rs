@@ -147,21 +147,9 @@ impl State {
         room.advance(&l, half);
         room.loops[place].len = l.len - half;
         self.loops[place].len = half;
-        self.drop_single();
-        room.drop_single();
+        self.loops.retain(|l| l.len > 1);
+        room.loops.retain(|l| l.len > 1);
         self
-    }
-
-    /// Drops loops of one step.
-    fn drop_single(&mut self) {
-        let mut to = 0;
-        for from in 0..self.loops.len() {
-            if self.loops[from].len > 1 {
-                self.loops[to] = self.loops[from];
-                to += 1;
-            }
-        }
-        self.loops.truncate(to);
     }
 
     /// Leaves the kept loops and the output, with `results` as the one input: an element for each index, in this order.
@@ -173,14 +161,7 @@ impl State {
         (self.count, self.has_row) = (2, <(A,)>::has_row);
         self.at[1] = results.as_ptr().cast_mut().cast();
         self.plain = <(A,)>::describe(&mut self.sizes);
-        let mut to = 0;
-        for from in 0..self.loops.len() {
-            if self.loops[from].kept {
-                self.loops[to] = self.loops[from];
-                to += 1;
-            }
-        }
-        self.loops.truncate(to);
+        self.loops.retain(|l| l.kept);
         let mut len = 1_usize;
         for l in self.loops.iter_mut().rev() {
             l.strides[1] = (len * size_of::<A>()).cast_signed();

@@ -13,7 +13,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold};
+use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold, for_each_group};
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
 use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, SMALL, State, Writes};
 use crate::kernel::operation::Operation;
@@ -236,14 +236,7 @@ fn add_block<A: Clone, O: Operation<A>>(
 ) {
     match **sides {
         [(_, false), (width, true)] if width * AT_ONCE >= WIDE => {
-            for rows in elements.chunks(AT_ONCE * width) {
-                let (mut group, mut count) = ([&[][..]; AT_ONCE], 0);
-                for row in rows.chunks(width) {
-                    group[count] = row;
-                    count += 1;
-                }
-                sums.add(&group[..count]);
-            }
+            for_each_group(elements, width, |rows| sums.add(rows));
         }
         _ => sums.add(&[of_block(sums.op, sides, elements, results)]),
     }

@@ -65,13 +65,19 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
 fn fold_rows<A: Clone, O: Operation<A>>(op: O, elements: &[A], width: usize, to: &mut Results<A>) {
     let (first, rest) = elements.split_at(width);
     to.extend(first);
-    for rows in rest.chunks(AT_ONCE * width) {
+    for_each_group(rest, width, |rows| add_rows(op, to, rows));
+}
+
+/// Calls `then` with groups of up to [`AT_ONCE`] rows of `width` elements.
+#[inline]
+pub(super) fn for_each_group<A>(elements: &[A], width: usize, mut then: impl FnMut(&[&[A]])) {
+    for rows in elements.chunks(AT_ONCE * width) {
         let (mut group, mut count) = ([&[][..]; AT_ONCE], 0);
         for row in rows.chunks(width) {
             group[count] = row;
             count += 1;
         }
-        add_rows(op, to, &group[..count]);
+        then(&group[..count]);
     }
 }
 
