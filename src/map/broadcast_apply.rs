@@ -1,6 +1,8 @@
 //! Operands evaluated into an existing array.
 
-use super::fused_operands::{ApplyOperands, Closure, FusedOperands, ParApplyOperands, check_onto};
+use super::fused_operands::{
+    ApplyOperands, Closure, FusedOperands, ParApplyOperands, SharedClosure, check_onto,
+};
 use crate::error::Result;
 use crate::kernel::map::{VisitRows, each, par_each};
 use ndarray::{ArrayRef, Dimension};
@@ -88,7 +90,7 @@ where
 {
     let inputs = operands.inputs();
     check_onto(inputs.shapes(), out.shape())?;
-    par_each(out, &inputs, Closure::<O, &F>::new(&f));
+    par_each(out, &inputs, SharedClosure::<O, F>::new(&f));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Operands evaluated into a new array.
 
-use super::fused_operands::{Closure, FnOperands, MapOperands, joint};
+use super::fused_operands::{Closure, FnOperands, MapOperands, SharedClosure, joint};
 use crate::error::{Request, Result, operation};
 use crate::kernel::map::{FillRows, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
@@ -107,7 +107,7 @@ where
     O: FnOperands<F, R, Elems: Sync>,
 {
     let inputs = operands.inputs();
-    Ok(par_to_new(result_of(inputs.shapes())?, &inputs, Closure::<O, &F>::new(&f)))
+    Ok(par_to_new(result_of(inputs.shapes())?, &inputs, SharedClosure::<O, F>::new(&f)))
 }
 
 /// The part that is not generic over the closure: compiled once for operands of these types.

@@ -93,7 +93,11 @@ operand_traits! {
     /// assert!(mean((&x, &array![1.0, 2.0, 3.0]), 4.0, |x, c| x - c).is_err());
     /// # Ok::<(), BroadcastError>(())
     /// ```
-    pub trait FnOperands<F, R>: [FusedOperands + for<'f> MapOperands<&'f F, R>] {}
+    pub trait FnOperands<F, R>: [FusedOperands] {
+        /// Calls the closure with an element of each operand.
+        #[doc(hidden)]
+        fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
+    }
 
     /// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
     /// element of each.
@@ -123,7 +127,11 @@ operand_traits! {
     }
 
     /// [`ApplyOperands`] whose elements and closure several threads may share.
-    pub trait ParApplyOperands<T, F>: [FusedOperands<Elems: Sync> + for<'f> ApplyOperands<T, &'f F>] {}
+    pub trait ParApplyOperands<T, F>: [FusedOperands<Elems: Sync>] {
+        /// Calls the closure with an element of the output and of each operand.
+        #[doc(hidden)]
+        fn call(f: &F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
+    }
 }
 
 /// An element of each operand.
@@ -138,14 +146,6 @@ impl<O, F> Closure<O, F> {
     }
 }
 
-impl<O, F: Clone> Clone for Closure<O, F> {
-    fn clone(&self) -> Self {
-        Self::new(self.0.clone())
-    }
-}
-
-impl<O, F: Copy> Copy for Closure<O, F> {}
-
 impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Closure<O, F> {
     #[inline(always)]
     fn make(&mut self, items: Items<'_, O>) -> R {
@@ -157,6 +157,37 @@ impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Closure<O, F> {
     #[inline(always)]
     fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
         O::call(&mut self.0, out, items);
+    }
+}
+
+/// A [`Closure`] that is shared. Not a `Closure<O, &F>`: LLVM inlines a longer closure than a call of a reference to one.
+pub(crate) struct SharedClosure<'f, O, F>(&'f F, PhantomData<fn(O)>);
+
+impl<'f, O, F> SharedClosure<'f, O, F> {
+    pub(crate) fn new(f: &'f F) -> Self {
+        Self(f, PhantomData)
+    }
+}
+
+impl<O, F> Clone for SharedClosure<'_, O, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O, F> Copy for SharedClosure<'_, O, F> {}
+
+impl<R, F, O: FnOperands<F, R>> Make<R, O::Elems> for SharedClosure<'_, O, F> {
+    #[inline(always)]
+    fn make(&mut self, items: Items<'_, O>) -> R {
+        O::call(self.0, items)
+    }
+}
+
+impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for SharedClosure<'_, O, F> {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
+        O::call(self.0, out, items);
     }
 }
 
@@ -214,7 +245,12 @@ macro_rules! fused {
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand,)+ R, F: Fn($(&$O::Elem),+) -> R> FnOperands<F, R> for $Self
         $(where Self: $Joint)?
-        {}
+        {
+            #[inline(always)]
+            fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
+                f($($x),+)
+            }
+        }
 
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand,)+ T, F: FnMut(&mut T, $(&$O::Elem),+)> ApplyOperands<T, F> for $Self
@@ -228,7 +264,13 @@ macro_rules! fused {
 
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand<Elem: Sync>,)+ T: Send, F: Fn(&mut T, $(&$O::Elem),+) + Sync> ParApplyOperands<T, F>
-        for $Self $(where Self: $Joint)? {}
+        for $Self $(where Self: $Joint)?
+        {
+            #[inline(always)]
+            fn call(f: &F, out: &mut T, ($($x,)+): ($(&$O::Elem,)+)) {
+                f(out, $($x),+);
+            }
+        }
     };
 }
 

@@ -13,4 +13,4 @@ pub use fused_operands::{ApplyOperands, FnOperands, FusedOperands, MapOperands, 
 pub use into_broadcast_map::{FurtherOperands, IntoBroadcastMap};
 pub use materialize::Materialize;
 
-pub(crate) use fused_operands::{Closure, joint};
+pub(crate) use fused_operands::{SharedClosure, joint};

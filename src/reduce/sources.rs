@@ -9,7 +9,7 @@ use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::reduce::{Reduces, Store, into, to_new};
 use crate::kernel::source::{Cloned, Fused as FusedSource, Results, Stored};
 use crate::kernel::threads::{Serial, Threads};
-use crate::map::{Closure, FnOperands, FusedOperands, joint};
+use crate::map::{FnOperands, FusedOperands, SharedClosure, joint};
 use crate::sealed::Sealed;
 use crate::shape::sizes;
 use crate::view::Seen;
@@ -184,7 +184,7 @@ mod of_closure {
     use super::*;
 
     pub(super) fn first<O: FnOperands<F, R>, F, R>(fused: &Fused<O, F>) -> Option<R> {
-        fused.operands.first().map(|items| O::call(&mut &fused.f, items))
+        fused.operands.first().map(|items| O::call(&fused.f, items))
     }
 
     /// Results are never copied.
@@ -202,7 +202,7 @@ mod of_closure {
         dropped: Dropped<'_>,
         map: &dyn Fn(R) -> B,
     ) -> Array<B, E> {
-        let (inputs, make) = (fused.operands.inputs(), Mapped(Closure::<O, &F>::new(&fused.f), map));
+        let (inputs, make) = (fused.operands.inputs(), Mapped(SharedClosure::<O, F>::new(&fused.f), map));
         let shape: O::Dim = joint(inputs.shapes()).expect("the operands were checked");
         to_new(FusedSource { inputs, shape: sizes(&shape), results: &make }, result, dropped, Plus, Serial)
     }
@@ -279,7 +279,7 @@ macro_rules! closures {
                 O: FnOperands<F, R>,
                 $Executor: for<'a, 'c> Reduces<R, FusedSource<'a, O::Elems, Dyn<'c, R, O::Elems>>, P>,
             {
-                let closure: &Dyn<'_, R, O::Elems> = &Closure::<O, &F>::new(&fused.f);
+                let closure: &Dyn<'_, R, O::Elems> = &SharedClosure::<O, F>::new(&fused.f);
                 of_closure::reduced(&fused.operands, closure, seen, result, dropped, op, executor)
             }
 
@@ -294,7 +294,7 @@ macro_rules! closures {
                 O: FnOperands<F, R>,
                 $Executor: for<'a, 'c> Reduces<R, FusedSource<'a, O::Elems, Dyn<'c, R, O::Elems>>, P>,
             {
-                let closure: &Dyn<'_, R, O::Elems> = &Closure::<O, &F>::new(&fused.f);
+                let closure: &Dyn<'_, R, O::Elems> = &SharedClosure::<O, F>::new(&fused.f);
                 of_closure::reduced_into(&fused.operands, closure, seen, out, op, store, executor);
             }
         }
