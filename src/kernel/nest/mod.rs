@@ -325,13 +325,7 @@ unsafe impl<E: Elements + Sync> Sync for Inputs<'_, E> {}
 /// The array's elements have the type `A`, and are borrowed for `'a`.
 #[inline]
 unsafe fn elements<'a, A, E: Elements>(inputs: &Inputs<'a, E>, k: usize) -> Option<&'a [A]> {
-    let mut len = 1_usize;
-    for (&size, &stride) in zip(inputs.sizes[k], inputs.strides[k]).rev() {
-        if size == 0 || size > 1 && stride != len.cast_signed() {
-            return None;
-        }
-        len = len.saturating_mul(size);
-    }
+    let len = inputs.standard_len(k)?;
     // SAFETY: The elements are adjacent, as was just checked. The caller promises their type and the borrow.
     Some(unsafe { slice::from_raw_parts(inputs.at[k].cast::<A>(), len) })
 }
@@ -489,7 +483,7 @@ pub(crate) struct Block<'n, 'b, W> {
 
 static STAY: [isize; OPERANDS] = [0; OPERANDS];
 
-impl<'b, W> Raw<'_, 'b, W> {
+impl<'n, 'b, W> Raw<'n, 'b, W> {
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop] {
         &self.state.loops
@@ -522,7 +516,12 @@ impl<'b, W> Raw<'_, 'b, W> {
         Peek { state: self.state, brand: PhantomData }
     }
 
-    /// The loops, pointers and sizes of the inputs alone.
+    /// The nest, for its inputs alone.
+    pub(crate) fn read_only(self) -> Raw<'n, 'b, Reads> {
+        Raw { state: self.state, brand: PhantomData }
+    }
+
+    /// A copy of the nest, for its inputs alone.
     pub(crate) fn inputs<'m>(&self, room: &'m mut State) -> Raw<'m, 'b, Reads> {
         room.copy_from(self.state);
         Raw { state: room, brand: PhantomData }

@@ -4,6 +4,7 @@
 
 use super::{Elements, OPERANDS};
 use crate::kernel::order::AxisOrder;
+use core::iter::zip;
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
@@ -54,6 +55,17 @@ impl<'a, T> Output<'a, T> {
     }
 }
 
+impl Output<'_, ()> {
+    /// No output, along no axis.
+    pub(crate) fn none() -> Self {
+        Self {
+            at: core::ptr::NonNull::dangling().as_ptr(),
+            axes: StridedAxes { sizes: &[], strides: &[] },
+            array: PhantomData,
+        }
+    }
+}
+
 /// Arrays that are read together.
 pub struct Inputs<'a, E: Elements> {
     pub(super) at: [*const u8; OPERANDS - 1],
@@ -95,6 +107,25 @@ impl<'a, E: Elements> Inputs<'a, E> {
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
         &self.sizes[..E::COUNT]
+    }
+
+    /// The number of elements of array `k`, if it is in standard layout and has some.
+    #[inline]
+    pub(super) fn standard_len(&self, k: usize) -> Option<usize> {
+        let mut len = 1_usize;
+        for (&size, &stride) in zip(self.sizes[k], self.strides[k]).rev() {
+            if size == 0 || size > 1 && stride != len.cast_signed() {
+                return None;
+            }
+            len = len.saturating_mul(size);
+        }
+        Some(len)
+    }
+
+    /// Whether every array is in standard layout and has elements.
+    #[inline]
+    pub(crate) fn are_standard(&self) -> bool {
+        (0..E::COUNT).all(|k| self.standard_len(k).is_some())
     }
 
     /// The distance of two elements of input `k` along an axis of `shape`, to which its axes are aligned at the right.

@@ -15,7 +15,7 @@
 
 use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold, for_each_group};
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
-use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, SMALL, State, Writes};
+use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, State, Writes};
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Fill;
 use core::mem::needs_drop;
@@ -28,32 +28,6 @@ pub(super) const AT_ONCE: usize = 8;
 /// Whether partial results may be forgotten, and a block holds several.
 pub(super) const fn is_forgettable<A>() -> bool {
     !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= BUFFER / 256 && align_of::<A>() <= 64
-}
-
-/// Whether [`reduce_small`] serves for these elements of an array.
-pub(super) fn is_small<A: Clone>(elements: &[A]) -> bool {
-    is_forgettable::<A>() && elements.len() <= SMALL.min(Results::<A>::MOST)
-}
-
-/// Reduces the elements of an array in standard layout. The shapes are those of the array and of the results.
-pub(super) fn reduce_small<A: Clone, O: Operation<A>>(
-    op: O,
-    elements: &[A],
-    [shape, out]: [&[usize]; 2],
-    dropped: Dropped<'_>,
-    results: &mut Results<A>,
-) {
-    let (mut sides, mut out_axis) = (Sides(List::new()), 0);
-    let leading = shape.len().saturating_sub(out.len());
-    for (axis, &len) in shape.iter().enumerate() {
-        let is_dropped = dropped.map_or(axis < leading, |axes| axes.contains(axis));
-        let is_kept = !is_dropped && out.get(out_axis) == Some(&len);
-        out_axis += usize::from(!is_dropped);
-        if len > 1 {
-            sides.push(len, is_kept);
-        }
-    }
-    fold(op, &sides, elements, results);
 }
 
 /// The results of parts, in the order of their kept loops.
@@ -274,9 +248,25 @@ fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
 }
 
 /// The sides of a block, outermost first: a length, and whether results are kept along it. Neighbours of one kind are one.
-struct Sides(List<(usize, bool), LOOPS>);
+pub(super) struct Sides(List<(usize, bool), LOOPS>);
 
 impl Sides {
+    /// The sides of a source in standard layout that is reduced to the shape `out`.
+    pub(super) fn of_axes(shape: &[usize], out: &[usize], dropped: Dropped<'_>) -> Self {
+        let mut sides = Self(List::new());
+        let mut out_axis = 0;
+        let leading = shape.len().saturating_sub(out.len());
+        for (axis, &len) in shape.iter().enumerate() {
+            let is_dropped = dropped.map_or(axis < leading, |axes| axes.contains(axis));
+            let is_kept = !is_dropped && out.get(out_axis) == Some(&len);
+            out_axis += usize::from(!is_dropped);
+            if len > 1 {
+                sides.push(len, is_kept);
+            }
+        }
+        sides
+    }
+
     fn of(loops: &[Loop]) -> Self {
         let mut sides = Self(List::new());
         for l in loops {

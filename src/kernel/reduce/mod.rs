@@ -13,19 +13,19 @@ use fold::Results;
 pub(super) use fold::sum_of_lane;
 
 use super::map::each;
-use super::memory::{BUFFER, Reserved, Slot, vec_of};
+use super::memory::{BUFFER, Buffer, Reserved, Slot, vec_of};
 use super::nest::{
-    Dropped, Inputs, Loop, Nest, Output, Raw, Rows, State, Types, Visit, Writes, Written, steps,
+    Dropped, Inputs, Loop, Nest, Output, Raw, Rows, SMALL, State, Types, Visit, Writes, Written, steps,
 };
 use super::operation::Operation;
 use super::order::AxisOrder;
-use super::source::{Cloned, Source};
+use super::source::{Cloned, Fill, Source};
 use super::threads::{Executor, GRAIN};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::{needs_drop, replace};
 use core::ops::Mul;
-use ndarray::{Array, ArrayRef, Dimension, arr0};
+use ndarray::{Array, ArrayRef, ArrayView, Dimension, arr0};
 use num_traits::Zero;
 
 /// What becomes of results: [`New`] or [`Store`].
@@ -156,9 +156,9 @@ pub(crate) fn to_new<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
     op: O,
     executor: impl Reduces<A, S, O>,
 ) -> Array<A, D> {
-    if let Some(elements) = source.as_slice().filter(|elements| block::is_small(elements)) {
+    if is_small(&source) {
         let mut results = Results::new();
-        block::reduce_small(op, elements, [source.shape(), reserved.shape()], dropped, &mut results);
+        reduce_small(&source, op, reserved.shape(), dropped, &mut results);
         return reserved.cloned(&*results);
     }
     let order = &KeptOrder { source, dropped, ndim: reserved.shape().len(), elements: PhantomData };
@@ -189,7 +189,42 @@ pub(crate) fn into<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
     if source.shape().contains(&0) {
         return each(out, &Inputs::from((&*arr0(op.identity()),)), &mut |rows| store.put(rows));
     }
+    if is_small(&source) {
+        let mut results = Results::new();
+        reduce_small(&source, op, out.shape(), dropped, &mut results);
+        let results = ArrayView::from_shape(out.raw_dim(), &results).expect("a result for each output");
+        return each(out, &Inputs::from((&*results,)), &mut |rows| store.put(rows));
+    }
     pass(source, Output::of(out), dropped, op, store, executor);
+}
+
+/// Whether [`reduce_small`] serves: the source has few elements, in the order of the shape.
+#[inline]
+fn is_small<A: Clone, S: Source<A>>(source: &S) -> bool {
+    let len = source.shape().iter().fold(1, |len: usize, &size| len.saturating_mul(size));
+    let is_forgettable = const { block::is_forgettable::<A>() };
+    is_forgettable && len <= SMALL.min(Results::<A>::MOST) && source.inputs().are_standard()
+}
+
+/// Reduces a source of a few elements without arranging its loops.
+fn reduce_small<A: Clone, S: Source<A>, O: Operation<A>>(
+    source: &S,
+    op: O,
+    out: &[usize],
+    dropped: Dropped<'_>,
+    results: &mut Results<A>,
+) {
+    let sides = &block::Sides::of_axes(source.shape(), out, dropped);
+    if let Some(elements) = source.as_slice() {
+        return fold::fold(op, sides, elements, results);
+    }
+    let mut state = State::new();
+    let Some(nest) = Nest::over(&mut state, source.shape(), Output::none(), None, source.inputs()) else { return };
+    nest.erased(|raw, types: Types<'_, (), S::Elems>| {
+        let mut buffer = Buffer::new();
+        let elements = source.fill(types).buffered(raw.read_only(), &mut buffer);
+        fold::fold(op, sides, elements, results);
+    });
 }
 
 #[inline(never)]
