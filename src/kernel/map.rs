@@ -19,8 +19,8 @@
 
 use super::memory::{Copies, Reserved, Slot};
 use super::nest::{
-    Block, Elements, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Writes, Written, is_dense,
-    steps, stride_of_row,
+    Block, Elements, FEW, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Writes, Written,
+    is_dense, steps, stride_of_row,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
@@ -157,6 +157,21 @@ fn run<'b>(nest: Raw<'_, 'b, Writes>, is_small: bool, then: &mut dyn FnMut(Block
     }
 }
 
+/// The first input that has gaps along a loop.
+fn input_with_gaps(l: &Loop, sizes: &[usize]) -> Option<usize> {
+    (1..sizes.len()).find(|&k| l.stride(k) != 0 && l.stride(k) != sizes[k].cast_signed())
+}
+
+/// The loop along which the first input is adjacent that has gaps along the innermost loop, and how many of its steps make
+/// good use of a cache line.
+pub(super) fn loop_across<W>(nest: &Raw<'_, '_, W>) -> Option<(usize, usize)> {
+    let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
+    let k = input_with_gaps(inner, sizes)?;
+    let place = outer.iter().rposition(|l| l.stride(k) == sizes[k].cast_signed())?;
+    let len = outer[place].len();
+    (inner.len() > 3 && len > 3).then(|| (place, (ACROSS / sizes[k]).clamp(1, len)))
+}
+
 /// A tile for which inputs are copied.
 struct Tile {
     /// The number of steps along each loop.
@@ -170,15 +185,10 @@ impl Tile {
     fn of<W>(nest: &Raw<'_, '_, W>) -> Option<Self> {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
-        let is_read =
-            |k: usize| matches!(inner.stride(k), stride if stride == 0 || stride == sizes[k].cast_signed());
-        let with_gaps = (1..sizes.len()).find(|&k| !is_read(k));
-        let is_long = with_gaps.is_none() && inner.len() >= SHORT;
-        let has_row = nest.has_row();
-        if inner.stride(0) != sizes[0].cast_signed()
-            || is_long && has_row
-            || last == 0 && with_gaps.is_none() && has_row
-        {
+        // a row that is read where it lies
+        let is_read = input_with_gaps(inner, sizes).is_none() && nest.has_row();
+        let is_long = inner.len() >= if is_read { SHORT } else { FEW };
+        if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
             return None;
         }
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
@@ -186,49 +196,33 @@ impl Tile {
         let most = Copies::share_of(copied) / largest;
         let mut tile = Self { steps: [1; super::nest::LOOPS], copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
-        if !has_row && is_long {
-            tile.steps[last] = most.min(inner.len());
-            return are_plain.then_some(tile);
-        }
-        let across = with_gaps.and_then(|k| {
-            let is_adjacent = |l: &Loop| l.stride(k) == sizes[k].cast_signed();
-            loops[..last].iter().rposition(is_adjacent).map(|place| (place, ACROSS / sizes[k].max(1)))
-        });
-        if let Some((place, rows)) = across {
-            if are_plain && inner.len() > 3 && loops[place].len() > 3 {
-                // that loop, and as many of those inside it as fit and are a row of the output
-                tile.steps[place] = rows.clamp(1, loops[place].len());
-                let (mut fit, mut len) = ((most / tile.steps[place]).max(1), 1);
-                for i in (place + 1..loops.len()).rev() {
-                    if fit == 0 || loops[i].stride(0) != (len * sizes[0]).cast_signed() {
-                        break;
-                    }
-                    tile.steps[i] = fit.min(loops[i].len());
-                    fit = if tile.steps[i] < loops[i].len() { 0 } else { fit / tile.steps[i] };
-                    len *= tile.steps[i];
-                }
-                return Some(tile);
-            }
-        }
-        if with_gaps.is_some() && are_plain && inner.len() >= SHORT {
-            tile.steps[last] = most.min(inner.len());
+        if let Some((place, rows)) = loop_across(nest).filter(|_| are_plain) {
+            tile.steps[place] = rows;
+            tile.join(loops, sizes[0], place + 1, (most / rows).max(1));
             return Some(tile);
         }
-        // short rows: the loops in which the output has no gaps, as one row
-        if inner.len() >= SHORT || steps(loops) < 4 * SHORT {
-            return None;
+        if is_long {
+            tile.join(loops, sizes[0], last, most);
+            return are_plain.then_some(tile);
         }
-        let (mut len, mut first) = (1, loops.len());
-        while first > 0 && loops[first - 1].stride(0) == (len * sizes[0]).cast_signed() && len < most {
-            first -= 1;
-            tile.steps[first] = loops[first].len().min(most / len);
-            len *= tile.steps[first];
-            if tile.steps[first] < loops[first].len() {
+        let first = tile.join(loops, sizes[0], 0, most);
+        let is_copied = |k: usize| nest.is_plain(k) || is_dense(&loops[first..], k, sizes[k]);
+        (first < last && steps(loops) >= FEW && (1..sizes.len()).all(is_copied)).then_some(tile)
+    }
+
+    /// Adds the innermost loops, from `first` on, that are one row of the output, of up to `most` elements. Returns the
+    /// outermost one.
+    fn join(&mut self, loops: &[Loop], size: usize, first: usize, most: usize) -> usize {
+        let (mut len, mut place) = (1, loops.len());
+        while place > first && len < most && loops[place - 1].stride(0) == (len * size).cast_signed() {
+            place -= 1;
+            self.steps[place] = loops[place].len().min(most / len);
+            len *= self.steps[place];
+            if self.steps[place] < loops[place].len() {
                 break;
             }
         }
-        let is_copied = |k: usize| nest.is_plain(k) || is_dense(&loops[first..], k, sizes[k]);
-        (first < last && (1..sizes.len()).all(is_copied)).then_some(tile)
+        place
     }
 }
 
@@ -238,14 +232,22 @@ fn in_tiles<'b>(nest: Raw<'_, 'b, Writes>, tile: &Tile, then: &mut dyn FnMut(Blo
     let (count, mut copies) = (nest.loops().len(), Copies::new(tile.copied));
     nest.for_each_tile(&tile.steps[..count], &mut |part: Raw<'_, 'b, Writes>| {
         let sizes = part.sizes();
-        let (row, has_row) = (part.row_loops(), part.has_row());
-        let mut copied = 0;
+        let row = part.row_loops();
+        let (mut copied, mut moving) = (0, 0);
         for k in 1..sizes.len() {
-            let is_read = match stride_of_row(row, k, sizes[k]) {
-                Some(0) => has_row,
-                stride => stride == Some(sizes[k].cast_signed()),
-            };
-            copied |= u8::from(!is_read) << k;
+            let stride = stride_of_row(row, k, sizes[k]);
+            if stride != Some(0) {
+                moving |= 1 << (k - 1);
+                copied |= u8::from(stride != Some(sizes[k].cast_signed())) << k;
+            }
+        }
+        // operands that stay are copied until there is a loop for those that move
+        for k in 1..sizes.len() {
+            if part.has_row_of(moving) {
+                break;
+            }
+            copied |= !moving << 1 & 1 << k;
+            moving |= 1 << (k - 1);
         }
         part.with_copies(&mut copies, copied, then);
     });

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Dropped, Elements, Loop, OPERANDS, SMALL, State, StridedAxes, steps};
+use super::{Dropped, Elements, FEW, Loop, OPERANDS, SMALL, State, StridedAxes, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::Slots;
 
@@ -64,13 +64,22 @@ impl State {
             [] => true,
             [l] => l.len <= SMALL && is_adjacent(0, l),
             [rows, l] => {
+                let steps = rows.len.saturating_mul(l.len);
                 l.len > 3
-                    && rows.len.saturating_mul(l.len) <= SMALL
+                    && steps <= SMALL
                     && is_adjacent(0, l)
                     && (1..self.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l))
+                    && (steps < FEW || self.has_row_along(l))
             }
             _ => false,
         }
+    }
+
+    /// Whether there is a row loop for the inputs that move along a loop.
+    #[inline(always)]
+    pub(super) fn has_row_along(&self, l: &Loop) -> bool {
+        let moving = (1..self.count).filter(|&k| l.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
+        (self.has_row)(moving)
     }
 
     /// Orders up to two loops of one input, in place of arranging them. Returns whether there are no more, and few elements.
@@ -101,23 +110,42 @@ impl State {
                     *stride = -*stride;
                 }
             }
-            // the first operand that moves along both loops, by different strides, decides
             let mut to = from;
             for place in (0..from).rev() {
-                let other = &self.loops[place];
-                let strides = |k: usize| (l.strides[k].unsigned_abs(), other.strides[k].unsigned_abs());
-                let decides = |&k: &usize| matches!(strides(k), (a, b) if a != 0 && b != 0 && a != b);
-                let Some(k) = (first..self.count).find(decides) else { continue };
-                let (own, others) = strides(k);
-                if own < others {
-                    break;
+                match self.is_outside(&l, &self.loops[place], first) {
+                    None => {}
+                    Some(true) => to = place,
+                    Some(false) => break,
                 }
-                to = place;
             }
             self.loops.copy_within(to..from, to + 1);
             self.loops[to] = l;
         }
         self.merge();
+    }
+
+    /// Whether the first loop belongs outside the second one. An output decides if it is among the operands from `first` on,
+    /// else most inputs do, and of equally many the first one. A reduced loop along which none of
+    /// these moves belongs outside all others.
+    fn is_outside(&self, former: &Loop, latter: &Loop, first: usize) -> Option<bool> {
+        let (mut votes, mut decided, mut moves) = (0_isize, None, [false; 2]);
+        for k in first..self.count {
+            let (a, b) = (former.strides[k].unsigned_abs(), latter.strides[k].unsigned_abs());
+            moves = [moves[0] || a != 0, moves[1] || b != 0];
+            if a != 0 && b != 0 && a != b {
+                decided = decided.or(Some(a > b));
+                votes += if a > b { 1 } else { -1 };
+            }
+            if k == 0 && decided.is_some() {
+                return decided;
+            }
+        }
+        match moves {
+            [false, true] if !former.kept => Some(true),
+            [true, false] if !latter.kept => Some(false),
+            _ if votes == 0 => decided,
+            _ => Some(votes > 0),
+        }
     }
 
     /// Joins loops that continue each other in all operands.

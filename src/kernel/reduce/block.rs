@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold, for_each_group};
+use crate::kernel::map::loop_across;
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
 use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, State, Writes};
 use crate::kernel::operation::Operation;
@@ -43,8 +44,8 @@ pub(super) fn reduce<'b, A: Clone, O: Operation<A>>(
     if !const { is_forgettable::<A>() } {
         return one_by_one(nest, op, fill, put);
     }
-    let plan = Plan::of(nest.loops(), size_of::<A>(), fill.is_stored());
-    if plan.is_whole() {
+    let plan = Plan::of(&nest, size_of::<A>(), fill.is_stored());
+    if plan.is_whole {
         if let Some(elements) = fill.in_place(&nest.peek()) {
             let mut results = Results::new();
             fold(op, &Sides::of(nest.loops()), &elements, &mut results);
@@ -64,79 +65,79 @@ fn in_parts<'b, A: Clone, O: Operation<A>>(
     put: &mut PutResults<'_, 'b, A>,
 ) {
     let mut block = Buffer::new();
-    if plan.is_whole() {
+    if plan.is_whole {
         return part(nest, plan, op, fill, put, &mut block);
     }
     let (mut tile, count) = ([0; LOOPS], nest.loops().len());
     for (i, l) in nest.loops().iter().enumerate() {
-        tile[i] = if l.is_kept() { plan.steps(i, l) } else { l.len() };
+        tile[i] = if l.is_kept() { plan.steps[i] } else { l.len() };
     }
     nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| {
         part(nest, plan, op, fill, put, &mut block);
     });
 }
 
-/// Which loops are in a block.
+/// The blocks of a nest.
 struct Plan {
-    /// The first loop of the block.
-    first: usize,
-    /// How many steps of it are, and the others are outside; or all.
-    cut: usize,
-    /// The number of reduced loops outside the block, with the one that is cut.
-    reduced: usize,
-    cut_is_reduced: bool,
+    /// How many steps of each loop are in a block.
+    steps: List<usize, LOOPS>,
+    /// The same for the reduced loops alone.
+    reduced: List<usize, LOOPS>,
+    is_whole: bool,
+    /// Whether all steps of the reduced loops are in a block.
+    holds_reduced: bool,
+    /// Whether lanes are folded once, after the blocks are added.
     has_short_lanes: bool,
 }
 
 impl Plan {
-    fn of(loops: &[Loop], size: usize, is_stored: bool) -> Self {
-        // short lanes are folded once, after the blocks are added
-        let has_short_lanes = loops.last().is_some_and(|l| !l.is_kept() && l.len() < 4 * SHORT_LANE);
+    fn of<W>(nest: &Raw<'_, '_, W>, size: usize, is_stored: bool) -> Self {
+        let (loops, across) = (nest.loops(), loop_across(nest));
+        let is_short = |l: &Loop| !l.is_kept() && l.len() < 4 * SHORT_LANE;
+        let has_short_lanes = across.is_none() && loops.last().is_some_and(is_short);
         let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
         let most = if is_dense { STORED } else { 1 } * BUFFER / size;
         // the results and the sums of rows fit into their room
         let room = BUFFER / 2 / size;
-        let (mut first, mut len, mut kept) = (loops.len(), 1, 1);
-        let most_steps = |l: &Loop, len: usize, kept: usize| match l.is_kept() {
-            true => (most / len).min(room / kept),
-            false if len <= room => most / len,
-            false => 0,
+        let (mut steps, mut len, mut kept) = ([1; LOOPS], 1, 1);
+        let mut add = |place: usize, limit: usize| {
+            let l = &loops[place];
+            let fit = match l.is_kept() {
+                true => (most / len).min(room / kept),
+                false if len <= room => most / len,
+                false => 0,
+            };
+            // parts of equal length, but for the last one
+            let parts = l.len().div_ceil(fit.min(limit).max(1));
+            steps[place] = l.len().div_ceil(parts);
+            len *= steps[place];
+            kept *= if l.is_kept() { steps[place] } else { 1 };
+            parts == 1
         };
-        while first > 0 && loops[first - 1].len() <= most_steps(&loops[first - 1], len, kept) {
-            first -= 1;
-            len *= loops[first].len();
-            kept *= if loops[first].is_kept() { loops[first].len() } else { 1 };
+        if let Some((place, limit)) = across {
+            add(place, limit);
         }
-        let cut_is_reduced = false;
-        let mut plan = Self { first, cut: usize::MAX, reduced: 0, cut_is_reduced, has_short_lanes };
-        if first > 0 {
-            let next = &loops[first - 1];
-            let steps = most_steps(next, len, kept);
-            if steps >= 2 {
-                // parts of equal length, but for the last one
-                let parts = next.len().div_ceil(steps);
-                (plan.first, plan.cut) = (first - 1, next.len().div_ceil(parts));
-                plan.cut_is_reduced = !next.is_kept();
+        for place in (0..loops.len()).rev() {
+            if across.is_none_or(|across| across.0 != place) && !add(place, usize::MAX) {
+                break;
             }
         }
-        for (i, l) in loops.iter().enumerate() {
-            plan.reduced += usize::from(!l.is_kept() && plan.steps(i, l) < l.len());
+        let mut plan = Self {
+            steps: List::new(),
+            reduced: List::new(),
+            is_whole: true,
+            holds_reduced: true,
+            has_short_lanes,
+        };
+        for (l, &steps) in loops.iter().zip(&steps) {
+            plan.steps.push(steps);
+            plan.is_whole &= steps == l.len();
+            if !l.is_kept() {
+                plan.reduced.push(steps);
+                plan.holds_reduced &= steps == l.len();
+            }
         }
         plan
-    }
-
-    /// Whether the whole nest is one block.
-    fn is_whole(&self) -> bool {
-        self.first == 0 && self.cut == usize::MAX
-    }
-
-    /// How many steps of loop `i` are in a block.
-    fn steps(&self, i: usize, l: &Loop) -> usize {
-        match i {
-            _ if i < self.first => 1,
-            _ if i == self.first => self.cut.min(l.len()),
-            _ => l.len(),
-        }
     }
 }
 
@@ -151,7 +152,7 @@ fn part<'b, A: Clone, O: Operation<A>>(
 ) {
     let mut room = State::new();
     let mut results = Results::new();
-    if plan.reduced == 0 {
+    if plan.holds_reduced {
         let sides = Sides::of(nest.loops());
         if let Some(elements) = fill.in_place(&nest.peek()) {
             return put(nest, of_block(op, &sides, &elements, &mut results));
@@ -160,13 +161,9 @@ fn part<'b, A: Clone, O: Operation<A>>(
         return put(nest, of_block(op, &sides, elements, &mut results));
     }
     let inputs = nest.inputs(&mut room);
-    let (mut tile, mut reduced) = ([0; LOOPS], 0);
+    let (mut tile, mut reduced) = ([0; LOOPS], plan.reduced.iter());
     for (tile, l) in tile.iter_mut().zip(inputs.loops()) {
-        *tile = l.len();
-        if !l.is_kept() && reduced < plan.reduced {
-            reduced += 1;
-            *tile = if reduced == plan.reduced && plan.cut_is_reduced { plan.cut } else { 1 };
-        }
+        *tile = if l.is_kept() { l.len() } else { *reduced.next().unwrap_or(&1) };
     }
     let (mut sums, mut rows, mut count) = (Levels::new(op), [Adjacent::NONE; AT_ONCE], 0);
     let (loops, mut first_sides) = (inputs.loops().len(), None);

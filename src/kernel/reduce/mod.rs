@@ -156,7 +156,7 @@ pub(crate) fn to_new<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
     op: O,
     executor: impl Reduces<A, S, O>,
 ) -> Array<A, D> {
-    if is_small(&source) {
+    if is_small(&source, reserved.shape()) {
         let mut results = Results::new();
         reduce_small(&source, op, reserved.shape(), dropped, &mut results);
         return reserved.cloned(&*results);
@@ -189,7 +189,7 @@ pub(crate) fn into<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
     if source.shape().contains(&0) {
         return each(out, &Inputs::from((&*arr0(op.identity()),)), &mut |rows| store.put(rows));
     }
-    if is_small(&source) {
+    if is_small(&source, out.shape()) {
         let mut results = Results::new();
         reduce_small(&source, op, out.shape(), dropped, &mut results);
         let results = ArrayView::from_shape(out.raw_dim(), &results).expect("a result for each output");
@@ -198,12 +198,14 @@ pub(crate) fn into<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
     pass(source, Output::of(out), dropped, op, store, executor);
 }
 
-/// Whether [`reduce_small`] serves: the source has few elements, in the order of the shape.
+/// Whether [`reduce_small`] serves: the source has few elements, and its results have the order of the shape.
 #[inline]
-fn is_small<A: Clone, S: Source<A>>(source: &S) -> bool {
+fn is_small<A: Clone, S: Source<A>>(source: &S, out: &[usize]) -> bool {
     let len = source.shape().iter().fold(1, |len: usize, &size| len.saturating_mul(size));
     let is_forgettable = const { block::is_forgettable::<A>() };
-    is_forgettable && len <= SMALL.min(Results::<A>::MOST) && source.inputs().are_standard()
+    is_forgettable
+        && (1..=SMALL.min(Results::<A>::MOST)).contains(&len)
+        && (source.inputs().are_standard() || out.iter().filter(|&&size| size > 1).count() < 2)
 }
 
 /// Reduces a source of a few elements without arranging its loops.
@@ -219,7 +221,9 @@ fn reduce_small<A: Clone, S: Source<A>, O: Operation<A>>(
         return fold::fold(op, sides, elements, results);
     }
     let mut state = State::new();
-    let Some(nest) = Nest::over(&mut state, source.shape(), Output::none(), None, source.inputs()) else { return };
+    let Some(nest) = Nest::over(&mut state, source.shape(), Output::none(), None, source.inputs()) else {
+        return;
+    };
     nest.erased(|raw, types: Types<'_, (), S::Elems>| {
         let mut buffer = Buffer::new();
         let elements = source.fill(types).buffered(raw.read_only(), &mut buffer);
