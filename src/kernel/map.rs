@@ -25,6 +25,7 @@ use super::nest::{
 use super::order::AxisOrder;
 use super::source::Cloned;
 use super::threads::{Executor, GRAIN, Threads};
+use core::cmp::Ordering;
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -196,27 +197,40 @@ impl Tile {
         let most = Copies::share_of(copied) / largest;
         let mut tile = Self { steps: [1; super::nest::LOOPS], copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
-        if let Some((place, rows)) = loop_across(nest).filter(|_| are_plain) {
-            tile.steps[place] = rows;
-            tile.join(loops, sizes[0], place + 1, (most / rows).max(1));
+        if let Some(across) = loop_across(nest).filter(|_| are_plain) {
+            tile.join(loops, sizes[0], 0, most, Some(across));
             return Some(tile);
         }
         if is_long {
-            tile.join(loops, sizes[0], last, most);
+            tile.join(loops, sizes[0], last, most, None);
             return are_plain.then_some(tile);
         }
-        let first = tile.join(loops, sizes[0], 0, most);
+        let first = tile.join(loops, sizes[0], 0, most, None);
         let is_copied = |k: usize| nest.is_plain(k) || is_dense(&loops[first..], k, sizes[k]);
         (first < last && steps(loops) >= FEW && (1..sizes.len()).all(is_copied)).then_some(tile)
     }
 
-    /// Adds the innermost loops, from `first` on, that are one row of the output, of up to `most` elements. Returns the
-    /// outermost one.
-    fn join(&mut self, loops: &[Loop], size: usize, first: usize, most: usize) -> usize {
+    /// Adds the innermost loops, from `first` on, that are one row of the output, of up to `most` elements; and as many steps
+    /// of the loop `across` as it says, be it in this row or outside. Returns the outermost loop of the row.
+    fn join(
+        &mut self,
+        loops: &[Loop],
+        size: usize,
+        first: usize,
+        most: usize,
+        across: Option<(usize, usize)>,
+    ) -> usize {
+        let (outside, rows) = across.unwrap_or((0, 1));
+        self.steps[outside] = rows;
         let (mut len, mut place) = (1, loops.len());
         while place > first && len < most && loops[place - 1].stride(0) == (len * size).cast_signed() {
             place -= 1;
-            self.steps[place] = loops[place].len().min(most / len);
+            let fit = match place.cmp(&outside) {
+                Ordering::Greater => most / len / rows,
+                Ordering::Equal if across.is_some() => rows,
+                _ => most / len,
+            };
+            self.steps[place] = loops[place].len().min(fit).max(1);
             len *= self.steps[place];
             if self.steps[place] < loops[place].len() {
                 break;

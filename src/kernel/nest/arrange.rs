@@ -124,27 +124,26 @@ impl State {
         self.merge();
     }
 
-    /// Whether the first loop belongs outside the second one. An output decides if it is among the operands from `first` on,
-    /// else most inputs do, and of equally many the first one. A reduced loop along which none of
-    /// these moves belongs outside all others.
+    /// Whether the first loop, of a later axis, belongs outside the second one. An output decides if it is among the operands
+    /// from `first` on, else most inputs do, and between equally many the order of the axes. A reduced loop along which none
+    /// of these moves belongs outside all others.
     fn is_outside(&self, former: &Loop, latter: &Loop, first: usize) -> Option<bool> {
-        let (mut votes, mut decided, mut moves) = (0_isize, None, [false; 2]);
+        let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
         for k in first..self.count {
             let (a, b) = (former.strides[k].unsigned_abs(), latter.strides[k].unsigned_abs());
             moves = [moves[0] || a != 0, moves[1] || b != 0];
             if a != 0 && b != 0 && a != b {
-                decided = decided.or(Some(a > b));
+                is_decided = true;
                 votes += if a > b { 1 } else { -1 };
             }
-            if k == 0 && decided.is_some() {
-                return decided;
+            if k == 0 && is_decided {
+                break;
             }
         }
         match moves {
             [false, true] if !former.kept => Some(true),
             [true, false] if !latter.kept => Some(false),
-            _ if votes == 0 => decided,
-            _ => Some(votes > 0),
+            _ => is_decided.then_some(votes > 0),
         }
     }
 
