@@ -170,7 +170,7 @@ pub(super) fn loop_across<W>(nest: &Raw<'_, '_, W>) -> Option<(usize, usize)> {
     let k = input_with_gaps(inner, sizes)?;
     let place = outer.iter().rposition(|l| l.stride(k) == sizes[k].cast_signed())?;
     let len = outer[place].len();
-    (inner.len() > 3 && len > 3).then(|| (place, (ACROSS / sizes[k]).clamp(1, len)))
+    (inner.len() > 3 && len > 3).then(|| (place, outer[place].part(ACROSS / sizes[k])))
 }
 
 /// A tile for which inputs are copied.
@@ -230,7 +230,7 @@ impl Tile {
                 Ordering::Equal if across.is_some() => rows,
                 _ => most / len,
             };
-            self.steps[place] = loops[place].len().min(fit).max(1);
+            self.steps[place] = loops[place].part(fit);
             len *= self.steps[place];
             if self.steps[place] < loops[place].len() {
                 break;

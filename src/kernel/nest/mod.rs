@@ -72,6 +72,11 @@ impl Loop {
     pub(crate) fn stride(&self, k: usize) -> isize {
         self.strides[k]
     }
+
+    /// The steps of one of as few parts as have up to `most` steps each. The parts are equal, but for the last one.
+    pub(crate) fn part(&self, most: usize) -> usize {
+        self.len.div_ceil(self.len.div_ceil(most.max(1)))
+    }
 }
 
 pub(crate) type Loops = List<Loop, LOOPS>;

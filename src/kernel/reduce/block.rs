@@ -107,12 +107,10 @@ impl Plan {
                 false if len <= room => most / len,
                 false => 0,
             };
-            // parts of equal length, but for the last one
-            let parts = l.len().div_ceil(fit.min(limit).max(1));
-            steps[place] = l.len().div_ceil(parts);
+            steps[place] = l.part(fit.min(limit));
             len *= steps[place];
             kept *= if l.is_kept() { steps[place] } else { 1 };
-            parts == 1
+            steps[place] == l.len()
         };
         if let Some((place, limit)) = across {
             add(place, limit);
