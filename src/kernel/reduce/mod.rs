@@ -201,14 +201,20 @@ pub(crate) fn into<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
 /// Whether [`reduce_small`] serves: the source has few elements, and its results have the order of the shape.
 #[inline]
 fn is_small<A: Clone, S: Source<A>>(source: &S, out: &[usize]) -> bool {
+    if !const { block::is_forgettable::<A>() } {
+        return false;
+    }
+    let most = const { if SMALL < Results::<A>::MOST { SMALL } else { Results::<A>::MOST } };
+    if let Some(elements) = source.as_slice() {
+        return elements.len() <= most;
+    }
     let len = source.shape().iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-    let is_forgettable = const { block::is_forgettable::<A>() };
-    is_forgettable
-        && (1..=SMALL.min(Results::<A>::MOST)).contains(&len)
-        && (source.inputs().are_standard() || out.iter().filter(|&&size| size > 1).count() < 2)
+    let is_row = || out.iter().filter(|&&size| size > 1).count() < 2;
+    len > 0 && len <= most && (source.inputs().are_standard() || is_row())
 }
 
 /// Reduces a source of a few elements without arranging its loops.
+#[inline]
 fn reduce_small<A: Clone, S: Source<A>, O: Operation<A>>(
     source: &S,
     op: O,
@@ -217,9 +223,20 @@ fn reduce_small<A: Clone, S: Source<A>, O: Operation<A>>(
     results: &mut Results<A>,
 ) {
     let sides = &block::Sides::of_axes(source.shape(), out, dropped);
-    if let Some(elements) = source.as_slice() {
-        return fold::fold(op, sides, elements, results);
+    match source.as_slice() {
+        Some(elements) => fold::fold(op, sides, elements, results),
+        None => fold_buffered(source, op, sides, results),
     }
+}
+
+/// Folds the elements of a source in the order of its shape, through a buffer.
+#[inline(never)]
+fn fold_buffered<A: Clone, S: Source<A>, O: Operation<A>>(
+    source: &S,
+    op: O,
+    sides: &block::Sides,
+    results: &mut Results<A>,
+) {
     let mut state = State::new();
     let Some(nest) = Nest::over(&mut state, source.shape(), Output::none(), None, source.inputs()) else {
         return;
