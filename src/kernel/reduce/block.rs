@@ -16,7 +16,7 @@
 use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold, for_each_group};
 use crate::kernel::map::loop_across;
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
-use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, State, Writes};
+use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, State, Writes, steps};
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Fill;
 use core::mem::needs_drop;
@@ -95,11 +95,13 @@ impl Plan {
         let (loops, across) = (nest.loops(), loop_across(nest));
         let is_short = |l: &Loop| !l.is_kept() && l.len() < 4 * SHORT_LANE;
         let has_short_lanes = across.is_none() && loops.last().is_some_and(is_short);
-        let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
-        let most = if is_dense { STORED } else { 1 } * BUFFER / size;
+        let most_stored = STORED * BUFFER / size;
+        let is_dense = is_stored && is_dense_tail(loops, size);
+        let is_long = is_dense && (!has_short_lanes || steps(loops) <= most_stored);
+        let most = if is_long { most_stored } else { BUFFER / size };
         // the results and the sums of rows fit into their room
         let room = BUFFER / 2 / size;
-        let (mut steps, mut len, mut kept) = ([1; LOOPS], 1, 1);
+        let (mut in_block, mut len, mut kept) = ([1; LOOPS], 1, 1);
         let mut add = |place: usize, limit: usize| {
             let l = &loops[place];
             let fit = match l.is_kept() {
@@ -107,10 +109,10 @@ impl Plan {
                 false if len <= room => most / len,
                 false => 0,
             };
-            steps[place] = l.part(fit.min(limit));
-            len *= steps[place];
-            kept *= if l.is_kept() { steps[place] } else { 1 };
-            steps[place] == l.len()
+            in_block[place] = l.part(fit.min(limit));
+            len *= in_block[place];
+            kept *= if l.is_kept() { in_block[place] } else { 1 };
+            in_block[place] == l.len()
         };
         if let Some((place, limit)) = across {
             add(place, limit);
@@ -127,7 +129,7 @@ impl Plan {
             holds_reduced: true,
             has_short_lanes,
         };
-        for (l, &steps) in loops.iter().zip(&steps) {
+        for (l, &steps) in loops.iter().zip(&in_block) {
             plan.steps.push(steps);
             plan.is_whole &= steps == l.len();
             if !l.is_kept() {
