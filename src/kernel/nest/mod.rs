@@ -46,6 +46,9 @@ pub(super) const SMALL: usize = 1024;
 /// Zen 4 with one to forty operations: 64 to 256 take about as long.
 pub(super) const FEW: usize = 128;
 
+/// Parts of a loop are multiples of so many steps: of the elements of a vector, and of the side of a transposed square.
+const VECTOR: usize = 8;
+
 /// A loop: how many steps it has, and how many bytes each operand moves at a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Loop {
@@ -73,9 +76,15 @@ impl Loop {
         self.strides[k]
     }
 
-    /// The steps of one of as few parts as have up to `most` steps each. The parts are equal, but for the last one.
+    /// The steps of one of as few parts as have up to `most` steps each. The parts are equal, but for the last one, and of whole
+    /// vectors if they are so long.
     pub(crate) fn part(&self, most: usize) -> usize {
-        self.len.div_ceil(self.len.div_ceil(most.max(1)))
+        if self.len <= most {
+            return self.len;
+        }
+        let vector = if most < VECTOR { 1 } else { VECTOR };
+        let parts = self.len.div_ceil((most / vector * vector).max(1));
+        self.len.div_ceil(parts).next_multiple_of(vector)
     }
 }
 
