@@ -16,7 +16,7 @@
 use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold, for_each_group};
 use crate::kernel::map::loop_across;
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
-use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, State, Writes, steps};
+use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, State, Writes};
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Fill;
 use core::mem::needs_drop;
@@ -95,10 +95,8 @@ impl Plan {
         let (loops, across) = (nest.loops(), loop_across(nest));
         let is_short = |l: &Loop| !l.is_kept() && l.len() < 4 * SHORT_LANE;
         let has_short_lanes = across.is_none() && loops.last().is_some_and(is_short);
-        let most_stored = STORED * BUFFER / size;
-        let is_dense = is_stored && is_dense_tail(loops, size);
-        let is_long = is_dense && (!has_short_lanes || steps(loops) <= most_stored);
-        let most = if is_long { most_stored } else { BUFFER / size };
+        let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
+        let most = if is_dense { STORED } else { 1 } * BUFFER / size;
         // the results and the sums of rows fit into their room
         let room = BUFFER / 2 / size;
         let (mut in_block, mut len, mut kept) = ([1; LOOPS], 1, 1);

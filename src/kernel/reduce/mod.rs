@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::{needs_drop, replace};
 use core::ops::Mul;
-use ndarray::{Array, ArrayRef, ArrayView, Dimension, arr0};
+use ndarray::{Array, ArrayRef, Dimension, arr0};
 use num_traits::Zero;
 
 /// What becomes of results: [`New`] or [`Store`].
@@ -192,8 +192,12 @@ pub(crate) fn into<A: Clone, S: Source<A>, O: Operation<A>, D: Dimension>(
     if is_small(&source, out.shape()) {
         let mut results = Results::new();
         reduce_small(&source, op, out.shape(), dropped, &mut results);
-        let results = ArrayView::from_shape(out.raw_dim(), &results).expect("a result for each output");
-        return each(out, &Inputs::from((&*results,)), &mut |rows| store.put(rows));
+        let mut state = State::new();
+        if let Some(nest) = Nest::over(&mut state, source.shape(), Output::of(out), dropped, source.inputs())
+        {
+            nest.erased(|raw, types| types.with_results(raw, &results, &mut |rows| store.put(rows)));
+        }
+        return;
     }
     pass(source, Output::of(out), dropped, op, store, executor);
 }
