@@ -1,6 +1,8 @@
 //! Products and element-wise operations that users would otherwise write as a loop: over ndarray's `dot`, over
 //! `general_mat_mul` or over slices. Each way makes a new result; `crate` runs on one thread and `par` on all.
 
+#![allow(clippy::many_single_char_names, reason = "matrices and their sizes")]
+
 #[macro_use]
 mod plain;
 mod progress;
@@ -48,12 +50,12 @@ plain!(products<T>(out: &mut [T], a: &[T], b: &[T], n: usize) {
 });
 
 /// Square matrices times square matrices, as many. The plain loop reads a copy of `b` in standard layout, made before.
-fn matmul<T>(c: &mut Criterion, case: &str, a: &Array3<T>, b: ArrayView3<'_, T>)
+fn matmul<T>(c: &mut Criterion, case: &str, a: &Array3<T>, b: &ArrayView3<'_, T>)
 where
     T: Number + LinalgScalar + Send + Sync,
 {
     let n = a.dim().1;
-    let (x, y) = (a.batch::<Ix2>().expect("a base"), Batch::<_, _, Ix2>::new(b).expect("a base"));
+    let (x, y) = (a.batch::<Ix2>().expect("a base"), Batch::<_, _, Ix2>::new(*b).expect("a base"));
     let copy: Vec<T> = b.iter().copied().collect();
     compare!(c, "matmul", case;
         "crate" => || black_box(&x).matmul(black_box(&y)).expect("a result"),
@@ -84,21 +86,21 @@ where
 /// One large product, which threads share by its rows.
 fn one_product(c: &mut Criterion) {
     let (a, b) = (filled::<f32, _>((1, 256, 256)), filled::<f32, _>((1, 256, 256)));
-    matmul(c, "256x256", &a, b.view());
+    matmul(c, "256x256", &a, &b.view());
     for n in [16, 24, 32, 512] {
         let (a, b) = (filled::<f32, _>((1, n, n)), filled::<f32, _>((1, n, n)));
-        matmul(c, &format!("{n}x{n},f_order"), &a, b.view().permuted_axes([0, 2, 1]));
+        matmul(c, &format!("{n}x{n},f_order"), &a, &b.view().permuted_axes([0, 2, 1]));
     }
     let (a, b) = (filled::<i32, _>((1, 30, 30)), filled::<i32, _>((1, 30, 30)));
-    matmul(c, "30x30,i32", &a, b.view());
+    matmul(c, "30x30,i32", &a, &b.view());
 }
 
 /// Many products, which threads share.
 fn many_products(c: &mut Criterion) {
     let a = filled::<f32, _>((64, 128, 128));
-    matmul(c, "(64;128,128)", &a, a.view());
+    matmul(c, "(64;128,128)", &a, &a.view());
     let a = filled::<f32, _>((64, 32, 32));
-    matmul(c, "(64;32,32),transposed", &a, a.view().permuted_axes([0, 2, 1]));
+    matmul(c, "(64;32,32),transposed", &a, &a.view().permuted_axes([0, 2, 1]));
 }
 
 plain!(inner_products(out: &mut [f64], a: &[f64], b: &[f64], n: usize) {

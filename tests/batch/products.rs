@@ -113,6 +113,33 @@ fn one_matrix_times_many_vectors() {
     }
 }
 
+/// Vectors without gaps and with them, also fewer of them than products, and more products than one thread takes.
+#[test]
+fn inner_products_of_each_length() {
+    for terms in (1..=70).chain([1023, 1024, 1025, 2048, 3100]) {
+        for batches in [[&[3, 2][..], &[2]], [&[1], &[5]], [&[3, 1], &[2]], [&[], &[1]]] {
+            for (lie, other) in [(C, C), (F, C), (Reversed, Gap)] {
+                let [a, b] = [(batches[0], lie), (batches[1], other)]
+                    .map(|(batch, lie)| lying::<f32>(&[batch, &[terms]].concat(), lie));
+                let expected = naive([&a, &b], [1, terms, 1], [1, 1]);
+                let (x, y) = (a.batch::<Ix1>().expect("a base"), b.batch::<Ix1>().expect("a base"));
+                check(base_op::Inner, &x, &y, &expected, &(terms, batches, lie, other));
+            }
+        }
+    }
+    let (a, b) = (lying::<f64>(&[9001, 7, 9], C), lying::<f64>(&[7, 9], C));
+    let expected = naive([&a, &b], [1, 9, 1], [1, 1]);
+    check(base_op::Inner, &a.batch::<Ix1>().unwrap(), &b.batch::<Ix1>().unwrap(), &expected, &"many");
+}
+
+/// Threads share many small matrices, of which those of one operand are fewer.
+#[test]
+fn many_small_matrices() {
+    let (a, b) = (lying::<f32>(&[5, 2, 2], C), lying::<f32>(&[20_001, 5, 2], C));
+    let expected = naive([&a, &b], [2, 2, 1], [2, 1]);
+    check(base_op::MatVec, &a.batch::<Ix2>().unwrap(), &b.batch::<Ix1>().unwrap(), &expected, &"many");
+}
+
 /// Numbers that do not follow from each other, between -1 and 1.
 fn scrambled<Sh: ShapeBuilder>(shape: Sh, seed: f64) -> Array<f64, Sh::Dim> {
     let mut k = seed;

@@ -10,7 +10,6 @@ mod block;
 mod fold;
 
 use fold::Results;
-pub(super) use fold::sum_of_lane;
 
 use super::map::each;
 use super::memory::{BUFFER, Buffer, Reserved, Slot, vec_of};

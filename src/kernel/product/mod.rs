@@ -1,0 +1,218 @@
+//! Products of many matrices: rows of the first with columns of the second.
+//!
+//! | way | for | order of addition |
+//! |---|---|---|
+//! | packed | many matrices without gaps, of 2, 3, 4 or 6 rows and columns, and pairs of vectors of 2 to 6 terms | in the order of the terms |
+//! | dots | other pairs of vectors without gaps, and a vector with a matrix from 64 terms on | pairwise |
+//! | sums | other pairs of vectors: sums of a closure's results | as sums: pairwise |
+//! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
+//! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |
+//!
+//! *Tiles* and the *dots* of a matrix read rows without gaps: a matrix with other strides is copied, once for all the rows and
+//! columns that it is multiplied with. Where one matrix is multiplied with all others, they are the rows of one product.
+
+#![forbid(unsafe_code)]
+
+mod packed;
+mod tiles;
+
+use packed::{Dots, Packed, each_product, packed_in_halves, packed_into};
+use tiles::{Matrices, TERMS};
+
+use super::bases::in_halves;
+use super::ensure;
+use super::nest::{AxisSelection, BaseNest, Inputs, Make, Output, State, matrices, steps};
+use super::operation::Plus;
+use super::reduce::{Reduces, Store, into};
+use super::simd::dispatch;
+use super::source::Fused;
+use super::threads::{Serial, Threads, count, join};
+use alloc::vec::Vec;
+use core::any::TypeId;
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
+
+/// The fewest multiplications for which the library was measured to be as fast or faster: on Zen 4, 16x16 matrices of f32.
+const LIBRARY: usize = 1 << 12;
+/// The fewest rows, terms and columns for which it was.
+const LIBRARY_SIDE: usize = 8;
+/// The fewest multiplications that are worth another thread: 50 us of the library's time on Zen 4.
+const MULTIPLICATIONS: usize = 1 << 20;
+/// The fewest rows of a part for a thread: with fewer, the library packs the other matrix for too little.
+const FEW_ROWS: usize = 32;
+/// The axes of products of two vectors.
+const VECTORS: [usize; 3] = [0, 1, 1];
+
+/// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
+///
+/// `axes` are the numbers of last axes of `out`, `a` and `b`: two for a matrix, one for a vector. The vector of `a` is a
+/// row, that of `b` a column. The vector of `out` is a row if `a` has a vector, else a column.
+///
+/// # Panics
+/// If the sizes do not go together, or the outer axes do not go to those of `out`.
+pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: Inputs<'_, (T, T)>,
+    axes: [usize; 3],
+) {
+    if packed_into(out, &inputs, axes, |packed, way| way(packed)) {
+        return;
+    }
+    if axes == VECTORS {
+        return sums_into(out, inputs, Serial);
+    }
+    let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
+    if let Some(nest) = BaseNest::over(&mut State::new(), &inputs, &mut out) {
+        let mut copies = Copies::new(swapped);
+        nest.for_each(|(a, b), out| copies.multiply(a, b, out));
+    }
+}
+
+/// [`products_into`] on several threads.
+pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: Inputs<'_, (T, T)>,
+    axes: [usize; 3],
+) {
+    if packed_into(out, &inputs, axes, packed_in_halves) {
+        return;
+    }
+    if axes == VECTORS {
+        return sums_into(out, inputs, Threads);
+    }
+    let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
+    let multiplications = terms.saturating_mul(out.len());
+    let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
+    let mut state = State::new();
+    let Some(nest) = BaseNest::over(&mut state, &inputs, &mut out) else { return };
+    let batches = steps(nest.loops());
+    if batches >= 2 * count() {
+        let grain = MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
+        return in_halves(nest, grain, &|part| {
+            let mut copies = Copies::new(swapped);
+            part.for_each(|(a, b), out| copies.multiply(a, b, out));
+        });
+    }
+    nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped, count()));
+}
+
+/// One product, whose rows are shared by threads. Each part is large enough to be multiplied as the whole would be.
+fn rows_in_halves<T: LinalgScalar + Send + Sync>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: ArrayViewMut2<'_, T>,
+    swapped: bool,
+    threads: usize,
+) {
+    let half = a.nrows() / 2;
+    if threads < 2 || half < FEW_ROWS || half * a.ncols().saturating_mul(b.ncols()) < MULTIPLICATIONS {
+        return Copies::new(swapped).multiply(a, b, out);
+    }
+    let (upper, lower) = a.split_at(Axis(0), half);
+    let (to_upper, to_lower) = out.split_at(Axis(0), half);
+    join(
+        || rows_in_halves(upper, b, to_upper, swapped, threads / 2),
+        || rows_in_halves(lower, b, to_lower, swapped, threads.div_ceil(2)),
+    );
+}
+
+/// Products of vectors: sums over their last axis.
+fn sums_into<T: LinalgScalar, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: Inputs<'_, (T, T)>,
+    executor: impl for<'a> Reduces<T, Fused<'a, (T, T), Times>, Plus>,
+) {
+    let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
+    let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
+    shape[out.ndim()] = terms;
+    let last = Only(out.ndim());
+    let source = Fused { inputs, shape: shape.slice(), results: &Times };
+    into(source, out, Some(&last), Plus, Store::replacing(), executor);
+}
+
+/// The product of two factors.
+#[derive(Clone, Copy)]
+struct Times;
+
+impl<T: LinalgScalar> Make<T, (T, T)> for Times {
+    #[inline(always)]
+    fn make(&mut self, (&a, &b): (&T, &T)) -> T {
+        a * b
+    }
+}
+
+/// One axis.
+struct Only(usize);
+
+impl AxisSelection for Only {
+    fn contains(&self, axis: usize) -> bool {
+        axis == self.0
+    }
+}
+
+/// Whether the library has loops of its own for the type, and may be faster.
+fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
+    [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
+        && sides.iter().all(|&side| side >= LIBRARY_SIDE)
+        && sides.iter().fold(1_usize, |product, &side| product.saturating_mul(side)) >= LIBRARY
+}
+
+/// Copies of matrices, without gaps.
+struct Copies<T> {
+    a: Vec<T>,
+    b: Vec<T>,
+    out: Vec<T>,
+    /// Whether the factors are swapped.
+    swapped: bool,
+}
+
+impl<T: LinalgScalar> Copies<T> {
+    fn new(swapped: bool) -> Self {
+        Self { a: Vec::new(), b: Vec::new(), out: Vec::new(), swapped }
+    }
+
+    /// One product.
+    #[inline]
+    fn multiply(&mut self, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
+        let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
+        ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes go together");
+        if suits_library::<T>([rows, terms, columns]) {
+            return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+        }
+        if terms == 0 {
+            return out.fill(T::zero());
+        }
+        let Self { a: copy_a, b: copy_b, out: copy_out, swapped } = self;
+        let a = without_gaps(&a, copy_a);
+        // dots read the columns of the second matrix
+        let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
+        let b = if are_dots { b.reversed_axes() } else { b };
+        let b = without_gaps(&b, copy_b);
+        let multiply = |out: &mut [T]| {
+            if are_dots {
+                let (a, b) = if *swapped { (b, a) } else { (a, b) };
+                each_product::<T, Dots>(Packed::vectors(a, b, out, terms));
+            } else {
+                dispatch(Matrices { a, b, out, sides: [terms, columns], swapped: *swapped });
+            }
+        };
+        if let Some(out) = out.as_slice_mut() {
+            return multiply(out);
+        }
+        copy_out.clear();
+        copy_out.resize(rows * columns, T::zero());
+        multiply(copy_out);
+        out.iter_mut().zip(&*copy_out).for_each(|(out, &element)| *out = element);
+    }
+}
+
+/// The elements of a matrix, row by row: where they are, or copied.
+#[inline]
+fn without_gaps<'a, T: Copy>(matrix: &'a ArrayView2<'_, T>, copy: &'a mut Vec<T>) -> &'a [T] {
+    if let Some(elements) = matrix.as_slice() {
+        return elements;
+    }
+    copy.clear();
+    copy.extend(matrix.iter().copied());
+    copy
+}

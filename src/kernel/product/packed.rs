@@ -1,0 +1,209 @@
+//! Products of matrices and vectors without gaps, one after the other, in one call for all.
+
+#![forbid(unsafe_code)]
+
+use super::VECTORS;
+use crate::kernel::nest::Inputs;
+use crate::kernel::simd::{Work, dispatch};
+use crate::kernel::threads::{GRAIN, join};
+use core::marker::PhantomData;
+use ndarray::{ArrayRef, Dimension, LinalgScalar};
+
+/// Multiplies many small matrices, or pairs of vectors, without gaps, if these are what there is. Returns whether it did.
+pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: &Inputs<'_, (T, T)>,
+    axes: [usize; 3],
+    run: impl FnOnce(Packed<'_, T>, fn(Packed<'_, T>)),
+) -> bool {
+    let size =
+        |k: usize, from_end: usize| inputs.shapes()[k].iter().rev().nth(from_end).copied().unwrap_or(0);
+    let rows = if axes[1] == 2 { size(0, 1) } else { 1 };
+    let columns = if axes[2] == 2 { size(1, 0) } else { 1 };
+    let terms = size(0, 0);
+    let way: fn(Packed<'_, T>) = match [rows, terms, columns] {
+        [1, 2, 1] => each_product::<T, Fixed<1, 2, 1>>,
+        [1, 3, 1] => each_product::<T, Fixed<1, 3, 1>>,
+        [1, 4, 1] => each_product::<T, Fixed<1, 4, 1>>,
+        [1, 5, 1] => each_product::<T, Fixed<1, 5, 1>>,
+        [1, 6, 1] => each_product::<T, Fixed<1, 6, 1>>,
+        _ if axes == VECTORS && terms > 0 => each_product::<T, Dots>,
+        [2, 2, 1] => each_product::<T, Fixed<2, 2, 1>>,
+        [3, 3, 1] => each_product::<T, Fixed<3, 3, 1>>,
+        [4, 4, 1] => each_product::<T, Fixed<4, 4, 1>>,
+        [6, 6, 1] => each_product::<T, Fixed<6, 6, 1>>,
+        [2, 2, 2] => each_product::<T, Fixed<2, 2, 2>>,
+        [3, 3, 3] => each_product::<T, Fixed<3, 3, 3>>,
+        [4, 4, 4] => each_product::<T, Fixed<4, 4, 4>>,
+        [6, 6, 6] => each_product::<T, Fixed<6, 6, 6>>,
+        _ => return false,
+    };
+    // batches that end those of the result are repeated as a whole
+    let batch = &out.shape()[..out.ndim() - axes[0]];
+    let is_end = |k: usize| {
+        let shape = inputs.shapes()[k];
+        let own = &shape[..shape.len() - axes[k + 1]];
+        batch.ends_with(&own[own.iter().take_while(|&&size| size == 1).count()..])
+    };
+    if !is_end(0) || !is_end(1) {
+        return false;
+    }
+    let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
+    if !out.is_empty() {
+        run(Packed { a, b, out, sizes: [rows * terms, terms * columns, rows * columns], first: 0 }, way);
+    }
+    true
+}
+
+/// Runs parts of the products, or of one product of long vectors, on several threads.
+pub(super) fn packed_in_halves<T: LinalgScalar + Send + Sync>(packed: Packed<'_, T>, way: fn(Packed<'_, T>)) {
+    let Packed { a, b, out, sizes, first } = packed;
+    let count = out.len() / sizes[2];
+    if count.saturating_mul(sizes.iter().sum()) < 2 * GRAIN {
+        return way(Packed { a, b, out, sizes, first });
+    }
+    if count > 1 {
+        let (lower, upper) = out.split_at_mut(count / 2 * sizes[2]);
+        join(
+            || packed_in_halves(Packed { a, b, out: lower, sizes, first }, way),
+            || packed_in_halves(Packed { a, b, out: upper, sizes, first: first + count / 2 }, way),
+        );
+        return;
+    }
+    let [x, y] = [(a, sizes[0]), (b, sizes[1])].map(|(all, size)| &all[first * size % all.len()..][..size]);
+    out[0] = pairwise(x, y, |[lower, upper]| {
+        join(|| packed_in_halves(lower, way), || packed_in_halves(upper, way));
+    });
+}
+
+/// Matrices, one after the other. Those of an operand that are fewer are repeated.
+pub(super) struct Packed<'m, T> {
+    a: &'m [T],
+    b: &'m [T],
+    out: &'m mut [T],
+    /// The elements of a matrix of `a`, of `b` and of `out`.
+    sizes: [usize; 3],
+    /// The number of products before those of `out`.
+    first: usize,
+}
+
+impl<'m, T> Packed<'m, T> {
+    /// Rows times columns.
+    pub(super) fn vectors(a: &'m [T], b: &'m [T], out: &'m mut [T], terms: usize) -> Self {
+        Self { a, b, out, sizes: [terms, terms, 1], first: 0 }
+    }
+}
+
+/// How two matrices without gaps are multiplied.
+pub(super) trait Multiply<T> {
+    /// Must be `inline(always)`, so that it is compiled for the CPU.
+    fn multiply(a: &[T], b: &[T], out: &mut [T]);
+}
+
+pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
+    struct Each<'m, T, M>(Packed<'m, T>, PhantomData<M>);
+    impl<T, M: Multiply<T>> Work for Each<'_, T, M> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self) {
+            let Packed { a, b, out, sizes: [size_a, size_b, size], first } = self.0;
+            let (mut next_a, mut next_b) = (first * size_a % a.len(), first * size_b % b.len());
+            for out in out.chunks_exact_mut(size) {
+                M::multiply(&a[next_a..][..size_a], &b[next_b..][..size_b], out);
+                next_a = if next_a + size_a == a.len() { 0 } else { next_a + size_a };
+                next_b = if next_b + size_b == b.len() { 0 } else { next_b + size_b };
+            }
+        }
+    }
+    dispatch(Each::<T, M>(matrices, PhantomData));
+}
+
+/// `M` rows and `N` terms times `P` columns.
+struct Fixed<const M: usize, const N: usize, const P: usize>;
+
+impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T> for Fixed<M, N, P> {
+    #[inline(always)]
+    fn multiply(a: &[T], b: &[T], out: &mut [T]) {
+        // slices of known lengths
+        let (a, b, out) = (&a[..M * N], &b[..N * P], &mut out[..M * P]);
+        // all sums side by side, stored at the end: their chains of additions overlap
+        let mut sums = [[T::zero(); P]; M];
+        for k in 0..N {
+            for r in 0..M {
+                for c in 0..P {
+                    let product = a[r * N + k] * b[k * P + c];
+                    sums[r][c] = if k == 0 { product } else { sums[r][c] + product };
+                }
+            }
+        }
+        out.copy_from_slice(sums.as_flattened());
+    }
+}
+
+/// A row times a column.
+pub(super) struct Dots;
+
+impl<T: LinalgScalar> Multiply<T> for Dots {
+    #[inline(always)]
+    fn multiply(x: &[T], y: &[T], out: &mut [T]) {
+        let y = &y[..x.len()];
+        out[0] = if x.len() > CHUNK {
+            pairwise(x, y, |halves| halves.into_iter().for_each(each_product::<T, Self>))
+        } else {
+            dot(x, y)
+        };
+    }
+}
+
+/// The product of long vectors: the sum of those of their halves, which `both` computes.
+#[inline(never)]
+fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], both: impl FnOnce([Packed<'_, T>; 2])) -> T {
+    let middle = (x.len() / 2).next_multiple_of(CHUNK);
+    let ((low_x, high_x), (low_y, high_y)) = (x.split_at(middle), y.split_at(middle));
+    let (mut low, mut high) = ([T::zero()], [T::zero()]);
+    both([
+        Packed::vectors(low_x, low_y, &mut low, low_x.len()),
+        Packed::vectors(high_x, high_y, &mut high, high_x.len()),
+    ]);
+    low[0] + high[0]
+}
+
+/// The terms of a dot product that are added in registers.
+const CHUNK: usize = 1024;
+
+/// The sum of products.
+#[inline(always)]
+fn dot<T: LinalgScalar>(x: &[T], y: &[T]) -> T {
+    let (mut sum, mut rest) = (T::zero(), (x, y));
+    // in a shorter product, joining the accumulators would take longer than the additions
+    if x.len() >= 8 {
+        let mut sums = [T::zero(); 8];
+        if x.len() >= 32 {
+            let mut more = [T::zero(); 32];
+            rest = add_products(&mut more, rest);
+            for i in 0..8 {
+                sums[i] = (more[i] + more[i + 8]) + (more[i + 16] + more[i + 24]);
+            }
+        }
+        rest = add_products(&mut sums, rest);
+        let [a, b, c, d, e, f, g, h] = sums;
+        sum = ((a + e) + (c + g)) + ((b + f) + (d + h));
+    }
+    rest.0.iter().zip(rest.1).fold(sum, |sum, (&x, &y)| sum + x * y)
+}
+
+/// Adds the products of chunks of `N` factors to as many accumulators. Returns the factors that are left.
+#[inline(always)]
+fn add_products<'f, T: LinalgScalar, const N: usize>(
+    sums: &mut [T; N],
+    (x, y): (&'f [T], &'f [T]),
+) -> (&'f [T], &'f [T]) {
+    let (mut x, mut y) = (x.chunks_exact(N), y.chunks_exact(N));
+    for (x, y) in x.by_ref().zip(y.by_ref()) {
+        for i in 0..N {
+            sums[i] = sums[i] + x[i] * y[i];
+        }
+    }
+    (x.remainder(), y.remainder())
+}

@@ -1,0 +1,107 @@
+//! Products of two matrices without gaps by tiles in registers.
+
+#![forbid(unsafe_code)]
+
+use crate::kernel::simd::Work;
+use alloc::vec::Vec;
+use ndarray::LinalgScalar;
+
+/// The most terms of a tile that are added one after the other, and the fewest of a vector's product that are added pairwise:
+/// below, their order costs no accuracy.
+pub(super) const TERMS: usize = 64;
+/// Rows of a tile.
+const ROWS: usize = 4;
+
+/// Two matrices and their product, row by row without gaps.
+pub(super) struct Matrices<'m, T> {
+    pub(super) a: &'m [T],
+    pub(super) b: &'m [T],
+    pub(super) out: &'m mut [T],
+    /// The number of terms, and of columns.
+    pub(super) sides: [usize; 2],
+    pub(super) swapped: bool,
+}
+
+impl<T: LinalgScalar> Work for Matrices<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        if self.swapped { self.tiles(|x, y| y * x) } else { self.tiles(|x, y| x * y) }
+    }
+}
+
+impl<T: LinalgScalar> Matrices<'_, T> {
+    #[inline(always)]
+    fn tiles(mut self, times: impl Fn(T, T) -> T + Copy) {
+        let [terms, columns] = self.sides;
+        let mut column = 0;
+        while column + 8 <= columns {
+            self.columns::<8>(column, times);
+            column += 8;
+        }
+        if column + 4 <= columns {
+            self.columns::<4>(column, times);
+            column += 4;
+        }
+        while column < columns {
+            self.columns::<1>(column, times);
+            column += 1;
+        }
+        debug_assert_eq!(self.a.len() / terms * columns, self.out.len());
+    }
+
+    /// Computes `C` columns of the result, from `column` on.
+    #[inline(always)]
+    fn columns<const C: usize>(&mut self, column: usize, times: impl Fn(T, T) -> T + Copy) {
+        let ([terms, columns], mut row) = (self.sides, 0);
+        let rows = self.a.len() / terms;
+        while row + ROWS <= rows {
+            self.tile::<ROWS, C>(row, column, times);
+            row += ROWS;
+        }
+        while row < rows {
+            self.tile::<1, C>(row, column, times);
+            row += 1;
+        }
+        debug_assert!(column + C <= columns);
+    }
+
+    /// Computes `R` rows and `C` columns of the result, from `row` and `column` on, in registers.
+    #[inline(always)]
+    fn tile<const R: usize, const C: usize>(&mut self, row: usize, column: usize, times: impl Fn(T, T) -> T) {
+        let [terms, columns] = self.sides;
+        let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms..][..terms]);
+        let mut b = self.b.chunks_exact(columns);
+        // sums of 2^n chunks of terms, joined as the digits of a binary counter
+        let (mut before, mut from, mut chunk) = (Vec::<[[T; C]; R]>::new(), 0, 0_usize);
+        let sums = loop {
+            let (to, mut sums) = (terms.min(from + TERMS), [[T::zero(); C]; R]);
+            for i in from..to {
+                let Some(Some(y)) = b.next().map(|b| b[column..].first_chunk::<C>()) else { return };
+                for r in 0..R {
+                    for c in 0..C {
+                        let product = times(a[r][i], y[c]);
+                        sums[r][c] = if i == from { product } else { sums[r][c] + product };
+                    }
+                }
+            }
+            (from, chunk) = (to, chunk + 1);
+            let joined = if from == terms { before.len() } else { chunk.trailing_zeros() as usize };
+            for former in before.drain(before.len() - joined..).rev() {
+                for r in 0..R {
+                    for c in 0..C {
+                        sums[r][c] = former[r][c] + sums[r][c];
+                    }
+                }
+            }
+            if from == terms {
+                break sums;
+            }
+            before.push(sums);
+        };
+        for r in 0..R {
+            self.out[(row + r) * columns + column..][..C].copy_from_slice(&sums[r]);
+        }
+    }
+}
