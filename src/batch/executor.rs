@@ -14,10 +14,23 @@ pub enum OneThread {}
 #[derive(Clone, Copy, Debug)]
 pub enum Threads {}
 
-/// A closure that makes an element of the result from one of each operand.
-#[allow(private_bounds, reason = "not exported; hidden methods of a public trait take it")]
-pub trait Elementwise<T, A, A2>: Make<T, (A, A2)> + Visit<T, (A, A2)> + Copy + Sync {}
-impl<T, A, A2, M: Make<T, (A, A2)> + Visit<T, (A, A2)> + Copy + Sync> Elementwise<T, A, A2> for M {}
+/// An operator between elements.
+#[derive(Clone, Copy)]
+struct Operator<F>(F);
+
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Make<T, (A, A2)> for Operator<F> {
+    #[inline(always)]
+    fn make(&mut self, (&x, &y): (&A, &A2)) -> T {
+        (self.0)(x, y)
+    }
+}
+
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Operator<F> {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut T, (&x, &y): (&A, &A2)) {
+        *out = (self.0)(x, y);
+    }
+}
 
 /// An executor of operations between elements `A` and `A2` that make elements `T`.
 ///
@@ -26,19 +39,19 @@ impl<T, A, A2, M: Make<T, (A, A2)> + Visit<T, (A, A2)> + Copy + Sync> Elementwis
     message = "threads cannot share batches of `{A}`, `{A2}` and results `{T}`",
     note = "after `.par()`, all elements must be `Send` and `Sync`"
 )]
-pub trait Runs<T, A, A2> {
+pub trait Runs<T, A: Copy, A2: Copy> {
     #[doc(hidden)]
     fn to_new<E: Dimension>(
         result: Reserved<T, E>,
         inputs: &Inputs<'_, (A, A2)>,
-        op: impl Elementwise<T, A, A2>,
+        op: impl Fn(A, A2) -> T + Copy + Sync,
     ) -> Array<T, E>;
 
     #[doc(hidden)]
     fn write<E: Dimension>(
         out: &mut ArrayRef<T, E>,
         inputs: &Inputs<'_, (A, A2)>,
-        op: impl Elementwise<T, A, A2>,
+        op: impl Fn(A, A2) -> T + Copy + Sync,
     );
 
     /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
@@ -52,13 +65,14 @@ macro_rules! executors {
     (
         $([$($bound:ident)*] $X:ident, |$op:ident| $to_new:expr, $write:expr, $products_into:path;)*
     ) => {$(
-        impl<T: $($bound +)*, A: $($bound +)*, A2: $($bound +)*> Runs<T, A, A2> for $X {
+        impl<T: $($bound +)*, A: Copy $(+ $bound)*, A2: Copy $(+ $bound)*> Runs<T, A, A2> for $X {
             #[inline]
             fn to_new<E: Dimension>(
                 result: Reserved<T, E>,
                 inputs: &Inputs<'_, (A, A2)>,
-                $op: impl Elementwise<T, A, A2>,
+                op: impl Fn(A, A2) -> T + Copy + Sync,
             ) -> Array<T, E> {
+                let $op = Operator(op);
                 $to_new(result, inputs)
             }
 
@@ -66,8 +80,9 @@ macro_rules! executors {
             fn write<E: Dimension>(
                 out: &mut ArrayRef<T, E>,
                 inputs: &Inputs<'_, (A, A2)>,
-                $op: impl Elementwise<T, A, A2>,
+                op: impl Fn(A, A2) -> T + Copy + Sync,
             ) {
+                let $op = Operator(op);
                 $write(out, inputs);
             }
 

@@ -3,7 +3,7 @@
 use super::{Batch, Runs};
 use crate::error::BroadcastError;
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, Make, Visit};
+use crate::kernel::nest::Inputs;
 use crate::shape::sizes_mut;
 use crate::view::place;
 use core::marker::PhantomData;
@@ -35,24 +35,6 @@ impl<F, X> Elementwise<F, X> {
     }
 }
 
-/// The operator alone.
-#[derive(Clone, Copy)]
-struct Operator<F>(F);
-
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Make<T, (A, A2)> for Operator<F> {
-    #[inline(always)]
-    fn make(&mut self, (&x, &y): (&A, &A2)) -> T {
-        (self.0)(x, y)
-    }
-}
-
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Operator<F> {
-    #[inline(always)]
-    fn visit(&mut self, out: &mut T, (&x, &y): (&A, &A2)) {
-        *out = (self.0)(x, y);
-    }
-}
-
 impl<T, A, A2, F, X> Pass<T, A, A2> for Elementwise<F, X>
 where
     A: Copy,
@@ -62,12 +44,12 @@ where
 {
     #[inline]
     fn to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E> {
-        X::to_new(result, &inputs, Operator(self.0))
+        X::to_new(result, &inputs, self.0)
     }
 
     #[inline]
     fn write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>) {
-        X::write(out, &inputs, Operator(self.0));
+        X::write(out, &inputs, self.0);
     }
 }
 

@@ -245,6 +245,27 @@ fn outer_products_and_transposes() {
     );
 }
 
+/// Rounded products on several threads have the bits of those on one.
+#[test]
+fn threads_round_as_one_does() {
+    for (batch, [m, n, p]) in [
+        (1, [256, 256, 256]),
+        (1, [301, 133, 97]),
+        (90, [40, 41, 42]),
+        (1, [3, 300_000, 2]),
+        (300, [64, 70, 1]),
+    ] {
+        let (a, b) = (scrambled((batch, m, n), 0.1), scrambled((batch, n, p), 0.2));
+        let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
+        assert_eq!(x.par().matmul(&y), x.matmul(&y));
+        let (row, column) = (a.index_axis(Axis(1), 0).to_owned(), b.index_axis(Axis(2), 0).to_owned());
+        let (row, column) = (row.batch::<Ix1>().unwrap(), column.batch::<Ix1>().unwrap());
+        assert_eq!(x.par().matvec(&column), x.matvec(&column));
+        assert_eq!(row.par().vecmat(&y), row.vecmat(&y));
+        assert_eq!(row.par().inner(&column), row.inner(&column));
+    }
+}
+
 /// The terms of a product are added pairwise, by each way and in each layout.
 #[test]
 fn errors_do_not_grow_with_the_number_of_terms() {

@@ -208,10 +208,7 @@ pub trait Visit<T, E: Elements + ?Sized> {
 }
 
 /// Makes a result of the elements at an index.
-///
-/// Not exported; public because hidden parts of public traits name it.
-pub trait Make<R, E: Elements> {
-    #[doc(hidden)]
+pub(crate) trait Make<R, E: Elements> {
     fn make(&mut self, items: E::Refs<'_>) -> R;
 }
 
