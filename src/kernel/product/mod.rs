@@ -208,11 +208,11 @@ impl<T: LinalgScalar> Copies<T> {
 
 /// The elements of a matrix, row by row: where they are, or copied.
 #[inline]
-fn without_gaps<'a, T: Copy>(matrix: &'a ArrayView2<'_, T>, copy: &'a mut Vec<T>) -> &'a [T] {
+fn without_gaps<'a, T: LinalgScalar>(matrix: &'a ArrayView2<'_, T>, copy: &'a mut Vec<T>) -> &'a [T] {
     if let Some(elements) = matrix.as_slice() {
         return elements;
     }
-    copy.clear();
-    copy.extend(matrix.iter().copied());
+    copy.resize(matrix.len(), T::zero());
+    ArrayViewMut2::from_shape(matrix.dim(), copy).expect("as many elements").assign(matrix);
     copy
 }
