@@ -118,9 +118,8 @@ impl<A, D: Dimension> Reserved<A, D> {
             Vec::from_raw_parts(elements.as_mut_ptr().cast::<MaybeUninit<A>>(), len, elements.capacity())
         };
         let mut array = ordered(self.shape, order, |shape| in_standard_layout(shape, elements));
-        // SAFETY: A slot is transparent over `MaybeUninit<A>`. The array is borrowed exclusively while the slots are used.
-        let mut slots = unsafe { array.raw_view_mut().cast::<Slot<'_, A>>().deref_into_view_mut() };
-        let written = fill(Output::of(&mut slots));
+        // SAFETY: `fill` is generic over the brand, and called once.
+        let written = fill(unsafe { Output::of(&mut array).slots() });
         ensure(written.count() == len, "every slot was written");
         // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written.
         unsafe { array.assume_init() }

@@ -40,11 +40,7 @@ pub(crate) trait Fill<'b, A> {
 }
 
 /// The elements of an array.
-pub(crate) struct Stored<'a, A> {
-    inputs: Inputs<'a, (A,)>,
-    /// The elements, if they lie in the order of the shape and there are some.
-    elements: Option<&'a [A]>,
-}
+pub(crate) struct Stored<'a, A>(Inputs<'a, (A,)>);
 
 impl<A> Clone for Stored<'_, A> {
     fn clone(&self) -> Self {
@@ -57,8 +53,7 @@ impl<A> Copy for Stored<'_, A> {}
 impl<'a, A> Stored<'a, A> {
     #[inline(always)]
     pub(crate) fn of<D: ndarray::Dimension>(array: &'a ndarray::ArrayRef<A, D>) -> Self {
-        let elements = array.as_slice().filter(|elements| !elements.is_empty());
-        Self { inputs: Inputs::from((array,)), elements }
+        Self(Inputs::from((array,)))
     }
 }
 
@@ -67,17 +62,17 @@ impl<A: Clone> Source<A> for Stored<'_, A> {
 
     #[inline(always)]
     fn inputs(&self) -> &Inputs<'_, (A,)> {
-        &self.inputs
+        &self.0
     }
 
     #[inline(always)]
     fn shape(&self) -> &[usize] {
-        self.inputs.shapes()[0]
+        self.0.shapes()[0]
     }
 
     #[inline(always)]
     fn as_slice(&self) -> Option<&[A]> {
-        self.elements
+        self.0.as_slice()
     }
 
     #[inline(always)]

@@ -81,7 +81,7 @@ impl State {
     pub(super) fn has_row_along(&self, l: &Loop) -> bool {
         let moving =
             (1..self.operands.count).filter(|&k| l.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
-        (self.operands.has_row)(moving)
+        self.operands.rows.contains(&moving)
     }
 
     /// See [`Nest::arrange`](super::Nest::arrange).
@@ -178,9 +178,8 @@ impl State {
     #[inline]
     pub(super) fn set_results<A>(&mut self, results: &[A]) {
         let operands = &mut self.operands;
-        (operands.count, operands.has_row) = (2, <(A,)>::has_row);
-        operands.at[1] = results.as_ptr().cast_mut().cast();
-        operands.plain = <(A,)>::describe(&mut operands.sizes);
+        (operands.count, operands.rows, operands.plain) = (2, <(A,)>::ROWS, <(A,)>::plain());
+        (operands.at[1], operands.sizes[1]) = (results.as_ptr().cast_mut().cast(), size_of::<A>());
         self.loops.retain(|l| l.kept);
         let mut len = 1_usize;
         for l in self.loops.iter_mut().rev() {

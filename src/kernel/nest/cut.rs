@@ -55,7 +55,7 @@ impl<'n, 'b> Raw<'n, 'b> {
     /// Whether there is a row loop for a set of inputs that move, with bit `k - 1` for operand `k`.
     #[inline(always)]
     pub(crate) fn has_row_of(&self, moving: u8) -> bool {
-        (self.state.operands.has_row)(moving)
+        self.state.operands.rows.contains(&moving)
     }
 
     /// Whether the elements of operand `k` are plain numbers.
@@ -83,10 +83,14 @@ impl<'n, 'b> Raw<'n, 'b> {
             [l] => (&[][..], 1, &STAY, l.len, &l.strides),
             [outer @ .., r, l] => (outer, r.len, &r.strides, l.len, &l.strides),
         };
-        let (mut at, mut position) = (operands.at, Position::start(outer));
+        let mut at = operands.at;
+        if outer.is_empty() {
+            return then(Block { at: &at, rows, row_strides, len, strides, access, brand: PhantomData });
+        }
+        let mut position = [0; LOOPS];
         loop {
             then(Block { at: &at, rows, row_strides, len, strides, access, brand: PhantomData });
-            if !position.advance(outer, &[1; LOOPS], &mut at[..operands.count]) {
+            if !advance_tile(&mut position, outer, &[1; LOOPS], &mut at[..operands.count]) {
                 return;
             }
         }
@@ -101,18 +105,18 @@ impl<'n, 'b> Raw<'n, 'b> {
         {
             operands.access = Access::Repeated;
         }
-        let mut position = Position::start(&loops);
+        let mut position = [0; LOOPS];
         loop {
             self.state.operands = operands;
             self.state.loops.truncate(0);
             for (i, l) in loops.iter().enumerate() {
-                let len = tile[i].max(1).min(l.len - position.0[i]);
+                let len = tile[i].max(1).min(l.len - position[i]);
                 if len > 1 {
                     self.state.loops.push(Loop { len, ..*l });
                 }
             }
             then(Raw::of(self.state));
-            if !position.advance(&loops, tile, &mut operands.at[..operands.count]) {
+            if !advance_tile(&mut position, &loops, tile, &mut operands.at[..operands.count]) {
                 return;
             }
         }
@@ -164,67 +168,30 @@ impl<'n, 'b> Raw<'n, 'b> {
     }
 }
 
-impl Block<'_, '_> {
-    /// The pointers of the output and of so many inputs at each index.
-    #[inline]
-    pub(super) fn pointers(&self, inputs: usize) -> impl Iterator<Item = Pointers> {
-        let (strides, left) = (self.strides, self.len);
-        let rows = Walk { at: *self.at, strides: self.row_strides, left: self.rows, inputs };
-        rows.flat_map(move |at| Walk { at, strides, left, inputs })
+/// Moves the pointers of the output and of `inputs` inputs.
+#[inline(always)]
+pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: usize) {
+    for k in 0..=inputs {
+        at[k] = at[k].wrapping_offset(strides[k]);
     }
 }
 
-/// The pointers of the output and of some inputs, at each of `left` steps.
-pub(super) struct Walk<'n> {
-    pub(super) at: Pointers,
-    pub(super) strides: &'n [isize; OPERANDS],
-    pub(super) left: usize,
-    pub(super) inputs: usize,
-}
-
-impl Iterator for Walk<'_> {
-    type Item = Pointers;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Pointers> {
-        self.left = self.left.checked_sub(1)?;
-        let at = self.at;
-        for k in 0..=self.inputs {
-            self.at[k] = at[k].wrapping_offset(self.strides[k]);
+/// Moves pointers to the next tile of up to `tile[i]` steps of loop `i`, of which `position[i]` are before it. Returns whether
+/// there is one.
+#[inline]
+fn advance_tile(position: &mut [usize; LOOPS], loops: &[Loop], tile: &[usize], at: &mut [*mut u8]) -> bool {
+    for (i, l) in loops.iter().enumerate().rev() {
+        let (before, tile) = (position[i], tile[i].max(1));
+        position[i] = if l.len - before > tile { before + tile } else { 0 };
+        let steps = position[i].cast_signed() - before.cast_signed();
+        for (at, stride) in zip(&mut *at, &l.strides) {
+            *at = at.wrapping_offset(stride * steps);
         }
-        Some(at)
-    }
-}
-
-/// How many steps of each loop are before a tile.
-struct Position(List<usize, LOOPS>);
-
-impl Position {
-    #[inline]
-    fn start(loops: &[Loop]) -> Self {
-        let mut position = List::new();
-        for _ in loops {
-            position.push(0);
+        if position[i] > 0 {
+            return true;
         }
-        Self(position)
     }
-
-    /// Moves to the next tile of up to `tile[i]` steps of loop `i`. Returns whether there is one.
-    #[inline]
-    fn advance(&mut self, loops: &[Loop], tile: &[usize], at: &mut [*mut u8]) -> bool {
-        for i in (0..loops.len()).rev() {
-            let (l, before, tile) = (&loops[i], self.0[i], tile[i].max(1));
-            self.0[i] = if l.len - before > tile { before + tile } else { 0 };
-            let steps = self.0[i].cast_signed() - before.cast_signed();
-            for (at, stride) in zip(&mut *at, &l.strides) {
-                *at = at.wrapping_offset(stride * steps);
-            }
-            if self.0[i] > 0 {
-                return true;
-            }
-        }
-        false
-    }
+    false
 }
 
 /// The bytes between neighbours of operand `k` along the loops, if it is evenly spaced in their order.

@@ -31,9 +31,10 @@ use super::ensure;
 use super::memory::{List, Slot, Slots, gather};
 use super::simd::{self, Work, plain_size};
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ops::Deref;
 use core::slice;
-use cut::Walk;
+use cut::advance;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 /// The most operands: an output and six inputs.
@@ -126,8 +127,8 @@ struct Operands {
     plain: u8,
     /// The number of operands.
     count: usize,
-    /// [`Elements::has_row`] of the inputs.
-    has_row: fn(u8) -> bool,
+    /// [`Elements::ROWS`] of the inputs.
+    rows: &'static [u8],
     access: Access,
 }
 
@@ -141,7 +142,7 @@ impl State {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let (at, sizes) = ([core::ptr::null_mut(); OPERANDS], [0; OPERANDS]);
-        let operands = Operands { at, sizes, plain: 0, count: 0, has_row: |_| false, access: Access::Inputs };
+        let operands = Operands { at, sizes, plain: 0, count: 0, rows: &[], access: Access::Inputs };
         Self { loops: List::new(), operands }
     }
 
@@ -182,12 +183,16 @@ pub unsafe trait Elements {
 
     const COUNT: usize;
 
-    #[doc(hidden)]
-    fn describe(sizes: &mut [usize; OPERANDS]) -> u8;
+    /// The bytes of an element of each operand, and 0 for the output.
+    const SIZES: [usize; OPERANDS];
 
-    /// Whether [`row`](Self::row) has a loop in which these inputs move and the others stay.
+    /// The sets of inputs for which [`row`](Self::row) has a loop in which these move and the others stay: bit `k - 1` for
+    /// operand `k`.
+    const ROWS: &'static [u8];
+
+    /// Bit `k` is set if the elements of operand `k` are plain numbers.
     #[doc(hidden)]
-    fn has_row(moving: u8) -> bool;
+    fn plain() -> u8;
 
     /// # Safety
     /// Each pointer is to an element that is borrowed for `'r`.
@@ -273,21 +278,18 @@ macro_rules! elements {
 
             const COUNT: usize = $count;
 
-            #[inline]
-            fn describe(sizes: &mut [usize; OPERANDS]) -> u8 {
+            const SIZES: [usize; OPERANDS] = {
                 #[allow(unused_mut, reason = "there may be no input")]
-                let mut plain = 0;
-                $(
-                    sizes[$k] = size_of::<$A>();
-                    plain |= u8::from(plain_size::<$A>().is_some()) << $k;
-                )*
-                plain
-            }
+                let mut sizes = [0; OPERANDS];
+                $(sizes[$k] = size_of::<$A>();)*
+                sizes
+            };
 
-            #[allow(clippy::manual_range_patterns, reason = "the list is an argument of the macro")]
+            const ROWS: &'static [u8] = &[$($moving),*];
+
             #[inline]
-            fn has_row(moving: u8) -> bool {
-                matches!(moving, $($moving)|*)
+            fn plain() -> u8 {
+                0 $(| u8::from(plain_size::<$A>().is_some()) << $k)*
             }
 
             #[inline(always)]
@@ -341,19 +343,38 @@ unsafe impl<E: Elements + Sync> Send for Inputs<'_, E> {}
 // SAFETY: As above.
 unsafe impl<E: Elements + Sync> Sync for Inputs<'_, E> {}
 
+impl<'a, A> Inputs<'a, (A,)> {
+    /// The elements of the array, if it is in standard layout and has some.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
+        let len = self.standard_len(0)?;
+        // SAFETY: The elements are adjacent, as was just checked. Inputs are made of an array of this type, which is borrowed
+        // for their lifetime.
+        Some(unsafe { slice::from_raw_parts(self.at[0].cast(), len) })
+    }
+}
+
 impl<'a, A, B> Inputs<'a, (A, B)> {
     /// The elements of each array that is in standard layout and has some.
     #[inline]
     pub(crate) fn as_slices(&self) -> (Option<&'a [A]>, Option<&'a [B]>) {
-        let (first, second) = (self.standard_len(0), self.standard_len(1));
-        // SAFETY: The elements are adjacent, as was just checked. Inputs are made of arrays of these types, which are borrowed
-        // for their lifetime.
+        let [first, second] = [self.standard_len(0), self.standard_len(1)];
+        let (a, b) = (self.at[0].cast(), self.at[1].cast());
+        // SAFETY: As above.
         unsafe {
-            (
-                first.map(|len| slice::from_raw_parts(self.at[0].cast(), len)),
-                second.map(|len| slice::from_raw_parts(self.at[1].cast(), len)),
-            )
+            (first.map(|len| slice::from_raw_parts(a, len)), second.map(|len| slice::from_raw_parts(b, len)))
         }
+    }
+}
+
+impl<'a, A> Output<'a, MaybeUninit<A>> {
+    /// The places of elements, to be written.
+    ///
+    /// # Safety
+    /// `'s` is fresh: no other slots have it.
+    #[inline(always)]
+    pub(crate) unsafe fn slots<'s>(self) -> Output<'a, Slot<'s, A>> {
+        Output { at: self.at.cast(), axes: self.axes, array: PhantomData }
     }
 }
 
@@ -373,9 +394,9 @@ impl<'n, T, E: Elements> Nest<'n, T, E> {
         inputs: &Inputs<'n, E>,
     ) -> Option<Self> {
         let operands = &mut state.operands;
-        (operands.count, operands.has_row, operands.access) = (E::COUNT + 1, E::has_row, Access::Distinct);
+        (operands.count, operands.access) = (E::COUNT + 1, Access::Distinct);
+        (operands.rows, operands.plain, operands.sizes) = (E::ROWS, E::plain(), E::SIZES);
         operands.sizes[0] = size_of::<T>();
-        operands.plain = E::describe(&mut operands.sizes);
         operands.at[0] = out.at.cast();
         for k in 1..=E::COUNT {
             operands.at[k] = inputs.at[k - 1].cast_mut().cast();
@@ -507,9 +528,15 @@ impl<'b, E: Elements> Types<'b, (), E> {
     #[inline]
     pub(crate) fn for_each_input(self, nest: Raw<'_, 'b>, then: &mut impl Make<(), E>) {
         nest.for_each_block(&mut |block| {
-            for at in block.pointers(E::COUNT) {
-                // SAFETY: By the invariant, these are elements of the inputs, which are borrowed.
-                then.make(unsafe { E::refs(&at) });
+            let mut row_at = *block.at;
+            for _ in 0..block.rows {
+                let mut at = row_at;
+                for _ in 0..block.len {
+                    // SAFETY: By the invariant, these are elements of the inputs, which are borrowed.
+                    then.make(unsafe { E::refs(&at) });
+                    advance(&mut at, block.strides, E::COUNT);
+                }
+                advance(&mut row_at, block.row_strides, E::COUNT);
             }
         });
     }
@@ -551,14 +578,6 @@ pub(crate) struct Adjacent<'b, A> {
     len: usize,
     brand: PhantomData<fn(&'b ()) -> &'b ()>,
 }
-
-impl<A> Clone for Adjacent<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A> Copy for Adjacent<'_, A> {}
 
 impl<A> Adjacent<'_, A> {
     /// No elements.
@@ -631,17 +650,18 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     #[inline(always)]
     fn run(self) {
         let (block, visit) = (self.rows.block, self.visit);
-        let (mut sizes, mut moving) = ([0; OPERANDS], 0);
-        E::describe(&mut sizes);
+        let mut moving = 0;
         let mut is_contiguous = block.strides[0] == size_of::<T>().cast_signed();
         for k in 1..=E::COUNT {
             if block.strides[k] != 0 {
                 moving |= 1 << (k - 1);
-                is_contiguous &= block.strides[k] == sizes[k].cast_signed();
+                is_contiguous &= block.strides[k] == E::SIZES[k].cast_signed();
             }
         }
-        let is_row = is_contiguous && E::has_row(moving);
-        for at in (Walk { at: *block.at, strides: block.row_strides, left: block.rows, inputs: E::COUNT }) {
+        let is_row = is_contiguous && E::ROWS.contains(&moving);
+        let mut row_at = *block.at;
+        for _ in 0..block.rows {
+            let mut at = row_at;
             if is_row {
                 // SAFETY: By the invariant, these are different elements of the output, and elements of the inputs, which
                 // are adjacent or stay.
@@ -649,11 +669,13 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
                     E::row(slice::from_raw_parts_mut(at[0].cast::<T>(), block.len), &at, moving, visit);
                 }
             } else {
-                for at in (Walk { at, strides: block.strides, left: block.len, inputs: E::COUNT }) {
+                for _ in 0..block.len {
                     // SAFETY: By the invariant, these are an element of the output, and elements of the inputs.
                     unsafe { visit.visit(&mut *at[0].cast::<T>(), E::refs(&at)) };
+                    advance(&mut at, block.strides, E::COUNT);
                 }
             }
+            advance(&mut row_at, block.row_strides, E::COUNT);
         }
     }
 }
@@ -745,14 +767,20 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> BaseNest<'n, 'a, T, 
         let Self { nest, forms, out, .. } = self;
         Raw::of(nest.state).for_each_block(&mut |block| {
             ensure(block.access == Access::Distinct, "bases of the output are different elements");
-            for at in block.pointers(E::COUNT) {
-                // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached at
-                // another index. The views do not outlive the call. See `Forms::views` for layouts.
-                unsafe {
-                    let start = out.start(at[0].cast::<T>());
-                    let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));
-                    visit(forms.views(&at), view);
+            let mut row_at = *block.at;
+            for _ in 0..block.rows {
+                let mut at = row_at;
+                for _ in 0..block.len {
+                    // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached at
+                    // another index. The views do not outlive the call. See `Forms::views` for layouts.
+                    unsafe {
+                        let start = out.start(at[0].cast::<T>());
+                        let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));
+                        visit(forms.views(&at), view);
+                    }
+                    advance(&mut at, block.strides, E::COUNT);
                 }
+                advance(&mut row_at, block.row_strides, E::COUNT);
             }
         });
     }

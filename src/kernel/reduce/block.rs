@@ -163,7 +163,7 @@ fn part<'b, A: Clone, O: Operation<A>>(
     for (tile, l) in tile.iter_mut().zip(inputs.loops()) {
         *tile = if l.is_kept() { l.len() } else { *reduced.next().unwrap_or(&1) };
     }
-    let (mut sums, mut rows, mut count) = (Levels::new(op), [Adjacent::NONE; AT_ONCE], 0);
+    let (mut sums, mut rows, mut count) = (Levels::new(op), [const { Adjacent::NONE }; AT_ONCE], 0);
     let (loops, mut first_sides) = (inputs.loops().len(), None);
     inputs.for_each_tile(&tile[..loops], &mut |part: Raw<'_, 'b>| {
         let sides = Sides::of(part.loops());
