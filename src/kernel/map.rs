@@ -27,7 +27,7 @@ use super::nest::{
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
-use super::threads::{Executor, GRAIN, Threads};
+use super::threads::{GRAIN, in_parts};
 use core::cmp::Ordering;
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -270,37 +270,6 @@ fn in_tiles<'b>(nest: Raw<'_, 'b>, tile: &Tile, then: &mut dyn FnMut(Block<'_, '
     });
 }
 
-/// Visits the elements of a nest, or of parts of it on several threads.
-fn visit_parts<T: Send, E: Elements + Sync, V: Visit<T, E> + Copy + Sync>(visit: &V, nest: Nest<'_, T, E>) {
-    if let Some(place) = place_to_cut(nest.loops()) {
-        Threads.both(visit, nest.halves(place, &mut State::new()), visit_parts);
-        return;
-    }
-    let mut visit = *visit;
-    nest.erased(|raw, types| {
-        run(raw, false, &mut |block: Block<'_, '_>| types.rows(block).visit(&mut visit));
-    });
-}
-
-/// [`visit_parts`] for a new array.
-fn fill_parts<'s, R: Send, E: Elements + Sync, M: Make<R, E> + Copy + Sync>(
-    make: &M,
-    nest: Nest<'_, Slot<'s, R>, E>,
-) -> Written<'s> {
-    if let Some(place) = place_to_cut(nest.loops()) {
-        let [mut written, more] = Threads.both(make, nest.halves(place, &mut State::new()), fill_parts);
-        written.add(more);
-        return written;
-    }
-    let mut make = *make;
-    fill_nest(nest, false, &mut |rows| rows.fill(&mut make))
-}
-
-/// The outermost loop, if two halves of the nest are worth two threads.
-fn place_to_cut(loops: &[Loop]) -> Option<usize> {
-    (steps(loops) / 2 >= GRAIN).then_some(0)
-}
-
 /// [`each`] on several threads.
 pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     out: &mut ArrayRef<T, D>,
@@ -310,7 +279,11 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     let out = Output::of(out);
     if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), out, None, inputs) {
         nest.arrange(0);
-        visit_parts(&visit, nest);
+        in_parts(nest, GRAIN, &|part| {
+            part.erased(|raw, types| {
+                run(raw, false, &mut |block| types.rows(block).visit(&mut { visit }));
+            });
+        });
     }
 }
 
@@ -326,6 +299,6 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
             return Written::none();
         };
         nest.arrange(0);
-        fill_parts(&make, nest)
+        in_parts(nest, GRAIN, &|part| fill_nest(part, false, &mut |rows| rows.fill(&mut { make })))
     })
 }

@@ -251,6 +251,51 @@ fn copied_tiles_visit_each_index_once() {
     });
 }
 
+/// Loops of a nest that was there before, or that was only begun, are not those of the next one.
+#[test]
+fn a_state_serves_for_one_nest_at_a_time() {
+    let (mut state, x, y) = (State::new(), Array::from_elem([4, 5], 1_u32), Array::from_elem(3, 1_u32));
+    for shape in [&[4, 5][..], &[4, 6][..]] {
+        let mut out = Array::from_elem([4, 5], 0_u32);
+        let over =
+            || Nest::over(&mut state, shape, Output::of(&mut out), None, &Inputs::from((&*x,))).is_some();
+        let _ = catch_unwind(AssertUnwindSafe(over));
+        let mut out = Array::from_elem(3, 0_u32);
+        let nest = Nest::over(&mut state, &[3], Output::of(&mut out), None, &Inputs::from((&*y,)));
+        nest.expect("an index").erased(|raw, types| {
+            assert_eq!(steps(raw.loops()), 3);
+            raw.for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
+        });
+        assert_eq!(out.to_vec(), [1; 3]);
+    }
+}
+
+/// Parts of inputs alone give no access to the output that another part has.
+#[test]
+fn inputs_alone_give_no_output() {
+    let (mut state, mut room, x) = (State::new(), State::new(), Array::from_elem([2, 3], 1_u32));
+    let (mut out, inputs) = (Array::from_elem([2, 3], 0_u32), Inputs::from((&*x,)));
+    let nest = Nest::over(&mut state, &[2, 3], Output::of(&mut out), None, &inputs).expect("an index");
+    nest.erased(|raw, types| {
+        let rows = || {
+            raw.inputs(&mut room).for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
+        };
+        assert_eq!(panic_of(rows), "an output");
+        let results = || {
+            let part = raw.inputs(&mut room);
+            types.with_results(part, &[1_u32; 6], &mut |rows| rows.visit(&mut Sum));
+        };
+        assert_eq!(panic_of(results), "an output");
+        let tiles = || {
+            raw.inputs(&mut room).for_each_tile(&[1; 2], &mut |part| {
+                part.for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
+            });
+        };
+        assert_eq!(panic_of(tiles), "an output");
+    });
+    assert_eq!(out.sum(), 0);
+}
+
 /// Calls `run` with a nest of which the axis that is reduced is the outer one, over `shape`.
 fn with_reduced(shape: [usize; 2], run: impl for<'s> FnOnce(Nest<'_, Slot<'s, u8>, (u8,)>) -> Written<'s>) {
     let x = Array::from_elem(shape, 1_u8);

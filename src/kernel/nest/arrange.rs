@@ -17,6 +17,7 @@ impl State {
         sizes: &[&[usize]],
         strides: &[&[isize]],
     ) -> bool {
+        self.loops.truncate(0);
         ensure(out.sizes.len() <= shape.len(), "the output has at most as many axes as the shape");
         for own in sizes {
             ensure(own.len() <= shape.len(), "an input has at most as many axes as the shape");
@@ -177,17 +178,11 @@ impl State {
     /// If there are not as many results.
     #[inline]
     pub(super) fn set_results<A>(&mut self, results: &[A]) {
+        self.loops.retain(|l| l.kept);
         let operands = &mut self.operands;
         (operands.count, operands.rows, operands.plain) = (2, <(A,)>::ROWS, <(A,)>::plain());
-        (operands.at[1], operands.sizes[1]) = (results.as_ptr().cast_mut().cast(), size_of::<A>());
-        self.loops.retain(|l| l.kept);
-        let mut len = 1_usize;
-        for l in self.loops.iter_mut().rev() {
-            l.strides[1] = (len * size_of::<A>()).cast_signed();
-            len *= l.len;
-        }
-        ensure(len == results.len(), "a result for each output");
-        self.merge();
+        operands.at[1] = results.as_ptr().cast_mut().cast();
+        ensure(self.lay_out::<A>(1) == results.len(), "a result for each output");
     }
 
     /// Replaces the output by slots for an element for each index of the loops for which `is_kept` holds.
@@ -196,18 +191,24 @@ impl State {
     /// If there are not as many slots.
     #[inline]
     pub(super) fn set_output<A>(&mut self, slots: Slots<'_, '_, A>, is_kept: impl Fn(&Loop) -> bool) {
-        let size = size_of::<A>();
-        let mut len = 1_usize;
-        for l in self.loops.iter_mut().rev() {
+        for l in &mut *self.loops {
             l.kept = is_kept(l);
-            l.strides[0] = if l.kept { (len * size).cast_signed() } else { 0 };
-            if l.kept {
-                len = len.saturating_mul(l.len);
-            }
         }
-        ensure(len == slots.len(), "a slot for each element");
-        (self.operands.at[0], self.operands.sizes[0]) = (slots.start().cast(), size);
-        self.operands.access = Access::Distinct;
+        let len = slots.len();
+        (self.operands.at[0], self.operands.access) = (slots.start().cast(), Access::Distinct);
+        ensure(self.lay_out::<A>(0) == len, "a slot for each element");
+    }
+
+    /// Makes operand `k` one of elements that are adjacent in the order of the kept loops. Returns how many there are.
+    #[inline]
+    fn lay_out<A>(&mut self, k: usize) -> usize {
+        let (size, mut len) = (size_of::<A>(), 1_usize);
+        for l in self.loops.iter_mut().rev() {
+            l.strides[k] = if l.kept { len.wrapping_mul(size).cast_signed() } else { 0 };
+            len = if l.kept { len.saturating_mul(l.len) } else { len };
+        }
+        self.operands.sizes[k] = size;
         self.merge();
+        len
     }
 }

@@ -168,6 +168,22 @@ impl<'n, 'b> Raw<'n, 'b> {
     }
 }
 
+impl Block<'_, '_> {
+    /// Calls `then` with the pointers of the output and of `inputs` inputs at each index.
+    #[inline(always)]
+    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
+        let mut row_at = *self.at;
+        for _ in 0..self.rows {
+            let mut at = row_at;
+            for _ in 0..self.len {
+                then(&at);
+                advance(&mut at, self.strides, inputs);
+            }
+            advance(&mut row_at, self.row_strides, inputs);
+        }
+    }
+}
+
 /// Moves the pointers of the output and of `inputs` inputs.
 #[inline(always)]
 pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: usize) {

@@ -30,6 +30,7 @@ pub(crate) use operands::{AxisSelection, Dropped, Inputs, Output, StridedAxes};
 use super::ensure;
 use super::memory::{List, Slot, Slots, gather};
 use super::simd::{self, Work, plain_size};
+use super::threads::in_parts;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
@@ -528,16 +529,8 @@ impl<'b, E: Elements> Types<'b, (), E> {
     #[inline]
     pub(crate) fn for_each_input(self, nest: Raw<'_, 'b>, then: &mut impl Make<(), E>) {
         nest.for_each_block(&mut |block| {
-            let mut row_at = *block.at;
-            for _ in 0..block.rows {
-                let mut at = row_at;
-                for _ in 0..block.len {
-                    // SAFETY: By the invariant, these are elements of the inputs, which are borrowed.
-                    then.make(unsafe { E::refs(&at) });
-                    advance(&mut at, block.strides, E::COUNT);
-                }
-                advance(&mut row_at, block.row_strides, E::COUNT);
-            }
+            // SAFETY: By the invariant, these are elements of the inputs, which are borrowed.
+            block.for_each(E::COUNT, |at| then.make(unsafe { E::refs(at) }));
         });
     }
 }
@@ -749,16 +742,15 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> BaseNest<'n, 'a, T, 
         self.nest.loops()
     }
 
-    /// Two halves of the nest, each with a part of the outermost loop.
-    ///
-    /// # Panics
-    /// If there is no such loop.
-    pub(crate) fn halves<'m>(self, room: &'m mut State) -> [BaseNest<'m, 'a, T, E, F, B>; 2]
+    /// Runs parts of the nest, of at least `grain` bases each, on several threads.
+    pub(crate) fn in_parts(self, grain: usize, run: &(impl Fn(BaseNest<'_, 'a, T, E, F, B>) + Sync))
     where
-        'n: 'm,
+        T: Send,
+        E: Sync,
+        F: Sync,
     {
         let Self { nest, forms, out, arrays } = self;
-        nest.halves(0, room).map(|nest| BaseNest { nest, forms, out, arrays })
+        in_parts(nest, grain, &|nest| run(BaseNest { nest, forms, out, arrays }));
     }
 
     /// Calls `visit` with the bases at each index.
@@ -767,21 +759,15 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> BaseNest<'n, 'a, T, 
         let Self { nest, forms, out, .. } = self;
         Raw::of(nest.state).for_each_block(&mut |block| {
             ensure(block.access == Access::Distinct, "bases of the output are different elements");
-            let mut row_at = *block.at;
-            for _ in 0..block.rows {
-                let mut at = row_at;
-                for _ in 0..block.len {
-                    // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached at
-                    // another index. The views do not outlive the call. See `Forms::views` for layouts.
-                    unsafe {
-                        let start = out.start(at[0].cast::<T>());
-                        let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));
-                        visit(forms.views(&at), view);
-                    }
-                    advance(&mut at, block.strides, E::COUNT);
+            block.for_each(E::COUNT, |at| {
+                // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached at another
+                // index. The views do not outlive the call. See `Forms::views` for layouts.
+                unsafe {
+                    let start = out.start(at[0].cast::<T>());
+                    let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));
+                    visit(forms.views(at), view);
                 }
-                advance(&mut row_at, block.row_strides, E::COUNT);
-            }
+            });
         });
     }
 }

@@ -20,7 +20,7 @@ use super::nest::{
 use super::operation::Operation;
 use super::order::AxisOrder;
 use super::source::{Cloned, Fill, Source};
-use super::threads::{Executor, GRAIN};
+use super::threads::{Executor, GRAIN, Total};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::{needs_drop, replace};
@@ -34,29 +34,6 @@ pub(crate) trait Put<T, A>: Copy {
 
     /// Puts results into outputs.
     fn put(self, rows: Rows<'_, T, (A,)>) -> Self::Done;
-}
-
-/// What passes over parts of an output say together.
-pub(crate) trait Total {
-    fn none() -> Self;
-
-    fn add(&mut self, more: Self);
-}
-
-impl Total for () {
-    fn none() {}
-
-    fn add(&mut self, (): Self) {}
-}
-
-impl Total for Written<'_> {
-    fn none() -> Self {
-        Written::none()
-    }
-
-    fn add(&mut self, more: Self) {
-        self.add(more);
-    }
 }
 
 /// Results are written to the slots of a new array.
