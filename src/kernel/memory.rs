@@ -4,7 +4,7 @@
 //! Memory is read as elements only after elements were written there: [`Slot`]s have a brand, which is fresh for each
 //! array or buffer, and [`Written`] counts how many slots of a brand were written, each once.
 
-use super::nest::{Output, Raw, Written, steps};
+use super::nest::{Output, Raw, VECTOR, Written, steps};
 use super::order::{AxisOrder, ordered};
 use super::simd::transpose;
 use super::{broken, ensure};
@@ -40,10 +40,6 @@ impl<'s, A> Slots<'_, 's, A> {
     }
 }
 
-/// Bytes of a result that is allocated without an error for want of memory, which takes less time: the error itself would
-/// need as much.
-const ASSUMED: usize = 4 << 10;
-
 /// Memory for a new array. It is reserved before a pass runs, so that a pass does not fail for want of memory.
 ///
 /// Not exported; public because hidden methods of public traits take it.
@@ -58,9 +54,6 @@ impl<A, D: Dimension> Reserved<A, D> {
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
         let Some(len) = shape.size_checked() else { return Err(shape) };
-        if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
-            return Ok(Self { shape, elements: Vec::with_capacity(len) });
-        }
         let mut elements = Vec::new();
         match elements.try_reserve_exact(len) {
             Ok(()) => Ok(Self { shape, elements }),
@@ -497,10 +490,6 @@ pub(crate) unsafe fn gather(nest: &Raw<'_, '_>, k: usize, to: *mut u8) {
     };
 }
 
-/// The least length of rows that are copied one by one where a loop around them is longer. Measured on Zen 4 with 4 bytes:
-/// columns of rows of 4 to 8 elements take about as long either way.
-const SHORT_ROW: usize = 8;
-
 /// [`gather`] for elements as large as `N`, along sides of a length and a stride in bytes. Returns how many there are.
 ///
 /// # Safety
@@ -536,7 +525,7 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
                 }
                 rows * width
             }
-            [(rows, down), (len, along)] if len < SHORT_ROW && rows > len => {
+            [(rows, down), (len, along)] if len < VECTOR && rows > len => {
                 for column in 0..len {
                     let (from, to) = (from.wrapping_offset(along * column.cast_signed()), to.add(column));
                     for row in 0..rows {
