@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nest::{BaseInputs, BaseNest, BaseOutput, Elements, Forms, Output, State, steps};
-use super::threads::{count, join};
+use super::threads::count;
 use ndarray::{ArrayRef, ArrayViewMut, Dimension};
 
 /// Calls `visit` with the bases of the inputs and of `out`, whose last `base` axes these are, at every index of the batch axes
@@ -41,21 +41,6 @@ pub(crate) fn par_for_each_base<
     if let Some(nest) = BaseNest::over(&mut state, inputs, &mut BaseOutput::of(Output::of(out), base)) {
         // the cost of a closure is unknown: several parts a thread balance the load
         let grain = steps(nest.loops()).div_ceil(8 * count());
-        in_halves(nest, grain, &|part| part.for_each(&visit));
+        nest.in_parts(grain, &|part| part.for_each(&visit));
     }
-}
-
-/// Runs parts of a nest of at least `grain` bases on several threads.
-pub(super) fn in_halves<'a, T: Send, E: Elements + Sync, F: Forms<'a, E> + Sync, B: Dimension>(
-    nest: BaseNest<'_, 'a, T, E, F, B>,
-    grain: usize,
-    run: &(impl Fn(BaseNest<'_, 'a, T, E, F, B>) + Sync),
-) {
-    let loops = nest.loops();
-    if loops.is_empty() || steps(loops) / 2 < grain.max(1) {
-        return run(nest);
-    }
-    let mut room = State::new();
-    let [first, second] = nest.halves(&mut room);
-    join(|| in_halves(first, grain, run), || in_halves(second, grain, run));
 }

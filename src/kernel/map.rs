@@ -22,12 +22,12 @@
 
 use super::memory::{Copies, Reserved, Slot};
 use super::nest::{
-    Block, Elements, FEW, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Writes, Written,
-    is_dense, steps, stride_of_row,
+    Block, Elements, FEW, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Written, is_dense,
+    steps, stride_of_row,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
-use super::threads::{Executor, GRAIN, Threads};
+use super::threads::{GRAIN, in_parts};
 use core::cmp::Ordering;
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -61,7 +61,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
             nest.arrange(0);
         }
         nest.erased(|raw, types| {
-            run(raw, is_small, &mut |block: Block<'_, '_, Writes>| visit(types.rows(block)));
+            run(raw, is_small, &mut |block: Block<'_, '_>| visit(types.rows(block)));
         });
     }
 }
@@ -145,13 +145,13 @@ pub(super) fn fill_nest<'s, R, E: Elements>(
 ) -> Written<'s> {
     let mut written = Written::none();
     nest.erased(|raw, types| {
-        run(raw, is_small, &mut |block: Block<'_, '_, Writes>| written.add(fill(types.rows(block))));
+        run(raw, is_small, &mut |block: Block<'_, '_>| written.add(fill(types.rows(block))));
     });
     written
 }
 
 /// Runs the blocks of a nest.
-fn run<'b>(nest: Raw<'_, 'b, Writes>, is_small: bool, then: &mut dyn FnMut(Block<'_, 'b, Writes>)) {
+fn run<'b>(nest: Raw<'_, 'b>, is_small: bool, then: &mut dyn FnMut(Block<'_, 'b>)) {
     if is_small {
         return nest.for_each_block(then);
     }
@@ -168,7 +168,7 @@ fn input_with_gaps(l: &Loop, sizes: &[usize]) -> Option<usize> {
 
 /// The loop along which the first input is adjacent that has gaps along the innermost loop, and how many of its steps make
 /// good use of a cache line.
-pub(super) fn loop_across<W>(nest: &Raw<'_, '_, W>) -> Option<(usize, usize)> {
+pub(super) fn loop_across(nest: &Raw<'_, '_>) -> Option<(usize, usize)> {
     let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
     let k = input_with_gaps(inner, sizes)?;
     let place = outer.iter().rposition(|l| l.stride(k) == sizes[k].cast_signed())?;
@@ -186,7 +186,7 @@ struct Tile {
 
 impl Tile {
     /// The tile for a nest, or `None` if its two innermost loops serve.
-    fn of<W>(nest: &Raw<'_, '_, W>) -> Option<Self> {
+    fn of(nest: &Raw<'_, '_>) -> Option<Self> {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
         // a row that is read where it lies
@@ -245,9 +245,9 @@ impl Tile {
 
 /// Runs tiles of a nest, for which inputs are copied that the row loop cannot read.
 #[inline(never)]
-fn in_tiles<'b>(nest: Raw<'_, 'b, Writes>, tile: &Tile, then: &mut dyn FnMut(Block<'_, 'b, Writes>)) {
+fn in_tiles<'b>(nest: Raw<'_, 'b>, tile: &Tile, then: &mut dyn FnMut(Block<'_, 'b>)) {
     let (count, mut copies) = (nest.loops().len(), Copies::new(tile.copied));
-    nest.for_each_tile(&tile.steps[..count], &mut |part: Raw<'_, 'b, Writes>| {
+    nest.for_each_tile(&tile.steps[..count], &mut |part: Raw<'_, 'b>| {
         let sizes = part.sizes();
         let row = part.row_loops();
         let (mut copied, mut moving) = (0, 0);
@@ -270,37 +270,6 @@ fn in_tiles<'b>(nest: Raw<'_, 'b, Writes>, tile: &Tile, then: &mut dyn FnMut(Blo
     });
 }
 
-/// Visits the elements of a nest, or of parts of it on several threads.
-fn visit_parts<T: Send, E: Elements + Sync, V: Visit<T, E> + Copy + Sync>(visit: &V, nest: Nest<'_, T, E>) {
-    if let Some(place) = place_to_cut(nest.loops()) {
-        Threads.both(visit, nest.halves(place, &mut State::new()), visit_parts);
-        return;
-    }
-    let mut visit = *visit;
-    nest.erased(|raw, types| {
-        run(raw, false, &mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut visit));
-    });
-}
-
-/// [`visit_parts`] for a new array.
-fn fill_parts<'s, R: Send, E: Elements + Sync, M: Make<R, E> + Copy + Sync>(
-    make: &M,
-    nest: Nest<'_, Slot<'s, R>, E>,
-) -> Written<'s> {
-    if let Some(place) = place_to_cut(nest.loops()) {
-        let [mut written, more] = Threads.both(make, nest.halves(place, &mut State::new()), fill_parts);
-        written.add(more);
-        return written;
-    }
-    let mut make = *make;
-    fill_nest(nest, false, &mut |rows| rows.fill(&mut make))
-}
-
-/// The outermost loop, if two halves of the nest are worth two threads.
-fn place_to_cut(loops: &[Loop]) -> Option<usize> {
-    (steps(loops) / 2 >= GRAIN).then_some(0)
-}
-
 /// [`each`] on several threads.
 pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     out: &mut ArrayRef<T, D>,
@@ -310,7 +279,11 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     let out = Output::of(out);
     if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), out, None, inputs) {
         nest.arrange(0);
-        visit_parts(&visit, nest);
+        in_parts(nest, GRAIN, &|part| {
+            part.erased(|raw, types| {
+                run(raw, false, &mut |block| types.rows(block).visit(&mut { visit }));
+            });
+        });
     }
 }
 
@@ -326,6 +299,6 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
             return Written::none();
         };
         nest.arrange(0);
-        fill_parts(&make, nest)
+        in_parts(nest, GRAIN, &|part| fill_nest(part, false, &mut |rows| rows.fill(&mut { make })))
     })
 }

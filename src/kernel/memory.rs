@@ -4,7 +4,7 @@
 //! Memory is read as elements only after elements were written there: [`Slot`]s have a brand, which is fresh for each
 //! array or buffer, and [`Written`] counts how many slots of a brand were written, each once.
 
-use super::nest::{Loop, Output, Written, steps};
+use super::nest::{Output, Raw, VECTOR, Written, steps};
 use super::order::{AxisOrder, ordered};
 use super::simd::transpose;
 use super::{broken, ensure};
@@ -40,10 +40,6 @@ impl<'s, A> Slots<'_, 's, A> {
     }
 }
 
-/// Bytes of a result that is allocated without an error for want of memory, which takes less time: the error itself would
-/// need as much.
-const ASSUMED: usize = 4 << 10;
-
 /// Memory for a new array. It is reserved before a pass runs, so that a pass does not fail for want of memory.
 ///
 /// Not exported; public because hidden methods of public traits take it.
@@ -58,9 +54,6 @@ impl<A, D: Dimension> Reserved<A, D> {
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
         let Some(len) = shape.size_checked() else { return Err(shape) };
-        if len <= const { ASSUMED / if size_of::<A>() > 0 { size_of::<A>() } else { 1 } } {
-            return Ok(Self { shape, elements: Vec::with_capacity(len) });
-        }
         let mut elements = Vec::new();
         match elements.try_reserve_exact(len) {
             Ok(()) => Ok(Self { shape, elements }),
@@ -113,25 +106,17 @@ impl<A, D: Dimension> Reserved<A, D> {
         fill: impl for<'s> FnOnce(Output<'_, Slot<'s, A>>) -> Written<'s>,
     ) -> Array<A, D> {
         let (len, mut elements) = (self.shape.size(), ManuallyDrop::new(self.elements));
-        // SAFETY: The vector has room for `len` elements, with the layout of slots, which need no value. It is not used again.
-        let slots = unsafe {
-            Vec::from_raw_parts(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len, elements.capacity())
+        // SAFETY: The vector has room for `len` elements without a value, of the same layout. It is not used again.
+        let elements = unsafe {
+            Vec::from_raw_parts(elements.as_mut_ptr().cast::<MaybeUninit<A>>(), len, elements.capacity())
         };
-        let mut array = ordered(self.shape, order, |shape| in_standard_layout(shape, slots));
-        let written = fill(Output::of(&mut array));
+        let mut array = ordered(self.shape, order, |shape| in_standard_layout(shape, elements));
+        // SAFETY: `fill` is generic over the brand, and called once.
+        let written = fill(unsafe { Output::of(&mut array).slots() });
         ensure(written.count() == len, "every slot was written");
-        // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written. A slot is
-        // transparent over `MaybeUninit<A>`.
-        unsafe { into_uninit(array).assume_init() }
+        // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written.
+        unsafe { array.assume_init() }
     }
-}
-
-/// The array without the brand of its slots.
-#[inline(always)]
-fn into_uninit<A, D: Dimension>(array: Array<Slot<'_, A>, D>) -> Array<MaybeUninit<A>, D> {
-    let array = ManuallyDrop::new(array);
-    // SAFETY: The types have the same layout and validity, and so have arrays of them. The former one is not used again.
-    unsafe { ptr::read((&raw const array).cast::<Array<MaybeUninit<A>, D>>()) }
 }
 
 /// An array in standard layout.
@@ -149,53 +134,31 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
 /// copied operands, sums and fused sums: half and twice as many take up to 1.15 times as long.
 pub(crate) const BUFFER: usize = 32 << 10;
 
-/// A buffer on the stack, of elements that need no drop.
-#[repr(C, align(64))]
-pub(crate) struct Buffer<A>([MaybeUninit<u8>; BUFFER], PhantomData<A>);
-
-impl<A> Buffer<A> {
-    #[inline(always)]
-    pub(crate) fn new() -> Self {
-        #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
-        Self([MaybeUninit::uninit(); BUFFER], PhantomData)
-    }
-
-    /// The `len` elements that `fill` writes.
-    ///
-    /// # Panics
-    /// If they do not fit, or `fill` did not write every slot.
-    #[inline]
-    pub(crate) fn filled(
-        &mut self,
-        len: usize,
-        fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>,
-    ) -> &[A] {
-        let is_aligned = align_of::<A>() <= align_of::<Self>();
-        ensure(is_aligned && len.saturating_mul(size_of::<A>()) <= BUFFER, "room for the elements");
-        let first = self.0.as_mut_ptr();
-        // SAFETY: The buffer is aligned, and has room for the slots, which need no value. The borrow is exclusive.
-        let slots = unsafe { slice::from_raw_parts_mut(first.cast::<Slot<'_, A>>(), len) };
-        let written = fill(Slots(slots));
-        ensure(written.count() == len, "every slot was written");
-        // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all were written.
-        unsafe { slice::from_raw_parts(first.cast::<A>(), len) }
-    }
+/// Fills memory with the elements that `fill` writes. If it panics, those that it wrote are forgotten.
+///
+/// # Panics
+/// If `fill` did not write every slot.
+fn fill_all<A>(memory: &mut [MaybeUninit<A>], fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) {
+    let (first, len) = (memory.as_mut_ptr(), memory.len());
+    // SAFETY: A slot is transparent over `MaybeUninit<A>`. The borrow is exclusive.
+    let slots = unsafe { slice::from_raw_parts_mut(first.cast::<Slot<'_, A>>(), len) };
+    ensure(fill(Slots(slots)).count() == len, "every slot was written");
 }
 
-/// A vector of the `len` elements that `fill` writes. If it panics, those that it wrote are forgotten.
+/// A vector of the `len` elements that `fill` writes.
 ///
 /// # Panics
 /// If `fill` did not write every slot.
 pub(crate) fn vec_of<A>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
     let mut elements = Vec::<A>::with_capacity(len);
-    // SAFETY: There is capacity for the slots, which need no value.
-    let slots = unsafe { slice::from_raw_parts_mut(elements.as_mut_ptr().cast::<Slot<'_, A>>(), len) };
-    let written = fill(Slots(slots));
-    ensure(written.count() == len, "every slot was written");
-    // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all were written.
+    fill_all(&mut elements.spare_capacity_mut()[..len], fill);
+    // SAFETY: `fill_all` has filled so many: the brand of the slots is fresh, and `Written` counts each of them once.
     unsafe { elements.set_len(len) };
     elements
 }
+
+/// Room for the elements of a block.
+pub(crate) type Buffer<A> = Room<A, BUFFER>;
 
 /// A vector of elements that need no drop: in `BYTES` on the stack, and on the heap where they are too many.
 #[repr(C, align(64))]
@@ -213,7 +176,7 @@ pub(crate) trait FoldLane<A> {
     fn fold(&self, lane: &[A]) -> A;
 }
 
-impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
+impl<A, const BYTES: usize> Room<A, BYTES> {
     /// How many elements fit onto the stack.
     pub(crate) const MOST: usize = if size_of::<A>() > 0 { BYTES / size_of::<A>() } else { 0 };
 
@@ -226,6 +189,43 @@ impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
         Self { inline: [MaybeUninit::uninit(); BYTES], len: 0, spilled: Vec::new() }
     }
 
+    /// The `len` elements that `fill` writes, and none that were there before.
+    ///
+    /// # Panics
+    /// If they do not fit onto the stack, or `fill` did not write every slot.
+    #[inline]
+    pub(crate) fn filled(
+        &mut self,
+        len: usize,
+        fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>,
+    ) -> &[A] {
+        self.truncate(0);
+        let Some(slots) = self.slots(len) else { broken("room for the elements") };
+        fill_all(slots, fill);
+        self.len = len;
+        self
+    }
+
+    /// The next `count` places on the stack, if the elements are there and they fit.
+    #[inline(always)]
+    fn slots(&mut self, count: usize) -> Option<&mut [MaybeUninit<A>]> {
+        if !self.spilled.is_empty() || count > Self::MOST - self.len {
+            return None;
+        }
+        // SAFETY: There is room for as many elements after the first `len`. The borrow is exclusive.
+        Some(unsafe {
+            slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len), count)
+        })
+    }
+
+    #[inline]
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.spilled.truncate(len);
+        self.len = self.len.min(len);
+    }
+}
+
+impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
     #[inline(always)]
     pub(crate) fn extend(&mut self, elements: &[A]) {
         match self.slots(elements.len()) {
@@ -274,18 +274,6 @@ impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
         self.len += count;
     }
 
-    /// The next `count` places on the stack, if the elements are there and they fit.
-    #[inline(always)]
-    fn slots(&mut self, count: usize) -> Option<&mut [MaybeUninit<A>]> {
-        if !self.spilled.is_empty() || count > Self::MOST - self.len {
-            return None;
-        }
-        // SAFETY: There is room for as many elements after the first `len`. The borrow is exclusive.
-        Some(unsafe {
-            slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len), count)
-        })
-    }
-
     #[cold]
     #[inline(never)]
     fn spill(&mut self, elements: &[A]) {
@@ -296,12 +284,6 @@ impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
         }
         spilled.extend_from_slice(elements);
         (self.spilled, self.len) = (spilled, 0);
-    }
-
-    #[inline]
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.spilled.truncate(len);
-        self.len = self.len.min(len);
     }
 }
 
@@ -353,11 +335,6 @@ impl<T: Copy, const N: usize> List<T, N> {
     #[inline]
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
-    }
-
-    #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.len = 0;
     }
 
     /// Removes the items for which `is_kept` does not hold.
@@ -413,34 +390,44 @@ pub(crate) struct Copies<'b> {
     room: [MaybeUninit<u8>; BUFFER],
     /// The bytes of one copy.
     share: usize,
-    /// For each operand, where its copy begins in the room and what was copied: the first element, and the loops.
-    made: [Made; super::nest::OPERANDS],
-    used: usize,
+    /// What was copied of each operand.
+    made: [Copied; super::nest::OPERANDS],
     brand: PhantomData<fn(&'b ()) -> &'b ()>,
 }
 
-#[derive(Clone, Copy)]
-struct Made {
+/// The first element and the loops of a copy, or null.
+#[derive(Clone, Copy, PartialEq)]
+struct Copied {
     from: *const u8,
-    place: usize,
-    loops: [(usize, isize); Made::LOOPS],
-    count: usize,
+    loops: [(usize, isize); Copied::LOOPS],
 }
 
-impl Made {
+impl Copied {
     /// Copies of blocks with more loops are made anew.
     const LOOPS: usize = 4;
-    const NONE: Self = Self { from: ptr::null(), place: 0, loops: [(0, 0); Self::LOOPS], count: 0 };
+    const NONE: Self = Self { from: ptr::null(), loops: [(0, 0); Self::LOOPS] };
+
+    #[inline]
+    fn of(nest: &Raw<'_, '_>, k: usize) -> Self {
+        let mut copied = Self::NONE;
+        if nest.loops().len() <= Self::LOOPS {
+            copied.from = nest.pointer(k);
+            for (copied, l) in copied.loops.iter_mut().zip(nest.loops()) {
+                *copied = (l.len(), l.stride(k));
+            }
+        }
+        copied
+    }
 }
 
-impl Copies<'_> {
-    /// Room for copies of `count` operands.
+impl<'b> Copies<'b> {
+    /// Room for copies of `count` inputs.
     #[inline]
     pub(crate) fn new(count: usize) -> Self {
         #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
         let room = [MaybeUninit::uninit(); BUFFER];
-        let share = Self::share_of(count);
-        Self { room, share, made: [Made::NONE; super::nest::OPERANDS], used: 0, brand: PhantomData }
+        let made = [Copied::NONE; super::nest::OPERANDS];
+        Self { room, share: Self::share_of(count), made, brand: PhantomData }
     }
 
     /// The bytes of one of `count` copies.
@@ -448,38 +435,24 @@ impl Copies<'_> {
         (BUFFER / count.max(2)) & !63
     }
 
-    /// Copies the elements of operand `k` along the loops, adjacent in their order. Returns the place of the copy in the room.
+    /// Copies the elements of input `k`, adjacent in the order of the loops, unless the last copy is of the same. Returns
+    /// the place of the copy in the room.
     ///
     /// # Panics
-    /// If they do not fit.
-    ///
-    /// # Safety
-    /// The operand is of the nest with this brand. `from`, moved along the loops, points to plain numbers of `size` bytes.
+    /// If they are no plain numbers, or do not fit.
     #[inline]
-    pub(crate) unsafe fn of(&mut self, k: usize, loops: &[Loop], from: *mut u8, size: usize) -> usize {
-        let made = &mut self.made[k];
-        if made.count == 0 {
-            ensure(self.used + self.share <= BUFFER, "room for another copy");
-            (made.place, self.used) = (self.used, self.used + self.share);
+    pub(crate) fn of(&mut self, nest: &Raw<'_, 'b>, k: usize) -> usize {
+        ensure(k > 0 && nest.is_plain(k), "an input of plain numbers");
+        let (place, copied) = ((k - 1) * self.share, Copied::of(nest, k));
+        if copied.from.is_null() || self.made[k] != copied {
+            let len = steps(nest.loops()).saturating_mul(nest.sizes()[k]);
+            ensure(len <= self.share && place + len <= BUFFER, "room for the copy");
+            let to = self.room[place..].as_mut_ptr().cast();
+            // SAFETY: They are plain numbers, and there is room for them, as was just checked.
+            unsafe { gather(nest, k, to) };
+            self.made[k] = copied;
         }
-        let to = self.room[made.place..].as_mut_ptr().cast::<u8>();
-        let mut is_same =
-            ptr::eq(made.from, from) && made.count == loops.len() + 1 && loops.len() <= Made::LOOPS;
-        if is_same {
-            for (made, l) in made.loops.iter().zip(loops) {
-                is_same &= *made == (l.len(), l.stride(k));
-            }
-        }
-        if !is_same {
-            ensure(steps(loops).saturating_mul(size) <= self.share, "room for the copy");
-            (made.from, made.count) = (from, loops.len() + 1);
-            for (made, l) in made.loops.iter_mut().zip(loops) {
-                *made = (l.len(), l.stride(k));
-            }
-            // SAFETY: The caller promises the elements, and there is room, as was just checked.
-            unsafe { gather(loops, k, from, to, size) };
-        }
-        made.place
+        place
     }
 
     /// The room, for all copies at once: a pointer to one would not outlive the making of the next.
@@ -489,27 +462,14 @@ impl Copies<'_> {
     }
 }
 
-/// Calls a function that is generic over a type of as many bytes as an element.
-macro_rules! by_size {
-    ($size:expr, $name:ident($($argument:expr),*)) => {
-        match $size {
-            1 => $name::<u8>($($argument),*),
-            2 => $name::<u16>($($argument),*),
-            4 => $name::<u32>($($argument),*),
-            8 => $name::<u64>($($argument),*),
-            _ => $name::<u128>($($argument),*),
-        }
-    };
-}
-
 /// Copies the elements of operand `k` to adjacent places, in the order of the loops.
 ///
 /// # Safety
-/// `from`, moved along the loops, points to plain numbers of `size` bytes. There is room for all of them at `to`.
-pub(crate) unsafe fn gather(loops: &[Loop], k: usize, from: *const u8, to: *mut u8, size: usize) {
+/// The elements are plain numbers. There is room for all of them at `to`.
+pub(crate) unsafe fn gather(nest: &Raw<'_, '_>, k: usize, to: *mut u8) {
     // the loops, of which neighbours that continue each other are one
     let mut sides = List::<(usize, isize), { super::nest::LOOPS }>::new();
-    for l in loops {
+    for l in nest.loops() {
         match sides.last_mut() {
             Some((len, stride)) if *stride == l.stride(k) * l.len().cast_signed() => {
                 (*len, *stride) = (*len * l.len(), l.stride(k));
@@ -517,13 +477,18 @@ pub(crate) unsafe fn gather(loops: &[Loop], k: usize, from: *const u8, to: *mut 
             _ => sides.push((l.len(), l.stride(k))),
         }
     }
-    // SAFETY: The caller promises the elements and the room.
-    unsafe { by_size!(size, gather_sides(&sides, from.cast(), to.cast())) };
+    let from = nest.pointer(k);
+    // SAFETY: By the invariant of nests, there is an element at every index. The caller promises the room.
+    unsafe {
+        match nest.sizes()[k] {
+            1 => gather_sides::<u8>(&sides, from, to.cast()),
+            2 => gather_sides::<u16>(&sides, from, to.cast()),
+            4 => gather_sides::<u32>(&sides, from, to.cast()),
+            8 => gather_sides::<u64>(&sides, from, to.cast()),
+            _ => gather_sides::<u128>(&sides, from, to.cast()),
+        }
+    };
 }
-
-/// The least length of rows that are copied one by one where a loop around them is longer. Measured on Zen 4 with 4 bytes:
-/// columns of rows of 4 to 8 elements take about as long either way.
-const SHORT_ROW: usize = 8;
 
 /// [`gather`] for elements as large as `N`, along sides of a length and a stride in bytes. Returns how many there are.
 ///
@@ -560,7 +525,7 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
                 }
                 rows * width
             }
-            [(rows, down), (len, along)] if len < SHORT_ROW && rows > len => {
+            [(rows, down), (len, along)] if len < VECTOR && rows > len => {
                 for column in 0..len {
                     let (from, to) = (from.wrapping_offset(along * column.cast_signed()), to.add(column));
                     for row in 0..rows {

@@ -28,7 +28,7 @@ pub(super) fn ordered<B, D: Dimension>(
 
 /// The shape in the order in memory, and the place of each axis there. `None` if that is the order of the shape.
 #[inline]
-fn permuted<D: Dimension>(shape: &D, order: &dyn AxisOrder) -> Option<(D, D)> {
+pub(super) fn permuted<D: Dimension>(shape: &D, order: &dyn AxisOrder) -> Option<(D, D)> {
     match *shape.slice() {
         // without the sort, whose time counts for small arrays
         [] | [_] => return None,
@@ -74,48 +74,4 @@ fn sort(axes: &mut [usize], sizes: &[usize], order: &dyn AxisOrder) -> bool {
         }
     }
     has_moved
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec::Vec;
-    use ndarray::IxDyn;
-
-    struct ByStrides<'a>(&'a [usize]);
-
-    impl AxisOrder for ByStrides<'_> {
-        fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-            assert!(shape[former] > 1 && shape[latter] > 1, "axes whose order matters");
-            (self.0[former] != self.0[latter]).then(|| self.0[former] < self.0[latter])
-        }
-    }
-
-    /// The sizes in memory, and the place of each axis there, if axes are ordered by these strides.
-    fn places(sizes: &[usize], strides: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
-        let (sizes, places) = permuted(&IxDyn(sizes), &ByStrides(strides))?;
-        Some((sizes.slice().to_vec(), places.slice().to_vec()))
-    }
-
-    #[test]
-    fn axes_are_ordered_in_memory() {
-        assert_eq!(places(&[2, 3, 4], &[12, 4, 1]), None);
-        assert_eq!(places(&[2, 3, 4], &[1, 2, 6]), Some(([4, 3, 2].into(), [2, 1, 0].into())));
-        assert_eq!(places(&[2, 3, 4], &[4, 8, 1]), Some(([3, 2, 4].into(), [1, 0, 2].into())));
-        assert_eq!(places(&[2, 3, 4, 5], &[1, 40, 2, 8]), Some(([3, 5, 4, 2].into(), [3, 0, 2, 1].into())));
-        // equal strides, no elements, fewer than two axes
-        assert_eq!(places(&[2, 3, 4], &[1, 1, 1]), None);
-        assert_eq!(places(&[2, 0, 4], &[1, 2, 6]), None);
-        assert_eq!([places(&[], &[]), places(&[3], &[1])], [None, None]);
-        assert_eq!(places(&[2, 3], &[1, 2]), Some(([3, 2].into(), [1, 0].into())));
-        assert_eq!(places(&[3, 2], &[1, 3]), Some(([2, 3].into(), [1, 0].into())));
-        assert_eq!([[2, 3], [1, 3], [3, 1]].map(|sizes| places(&sizes, &[3, 1])), [None, None, None]);
-    }
-
-    #[test]
-    fn axes_of_one_element_are_placed_too() {
-        assert_eq!(places(&[1, 2, 3], &[9, 1, 2]), Some(([1, 3, 2].into(), [0, 2, 1].into())));
-        assert_eq!(places(&[2, 1, 3], &[1, 9, 2]), Some(([3, 2, 1].into(), [1, 2, 0].into())));
-        assert_eq!(places(&[1, 2, 3], &[0, 3, 1]), None);
-    }
 }

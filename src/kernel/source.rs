@@ -6,7 +6,7 @@
 
 use super::map::fill_nest;
 use super::memory::{Buffer, Slot};
-use super::nest::{Adjacent, Elements, Inputs, Make, Peek, Raw, Reads, Rows, Types, Visit, Written, steps};
+use super::nest::{Adjacent, Elements, Inputs, Make, Raw, Rows, Types, Visit, Written, steps};
 
 /// What is reduced. `A` are its elements.
 pub(crate) trait Source<A>: Copy {
@@ -27,13 +27,13 @@ pub(crate) trait Source<A>: Copy {
 /// Gives the elements of blocks of the nest with the brand `'b`.
 pub(crate) trait Fill<'b, A> {
     /// The elements of a block in the order of its loops, if they lie so.
-    fn in_place(&self, block: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>>;
+    fn in_place(&self, block: &Raw<'_, 'b>) -> Option<Adjacent<'b, A>>;
 
     /// The elements of a block in the order of its loops, in a buffer.
-    fn buffered<'x>(&mut self, block: Raw<'_, 'b, Reads>, buffer: &'x mut Buffer<A>) -> &'x [A];
+    fn buffered<'x>(&mut self, block: Raw<'_, 'b>, buffer: &'x mut Buffer<A>) -> &'x [A];
 
     /// Calls `then` with each element.
-    fn for_each(&mut self, block: Raw<'_, 'b, Reads>, then: &mut dyn FnMut(A));
+    fn for_each(&mut self, block: Raw<'_, 'b>, then: &mut dyn FnMut(A));
 
     /// Whether elements are in place for some blocks.
     fn is_stored(&self) -> bool;
@@ -82,18 +82,18 @@ impl<A: Clone> Source<A> for Stored<'_, A> {
 }
 
 impl<'b, A: Clone> Fill<'b, A> for Types<'b, (), (A,)> {
-    fn in_place(&self, block: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>> {
+    fn in_place(&self, block: &Raw<'_, 'b>) -> Option<Adjacent<'b, A>> {
         self.adjacent(block)
     }
 
-    fn buffered<'x>(&mut self, block: Raw<'_, 'b, Reads>, buffer: &'x mut Buffer<A>) -> &'x [A] {
+    fn buffered<'x>(&mut self, block: Raw<'_, 'b>, buffer: &'x mut Buffer<A>) -> &'x [A] {
         buffer.filled(steps(block.loops()), |slots| match self.copy(&block, slots) {
             Ok(written) => written,
             Err(slots) => fill_nest(self.onto(block, slots), false, &mut |rows| rows.fill(&mut Cloned)),
         })
     }
 
-    fn for_each(&mut self, block: Raw<'_, 'b, Reads>, then: &mut dyn FnMut(A)) {
+    fn for_each(&mut self, block: Raw<'_, 'b>, then: &mut dyn FnMut(A)) {
         self.for_each_input(block, &mut Then(&Cloned, then));
     }
 
@@ -191,17 +191,17 @@ struct FillFused<'b, 'r, E, R: ?Sized> {
 }
 
 impl<'b, A, E: Elements, R: Results<A, E> + ?Sized> Fill<'b, A> for FillFused<'b, '_, E, R> {
-    fn in_place(&self, _: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>> {
+    fn in_place(&self, _: &Raw<'_, 'b>) -> Option<Adjacent<'b, A>> {
         None
     }
 
-    fn buffered<'x>(&mut self, block: Raw<'_, 'b, Reads>, buffer: &'x mut Buffer<A>) -> &'x [A] {
+    fn buffered<'x>(&mut self, block: Raw<'_, 'b>, buffer: &'x mut Buffer<A>) -> &'x [A] {
         buffer.filled(steps(block.loops()), |slots| {
             fill_nest(self.types.onto(block, slots), false, &mut |rows| self.results.fill(rows))
         })
     }
 
-    fn for_each(&mut self, block: Raw<'_, 'b, Reads>, then: &mut dyn FnMut(A)) {
+    fn for_each(&mut self, block: Raw<'_, 'b>, then: &mut dyn FnMut(A)) {
         self.types.for_each_input(block, &mut Then(self.results, then));
     }
 

@@ -4,12 +4,13 @@ use super::ensure;
 use super::memory::{Buffer, Copies, List, Reserved, Room, Slot, vec_of};
 use super::nest::{
     AxisSelection, BaseInputs, BaseNest, BaseOutput, Block, Elements, Inputs, Loop, Make, Nest, Output, Raw,
-    State, Visit, Writes, Written, matrices, steps,
+    State, Visit, Written, matrices, steps,
 };
+use super::order::{AxisOrder, permuted};
 use super::source::Cloned;
 use alloc::vec;
 use alloc::vec::Vec;
-use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Ix0, Ix1, Ix2, IxDyn, Slice, arr0};
+use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Dimension, Ix0, Ix1, Ix2, IxDyn, Slice, arr0};
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::{String, ToString};
@@ -96,7 +97,7 @@ fn copied<A: Clone>(view: &ArrayRef<A, IxDyn>) -> Option<Vec<A>> {
     let inputs = Inputs::from((view,));
     let nest = Nest::over(&mut state, view.shape(), Output::of(&mut none), None, &inputs)?;
 
-    nest.erased(|raw: Raw<'_, '_, Writes>, types| {
+    nest.erased(|raw: Raw<'_, '_>, types| {
         let mut is_plain = true;
         let copy = catch_unwind(AssertUnwindSafe(|| {
             vec_of(steps(raw.loops()), |slots| {
@@ -178,7 +179,7 @@ fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, (usize, us
 
 fn visit_blocks(nest: Nest<'_, (usize, usize), (usize,)>) {
     nest.erased(|raw, types| {
-        raw.for_each_block(&mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut Count));
+        raw.for_each_block(&mut |block: Block<'_, '_>| types.rows(block).visit(&mut Count));
     });
 }
 
@@ -201,9 +202,9 @@ fn tiles_visit_each_index_once() {
         let tile = random.tile(nest.loops());
         let most: usize = tile.iter().map(|&steps| steps.max(1)).product();
         nest.erased(|raw, types| {
-            raw.for_each_tile(&tile, &mut |part: Raw<'_, '_, Writes>| {
+            raw.for_each_tile(&tile, &mut |part: Raw<'_, '_>| {
                 assert!(steps(part.loops()) <= most && part.loops().iter().all(|l| l.len() > 1));
-                part.for_each_block(&mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut Count));
+                part.for_each_block(&mut |block: Block<'_, '_>| types.rows(block).visit(&mut Count));
             });
         });
     });
@@ -241,13 +242,58 @@ fn copied_tiles_visit_each_index_once() {
         };
         nest.erased(|raw, types| {
             let mut copies = Copies::new(1);
-            raw.for_each_tile(&tile, &mut |part: Raw<'_, '_, Writes>| {
-                part.with_copies(&mut copies, 0b10, &mut |block: Block<'_, '_, Writes>| {
+            raw.for_each_tile(&tile, &mut |part: Raw<'_, '_>| {
+                part.with_copies(&mut copies, 0b10, &mut |block: Block<'_, '_>| {
                     types.rows(block).visit(&mut Count);
                 });
             });
         });
     });
+}
+
+/// Loops of a nest that was there before, or that was only begun, are not those of the next one.
+#[test]
+fn a_state_serves_for_one_nest_at_a_time() {
+    let (mut state, x, y) = (State::new(), Array::from_elem([4, 5], 1_u32), Array::from_elem(3, 1_u32));
+    for shape in [&[4, 5][..], &[4, 6][..]] {
+        let mut out = Array::from_elem([4, 5], 0_u32);
+        let over =
+            || Nest::over(&mut state, shape, Output::of(&mut out), None, &Inputs::from((&*x,))).is_some();
+        let _ = catch_unwind(AssertUnwindSafe(over));
+        let mut out = Array::from_elem(3, 0_u32);
+        let nest = Nest::over(&mut state, &[3], Output::of(&mut out), None, &Inputs::from((&*y,)));
+        nest.expect("an index").erased(|raw, types| {
+            assert_eq!(steps(raw.loops()), 3);
+            raw.for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
+        });
+        assert_eq!(out.to_vec(), [1; 3]);
+    }
+}
+
+/// Parts of inputs alone give no access to the output that another part has.
+#[test]
+fn inputs_alone_give_no_output() {
+    let (mut state, mut room, x) = (State::new(), State::new(), Array::from_elem([2, 3], 1_u32));
+    let (mut out, inputs) = (Array::from_elem([2, 3], 0_u32), Inputs::from((&*x,)));
+    let nest = Nest::over(&mut state, &[2, 3], Output::of(&mut out), None, &inputs).expect("an index");
+    nest.erased(|raw, types| {
+        let rows = || {
+            raw.inputs(&mut room).for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
+        };
+        assert_eq!(panic_of(rows), "an output");
+        let results = || {
+            let part = raw.inputs(&mut room);
+            types.with_results(part, &[1_u32; 6], &mut |rows| rows.visit(&mut Sum));
+        };
+        assert_eq!(panic_of(results), "an output");
+        let tiles = || {
+            raw.inputs(&mut room).for_each_tile(&[1; 2], &mut |part| {
+                part.for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
+            });
+        };
+        assert_eq!(panic_of(tiles), "an output");
+    });
+    assert_eq!(out.sum(), 0);
 }
 
 /// Calls `run` with a nest of which the axis that is reduced is the outer one, over `shape`.
@@ -267,7 +313,7 @@ fn slots_are_written_once() {
         with_reduced([4, 3], |nest| {
             nest.erased(|raw, types| {
                 let mut written = Written::none();
-                raw.for_each_block(&mut |block: Block<'_, '_, Writes>| {
+                raw.for_each_block(&mut |block: Block<'_, '_>| {
                     written.add(types.rows(block).fill(&mut Cloned));
                 });
                 written
@@ -281,8 +327,8 @@ fn slots_are_written_once() {
             with_reduced([2, 3], |nest| {
                 nest.erased(|raw, types| {
                     let mut written = Written::none();
-                    raw.for_each_tile(&tile, &mut |part: Raw<'_, '_, Writes>| {
-                        part.for_each_block(&mut |block: Block<'_, '_, Writes>| {
+                    raw.for_each_tile(&tile, &mut |part: Raw<'_, '_>| {
+                        part.for_each_block(&mut |block: Block<'_, '_>| {
                             written.add(types.rows(block).fill(&mut Cloned));
                         });
                     });
@@ -296,7 +342,7 @@ fn slots_are_written_once() {
             with_reduced([2, 3], |nest| {
                 nest.erased(|raw, types| {
                     let mut written = Written::none();
-                    raw.for_each_tile(&tile, &mut |part: Raw<'_, '_, Writes>| {
+                    raw.for_each_tile(&tile, &mut |part: Raw<'_, '_>| {
                         let results = vec![1_u8; if tile[1] == 3 { 3 } else { 1 }];
                         types.with_results(part, &results, &mut |rows| written.add(rows.fill(&mut Cloned)));
                     });
@@ -389,7 +435,7 @@ fn numbers_that_lie_panic() {
                 vec_of::<u8>(len, |slots| {
                     let (mut state, mut out, mut room) = (State::new(), arr0(()), State::new());
                     let nest = Nest::over(&mut state, &[2, 3], Output::of(&mut out), None, inputs);
-                    nest.expect("an index").erased(|raw: Raw<'_, '_, Writes>, types| {
+                    nest.expect("an index").erased(|raw: Raw<'_, '_>, types| {
                         types.inputs().copy(&raw.inputs(&mut room), slots).unwrap_or_else(|_| Written::none())
                     })
                 })
@@ -401,10 +447,6 @@ fn numbers_that_lie_panic() {
     assert_eq!(panic_of(too_long), "room for the elements");
     assert_eq!(
         panic_of(|| Buffer::<u64>::new().filled(usize::MAX, |_| Written::none()).len()),
-        "room for the elements"
-    );
-    assert_eq!(
-        panic_of(|| Buffer::<Page>::new().filled(0, |_| Written::none()).len()),
         "room for the elements"
     );
     assert_eq!(panic_of(|| Room::<Page, 512>::new().len()), "elements as aligned as the room");
@@ -463,7 +505,7 @@ fn shapes_that_do_not_fit_panic() {
             let dropped: Option<&dyn AxisSelection> = if case % 2 == 0 { Some(&impure) } else { None };
             let nest = Nest::over(&mut state, &shape, Output::of(&mut out), dropped, &inputs);
             nest.expect("an index").erased(|raw, types| {
-                raw.for_each_block(&mut |block: Block<'_, '_, Writes>| types.rows(block).visit(&mut Sum));
+                raw.for_each_block(&mut |block: Block<'_, '_>| types.rows(block).visit(&mut Sum));
             });
         }));
         let count = usize::try_from(out.sum()).expect("few");
@@ -525,7 +567,7 @@ fn copies_that_do_not_fit_panic() {
     copied(1_u64, [32, 64], 1, 0b10);
     assert_eq!(panic_of(|| copied(1_u64, [32, 65], 1, 0b10)), "room for the copy");
     assert_eq!(panic_of(|| copied(1_u64, [32, 64], 3, 0b10)), "room for the copy");
-    assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1, 0b10)), "plain numbers");
+    assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1, 0b10)), "an input of plain numbers");
     let x = Array::from_elem([4, 3, 2], 1_u32);
     let mut out = Array::from_elem([4, 5, 6], 0_u32);
     let mut out = out.slice_mut(ndarray::s![.., ..3, ..2]);
@@ -571,4 +613,41 @@ fn rooms_hold_what_a_vector_holds() {
         check::<[u64; 40], 64>(random, |i| [i; 40]);
         check::<(), 64>(random, |_| ());
     }
+}
+
+struct ByStrides<'a>(&'a [usize]);
+
+impl AxisOrder for ByStrides<'_> {
+    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
+        assert!(shape[former] > 1 && shape[latter] > 1, "axes whose order matters");
+        (self.0[former] != self.0[latter]).then(|| self.0[former] < self.0[latter])
+    }
+}
+
+/// The sizes in memory, and the place of each axis there, if axes are ordered by these strides.
+fn places(sizes: &[usize], strides: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
+    let (sizes, places) = permuted(&IxDyn(sizes), &ByStrides(strides))?;
+    Some((sizes.slice().to_vec(), places.slice().to_vec()))
+}
+
+#[test]
+fn axes_are_ordered_in_memory() {
+    assert_eq!(places(&[2, 3, 4], &[12, 4, 1]), None);
+    assert_eq!(places(&[2, 3, 4], &[1, 2, 6]), Some(([4, 3, 2].into(), [2, 1, 0].into())));
+    assert_eq!(places(&[2, 3, 4], &[4, 8, 1]), Some(([3, 2, 4].into(), [1, 0, 2].into())));
+    assert_eq!(places(&[2, 3, 4, 5], &[1, 40, 2, 8]), Some(([3, 5, 4, 2].into(), [3, 0, 2, 1].into())));
+    // equal strides, no elements, fewer than two axes
+    assert_eq!(places(&[2, 3, 4], &[1, 1, 1]), None);
+    assert_eq!(places(&[2, 0, 4], &[1, 2, 6]), None);
+    assert_eq!([places(&[], &[]), places(&[3], &[1])], [None, None]);
+    assert_eq!(places(&[2, 3], &[1, 2]), Some(([3, 2].into(), [1, 0].into())));
+    assert_eq!(places(&[3, 2], &[1, 3]), Some(([2, 3].into(), [1, 0].into())));
+    assert_eq!([[2, 3], [1, 3], [3, 1]].map(|sizes| places(&sizes, &[3, 1])), [None, None, None]);
+}
+
+#[test]
+fn axes_of_one_element_are_placed_too() {
+    assert_eq!(places(&[1, 2, 3], &[9, 1, 2]), Some(([1, 3, 2].into(), [0, 2, 1].into())));
+    assert_eq!(places(&[2, 1, 3], &[1, 9, 2]), Some(([3, 2, 1].into(), [1, 2, 0].into())));
+    assert_eq!(places(&[1, 2, 3], &[0, 3, 1]), None);
 }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Dropped, Elements, FEW, Loop, OPERANDS, SMALL, State, StridedAxes, steps};
+use super::{Access, Dropped, Elements, FEW, Loop, OPERANDS, SMALL, State, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::Slots;
 
@@ -17,6 +17,7 @@ impl State {
         sizes: &[&[usize]],
         strides: &[&[isize]],
     ) -> bool {
+        self.loops.truncate(0);
         ensure(out.sizes.len() <= shape.len(), "the output has at most as many axes as the shape");
         for own in sizes {
             ensure(own.len() <= shape.len(), "an input has at most as many axes as the shape");
@@ -28,7 +29,8 @@ impl State {
                 let size = out.sizes[out_axis];
                 ensure(size == len || size == 1, "an axis of the output has the size of the shape or 1");
                 if size == len && len > 1 {
-                    (l.kept, l.strides[0]) = (true, out.strides[out_axis] * self.sizes[0].cast_signed());
+                    (l.kept, l.strides[0]) =
+                        (true, out.strides[out_axis] * self.operands.sizes[0].cast_signed());
                 }
                 out_axis += 1;
             }
@@ -39,7 +41,7 @@ impl State {
                 let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
                 ensure(own[i] == len || own[i] == 1, "an axis of an input has the size of the shape or 1");
                 if own[i] == len && len > 1 {
-                    l.strides[k + 1] = strides[k][i] * self.sizes[k + 1].cast_signed();
+                    l.strides[k + 1] = strides[k][i] * self.operands.sizes[k + 1].cast_signed();
                 }
             }
             if len > 1 {
@@ -54,12 +56,12 @@ impl State {
     #[inline]
     pub(super) fn is_small(&mut self) -> bool {
         if self.loops.len() == 2 {
-            if self.loops[0].strides[0] == self.sizes[0].cast_signed() && self.loops[0].kept {
+            if self.loops[0].strides[0] == self.operands.sizes[0].cast_signed() && self.loops[0].kept {
                 self.loops.swap(0, 1);
             }
             self.merge();
         }
-        let is_adjacent = |k: usize, l: &Loop| l.strides[k] == self.sizes[k].cast_signed();
+        let is_adjacent = |k: usize, l: &Loop| l.strides[k] == self.operands.sizes[k].cast_signed();
         match &*self.loops {
             [] => true,
             [l] => l.len <= SMALL && is_adjacent(0, l),
@@ -68,7 +70,7 @@ impl State {
                 l.len > 3
                     && steps <= SMALL
                     && is_adjacent(0, l)
-                    && (1..self.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l))
+                    && (1..self.operands.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l))
                     && (steps < FEW || self.has_row_along(l))
             }
             _ => false,
@@ -78,32 +80,16 @@ impl State {
     /// Whether there is a row loop for the inputs that move along a loop.
     #[inline(always)]
     pub(super) fn has_row_along(&self, l: &Loop) -> bool {
-        let moving = (1..self.count).filter(|&k| l.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
-        (self.has_row)(moving)
-    }
-
-    /// Orders up to two loops of one input, in place of arranging them. Returns whether there are no more, and few elements.
-    #[inline]
-    pub(super) fn order_few(&mut self) -> bool {
-        match &*self.loops {
-            [] => {}
-            [l] if l.strides[1] >= 0 => {}
-            [outer, inner] if outer.strides[1] > 0 && inner.strides[1] > 0 => {
-                if outer.strides[1] < inner.strides[1] {
-                    self.loops.swap(0, 1);
-                }
-            }
-            _ => return false,
-        }
-        self.merge();
-        self.count == 2 && steps(&self.loops) <= SMALL
+        let moving =
+            (1..self.operands.count).filter(|&k| l.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
+        self.operands.rows.contains(&moving)
     }
 
     /// See [`Nest::arrange`](super::Nest::arrange).
     pub(super) fn arrange(&mut self, first: usize) {
         for from in 0..self.loops.len() {
             let mut l = self.loops[from];
-            let leading = (first..self.count).find(|&k| l.strides[k] != 0);
+            let leading = (first..self.operands.count).find(|&k| l.strides[k] != 0);
             if leading.is_some_and(|k| l.strides[k] < 0) {
                 self.advance(&l, l.len - 1);
                 for stride in &mut l.strides {
@@ -129,7 +115,7 @@ impl State {
     /// of these moves belongs outside all others.
     fn is_outside(&self, former: &Loop, latter: &Loop, first: usize) -> Option<bool> {
         let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
-        for k in first..self.count {
+        for k in first..self.operands.count {
             let (a, b) = (former.strides[k].unsigned_abs(), latter.strides[k].unsigned_abs());
             moves = [moves[0] || a != 0, moves[1] || b != 0];
             if a != 0 && b != 0 && a != b {
@@ -155,7 +141,7 @@ impl State {
             let (outer, inner) = (self.loops[from], self.loops[to]);
             let continues =
                 |k: usize| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
-            if outer.kept == inner.kept && (0..self.count).all(continues) {
+            if outer.kept == inner.kept && (0..self.operands.count).all(continues) {
                 self.loops[to].len *= outer.len;
             } else {
                 to -= 1;
@@ -163,6 +149,13 @@ impl State {
             }
         }
         self.loops.remove_first(to);
+    }
+
+    /// Moves the pointers by `steps` of a loop.
+    fn advance(&mut self, l: &Loop, steps: usize) {
+        for k in 0..self.operands.count {
+            self.operands.at[k] = self.operands.at[k].wrapping_offset(l.strides[k] * steps.cast_signed());
+        }
     }
 
     /// Cuts the loop at `place`: the first half of its steps stay, the others go to `room`.
@@ -185,17 +178,11 @@ impl State {
     /// If there are not as many results.
     #[inline]
     pub(super) fn set_results<A>(&mut self, results: &[A]) {
-        (self.count, self.has_row) = (2, <(A,)>::has_row);
-        self.at[1] = results.as_ptr().cast_mut().cast();
-        self.plain = <(A,)>::describe(&mut self.sizes);
         self.loops.retain(|l| l.kept);
-        let mut len = 1_usize;
-        for l in self.loops.iter_mut().rev() {
-            l.strides[1] = (len * size_of::<A>()).cast_signed();
-            len *= l.len;
-        }
-        ensure(len == results.len(), "a result for each output");
-        self.merge();
+        let operands = &mut self.operands;
+        (operands.count, operands.rows, operands.plain) = (2, <(A,)>::ROWS, <(A,)>::plain());
+        operands.at[1] = results.as_ptr().cast_mut().cast();
+        ensure(self.lay_out::<A>(1) == results.len(), "a result for each output");
     }
 
     /// Replaces the output by slots for an element for each index of the loops for which `is_kept` holds.
@@ -204,17 +191,24 @@ impl State {
     /// If there are not as many slots.
     #[inline]
     pub(super) fn set_output<A>(&mut self, slots: Slots<'_, '_, A>, is_kept: impl Fn(&Loop) -> bool) {
-        let size = size_of::<A>();
-        let mut len = 1_usize;
-        for l in self.loops.iter_mut().rev() {
+        for l in &mut *self.loops {
             l.kept = is_kept(l);
-            l.strides[0] = if l.kept { (len * size).cast_signed() } else { 0 };
-            if l.kept {
-                len = len.saturating_mul(l.len);
-            }
         }
-        ensure(len == slots.len(), "a slot for each element");
-        (self.at[0], self.sizes[0], self.is_repeated) = (slots.start().cast(), size, false);
+        let len = slots.len();
+        (self.operands.at[0], self.operands.access) = (slots.start().cast(), Access::Distinct);
+        ensure(self.lay_out::<A>(0) == len, "a slot for each element");
+    }
+
+    /// Makes operand `k` one of elements that are adjacent in the order of the kept loops. Returns how many there are.
+    #[inline]
+    fn lay_out<A>(&mut self, k: usize) -> usize {
+        let (size, mut len) = (size_of::<A>(), 1_usize);
+        for l in self.loops.iter_mut().rev() {
+            l.strides[k] = if l.kept { len.wrapping_mul(size).cast_signed() } else { 0 };
+            len = if l.kept { len.saturating_mul(l.len) } else { len };
+        }
+        self.operands.sizes[k] = size;
         self.merge();
+        len
     }
 }

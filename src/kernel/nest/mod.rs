@@ -4,13 +4,14 @@
 //! A [`State`] has loops, and a pointer and an element size for each operand: operand 0 is the output, the others are the
 //! inputs. At every index of the loops,
 //! - the pointer of each input, moved by its strides, points to an element that is borrowed while the state's handles live;
-//! - the pointer of the output, moved by its strides, points to an element that is borrowed exclusively by them;
+//! - the pointer of the output, moved by its strides, points to an element that is borrowed exclusively by them, unless the
+//!   access is [`Access::Inputs`], which gives no access to it;
 //! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, which are
 //!   reduced, the output stays.
 //!
 //! [`Nest::over`] and [`Nest::onto`] make states, and check this. Every other function keeps it, because it visits all or
-//! some of the same indices, in another order or grouped into other loops. The fields are private to this module and
-//! [`arrange`], which has no unsafe code.
+//! some of the same indices, in another order or grouped into other loops. The fields are private to this module, [`arrange`]
+//! and [`cut`], which have no unsafe code.
 //!
 //! # Handles
 //! [`Nest`] knows the types of its elements. [`Raw`] does not, so that what cuts a nest is compiled once for all types. Its
@@ -20,18 +21,22 @@
 
 mod arrange;
 mod bases;
+mod cut;
 mod operands;
 
 pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
+pub(crate) use cut::{Block, Raw, is_dense, stride_of_row};
 pub(crate) use operands::{AxisSelection, Dropped, Inputs, Output, StridedAxes};
 
 use super::ensure;
-use super::memory::{Copies, List, Slot, Slots, gather};
+use super::memory::{List, Slot, Slots, gather};
 use super::simd::{self, Work, plain_size};
-use core::iter::zip;
+use super::threads::in_parts;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ops::Deref;
 use core::slice;
+use cut::advance;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 /// The most operands: an output and six inputs.
@@ -46,8 +51,9 @@ pub(super) const SMALL: usize = 1024;
 /// Zen 4 with one to forty operations: 64 to 256 take about as long.
 pub(super) const FEW: usize = 128;
 
-/// Parts of a loop are multiples of so many steps: of the elements of a vector, and of the side of a transposed square.
-const VECTOR: usize = 8;
+/// Parts of a loop are multiples of so many steps: of the elements of a vector, and of the side of a transposed square. Shorter
+/// rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as long.
+pub(crate) const VECTOR: usize = 8;
 
 /// A loop: how many steps it has, and how many bytes each operand moves at a step.
 #[derive(Clone, Copy)]
@@ -100,65 +106,68 @@ pub(crate) fn steps(loops: &[Loop]) -> usize {
     steps
 }
 
-/// Where the handles of a nest have their loops and pointers.
-pub(crate) struct State {
-    loops: Loops,
-    at: [*mut u8; OPERANDS],
+/// A pointer for each operand.
+type Pointers = [*mut u8; OPERANDS];
+
+/// Which access a part of a nest gives to its output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// None: there is no output, or another handle has it.
+    Inputs,
+    /// Every element, of which another index or another part may have the same.
+    Repeated,
+    /// Every element, which no other part has.
+    Distinct,
+}
+
+/// What a nest has for its operands.
+#[derive(Clone, Copy)]
+struct Operands {
+    at: Pointers,
     /// The bytes of an element of each operand.
     sizes: [usize; OPERANDS],
     /// Bit `k` is set if the elements of operand `k` are plain numbers: see [`plain_size`].
     plain: u8,
     /// The number of operands.
     count: usize,
-    /// [`Elements::has_row`] of the inputs.
-    has_row: fn(u8) -> bool,
-    /// Whether other parts of the nest have the same outputs, because a reduced loop was cut.
-    is_repeated: bool,
+    /// [`Elements::ROWS`] of the inputs.
+    rows: &'static [u8],
+    access: Access,
+}
+
+/// Where the handles of a nest have their loops and pointers.
+pub(crate) struct State {
+    loops: Loops,
+    operands: Operands,
 }
 
 impl State {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self {
-            loops: List::new(),
-            at: [core::ptr::null_mut(); OPERANDS],
-            sizes: [0; OPERANDS],
-            plain: 0,
-            count: 0,
-            has_row: |_| false,
-            is_repeated: false,
-        }
+        let (at, sizes) = ([core::ptr::null_mut(); OPERANDS], [0; OPERANDS]);
+        let operands = Operands { at, sizes, plain: 0, count: 0, rows: &[], access: Access::Inputs };
+        Self { loops: List::new(), operands }
     }
 
     #[inline]
     fn copy_from(&mut self, other: &Self) {
-        self.copy_but_loops(other);
+        self.operands = other.operands;
         self.loops.copy_from(&other.loops);
     }
 
-    /// Copies all but the loops, of which none are left.
-    #[inline]
-    fn copy_but_loops(&mut self, other: &Self) {
-        self.loops.clear();
-        (self.at, self.sizes, self.plain) = (other.at, other.sizes, other.plain);
-        (self.count, self.has_row, self.is_repeated) = (other.count, other.has_row, other.is_repeated);
+    /// A copy that gives access to the inputs alone.
+    fn inputs<'m>(&self, room: &'m mut State) -> &'m mut State {
+        room.copy_from(self);
+        room.operands.access = Access::Inputs;
+        room
     }
 
-    /// Whether no two indices of this part, or of this and another part, lead to one element of the output.
+    /// The access, of which it counts whether two indices of this part lead to one element.
     #[inline]
-    fn has_distinct_outputs(&self) -> bool {
-        let mut is_distinct = !self.is_repeated;
-        for l in &*self.loops {
-            is_distinct &= l.kept;
-        }
-        is_distinct
-    }
-
-    /// Moves the pointers by `steps` of a loop.
-    #[inline]
-    fn advance(&mut self, l: &Loop, steps: usize) {
-        for k in 0..self.count {
-            self.at[k] = self.at[k].wrapping_offset(l.strides[k] * steps.cast_signed());
+    fn access(&self) -> Access {
+        match self.operands.access {
+            Access::Distinct if self.loops.iter().any(|l| !l.kept) => Access::Repeated,
+            access => access,
         }
     }
 }
@@ -177,17 +186,21 @@ pub unsafe trait Elements {
 
     const COUNT: usize;
 
-    #[doc(hidden)]
-    fn describe(sizes: &mut [usize; OPERANDS]) -> u8;
+    /// The bytes of an element of each operand, and 0 for the output.
+    const SIZES: [usize; OPERANDS];
 
-    /// Whether [`row`](Self::row) has a loop in which these inputs move and the others stay.
+    /// The sets of inputs for which [`row`](Self::row) has a loop in which these move and the others stay: bit `k - 1` for
+    /// operand `k`.
+    const ROWS: &'static [u8];
+
+    /// Bit `k` is set if the elements of operand `k` are plain numbers.
     #[doc(hidden)]
-    fn has_row(moving: u8) -> bool;
+    fn plain() -> u8;
 
     /// # Safety
     /// Each pointer is to an element that is borrowed for `'r`.
     #[doc(hidden)]
-    unsafe fn refs<'r>(at: &[*mut u8; OPERANDS]) -> Self::Refs<'r>
+    unsafe fn refs<'r>(at: &Pointers) -> Self::Refs<'r>
     where
         Self: 'r;
 
@@ -196,7 +209,7 @@ pub unsafe trait Elements {
     /// # Safety
     /// Each pointer is to an element that is borrowed, or as many as the output has if it is in `moving`.
     #[doc(hidden)]
-    unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &[*mut u8; OPERANDS], moving: u8, visit: &mut V);
+    unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: u8, visit: &mut V);
 }
 
 /// Changes an element of the output by the elements at its index.
@@ -265,25 +278,22 @@ macro_rules! elements {
 
             const COUNT: usize = $count;
 
-            #[inline]
-            fn describe(sizes: &mut [usize; OPERANDS]) -> u8 {
+            const SIZES: [usize; OPERANDS] = {
                 #[allow(unused_mut, reason = "there may be no input")]
-                let mut plain = 0;
-                $(
-                    sizes[$k] = size_of::<$A>();
-                    plain |= u8::from(plain_size::<$A>().is_some()) << $k;
-                )*
-                plain
-            }
+                let mut sizes = [0; OPERANDS];
+                $(sizes[$k] = size_of::<$A>();)*
+                sizes
+            };
 
-            #[allow(clippy::manual_range_patterns, reason = "the list is an argument of the macro")]
+            const ROWS: &'static [u8] = &[$($moving),*];
+
             #[inline]
-            fn has_row(moving: u8) -> bool {
-                matches!(moving, $($moving)|*)
+            fn plain() -> u8 {
+                0 $(| u8::from(plain_size::<$A>().is_some()) << $k)*
             }
 
             #[inline(always)]
-            unsafe fn refs<'r>(at: &[*mut u8; OPERANDS]) -> Self::Refs<'r>
+            unsafe fn refs<'r>(at: &Pointers) -> Self::Refs<'r>
             where
                 Self: 'r,
             {
@@ -294,7 +304,7 @@ macro_rules! elements {
             #[inline(always)]
             unsafe fn row<T, V: Visit<T, Self>>(
                 out: &mut [T],
-                at: &[*mut u8; OPERANDS],
+                at: &Pointers,
                 moving: u8,
                 visit: &mut V,
             ) {
@@ -333,23 +343,14 @@ unsafe impl<E: Elements + Sync> Send for Inputs<'_, E> {}
 // SAFETY: As above.
 unsafe impl<E: Elements + Sync> Sync for Inputs<'_, E> {}
 
-/// The elements of array `k`, if it is in standard layout and has some.
-///
-/// # Safety
-/// The array's elements have the type `A`, and are borrowed for `'a`.
-#[inline]
-unsafe fn elements<'a, A, E: Elements>(inputs: &Inputs<'a, E>, k: usize) -> Option<&'a [A]> {
-    let len = inputs.standard_len(k)?;
-    // SAFETY: The elements are adjacent, as was just checked. The caller promises their type and the borrow.
-    Some(unsafe { slice::from_raw_parts(inputs.at[k].cast::<A>(), len) })
-}
-
 impl<'a, A> Inputs<'a, (A,)> {
     /// The elements of the array, if it is in standard layout and has some.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
-        // SAFETY: Inputs are made of arrays of these types, which are borrowed for their lifetime.
-        unsafe { elements(self, 0) }
+        let len = self.standard_len(0)?;
+        // SAFETY: The elements are adjacent, as was just checked. Inputs are made of an array of this type, which is borrowed
+        // for their lifetime.
+        Some(unsafe { slice::from_raw_parts(self.at[0].cast(), len) })
     }
 }
 
@@ -357,8 +358,23 @@ impl<'a, A, B> Inputs<'a, (A, B)> {
     /// The elements of each array that is in standard layout and has some.
     #[inline]
     pub(crate) fn as_slices(&self) -> (Option<&'a [A]>, Option<&'a [B]>) {
-        // SAFETY: Inputs are made of arrays of these types, which are borrowed for their lifetime.
-        unsafe { (elements(self, 0), elements(self, 1)) }
+        let [first, second] = [self.standard_len(0), self.standard_len(1)];
+        let (a, b) = (self.at[0].cast(), self.at[1].cast());
+        // SAFETY: As above.
+        unsafe {
+            (first.map(|len| slice::from_raw_parts(a, len)), second.map(|len| slice::from_raw_parts(b, len)))
+        }
+    }
+}
+
+impl<'a, A> Output<'a, MaybeUninit<A>> {
+    /// The places of elements, to be written.
+    ///
+    /// # Safety
+    /// `'s` is fresh: no other slots have it.
+    #[inline(always)]
+    pub(crate) unsafe fn slots<'s>(self) -> Output<'a, Slot<'s, A>> {
+        Output { at: self.at.cast(), axes: self.axes, array: PhantomData }
     }
 }
 
@@ -377,12 +393,13 @@ impl<'n, T, E: Elements> Nest<'n, T, E> {
         dropped: Dropped<'_>,
         inputs: &Inputs<'n, E>,
     ) -> Option<Self> {
-        (state.count, state.has_row) = (E::COUNT + 1, E::has_row);
-        state.sizes[0] = size_of::<T>();
-        state.plain = E::describe(&mut state.sizes);
-        state.at[0] = out.at.cast();
+        let operands = &mut state.operands;
+        (operands.count, operands.access) = (E::COUNT + 1, Access::Distinct);
+        (operands.rows, operands.plain, operands.sizes) = (E::ROWS, E::plain(), E::SIZES);
+        operands.sizes[0] = size_of::<T>();
+        operands.at[0] = out.at.cast();
         for k in 1..=E::COUNT {
-            state.at[k] = inputs.at[k - 1].cast_mut().cast();
+            operands.at[k] = inputs.at[k - 1].cast_mut().cast();
         }
         let is_empty =
             state.add_axes(shape, out.axes, dropped, &inputs.sizes[..E::COUNT], &inputs.strides[..E::COUNT]);
@@ -407,23 +424,16 @@ impl<'n, T, E: Elements> Nest<'n, T, E> {
         self.state.arrange(first);
     }
 
-    /// [`arrange`](Self::arrange) by the inputs, which takes less time for a small nest of one input.
-    #[inline]
-    pub(crate) fn arrange_by_inputs(&mut self) {
-        if !self.state.order_few() {
-            self.state.arrange(1);
-        }
-    }
-
-    /// Two halves of the nest, each with a part of the kept loop at `place`.
+    /// Two halves of the nest, each with a part of the loop at `place`: a kept one, or any one of inputs alone.
     ///
     /// # Panics
-    /// If the loop is reduced or has one step.
+    /// If the loop is another one or has one step.
     pub(crate) fn halves<'m>(self, place: usize, room: &'m mut State) -> [Nest<'m, T, E>; 2]
     where
         'n: 'm,
     {
-        ensure(self.state.loops[place].kept, "parts have different outputs");
+        let is_read = self.state.operands.access == Access::Inputs;
+        ensure(is_read || self.state.loops[place].kept, "parts have different outputs");
         let state = self.state.halve(place, room);
         [Nest { state, arrays: PhantomData }, Nest { state: room, arrays: PhantomData }]
     }
@@ -433,27 +443,17 @@ impl<'n, T, E: Elements> Nest<'n, T, E> {
     where
         'n: 'm,
     {
-        room.copy_from(self.state);
-        Nest { state: room, arrays: PhantomData }
+        Nest { state: self.state.inputs(room), arrays: PhantomData }
     }
 
     /// Calls `run` with the nest without its types, and what gives them back.
     #[inline(always)]
-    pub(crate) fn erased<R>(self, run: impl for<'b> FnOnce(Raw<'_, 'b, Writes>, Types<'b, T, E>) -> R) -> R {
-        run(Raw { state: self.state, brand: PhantomData }, Types(PhantomData))
+    pub(crate) fn erased<R>(self, run: impl for<'b> FnOnce(Raw<'_, 'b>, Types<'b, T, E>) -> R) -> R {
+        run(Raw::of(self.state), Types(PhantomData))
     }
 }
 
 impl<'n, E: Elements> Nest<'n, (), E> {
-    /// [`halves`](Self::halves) along any loop: nothing is written.
-    pub(crate) fn read_halves<'m>(self, place: usize, room: &'m mut State) -> [Nest<'m, (), E>; 2]
-    where
-        'n: 'm,
-    {
-        let state = self.state.halve(place, room);
-        [Nest { state, arrays: PhantomData }, Nest { state: room, arrays: PhantomData }]
-    }
-
     /// The same inputs, with slots for one element for each index of the kept loops, adjacent in this order.
     ///
     /// # Panics
@@ -462,239 +462,6 @@ impl<'n, E: Elements> Nest<'n, (), E> {
         self.state.set_output(slots, |l| l.kept);
         Nest { state: self.state, arrays: PhantomData }
     }
-}
-
-/// Whether a [`Raw`] may give access to its output.
-pub(crate) enum Writes {}
-/// A [`Raw`] that serves for its inputs alone.
-pub(crate) enum Reads {}
-
-type Brand<'b, W> = PhantomData<(fn(&'b ()) -> &'b (), W)>;
-
-/// A nest whose types are not known.
-pub(crate) struct Raw<'n, 'b, W> {
-    state: &'n mut State,
-    brand: Brand<'b, W>,
-}
-
-/// A look at a [`Raw`].
-pub(crate) struct Peek<'n, 'b> {
-    state: &'n State,
-    brand: Brand<'b, Reads>,
-}
-
-/// Up to two loops whose rows a closure visits: rows, and a row.
-pub(crate) struct Block<'n, 'b, W> {
-    at: &'n [*mut u8; OPERANDS],
-    rows: usize,
-    row_strides: &'n [isize; OPERANDS],
-    len: usize,
-    strides: &'n [isize; OPERANDS],
-    /// Whether each element of the output is in one place of one block.
-    is_distinct: bool,
-    brand: Brand<'b, W>,
-}
-
-static STAY: [isize; OPERANDS] = [0; OPERANDS];
-
-impl<'n, 'b, W> Raw<'n, 'b, W> {
-    #[inline(always)]
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.state.loops
-    }
-
-    /// The bytes of an element of each operand.
-    #[inline(always)]
-    pub(crate) fn sizes(&self) -> &[usize] {
-        &self.state.sizes[..self.state.count]
-    }
-
-    /// Whether there is a row loop for the inputs that move along the innermost loop.
-    #[inline(always)]
-    pub(crate) fn has_row(&self) -> bool {
-        self.state.loops.last().is_none_or(|inner| self.state.has_row_along(inner))
-    }
-
-    /// Whether there is a row loop for a set of inputs that move, with bit `k - 1` for operand `k`.
-    #[inline(always)]
-    pub(crate) fn has_row_of(&self, moving: u8) -> bool {
-        (self.state.has_row)(moving)
-    }
-
-    /// Whether the elements of operand `k` are plain numbers.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self, k: usize) -> bool {
-        self.state.plain >> k & 1 == 1
-    }
-
-    /// A look at the loops and pointers.
-    #[inline(always)]
-    pub(crate) fn peek(&self) -> Peek<'_, 'b> {
-        Peek { state: self.state, brand: PhantomData }
-    }
-
-    /// The nest, for its inputs alone.
-    pub(crate) fn read_only(self) -> Raw<'n, 'b, Reads> {
-        Raw { state: self.state, brand: PhantomData }
-    }
-
-    /// A copy of the nest, for its inputs alone.
-    pub(crate) fn inputs<'m>(&self, room: &'m mut State) -> Raw<'m, 'b, Reads> {
-        room.copy_from(self.state);
-        Raw { state: room, brand: PhantomData }
-    }
-
-    /// Calls `then` with blocks of the two innermost loops.
-    pub(crate) fn for_each_block(self, then: &mut dyn FnMut(Block<'_, 'b, W>)) {
-        let loops = &self.state.loops[..];
-        let is_distinct = self.state.has_distinct_outputs();
-        let (outer, rows, row_strides, len, strides) = match loops {
-            [] => (loops, 1, &STAY, 1, &STAY),
-            [l] => (&loops[..0], 1, &STAY, l.len, &l.strides),
-            [outer @ .., r, l] => (outer, r.len, &r.strides, l.len, &l.strides),
-        };
-        let mut at = self.state.at;
-        if outer.is_empty() {
-            return then(Block { at: &at, rows, row_strides, len, strides, is_distinct, brand: PhantomData });
-        }
-        let mut position = [0_usize; LOOPS];
-        loop {
-            then(Block { at: &at, rows, row_strides, len, strides, is_distinct, brand: PhantomData });
-            let mut place = outer.len();
-            loop {
-                if place == 0 {
-                    return;
-                }
-                place -= 1;
-                let l = &outer[place];
-                position[place] += 1;
-                let steps = if position[place] < l.len { 1 } else { 1 - l.len.cast_signed() };
-                for k in 0..self.state.count {
-                    at[k] = at[k].wrapping_offset(l.strides[k] * steps);
-                }
-                if position[place] < l.len {
-                    break;
-                }
-                position[place] = 0;
-            }
-        }
-    }
-
-    /// Calls `then` with parts of up to `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
-    pub(crate) fn for_each_tile(self, tile: &[usize], then: &mut dyn FnMut(Raw<'_, 'b, W>)) {
-        let (mut whole, mut position) = (State::new(), [0_usize; LOOPS]);
-        whole.copy_from(self.state);
-        ensure(tile.len() == whole.loops.len(), "a number of steps for each loop");
-        whole.is_repeated |= zip(whole.loops.iter(), tile).any(|(l, &tile)| !l.kept && tile < l.len);
-        loop {
-            self.state.copy_but_loops(&whole);
-            for (i, l) in whole.loops.iter().enumerate() {
-                let len = tile[i].max(1).min(l.len - position[i]);
-                if len > 1 {
-                    self.state.loops.push(Loop { len, ..*l });
-                }
-            }
-            then(Raw { state: self.state, brand: PhantomData });
-            let mut place = whole.loops.len();
-            loop {
-                if place == 0 {
-                    return;
-                }
-                place -= 1;
-                let (l, before, tile) = (&whole.loops[place], position[place], tile[place].max(1));
-                position[place] = if l.len - before > tile { before + tile } else { 0 };
-                let steps = position[place].cast_signed() - before.cast_signed();
-                for k in 0..whole.count {
-                    whole.at[k] = whole.at[k].wrapping_offset(l.strides[k] * steps);
-                }
-                if position[place] > 0 {
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Calls `then` with the nest as one block, for which the inputs in `copied` are copied to where their elements are
-    /// adjacent; a copy of the same elements is not made again. The block is one row if the output has no gaps, else a row
-    /// for each step of the outer loop: see [`row_loops`](Self::row_loops).
-    ///
-    /// # Panics
-    /// If an input in `copied` does not consist of plain numbers or does not fit, or if the inner loops are no row of the
-    /// output or of another input.
-    pub(crate) fn with_copies(
-        self,
-        copies: &mut Copies<'b>,
-        copied: u8,
-        then: &mut dyn FnMut(Block<'_, 'b, W>),
-    ) {
-        let (state, loops) = (&*self.state, &self.state.loops[..]);
-        let inner = self.row_loops();
-        let (mut at, mut row_strides, mut strides, mut places) = (state.at, STAY, STAY, [0; OPERANDS]);
-        let (rows, len) = (steps(&loops[..loops.len() - inner.len()]), steps(inner));
-        if inner.len() < loops.len() {
-            row_strides = loops[0].strides;
-        }
-        for k in 0..state.count {
-            let size = state.sizes[k].cast_signed();
-            if copied >> k & 1 == 1 {
-                ensure(k > 0 && state.plain >> k & 1 == 1, "plain numbers");
-                // SAFETY: By the invariant, there is an element at every index. All parts with this brand have the same
-                // operands.
-                places[k] = unsafe { copies.of(k, loops, at[k], state.sizes[k]) };
-                (row_strides[k], strides[k]) = (size * len.cast_signed(), size);
-            } else {
-                let stride = stride_of_row(inner, k, state.sizes[k]);
-                ensure(stride.is_some(), "inner loops that are a row");
-                strides[k] = stride.unwrap_or(0);
-            }
-        }
-        let room = copies.room();
-        for k in 1..state.count {
-            if copied >> k & 1 == 1 {
-                at[k] = room.wrapping_add(places[k]);
-            }
-        }
-        let is_distinct = state.has_distinct_outputs();
-        then(Block {
-            at: &at,
-            rows,
-            row_strides: &row_strides,
-            len,
-            strides: &strides,
-            is_distinct,
-            brand: PhantomData,
-        });
-    }
-
-    /// The loops that are one row: all if the output has no gaps, else all but the outermost one.
-    pub(crate) fn row_loops(&self) -> &[Loop] {
-        let loops = &self.state.loops[..];
-        &loops[usize::from(loops.len() > 1 && !is_dense(loops, 0, self.state.sizes[0]))..]
-    }
-}
-
-/// The bytes between neighbours of operand `k` along the loops, if it is evenly spaced in their order.
-#[inline]
-pub(crate) fn stride_of_row(loops: &[Loop], k: usize, size: usize) -> Option<isize> {
-    match loops {
-        [] => Some(0),
-        [l] => Some(l.strides[k]),
-        _ if is_dense(loops, k, size) => Some(size.cast_signed()),
-        _ => loops.iter().all(|l| l.strides[k] == 0).then_some(0),
-    }
-}
-
-/// Whether the elements of operand `k` are adjacent in the order of the loops.
-#[inline]
-pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
-    let mut width = size.cast_signed();
-    for l in loops.iter().rev() {
-        if l.strides[k] != width {
-            return false;
-        }
-        width *= l.len.cast_signed();
-    }
-    true
 }
 
 /// The types of the elements of nests with the brand `'b`.
@@ -716,26 +483,29 @@ impl<'b, T, E: Elements> Types<'b, T, E> {
     }
 
     /// The rows of a block.
+    ///
+    /// # Panics
+    /// If the block is one of inputs alone.
     #[inline(always)]
-    pub(crate) fn rows<'n>(self, block: Block<'n, 'b, Writes>) -> Rows<'n, T, E> {
+    pub(crate) fn rows<'n>(self, block: Block<'n, 'b>) -> Rows<'n, T, E> {
+        ensure(block.access != Access::Inputs, "an output");
         Rows { block: Block { brand: PhantomData, ..block }, elements: PhantomData }
     }
 
     /// The output of a nest, and a result for each index of its kept loops, in this order.
     ///
     /// # Panics
-    /// If there are not as many results.
+    /// If there are not as many results, or the nest is one of inputs alone.
     #[inline]
     pub(crate) fn with_results<A>(
         self,
-        nest: Raw<'_, 'b, Writes>,
+        nest: Raw<'_, 'b>,
         results: &[A],
         then: &mut dyn FnMut(Rows<'_, T, (A,)>),
     ) {
         nest.state.set_results(results);
-        nest.for_each_block(&mut |block: Block<'_, 'b, Writes>| {
-            then(Rows { block: Block { brand: PhantomData, ..block }, elements: PhantomData });
-        });
+        let types = Types::<'b, T, (A,)>(PhantomData);
+        nest.for_each_block(&mut |block| then(types.rows(block)));
     }
 }
 
@@ -747,7 +517,7 @@ impl<'b, E: Elements> Types<'b, (), E> {
     #[inline(always)]
     pub(crate) fn onto<'n, 's, A>(
         self,
-        nest: Raw<'n, 'b, Reads>,
+        nest: Raw<'n, 'b>,
         slots: Slots<'n, 's, A>,
     ) -> Nest<'n, Slot<'s, A>, E> {
         nest.state.set_output(slots, |_| true);
@@ -756,18 +526,10 @@ impl<'b, E: Elements> Types<'b, (), E> {
 
     /// The inputs of a nest, to be visited without an output.
     #[inline]
-    pub(crate) fn for_each_input(self, nest: Raw<'_, 'b, Reads>, then: &mut impl Make<(), E>) {
-        nest.for_each_block(&mut |block: Block<'_, 'b, Reads>| {
-            let mut rows_at = *block.at;
-            for _ in 0..block.rows {
-                let mut at = rows_at;
-                for _ in 0..block.len {
-                    // SAFETY: By the invariant, these are elements of the inputs, which are borrowed.
-                    then.make(unsafe { E::refs(&at) });
-                    advance(&mut at, block.strides, E::COUNT);
-                }
-                advance(&mut rows_at, block.row_strides, E::COUNT);
-            }
+    pub(crate) fn for_each_input(self, nest: Raw<'_, 'b>, then: &mut impl Make<(), E>) {
+        nest.for_each_block(&mut |block| {
+            // SAFETY: By the invariant, these are elements of the inputs, which are borrowed.
+            block.for_each(E::COUNT, |at| then.make(unsafe { E::refs(at) }));
         });
     }
 }
@@ -775,10 +537,10 @@ impl<'b, E: Elements> Types<'b, (), E> {
 impl<'b, A> Types<'b, (), (A,)> {
     /// The elements of the input in the order of the loops, if they are adjacent.
     #[inline]
-    pub(crate) fn adjacent(self, nest: &Peek<'_, 'b>) -> Option<Adjacent<'b, A>> {
+    pub(crate) fn adjacent(self, nest: &Raw<'_, 'b>) -> Option<Adjacent<'b, A>> {
         let loops = &nest.state.loops[..];
         let is_adjacent = is_dense(loops, 1, size_of::<A>());
-        is_adjacent.then(|| Adjacent { at: nest.state.at[1].cast(), len: steps(loops), brand: PhantomData })
+        is_adjacent.then(|| Adjacent { at: nest.pointer(1).cast(), len: steps(loops), brand: PhantomData })
     }
 
     /// Copies the elements of the input to slots, in the order of the loops, if they are plain numbers.
@@ -788,7 +550,7 @@ impl<'b, A> Types<'b, (), (A,)> {
     #[inline]
     pub(crate) fn copy<'m, 's>(
         self,
-        nest: &Raw<'_, 'b, Reads>,
+        nest: &Raw<'_, 'b>,
         slots: Slots<'m, 's, A>,
     ) -> Result<Written<'s>, Slots<'m, 's, A>> {
         if !nest.is_plain(1) {
@@ -797,7 +559,7 @@ impl<'b, A> Types<'b, (), (A,)> {
         ensure(slots.len() == steps(nest.loops()), "a slot for each element");
         let len = slots.len();
         // SAFETY: By the invariant, there is an element at every index. They are plain numbers, and there is room for them.
-        unsafe { gather(nest.loops(), 1, nest.state.at[1], slots.start().cast(), size_of::<A>()) };
+        unsafe { gather(nest, 1, slots.start().cast()) };
         Ok(Written(len, PhantomData))
     }
 }
@@ -808,14 +570,6 @@ pub(crate) struct Adjacent<'b, A> {
     len: usize,
     brand: PhantomData<fn(&'b ()) -> &'b ()>,
 }
-
-impl<A> Clone for Adjacent<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A> Copy for Adjacent<'_, A> {}
 
 impl<A> Adjacent<'_, A> {
     /// No elements.
@@ -833,17 +587,9 @@ impl<A> Deref for Adjacent<'_, A> {
     }
 }
 
-/// Moves the pointers of `count` inputs and of the output.
-#[inline(always)]
-fn advance(at: &mut [*mut u8; OPERANDS], strides: &[isize; OPERANDS], count: usize) {
-    for k in 0..=count {
-        at[k] = at[k].wrapping_offset(strides[k]);
-    }
-}
-
 /// Rows of known types, to be visited once.
 pub(crate) struct Rows<'n, T, E> {
-    block: Block<'n, 'n, Writes>,
+    block: Block<'n, 'n>,
     elements: PhantomData<(&'n mut T, &'n E)>,
 }
 
@@ -878,7 +624,7 @@ impl<'s, A, E: Elements> Rows<'_, Slot<'s, A>, E> {
     /// Writes each element of the output.
     #[inline(always)]
     pub(crate) fn fill(self, make: &mut impl Make<A, E>) -> Written<'s> {
-        ensure(self.block.is_distinct, "each slot is written once");
+        ensure(self.block.access == Access::Distinct, "each slot is written once");
         let count = self.block.rows * self.block.len;
         self.visit(&mut Write(make));
         Written(count, PhantomData)
@@ -896,17 +642,18 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
     #[inline(always)]
     fn run(self) {
         let (block, visit) = (self.rows.block, self.visit);
-        let (mut sizes, mut moving) = ([0; OPERANDS], 0);
-        E::describe(&mut sizes);
+        let mut moving = 0;
         let mut is_contiguous = block.strides[0] == size_of::<T>().cast_signed();
         for k in 1..=E::COUNT {
             if block.strides[k] != 0 {
                 moving |= 1 << (k - 1);
-                is_contiguous &= block.strides[k] == sizes[k].cast_signed();
+                is_contiguous &= block.strides[k] == E::SIZES[k].cast_signed();
             }
         }
-        let (is_row, mut at) = (is_contiguous && E::has_row(moving), *block.at);
+        let is_row = is_contiguous && E::ROWS.contains(&moving);
+        let mut row_at = *block.at;
         for _ in 0..block.rows {
+            let mut at = row_at;
             if is_row {
                 // SAFETY: By the invariant, these are different elements of the output, and elements of the inputs, which
                 // are adjacent or stay.
@@ -914,14 +661,13 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
                     E::row(slice::from_raw_parts_mut(at[0].cast::<T>(), block.len), &at, moving, visit);
                 }
             } else {
-                let mut at = at;
                 for _ in 0..block.len {
                     // SAFETY: By the invariant, these are an element of the output, and elements of the inputs.
                     unsafe { visit.visit(&mut *at[0].cast::<T>(), E::refs(&at)) };
                     advance(&mut at, block.strides, E::COUNT);
                 }
             }
-            advance(&mut at, block.row_strides, E::COUNT);
+            advance(&mut row_at, block.row_strides, E::COUNT);
         }
     }
 }
@@ -929,14 +675,11 @@ impl<T, E: Elements, V: Visit<T, E>> Work for VisitRows<'_, '_, T, E, V> {
 /// A nest over the batch axes of arrays, at whose indices views of the last axes are: the bases.
 pub(crate) struct BaseNest<'n, 'a, T, E: Elements, F, B: Dimension> {
     /// By the invariant, but that a pointer leads to a base, which may have no element.
-    state: &'n mut State,
+    nest: Nest<'n, T, E>,
     forms: &'n F,
     out: &'n Form<B>,
-    arrays: PhantomData<(&'n mut T, &'a E)>,
+    arrays: PhantomData<&'a E>,
 }
-
-// SAFETY: By the invariant, a nest gives the access that `&mut T` and `&E` give, and forms are plain data.
-unsafe impl<T: Send, E: Elements + Sync, F: Sync, B: Dimension> Send for BaseNest<'_, '_, T, E, F, B> {}
 
 /// The forms of the bases of one to three inputs.
 ///
@@ -947,7 +690,7 @@ pub(crate) unsafe trait Forms<'a, E: Elements> {
 
     /// # Safety
     /// Each pointer leads to a base of this form, which is borrowed for `'a`.
-    unsafe fn views(&self, at: &[*mut u8; OPERANDS]) -> Self::Views;
+    unsafe fn views(&self, at: &Pointers) -> Self::Views;
 }
 
 macro_rules! forms {
@@ -957,7 +700,7 @@ macro_rules! forms {
             type Views = ($(ArrayView<'a, $T, $B>,)+);
 
             #[inline(always)]
-            unsafe fn views(&self, at: &[*mut u8; OPERANDS]) -> Self::Views {
+            unsafe fn views(&self, at: &Pointers) -> Self::Views {
                 // SAFETY: The caller promises it of each base. A layout reaches the same elements as its form, from the
                 // layout's own start on; that of an empty base is not used.
                 ($(self.$k.inverted(unsafe {
@@ -991,49 +734,39 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> BaseNest<'n, 'a, T, 
         let batch = Output { at: out.batch.at, axes: out.batch.axes, array: PhantomData };
         let mut nest = Nest::over(state, batch.axes.sizes, batch, None, &of_batches)?;
         nest.arrange(0);
-        Some(Self { state: nest.state, forms, out: &out.form, arrays: PhantomData })
+        Some(Self { nest, forms, out: &out.form, arrays: PhantomData })
     }
 
     pub(crate) fn loops(&self) -> &[Loop] {
-        &self.state.loops
+        self.nest.loops()
     }
 
-    /// Two halves of the nest, each with a part of the outermost loop.
-    ///
-    /// # Panics
-    /// If there is no such loop.
-    pub(crate) fn halves<'m>(self, room: &'m mut State) -> [BaseNest<'m, 'a, T, E, F, B>; 2]
+    /// Runs parts of the nest, of at least `grain` bases each, on several threads.
+    pub(crate) fn in_parts(self, grain: usize, run: &(impl Fn(BaseNest<'_, 'a, T, E, F, B>) + Sync))
     where
-        'n: 'm,
+        T: Send,
+        E: Sync,
+        F: Sync,
     {
-        let Self { state, forms, out, arrays } = self;
-        ensure(state.has_distinct_outputs(), "parts have different outputs");
-        let state = state.halve(0, room);
-        [BaseNest { state, forms, out, arrays }, BaseNest { state: room, forms, out, arrays }]
+        let Self { nest, forms, out, arrays } = self;
+        in_parts(nest, grain, &|nest| run(BaseNest { nest, forms, out, arrays }));
     }
 
     /// Calls `visit` with the bases at each index.
     #[inline]
     pub(crate) fn for_each(self, mut visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>)) {
-        let Self { state, forms, out, .. } = self;
-        ensure(state.has_distinct_outputs(), "bases of the output are different elements");
-        let raw = Raw::<Writes> { state, brand: PhantomData };
-        raw.for_each_block(&mut |block: Block<'_, '_, Writes>| {
-            let mut row = *block.at;
-            for _ in 0..block.rows {
-                let mut at = row;
-                for _ in 0..block.len {
-                    // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached
-                    // at another index. The views do not outlive the call. See `Forms::views` for layouts.
-                    unsafe {
-                        let start = out.start(at[0].cast::<T>());
-                        let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));
-                        visit(forms.views(&at), view);
-                    }
-                    advance(&mut at, block.strides, E::COUNT);
+        let Self { nest, forms, out, .. } = self;
+        Raw::of(nest.state).for_each_block(&mut |block| {
+            ensure(block.access == Access::Distinct, "bases of the output are different elements");
+            block.for_each(E::COUNT, |at| {
+                // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached at another
+                // index. The views do not outlive the call. See `Forms::views` for layouts.
+                unsafe {
+                    let start = out.start(at[0].cast::<T>());
+                    let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));
+                    visit(forms.views(at), view);
                 }
-                advance(&mut row, block.row_strides, E::COUNT);
-            }
+            });
         });
     }
 }

@@ -136,9 +136,11 @@ impl<'a, E: Elements> Inputs<'a, E> {
             _ => 0,
         }
     }
+}
 
-    /// Whether axis `former` of a shape is inside `latter` in memory, for all arrays that move along both.
-    pub(crate) fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
+impl<E: Elements> AxisOrder for Inputs<'_, E> {
+    /// Whether `former` is inside for all arrays that move along both.
+    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
         for k in 0..E::COUNT {
             let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
@@ -147,11 +149,5 @@ impl<'a, E: Elements> Inputs<'a, E> {
             }
         }
         inside
-    }
-}
-
-impl<E: Elements> AxisOrder for Inputs<'_, E> {
-    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-        self.is_inside(shape, former, latter)
     }
 }

@@ -19,7 +19,6 @@ mod tiles;
 use packed::{Dots, Packed, each_product, packed_in_halves, packed_into};
 use tiles::{Matrices, TERMS};
 
-use super::bases::in_halves;
 use super::ensure;
 use super::nest::{AxisSelection, BaseNest, Inputs, Make, Output, State, matrices, steps};
 use super::operation::Plus;
@@ -88,7 +87,7 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
         let grain = MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
-        return in_halves(nest, grain, &|part| {
+        return nest.in_parts(grain, &|part| {
             let mut copies = Copies::new(swapped);
             part.for_each(|(a, b), out| copies.multiply(a, b, out));
         });

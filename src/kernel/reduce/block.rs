@@ -16,7 +16,7 @@
 use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold, for_each_group};
 use crate::kernel::map::loop_across;
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
-use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, Reads, State, Writes};
+use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, State};
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Fill;
 use core::mem::needs_drop;
@@ -32,11 +32,11 @@ pub(super) const fn is_forgettable<A>() -> bool {
 }
 
 /// The results of parts, in the order of their kept loops.
-type PutResults<'p, 'b, A> = dyn FnMut(Raw<'_, 'b, Writes>, &[A]) + 'p;
+type PutResults<'p, 'b, A> = dyn FnMut(Raw<'_, 'b>, &[A]) + 'p;
 
 /// Reduces the arranged loops of a nest.
 pub(super) fn reduce<'b, A: Clone, O: Operation<A>>(
-    nest: Raw<'_, 'b, Writes>,
+    nest: Raw<'_, 'b>,
     op: O,
     fill: &mut dyn Fill<'b, A>,
     put: &mut PutResults<'_, 'b, A>,
@@ -46,7 +46,7 @@ pub(super) fn reduce<'b, A: Clone, O: Operation<A>>(
     }
     let plan = Plan::of(&nest, size_of::<A>(), fill.is_stored());
     if plan.is_whole {
-        if let Some(elements) = fill.in_place(&nest.peek()) {
+        if let Some(elements) = fill.in_place(&nest) {
             let mut results = Results::new();
             fold(op, &Sides::of(nest.loops()), &elements, &mut results);
             return put(nest, &results);
@@ -58,7 +58,7 @@ pub(super) fn reduce<'b, A: Clone, O: Operation<A>>(
 /// Reduces a nest part by part.
 #[inline(never)]
 fn in_parts<'b, A: Clone, O: Operation<A>>(
-    nest: Raw<'_, 'b, Writes>,
+    nest: Raw<'_, 'b>,
     plan: &Plan,
     op: O,
     fill: &mut dyn Fill<'b, A>,
@@ -72,7 +72,7 @@ fn in_parts<'b, A: Clone, O: Operation<A>>(
     for (i, l) in nest.loops().iter().enumerate() {
         tile[i] = if l.is_kept() { plan.steps[i] } else { l.len() };
     }
-    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| {
+    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b>| {
         part(nest, plan, op, fill, put, &mut block);
     });
 }
@@ -91,7 +91,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of<W>(nest: &Raw<'_, '_, W>, size: usize, is_stored: bool) -> Self {
+    fn of(nest: &Raw<'_, '_>, size: usize, is_stored: bool) -> Self {
         let (loops, across) = (nest.loops(), loop_across(nest));
         let is_short = |l: &Loop| !l.is_kept() && l.len() < 4 * SHORT_LANE;
         let has_short_lanes = across.is_none() && loops.last().is_some_and(is_short);
@@ -141,7 +141,7 @@ impl Plan {
 
 /// Reduces a part whose results fit into L1.
 fn part<'b, A: Clone, O: Operation<A>>(
-    nest: Raw<'_, 'b, Writes>,
+    nest: Raw<'_, 'b>,
     plan: &Plan,
     op: O,
     fill: &mut dyn Fill<'b, A>,
@@ -152,7 +152,7 @@ fn part<'b, A: Clone, O: Operation<A>>(
     let mut results = Results::new();
     if plan.holds_reduced {
         let sides = Sides::of(nest.loops());
-        if let Some(elements) = fill.in_place(&nest.peek()) {
+        if let Some(elements) = fill.in_place(&nest) {
             return put(nest, of_block(op, &sides, &elements, &mut results));
         }
         let elements = fill.buffered(nest.inputs(&mut room), block);
@@ -163,12 +163,12 @@ fn part<'b, A: Clone, O: Operation<A>>(
     for (tile, l) in tile.iter_mut().zip(inputs.loops()) {
         *tile = if l.is_kept() { l.len() } else { *reduced.next().unwrap_or(&1) };
     }
-    let (mut sums, mut rows, mut count) = (Levels::new(op), [Adjacent::NONE; AT_ONCE], 0);
+    let (mut sums, mut rows, mut count) = (Levels::new(op), [const { Adjacent::NONE }; AT_ONCE], 0);
     let (loops, mut first_sides) = (inputs.loops().len(), None);
-    inputs.for_each_tile(&tile[..loops], &mut |part: Raw<'_, 'b, Reads>| {
+    inputs.for_each_tile(&tile[..loops], &mut |part: Raw<'_, 'b>| {
         let sides = Sides::of(part.loops());
         let is_row = plan.has_short_lanes || sides.iter().all(|side| side.1);
-        match fill.in_place(&part.peek()) {
+        match fill.in_place(&part) {
             // several at once
             Some(row) if is_row => {
                 rows[count] = row;
@@ -353,7 +353,7 @@ impl<A: Clone, O: Operation<A>> Levels<A, O> {
 
 /// Reduces elements that own memory, or are large.
 fn one_by_one<'b, A: Clone, O: Operation<A>>(
-    nest: Raw<'_, 'b, Writes>,
+    nest: Raw<'_, 'b>,
     op: O,
     fill: &mut dyn Fill<'b, A>,
     put: &mut PutResults<'_, 'b, A>,
@@ -362,7 +362,7 @@ fn one_by_one<'b, A: Clone, O: Operation<A>>(
     for (tile, l) in tile.iter_mut().zip(nest.loops()) {
         *tile = if l.is_kept() { 1 } else { l.len() };
     }
-    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b, Writes>| {
+    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b>| {
         let mut result = None;
         fill.for_each(nest.inputs(&mut State::new()), &mut |element| {
             result = Some(match result.take() {

@@ -14,12 +14,12 @@ use fold::Results;
 use super::map::each;
 use super::memory::{BUFFER, Buffer, Reserved, Slot, vec_of};
 use super::nest::{
-    Dropped, Inputs, Loop, Nest, Output, Raw, Rows, SMALL, State, Types, Visit, Writes, Written, steps,
+    Dropped, Inputs, Loop, Nest, Output, Raw, Rows, SMALL, State, Types, Visit, Written, steps,
 };
 use super::operation::Operation;
 use super::order::AxisOrder;
 use super::source::{Cloned, Fill, Source};
-use super::threads::{Executor, GRAIN};
+use super::threads::{Executor, GRAIN, Total};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::{needs_drop, replace};
@@ -33,29 +33,6 @@ pub(crate) trait Put<T, A>: Copy {
 
     /// Puts results into outputs.
     fn put(self, rows: Rows<'_, T, (A,)>) -> Self::Done;
-}
-
-/// What passes over parts of an output say together.
-pub(crate) trait Total {
-    fn none() -> Self;
-
-    fn add(&mut self, more: Self);
-}
-
-impl Total for () {
-    fn none() {}
-
-    fn add(&mut self, (): Self) {}
-}
-
-impl Total for Written<'_> {
-    fn none() -> Self {
-        Written::none()
-    }
-
-    fn add(&mut self, more: Self) {
-        self.add(more);
-    }
 }
 
 /// Results are written to the slots of a new array.
@@ -246,7 +223,7 @@ fn fold_buffered<A: Clone, S: Source<A>, O: Operation<A>>(
     };
     nest.erased(|raw, types: Types<'_, (), S::Elems>| {
         let mut buffer = Buffer::new();
-        let elements = source.fill(types).buffered(raw.read_only(), &mut buffer);
+        let elements = source.fill(types).buffered(raw, &mut buffer);
         fold::fold(op, sides, elements, results);
     });
 }
@@ -268,7 +245,7 @@ where
     let Some(mut nest) = Nest::over(&mut state, source.shape(), out, dropped, source.inputs()) else {
         return P::Done::none();
     };
-    nest.arrange_by_inputs();
+    nest.arrange(1);
     Job { put, buffered: Buffered { source, op, executor, elements: PhantomData } }.run(nest)
 }
 
@@ -336,8 +313,7 @@ impl<A: Clone, S: Source<A>, O: Operation<A>, X> Buffered<A, S, O, X> {
             return vec_of(len, |slots| leaf(self.source, self.op, New, nest.onto(slots)));
         };
         let is_kept = nest.loops()[place].is_kept();
-        let [mut first, second] =
-            self.executor.both(self, nest.read_halves(place, &mut State::new()), Self::run);
+        let [mut first, second] = self.executor.both(self, nest.halves(place, &mut State::new()), Self::run);
         if is_kept {
             first.extend(second);
         } else {
@@ -357,7 +333,7 @@ fn leaf<T, A: Clone, S: Source<A>, O: Operation<A>, P: Put<T, A>>(
     let mut done = P::Done::none();
     nest.erased(|raw, types: Types<'_, T, S::Elems>| {
         let fill = &mut source.fill(types.inputs());
-        block::reduce(raw, op, fill, &mut |part: Raw<'_, '_, Writes>, results: &[A]| {
+        block::reduce(raw, op, fill, &mut |part: Raw<'_, '_>, results: &[A]| {
             types.with_results(part, results, &mut |rows| done.add(put.put(rows)));
         });
     });
