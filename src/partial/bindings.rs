@@ -1,6 +1,6 @@
 //! Names bound by one operation or several, with the places where they got their sizes.
 
-use super::classes::{Classes, Origin, Site, Spot};
+use super::classes::{Classes, Fault, Origin, Site, Spot};
 use super::{Dim, PartialShape, Place, Span};
 use crate::error::{BroadcastError, Mark, Request, fail};
 use alloc::{borrow::Cow, boxed::Box, format, string::String, string::ToString, vec::Vec};
@@ -86,20 +86,12 @@ impl Bindings {
         step: Step<'_>,
     ) -> Result<(), BroadcastError> {
         let site = Site { step: self.steps.len(), spot: Spot::Axis(axis) };
-        let Some(span) = a.span().intersect(b.span()) else {
-            return Err((step.request)().clash(axis, [a, b], [0, 1]));
-        };
-        let names = [a, b].map(Dim::as_name);
-        for name in names.into_iter().flatten() {
-            self.narrow(name, span, site, step)?;
-        }
-        if let [Some(a), Some(b)] = names {
-            let ids = [self.classes.id(a), self.classes.id(b)];
-            if self.classes.unite(ids[0], ids[1]).is_none() {
-                return Err(self.unequal(ids, site, step));
-            }
-        }
-        Ok(())
+        let met = self.classes.meet(a, b, site);
+        met.map_err(|fault| match fault {
+            Fault::Sizes => (step.request)().clash(axis, [a, b], [0, 1]),
+            Fault::Name(id, span) => self.conflict(id, span, site, step),
+            Fault::Names(ids) => self.unequal(ids, site, step),
+        })
     }
 
     fn narrow(&mut self, name: &str, to: Span, site: Site, step: Step<'_>) -> Result<(), BroadcastError> {

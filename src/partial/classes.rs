@@ -58,6 +58,16 @@ pub(super) enum Spot {
     Place(Place),
 }
 
+/// Why two axes cannot have the same size.
+pub(super) enum Fault {
+    /// The sizes exclude each other.
+    Sizes,
+    /// The name with this id has none of these sizes.
+    Name(usize, Span),
+    /// The names with these ids have no size in common.
+    Names([usize; 2]),
+}
+
 impl Site {
     /// An axis where nobody asks for its origin.
     pub(super) const UNNAMED: Self = Self { step: 0, spot: Spot::Axis(0) };
@@ -147,21 +157,17 @@ impl Classes {
         class.map_or(dim.span(), |(_, span)| span)
     }
 
-    /// Makes two sizes equal. `None` if they cannot be.
-    pub(super) fn meet(&mut self, a: &Dim, b: &Dim) -> Option<()> {
-        let span = a.span().intersect(b.span())?;
-        match (a.as_name(), b.as_name()) {
-            (Some(a), Some(b)) => {
-                let (a, b) = (self.id(a), self.id(b));
-                self.unite(a, b)?;
-                self.narrow(a, span, Site::UNNAMED)
-            }
-            (Some(name), None) | (None, Some(name)) => {
-                let id = self.id(name);
-                self.narrow(id, span, Site::UNNAMED)
-            }
-            (None, None) => Some(()),
+    /// Makes the sizes of two axes equal.
+    pub(super) fn meet(&mut self, a: &Dim, b: &Dim, site: Site) -> Result<(), Fault> {
+        let span = a.span().intersect(b.span()).ok_or(Fault::Sizes)?;
+        let ids = [a, b].map(|dim| dim.as_name().map(|name| self.id(name)));
+        for id in ids.into_iter().flatten() {
+            self.narrow(id, span, site).ok_or(Fault::Name(id, span))?;
         }
+        if let [Some(a), Some(b)] = ids {
+            self.unite(a, b).ok_or(Fault::Names([a, b]))?;
+        }
+        Ok(())
     }
 
     /// Makes two names equal. `None` if they cannot be.

@@ -36,7 +36,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    pub(super) fn from_checks(checks: Vec<Check>) -> Self {
+    fn from_checks(checks: Vec<Check>) -> Self {
         if checks.is_empty() { Self::Always } else { Self::Depends(checks) }
     }
 
@@ -203,7 +203,7 @@ fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
 }
 
 /// The checks that operands go together, where that is possible.
-pub(super) fn operand_checks(joint: &Joint) -> Vec<Check> {
+fn operand_checks(joint: &Joint) -> Vec<Check> {
     let (mut checks, mut seen) = (Vec::new(), ByName::new());
     for axis in 0..joint.dims.len() {
         axis_checks(&joint.columns, axis, &mut checks, &mut seen);

@@ -73,10 +73,8 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
     for dim in dims {
         shapes.push(PartialShape::from(vec![dim.clone()]));
     }
-    let shapes = &shapes;
-    let consistent = consistent(shapes, &|| together(shapes))?;
-    let joint = AlignedAxes::new(&consistent).infer(&|| together(shapes))?;
-    Ok(joint.dims.first().cloned().unwrap_or(Dim::Known(1)))
+    let joint = infer_shapes(&shapes)?;
+    Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
 }
 
 /// The joint shape of two shapes.
@@ -134,8 +132,18 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
 pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
-    let request = || together(shapes);
-    Ok(AlignedAxes::new(&consistent(shapes, &request)?).infer(&request)?.shape())
+    infer_joint(shapes, &|| together(shapes))
+}
+
+/// The joint shape, for a request that may name more than the shapes.
+///
+/// # Errors
+/// As [`infer_shapes`].
+pub(super) fn infer_joint(
+    shapes: &[PartialShape],
+    request: &dyn Fn() -> Request,
+) -> Result<PartialShape, BroadcastError> {
+    Ok(AlignedAxes::new(&consistent(shapes, request)?).infer(request)?.shape())
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.

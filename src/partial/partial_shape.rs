@@ -2,7 +2,7 @@
 
 use super::Dim;
 use super::bindings::{Bindings, Step, merged};
-use super::classes::{Classes, Spot};
+use super::classes::{Classes, Site, Spot};
 use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
 use alloc::vec::Vec;
 use core::fmt;
@@ -358,7 +358,7 @@ pub(super) fn merge_dims<'a>(
     let mut classes = Classes::new();
     for (axis, other) in target.iter().enumerate() {
         let Some(own) = own(axis) else { continue };
-        if classes.meet(own, other).is_none() {
+        if classes.meet(own, other, Site::UNNAMED).is_err() {
             return Err(request().clash(axis, [own, other], [0, 1]));
         }
     }

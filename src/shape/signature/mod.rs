@@ -3,7 +3,7 @@
 mod cores;
 mod tokens;
 
-pub(crate) use cores::{CoreAxis, Cores};
+pub(crate) use cores::Cores;
 
 use super::{BatchShape, base_axes, base_size, joint_batch, sizes};
 use crate::error::{BroadcastError, ConstText, Mark, Request, fail, operation};
