@@ -1,20 +1,11 @@
 //! Requests: an operation with its shapes, as errors describe it.
 
 use super::operation::{Layout, Operation, RESOLVE};
-use super::shape::{Listed, Number, Shape};
+use super::shape::{Cell, Listed, Shape};
 use super::{BroadcastError, ErrorKind, Mark, Report};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
-use core::fmt::{self, Debug, Display};
+use core::fmt::{self, Display};
 use core::mem::ManuallyDrop;
-
-/// A list of numbers, which prints as `[2, -1]`.
-struct Numbers<'a>(&'a [i128]);
-
-impl Debug for Numbers<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|&number| Number(number))).finish()
-    }
-}
 
 /// A number of axes, which prints in words.
 pub(crate) struct Count(pub(crate) usize);
@@ -63,24 +54,20 @@ impl Request {
     fn of(operation: &'static Operation) -> Self {
         // Allocated first, else this would contain the code to drop a report if there is no memory.
         let memory = Box::new_uninit();
-        let (shapes, axes, sizes, marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (kind, operands) = (ErrorKind::Incompatible, 0);
-        let (text, subject, detail) = (String::new(), String::new(), String::new());
-        let (position, clash) = (None, None);
         // `error` sets the kind and the detail.
         let report = Report {
-            kind,
+            kind: ErrorKind::Incompatible,
             operation,
-            shapes,
-            operands,
-            axes,
-            text,
-            subject,
-            detail,
-            position,
-            sizes,
-            clash,
-            marks,
+            shapes: Vec::new(),
+            operands: 0,
+            axes: Vec::new(),
+            text: String::new(),
+            subject: String::new(),
+            detail: String::new(),
+            position: None,
+            sizes: Vec::new(),
+            clash: None,
+            marks: Vec::new(),
         };
         Self(ManuallyDrop::new(Box::write(memory, report)))
     }
@@ -165,9 +152,9 @@ impl Request {
     pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
         let (what, range) = (if keeps { "-1 or a size" } else { "a size" }, "from 0 to isize::MAX");
         let note = if size == -1 { " (-1 keeps a size in `broadcast_to` only)" } else { "" };
-        let (mark, size) = (Mark::Shape(self.0.operands, axis), Number(size));
-        let request = self.at(axis as i128, &[mark], &[&format_args!("{size:?}")]);
-        fail!(request, InvalidSize, "axis {axis} of the target is {size:?}, expected {what} {range}{note}")
+        let (mark, size) = (Mark::Shape(self.0.operands, axis), Cell::from(size));
+        let request = self.at(axis as i128, &[mark], &[&size]);
+        fail!(request, InvalidSize, "axis {axis} of the target is {size}, expected {what} {range}{note}")
     }
 
     /// `owner` has too few axes.
@@ -201,16 +188,16 @@ impl Request {
             Layout::Summed | Layout::SummedToPlaced => " of the array",
             _ => " of the target",
         };
-        let (request, axis, ndim) = (self.at(axis, &[], &[]), Number(axis), Count(ndim));
-        fail!(request, AxisOutOfBounds, "axis {axis:?} is out of bounds for {ndim}{of}")
+        let (request, axis, ndim) = (self.at(axis, &[], &[]), Cell::from(axis), Count(ndim));
+        fail!(request, AxisOutOfBounds, "axis {axis} is out of bounds for {ndim}{of}")
     }
 
     /// An axis is named twice.
     pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
         // an axis that is counted from the end of an unknown number has no column
         let mark = Mark::Result(usize::try_from(axis).unwrap_or(usize::MAX));
-        let (request, axis) = (self.at(axis, &[mark], &[]), Number(axis));
-        fail!(request, DuplicateAxis, "axis {axis:?} is named more than once")
+        let (request, axis) = (self.at(axis, &[mark], &[]), Cell::from(axis));
+        fail!(request, DuplicateAxis, "axis {axis} is named more than once")
     }
 }
 
@@ -235,7 +222,7 @@ impl Display for Report {
                 "targets" => listed(f, targets, None)?,
                 "batches" => listed(f, operands, Some(0))?,
                 "bases" => listed(f, operands, Some(1))?,
-                "axes" => write!(f, "{:?}", Numbers(&self.axes))?,
+                "axes" => Shape::from(&self.axes).fmt(f)?,
                 "text" => f.write_str(&self.text)?,
                 "quoted" => write!(f, "{:?}", self.text)?,
                 word => f.write_str(word)?,

@@ -1,7 +1,7 @@
 //! Shapes of all sorts, as messages and pictures write them.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::fmt::{self, Debug, Display};
+use core::fmt::{self, Display};
 
 /// A shape: its sizes, and how they are written.
 #[derive(Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) struct Shape {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Cell {
     Size(usize),
-    /// The size below 0 of a target, by its magnitude.
+    /// A number below 0, by its magnitude.
     Negative(u64),
     Unknown,
     /// A size from the first to the second, if that has an end.
@@ -71,16 +71,19 @@ impl Shape {
     }
 }
 
+/// A number of at most 64 bits and a sign. Printing an `i128` adds 2 kB to a program.
+impl From<i128> for Cell {
+    fn from(number: i128) -> Self {
+        match usize::try_from(number) {
+            Ok(size) => Self::Size(size),
+            Err(_) => Self::Negative(u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
 impl From<&Vec<i128>> for Shape {
     fn from(sizes: &Vec<i128>) -> Self {
-        let mut cells = Vec::with_capacity(sizes.len());
-        for &size in sizes {
-            cells.push(match usize::try_from(size) {
-                Ok(size) => Cell::Size(size),
-                Err(_) => Cell::Negative(u64::try_from(size.unsigned_abs()).unwrap_or(u64::MAX)),
-            });
-        }
-        Self::list(cells, None)
+        Self::list(sizes.iter().copied().map(Cell::from).collect(), None)
     }
 }
 
@@ -139,21 +142,11 @@ impl Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Size(size) => Display::fmt(size, f),
-            Self::Negative(magnitude) => Debug::fmt(&Number(-i128::from(*magnitude)), f),
+            Self::Negative(magnitude) => write!(f, "-{magnitude}"),
             Self::Unknown => f.write_str("?"),
             Self::Range(min, None) => write!(f, "{min}.."),
             Self::Range(min, Some(max)) => write!(f, "{min}..{max}"),
             Self::Name(name) => f.write_str(name),
         }
-    }
-}
-
-/// A number of at most 64 bits and a sign. Printing an `i128` adds 2 kB to a program.
-pub(super) struct Number(pub(super) i128);
-
-impl Debug for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let magnitude = u64::try_from(self.0.unsigned_abs()).unwrap_or(u64::MAX);
-        write!(f, "{}{magnitude}", if self.0 < 0 { "-" } else { "" })
     }
 }

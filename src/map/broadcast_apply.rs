@@ -5,6 +5,7 @@ use super::fused_operands::{
 };
 use crate::error::Result;
 use crate::kernel::map::{VisitRows, each, par_each};
+use crate::shape::{all_stretch_onto, output_error};
 use ndarray::{ArrayRef, Dimension};
 
 /// Calls `f` with every element of `out` and the corresponding elements of 1 to 6 operands, each stretched to the
@@ -51,8 +52,21 @@ pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands
 where
     O: ApplyOperands<T, F>,
 {
+    if applied(out, &operands, f) {
+        Ok(())
+    } else {
+        Err(output_error(operands.inputs().shapes(), out.shape()))
+    }
+}
+
+/// [`broadcast_apply`], if the operands stretch to the shape of `out`; else `false`.
+#[inline]
+pub(super) fn applied<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands: &O, f: F) -> bool
+where
+    O: ApplyOperands<T, F>,
+{
     let mut visit = Closure::<O, F>::new(f);
-    onto(out, &operands, &mut |rows| rows.visit(&mut visit))
+    visited(out, operands, &mut |rows| rows.visit(&mut visit))
 }
 
 /// [`broadcast_apply`] on rayon's threads, if there are enough elements to gain by it.
@@ -95,13 +109,15 @@ where
 }
 
 /// The part that is not generic over the closure: compiled once for operands of these types.
-fn onto<T, E: Dimension, O: FusedOperands>(
+fn visited<T, E: Dimension, O: FusedOperands>(
     out: &mut ArrayRef<T, E>,
     operands: &O,
     visit: &mut VisitRows<'_, T, O::Elems>,
-) -> Result<()> {
+) -> bool {
     let inputs = operands.inputs();
-    check_onto(inputs.shapes(), out.shape())?;
-    each(out, &inputs, visit);
-    Ok(())
+    let fits = all_stretch_onto(inputs.shapes(), out.shape());
+    if fits {
+        each(out, &inputs, visit);
+    }
+    fits
 }

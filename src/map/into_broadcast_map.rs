@@ -1,13 +1,11 @@
 //! Arrays by value, evaluated with operands into their own memory where possible.
 
+use super::broadcast_apply::applied;
 use super::broadcast_map::broadcast_map;
 use crate::error::{BroadcastError, Returned};
-use crate::kernel::map::each;
-use crate::kernel::nest::{Elements, Inputs, Visit};
 use crate::sealed::Sealed;
-use crate::shape::{JoinDims, all_stretch_onto};
+use crate::shape::JoinDims;
 use crate::view::{AsArrayRef, Operand};
-use core::marker::PhantomData;
 use ndarray::{ArcArray, Array, ArrayRef, Dimension};
 
 /// Maps of an array by value, which reuse its memory.
@@ -82,18 +80,13 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     fn into_broadcast_map<O, F>(
         mut self,
         operands: O,
-        f: F,
+        mut f: F,
     ) -> Result<Self::With<O::Dim>, Returned<Self, O::Kept>>
     where
         O: FurtherOperands<A, D, F>,
     {
-        if let Some(own) = self.exclusive() {
-            let others = operands.inputs();
-            if all_stretch_onto(others.shapes(), own.shape()) {
-                let mut visit = Own::<D, O, F>(f, PhantomData);
-                each(own, &others, &mut |rows| rows.visit(&mut visit));
-                return Ok(self.with_dim());
-            }
+        if self.exclusive().is_some_and(|own| operands.overwrite(own, &mut f)) {
+            return Ok(self.with_dim());
         }
         match operands.map_with(self.as_array_ref(), f) {
             Ok(array) => Ok(array.into()),
@@ -141,12 +134,10 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     type Dim: Dimension;
     /// What an error gives back of the operands: an array by value, nothing of references.
     type Kept;
-    /// The types of the elements.
-    #[doc(hidden)]
-    type Elems: Elements;
 
+    /// Writes the results over the elements of an array, if the operands stretch to its shape; else `false`.
     #[doc(hidden)]
-    fn inputs(&self) -> Inputs<'_, Self::Elems>;
+    fn overwrite(&self, own: &mut ArrayRef<A, D>, f: &mut F) -> bool;
 
     /// The map of an array and the operands, in the memory of an operand if one is an `Array` of the joint shape.
     #[doc(hidden)]
@@ -155,20 +146,6 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
         array: &ArrayRef<A, D>,
         f: F,
     ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)>;
-
-    /// Calls the closure with an element of the array and of each operand.
-    #[doc(hidden)]
-    fn call(f: &mut F, own: &A, others: <Self::Elems as Elements>::Refs<'_>) -> A;
-}
-
-/// A closure that computes an element of the array from its own value and those of the operands.
-struct Own<D, O, F>(F, PhantomData<fn(D, O)>);
-
-impl<A, D: Dimension, F, O: FurtherOperands<A, D, F>> Visit<A, O::Elems> for Own<D, O, F> {
-    #[inline(always)]
-    fn visit(&mut self, own: &mut A, others: <O::Elems as Elements>::Refs<'_>) {
-        *own = O::call(&mut self.0, own, others);
-    }
 }
 
 /// `$Self` matches the pattern `$operands`.
@@ -181,24 +158,19 @@ macro_rules! further {
         where
             F: FnMut(&A, $(&$O::Elem),+) -> A,
             (Own, $($O::Dim,)+): JoinDims,
+            ($($O::Dim,)+): JoinDims,
         {
             type Dim = <(Own, $($O::Dim,)+) as JoinDims>::Joint;
             type Kept = ();
-            type Elems = ($($O::Elem,)+);
 
-            fn inputs(&self) -> Inputs<'_, Self::Elems> {
+            fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
                 let $operands = self;
-                Inputs::from(($($x.operand_ref(),)+))
+                applied(own, &($($x.operand_ref(),)+), |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
             }
 
             fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
                 let $operands = self;
                 broadcast_map((array, $($x.operand_ref(),)+), f).map_err(|error| ((), error))
-            }
-
-            #[inline(always)]
-            fn call(f: &mut F, own: &A, ($($x,)+): ($(&$O::Elem,)+)) -> A {
-                f(own, $($x),+)
             }
         }
     };
@@ -218,37 +190,19 @@ where
 {
     type Dim = <(Own, D) as JoinDims>::Joint;
     type Kept = Self;
-    type Elems = (A,);
 
-    fn inputs(&self) -> Inputs<'_, (A,)> {
-        Inputs::from((&**self,))
+    fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
+        applied(own, &(&**self,), |own: &mut A, other: &A| *own = f(own, other))
     }
 
     fn map_with(
         mut self,
         array: &ArrayRef<A, Own>,
-        f: F,
+        mut f: F,
     ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
-        if all_stretch_onto([array.shape()], self.shape()) {
-            let mut visit = Second(f);
-            each(&mut self, &Inputs::from((array,)), &mut |rows| rows.visit(&mut visit));
+        if applied(&mut self, &(array,), |own: &mut A, first: &A| *own = f(first, own)) {
             return Ok(self.with_dim());
         }
         broadcast_map((array, &*self), f).map_err(|error| (self, error))
-    }
-
-    #[inline(always)]
-    fn call(f: &mut F, own: &A, (other,): (&A,)) -> A {
-        f(own, other)
-    }
-}
-
-/// A closure that computes an element of its second operand from the first one's and its own value.
-struct Second<F>(F);
-
-impl<A, F: FnMut(&A, &A) -> A> Visit<A, (A,)> for Second<F> {
-    #[inline(always)]
-    fn visit(&mut self, own: &mut A, (first,): (&A,)) {
-        *own = (self.0)(first, own);
     }
 }
