@@ -72,7 +72,11 @@ use ndarray::{Array, Dimension};
     "masked_fill"
 ))]
 #[inline]
-pub fn broadcast_map<O: MapOperands<F, R>, F, R>(operands: O, f: F) -> Result<Array<R, O::Dim>> {
+// `Result<Array<R, O::Dim>>` makes the compiler report a wrong operand twice.
+pub fn broadcast_map<O: MapOperands<F, R, Dim = D>, F, R, D: Dimension>(
+    operands: O,
+    f: F,
+) -> Result<Array<R, D>> {
     let mut make = Closure::<O, F>::new(f);
     mapped(&operands.inputs(), &mut |rows| rows.fill(&mut make))
 }

@@ -220,7 +220,8 @@ pub(super) fn joint_views<D: Dimension, V>(
 /// function for a row and a column. To `stack` arrays of different shapes, broadcast them first and call ndarray's `stack`.
 #[doc(alias("broadcast_tensors", "meshgrid", "stack", "concatenate"))]
 #[inline]
-pub fn broadcast_arrays<O: Operands>(operands: O) -> Result<O::Views> {
+// `Result<O::Views>` makes the compiler report a wrong operand twice.
+pub fn broadcast_arrays<O: Operands<Views = V>, V>(operands: O) -> Result<V> {
     operands.views()
 }
 
