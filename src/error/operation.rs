@@ -95,5 +95,4 @@ operations! {
     ACCEPT "accept shape {operands} as {targets}", ..RIGHT;
     ACCEPT_OF "accept shape {operands} of {text} as {targets}", ..RIGHT;
     PLANNED "broadcast shapes {operands} as planned for {targets}", ..PARTIAL_TOGETHER;
-    PLANNED_OF "broadcast shapes {operands} of {text} as planned for {targets}", ..PLANNED;
 }

@@ -1,17 +1,9 @@
 //! Names bound by one operation or several, with the places where they got their sizes.
 
 use super::classes::{Classes, Fault, Origin, Site, Spot};
-use super::{Dim, PartialShape, Place, Span};
+use super::{Dim, Names, PartialShape, Place, Span};
 use crate::error::{BroadcastError, Mark, Request, fail};
-use alloc::{borrow::Cow, boxed::Box, format, string::String, string::ToString, vec::Vec};
-
-/// The sizes of names, with the places where the names were bound.
-#[derive(Clone)]
-pub(super) struct Bindings {
-    pub(super) classes: Classes,
-    /// The names of the operations that have bound names.
-    steps: Vec<Box<str>>,
-}
+use alloc::{borrow::Cow, format, string::String, string::ToString, vec::Vec};
 
 /// An operation that binds names: its name, if it has one, and its request.
 #[derive(Clone, Copy)]
@@ -20,11 +12,7 @@ pub(super) struct Step<'r> {
     pub(super) request: &'r dyn Fn() -> Request,
 }
 
-impl Bindings {
-    pub(super) const fn new() -> Self {
-        Self { classes: Classes::new(), steps: Vec::new() }
-    }
-
+impl Names {
     /// Binds names in an operation called `of`. After an error, they are bound as before.
     pub(super) fn step<T>(
         &mut self,
@@ -44,7 +32,7 @@ impl Bindings {
     ///
     /// # Errors
     /// In this order: `DeclaredAxes`; `DeclaredSize` or `DeclaredName` with the first axis at fault.
-    pub(super) fn bind(
+    pub(super) fn accept(
         &mut self,
         declared: &PartialShape,
         shape: &[usize],
@@ -150,11 +138,6 @@ impl Bindings {
             None => spot,
         }
     }
-
-    /// One `Dim` for two sizes that have met.
-    pub(super) fn merged(&self, a: &Dim, b: &Dim) -> Dim {
-        merged(&self.classes, a, b)
-    }
 }
 
 /// The request with the places of its step that are at fault.
@@ -181,7 +164,7 @@ pub(super) fn consistent<'s>(
     if !dims().any(|(_, dims)| dims.iter().any(is_bounded)) {
         return Ok(Cow::Borrowed(shapes));
     }
-    let (mut names, step) = (Bindings::new(), Step { of: None, request });
+    let (mut names, step) = (Names::new(), Step { of: None, request });
     for (operand, dims) in dims() {
         for (axis, dim) in dims.iter().enumerate() {
             if let Some(name) = dim.as_name() {

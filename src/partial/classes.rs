@@ -9,7 +9,7 @@ use core::mem::replace;
 ///
 /// All conditions are ranges of names and equalities of names, so that they can all hold exactly where no class has an
 /// empty range.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Classes {
     names: ByName<Box<str>, usize>,
     nodes: Vec<Node>,
@@ -74,17 +74,6 @@ impl Site {
 }
 
 impl Classes {
-    pub(super) const fn new() -> Self {
-        Self {
-            names: ByName::new(),
-            nodes: Vec::new(),
-            origins: Vec::new(),
-            changed: Vec::new(),
-            is_changed: Vec::new(),
-            kept: 0,
-        }
-    }
-
     /// The position of a name, which is added if it is new.
     pub(super) fn id(&mut self, name: &str) -> usize {
         if let Some(&id) = self.names.get(name) {

@@ -309,7 +309,7 @@ impl<'a> AlignedAxes<'a> {
     /// The joint shape of the ranked operands.
     pub(super) fn infer(self, request: &dyn Fn() -> Request) -> Result<Joint<'a>, BroadcastError> {
         let dims = Vec::with_capacity(self.ndim());
-        let mut joint = Joint { columns: self, dims, named: ByName::new(), forced: Classes::new() };
+        let mut joint = Joint { columns: self, dims, named: ByName::new(), forced: Classes::default() };
         let mut named_axes = Vec::new();
         for axis in 0..joint.columns.ndim() {
             let forced = joint.columns.forced(axis, request)?;

@@ -77,7 +77,6 @@
 //! |---|---|---|
 //! | [`merge`](Names::merge) | `n` = 3, `n` in `2..5`, `n` = `m` | from a declared and an inferred shape |
 //! | [`bind`](Names::bind) | `n` = 3 | from a real shape |
-//! | [`joint_shape`](Names::joint_shape) | `n` = 3 | from a plan that runs |
 //! | [`resolve`](Names::resolve) | nothing | writes the known sizes and ranges into a shape, for all functions here |
 //!
 //! ```

@@ -1,19 +1,18 @@
 //! Names that stand for the same sizes in several operations.
 
-use super::bindings::{Bindings, Step};
-use super::classes::Spot;
+use super::bindings::{Step, merged};
+use super::classes::{Classes, Spot};
 use super::partial_shape::aligned;
-use super::{Dim, PartialShape, Plan};
+use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request, operation};
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
 /// The sizes of names, across all operations of a program.
 ///
 /// Within one call, equal names are equal sizes. `Names` extends that to several calls:
-/// - It learns sizes from [merged shapes](Self::merge), [real shapes](Self::bind) and [plans that
-///   run](Self::joint_shape). Each of these calls has a label, so that an error says at which two places a name got
-///   different sizes. An error leaves all names as they were.
+/// - It learns sizes from [merged shapes](Self::merge) and [real shapes](Self::bind). Each of these calls has a label, so
+///   that an error says at which two places a name got different sizes. An error leaves all names as they were.
 /// - It [writes](Self::resolve) the known sizes and ranges into a shape. Pass the result to the functions for inference
 ///   and decisions, to [`Plan::new`] and to [`Signature::infer`](crate::Signature::infer).
 ///
@@ -35,38 +34,29 @@ use core::fmt;
 ///
 /// # Equivalents
 /// The environment of symbolic sizes of a graph: `ShapeEnv` in PyTorch, `SymbolTable` in ONNX's shape inference.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Names {
-    bindings: Bindings,
+    pub(super) classes: Classes,
+    /// The labels of the calls that have bound names.
+    pub(super) steps: Vec<Box<str>>,
 }
 
 /// Prints each bound name with its size: `{"n": 2, "m": m:3..}`.
 impl fmt::Debug for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.bindings.classes.all().map(|(name, dim)| (name, Printed(dim)))).finish()
-    }
-}
-
-/// A size whose `Debug` is its text.
-struct Printed(Dim);
-
-impl fmt::Debug for Printed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self::new()
+        let mut map = f.debug_map();
+        for (name, size) in self.classes.all() {
+            map.entry(&name, &format_args!("{size}"));
+        }
+        map.finish()
     }
 }
 
 impl Names {
     /// No names; see the example of the [type](Self).
     #[must_use]
-    pub const fn new() -> Self {
-        Self { bindings: Bindings::new() }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// The size of a name, if anything is known of it: a number, or a name with the range of its sizes. Equal names have
@@ -90,7 +80,7 @@ impl Names {
     /// `ShapeEnv.replacements` and `ShapeEnv.var_to_range` in PyTorch.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Dim> {
-        self.bindings.classes.get(name)
+        self.classes.get(name)
     }
 
     /// The shape with the known sizes and ranges of its names, and one name for all equal ones.
@@ -118,7 +108,7 @@ impl Names {
     /// `ShapeEnv.replace` in PyTorch, on each size.
     #[must_use]
     pub fn resolve(&self, shape: &PartialShape) -> PartialShape {
-        self.bindings.classes.resolve(shape)
+        self.classes.resolve(shape)
     }
 
     /// Combines two descriptions of the shape of `of`, and binds the names in them.
@@ -163,11 +153,11 @@ impl Names {
             [None, None] => return Ok(PartialShape::unranked()),
         };
         aligned(own, other, &request)?;
-        self.bindings.step(of, |bindings| {
+        self.step(of, |names| {
             for (axis, (a, b)) in own.iter().zip(other).enumerate() {
-                bindings.meet(axis, [a, b], step)?;
+                names.meet(axis, [a, b], step)?;
             }
-            Ok(PartialShape::ranked(own.iter().zip(other).map(|(a, b)| bindings.merged(a, b))))
+            Ok(PartialShape::ranked(own.iter().zip(other).map(|(a, b)| merged(&names.classes, a, b))))
         })
     }
 
@@ -196,44 +186,6 @@ impl Names {
     pub fn bind(&mut self, of: &str, declared: &PartialShape, sizes: &[usize]) -> Result<(), BroadcastError> {
         let request = || Request::new(&operation::ACCEPT_OF, &[sizes]).to(declared).text(&of);
         let step = Step { of: Some(of), request: &request };
-        self.bindings.step(of, |bindings| bindings.bind(declared, sizes, "", &Spot::Axis, step))
-    }
-
-    /// The joint shape of a plan's operands with these shapes, in an operation called `of`. Binds the names of the plan
-    /// to their sizes.
-    ///
-    /// # Shapes
-    /// As [`Plan::joint_shape`].
-    ///
-    /// # Errors
-    /// As [`Plan::joint_shape`]. [`DeclaredName`](crate::ErrorKind::DeclaredName) also where a name has
-    /// another size elsewhere.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::{Names, Plan};
-    ///
-    /// let (add, scale) = (Plan::new(["nx3".parse()?, "3".parse()?])?, Plan::new(["n".parse()?, "1".parse()?])?);
-    /// let mut names = Names::new();
-    /// assert_eq!(names.joint_shape("add", &add, &[&[2, 3][..], &[3]])?, [2, 3]);
-    /// assert_eq!(names.joint_shape("scale", &scale, &[[2], [1]])?, [2]);
-    /// assert_eq!(
-    ///     names.joint_shape("scale", &scale, &[[4], [1]]).unwrap_err().to_string(),
-    ///     "cannot broadcast shapes [4] and [1] of scale as planned for n and 1: \
-    ///      n is 2 at axis 0 of operand 0 of add and 4 at axis 0 of operand 0 of scale",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`Plan::joint_shape`].
-    pub fn joint_shape<S: AsRef<[usize]>>(
-        &mut self,
-        of: &str,
-        plan: &Plan,
-        shapes: &[S],
-    ) -> Result<Vec<usize>, BroadcastError> {
-        let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        self.bindings.step(of, |bindings| plan.joint_of(&shapes, bindings, Some(of)))
+        self.step(of, |names| names.accept(declared, sizes, "", &Spot::Axis, step))
     }
 }

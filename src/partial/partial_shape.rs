@@ -1,8 +1,8 @@
 //! Partially known shapes.
 
-use super::Dim;
-use super::bindings::{Bindings, Step, merged};
+use super::bindings::{Step, merged};
 use super::classes::{Classes, Site, Spot};
+use super::{Dim, Names};
 use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
 use alloc::vec::Vec;
 use core::fmt;
@@ -233,7 +233,7 @@ impl PartialShape {
     /// TensorFlow `TensorShape.assert_is_compatible_with`.
     pub fn check(&self, shape: &[usize]) -> Result<(), BroadcastError> {
         let request = || Request::new(&operation::ACCEPT, &[shape]).to(self);
-        Bindings::new().bind(self, shape, "", &Spot::Axis, Step { of: None, request: &request })
+        Names::new().accept(self, shape, "", &Spot::Axis, Step { of: None, request: &request })
     }
 
     /// Whether this shape is at most as specific as `other`: it accepts every shape that `other` accepts,
@@ -355,7 +355,7 @@ pub(super) fn merge_dims<'a>(
     target: &[Dim],
     request: &dyn Fn() -> Request,
 ) -> Result<Vec<Dim>, BroadcastError> {
-    let mut classes = Classes::new();
+    let mut classes = Classes::default();
     for (axis, other) in target.iter().enumerate() {
         let Some(own) = own(axis) else { continue };
         if classes.meet(own, other, Site::UNNAMED).is_err() {

@@ -1,9 +1,9 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::bindings::{Bindings, Step};
+use super::bindings::Step;
 use super::classes::Spot;
 use super::decide::examine;
-use super::{Check, PartialShape, Place, decide_result};
+use super::{Check, Names, PartialShape, Place, decide_result};
 use crate::error::{BroadcastError, Request, fail, operation};
 use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, vec, vec::Vec};
@@ -160,19 +160,8 @@ impl Plan {
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        self.joint_of(&shapes, &mut Bindings::new(), None)
-    }
-
-    /// [`joint_shape`](Self::joint_shape) in an operation called `of`, with names that may be bound already.
-    pub(super) fn joint_of(
-        &self,
-        shapes: &[&[usize]],
-        names: &mut Bindings,
-        of: Option<&str>,
-    ) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let operation = if of.is_some() { &operation::PLANNED_OF } else { &operation::PLANNED };
-            let mut request = Request::new(operation, shapes).text(&of.unwrap_or_default());
+            let mut request = Request::new(&operation::PLANNED, &shapes);
             for operand in &self.operands {
                 request = request.to(operand);
             }
@@ -183,18 +172,18 @@ impl Plan {
             let request = request();
             return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let step = Step { of, request: &request };
+        let (mut names, step) = (Names::new(), Step { of: None, request: &request });
         for (operand, planned) in self.operands.iter().enumerate() {
             let spot = |axis| Spot::Place(Place::Operand { operand, axis });
-            names.bind(planned, shapes[operand], &format!(" of operand {operand}"), &spot, step)?;
+            names.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot, step)?;
         }
-        let mut joint = vec![1; joint_ndim(shapes)];
-        if !join(shapes, &mut joint) || checked_len(&joint).is_none() {
-            return Err(joint_error_of(request(), shapes));
+        let mut joint = vec![1; joint_ndim(&shapes)];
+        if !join(&shapes, &mut joint) || checked_len(&joint).is_none() {
+            return Err(joint_error_of(request(), &shapes));
         }
         if let Some(result) = &self.result {
             let spot = |axis| Spot::Place(Place::Result { axis });
-            names.bind(result, &joint, " of the result", &spot, step)?;
+            names.accept(result, &joint, " of the result", &spot, step)?;
         }
         Ok(joint)
     }

@@ -122,7 +122,7 @@ impl Operands<'_> {
     /// # Errors
     /// `BaseSize`, then `BaseSymbol`.
     fn meet(&self) -> Result<(Vec<Dim>, Classes), BroadcastError> {
-        let (mut symbols, mut names) = (Vec::with_capacity(self.cores.symbols.len()), Classes::new());
+        let (mut symbols, mut names) = (Vec::with_capacity(self.cores.symbols.len()), Classes::default());
         for symbol in &self.cores.symbols {
             symbols.push(symbol.size.map_or(Dim::Unknown, Dim::Known));
         }

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec, vec::Vec};
 
 /// A value for each name.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct ByName<K, T> {
     /// The names with their values, in the order in which they were added.
     entries: Vec<(K, T)>,
@@ -60,7 +60,7 @@ impl<K: AsRef<str>, T> ByName<K, T> {
 
 /// Positions of names in sorted runs, each at least twice as long as the next, so that adding `n` names takes `n log n`
 /// steps. `names` gives the name at a position; it is called through a pointer, so that this is compiled once.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Runs(Vec<Vec<usize>>);
 
 type NameAt<'n> = &'n dyn Fn(usize) -> &'n str;
