@@ -119,14 +119,6 @@ pub trait TargetShape: Sealed {
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
 
-    /// Whether an array of shape `shape` stretches to this target, where -1 keeps a size.
-    #[doc(hidden)]
-    #[inline]
-    fn takes(&self, shape: &[usize]) -> bool {
-        let resolved = resolved_dim(shape, self, Placeholder::Keeps);
-        resolved.is_some_and(|dim| checked_len(sizes(&dim)).is_some())
-    }
-
     /// The sizes as the caller wrote them, for messages.
     #[doc(hidden)]
     fn for_message(&self) -> Vec<i128>;
@@ -141,10 +133,6 @@ macro_rules! forward {
             #[inline]
             fn target_dim(&self) -> Self::Dim {
                 <$Other>::target_dim($other(self))
-            }
-            #[inline]
-            fn takes(&self, shape: &[usize]) -> bool {
-                <$Other>::takes($other(self), shape)
             }
             fn for_message(&self) -> Vec<i128> {
                 <$Other>::for_message($other(self))
@@ -228,18 +216,6 @@ impl<T: Size> TargetShape for [T] {
         }
         dim
     }
-    // without a dimension, because a dynamic one takes eight times as long
-    #[inline]
-    fn takes(&self, shape: &[usize]) -> bool {
-        let Some(new) = self.len().checked_sub(shape.len()) else { return false };
-        let mut len = 1_usize;
-        for (axis, &size) in self.iter().enumerate() {
-            let own = axis.checked_sub(new).map(|axis| shape[axis]);
-            let Some(size) = resolved_size(own, size_bits(size), !T::PLAIN) else { return false };
-            len = len.saturating_mul(size.max(1));
-        }
-        checked_len(&[len]).is_some()
-    }
     fn for_message(&self) -> Vec<i128> {
         positions(&self)
     }
@@ -255,10 +231,6 @@ where
     fn target_dim(&self) -> Self::Dim {
         self.clone()
     }
-    #[inline]
-    fn takes(&self, shape: &[usize]) -> bool {
-        sizes(self).takes(shape)
-    }
     fn for_message(&self) -> Vec<i128> {
         sizes(self).for_message()
     }
@@ -273,10 +245,6 @@ macro_rules! arrays {
             #[inline]
             fn target_dim(&self) -> E {
                 self.raw_dim()
-            }
-            #[inline]
-            fn takes(&self, shape: &[usize]) -> bool {
-                self.shape().takes(shape)
             }
             fn for_message(&self) -> Vec<i128> {
                 self.shape().for_message()

@@ -2,7 +2,7 @@
 
 use super::{AsArrayRef, stretch};
 use crate::error::Result;
-use crate::shape::{Placeholder, TargetShape};
+use crate::shape::{Placeholder, TargetShape, checked_len, resolved_dim, sizes};
 use ndarray::{ArrayView, Dimension};
 
 /// Broadcasting to a target shape with -1 placeholders, on every kind of array.
@@ -118,7 +118,8 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     #[must_use]
     #[inline]
     fn can_broadcast_to<T: TargetShape>(&self, target: T) -> bool {
-        target.takes(self.as_array_ref().shape())
+        let dim = resolved_dim(self.as_array_ref().shape(), &target, Placeholder::Keeps);
+        dim.is_some_and(|dim| checked_len(sizes(&dim)).is_some())
     }
 }
 
