@@ -11,7 +11,8 @@ use core::mem::replace;
 /// empty range.
 #[derive(Clone, Default)]
 pub(super) struct Classes {
-    names: ByName<Box<str>, usize>,
+    ids: ByName<usize>,
+    names: Vec<Box<str>>,
     nodes: Vec<Node>,
     origins: Vec<Origin>,
     /// The nodes that have changed since the last [`keep`](Self::keep), each once, as they were.
@@ -76,11 +77,11 @@ impl Site {
 impl Classes {
     /// The position of a name, which is added if it is new.
     pub(super) fn id(&mut self, name: &str) -> usize {
-        if let Some(&id) = self.names.get(name) {
+        let id = *self.ids.or_insert(name, self.nodes.len());
+        if id < self.nodes.len() {
             return id;
         }
-        let id = self.nodes.len();
-        self.names.insert(name.into(), id);
+        self.names.push(name.into());
         self.nodes.push(Node { parent: id, size: 1, span: Span::ANY, ends: [usize::MAX; 2] });
         self.is_changed.push(false);
         id
@@ -88,7 +89,7 @@ impl Classes {
 
     /// The name at a position.
     pub(super) fn name(&self, id: usize) -> &str {
-        self.names.name(id)
+        &self.names[id]
     }
 
     fn root(&self, mut id: usize) -> usize {
@@ -100,7 +101,7 @@ impl Classes {
 
     /// The class of a name, if anything is known of it: the name that stands for it, and its sizes.
     pub(super) fn class(&self, name: &str) -> Option<(usize, Span)> {
-        let root = self.root(*self.names.get(name)?);
+        let root = self.root(*self.ids.get(name)?);
         let Node { size, span, .. } = self.nodes[root];
         (size > 1 || span != Span::ANY).then_some((root, span))
     }

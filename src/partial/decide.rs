@@ -6,7 +6,7 @@ use super::verify::{compare, infer_operands, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
 use crate::error::BroadcastError;
 use crate::shape::ByName;
-use alloc::{format, string::String, vec, vec::Vec};
+use alloc::{format, vec, vec::Vec};
 
 /// Whether operands go together, as far as their partial shapes say.
 ///
@@ -221,7 +221,7 @@ fn operand_checks(joint: &Joint) -> Vec<Check> {
 
 /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3xn` if `n` is 1 or 3, and `xmxn` if
 /// `m` and `n` agree.
-fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<String, ()>) {
+fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
     let (mut names, mut places, mut dims) = (ByName::new(), Vec::new(), Vec::new());
     let (mut forced, mut known) = (None, None);
     for (operand, axis, dim) in columns.at(axis) {
@@ -242,7 +242,7 @@ fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen
                 Some(size) => {
                     let open = match dim.as_name() {
                         _ if dim.span().single_beside_one() == known => false,
-                        Some(name) => seen.insert(format!("{size}x{name}"), ()),
+                        Some(name) => seen.insert(&format!("{size}x{name}"), ()),
                         None => true,
                     };
                     (open, Check::Is { place, dim: Dim::Known(size), or_one })
@@ -259,7 +259,7 @@ fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen
         for dim in others {
             certain &= dim.span().single_beside_one() == size;
         }
-        if !certain && (names.len() < dims.len() || seen.insert(names.joined("x"), ())) {
+        if !certain && (names.len() < dims.len() || seen.insert(&names.joined("x"), ())) {
             places.shrink_to_fit();
             checks.push(Check::Agree { places });
         }

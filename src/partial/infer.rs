@@ -234,7 +234,7 @@ impl<'a> AlignedAxes<'a> {
     }
 
     /// The first place of each name in the operands.
-    pub(super) fn first_places(&self) -> ByName<&'a str, Place> {
+    pub(super) fn first_places(&self) -> ByName<Place> {
         let mut places = ByName::new();
         for (operand, shape) in self.shapes.iter().enumerate() {
             for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
@@ -345,7 +345,7 @@ pub(super) struct Joint<'a> {
     /// The sizes, as far as the ranked operands say.
     pub(super) dims: Vec<Dim>,
     /// The sizes of each name that can be 1: 1, and those of the span.
-    named: ByName<&'a str, Span>,
+    named: ByName<Span>,
     /// The other names.
     forced: Classes,
 }

@@ -136,7 +136,7 @@ pub(super) fn compare(
 impl Joint<'_> {
     /// Whether an inferred and a declared size have a size in common. `seen` has the sizes that names can have if the axes
     /// so far agree.
-    pub(super) fn possible<'a>(&self, seen: &mut ByName<&'a str, Span>, dims: [&'a Dim; 2]) -> bool {
+    pub(super) fn possible(&self, seen: &mut ByName<Span>, dims: [&Dim; 2]) -> bool {
         let [inferred, declared] = dims;
         let mut fits = |dim, span| narrow(seen, dim, span).is_some_and(|span| self.meets(dim, span));
         fits(inferred, declared.span()) && fits(declared, self.span(inferred))
@@ -144,12 +144,7 @@ impl Joint<'_> {
 
     /// Whether the declared size of an axis covers all sizes of the inferred one. `places` has the first place of each name
     /// in the operands and in the axes of the result so far.
-    pub(super) fn certain<'a>(
-        &self,
-        places: &mut ByName<&'a str, Place>,
-        axis: usize,
-        declared: &'a Dim,
-    ) -> bool {
+    pub(super) fn certain(&self, places: &mut ByName<Place>, axis: usize, declared: &Dim) -> bool {
         let inferred = &self.dims[axis];
         let covers = declared.span().covers(self.span(inferred));
         let Some(name) = declared.as_name() else { return covers };
@@ -193,7 +188,7 @@ pub(super) fn result_size(
 }
 
 /// The sizes of `dim` that are in `span`, if there are any. For a name, `seen` keeps them.
-fn narrow<'a>(seen: &mut ByName<&'a str, Span>, dim: &'a Dim, span: Span) -> Option<Span> {
+fn narrow(seen: &mut ByName<Span>, dim: &Dim, span: Span) -> Option<Span> {
     let span = dim.span().intersect(span)?;
     let Some(name) = dim.as_name() else { return Some(span) };
     let seen = seen.or_insert(name, Span::ANY);
