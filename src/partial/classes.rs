@@ -2,8 +2,8 @@
 
 use super::{Dim, PartialShape, Place, Span};
 use crate::shape::ByName;
-use alloc::{boxed::Box, vec::Vec};
-use core::mem::replace;
+use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use core::mem::take;
 
 /// Names in classes of equal ones.
 ///
@@ -15,10 +15,8 @@ pub(super) struct Classes {
     names: Vec<Box<str>>,
     nodes: Vec<Node>,
     origins: Vec<Origin>,
-    /// The nodes that have changed since the last [`keep`](Self::keep), each once, as they were.
-    changed: Vec<(usize, Node)>,
-    /// Whether each node is one of them.
-    is_changed: Vec<bool>,
+    /// The nodes that have changed since the last [`keep`](Self::keep), as they were.
+    changed: BTreeMap<usize, Node>,
     /// The number of origins then.
     kept: usize,
 }
@@ -83,7 +81,6 @@ impl Classes {
         }
         self.names.push(name.into());
         self.nodes.push(Node { parent: id, size: 1, span: Span::ANY, ends: [usize::MAX; 2] });
-        self.is_changed.push(false);
         id
     }
 
@@ -198,27 +195,20 @@ impl Classes {
     }
 
     fn set(&mut self, id: usize, node: Node) {
-        if !replace(&mut self.is_changed[id], true) {
-            self.changed.push((id, self.nodes[id]));
-        }
+        self.changed.entry(id).or_insert(self.nodes[id]);
         self.nodes[id] = node;
     }
 
     /// Keeps the changes, and returns whether there were any.
     pub(super) fn keep(&mut self) -> bool {
-        let any = !self.changed.is_empty();
-        for (id, _) in self.changed.drain(..) {
-            self.is_changed[id] = false;
-        }
         self.kept = self.origins.len();
-        any
+        !take(&mut self.changed).is_empty()
     }
 
     /// Takes back the changes.
     pub(super) fn undo(&mut self) {
-        while let Some((id, node)) = self.changed.pop() {
+        for (id, node) in take(&mut self.changed) {
             self.nodes[id] = node;
-            self.is_changed[id] = false;
         }
         self.origins.truncate(self.kept);
     }
