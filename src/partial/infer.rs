@@ -135,6 +135,13 @@ pub fn infer_shapes(shapes: &[PartialShape]) -> Result<PartialShape, BroadcastEr
     infer_joint(shapes, &|| together(shapes))
 }
 
+/// The error of two operands, in either order, whose sizes exclude each other.
+#[cold]
+fn clash(request: Request, axis: usize, [a, b]: [(usize, &Dim); 2]) -> BroadcastError {
+    let [a, b] = if a.0 < b.0 { [a, b] } else { [b, a] };
+    request.clash(axis, [a.1, b.1], [a.0, b.0])
+}
+
 /// The joint shape, for a request that may name more than the shapes.
 ///
 /// # Errors
@@ -265,9 +272,8 @@ impl<'a> AlignedAxes<'a> {
         }
         // Intervals that intersect pairwise have a common intersection, from the largest start to the smallest end.
         let Some([lowest, highest]) = ends else { return Ok(Span::ANY) };
-        let [a, b] = if lowest.0 < highest.0 { [lowest, highest] } else { [highest, lowest] };
-        let span = a.1.span().intersect(b.1.span());
-        span.ok_or_else(|| request().clash(axis, [a.1, b.1], [a.0, b.0]))
+        let span = lowest.1.span().intersect(highest.1.span());
+        span.ok_or_else(|| clash(request(), axis, [lowest, highest]))
     }
 
     /// Makes the names at an axis equal that cannot be 1, and restricts them to `span`. Returns the first one.
@@ -281,7 +287,7 @@ impl<'a> AlignedAxes<'a> {
         classes: &mut Classes,
         request: &dyn Fn() -> Request,
     ) -> Result<Option<&'a str>, BroadcastError> {
-        let mut first: Option<(usize, &Dim, &str)> = None;
+        let mut first: Option<((usize, &Dim), usize, &str)> = None;
         for (operand, _, dim) in self.at(axis) {
             let Some(name) = dim.as_name().filter(|_| !dim.admits(1)) else { continue };
             let (id, known) = (classes.id(name), classes.span(dim));
@@ -290,20 +296,14 @@ impl<'a> AlignedAxes<'a> {
                 let mut others = self.at(axis).filter(|(_, _, dim)| !dim.admits(1));
                 let other = others.find(|(_, _, dim)| dim.span().intersect(known).is_none());
                 let (other, _, other_dim) = other.unwrap_or((operand, 0, dim));
-                let request = request();
-                return Err(if other < operand {
-                    request.clash(axis, [other_dim, dim], [other, operand])
-                } else {
-                    request.clash(axis, [dim, other_dim], [operand, other])
-                });
+                return Err(clash(request(), axis, [(other, other_dim), (operand, dim)]));
             }
-            let &mut (other, other_dim, other_name) = first.get_or_insert((operand, dim, name));
-            let other_id = classes.id(other_name);
+            let &mut (other, other_id, _) = first.get_or_insert(((operand, dim), id, name));
             if classes.unite(other_id, id).is_none() {
-                return Err(request().clash(axis, [other_dim, dim], [other, operand]));
+                return Err(clash(request(), axis, [other, (operand, dim)]));
             }
         }
-        Ok(first.map(|(_, _, name)| name))
+        Ok(first.map(|(.., name)| name))
     }
 
     /// The joint shape of the ranked operands.
