@@ -159,21 +159,22 @@ pub(super) fn consistent<'s>(
     shapes: &'s [PartialShape],
     request: &dyn Fn() -> Request,
 ) -> Result<Cow<'s, [PartialShape]>, BroadcastError> {
-    let dims = || shapes.iter().map(|shape| shape.dims().unwrap_or_default()).enumerate();
-    let is_bounded = |dim: &Dim| dim.as_name().is_some() && dim.span() != Span::ANY;
-    if !dims().any(|(_, dims)| dims.iter().any(is_bounded)) {
+    if named(shapes).all(|(_, dim, _)| dim.span() == Span::ANY) {
         return Ok(Cow::Borrowed(shapes));
     }
     let (mut names, step) = (Names::new(), Step { of: None, request });
-    for (operand, dims) in dims() {
-        for (axis, dim) in dims.iter().enumerate() {
-            if let Some(name) = dim.as_name() {
-                let spot = Spot::Place(Place::Operand { operand, axis });
-                names.narrow(name, dim.span(), Site { step: 0, spot }, step)?;
-            }
-        }
+    for (place, dim, name) in named(shapes) {
+        names.narrow(name, dim.span(), Site { step: 0, spot: Spot::Place(place) }, step)?;
     }
     Ok(Cow::Owned(shapes.iter().map(|shape| names.classes.resolve(shape)).collect()))
+}
+
+/// The named axes of operands, with their sizes and names.
+pub(super) fn named(shapes: &[PartialShape]) -> impl Iterator<Item = (Place, &Dim, &str)> {
+    shapes.iter().enumerate().flat_map(|(operand, shape)| {
+        let dims = shape.dims().unwrap_or_default().iter().enumerate();
+        dims.filter_map(move |(axis, dim)| Some((Place::Operand { operand, axis }, dim, dim.as_name()?)))
+    })
 }
 
 /// One `Dim` for two sizes that have met.

@@ -1,6 +1,6 @@
 //! The joint shape of partially known shapes.
 
-use super::bindings::consistent;
+use super::bindings::{consistent, named};
 use super::classes::{Classes, Site};
 use super::{Dim, PartialShape, Place, Span};
 use crate::error::{BroadcastError, Request, operation};
@@ -243,12 +243,8 @@ impl<'a> AlignedAxes<'a> {
     /// The first place of each name in the operands.
     pub(super) fn first_places(&self) -> ByName<Place> {
         let mut places = ByName::new();
-        for (operand, shape) in self.shapes.iter().enumerate() {
-            for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
-                if let Some(name) = dim.as_name() {
-                    places.or_insert(name, Place::Operand { operand, axis });
-                }
-            }
+        for (place, _, name) in named(self.shapes) {
+            places.or_insert(name, place);
         }
         places
     }

@@ -14,7 +14,7 @@ use core::fmt;
 /// - It learns sizes from [merged shapes](Self::merge) and [real shapes](Self::bind). Each of these calls has a label, so
 ///   that an error says at which two places a name got different sizes. An error leaves all names as they were.
 /// - It [writes](Self::resolve) the known sizes and ranges into a shape. Pass the result to the functions for inference
-///   and decisions, to [`Plan::new`] and to [`Signature::infer`](crate::Signature::infer).
+///   and decisions, to [`Plan::new`](super::Plan::new) and to [`Signature::infer`](crate::Signature::infer).
 ///
 /// # Examples
 /// ```
