@@ -194,11 +194,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn shapes(&self) -> Vec<String> {
-        let mut shapes = Vec::new();
-        for shape in &self.0.shapes {
-            shapes.push(shape.to_string());
-        }
-        shapes
+        self.0.shapes.iter().map(ToString::to_string).collect()
     }
 
     /// The first axis at fault, if the error is about an axis. It is counted as in the message: in the

@@ -203,31 +203,20 @@ impl BroadcastError {
         let mut picture;
         let mut carets = Vec::new();
         if *kind == ErrorKind::InvalidText {
-            let mut before = String::new();
-            for c in text.chars().take(self.position()?) {
-                before.push(c);
-            }
+            let before: String = text.chars().take(self.position()?).collect();
             // a line of its own: programs print messages after a prefix
             picture = format!("\n  {text:?}");
             carets.push("  ".len() + format!("{before:?}").chars().count() - 1);
         } else {
             let drawing = Drawing::new(&self.0);
             picture = drawing.text(false)?;
-            for &mark in marks {
-                if let Some(caret) = drawing.caret(mark, operation.layout) {
-                    carets.push(caret);
-                }
-            }
+            carets.extend(marks.iter().filter_map(|&mark| drawing.caret(mark, operation.layout)));
             if drawing.rows.len() + carets.len() < 2 {
                 return None;
             }
         }
         picture += "\n";
-        let mut last = 0;
-        for &caret in &carets {
-            last = last.max(caret);
-        }
-        for at in 0..=last {
+        for at in 0..=carets.iter().copied().max().unwrap_or(0) {
             picture += if carets.contains(&at) { "^" } else { " " };
         }
         match detail.strip_prefix(HAS).filter(|_| !carets.is_empty()) {

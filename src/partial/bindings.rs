@@ -142,12 +142,8 @@ impl Names {
 
 /// The request with the places of its step that are at fault.
 fn at_fault(places: &[Site], sizes: [&Dim; 2], here: Site, step: Step<'_>) -> Request {
-    let mut marks = Vec::new();
-    for place in places {
-        if place.step == here.step {
-            marks.push(place.spot.into());
-        }
-    }
+    let here_too = places.iter().filter(|place| place.step == here.step);
+    let marks: Vec<_> = here_too.map(|place| place.spot.into()).collect();
     (step.request)().at(here.spot.axis() as i128, &marks, &[sizes[0], sizes[1]])
 }
 

@@ -126,11 +126,7 @@ impl Classes {
     /// A shape with all that is known of its names.
     pub(super) fn resolve(&self, shape: &PartialShape) -> PartialShape {
         let Some(dims) = shape.dims() else { return PartialShape::unranked() };
-        let mut resolved = Vec::with_capacity(dims.len());
-        for dim in dims {
-            resolved.push(self.known(dim));
-        }
-        resolved.into()
+        PartialShape::ranked(dims.iter().map(|dim| self.known(dim)))
     }
 
     /// The sizes of a name.

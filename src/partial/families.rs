@@ -224,19 +224,15 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
     let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
     let mut batches = Vec::with_capacity(operands.len());
     for (operand, (shape, base)) in operands.iter().enumerate() {
-        let Some(dims) = shape.dims() else {
-            batches.push(PartialShape::unranked());
-            continue;
-        };
-        let found = dims.len();
-        let Some(batch) = found.checked_sub(*base) else {
+        let Some(batch) = shape.batch(*base) else {
+            let found = shape.ndim().unwrap_or_default();
             return Err(fail!(
                 request(),
                 DeclaredAxes,
                 "the number of axes of operand {operand} is {found}, expected {base} at least"
             ));
         };
-        batches.push(dims[..batch].to_vec().into());
+        batches.push(batch);
     }
     infer_joint(&batches, &request)
 }

@@ -69,10 +69,7 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `shape.broadcast` of MLIR's shape dialect on one axis.
 pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
-    let mut shapes = Vec::with_capacity(dims.len());
-    for dim in dims {
-        shapes.push(PartialShape::from(vec![dim.clone()]));
-    }
+    let shapes: Vec<_> = dims.iter().map(|dim| PartialShape::from(vec![dim.clone()])).collect();
     let joint = infer_shapes(&shapes)?;
     Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
 }
@@ -386,9 +383,6 @@ pub(super) fn checked_least(
     dims: Vec<Dim>,
     request: &dyn Fn() -> Request,
 ) -> Result<Vec<Dim>, BroadcastError> {
-    let mut least = Vec::with_capacity(dims.len());
-    for dim in &dims {
-        least.push(dim.span().lo);
-    }
+    let least: Vec<_> = dims.iter().map(|dim| dim.span().lo).collect();
     if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
 }

@@ -140,12 +140,8 @@ impl PartialShape {
     #[must_use]
     #[doc(alias = "is_static")]
     pub fn sizes(&self) -> Option<Vec<usize>> {
-        let mut sizes = Vec::new();
-        for dim in self.dims()? {
-            let Dim::Known(size) = *dim else { return None };
-            sizes.push(size);
-        }
-        Some(sizes)
+        let size = |dim: &Dim| if let Dim::Known(size) = *dim { Some(size) } else { None };
+        self.dims()?.iter().map(size).collect()
     }
 
     /// The shape with the axes of `base` appended, such as the whole of a batch and a base.
@@ -170,6 +166,12 @@ impl PartialShape {
         let mut dims = batch.to_vec();
         dims.extend_from_slice(base);
         dims.into()
+    }
+
+    /// The shape without its last `base` axes, unless it has fewer.
+    pub(super) fn batch(&self, base: usize) -> Option<Self> {
+        let Some(dims) = self.dims() else { return Some(Self::unranked()) };
+        Some(dims[..dims.len().checked_sub(base)?].to_vec().into())
     }
 
     /// Whether `shape` matches: the same number of axes, a possible size at each, and one size for each
@@ -318,16 +320,13 @@ impl From<&(PartialShape, usize)> for Shape {
 }
 
 fn cells(shape: &PartialShape) -> Option<Vec<Cell>> {
-    let mut cells = Vec::with_capacity(shape.ndim()?);
-    for dim in shape.dims()? {
-        cells.push(match dim {
-            Dim::Known(size) => Cell::Size(*size),
-            Dim::Unknown => Cell::Unknown,
-            Dim::Range(range) => Cell::Range(range.min(), range.max()),
-            Dim::Name(name) => Cell::Name(name.0.clone()),
-        });
-    }
-    Some(cells)
+    let cell = |dim: &Dim| match dim {
+        Dim::Known(size) => Cell::Size(*size),
+        Dim::Unknown => Cell::Unknown,
+        Dim::Range(range) => Cell::Range(range.min(), range.max()),
+        Dim::Name(name) => Cell::Name(name.0.clone()),
+    };
+    Some(shape.dims()?.iter().map(cell).collect())
 }
 
 /// Checks that two descriptions of a shape have as many axes.
@@ -362,11 +361,9 @@ pub(super) fn merge_dims<'a>(
             return Err(request().clash(axis, [own, other], [0, 1]));
         }
     }
-    let mut dims = Vec::with_capacity(target.len());
-    for (axis, other) in target.iter().enumerate() {
-        dims.push(own(axis).map_or_else(|| other.clone(), |own| merged(&classes, own, other)));
-    }
-    Ok(dims)
+    let merged =
+        |(axis, other): (usize, &Dim)| own(axis).map_or(other.clone(), |own| merged(&classes, own, other));
+    Ok(target.iter().enumerate().map(merged).collect())
 }
 
 impl fmt::Debug for PartialShape {
@@ -377,11 +374,7 @@ impl fmt::Debug for PartialShape {
 
 impl From<&[usize]> for PartialShape {
     fn from(shape: &[usize]) -> Self {
-        let mut dims = Vec::with_capacity(shape.len());
-        for &size in shape {
-            dims.push(Dim::Known(size));
-        }
-        dims.into()
+        Self::ranked(shape.iter().copied().map(Dim::Known))
     }
 }
 

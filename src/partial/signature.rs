@@ -5,7 +5,7 @@ use super::classes::{Classes, Site};
 use super::infer::infer_joint;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Mark, Request, operation};
-use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{Cores, Signature, Symbol, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
 /// The shapes that [`Signature::infer`] finds; see the example there.
@@ -86,11 +86,10 @@ impl Signature<'_> {
         let operands = Operands { shapes: &consistent, cores: &cores, request: &apply };
         let (symbols, names) = operands.meet()?;
         let bases = operands.results(&symbols, &names)?;
-        let mut batches = Vec::with_capacity(shapes.len());
-        for (shape, base) in consistent.iter().zip(&cores.bases) {
-            let batch = shape.dims().map(|dims| dims[..dims.len() - base.len()].to_vec());
-            batches.push(names.resolve(&batch.map_or(PartialShape::unranked(), Into::into)));
-        }
+        let batch = |(shape, base): (&PartialShape, &Vec<_>)| {
+            names.resolve(&shape.batch(base.len()).unwrap_or(PartialShape::unranked()))
+        };
+        let batches: Vec<_> = consistent.iter().zip(&cores.bases).map(batch).collect();
         let batch = infer_joint(&batches, &|| request(&operation::PARTIAL_BATCHES))?;
         let results = bases.iter().map(|base| batch.with_base(base)).collect();
         Ok(InferredShapes { batch, bases, results })
@@ -122,10 +121,9 @@ impl Operands<'_> {
     /// # Errors
     /// `BaseSize`, then `BaseSymbol`.
     fn meet(&self) -> Result<(Vec<Dim>, Classes), BroadcastError> {
-        let (mut symbols, mut names) = (Vec::with_capacity(self.cores.symbols.len()), Classes::default());
-        for symbol in &self.cores.symbols {
-            symbols.push(symbol.size.map_or(Dim::Unknown, Dim::Known));
-        }
+        let number = |symbol: &Symbol<'_>| symbol.size.map_or(Dim::Unknown, Dim::Known);
+        let mut symbols: Vec<_> = self.cores.symbols.iter().map(number).collect();
+        let mut names = Classes::default();
         for numbers in [true, false] {
             for (symbol, at, dim) in self.axes() {
                 if self.cores.symbols[symbol].is_number == numbers {

@@ -199,13 +199,7 @@ pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
 
 /// The smallest number that is of none of `ndim` axes.
 fn smallest_missing(numbers: &[i128], ndim: usize) -> Option<i128> {
-    let mut smallest = None;
-    for &number in numbers {
-        if position(number, ndim) >= ndim && smallest.is_none_or(|before| number < before) {
-            smallest = Some(number);
-        }
-    }
-    smallest
+    numbers.iter().copied().filter(|&number| position(number, ndim) >= ndim).min()
 }
 
 /// A set of axes: sorted, each once.

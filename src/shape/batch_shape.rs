@@ -115,11 +115,7 @@ fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
 
 #[cold]
 fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
-    let mut batches = Vec::with_capacity(shapes.len());
-    for shape in shapes {
-        batches.push(shape.batch());
-    }
-    batches
+    shapes.iter().map(|shape| shape.batch()).collect()
 }
 
 /// The joint batch shape, then the axes of `base`.

@@ -59,13 +59,8 @@ impl<'s> Cores<'s> {
 
     /// The names with their sizes, in the order of the signature.
     pub(crate) fn into_sizes(self) -> Vec<(&'s str, usize)> {
-        let mut sizes = Vec::new();
-        for symbol in self.symbols {
-            if let (false, Some(size)) = (symbol.is_number, symbol.size) {
-                sizes.push((symbol.text, size));
-            }
-        }
-        sizes
+        let names = self.symbols.into_iter().filter(|symbol| !symbol.is_number);
+        names.filter_map(|symbol| Some((symbol.text, symbol.size?))).collect()
     }
 
     /// Leaves out optional names, the first ones first, until operands with these numbers of axes have enough. A name that

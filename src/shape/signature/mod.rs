@@ -3,13 +3,12 @@
 mod cores;
 mod tokens;
 
-pub(crate) use cores::Cores;
+pub(crate) use cores::{Cores, Symbol};
 
 use super::{BatchShape, base_axes, base_size, joint_batch, sizes};
 use crate::error::{BroadcastError, ConstText, Mark, Request, fail, operation};
 use alloc::vec::Vec;
 use core::fmt;
-use cores::Symbol;
 use ndarray::IxDyn;
 use tokens::check;
 
@@ -161,10 +160,8 @@ impl<'s> Signature<'s> {
     /// # Equivalents
     /// The shape checks of NumPy's generalised ufuncs.
     pub fn resolve(&self, shapes: &[&[usize]]) -> Result<SignatureShapes<'s>, BroadcastError> {
-        let mut parts = Vec::new();
-        for shape in shapes {
-            parts.push(BatchShape::new(shape, shape.len())?);
-        }
+        let whole = shapes.iter().map(|shape| BatchShape::new(shape, shape.len()));
+        let mut parts = whole.collect::<Result<Vec<_>, _>>()?;
         let mut cores = self.cores(&parts)?;
         for (part, base) in parts.iter_mut().zip(&cores.bases) {
             // `results_of` reports the first operand that has too few axes.
