@@ -1,4 +1,4 @@
-//! The other families for partially known shapes: ranks, targets with -1, axis sets, placed axes, batches, reductions.
+//! The other families for partially known shapes: targets with -1, axis sets, placed axes, batches, reductions.
 
 #![allow(
     clippy::needless_pass_by_value,
