@@ -5,7 +5,7 @@ use super::classes::{Classes, Site};
 use super::infer::infer_joint;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Mark, Request, operation};
-use crate::shape::{Cores, Signature, Symbol, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{CoreAxis, Cores, Signature, Symbol, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
 /// The shapes that [`Signature::infer`] finds; see the example there.
@@ -167,17 +167,10 @@ impl Operands<'_> {
         for axis in operands.iter().flatten() {
             is_known[axis.symbol] = true;
         }
-        let mut results = Vec::with_capacity(bases.len());
-        for base in bases {
-            let mut dims = Vec::with_capacity(base.len());
-            for axis in base {
-                if !is_known[axis.symbol] {
-                    return Err(unknown_symbol((self.request)(), self.cores.symbols[axis.symbol].text));
-                }
-                dims.push(names.known(&symbols[axis.symbol]));
-            }
-            results.push(dims.into());
+        if let Some(axis) = bases.iter().flatten().find(|axis| !is_known[axis.symbol]) {
+            return Err(unknown_symbol((self.request)(), self.cores.symbols[axis.symbol].text));
         }
-        Ok(results)
+        let size = |axis: &CoreAxis| names.known(&symbols[axis.symbol]);
+        Ok(bases.iter().map(|base| PartialShape::ranked(base.iter().map(size))).collect())
     }
 }

@@ -48,13 +48,8 @@ pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, Broadc
     let Some(new) = leading_axes(from, to).filter(|_| checked_len(to).is_some()) else {
         return Err(target_error(from, to, Placeholder::Refused));
     };
-    let mut axes = Vec::new();
-    for (axis, &size) in to.iter().enumerate() {
-        if axis < new || repeats(from[axis - new], size) {
-            axes.push(axis);
-        }
-    }
-    Ok(axes)
+    let is_repeated = |&axis: &usize| axis < new || repeats(from[axis - new], to[axis]);
+    Ok((0..to.len()).filter(is_repeated).collect())
 }
 
 /// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the set of

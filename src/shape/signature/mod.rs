@@ -3,7 +3,7 @@
 mod cores;
 mod tokens;
 
-pub(crate) use cores::{Cores, Symbol};
+pub(crate) use cores::{CoreAxis, Cores, Symbol};
 
 use super::{BatchShape, base_axes, base_size, joint_batch, sizes};
 use crate::error::{BroadcastError, ConstText, Mark, Request, fail, operation};
@@ -241,19 +241,11 @@ impl<'s> Signature<'s> {
             let places = [(operand, axis), (other, other_axis)];
             return Err(two_sizes(self.request(parts), name, places, [&size, &other_size], marks));
         }
-        let mut results = Vec::new();
-        for result in self.operands()..cores.bases.len() {
-            let mut base = Vec::new();
-            for axis in 0..cores.bases[result].len() {
-                let Symbol { text, size, .. } = *cores.symbol(result, axis);
-                let Some(size) = size else {
-                    return Err(unknown_symbol(self.request(parts), text));
-                };
-                base.push(size);
-            }
-            results.push(base);
-        }
-        Ok(results)
+        let size = |axis: &CoreAxis| {
+            let Symbol { text, size, .. } = cores.symbols[axis.symbol];
+            size.ok_or_else(|| unknown_symbol(self.request(parts), text))
+        };
+        cores.bases[self.operands()..].iter().map(|base| base.iter().map(size).collect()).collect()
     }
 
     /// The text that it was read from.
