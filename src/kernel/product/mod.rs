@@ -2,8 +2,8 @@
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | packed | many matrices without gaps, of 2, 3, 4 or 6 rows and columns, and pairs of vectors of 2 to 6 terms | in the order of the terms |
-//! | dots | other pairs of vectors without gaps, and a vector with a matrix from 64 terms on | pairwise |
+//! | packed | many matrices without gaps, of 2, 3, 4 or 6 rows and columns | in the order of the terms |
+//! | dots | pairs of vectors without gaps, and a vector with a matrix from 64 terms on | pairwise |
 //! | sums | other pairs of vectors: sums of a closure's results | as sums: pairwise |
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
 //! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |

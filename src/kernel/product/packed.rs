@@ -22,11 +22,6 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     let columns = if axes[2] == 2 { size(1, 0) } else { 1 };
     let terms = size(0, 0);
     let way: fn(Packed<'_, T>) = match [rows, terms, columns] {
-        [1, 2, 1] => each_product::<T, Fixed<1, 2, 1>>,
-        [1, 3, 1] => each_product::<T, Fixed<1, 3, 1>>,
-        [1, 4, 1] => each_product::<T, Fixed<1, 4, 1>>,
-        [1, 5, 1] => each_product::<T, Fixed<1, 5, 1>>,
-        [1, 6, 1] => each_product::<T, Fixed<1, 6, 1>>,
         _ if axes == VECTORS && terms > 0 => each_product::<T, Dots>,
         [2, 2, 1] => each_product::<T, Fixed<2, 2, 1>>,
         [3, 3, 1] => each_product::<T, Fixed<3, 3, 1>>,
