@@ -9,6 +9,7 @@
 
 mod arrays;
 mod model;
+pub mod narrow;
 pub mod number;
 mod tables;
 

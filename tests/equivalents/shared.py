@@ -5,6 +5,7 @@ Elements are whole numbers, so that equal is equal.
 
 import functools
 import json
+import math
 import random
 import sys
 
@@ -103,6 +104,45 @@ def axes_of(rng, ndim, wrong=0.15, signed=True):
     if rng.random() < wrong:
         axes.append(rng.randint(0, ndim + 1))
     return [axis - ndim if signed and axis < ndim and rng.random() < 0.3 else axis for axis in axes]
+
+
+SPECIAL = {
+    "float64": [1.5, -2.25, 0.0, 3.0, float("nan"), float("inf"), float("-inf")],
+    "float32": [1.5, -2.25, 0.0, 3.0, float("nan"), float("inf"), float("-inf")],
+    "float16": [1.5, -2.25, 0.0, 3.0, float("nan"), float("inf"), float("-inf")],
+    "large float16": [60000.0, 50000.0, 40000.0],
+    "uint8": [0, 1, 100, 200, 255],
+    "int64": [0, 1, 7, 2**62, 2**63 - 1],
+    "negative int64": [-1, -7, -(2**62), 1 - 2**63, -(2**63)],
+}
+
+
+def special(rng, array_of, reductions, errors):
+    """Reductions by name of NaN, infinities, and numbers that nearly overflow their type. `reductions(type)` has the functions
+    of an array and axes. The results are texts, which have NaN and infinities, or null where the other system refuses."""
+    kind = rng.choice(list(SPECIAL))
+    shape = shape_of(rng, 4, 100, least=1)
+    values = [rng.choice(SPECIAL[kind]) for _ in range(math.prod(shape))]
+    axes = sorted({rng.randrange(len(shape)) for _ in range(rng.randint(1, len(shape)))})
+    kind = kind.split()[-1]
+    kept = [size for axis, size in enumerate(shape) if axis not in axes]
+
+    def texts(name, reduce):
+        if 0 in kept:
+            # Nothing, also where the other system refuses an empty axis.
+            return []
+        if name == "mean" and 0 in shape:
+            # NaN there, an error here.
+            return None
+        try:
+            return [repr(number) for number in np.ravel(reduce(array_of(values, kind).reshape(shape), tuple(axes))).tolist()]
+        except errors:
+            return None
+
+    def expected():
+        return {name: texts(name, reduce) for name, reduce in reductions(kind).items()}
+
+    return {"type": kind, "shape": shape, "values": [repr(value) for value in values], "axes": axes}, expected
 
 
 @functools.cache

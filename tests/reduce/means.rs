@@ -1,14 +1,13 @@
 //! Means: right or an error, for every type of numbers.
 
+use common::narrow::{Brain, Half};
 use ndarray::{Array1, Array2, Array3, ArrayD, Axis, array};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, ErrorKind, fused, keepdims};
 use num_complex::Complex;
-use num_traits::{FromPrimitive, Zero};
 use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::num::Wrapping;
-use std::ops::{Add, Div};
 
 #[track_caller]
 fn no_mean<A: Debug>(result: Result<A, BroadcastError>) {
@@ -46,59 +45,6 @@ fn floats_and_complex_numbers() -> Result<(), BroadcastError> {
     assert_eq!(Array2::<f64>::zeros((0, 3)).mean_axes(1)?.len(), 0);
     Ok(())
 }
-
-/// A number that keeps `BITS` significant bits, up to `2^(LIMIT + 1)` as 16-bit floats do: more is infinite.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-struct Narrow<const BITS: i32, const LIMIT: i32>(f64);
-
-impl<const BITS: i32, const LIMIT: i32> Narrow<BITS, LIMIT> {
-    fn new(x: f64) -> Self {
-        if x == 0.0 || !x.is_finite() {
-            return Self(x);
-        }
-        let unit = 2_f64.powi(x.abs().log2().floor() as i32 + 1 - BITS);
-        let rounded = (x / unit).round_ties_even() * unit;
-        Self(if rounded.abs() >= 2_f64.powi(LIMIT + 1) { rounded.signum() * f64::INFINITY } else { rounded })
-    }
-}
-
-impl<const BITS: i32, const LIMIT: i32> Add for Narrow<BITS, LIMIT> {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self::new(self.0 + other.0)
-    }
-}
-
-impl<const BITS: i32, const LIMIT: i32> Div for Narrow<BITS, LIMIT> {
-    type Output = Self;
-    fn div(self, other: Self) -> Self {
-        Self::new(self.0 / other.0)
-    }
-}
-
-impl<const BITS: i32, const LIMIT: i32> Zero for Narrow<BITS, LIMIT> {
-    fn zero() -> Self {
-        Self(0.0)
-    }
-    fn is_zero(&self) -> bool {
-        self.0 == 0.0
-    }
-}
-
-impl<const BITS: i32, const LIMIT: i32> FromPrimitive for Narrow<BITS, LIMIT> {
-    fn from_i64(n: i64) -> Option<Self> {
-        Some(Self::new(n as f64))
-    }
-    fn from_u64(n: u64) -> Option<Self> {
-        Some(Self::new(n as f64))
-    }
-    fn from_f64(n: f64) -> Option<Self> {
-        Some(Self::new(n))
-    }
-}
-
-type Half = Narrow<11, 15>;
-type Brain = Narrow<8, 127>;
 
 /// IEEE's half counts to 2048, then in steps of 2, and not past 65504; the other 16-bit float to 256.
 #[test]

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import torch
-from shared import Refused, Session, axes_of, made, operand_of, shape_of, spoilt
+from shared import Refused, Session, axes_of, made, operand_of, shape_of, special, spoilt
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
@@ -204,6 +204,21 @@ def reductions(rng):
         return {"results": [result(CALLS.run("x.amax(dim=-1)" if op == "max" else "x.prod(dim=-1)", x=floats))]}
 
     return {"source": source, "axes": [-1], "reduce": op, "last": True}, expected
+
+
+def special_numbers(rng):
+    def reductions(kind):
+        return {
+            "max": lambda x, dim: x.amax(dim),
+            "min": lambda x, dim: x.amin(dim),
+            "sum": lambda x, dim: x.sum(dim, dtype=x.dtype),
+            "mean": lambda x, dim: (x if kind.startswith("float") else x.double()).mean(dim),
+        }
+
+    def array_of(values, kind):
+        return torch.tensor(values, dtype=getattr(torch, kind))
+
+    return special(rng, array_of, reductions, (RuntimeError, IndexError))
 
 
 def maps(rng):
@@ -419,6 +434,7 @@ KINDS = [
     sum_to,
     means,
     reductions,
+    special_numbers,
     maps,
     copies,
     product,

@@ -1,0 +1,74 @@
+//! 16-bit floats, rounded after each operation.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "exponents and counts are small"
+)]
+
+use num_traits::{FromPrimitive, Zero};
+use std::ops::{Add, Div};
+use std::str::FromStr;
+
+/// A number that keeps `BITS` significant bits, up to `2^(LIMIT + 1)` as 16-bit floats do: more is infinite. Below
+/// `2^(1 - LIMIT)` it keeps fewer.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Narrow<const BITS: i32, const LIMIT: i32>(pub f64);
+
+impl<const BITS: i32, const LIMIT: i32> Narrow<BITS, LIMIT> {
+    pub fn new(x: f64) -> Self {
+        if x == 0.0 || !x.is_finite() {
+            return Self(x);
+        }
+        let exponent = (x.abs().log2().floor() as i32).max(1 - LIMIT);
+        let unit = 2_f64.powi(exponent + 1 - BITS);
+        let rounded = (x / unit).round_ties_even() * unit;
+        Self(if rounded.abs() >= 2_f64.powi(LIMIT + 1) { rounded.signum() * f64::INFINITY } else { rounded })
+    }
+}
+
+impl<const BITS: i32, const LIMIT: i32> Add for Narrow<BITS, LIMIT> {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self::new(self.0 + other.0)
+    }
+}
+
+impl<const BITS: i32, const LIMIT: i32> Div for Narrow<BITS, LIMIT> {
+    type Output = Self;
+    fn div(self, other: Self) -> Self {
+        Self::new(self.0 / other.0)
+    }
+}
+
+impl<const BITS: i32, const LIMIT: i32> Zero for Narrow<BITS, LIMIT> {
+    fn zero() -> Self {
+        Self(0.0)
+    }
+    fn is_zero(&self) -> bool {
+        self.0 == 0.0
+    }
+}
+
+impl<const BITS: i32, const LIMIT: i32> FromPrimitive for Narrow<BITS, LIMIT> {
+    fn from_i64(n: i64) -> Option<Self> {
+        Some(Self::new(n as f64))
+    }
+    fn from_u64(n: u64) -> Option<Self> {
+        Some(Self::new(n as f64))
+    }
+    fn from_f64(n: f64) -> Option<Self> {
+        Some(Self::new(n))
+    }
+}
+
+impl<const BITS: i32, const LIMIT: i32> FromStr for Narrow<BITS, LIMIT> {
+    type Err = <f64 as FromStr>::Err;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self::new)
+    }
+}
+
+/// IEEE's 16-bit float.
+pub type Half = Narrow<11, 15>;
+/// The 16-bit float with the exponents of `f32`.
+pub type Brain = Narrow<8, 127>;
