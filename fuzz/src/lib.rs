@@ -16,11 +16,11 @@ mod ranks;
 pub mod batch;
 pub mod copies;
 pub mod exact;
+pub mod kernel;
 pub mod maps;
 pub mod parsers;
 pub mod partial;
 pub mod shapes;
-pub mod strategies;
 pub mod sums;
 pub mod views;
 
@@ -37,5 +37,5 @@ pub const TARGETS: &[Target] = &[
     ("partial", partial::run),
     ("parsers", parsers::run),
     ("exact", exact::run),
-    ("strategies", strategies::run),
+    ("kernel", kernel::run),
 ];

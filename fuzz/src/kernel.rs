@@ -1,4 +1,4 @@
-//! Arrays that are large enough, and laid out so, that every strategy of the kernel is taken.
+//! Arrays that are large enough, and laid out so, that every part of the kernel runs.
 
 use crate::arrays::{Laid, Layout};
 use crate::check::{assert_array, stretches};
@@ -6,14 +6,18 @@ use crate::input::Input;
 use crate::model::{aligned_right, element, indices, read_at, scrambled, without_axes};
 use crate::numbers::{Counted, Number, balanced};
 use crate::{batch, copies, maps, model, sums};
-use ndarray::{Array3, s};
-use ndarray_broadcast::fused;
+use ndarray::{Array1, Array2, Array3, Ix2, ShapeBuilder, Zip, s};
 use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{fused, par_broadcast_apply, par_broadcast_map};
 
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let input = &mut input;
-    match input.below(14) {
+    let kind = input.byte();
+    match kind % 14 {
+        _ if kind >= 252 => maps_on_threads(input),
+        _ if kind >= 250 => products_on_threads(input),
+        _ if kind >= 246 => long_products(input),
         0 => long_sums::<f32>(input, 40_000),
         1 => long_sums::<f64>(input, 20_000),
         2 => long_sums::<i128>(input, 20_000),
@@ -75,6 +79,44 @@ fn products(input: &mut Input<'_>) {
     batch::ops::products_of(input, sizes);
 }
 
+/// Products of vectors whose terms are more than one pairwise sum adds, and of matrices of many terms.
+fn long_products(input: &mut Input<'_>) {
+    let terms = input.pick(&[64, 65, 300, 600, 1024, 1025, 2100, 3000]);
+    let sizes = match input.below(3) {
+        0 => [1 + input.below(3), terms, 1],
+        1 => [1, terms, 1 + input.below(3)],
+        _ => [1 + input.below(5), terms, 1 + input.below(9)],
+    };
+    batch::ops::products_of(input, sizes);
+}
+
+/// A product of matrices that is worth several threads, and one of many batches: the same on one.
+fn products_on_threads(input: &mut Input<'_>) {
+    let (batches, rows) = if input.one_in(2) { (40, 20) } else { (1, 200 + input.below(50)) };
+    let (terms, columns) = (90 + input.below(40), 130 + input.below(9));
+    let number = |i: usize, j: usize, k: usize| scrambled((i * 7919 + j * 104_729 + k * 31) as i64);
+    let a = Array3::from_shape_fn((batches, rows, terms), |(i, j, k)| number(i, j, k));
+    let b = Array3::from_shape_fn((batches, terms, columns), |(i, j, k)| number(k, i, j));
+    let (a, b) = (a.batch::<Ix2>().expect("matrices"), b.batch::<Ix2>().expect("matrices"));
+    assert_eq!(a.par().matmul(&b), a.matmul(&b));
+}
+
+/// Maps that are worth several threads: a new array, and one that is there.
+fn maps_on_threads(input: &mut Input<'_>) {
+    let columns = input.pick(&[3, 64, 130, 520]);
+    let rows = (1 << 19) / columns + 1 + input.below(40);
+    let array = Array2::from_shape_fn((rows, columns), |(i, j)| (i * 31 + j) as u16);
+    let row = Array1::from_iter((0..columns).map(|j| j as u16));
+    let x = if input.one_in(2) { array.view() } else { array.slice(s![..;-1, ..]) };
+    let add = |x: &u16, y: &u16| x.wrapping_add(*y);
+    let map = par_broadcast_map((&x, &row), add).expect("shapes that go together");
+    let expected = Zip::from(&x).and_broadcast(&row).map_collect(add);
+    assert_eq!(map, expected);
+    let mut out = Array2::zeros((rows, columns).set_f(input.one_in(2)));
+    par_broadcast_apply(&mut out, (&x, &row), |out: &mut u16, x, y| *out = add(x, y)).expect("as above");
+    assert_eq!(out, expected);
+}
+
 /// Other reductions than sums, of an array and of what a closure makes of two.
 fn reductions<A: Number>(input: &mut Input<'_>, room: usize) {
     let least = || A::of(i64::from(i32::MIN));
@@ -118,7 +160,7 @@ fn reductions<A: Number>(input: &mut Input<'_>, room: usize) {
 /// A sum that is worth several threads: the same to the last bit.
 fn on_threads(input: &mut Input<'_>) {
     let (outer, columns) = (1 + input.below(3), input.pick(&[3, 64, 130, 520]));
-    let rows = (1 << 18) / (outer * columns) + input.below(40);
+    let rows = (1 << 19) / (outer * columns) + 1 + input.below(40);
     let whole = [outer, rows, columns];
     let numbers: Vec<i64> = (0..1009).map(scrambled).collect();
     let numbers = || numbers.iter().copied().cycle().take(outer * rows * columns);
