@@ -36,15 +36,15 @@ where
         *mean = mean.clone() / divisor.clone();
         all_finite &= is_finite(mean);
     });
-    if !all_finite {
-        // Sums that overflow; or elements that are not finite, whose quotients are not either.
+    if let Some([half, two]) = powers::<A>(count).filter(|_| !all_finite) {
+        // Sums that overflow; or elements that are not finite, whose parts are not either.
         let (_, result, _) = over(operands, axes, &operation::MEAN_AXES)?;
-        let part = |item: A| item / divisor.clone();
-        let dropped = dropped::<D, X>(&reduced);
-        let parts = source.new_mapped_sum(result, dropped, &part);
+        let part = |item: A| item / two.clone() / half.clone();
+        let parts = source.new_mapped_sum(result, dropped::<D, X>(&reduced), &part);
+        let inverse = |power: &A| power.clone() / power.clone() / power.clone();
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
-                *mean = part.clone();
+                *mean = part.clone() / divisor.clone() / inverse(&half) / inverse(&two);
             }
         });
     }
@@ -67,6 +67,12 @@ fn divisor<A: Clone + Zero + Div<Output = A> + FromPrimitive>(count: usize) -> O
         A::from_usize(a).zip(minus).is_some_and(|(a, minus)| (a + minus).is_zero())
     };
     (!are_equal(odd, odd - 1) && !are_equal(odd.saturating_add(1), odd)).then_some(divisor)
+}
+
+/// Two powers of two, whose product is at least `count`: a sum of so many numbers, each divided by both, does not overflow,
+/// and no division rounds. Neither is larger than 2 and the count, which the type holds.
+fn powers<A: FromPrimitive>(count: usize) -> Option<[A; 2]> {
+    Some([A::from_usize((count.next_power_of_two() / 2).max(1))?, A::from_u8(2)?])
 }
 
 /// Whether a number is finite, for types with an infinity that divides numbers to zero. Complex numbers have none.

@@ -78,6 +78,13 @@ fn sums_that_overflow() -> Result<(), BroadcastError> {
     let large = array![[f64::MAX, f64::MAX], [1.0, 2.0]];
     assert_eq!(large.mean_axes(1)?, array![f64::MAX, 1.5]);
     assert_eq!(fused(&large, |&x| -x).mean_axes(keepdims(1))?, array![[-f64::MAX], [-1.5]]);
+    // means of the largest number
+    for count in (1..=70).chain([1000, 1001]) {
+        let mean = Array1::from_elem(count, -f64::MAX).mean_axes(0)?.into_scalar();
+        assert!((mean / f64::MAX + 1.0).abs() < 1e-15, "{count}: {mean}");
+        let mean = Array1::from_elem(count, Half::new(65504.0)).mean_axes(0)?.into_scalar().0;
+        assert!((mean - 65504.0).abs() <= 32.0, "{count}: {mean}");
+    }
     // what is infinite or no number stays so, in its own lane
     let x = array![[f64::INFINITY, 1.0], [f64::NAN, 1.0], [f64::INFINITY, f64::NEG_INFINITY], [2.0, 4.0]];
     let means = x.mean_axes(1)?;
