@@ -17,7 +17,7 @@
 //! A sum along axes 0 and 2 of an array takes this way: [`reduce::to_new`] makes a nest and arranges it by the input's
 //! strides; `Job::run` halves it while it is large; `block::reduce` cuts it into blocks that fit into L1, reads each where it
 //! lies or through a copy, adds them up in levels and folds them; the results go to the output's slots. A sum of a closure's
-//! results differs in one step: the block is filled by a map.
+//! results differs in one step: the block is filled by a map. Few elements, in the order of the shape, are folded at once.
 //!
 //! The order in which elements are combined depends on the shape and the strides only: not on threads, which run the same
 //! halves, nor on the CPU, for which the same loops are compiled. An identity is the result where there is no element, and is
