@@ -725,12 +725,10 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> BaseNest<'n, 'a, T, 
         out: &'n mut BaseOutput<'_, T, B>,
     ) -> Option<Self> {
         let BaseInputs { inputs, forms, bases } = inputs;
-        let (mut sizes, mut strides) = (inputs.sizes, inputs.strides);
-        for k in 0..E::COUNT {
-            let axes = sizes[k].len() - bases[k];
-            (sizes[k], strides[k]) = (&sizes[k][..axes], &strides[k][..axes]);
+        let mut of_batches = *inputs;
+        for (sizes, base) in of_batches.sizes.iter_mut().zip(bases) {
+            *sizes = &sizes[..sizes.len() - base];
         }
-        let of_batches = Inputs { sizes, strides, ..*inputs };
         let batch = Output { at: out.batch.at, axes: out.batch.axes, array: PhantomData };
         let mut nest = Nest::over(state, batch.axes.sizes, batch, None, &of_batches)?;
         nest.arrange(0);
