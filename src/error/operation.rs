@@ -88,6 +88,8 @@ operations! {
 
     PARTIAL_TOGETHER "broadcast shape{s} {operands}{ together}", numbered: (0, "operands"), ..RIGHT;
     PARTIAL_BATCHES "broadcast the batches of {operands}", ..PARTIAL_TOGETHER;
+    PARTIAL_BASES "broadcast the bases of {operands}", axis: "base axis", layout: Layout::RightBases, ..PARTIAL_TOGETHER;
+    PARTIAL_BATCH_SUM "sum the batch of {operands} to {targets}", ..BATCH_SUM;
     VERIFY "verify result {targets} of operand{s} {operands}", ..PARTIAL_TOGETHER;
     VERIFY_NOTHING "verify result {targets} of no operands", ..RIGHT;
     MERGE "merge shapes {operands}", rule: "equal sizes", ..RIGHT;
@@ -95,4 +97,5 @@ operations! {
     ACCEPT "accept shape {operands} as {targets}", ..RIGHT;
     ACCEPT_OF "accept shape {operands} of {text} as {targets}", ..RIGHT;
     PLANNED "broadcast shapes {operands} as planned for {targets}", ..PARTIAL_TOGETHER;
+    PLANNED_OF "broadcast shapes {operands} of {text} as planned for {targets}", ..PLANNED;
 }

@@ -2,8 +2,8 @@
 
 use super::Dim;
 use crate::error::{Count, owner};
-use crate::shape::{join, joint_ndim, joint_size};
-use alloc::{vec, vec::Vec};
+use crate::shape::{Signature, join, joint_ndim, joint_size};
+use alloc::{string::String, vec, vec::Vec};
 use core::fmt;
 
 /// An axis of an operand or of the result, in a [`Check`] or a message.
@@ -100,6 +100,11 @@ pub enum Check {
     },
     /// All operands go together. Several of them have an unknown number of axes.
     AllGoTogether,
+    /// A signature applies to all operands.
+    Applies {
+        /// The text of the signature.
+        signature: String,
+    },
     /// The result has `ndim` axes.
     ResultAxes {
         /// The number of axes.
@@ -146,6 +151,10 @@ impl Check {
                 .get(*operand)
                 .is_some_and(|own| operands.iter().all(|other| go_together(&[own.as_ref(), other.as_ref()]))),
             Self::AllGoTogether => go_together(operands),
+            Self::Applies { signature } => {
+                let shapes: Vec<_> = operands.iter().map(AsRef::as_ref).collect();
+                Signature::new(signature).and_then(|signature| signature.resolve(&shapes)).is_ok()
+            }
             Self::ResultAxes { ndim } => joint_ndim(operands) == *ndim,
         }
     }
@@ -186,6 +195,7 @@ impl fmt::Display for Check {
             },
             Self::AllGoTogether => f.write_str("all operands go together"),
             Self::GoesTogether { operand } => write!(f, "operand {operand} goes together with all others"),
+            Self::Applies { signature } => write!(f, "{signature} applies to all operands"),
             Self::ResultAxes { ndim } => write!(f, "the result has {}", Count(*ndim)),
         }
     }

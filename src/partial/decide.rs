@@ -4,7 +4,7 @@ use super::bindings::consistent;
 use super::infer::{AlignedAxes, Joint, together};
 use super::verify::{compare, infer_operands, result_size, verified};
 use super::{Check, Dim, PartialShape, Place, ResultRule};
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, Request};
 use crate::shape::ByName;
 use alloc::{format, vec, vec::Vec};
 
@@ -36,7 +36,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    fn from_checks(checks: Vec<Check>) -> Self {
+    pub(super) fn from_checks(checks: Vec<Check>) -> Self {
         if checks.is_empty() { Self::Always } else { Self::Depends(checks) }
     }
 
@@ -100,14 +100,17 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
 /// `broadcast_merge_into` refuses where it is sure.
 pub fn decide(operands: &[PartialShape]) -> Decision {
-    examine(operands).map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
+    examine(operands, &|| together(operands))
+        .map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
 }
 
 /// The joint shape and the checks that remain.
-pub(super) fn examine(operands: &[PartialShape]) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-    let request = || together(operands);
-    let operands = consistent(operands, &request)?;
-    let joint = AlignedAxes::new(&operands).infer(&request)?;
+pub(super) fn examine(
+    operands: &[PartialShape],
+    request: &dyn Fn() -> Request,
+) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
+    let operands = consistent(operands, request)?;
+    let joint = AlignedAxes::new(&operands).infer(request)?;
     let checks = operand_checks(&joint);
     Ok((joint.shape(), checks))
 }

@@ -1,4 +1,4 @@
-//! The other families for partially known shapes: targets with -1, axis sets, placed axes, batches, reductions.
+//! The other families for partially known shapes: ranks, targets with -1, axis sets, placed axes, batches.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -9,10 +9,9 @@ use super::infer::{checked_least, infer_joint};
 use super::partial_shape::merge_dims;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request, fail, operation};
-use crate::shape::{Axes, AxisMask, ReducedAxes, TargetShape, positions};
+use crate::shape::{Axes, AxisMask, TargetShape, positions};
 use alloc::{vec, vec::Vec};
 use core::slice;
-use ndarray::IxDyn;
 
 /// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
 ///
@@ -222,6 +221,54 @@ pub fn infer_in_dim(
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
     let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
+    infer_joint(&batches(operands, &request)?, &request)
+}
+
+/// The shape of an operation on the elements of batches, where the bases broadcast too.
+///
+/// # Shapes
+/// As the sum, difference, product or quotient of two [`Batch`](crate::Batch)es: each operand comes with the number of
+/// its base axes. The batches are joined as in [`infer_batch`], the bases by themselves as in
+/// [`infer_shapes`](super::infer_shapes).
+///
+/// # Errors
+/// In this order: [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where an operand has fewer axes than its base;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) for the bases,
+/// the axis counted in the joint base; the same for the batches.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_batch_map, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// // scalars times tensors, (n, 1;) and (2; 6, 6)
+/// assert_eq!(infer_batch_map(&[(p("nx1"), 0), (p("2x6x6"), 2)])?, p("nx2x6x6"));
+/// assert_eq!(
+///     infer_batch_map(&[(p("2x6"), 1), (p("2x5"), 1)]).unwrap_err().to_string(),
+///     "cannot broadcast the bases of 2x6 (base 1) and 2x5 (base 1): \
+///      base axis 0 has sizes 6 and 5 (operands 0 and 1), expected equal sizes or 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The shape of `a * b` for NEML2's tensors.
+pub fn infer_batch_map(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
+    let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
+    let batches = batches(operands, &request)?;
+    let bases: Vec<_> = operands.iter().map(|(shape, base)| shape.base(*base)).collect();
+    let base = infer_joint(&bases, &|| Request::new(&operation::PARTIAL_BASES, operands))?;
+    Ok(infer_joint(&batches, &request)?.with_base(&base))
+}
+
+/// The batches of operands.
+///
+/// # Errors
+/// `DeclaredAxes` where an operand has fewer axes than its base.
+pub(super) fn batches(
+    operands: &[(PartialShape, usize)],
+    request: &dyn Fn() -> Request,
+) -> Result<Vec<PartialShape>, BroadcastError> {
     let mut batches = Vec::with_capacity(operands.len());
     for (operand, (shape, base)) in operands.iter().enumerate() {
         let Some(batch) = shape.batch(*base) else {
@@ -234,58 +281,40 @@ pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, B
         };
         batches.push(batch);
     }
-    infer_joint(&batches, &request)
+    Ok(batches)
 }
 
-/// The shape of a sum, a mean, a maximum or any other reduction over axes.
+/// Shapes with the same number of axes: the shorter ones get leading axes of size 1.
 ///
 /// # Shapes
-/// The axes that are not reduced, in order; over [`keepdims(axes)`](crate::keepdims), all axes, the reduced ones with
-/// size 1. A reduction of `*` is `*`.
+/// As [`expand_to_match_ranks`](crate::BroadcastToMatch::expand_to_match_ranks), for any number of shapes. No size changes.
+/// Beside `*`, the number of axes is unknown, so that all shapes become `*`.
 ///
 /// # Errors
-/// In this order: [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the
-/// shape does not have; [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything
-/// but an [`AxisSet`](crate::AxisSet).
+/// None.
 ///
 /// # Examples
 /// ```
-/// use ndarray_broadcast::{keepdims, partial::{infer_sum, PartialShape}};
+/// use ndarray_broadcast::partial::{infer_ranks, PartialShape};
 ///
 /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-/// assert_eq!(infer_sum(&p("2x?xn"), [0, 1])?, p("n"));
-/// assert_eq!(infer_sum(&p("2x?xn"), keepdims((0, -1)))?, p("1x?x1"));
-/// assert_eq!(infer_sum(&p("0"), 0)?, p("[]"));
-/// assert_eq!(infer_sum(&p("*"), 5)?, p("*"));
-/// assert_eq!(
-///     infer_sum(&p("2x?"), [2]).unwrap_err().to_string(),
-///     "cannot sum shape 2x? over axes [2]: axis 2 is out of bounds for 2 axes of the array",
-/// );
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// assert_eq!(infer_ranks(&[p("nx1"), p("?"), p("[]")]), [p("nx1"), p("1x?"), p("1x1")]);
+/// assert_eq!(infer_ranks(&[p("nx1"), p("*")]), [p("*"), p("*")]);
 /// ```
 ///
 /// # Equivalents
-/// nGraph's `op::Sum`, which undoes `op::Broadcast` over the same axes; `numpy.sum(axis=…, keepdims=…)`.
-pub fn infer_sum<X: ReducedAxes<IxDyn>>(
-    shape: &PartialShape,
-    axes: X,
-) -> Result<PartialShape, BroadcastError> {
-    let axes = axes.axes();
-    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(positions(axes));
-    let reduced = mask(axes, shape.ndim(), &request)?;
-    let (Some(reduced), Some(dims)) = (reduced, shape.dims()) else { return Ok(PartialShape::unranked()) };
-    if !X::KEEPS {
-        return Ok(PartialShape::ranked(reduced.unnamed().map(|axis| dims[axis].clone())));
-    }
-    let mut kept = vec![Dim::Known(1); dims.len()];
-    for axis in reduced.unnamed() {
-        kept[axis] = dims[axis].clone();
-    }
-    Ok(kept.into())
+/// Poplar `poputil::expandToMatchRanks`.
+#[must_use]
+pub fn infer_ranks(shapes: &[PartialShape]) -> Vec<PartialShape> {
+    let ndims: Option<Vec<_>> = shapes.iter().map(PartialShape::ndim).collect();
+    let Some(ndims) = ndims else { return vec![PartialShape::unranked(); shapes.len()] };
+    let most = ndims.iter().copied().max().unwrap_or(0);
+    let expanded = |(shape, ndim)| PartialShape::from(vec![Dim::Known(1); most - ndim]).with_base(shape);
+    shapes.iter().zip(ndims).map(expanded).collect()
 }
 
 /// The set of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
-fn mask<X: Axes>(
+pub(super) fn mask<X: Axes>(
     axes: &X,
     ndim: Option<usize>,
     request: &dyn Fn() -> Request,

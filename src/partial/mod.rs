@@ -2,11 +2,10 @@
 //!
 //! Nothing here needs an array. A [`PartialShape`] has a [`Dim`] for each axis: a size, `?`, a range
 //! or a name. Or it is `*`, with any number of axes. From such shapes the module
-//! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`],
-//!   [`Signature::infer`](crate::Signature::infer)),
+//! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
 //! - verifies a declared result ([`verify`](verify())),
 //! - decides if the operands go together always, never, or where checks hold ([`decide`](decide()),
-//!   [`decide_result`]),
+//!   [`decide_result`], [`Signature::infer`](crate::Signature::infer)),
 //! - makes a [`Plan`], which checks the real shapes later,
 //! - and keeps the sizes of names across calls ([`Names`]).
 //!
@@ -77,6 +76,7 @@
 //! |---|---|---|
 //! | [`merge`](Names::merge) | `n` = 3, `n` in `2..5`, `n` = `m` | from a declared and an inferred shape |
 //! | [`bind`](Names::bind) | `n` = 3 | from a real shape |
+//! | [`joint_shape`](Names::joint_shape) | `n` = 3 | from a plan that runs |
 //! | [`resolve`](Names::resolve) | nothing | writes the known sizes and ranges into a shape, for all functions here |
 //!
 //! ```
@@ -126,14 +126,18 @@
 //! | on arrays | on partial shapes |
 //! |---|---|
 //! | `broadcast_arrays`, `broadcast_map`, `broadcast_to_match` | [`infer_shapes`] |
+//! | `expand_to_match_ranks` | [`infer_ranks`] |
 //! | `broadcast_to`, with -1 | [`infer_target`] |
 //! | `broadcast_axes` | [`infer_axes`] |
 //! | `broadcast_in_dim` | [`infer_in_dim`] |
 //! | a sum, a mean or another reduction over axes | [`infer_sum`] |
+//! | the same to a shape | [`infer_sum_to`] |
+//! | the same to placed axes | [`infer_sum_in_dim`] |
 //! | `batch_broadcast` | [`infer_batch`] |
+//! | sums, differences, products and quotients of batches | [`infer_batch_map`] |
 //! | `matvec`, `matmul`, … and `zip_map`, by their signature | [`Signature::infer`](crate::Signature::infer) |
-//! | a reduction of a closure over several arrays | [`infer_shapes`], then [`infer_sum`] |
-//! | a sum to a shape | the shape itself |
+//! | `sum_batch_to` | [`infer_sum_batch`] |
+//! | a reduction of a closure over several arrays | the same, after [`infer_shapes`] |
 
 mod bindings;
 mod check;
@@ -145,6 +149,7 @@ mod infer;
 mod names;
 mod partial_shape;
 mod plan;
+mod reductions;
 mod signature;
 mod text;
 mod verify;
@@ -152,11 +157,12 @@ mod verify;
 pub use check::{Check, Place};
 pub use decide::{Decision, decide, decide_result};
 pub use dim::{Dim, Name, SizeRange};
-pub use families::{infer_axes, infer_batch, infer_in_dim, infer_sum, infer_target};
+pub use families::{infer_axes, infer_batch, infer_batch_map, infer_in_dim, infer_ranks, infer_target};
 pub use infer::{infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
 pub use names::Names;
 pub use partial_shape::PartialShape;
 pub use plan::Plan;
+pub use reductions::{infer_sum, infer_sum_batch, infer_sum_in_dim, infer_sum_to};
 pub use signature::InferredShapes;
 pub use verify::{ResultRule, verify};
 

@@ -3,7 +3,7 @@
 use super::bindings::{Step, merged};
 use super::classes::{Classes, Spot};
 use super::partial_shape::aligned;
-use super::{Dim, PartialShape};
+use super::{Dim, PartialShape, Plan};
 use crate::error::{BroadcastError, Request, operation};
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
@@ -11,10 +11,11 @@ use core::fmt;
 /// The sizes of names, across all operations of a program.
 ///
 /// Within one call, equal names are equal sizes. `Names` extends that to several calls:
-/// - It learns sizes from [merged shapes](Self::merge) and [real shapes](Self::bind). Each of these calls has a label, so
-///   that an error says at which two places a name got different sizes. An error leaves all names as they were.
+/// - It learns sizes from [merged shapes](Self::merge), [real shapes](Self::bind) and [plans that
+///   run](Self::joint_shape). Each of these calls has a label, so that an error says at which two places a name got
+///   different sizes. An error leaves all names as they were.
 /// - It [writes](Self::resolve) the known sizes and ranges into a shape. Pass the result to the functions for inference
-///   and decisions, to [`Plan::new`](super::Plan::new) and to [`Signature::infer`](crate::Signature::infer).
+///   and decisions, to [`Plan::new`] and to [`Signature::infer`](crate::Signature::infer).
 ///
 /// # Examples
 /// ```
@@ -187,5 +188,43 @@ impl Names {
         let request = || Request::new(&operation::ACCEPT_OF, &[sizes]).to(declared).text(&of);
         let step = Step { of: Some(of), request: &request };
         self.step(of, |names| names.accept(declared, sizes, "", &Spot::Axis, step))
+    }
+
+    /// The joint shape of a plan's operands with these shapes, in an operation called `of`. Binds the names of the plan
+    /// to their sizes.
+    ///
+    /// # Shapes
+    /// As [`Plan::joint_shape`].
+    ///
+    /// # Errors
+    /// As [`Plan::joint_shape`]. [`DeclaredName`](crate::ErrorKind::DeclaredName) also where a name has
+    /// another size elsewhere.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::{Names, Plan};
+    ///
+    /// let (add, scale) = (Plan::new(["nx3".parse()?, "3".parse()?])?, Plan::new(["n".parse()?, "1".parse()?])?);
+    /// let mut names = Names::new();
+    /// assert_eq!(names.joint_shape("add", &add, &[&[2, 3][..], &[3]])?, [2, 3]);
+    /// assert_eq!(names.joint_shape("scale", &scale, &[[2], [1]])?, [2]);
+    /// assert_eq!(
+    ///     names.joint_shape("scale", &scale, &[[4], [1]]).unwrap_err().to_string(),
+    ///     "cannot broadcast shapes [4] and [1] of scale as planned for n and 1: \
+    ///      n is 2 at axis 0 of operand 0 of add and 4 at axis 0 of operand 0 of scale",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`Plan::joint_shape`].
+    pub fn joint_shape<S: AsRef<[usize]>>(
+        &mut self,
+        of: &str,
+        plan: &Plan,
+        shapes: &[S],
+    ) -> Result<Vec<usize>, BroadcastError> {
+        let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
+        self.step(of, |names| plan.joint_of(&shapes, names, Some(of)))
     }
 }

@@ -4,7 +4,7 @@ use super::bindings::{Step, merged};
 use super::classes::{Classes, Site, Spot};
 use super::{Dim, Names};
 use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -172,6 +172,16 @@ impl PartialShape {
     pub(super) fn batch(&self, base: usize) -> Option<Self> {
         let Some(dims) = self.dims() else { return Some(Self::unranked()) };
         Some(dims[..dims.len().checked_sub(base)?].to_vec().into())
+    }
+
+    /// The last `base` axes of a shape that has as many. Those of `*` have unknown sizes; if they are absurdly many, their
+    /// number is unknown too.
+    pub(super) fn base(&self, base: usize) -> Self {
+        match self.dims() {
+            Some(dims) => dims[dims.len() - base..].to_vec().into(),
+            None if base <= 1 << 16 => vec![Dim::Unknown; base].into(),
+            None => Self::unranked(),
+        }
     }
 
     /// Whether `shape` matches: the same number of axes, a possible size at each, and one size for each

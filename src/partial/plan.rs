@@ -3,6 +3,7 @@
 use super::bindings::Step;
 use super::classes::Spot;
 use super::decide::examine;
+use super::infer::together;
 use super::{Check, Names, PartialShape, Place, decide_result};
 use crate::error::{BroadcastError, Request, fail, operation};
 use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
@@ -67,7 +68,7 @@ impl Plan {
     /// As [`Plan`]; a graph compiler does this when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let (inferred, checks) = examine(&operands)?;
+        let (inferred, checks) = examine(&operands, &|| together(&operands))?;
         Ok(Self { operands, result: None, inferred, checks })
     }
 
@@ -160,8 +161,19 @@ impl Plan {
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
+        self.joint_of(&shapes, &mut Names::new(), None)
+    }
+
+    /// [`joint_shape`](Self::joint_shape) in an operation called `of`, with names that may be bound already.
+    pub(super) fn joint_of(
+        &self,
+        shapes: &[&[usize]],
+        names: &mut Names,
+        of: Option<&str>,
+    ) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let mut request = Request::new(&operation::PLANNED, &shapes);
+            let operation = if of.is_some() { &operation::PLANNED_OF } else { &operation::PLANNED };
+            let mut request = Request::new(operation, shapes).text(&of.unwrap_or_default());
             for operand in &self.operands {
                 request = request.to(operand);
             }
@@ -172,14 +184,14 @@ impl Plan {
             let request = request();
             return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let (mut names, step) = (Names::new(), Step { of: None, request: &request });
+        let step = Step { of, request: &request };
         for (operand, planned) in self.operands.iter().enumerate() {
             let spot = |axis| Spot::Place(Place::Operand { operand, axis });
             names.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot, step)?;
         }
-        let mut joint = vec![1; joint_ndim(&shapes)];
-        if !join(&shapes, &mut joint) || checked_len(&joint).is_none() {
-            return Err(joint_error_of(request(), &shapes));
+        let mut joint = vec![1; joint_ndim(shapes)];
+        if !join(shapes, &mut joint) || checked_len(&joint).is_none() {
+            return Err(joint_error_of(request(), shapes));
         }
         if let Some(result) = &self.result {
             let spot = |axis| Spot::Place(Place::Result { axis });

@@ -2,25 +2,29 @@
 
 use super::bindings::{consistent, merged};
 use super::classes::{Classes, Site};
-use super::infer::infer_joint;
-use super::{Dim, PartialShape};
+use super::decide::examine;
+use super::{Check, Decision, Dim, PartialShape, Place};
 use crate::error::{BroadcastError, Mark, Request, operation};
-use crate::shape::{CoreAxis, Cores, Signature, Symbol, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{CoreAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
-/// The shapes that [`Signature::infer`] finds; see the example there.
+/// The shapes and sizes that [`Signature::infer`] finds; see the example there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct InferredShapes {
+pub struct InferredShapes<'s> {
     /// The joint batch shape.
     pub batch: PartialShape,
+    /// The size of each name that is not missing, in the order of the signature.
+    pub sizes: Vec<(&'s str, Dim)>,
     /// The base shape of each result.
     pub bases: Vec<PartialShape>,
     /// The shape of each result: the joint batch shape, then its base shape.
     pub results: Vec<PartialShape>,
+    /// The checks that remain for real shapes. Without any, the signature applies to all shapes that the operands accept.
+    pub checks: Vec<Check>,
 }
 
-impl Signature<'_> {
+impl<'s> Signature<'s> {
     /// [`resolve`](Self::resolve) for partially known shapes.
     ///
     /// # Shapes
@@ -45,6 +49,10 @@ impl Signature<'_> {
     /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
     /// let shapes = MATMUL.infer(&[p("nx?x3"), p("3x4")])?;
     /// assert_eq!((&shapes.batch, &shapes.bases[0], &shapes.results[0]), (&p("n"), &p("?x4"), &p("nx?x4")));
+    /// assert_eq!(shapes.checks, []); // it always applies
+    ///
+    /// let checks = MATMUL.infer(&[p("2x?xk"), p("3x4")])?.checks;
+    /// assert_eq!(checks[0].to_string(), "axis 2 of operand 0 is 3");
     /// assert_eq!(
     ///     MATMUL.infer(&[p("nx?x3"), p("4x?")]).unwrap_err().to_string(),
     ///     "cannot apply (m,n),(n,p)->(m,p) to nx?x3 (base 2) and 4x? (base 2): \
@@ -55,7 +63,7 @@ impl Signature<'_> {
     ///
     /// # Equivalents
     /// Type inference of MLIR's `linalg.batch_matmul` and of ONNX `MatMul`, for any signature.
-    pub fn infer(&self, shapes: &[PartialShape]) -> Result<InferredShapes, BroadcastError> {
+    pub fn infer(&self, shapes: &[PartialShape]) -> Result<InferredShapes<'s>, BroadcastError> {
         let mut cores = Cores::of(self.text());
         let ndims: Vec<_> = shapes.iter().map(|shape| shape.ndim().unwrap_or(usize::MAX)).collect();
         cores.leave_out_missing(&ndims);
@@ -71,29 +79,75 @@ impl Signature<'_> {
         if shapes.len() != self.operands() {
             return Err(self.operand_count(apply(), shapes.len()));
         }
-        let mut lacks_axes = false;
+        let [mut lacks_axes, mut lacks_sizes] = [false; 2];
         for (operand, (&found, base)) in ndims.iter().zip(&cores.bases).enumerate() {
             if found < base.len() {
                 return Err(base_axes(apply(), Some(operand), base.len(), found));
             }
             lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
+            lacks_sizes |= found == usize::MAX && !base.is_empty();
         }
+        let applies = || vec![Check::Applies { signature: self.text().into() }];
         if lacks_axes {
             let any = vec![PartialShape::unranked(); self.results()];
-            return Ok(InferredShapes { batch: PartialShape::unranked(), bases: any.clone(), results: any });
+            let (batch, sizes, checks) = (PartialShape::unranked(), Vec::new(), applies());
+            return Ok(InferredShapes { batch, sizes, bases: any.clone(), results: any, checks });
         }
         let consistent = consistent(shapes, &apply)?;
         let operands = Operands { shapes: &consistent, cores: &cores, request: &apply };
-        let (symbols, names) = operands.meet()?;
-        let bases = operands.results(&symbols, &names)?;
+        let Met { sizes, names, mut checks } = operands.meet()?;
+        let bases = operands.results(&sizes, &names)?;
         let batch = |(shape, base): (&PartialShape, &Vec<_>)| {
             names.resolve(&shape.batch(base.len()).unwrap_or(PartialShape::unranked()))
         };
         let batches: Vec<_> = consistent.iter().zip(&cores.bases).map(batch).collect();
-        let batch = infer_joint(&batches, &|| request(&operation::PARTIAL_BATCHES))?;
+        let (batch, open) = examine(&batches, &|| request(&operation::PARTIAL_BATCHES))?;
+        checks.extend(open);
+        // other checks speak of whole operands, or of axes that `*` does not have yet
+        if lacks_sizes || (ndims.contains(&usize::MAX) && !checks.is_empty()) {
+            checks = applies();
+        }
         let results = bases.iter().map(|base| batch.with_base(base)).collect();
-        Ok(InferredShapes { batch, bases, results })
+        let found = cores.symbols.iter().zip(&sizes).filter(|(symbol, _)| !symbol.is_number);
+        let sizes = found.filter_map(|(symbol, size)| Some((symbol.text, names.known(size.as_ref()?))));
+        Ok(InferredShapes { batch, sizes: sizes.collect(), bases, results, checks })
     }
+
+    /// Whether the signature applies to operands of these shapes: always, never, or where checks hold.
+    ///
+    /// # Shapes
+    /// As [`infer`](Self::infer), which has the checks too.
+    ///
+    /// # Errors
+    /// None; [`Decision::Never`] has the errors of [`infer`](Self::infer).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::{partial::Decision, Signature};
+    ///
+    /// let dot = Signature::new("(n),(n)->()")?;
+    /// assert_eq!(dot.decide(&["2xk".parse()?, "k".parse()?]), Decision::Always);
+    /// assert!(matches!(dot.decide(&["2x3".parse()?, "4".parse()?]), Decision::Never(_)));
+    /// let Decision::Depends(checks) = dot.decide(&["k".parse()?, "?".parse()?]) else { unreachable!() };
+    /// assert_eq!(checks[0].to_string(), "axis 0 of operand 1 equals axis 0 of operand 0");
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`decide`](crate::partial::decide()), for operations on bases.
+    pub fn decide(&self, shapes: &[PartialShape]) -> Decision {
+        self.infer(shapes).map_or_else(Decision::Never, |shapes| Decision::from_checks(shapes.checks))
+    }
+}
+
+/// What the base axes of operands say.
+struct Met {
+    /// The size of each symbol that an operand has, and of each number.
+    sizes: Vec<Option<Dim>>,
+    /// The names made equal at all axes of each symbol.
+    names: Classes,
+    /// The checks that these sizes are equal.
+    checks: Vec<Check>,
 }
 
 /// Operands whose numbers of axes fit their base axes.
@@ -116,18 +170,24 @@ impl Operands<'_> {
         })
     }
 
-    /// The sizes of the symbols, and the names made equal at all axes of each symbol.
+    /// Makes the sizes at all axes of each symbol equal.
     ///
     /// # Errors
     /// `BaseSize`, then `BaseSymbol`.
-    fn meet(&self) -> Result<(Vec<Dim>, Classes), BroadcastError> {
-        let number = |symbol: &Symbol<'_>| symbol.size.map_or(Dim::Unknown, Dim::Known);
-        let mut symbols: Vec<_> = self.cores.symbols.iter().map(number).collect();
-        let mut names = Classes::default();
+    fn meet(&self) -> Result<Met, BroadcastError> {
+        let mut sizes: Vec<_> = self.cores.symbols.iter().map(|symbol| symbol.size.map(Dim::Known)).collect();
+        for axis in self.cores.bases[..self.shapes.len()].iter().flatten() {
+            sizes[axis.symbol].get_or_insert(Dim::Unknown);
+        }
+        let mut first = vec![None; sizes.len()];
+        let (mut names, mut checks) = (Classes::default(), Vec::new());
         for numbers in [true, false] {
             for (symbol, at, dim) in self.axes() {
                 if self.cores.symbols[symbol].is_number == numbers {
-                    let size = &mut symbols[symbol];
+                    let size = sizes[symbol].get_or_insert(Dim::Unknown);
+                    let place = Place::Operand { operand: at.0, axis: self.batch_ndim(at.0) + at.1 };
+                    checks.extend(equality([names.known(size), names.known(dim)], first[symbol], place));
+                    first[symbol].get_or_insert(place);
                     if names.meet(size, dim, Site::UNNAMED).is_err() {
                         return Err(self.clash(&names, symbol, at, dim));
                     }
@@ -135,16 +195,17 @@ impl Operands<'_> {
                 }
             }
         }
-        Ok((symbols, names))
+        Ok(Met { sizes, names, checks })
+    }
+
+    fn batch_ndim(&self, operand: usize) -> usize {
+        self.shapes[operand].ndim().map_or(0, |ndim| ndim - self.cores.bases[operand].len())
     }
 
     /// The error of a size that cannot be that of its symbol.
     #[cold]
     fn clash(&self, names: &Classes, symbol: usize, at: At, dim: &Dim) -> BroadcastError {
-        let mark = |(operand, axis): At| {
-            let (ndim, base) = (self.shapes[operand].ndim(), self.cores.bases[operand].len());
-            Mark::Shape(operand, ndim.map_or(0, |ndim| ndim - base) + axis)
-        };
+        let mark = |(operand, axis): At| Mark::Shape(operand, self.batch_ndim(operand) + axis);
         let text = self.cores.symbols[symbol].text;
         if self.cores.symbols[symbol].is_number {
             return base_size((self.request)(), Some(at.0), at.1, [dim, &text], mark(at));
@@ -161,16 +222,25 @@ impl Operands<'_> {
     ///
     /// # Errors
     /// `UnknownSymbol`.
-    fn results(&self, symbols: &[Dim], names: &Classes) -> Result<Vec<PartialShape>, BroadcastError> {
-        let (operands, bases) = self.cores.bases.split_at(self.shapes.len());
-        let mut is_known: Vec<bool> = self.cores.symbols.iter().map(|symbol| symbol.is_number).collect();
-        for axis in operands.iter().flatten() {
-            is_known[axis.symbol] = true;
-        }
-        if let Some(axis) = bases.iter().flatten().find(|axis| !is_known[axis.symbol]) {
-            return Err(unknown_symbol((self.request)(), self.cores.symbols[axis.symbol].text));
-        }
-        let size = |axis: &CoreAxis| names.known(&symbols[axis.symbol]);
-        Ok(bases.iter().map(|base| PartialShape::ranked(base.iter().map(size))).collect())
+    fn results(&self, sizes: &[Option<Dim>], names: &Classes) -> Result<Vec<PartialShape>, BroadcastError> {
+        let size = |axis: &CoreAxis| {
+            let unknown = || unknown_symbol((self.request)(), self.cores.symbols[axis.symbol].text);
+            sizes[axis.symbol].as_ref().map(|size| names.known(size)).ok_or_else(unknown)
+        };
+        let base = |base: &Vec<_>| Ok(base.iter().map(size).collect::<Result<Vec<_>, _>>()?.into());
+        self.cores.bases[self.shapes.len()..].iter().map(base).collect()
     }
+}
+
+/// The check that a size at `place` equals that of its symbol, which occurs at `first` before, unless it follows from what is
+/// known of both.
+fn equality([before, now]: [Dim; 2], first: Option<Place>, place: Place) -> Option<Check> {
+    let (place, dim) = match (before, now) {
+        (Dim::Known(size), Dim::Known(other)) if size == other => return None,
+        (Dim::Name(name), Dim::Name(other)) if name.as_str() == other.as_str() => return None,
+        (dim @ Dim::Known(_), _) => (place, dim),
+        (_, dim @ Dim::Known(_)) => (first?, dim),
+        _ => return Some(Check::Equals { place, other: first?, or_one: false }),
+    };
+    Some(Check::Is { place, dim, or_one: false })
 }

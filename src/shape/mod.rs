@@ -32,7 +32,7 @@ pub(crate) use joint_shape::{
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
 pub(crate) use reduce::{check_sums_to, over_reduced, reserved, sum_target};
-pub(crate) use signature::{CoreAxis, Cores, Symbol, two_sizes, unknown_symbol};
+pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
 pub(crate) use target::{Placeholder, resolved_dim, sizes_only, target_error, target_error_of};
 
 use ndarray::Dimension;

@@ -4,8 +4,9 @@ use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, hollow, many, spread};
 use ndarray_broadcast::partial::{
     Check, Decision, Dim, Names, PartialShape, Place, Plan, ResultRule, decide, decide_result, infer_axes,
-    infer_batch, infer_dim, infer_dims, infer_in_dim, infer_result_shape, infer_shape, infer_shapes,
-    infer_sum, infer_target, verify,
+    infer_batch, infer_batch_map, infer_dim, infer_dims, infer_in_dim, infer_ranks, infer_result_shape,
+    infer_shape, infer_shapes, infer_sum, infer_sum_batch, infer_sum_in_dim, infer_sum_to, infer_target,
+    verify,
 };
 use ndarray_broadcast::{AxisSet, Signature, keepdims};
 use std::slice::from_ref;
@@ -50,15 +51,22 @@ fn bound(t: &mut Table) {
     let signature = Signature::new(&text).expect("a signature");
     let (open, reversed) = (unknown(), PartialShape::ranked(names.dims().unwrap().iter().rev().cloned()));
     t.call("Signature::infer", || signature.infer(&[names.clone(), names.clone()]))
-        .gives(|shapes| shapes.bases[0] == names);
+        .gives(|shapes| shapes.bases[0] == names && shapes.checks.is_empty());
     t.call("Signature::infer", || signature.infer(&[names.clone(), reversed]))
-        .gives(|shapes| shapes.bases[0].ndim() == Some(MANY));
+        .gives(|shapes| shapes.checks.len() == MANY / 2);
     t.call("Signature::infer", || signature.infer(&[names.clone(), open]))
-        .gives(|shapes| shapes.bases[0] == names);
+        .gives(|shapes| shapes.checks.len() == MANY);
     t.call("Signature::infer", || signature.infer(&[[MAX].into(), [0].into()])).refused(&format!(
         "cannot apply {text} to 18446744073709551615 (base 1) and 0 (base 1): the base of operand 0 has 1 axis, \
          expected 10000"
     ));
+    let dot = Signature::literal("(n),(n)->()");
+    t.call("Signature::decide", || {
+        dot.decide(&[[MAX].into(), shape("?")]).checks().map(|checks| checks.len())
+    })
+    .is(Ok(1));
+    let plan = Plan::new([names.clone()]).expect("a plan");
+    t.call("Names::joint_shape", || Names::new().joint_shape("", &plan, &[all(1)])).is(Ok(all(1)));
 }
 
 fn unknown() -> PartialShape {
@@ -194,10 +202,40 @@ fn inferred(t: &mut Table) {
 }
 
 fn reductions(t: &mut Table) {
-    let (open, ones, names) = (unknown(), PartialShape::from(all(1)), named());
+    let (open, ones, names, none) =
+        (unknown(), PartialShape::from(all(1)), named(), PartialShape::ranked([]));
+    t.call("infer_ranks", || infer_ranks(&[none.clone(), ones.clone()])).is(vec![ones.clone(), ones.clone()]);
+    t.call("infer_ranks", || infer_ranks(&all(none.clone())).len()).is(MANY);
+    t.call("infer_batch_map", || infer_batch_map(&[(open.clone(), 5000), (ones.clone(), MANY)]))
+        .gives(|shape| shape.ndim() == Some(MANY + MANY / 2));
+    t.call("infer_batch_map", || infer_batch_map(&[(none.clone(), MAX)])).refused(
+        "cannot broadcast the batches of [] (base 18446744073709551615): the number of axes of operand 0 is 0, \
+         expected 18446744073709551615 at least",
+    );
     t.call("keepdims", || infer_sum(&open, keepdims(all(0))))
         .refused(&format!("cannot sum shape {open} over axes {:?}: axis 0 is named more than once", all(0)));
     t.call("keepdims", || infer_sum(&names, keepdims((0..MANY).collect::<AxisSet>()))).is(Ok(ones.clone()));
+    t.call("infer_sum_to", || infer_sum_to(&open, &names)).is(Ok(names.clone()));
+    t.call("infer_sum_to", || infer_sum_to(&[MAX].into(), &[MAX].into())).refused(
+        "cannot sum shape 18446744073709551615 to 18446744073709551615: the non-zero sizes of the result \
+         [18446744073709551615] multiply past isize::MAX",
+    );
+    t.call("infer_sum_to", || infer_sum_to(&none, &ones))
+        .refused(&format!("cannot sum shape [] to {ones}: the target has 10000 axes, expected at most 0"));
+    let every: Vec<usize> = (0..MANY).rev().collect();
+    t.call("infer_sum_in_dim", || infer_sum_in_dim(&open, &names, &every)).is(Ok(names.clone()));
+    t.call("infer_sum_in_dim", || infer_sum_in_dim(&none, &shape("?"), MAX)).refused(
+        "cannot sum shape [] with its axes [18446744073709551615] to ?: \
+         axis 18446744073709551615 is out of bounds for 0 axes of the array",
+    );
+    t.call("infer_sum_batch", || infer_sum_batch(&names, MANY, &none)).is(Ok(names.clone()));
+    let any = PartialShape::unranked();
+    t.call("infer_sum_batch", || infer_sum_batch(&any, MAX, &none)).is(Ok(any.clone()));
+    t.call("infer_batch_map", || infer_batch_map(&[(any.clone(), MAX)])).is(Ok(any.clone()));
+    t.call("infer_sum_batch", || infer_sum_batch(&none, MAX, &none)).refused(
+        "cannot sum the batch of [] (base 18446744073709551615) to []: the number of axes of operand 0 is 0, \
+         expected 18446744073709551615 at least",
+    );
 }
 
 fn families(t: &mut Table) {

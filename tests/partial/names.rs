@@ -194,7 +194,7 @@ proptest! {
         assert_answers(&resolved, &operands, &worlds)?;
     }
 
-    /// The shapes of two plans are bound exactly where each name has one size.
+    /// Two plans in one scope run exactly where each name has one size.
     #[test]
     fn plans(a in vec(shapes(1), 1..3), b in vec(shapes(1), 1..3)) {
         let both: Vec<_> = a.iter().chain(&b).cloned().collect();
@@ -205,11 +205,12 @@ proptest! {
         for shapes in product(&sizes) {
             let mut names = Names::new();
             let (of_a, of_b) = shapes.split_at(a.len());
-            let bound = both.iter().zip(&shapes).all(|(shape, sizes)| names.bind("x", shape, sizes).is_ok());
-            let joint = first.joint_shape(of_a).ok().zip(second.joint_shape(of_b).ok()).filter(|_| bound);
+            let joint = names
+                .joint_shape("a", &first, of_a)
+                .and_then(|a| Ok((a, names.joint_shape("b", &second, of_b)?)));
             let world = fits.iter().any(|(_, world)| *world == shapes);
             let expected = joint_shape(of_a).zip(joint_shape(of_b)).filter(|_| world);
-            prop_assert_eq!(joint, expected, "{:?} as {:?}", shapes, &both);
+            prop_assert_eq!(joint.ok(), expected, "{:?} as {:?}", shapes, &both);
         }
     }
 }
@@ -286,6 +287,12 @@ fn both_places() {
     assert_eq!(
         message(names.merge("w", &p("ixi"), &p("3x4"))),
         "cannot merge shapes ixi and 3x4 of w: i is 3 at axis 0 of w and 4 at axis 1 of w",
+    );
+    let plan = Plan::new([p("n"), p("m")]).unwrap().with_result(p("i")).unwrap();
+    assert_eq!(
+        message(names.joint_shape("sum", &plan, &[[3], [3]])),
+        "cannot broadcast shapes [3] and [3] of sum as planned for n and m: \
+         n is 2 at axis 0 of x and 3 at axis 0 of operand 0 of sum",
     );
     let shapes = [p("n:2..3"), p("n:5..")];
     assert_eq!(

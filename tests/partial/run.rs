@@ -1,16 +1,17 @@
 //! Infer, then run: what an operation makes of arrays is what was inferred of their shapes.
 
 use super::names::dims;
-use super::oracle::{covers, worlds};
+use super::oracle::{assert_smallest, covers, language, worlds};
 use super::p;
 use super::plan::described;
 use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, IxDyn};
 use ndarray_broadcast::partial::{
-    Dim, PartialShape, infer_axes, infer_batch, infer_in_dim, infer_shapes, infer_sum, infer_target,
+    Decision, Dim, PartialShape, infer_axes, infer_batch, infer_batch_map, infer_in_dim, infer_ranks,
+    infer_shapes, infer_sum, infer_sum_batch, infer_sum_in_dim, infer_sum_to, infer_target,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    BroadcastError, Signature, batch_broadcast, broadcast_arrays, broadcast_map, keepdims,
+    BroadcastError, Signature, batch_broadcast, broadcast_arrays, broadcast_map, fused, keepdims,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -78,23 +79,36 @@ proptest! {
         agree(&infer_shapes, &both, broadcast_arrays([x, y]).map(|[x, _]| x.shape().to_vec()))?;
         agree(&infer_shapes, &both, x.broadcast_to_match(y).map(|(x, _)| x.shape().to_vec()))?;
         agree(&infer_shapes, &both, shape_of(broadcast_map((x, y), |x, y| x + y)))?;
+        let (x, y) = x.expand_to_match_ranks(y);
+        agree(&|s| Ok(infer_ranks(s).swap_remove(0)), &both, Ok(x.shape().to_vec()))?;
+        agree(&|s| Ok(infer_ranks(s).swap_remove(1)), &both, Ok(y.shape().to_vec()))?;
     }
 
     #[test]
-    fn reductions(a in described(), axes in vec(-4..4_isize, 0..4)) {
-        let (x, one) = (zeros(&a), [a]);
-        agree(&|s| infer_sum(&s[0], &axes), &one, shape_of(x.sum_axes(&axes)))?;
-        agree(&|s| infer_sum(&s[0], &axes), &one, shape_of(x.reduce_axes(&axes, 0.0, |x, y| x + y)))?;
-        agree(&|s| infer_sum(&s[0], keepdims(&axes)), &one, shape_of(x.sum_axes(keepdims(&axes))))?;
+    fn reductions(a in described(), b in described(), c in described(), axes in vec(-4..4_isize, 0..4)) {
+        let (x, y, to) = (zeros(&a), zeros(&b), zeros(&c).raw_dim());
+        let (one, all) = ([a.clone(), c.clone()], [a, b, c]);
+        agree(&|s| infer_sum(&s[0], &axes), &one[..1], shape_of(x.sum_axes(&axes)))?;
+        agree(&|s| infer_sum(&s[0], &axes), &one[..1], shape_of(x.reduce_axes(&axes, 0.0, |x, y| x + y)))?;
+        agree(&|s| infer_sum(&s[0], keepdims(&axes)), &one[..1], shape_of(x.sum_axes(keepdims(&axes))))?;
         if !x.is_empty() {
-            agree(&|s| infer_sum(&s[0], &axes), &one, shape_of(x.mean_axes(&axes)))?;
-            agree(&|s| infer_sum(&s[0], &axes), &one, shape_of(x.max_axes(&axes)))?;
-            agree(&|s| infer_sum(&s[0], keepdims(&axes)), &one, shape_of(x.min_axes(keepdims(&axes))))?;
+            agree(&|s| infer_sum(&s[0], &axes), &one[..1], shape_of(x.mean_axes(&axes)))?;
+            agree(&|s| infer_sum(&s[0], &axes), &one[..1], shape_of(x.max_axes(&axes)))?;
+            agree(&|s| infer_sum(&s[0], keepdims(&axes)), &one[..1], shape_of(x.min_axes(keepdims(&axes))))?;
+        }
+        agree(&|s| infer_sum_to(&s[0], &s[1]), &one, shape_of(x.sum_to(&to)))?;
+        agree(&|s| infer_sum_in_dim(&s[0], &s[1], &axes), &one, shape_of(x.sum_in_dim(&to, &axes)))?;
+        // the joint shape, then its sum: where that fails, the error is about one step
+        let ran = shape_of(fused((&x, &y), |x, y| x * y).sum_to(&to));
+        let inferred = |s: &[PartialShape]| infer_sum_to(&infer_shapes(&s[..2])?, &s[2]);
+        match ran {
+            Ok(_) => agree(&inferred, &all, ran)?,
+            Err(_) => prop_assert!(inferred(&all.map(|(sizes, _)| sizes.into())).is_err()),
         }
     }
 
     #[test]
-    fn batches(a in described(), b in described(), base in [0..3_usize, 0..3]) {
+    fn batches(a in described(), b in described(), base in [0..3_usize, 0..3], to in described()) {
         let (x, y) = (zeros(&a), zeros(&b));
         let both = [a, b];
         let (Ok(x), Ok(y)) = (x.batch_dyn(base[0]), y.batch_dyn(base[1])) else {
@@ -109,6 +123,7 @@ proptest! {
             &both,
             batch_broadcast(&x, &y).map(|(x, _)| x.batch_shape().to_vec()),
         )?;
+        agree(&|s| infer_batch_map(&with_base(s)), &both, shape_of(x.add(&y)))?;
         for text in ["(m,n),(n)->(m)", "(n),(n)->()", "(m,n),(n,p)->(m,p)", "(),()->()"] {
             let signature = Signature::new(text).unwrap();
             let f = |_: ArrayViewD<'_, f32>, _: ArrayViewD<'_, f32>, _: ArrayViewMutD<'_, f32>| ();
@@ -120,7 +135,65 @@ proptest! {
                 agree(&|s| Ok(signature.infer(s)?.results.swap_remove(0)), &both, shape_of(ran))?;
             }
         }
+        let target = zeros(&to).raw_dim();
+        let sums = [both[0].clone(), to];
+        agree(
+            &|s| infer_sum_batch(&s[0], base[0], &s[1]),
+            &sums,
+            shape_of(x.sum_batch_to(&target)),
+        )?;
     }
+}
+
+/// What one axis of the target says of a name holds at all its axes.
+#[test]
+fn sums_with_names() {
+    assert_eq!(infer_sum_to(&p("5x0..3"), &p("nxn")).unwrap(), p("n:1..3xn:1..3"));
+    assert_eq!(infer_sum_to(&p("0..3x2..5"), &p("nxn")).unwrap(), p("n:1..3xn:1..3"));
+    assert!(infer_sum_to(&p("2..3x4..5xn"), &p("nxnx2..5")).is_err());
+    assert!(infer_sum_to(&p("0xn"), &p("nx3")).is_err());
+}
+
+/// All shapes of up to two axes: refused where no sizes can be summed, else no size is left out, and no smaller `Dim`
+/// would do where the target has no names.
+#[test]
+fn sums_as_enumerated() {
+    const TOP: usize = 5;
+    let dims = ["0", "1", "3", "?", "0..1", "2..3", "n"];
+    let mut shapes = vec![p("[]")];
+    shapes.extend(dims.map(p));
+    shapes.extend(dims.iter().flat_map(|a| dims.map(|b| p(&format!("{a}x{b}")))));
+    let mut cases = 0;
+    for (shape, target) in shapes.iter().flat_map(|shape| shapes.iter().map(move |target| (shape, target))) {
+        let stretches = |(from, to): (&usize, &usize)| from == to || *from == 1;
+        let fits = |shapes: &[Vec<usize>]| {
+            let [shape, target] = shapes else { unreachable!() };
+            let pairs = target.iter().rev().zip(shape.iter().rev());
+            target.len() <= shape.len() && pairs.into_iter().all(stretches)
+        };
+        let worlds: Vec<_> = worlds(&[shape.clone(), target.clone()], TOP)
+            .into_iter()
+            .filter(|(_, shapes)| fits(shapes))
+            .collect();
+        let of = format!("{shape} to {target}");
+        let Ok(inferred) = infer_sum_to(shape, target) else {
+            assert!(worlds.is_empty(), "{of}");
+            continue;
+        };
+        assert!(!worlds.is_empty(), "{of}");
+        cases += 1;
+        let names = |shape: &PartialShape| shape.to_string().contains('n');
+        for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
+            for (names, shapes) in &worlds {
+                assert!(covers(dim, *names, shapes[1][axis]), "{of}: {inferred}");
+            }
+            if !names(target) && !names(shape) {
+                let outcomes = worlds.iter().map(|(names, shapes)| (*names, shapes[1][axis])).collect();
+                assert_smallest(dim, &outcomes, (&language(4), TOP), &of);
+            }
+        }
+    }
+    assert!(cases > 1000, "{cases}");
 }
 
 const TOP: usize = 5;
@@ -152,7 +225,7 @@ fn covered(shape: &PartialShape, names: [usize; 2], sizes: &[usize]) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// An error is one for all shapes that `resolve` can take; no result lies outside the inferred ones.
+    /// Never, always and the checks are what `resolve` says of all shapes; no result lies outside the inferred ones.
     #[test]
     fn as_resolved(text in proptest::sample::select(&SIGNATURES[..]), operands in operands(0..=3)) {
         let signature = Signature::new(text).unwrap();
@@ -163,21 +236,32 @@ proptest! {
             .map(|(_, shapes)| signature.resolve(&shapes.iter().map(Vec::as_slice).collect::<Vec<_>>()))
             .collect();
         let fits = resolved.iter().filter(|result| result.is_ok()).count();
-        let inferred = match signature.infer(&operands) {
-            Err(error) => {
+        let inferred = signature.infer(&operands);
+        match signature.decide(&operands) {
+            Decision::Never(error) => {
                 prop_assert_eq!(fits, 0, "{}", &error);
                 let picture = format!("{error:#}");
                 prop_assert!(picture.starts_with("cannot "));
+                prop_assert_eq!(inferred, Err(error));
                 return Ok(());
             }
-            Ok(inferred) => inferred,
-        };
-        prop_assert!(fits > 0, "{} of {:?}", text, &operands);
+            Decision::Always => prop_assert_eq!(fits, worlds.len(), "{} of {:?}", text, &operands),
+            Decision::Depends(checks) => {
+                prop_assert!(fits > 0 && fits < worlds.len(), "{} of {:?}: {:?}", text, &operands, checks);
+            }
+        }
+        let inferred = inferred.unwrap();
         for ((names, shapes), resolved) in worlds.iter().zip(resolved) {
+            let hold = inferred.checks.iter().all(|check| check.holds(shapes));
+            prop_assert_eq!(hold, resolved.is_ok(), "{} of {:?}: {:?}", text, shapes, &inferred.checks);
             let Ok(resolved) = resolved else { continue };
             prop_assert!(covered(&inferred.batch, *names, &resolved.batch), "{} of {:?}: {}", text, shapes, &inferred.batch);
             for (shape, sizes) in inferred.results.iter().zip(&resolved.results) {
                 prop_assert!(covered(shape, *names, sizes), "{} of {:?}: {}", text, shapes, shape);
+            }
+            prop_assert_eq!(inferred.sizes.len(), resolved.sizes.len());
+            for ((name, dim), (other, size)) in inferred.sizes.iter().zip(resolved.sizes) {
+                prop_assert!(*name == other && covers(dim, *names, size), "{} {} {}", name, dim, size);
             }
         }
         for (base, result) in inferred.bases.iter().zip(&inferred.results) {
@@ -195,7 +279,9 @@ proptest! {
             (Ok(real), Ok(inferred)) => {
                 prop_assert_eq!(inferred.batch, PartialShape::from(real.batch));
                 let results: Vec<_> = real.results.into_iter().map(PartialShape::from).collect();
-                prop_assert_eq!(inferred.results, results);
+                prop_assert_eq!((inferred.results, inferred.checks), (results, vec![]));
+                let sizes: Vec<_> = real.sizes.into_iter().map(|(name, size)| (name, Dim::Known(size))).collect();
+                prop_assert_eq!(inferred.sizes, sizes);
             }
             (Err(real), Err(inferred)) => {
                 prop_assert_eq!(real.kind(), inferred.kind());
@@ -212,27 +298,41 @@ proptest! {
     }
 }
 
-/// `*` leaves open what it may bring.
+/// `*` leaves open what it may bring, and the one check that remains says all.
 #[test]
 fn unranked() {
     let matmul = Signature::literal("(m,n),(n,p)->(m,p)");
     let shapes = matmul.infer(&[p("*"), p("3x4")]).unwrap();
     assert_eq!((shapes.batch, shapes.bases), (p("*"), vec![p("?x4")]));
+    assert_eq!(shapes.sizes, [("m", Dim::Unknown), ("n", Dim::Known(3)), ("p", Dim::Known(4))]);
     assert_eq!(shapes.results, [p("*")]);
+    let [check] = &shapes.checks[..] else { panic!("one check") };
+    assert_eq!(check.to_string(), "(m,n),(n,p)->(m,p) applies to all operands");
+    assert!(check.holds(&[&[7, 2, 3][..], &[3, 4]]) && !check.holds(&[&[2, 2][..], &[3, 4]]));
+    assert!(!check.holds(&[[2, 3]]));
     let numpy = Signature::literal("(m?,n),(n,p?)->(m?,p?)");
-    for operands in [[p("*"), p("3x4")], [p("n"), p("*")]] {
-        let shapes = numpy.infer(&operands).unwrap();
-        assert_eq!((shapes.batch, shapes.bases, shapes.results), (p("*"), vec![p("*")], vec![p("*")]));
-    }
+    let shapes = numpy.infer(&[p("*"), p("3x4")]).unwrap();
+    assert_eq!((shapes.bases, shapes.results), (vec![p("*")], vec![p("*")]));
+    let shapes = numpy.infer(&[p("n"), p("*")]).unwrap();
+    assert_eq!((shapes.bases, shapes.sizes.len(), shapes.checks.len()), (vec![p("*")], 0, 1));
     let scale = Signature::literal("(),(n)->(n)");
-    assert_eq!(scale.infer(&[p("*"), p("1xn")]).unwrap().bases, [p("n")]);
+    assert_eq!(scale.decide(&[p("*"), p("1xn")]), Decision::Always);
+    assert_eq!(Signature::literal("()->()").decide(&[p("*")]), Decision::Always);
+    let checks = scale.decide(&[p("*"), p("2xn")]).checks().unwrap();
+    assert!(
+        checks.iter().all(|check| check.holds(&[&[5, 1][..], &[2, 7]]) && !check.holds(&[&[3][..], &[2, 7]]))
+    );
     let words = |shapes: &[PartialShape]| scale.infer(shapes).unwrap_err().to_string();
     assert_eq!(
         words(&[p("*"), p("3"), p("2x4")]),
         "cannot apply (),(n)->(n) to * (base 0), 3 (base 1) and 2x4 (base 0): the number of shapes is 3, expected 2",
     );
-    assert!(matmul.infer(&[p("*"), p("3")]).is_err() && matmul.infer(&[p("*")]).is_err());
-    assert!(Signature::literal("(n),(n),(n)->()").infer(&[p("3"), p("*"), p("4")]).is_err());
+    assert!(matches!(matmul.decide(&[p("*"), p("3")]), Decision::Never(_)));
+    assert!(matches!(matmul.decide(&[p("*")]), Decision::Never(_)));
+    assert!(matches!(
+        Signature::literal("(n),(n),(n)->()").decide(&[p("3"), p("*"), p("4")]),
+        Decision::Never(_)
+    ));
 }
 
 /// The name of a size outlives that of the signature's axis; axes without a name get none.

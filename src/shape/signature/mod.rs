@@ -3,12 +3,13 @@
 mod cores;
 mod tokens;
 
-pub(crate) use cores::{CoreAxis, Cores, Symbol};
+pub(crate) use cores::{CoreAxis, Cores};
 
 use super::{BatchShape, base_axes, base_size, joint_batch, sizes};
 use crate::error::{BroadcastError, ConstText, Mark, Request, fail, operation};
 use alloc::vec::Vec;
 use core::fmt;
+use cores::Symbol;
 use ndarray::IxDyn;
 use tokens::check;
 
