@@ -75,7 +75,8 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
 /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the target has more axes than the array;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis of the target can be neither 1 nor of the array's size,
 /// the axis counted in the array;
-/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one. Before `Incompatible`,
+/// [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name have no size in common.
 ///
 /// # Examples
 /// ```
@@ -126,7 +127,8 @@ fn sum_to(
 /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
 /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis of the target can be neither 1 nor of the array's size;
-/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one. Before `Incompatible`,
+/// [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name have no size in common.
 ///
 /// # Examples
 /// ```

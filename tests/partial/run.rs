@@ -152,6 +152,8 @@ fn sums_with_names() {
     assert_eq!(infer_sum_to(&p("0..3x2..5"), &p("nxn")).unwrap(), p("n:1..3xn:1..3"));
     assert!(infer_sum_to(&p("2..3x4..5xn"), &p("nxnx2..5")).is_err());
     assert!(infer_sum_to(&p("0xn"), &p("nx3")).is_err());
+    let error = infer_sum_to(&p("n:2..3"), &p("n:5..")).unwrap_err();
+    assert_eq!(error.kind(), ndarray_broadcast::ErrorKind::DeclaredName);
 }
 
 /// All shapes of up to two axes: refused where no sizes can be summed, else no size is left out, and no smaller `Dim`
