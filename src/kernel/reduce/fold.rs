@@ -171,13 +171,12 @@ impl<A: Clone, O: Operation<A>> Work for NarrowRows<'_, A, O> {
     fn run(self) {
         let Self { op, elements, rows, width, to } = self;
         for group in elements.chunks(rows * width) {
-            let (mut sums, count, rest) = match accumulated::<A, O, ACCUMULATORS>(op, group) {
-                Some((sums, rest)) => (sums, ACCUMULATORS, rest),
-                None => {
-                    let mut sums = core::array::from_fn(|_| group[0].clone());
-                    sums[..width].clone_from_slice(&group[..width]);
-                    (sums, width, &group[width..])
-                }
+            let (mut sums, count, rest) = if let Some((sums, rest)) = accumulated(op, group) {
+                (sums, ACCUMULATORS, rest)
+            } else {
+                let mut sums: [A; ACCUMULATORS] = core::array::from_fn(|_| group[0].clone());
+                sums[..width].clone_from_slice(&group[..width]);
+                (sums, width, &group[width..])
             };
             let (total, others) = sums.split_at_mut(width);
             for row in others[..count - width].chunks(width).chain(rest.chunks(width)) {
