@@ -16,6 +16,8 @@ const ACCUMULATORS: usize = 24;
 pub(super) const SHORT_LANE: usize = 16;
 /// How many rounds of a lane's accumulators are added before these are combined with those of the rounds before.
 const ROUNDS: usize = 16;
+/// Longer lanes are several, whose results are a lane: so the error stays small.
+const LONG: usize = ROUNDS * ROUNDS * 32;
 
 /// The results of a block: at most as many as its elements.
 pub(super) type Results<A> = Room<A, { BUFFER / 2 }>;
@@ -30,6 +32,15 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
 ) {
     match *sides {
         [] | [(_, true)] => to.extend(elements),
+        [(len, false)] | [(_, true), (len, false)] if len > LONG => {
+            for lane in elements.chunks(len) {
+                let mut sums = Results::new();
+                for part in lane.chunks(LONG) {
+                    lanes(op, part, part.len(), &mut sums);
+                }
+                lanes(op, &sums, sums.len(), to);
+            }
+        }
         [(len, false)] | [(_, true), (len, false)] => lanes(op, elements, len, to),
         [(rows, false), (width, true)] | [(_, true), (rows, false), (width, true)]
             if ACCUMULATORS.is_multiple_of(width) && rows * width < WIDE =>
@@ -194,34 +205,17 @@ fn lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut 
     dispatch(Lanes { op, elements, len, to });
 }
 
-#[inline(always)]
-fn any_lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    let mut sum = None;
-    for part in elements.chunks(ROUNDS * ROUNDS * 32) {
-        let part = lane_part(op, part);
-        sum = Some(match sum {
-            None => part,
-            Some(sum) => op.apply(sum, part),
-        });
-    }
-    sum.unwrap_or_else(|| op.identity())
-}
+struct Lane<O>(O);
 
-#[inline(always)]
-fn lane_part<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    if const { size_of::<A>() <= 4 } {
-        lane::<A, O, 64>(op, elements)
-    } else {
-        lane::<A, O, 32>(op, elements)
-    }
-}
-
-struct AnyLane<O>(O);
-
-impl<A: Clone, O: Operation<A>> FoldLane<A> for AnyLane<O> {
+impl<A: Clone, O: Operation<A>> FoldLane<A> for Lane<O> {
     #[inline(always)]
-    fn fold(&self, lane: &[A]) -> A {
-        any_lane(self.0, lane)
+    fn fold(&self, elements: &[A]) -> A {
+        // the accumulators for which LLVM uses the largest registers
+        if const { size_of::<A>() <= 4 } {
+            lane::<A, O, 64>(self.0, elements)
+        } else {
+            lane::<A, O, 16>(self.0, elements)
+        }
     }
 }
 
@@ -238,10 +232,13 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, A, O> {
     #[inline(always)]
     fn run(self) {
         let Self { op, elements, len, to } = self;
+        if len == 1 {
+            return to.extend(elements);
+        }
         if len < SHORT_LANE {
             return short_lanes(op, elements, len, to);
         }
-        to.extend_by_lanes(elements, len, &AnyLane(op));
+        to.extend_by_lanes(elements, len, &Lane(op));
     }
 }
 
@@ -291,7 +288,7 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
             );
             op.apply(low, high)
         }),
-        _ => to.extend_by_lanes(elements, factor, &AnyLane(op)),
+        _ => to.extend_by_lanes(elements, factor, &Lane(op)),
     }
     len / factor
 }
