@@ -93,7 +93,7 @@ struct Plan {
 impl Plan {
     fn of(nest: &Raw<'_, '_>, size: usize, is_stored: bool) -> Self {
         let (loops, across) = (nest.loops(), loop_across(nest));
-        let is_short = |l: &Loop| !l.is_kept() && l.len() < 4 * SHORT_LANE;
+        let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
         let has_short_lanes = across.is_none() && loops.last().is_some_and(is_short);
         let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
         let most = if is_dense { STORED } else { 1 } * BUFFER / size;
