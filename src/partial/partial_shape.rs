@@ -286,7 +286,7 @@ impl PartialShape {
     ///
     /// # Shapes
     /// As many axes in both, or `*`. A name keeps the range of its sizes: `n` and `2..5` give `n:2..5`. Of two names, the
-    /// first is kept; [`Names`](super::Names) remembers that they are equal.
+    /// first is kept; [`Names`] remembers that they are equal.
     ///
     /// # Errors
     /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ;
