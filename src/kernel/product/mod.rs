@@ -178,7 +178,7 @@ impl<T: LinalgScalar> Copies<T> {
         if suits_library::<T>([rows, terms, columns]) {
             return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
         }
-        if terms == 0 {
+        if terms == 0 || out.is_empty() {
             return out.fill(T::zero());
         }
         let Self { a: copy_a, b: copy_b, out: copy_out, swapped } = self;
