@@ -135,22 +135,21 @@ fn inner_products_of_each_length() {
 /// No rows, terms or columns, and some that choose another way: the result is empty, or zeros.
 #[test]
 fn products_of_no_elements() {
-    const SIDES: [usize; 7] = [0, 1, 2, 3, 9, 64, 247];
-    let ones = |shape: &[usize]| ArrayD::<f64>::ones(shape);
-    for (rows, terms) in indices(&[7, 7]).iter().map(|at| (SIDES[at[0]], SIDES[at[1]])) {
-        let (matrix, vector) = (ones(&[2, rows, terms]), ones(&[3, 1, terms]));
+    const SIDES: [u8; 7] = [0, 1, 2, 3, 9, 64, 247];
+    let all = |shape: &[usize], x: u8| ArrayD::from_elem(shape, f64::from(x));
+    for at in indices(&[7, 7, 7]) {
+        let [rows, terms, columns] = [at[0], at[1], at[2]].map(|side| usize::from(SIDES[side]));
+        let sum = SIDES[at[1]];
+        let (matrix, vector) = (all(&[2, rows, terms], 1), all(&[3, 1, terms], 1));
         let (m, v) = (matrix.batch::<Ix2>().unwrap(), vector.batch::<Ix1>().unwrap());
-        let of_rows = Array::from_elem(IxDyn(&[3, 2, rows]), terms as f64);
+        let of_rows = all(&[3, 2, rows], sum);
         assert_eq!(m.matvec(&v).unwrap(), of_rows, "{rows} {terms}");
         assert_eq!(m.par().matvec(&v).unwrap(), of_rows, "{rows} {terms}");
-        assert_eq!(v.vecmat(&matrix.batch::<Ix2>().unwrap().transpose()).unwrap(), of_rows, "{rows} {terms}");
-        assert_eq!(v.inner(&v).unwrap(), Array::from_elem(IxDyn(&[3, 1]), terms as f64), "{terms}");
-        for columns in SIDES {
-            let other = ones(&[terms, columns]);
-            let products = m.matmul(&other.batch::<Ix2>().unwrap()).unwrap();
-            let expected = Array::from_elem(IxDyn(&[2, rows, columns]), terms as f64);
-            assert_eq!(products, expected, "{rows} {terms} {columns}");
-        }
+        assert_eq!(v.inner(&v).unwrap(), all(&[3, 1], sum), "{terms}");
+        let other = all(&[terms, columns], 1);
+        let products = m.matmul(&other.batch::<Ix2>().unwrap()).unwrap();
+        assert_eq!(products, all(&[2, rows, columns], sum), "{rows} {terms} {columns}");
+        assert_eq!(v.vecmat(&m.transpose()).unwrap(), of_rows, "{rows} {terms}");
     }
 }
 
