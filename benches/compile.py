@@ -162,7 +162,7 @@ def example(scratch):
 
 def alone(scratch):
     (seconds,) = scratch.least([CRATE], "release")
-    yield "release", "–", f"{seconds:.2f} s", "–", "6 s", seconds <= 6
+    yield "release", "–", f"{seconds:.2f} s", "–", "7 s", seconds <= 7
 
 
 ROWS = {
