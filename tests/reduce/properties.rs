@@ -363,3 +363,19 @@ fn new_sums_lie_as_their_array() {
     let windows = windows.expect("elements of the slice");
     assert_eq!(windows.sum_axes(2).expect("an axis of the array").strides(), [3, 1]);
 }
+
+/// Blocks of three lengths in turn, of which a shorter one comes where a new partial sum begins.
+#[test]
+fn blocks_of_several_lengths() {
+    let x = ndarray::Array4::from_shape_fn((60, 251, 7, 5), |(i, j, k, l)| {
+        i64::try_from(i * 31 + j * 7 + k * 3 + l * l).expect("a small number") % 101
+    });
+    let x = x.slice(ndarray::s![.., ..250, .., ..]);
+    let mut expected = ndarray::Array1::<i64>::zeros(7);
+    for ((.., k, _), &element) in x.indexed_iter() {
+        expected[k] += element;
+    }
+    assert_eq!(x.sum_axes([0, 1, 3]).expect("a sum"), expected);
+    let doubled = ndarray_broadcast::fused(&x, |&x| 2 * x);
+    assert_eq!(doubled.sum_axes([0, 1, 3]).expect("a sum"), expected * 2);
+}

@@ -82,6 +82,12 @@ impl State {
     pub(super) fn has_row_along(&self, l: &Loop) -> bool {
         let moving =
             (1..self.operands.count).filter(|&k| l.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
+        self.has_row_of(moving)
+    }
+
+    /// Whether there is a row loop for a set of inputs that move, with bit `k - 1` for operand `k`.
+    #[inline(always)]
+    pub(super) fn has_row_of(&self, moving: u8) -> bool {
         self.operands.rows.contains(&moving)
     }
 

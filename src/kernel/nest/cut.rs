@@ -52,10 +52,10 @@ impl<'n, 'b> Raw<'n, 'b> {
         self.state.loops.last().is_none_or(|inner| self.state.has_row_along(inner))
     }
 
-    /// Whether there is a row loop for a set of inputs that move, with bit `k - 1` for operand `k`.
+    /// See [`State::has_row_of`].
     #[inline(always)]
     pub(crate) fn has_row_of(&self, moving: u8) -> bool {
-        self.state.operands.rows.contains(&moving)
+        self.state.has_row_of(moving)
     }
 
     /// Whether the elements of operand `k` are plain numbers.

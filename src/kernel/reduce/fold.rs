@@ -17,7 +17,7 @@ pub(super) const SHORT_LANE: usize = 16;
 /// How many rounds of a lane's accumulators are added before these are combined with those of the rounds before.
 const ROUNDS: usize = 16;
 /// Longer lanes are several, whose results are a lane: so the error stays small.
-const LONG: usize = ROUNDS * ROUNDS * 32;
+const LONG: usize = 1 << 13;
 
 /// The results of a block: at most as many as its elements.
 pub(super) type Results<A> = Room<A, { BUFFER / 2 }>;
