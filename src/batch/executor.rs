@@ -2,7 +2,7 @@
 
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, Make, Visit};
+use crate::kernel::nest::{Inputs, Make, Visit, Visitor, Write};
 use crate::kernel::product::{par_products_into, products_into};
 use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
 
@@ -98,11 +98,9 @@ macro_rules! executors {
 }
 executors! {
     [] OneThread, |op| |result, inputs| {
-        let mut make = op;
-        to_new(result, inputs, &mut |rows| rows.fill(&mut make))
+        to_new(result, inputs, &Visitor::new(Write(op)))
     }, |out, inputs| {
-        let mut visit = op;
-        each(out, inputs, &mut |rows| rows.visit(&mut visit));
+        each(out, inputs, &Visitor::new(op));
     }, products_into;
     [Send Sync] Threads, |op| |result, inputs| par_to_new(result, inputs, op), |out, inputs| par_each(out, inputs, op),
     par_products_into;

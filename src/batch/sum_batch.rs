@@ -2,11 +2,12 @@
 
 use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
+use crate::kernel::operation::Plus;
+use crate::kernel::reduce::to_new;
 use crate::reduce::Reduce;
 use crate::shape::{
     BatchShape, LessAxes, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
 };
-use crate::view::Seen;
 use alloc::{vec, vec::Vec};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
@@ -56,7 +57,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         check_sums_to(part.batch(), sizes(&batch), || self::request(part), || vec![part.batch()])?;
         let result = reserved(with_base(sizes(&batch), part.base()), request)?;
         // The bases are equal, so no base axis is summed.
-        Ok(self.view.new_sum(&Seen::whole(self.view.shape()), result, None))
+        Ok(self.view.source(&[], |source| to_new(source, result, None, Plus)))
     }
 
     /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape, as a backward pass accumulates a gradient.

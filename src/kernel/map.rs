@@ -20,16 +20,15 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{Copies, Reserved, Slot};
+use super::memory::{Copies, Reserved};
 use super::nest::{
-    Block, Elements, FEW, Inputs, Loop, Make, Nest, Output, Raw, Rows, State, Visit, Written, is_dense,
-    steps, stride_of_row,
+    Elements, FEW, Inputs, LOOPS, Loop, Make, Nest, OneThread, Output, RowsOf, SharedVisitor, State, Visit,
+    Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
-use super::threads::{GRAIN, in_parts};
 use core::cmp::Ordering;
-use core::mem::needs_drop;
+use core::mem::{MaybeUninit, needs_drop};
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Rows of fewer elements are joined to longer ones. Measured on Zen 4 with f32: rows of 24 to 48 take about as long either
@@ -39,31 +38,16 @@ const SHORT: usize = 32;
 /// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
 const ACROSS: usize = 256;
 
-/// What a map does with rows: `dyn`, so that all but this is compiled once for all closures.
-pub(crate) type VisitRows<'f, T, E> = dyn FnMut(Rows<'_, T, E>) + 'f;
-/// The same for the slots of a new array.
-pub(crate) type FillRows<'f, R, E> = dyn for<'s> FnMut(Rows<'_, Slot<'s, R>, E>) -> Written<'s> + 'f;
-
 /// Visits each element of `out` with the elements of the inputs, which are broadcast to its shape.
 ///
 /// # Panics
 /// If the inputs do not go to that shape.
-#[inline(never)]
 pub(crate) fn each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
-    visit: &mut VisitRows<'_, T, E>,
+    rows: &dyn RowsOf<T, E>,
 ) {
-    let out = Output::of(out);
-    if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), out, None, inputs) {
-        let is_small = nest.is_small();
-        if !is_small {
-            nest.arrange(0);
-        }
-        nest.erased(|raw, types| {
-            run(raw, is_small, &mut |block: Block<'_, '_>| visit(types.rows(block)));
-        });
-    }
+    visit(Output::of(out), inputs, rows);
 }
 
 /// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes have the inputs' order
@@ -75,30 +59,19 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
 pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
-    fill: &mut FillRows<'_, R, E>,
+    rows: &dyn RowsOf<MaybeUninit<R>, E>,
 ) -> Array<R, D> {
-    filled(reserved, Some(inputs), inputs, fill)
+    filled(reserved, Some(&**inputs), inputs, rows)
 }
 
 /// [`to_new`] with an order of axes, or in standard layout.
-#[inline(never)]
 fn filled<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     order: Option<&dyn AxisOrder>,
     inputs: &Inputs<'_, E>,
-    fill: &mut FillRows<'_, R, E>,
+    rows: &dyn RowsOf<MaybeUninit<R>, E>,
 ) -> Array<R, D> {
-    reserved.written(order, |out| {
-        let mut state = State::new();
-        let Some(mut nest) = Nest::over(&mut state, out.shape(), out, None, inputs) else {
-            return Written::none();
-        };
-        let is_small = nest.is_small();
-        if !is_small {
-            nest.arrange(0);
-        }
-        fill_nest(nest, is_small, fill)
-    })
+    reserved.written(order, &mut |out| fill(out, inputs, rows))
 }
 
 /// A copy of an array in standard layout.
@@ -110,7 +83,7 @@ pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
         Some(elements) => reserved.cloned(elements),
         // collected, so that a panic drops the clones that were made before it
         None if const { needs_drop::<A>() } => reserved.cloned(array),
-        None => filled(reserved, None, &Inputs::from((array,)), &mut |rows| rows.fill(&mut Cloned)),
+        None => filled(reserved, None, &Inputs::from((array,)), &Visitor::new(Write(Cloned))),
     }
 }
 
@@ -122,7 +95,7 @@ pub(crate) fn copy_like<A: Clone, D: Dimension, E: Dimension>(
     if array.is_standard_layout() || const { needs_drop::<A>() } {
         return copy(reserved, array);
     }
-    to_new(reserved, &Inputs::from((array,)), &mut |rows| rows.fill(&mut Cloned))
+    to_new(reserved, &Inputs::from((array,)), &Visitor::new(Write(Cloned)))
 }
 
 /// Copies an array to another one, to whose shape it is broadcast.
@@ -133,31 +106,29 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<A, E>,
     array: &ArrayRef<A, D>,
 ) {
-    each(out, &Inputs::from((array,)), &mut |rows| rows.visit(&mut Cloned));
+    each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Fills the output of an arranged nest.
-#[inline]
-pub(super) fn fill_nest<'s, R, E: Elements>(
-    nest: Nest<'_, Slot<'s, R>, E>,
-    is_small: bool,
-    fill: &mut FillRows<'_, R, E>,
-) -> Written<'s> {
-    let mut written = Written::none();
-    nest.erased(|raw, types| {
-        run(raw, is_small, &mut |block: Block<'_, '_>| written.add(fill(types.rows(block))));
-    });
-    written
+/// Runs a nest.
+pub(super) fn arranged<'s>(mut nest: Nest<'_, OneThread<'_, 's>>) -> Written<'s> {
+    let is_small = nest.is_small();
+    if !is_small {
+        nest.arrange(0);
+    }
+    run(nest, is_small)
 }
 
-/// Runs the blocks of a nest.
-fn run<'b>(nest: Raw<'_, 'b>, is_small: bool, then: &mut dyn FnMut(Block<'_, 'b>)) {
+/// Runs an arranged nest.
+pub(super) fn run<'s>(nest: Nest<'_, OneThread<'_, 's>>, is_small: bool) -> Written<'s> {
     if is_small {
-        return nest.for_each_block(then);
+        return nest.run_rows();
     }
     match Tile::of(&nest) {
-        None => nest.for_each_block(then),
-        Some(tile) => in_tiles(nest, &tile, then),
+        None => nest.run_rows(),
+        Some(tile) => {
+            let count = nest.loops().len();
+            nest.run_tiles(&tile.steps[..count], tile.copied)
+        }
     }
 }
 
@@ -168,7 +139,7 @@ fn input_with_gaps(l: &Loop, sizes: &[usize]) -> Option<usize> {
 
 /// The loop along which the first input is adjacent that has gaps along the innermost loop, and how many of its steps make
 /// good use of a cache line.
-pub(super) fn loop_across(nest: &Raw<'_, '_>) -> Option<(usize, usize)> {
+pub(super) fn loop_across(nest: &State) -> Option<(usize, usize)> {
     let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
     let k = input_with_gaps(inner, sizes)?;
     let place = outer.iter().rposition(|l| l.stride(k) == sizes[k].cast_signed())?;
@@ -179,14 +150,14 @@ pub(super) fn loop_across(nest: &Raw<'_, '_>) -> Option<(usize, usize)> {
 /// A tile for which inputs are copied.
 struct Tile {
     /// The number of steps along each loop.
-    steps: [usize; super::nest::LOOPS],
+    steps: [usize; LOOPS],
     /// The number of inputs that may be copied.
     copied: usize,
 }
 
 impl Tile {
     /// The tile for a nest, or `None` if its two innermost loops serve.
-    fn of(nest: &Raw<'_, '_>) -> Option<Self> {
+    fn of(nest: &State) -> Option<Self> {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
         // a row that is read where it lies
@@ -198,7 +169,7 @@ impl Tile {
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
         let copied = sizes.len() - 1;
         let most = Copies::share_of(copied) / largest;
-        let mut tile = Self { steps: [1; super::nest::LOOPS], copied };
+        let mut tile = Self { steps: [1; LOOPS], copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
         if let Some(across) = loop_across(nest).filter(|_| are_plain) {
             tile.join(loops, sizes[0], 0, most, Some(across));
@@ -243,48 +214,13 @@ impl Tile {
     }
 }
 
-/// Runs tiles of a nest, for which inputs are copied that the row loop cannot read.
-#[inline(never)]
-fn in_tiles<'b>(nest: Raw<'_, 'b>, tile: &Tile, then: &mut dyn FnMut(Block<'_, 'b>)) {
-    let (count, mut copies) = (nest.loops().len(), Copies::new(tile.copied));
-    nest.for_each_tile(&tile.steps[..count], &mut |part: Raw<'_, 'b>| {
-        let sizes = part.sizes();
-        let row = part.row_loops();
-        let (mut copied, mut moving) = (0, 0);
-        for k in 1..sizes.len() {
-            let stride = stride_of_row(row, k, sizes[k]);
-            if stride != Some(0) {
-                moving |= 1 << (k - 1);
-                copied |= u8::from(stride != Some(sizes[k].cast_signed())) << k;
-            }
-        }
-        // operands that stay are copied until there is a loop for those that move
-        for k in 1..sizes.len() {
-            if part.has_row_of(moving) {
-                break;
-            }
-            copied |= !moving << 1 & 1 << k;
-            moving |= 1 << (k - 1);
-        }
-        part.with_copies(&mut copies, copied, then);
-    });
-}
-
 /// [`each`] on several threads.
 pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
     visit: impl Visit<T, E> + Copy + Sync,
 ) {
-    let out = Output::of(out);
-    if let Some(mut nest) = Nest::over(&mut State::new(), out.shape(), out, None, inputs) {
-        nest.arrange(0);
-        in_parts(nest, GRAIN, &|part| {
-            part.erased(|raw, types| {
-                run(raw, false, &mut |block| types.rows(block).visit(&mut { visit }));
-            });
-        });
-    }
+    par_visit(Output::of(out), inputs, &SharedVisitor::new(visit));
 }
 
 /// [`to_new`] on several threads.
@@ -293,12 +229,5 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
     make: impl Make<R, E> + Copy + Sync,
 ) -> Array<R, D> {
-    reserved.written(Some(inputs), |out| {
-        let mut state = State::new();
-        let Some(mut nest) = Nest::over(&mut state, out.shape(), out, None, inputs) else {
-            return Written::none();
-        };
-        nest.arrange(0);
-        in_parts(nest, GRAIN, &|part| fill_nest(part, false, &mut |rows| rows.fill(&mut { make })))
-    })
+    reserved.written(Some(&**inputs), &mut |out| par_fill(out, inputs, &SharedVisitor::new(Write(make))))
 }

@@ -4,39 +4,57 @@
 //! Memory is read as elements only after elements were written there: [`Slot`]s have a brand, which is fresh for each
 //! array or buffer, and [`Written`] counts how many slots of a brand were written, each once.
 
-use super::nest::{Output, Raw, VECTOR, Written, steps};
-use super::order::{AxisOrder, ordered};
+use super::ensure;
+use super::nest::{Output, State, VECTOR, Written, steps};
+use super::order::{AxisOrder, strides};
 use super::simd::transpose;
-use super::{broken, ensure};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
 use core::{ptr, slice};
-use ndarray::{Array, Dimension};
+use ndarray::{Array, Dimension, ShapeBuilder};
 
 /// The place of an element that is to be written, in an array or buffer with the brand `'s`.
 #[repr(transparent)]
 pub(crate) struct Slot<'s, A>(MaybeUninit<A>, PhantomData<fn(&'s ()) -> &'s ()>);
 
-impl<A> Slot<'_, A> {
-    #[inline(always)]
-    pub(crate) fn write(&mut self, element: A) {
-        self.0.write(element);
-    }
-}
-
-/// The slots of a buffer, to be filled once: they cannot be borrowed again, so none is written and counted twice.
+/// Adjacent slots, to be filled once: they cannot be borrowed again, so none is written and counted twice.
 pub(crate) struct Slots<'m, 's, A>(&'m mut [Slot<'s, A>]);
 
-impl<'s, A> Slots<'_, 's, A> {
+impl<'m, 's, A> Slots<'m, 's, A> {
+    /// # Safety
+    /// There are `len` adjacent slots, which are borrowed exclusively, and no others with this brand.
+    #[inline(always)]
+    pub(super) unsafe fn new(at: *mut Slot<'s, A>, len: usize) -> Self {
+        // SAFETY: As the caller promises.
+        Self(unsafe { slice::from_raw_parts_mut(at, len) })
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     #[inline(always)]
-    pub(super) fn start(self) -> *mut Slot<'s, A> {
+    pub(super) fn start(&mut self) -> *mut Slot<'s, A> {
         self.0.as_mut_ptr()
+    }
+
+    /// The bytes of the slots.
+    #[inline(always)]
+    pub(super) fn into_bytes(self) -> &'m mut [MaybeUninit<u8>] {
+        // SAFETY: Bytes that need not be initialised are the memory of any slot, and plain numbers have no other invariant.
+        unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), size_of_val(&*self.0)) }
+    }
+
+    /// Room in place of the slots.
+    #[inline(always)]
+    pub(super) fn into_room(self) -> Room<'m, A> {
+        // SAFETY: A slot is transparent over `MaybeUninit<A>`, and a room only writes.
+        Room {
+            memory: unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len()) },
+            len: 0,
+        }
     }
 }
 
@@ -85,13 +103,15 @@ impl<A, D: Dimension> Reserved<A, D> {
     }
 
     /// An array of clones of `element`, with this order of axes in memory, or in standard layout.
-    #[inline(always)]
     pub(crate) fn filled(mut self, order: Option<&dyn AxisOrder>, element: A) -> Array<A, D>
     where
         A: Clone,
     {
-        self.elements.resize(self.shape.size(), element);
-        ordered(self.shape, order, |shape| in_standard_layout(shape, self.elements))
+        let mut steps = D::zeros(self.shape.ndim());
+        let len = strides(self.shape.slice(), order, steps.slice_mut());
+        self.elements.resize(len, element);
+        // SAFETY: There are so many elements. The strides are those of a permuted standard layout.
+        unsafe { Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements) }
     }
 
     /// An array with this order of axes in memory, or in standard layout. `fill` writes its elements. If it panics, those
@@ -99,23 +119,26 @@ impl<A, D: Dimension> Reserved<A, D> {
     ///
     /// # Panics
     /// If `fill` did not write every slot.
-    #[inline(always)]
     pub(crate) fn written(
-        self,
+        mut self,
         order: Option<&dyn AxisOrder>,
-        fill: impl for<'s> FnOnce(Output<'_, Slot<'s, A>>) -> Written<'s>,
+        fill: &mut dyn for<'s> FnMut(Output<'_, Slot<'s, A>>) -> Written<'s>,
     ) -> Array<A, D> {
-        let (len, mut elements) = (self.shape.size(), ManuallyDrop::new(self.elements));
-        // SAFETY: The vector has room for `len` elements without a value, of the same layout. It is not used again.
-        let elements = unsafe {
-            Vec::from_raw_parts(elements.as_mut_ptr().cast::<MaybeUninit<A>>(), len, elements.capacity())
+        let mut steps = D::zeros(self.shape.ndim());
+        let len = strides(self.shape.slice(), order, steps.slice_mut());
+        ensure(len <= self.elements.capacity(), "room for the elements");
+        // SAFETY: There is room for the elements of a permuted standard layout of this shape. `fill` is generic over the brand,
+        // and called once. Strides with a sign have the same layout.
+        let out = unsafe {
+            let signed = slice::from_raw_parts(steps.slice().as_ptr().cast(), steps.ndim());
+            Output::slots(self.elements.as_mut_ptr(), self.shape.slice(), signed)
         };
-        let mut array = ordered(self.shape, order, |shape| in_standard_layout(shape, elements));
-        // SAFETY: `fill` is generic over the brand, and called once.
-        let written = fill(unsafe { Output::of(&mut array).slots() });
-        ensure(written.count() == len, "every slot was written");
+        ensure(fill(out).count() == len, "every slot was written");
         // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written.
-        unsafe { array.assume_init() }
+        unsafe {
+            self.elements.set_len(len);
+            Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements)
+        }
     }
 }
 
@@ -134,40 +157,49 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
 /// copied operands, sums and fused sums: half and twice as many take up to 1.15 times as long.
 pub(crate) const BUFFER: usize = 32 << 10;
 
-/// Fills memory with the elements that `fill` writes. If it panics, those that it wrote are forgotten.
-///
-/// # Panics
-/// If `fill` did not write every slot.
-fn fill_all<A>(memory: &mut [MaybeUninit<A>], fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) {
-    let (first, len) = (memory.as_mut_ptr(), memory.len());
-    // SAFETY: A slot is transparent over `MaybeUninit<A>`. The borrow is exclusive.
-    let slots = unsafe { slice::from_raw_parts_mut(first.cast::<Slot<'_, A>>(), len) };
-    ensure(fill(Slots(slots)).count() == len, "every slot was written");
-}
-
-/// A vector of the `len` elements that `fill` writes.
-///
-/// # Panics
-/// If `fill` did not write every slot.
-pub(crate) fn vec_of<A>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
-    let mut elements = Vec::<A>::with_capacity(len);
-    fill_all(&mut elements.spare_capacity_mut()[..len], fill);
-    // SAFETY: `fill_all` has filled so many: the brand of the slots is fresh, and `Written` counts each of them once.
-    unsafe { elements.set_len(len) };
-    elements
-}
-
-/// Room for the elements of a block.
-pub(crate) type Buffer<A> = Room<A, BUFFER>;
-
-/// A vector of elements that need no drop: in `BYTES` on the stack, and on the heap where they are too many.
+/// A part of memory, as aligned as any element that is reduced in it.
+#[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Room<A, const BYTES: usize> {
-    /// The first `len` elements were written, unless `spilled` has elements.
-    inline: [MaybeUninit<u8>; BYTES],
+struct Line([MaybeUninit<u8>; 64]);
+
+const LINE: Line = Line([MaybeUninit::uninit(); 64]);
+
+/// Memory for elements that need no drop: `LINES` lines on the stack, or more on the heap.
+pub(crate) struct Memory<const LINES: usize> {
+    stack: [Line; LINES],
+    heap: Vec<Line>,
+}
+
+/// Memory for a block.
+pub(crate) type Buffer = Memory<{ BUFFER / 64 }>;
+
+impl<const LINES: usize> Memory<LINES> {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
+        Self { stack: [LINE; LINES], heap: Vec::new() }
+    }
+
+    /// Room for `len` elements, without any.
+    ///
+    /// # Panics
+    /// If elements have a greater alignment than memory.
+    #[inline]
+    pub(crate) fn room<A>(&mut self, len: usize) -> Room<'_, A> {
+        let lines = len.saturating_mul(size_of::<A>()).div_ceil(64);
+        if lines > LINES {
+            self.heap.resize(lines, LINE);
+            return Room::of(&mut self.heap, len);
+        }
+        Room::of(&mut self.stack, len)
+    }
+}
+
+/// Elements that need no drop at the front of memory, to which others are appended.
+pub(crate) struct Room<'m, A> {
+    memory: &'m mut [MaybeUninit<A>],
+    /// The first `len` elements were written.
     len: usize,
-    /// All elements, or none.
-    spilled: Vec<A>,
 }
 
 /// The result of a lane. Not a closure, which is compiled for the CPU only if the compiler inlines it.
@@ -176,139 +208,126 @@ pub(crate) trait FoldLane<A> {
     fn fold(&self, lane: &[A]) -> A;
 }
 
-impl<A, const BYTES: usize> Room<A, BYTES> {
-    /// How many elements fit onto the stack.
-    pub(crate) const MOST: usize = if size_of::<A>() > 0 { BYTES / size_of::<A>() } else { 0 };
-
-    /// # Panics
-    /// If elements have a greater alignment than the room.
+impl<'m, A> Room<'m, A> {
     #[inline(always)]
-    pub(crate) fn new() -> Self {
-        ensure(align_of::<A>() <= align_of::<Self>(), "elements as aligned as the room");
-        #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
-        Self { inline: [MaybeUninit::uninit(); BYTES], len: 0, spilled: Vec::new() }
+    fn of(lines: &'m mut [Line], len: usize) -> Self {
+        ensure(align_of::<A>() <= 64, "elements as aligned as the room");
+        ensure(len.saturating_mul(size_of::<A>()) <= size_of_val(lines), "room for the elements");
+        // SAFETY: There are so many bytes, as was just checked. The borrow is exclusive.
+        Self { memory: unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), len) }, len: 0 }
     }
 
-    /// The `len` elements that `fill` writes, and none that were there before.
+    /// The `len` elements that `fill` writes, in place of those that were there.
     ///
     /// # Panics
-    /// If they do not fit onto the stack, or `fill` did not write every slot.
+    /// If `fill` did not write every slot.
     #[inline]
     pub(crate) fn filled(
         &mut self,
         len: usize,
         fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>,
     ) -> &[A] {
-        self.truncate(0);
-        let Some(slots) = self.slots(len) else { broken("room for the elements") };
-        fill_all(slots, fill);
+        self.len = 0;
+        // SAFETY: `fill` is generic over the brand, and called once.
+        let written = fill(unsafe { Slots::new(self.memory[..len].as_mut_ptr().cast(), len) });
+        ensure(written.count() == len, "every slot was written");
         self.len = len;
         self
     }
 
-    /// The next `count` places on the stack, if the elements are there and they fit.
+    /// The elements.
+    pub(crate) fn into_elements(self) -> &'m [A] {
+        // SAFETY: The first `len` elements were written.
+        unsafe { slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
+    }
+
+    /// The next `count` places.
     #[inline(always)]
-    fn slots(&mut self, count: usize) -> Option<&mut [MaybeUninit<A>]> {
-        if !self.spilled.is_empty() || count > Self::MOST - self.len {
-            return None;
-        }
-        // SAFETY: There is room for as many elements after the first `len`. The borrow is exclusive.
-        Some(unsafe {
-            slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<MaybeUninit<A>>().add(self.len), count)
-        })
+    fn places(&mut self, count: usize) -> &mut [MaybeUninit<A>] {
+        &mut self.memory[self.len..][..count]
     }
 
     #[inline]
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.spilled.truncate(len);
         self.len = self.len.min(len);
     }
-}
 
-impl<A: Clone, const BYTES: usize> Room<A, BYTES> {
+    /// # Panics
+    /// If there is no room.
     #[inline(always)]
-    pub(crate) fn extend(&mut self, elements: &[A]) {
-        match self.slots(elements.len()) {
-            Some(slots) => {
-                for (slot, element) in slots.iter_mut().zip(elements) {
-                    slot.write(element.clone());
-                }
-                self.len += elements.len();
-            }
-            None => self.spill(elements),
+    pub(crate) fn extend(&mut self, elements: &[A])
+    where
+        A: Clone,
+    {
+        for (place, element) in self.places(elements.len()).iter_mut().zip(elements) {
+            place.write(element.clone());
         }
+        self.len += elements.len();
     }
 
     /// Appends a result for each group of `len` elements, of a loop that is vectorised across groups.
     ///
     /// # Panics
-    /// If the results do not fit onto the stack.
+    /// If there is no room.
     #[inline(always)]
     pub(crate) fn extend_by_groups(&mut self, elements: &[A], len: usize, fold: &impl Fn(&[A]) -> A) {
         // Slices as parameters: LLVM knows that they do not alias, and vectorises.
         #[inline]
-        fn write<A>(slots: &mut [MaybeUninit<A>], elements: &[A], len: usize, fold: &impl Fn(&[A]) -> A) {
-            for (slot, group) in slots.iter_mut().zip(elements.chunks_exact(len)) {
-                slot.write(fold(group));
+        fn write<A>(places: &mut [MaybeUninit<A>], elements: &[A], len: usize, fold: &impl Fn(&[A]) -> A) {
+            for (place, group) in places.iter_mut().zip(elements.chunks_exact(len)) {
+                place.write(fold(group));
             }
         }
         let count = elements.len() / len;
-        let Some(slots) = self.slots(count) else { broken("room for the results") };
-        // each slot is written: there are as many groups
-        write(slots, elements, len, fold);
+        // each place is written: there are as many groups
+        write(self.places(count), elements, len, fold);
         self.len += count;
     }
 
     /// Appends a result for each lane of `len` elements.
     ///
     /// # Panics
-    /// If the results do not fit onto the stack.
+    /// If there is no room.
     #[inline(always)]
     pub(crate) fn extend_by_lanes(&mut self, elements: &[A], len: usize, fold: &impl FoldLane<A>) {
         let count = elements.len() / len;
-        let Some(slots) = self.slots(count) else { broken("room for the results") };
-        // each slot is written: there are as many lanes
-        for (slot, lane) in slots.iter_mut().zip(elements.chunks_exact(len)) {
-            slot.write(fold.fold(lane));
+        // each place is written: there are as many lanes
+        for (place, lane) in self.places(count).iter_mut().zip(elements.chunks_exact(len)) {
+            place.write(fold.fold(lane));
         }
         self.len += count;
     }
-
-    #[cold]
-    #[inline(never)]
-    fn spill(&mut self, elements: &[A]) {
-        let mut spilled = core::mem::take(&mut self.spilled);
-        if spilled.is_empty() {
-            spilled.reserve(2 * (self.len + elements.len()));
-            spilled.extend_from_slice(self);
-        }
-        spilled.extend_from_slice(elements);
-        (self.spilled, self.len) = (spilled, 0);
-    }
 }
 
-impl<A, const BYTES: usize> Deref for Room<A, BYTES> {
+impl<A> Deref for Room<'_, A> {
     type Target = [A];
 
     #[inline(always)]
     fn deref(&self) -> &[A] {
-        if !self.spilled.is_empty() {
-            return &self.spilled;
-        }
-        // SAFETY: The first `len` elements were written, at the start of the room, which is aligned.
-        unsafe { slice::from_raw_parts(self.inline.as_ptr().cast(), self.len) }
+        // SAFETY: The first `len` elements were written.
+        unsafe { slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
     }
 }
 
-impl<A, const BYTES: usize> DerefMut for Room<A, BYTES> {
+impl<A> DerefMut for Room<'_, A> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [A] {
-        if !self.spilled.is_empty() {
-            return &mut self.spilled;
-        }
-        // SAFETY: As in `deref`; the borrow is exclusive.
-        unsafe { slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast(), self.len) }
+        // SAFETY: The first `len` elements were written.
+        unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len) }
     }
+}
+
+/// The `len` elements that `fill` writes, none of which needs a drop.
+///
+/// # Panics
+/// If `fill` did not write every slot.
+#[inline]
+pub(crate) fn filled<A>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
+    let mut elements = Vec::with_capacity(len);
+    Room { memory: &mut elements.spare_capacity_mut()[..len], len: 0 }.filled(len, fill);
+    // SAFETY: So many elements were written.
+    unsafe { elements.set_len(len) };
+    elements
 }
 
 /// A list of up to `N` items on the stack.
@@ -384,15 +403,14 @@ impl<T: Copy, const N: usize> DerefMut for List<T, N> {
     }
 }
 
-/// Copies of operands' elements in L1, for blocks of the nest with the brand `'b`.
+/// Copies of operands' elements in L1, for parts of one nest.
 #[repr(C, align(64))]
-pub(crate) struct Copies<'b> {
+pub(crate) struct Copies {
     room: [MaybeUninit<u8>; BUFFER],
     /// The bytes of one copy.
     share: usize,
     /// What was copied of each operand.
     made: [Copied; super::nest::OPERANDS],
-    brand: PhantomData<fn(&'b ()) -> &'b ()>,
 }
 
 /// The first element and the loops of a copy, or null.
@@ -408,7 +426,7 @@ impl Copied {
     const NONE: Self = Self { from: ptr::null(), loops: [(0, 0); Self::LOOPS] };
 
     #[inline]
-    fn of(nest: &Raw<'_, '_>, k: usize) -> Self {
+    fn of(nest: &State, k: usize) -> Self {
         let mut copied = Self::NONE;
         if nest.loops().len() <= Self::LOOPS {
             copied.from = nest.pointer(k);
@@ -420,14 +438,14 @@ impl Copied {
     }
 }
 
-impl<'b> Copies<'b> {
+impl Copies {
     /// Room for copies of `count` inputs.
     #[inline]
     pub(crate) fn new(count: usize) -> Self {
         #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
         let room = [MaybeUninit::uninit(); BUFFER];
         let made = [Copied::NONE; super::nest::OPERANDS];
-        Self { room, share: Self::share_of(count), made, brand: PhantomData }
+        Self { room, share: Self::share_of(count), made }
     }
 
     /// The bytes of one of `count` copies.
@@ -438,18 +456,16 @@ impl<'b> Copies<'b> {
     /// Copies the elements of input `k`, adjacent in the order of the loops, unless the last copy is of the same. Returns
     /// the place of the copy in the room.
     ///
+    /// # Safety
+    /// All nests that this is called with are parts of one.
+    ///
     /// # Panics
     /// If they are no plain numbers, or do not fit.
     #[inline]
-    pub(crate) fn of(&mut self, nest: &Raw<'_, 'b>, k: usize) -> usize {
-        ensure(k > 0 && nest.is_plain(k), "an input of plain numbers");
+    pub(crate) unsafe fn of(&mut self, nest: &State, k: usize) -> usize {
         let (place, copied) = ((k - 1) * self.share, Copied::of(nest, k));
         if copied.from.is_null() || self.made[k] != copied {
-            let len = steps(nest.loops()).saturating_mul(nest.sizes()[k]);
-            ensure(len <= self.share && place + len <= BUFFER, "room for the copy");
-            let to = self.room[place..].as_mut_ptr().cast();
-            // SAFETY: They are plain numbers, and there is room for them, as was just checked.
-            unsafe { gather(nest, k, to) };
+            gather(nest, k, &mut self.room[place..][..self.share]);
             self.made[k] = copied;
         }
         place
@@ -462,11 +478,14 @@ impl<'b> Copies<'b> {
     }
 }
 
-/// Copies the elements of operand `k` to adjacent places, in the order of the loops.
+/// Copies the elements of input `k` to adjacent places, in the order of the loops.
 ///
-/// # Safety
-/// The elements are plain numbers. There is room for all of them at `to`.
-pub(crate) unsafe fn gather(nest: &Raw<'_, '_>, k: usize, to: *mut u8) {
+/// # Panics
+/// If they are no plain numbers, or do not fit.
+pub(crate) fn gather(nest: &State, k: usize, to: &mut [MaybeUninit<u8>]) {
+    ensure(k > 0 && nest.is_plain(k), "an input of plain numbers");
+    ensure(steps(nest.loops()).saturating_mul(nest.sizes()[k]) <= to.len(), "room for the copy");
+    let to = to.as_mut_ptr();
     // the loops, of which neighbours that continue each other are one
     let mut sides = List::<(usize, isize), { super::nest::LOOPS }>::new();
     for l in nest.loops() {
@@ -478,7 +497,7 @@ pub(crate) unsafe fn gather(nest: &Raw<'_, '_>, k: usize, to: *mut u8) {
         }
     }
     let from = nest.pointer(k);
-    // SAFETY: By the invariant of nests, there is an element at every index. The caller promises the room.
+    // SAFETY: By the invariant of nests, there is an element at every index. There is room for all, as was just checked.
     unsafe {
         match nest.sizes()[k] {
             1 => gather_sides::<u8>(&sides, from, to.cast()),

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use ndarray::{Array, Dimension};
+use alloc::vec::Vec;
 
 /// An order of axes in memory.
 pub(crate) trait AxisOrder {
@@ -10,42 +10,50 @@ pub(crate) trait AxisOrder {
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool>;
 }
 
-/// A new array of shape `shape`, made by `make`, whose axes have an `order` in memory, or that of the shape.
+/// Writes the strides, in elements, of a dense array of this shape whose axes have an `order` in memory, or that of the shape.
+/// Returns how many elements it has.
 ///
 /// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. It is called for axes of at least two
 /// elements only: an array with elements has few of these.
-#[inline(always)]
-pub(super) fn ordered<B, D: Dimension>(
-    shape: D,
-    order: Option<&dyn AxisOrder>,
-    make: impl FnOnce(D) -> Array<B, D>,
-) -> Array<B, D> {
-    match order.and_then(|order| permuted(&shape, order)) {
-        None => make(shape),
-        Some((permuted, places)) => make(permuted).permuted_axes(places),
+pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
+    let mut len = 1;
+    if shape.contains(&0) {
+        strides.fill(0);
+        return 0;
     }
-}
-
-/// The shape in the order in memory, and the place of each axis there. `None` if that is the order of the shape.
-#[inline]
-pub(super) fn permuted<D: Dimension>(shape: &D, order: &dyn AxisOrder) -> Option<(D, D)> {
-    match *shape.slice() {
+    let is_turned = match (shape, order) {
+        ([] | [_], _) | (_, None) => false,
         // without the sort, whose time counts for small arrays
-        [] | [_] => return None,
-        [rows, columns] if rows < 2 || columns < 2 || order.is_inside(shape.slice(), 0, 1) != Some(true) => {
-            return None;
+        (&[m, n], Some(order)) => {
+            if m > 1 && n > 1 && order.is_inside(shape, 0, 1) == Some(true) {
+                (strides[0], strides[1]) = (1, m);
+                return m * n;
+            }
+            false
         }
-        _ => {}
+        (_, Some(order)) => sort(strides, shape, order),
+    };
+    if is_turned {
+        let (mut few, mut many) = ([0; 8], Vec::new());
+        let axes = match few.get_mut(..strides.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(strides.len(), 0);
+                &mut many[..]
+            }
+        };
+        axes.copy_from_slice(strides);
+        for &axis in axes.iter().rev() {
+            strides[axis] = len;
+            len *= shape[axis];
+        }
+        return len;
     }
-    let (mut permuted, mut places) = (shape.clone(), shape.clone());
-    if shape.slice().contains(&0) || !sort(permuted.slice_mut(), shape.slice(), order) {
-        return None;
+    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+        *stride = len;
+        len *= size;
     }
-    for place in 0..shape.ndim() {
-        let axis = permuted[place];
-        (places[axis], permuted[place]) = (place, shape[axis]);
-    }
-    Some((permuted, places))
+    len
 }
 
 /// Sorts the axes of a shape by their order in memory, outermost first. Returns whether one has moved.

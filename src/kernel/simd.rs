@@ -4,11 +4,12 @@
 //! - A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
 //! - [`plain_size`] knows types whose every byte is initialised and whose bits may be copied: numbers and `bool`.
 
+use super::reduce::Job;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::transmute;
 
-/// A loop, compiled once for the target's baseline and once for AVX2.
+/// A loop, compiled for the target's baseline and for AVX2.
 pub(crate) trait Work {
     type Output;
 
@@ -16,24 +17,33 @@ pub(crate) trait Work {
     fn run(self) -> Self::Output;
 }
 
-/// Whether the CPU has AVX2. With `--cfg ndarray_broadcast_baseline`, no CPU has.
+/// Whether the CPU is asked for AVX2 at run time: not with `--cfg ndarray_broadcast_baseline`.
+const IS_ASKED: bool = cfg!(all(feature = "std", target_arch = "x86_64", not(ndarray_broadcast_baseline)));
+
+/// Whether the CPU has AVX2.
 #[inline]
 fn has_avx2() -> bool {
-    #[cfg(all(feature = "std", target_arch = "x86_64", not(ndarray_broadcast_baseline)))]
-    return std::is_x86_feature_detected!("avx2");
-    #[cfg(not(all(feature = "std", target_arch = "x86_64", not(ndarray_broadcast_baseline))))]
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    return IS_ASKED && std::is_x86_feature_detected!("avx2");
+    #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
     false
 }
 
 /// Runs the work, compiled for this CPU.
 #[inline]
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
+    dispatch_or(work, baseline)
+}
+
+/// Runs the work where the CPU is not asked or has AVX2, for which alone it is compiled where it is asked: otherwise `other`.
+#[inline]
+pub(crate) fn dispatch_or<W: Work>(work: W, other: impl FnOnce(W) -> W::Output) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: The CPU has AVX2, checked just above.
         return unsafe { avx2(work) };
     }
-    baseline(work)
+    if const { IS_ASKED } { other(work) } else { baseline(work) }
 }
 
 #[inline(never)]
@@ -77,6 +87,15 @@ pub(crate) fn type_id<A>() -> TypeId {
     let identity: &dyn Identity = &PhantomData::<A>;
     // SAFETY: The two types differ in the lifetime bound of the trait object only, and `id` uses no lifetime.
     unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
+}
+
+/// A job of elements `B`, if the elements `A` are these.
+#[inline(always)]
+pub(crate) fn as_known<'r, 'j, 's, A, B: 'static>(
+    job: &'r mut Job<'j, 's, A>,
+) -> Option<&'r mut Job<'j, 's, B>> {
+    // SAFETY: Both are one type.
+    (type_id::<A>() == TypeId::of::<B>()).then(|| unsafe { &mut *core::ptr::from_mut(job).cast() })
 }
 
 /// Copies a grid: row `i` of the output, of `len` elements, is column `i` of the input, whose elements are `along` bytes

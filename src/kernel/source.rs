@@ -1,104 +1,83 @@
 //! What is reduced: an array, or the results of a closure over arrays, which are never stored.
-//!
-//! A source fills blocks. An array does so where it lies, or by a copy; the results of a closure are a map to the block.
 
 #![forbid(unsafe_code)]
 
-use super::map::fill_nest;
-use super::memory::{Buffer, Slot};
-use super::nest::{Adjacent, Elements, Inputs, Make, Raw, Rows, Types, Visit, Written, steps};
+use super::nest::{Elements, Inputs, Make, Maker, Makes, MakesOf, OrderedAxes, Reads, Visit, Write};
+use super::operation::add;
+use super::threads::{Join, join};
+use alloc::vec::Vec;
+use core::ops::Mul;
+use num_traits::Zero;
 
-/// What is reduced. `A` are its elements.
-pub(crate) trait Source<A>: Copy {
-    type Elems: Elements;
-
-    fn inputs(&self) -> &Inputs<'_, Self::Elems>;
-
-    /// The shape, to which the inputs are broadcast.
-    fn shape(&self) -> &[usize];
-
-    /// The elements, if they lie in the order of the shape.
-    fn as_slice(&self) -> Option<&[A]>;
-
-    /// What fills the blocks of a nest over the inputs.
-    fn fill<'b>(&self, types: Types<'b, (), Self::Elems>) -> impl Fill<'b, A>;
+/// What is reduced: inputs, the shape to which they are broadcast, and what makes elements `A` of them.
+///
+/// Not exported; public because hidden methods of public traits take it.
+pub struct Source<'a, A> {
+    pub(super) reads: &'a Reads<'a>,
+    pub(super) shape: &'a [usize],
+    /// Nothing if the elements are those of the one input.
+    makes: Option<&'a dyn Makes<A>>,
+    /// What runs two halves on two threads, if these may share the inputs and `makes`, and may have elements.
+    pub(super) join: Option<Join>,
 }
 
-/// Gives the elements of blocks of the nest with the brand `'b`.
-pub(crate) trait Fill<'b, A> {
-    /// The elements of a block in the order of its loops, if they lie so.
-    fn in_place(&self, block: &Raw<'_, 'b>) -> Option<Adjacent<'b, A>>;
-
-    /// The elements of a block in the order of its loops, in a buffer.
-    fn buffered<'x>(&mut self, block: Raw<'_, 'b>, buffer: &'x mut Buffer<A>) -> &'x [A];
-
-    /// Calls `then` with each element.
-    fn for_each(&mut self, block: Raw<'_, 'b>, then: &mut dyn FnMut(A));
-
-    /// Whether elements are in place for some blocks.
-    fn is_stored(&self) -> bool;
-}
-
-/// The elements of an array.
-pub(crate) struct Stored<'a, A>(Inputs<'a, (A,)>);
-
-impl<A> Clone for Stored<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A> Copy for Stored<'_, A> {}
-
-impl<'a, A> Stored<'a, A> {
+impl<'a, A: Clone> Source<'a, A> {
+    /// The elements of an array.
     #[inline(always)]
-    pub(crate) fn of<D: ndarray::Dimension>(array: &'a ndarray::ArrayRef<A, D>) -> Self {
-        Self(Inputs::from((array,)))
+    pub(crate) fn stored(array: &'a Inputs<'a, (A,)>) -> Self {
+        Self { reads: array, shape: array.shapes()[0], makes: None, join: None }
     }
-}
 
-impl<A: Clone> Source<A> for Stored<'_, A> {
-    type Elems = (A,);
-
+    /// The results of a closure over inputs.
     #[inline(always)]
-    fn inputs(&self) -> &Inputs<'_, (A,)> {
-        &self.0
+    pub(crate) fn fused<E: Elements>(
+        inputs: &'a Inputs<'a, E>,
+        shape: &'a [usize],
+        makes: &'a dyn MakesOf<A, E>,
+    ) -> Self {
+        Self { reads: inputs, shape, makes: Some(makes), join: None }
     }
 
+    /// [`stored`](Self::stored), on several threads.
     #[inline(always)]
-    fn shape(&self) -> &[usize] {
-        self.0.shapes()[0]
+    pub(crate) fn par_stored(array: &'a Inputs<'a, (A,)>) -> Self
+    where
+        A: Send + Sync,
+    {
+        Self { join: Some(join), ..Self::stored(array) }
     }
 
+    /// [`fused`](Self::fused), on several threads.
     #[inline(always)]
-    fn as_slice(&self) -> Option<&[A]> {
-        self.0.as_slice()
+    pub(crate) fn par_fused<E: Elements + Sync>(
+        inputs: &'a Inputs<'a, E>,
+        shape: &'a [usize],
+        makes: &'a (dyn MakesOf<A, E> + Sync),
+    ) -> Self
+    where
+        A: Send + Sync,
+    {
+        Self { join: Some(join), ..Self::fused(inputs, shape, makes) }
     }
 
+    /// What `then` returns for the source with axis `order[i]` as axis `i`.
+    pub(crate) fn in_order<R>(&self, order: &[usize], then: impl FnOnce(&Source<'_, A>) -> R) -> R {
+        let mut axes = OrderedAxes::default();
+        let reads = &self.reads.in_order(self.shape, order, &mut axes);
+        let shape: Vec<usize> = order.iter().map(|&axis| self.shape[axis]).collect();
+        then(&Source { reads, shape: &shape, ..*self })
+    }
+
+    /// What makes the elements.
+    #[inline]
+    pub(super) fn makes(&self) -> &'a dyn Makes<A> {
+        self.makes.unwrap_or(const { &Maker::new(Write(Cloned)) })
+    }
+
+    /// Whether the elements are those of the one input.
     #[inline(always)]
-    fn fill<'b>(&self, types: Types<'b, (), (A,)>) -> impl Fill<'b, A> {
-        types
-    }
-}
-
-impl<'b, A: Clone> Fill<'b, A> for Types<'b, (), (A,)> {
-    fn in_place(&self, block: &Raw<'_, 'b>) -> Option<Adjacent<'b, A>> {
-        self.adjacent(block)
-    }
-
-    fn buffered<'x>(&mut self, block: Raw<'_, 'b>, buffer: &'x mut Buffer<A>) -> &'x [A] {
-        buffer.filled(steps(block.loops()), |slots| match self.copy(&block, slots) {
-            Ok(written) => written,
-            Err(slots) => fill_nest(self.onto(block, slots), false, &mut |rows| rows.fill(&mut Cloned)),
-        })
-    }
-
-    fn for_each(&mut self, block: Raw<'_, 'b>, then: &mut dyn FnMut(A)) {
-        self.for_each_input(block, &mut Then(&Cloned, then));
-    }
-
-    fn is_stored(&self) -> bool {
-        true
+    pub(super) fn is_stored(&self) -> bool {
+        self.makes.is_none()
     }
 }
 
@@ -120,92 +99,31 @@ impl<A: Clone> Visit<A, (A,)> for Cloned {
     }
 }
 
-/// Hands on what is made.
-struct Then<'f, 't, R: ?Sized, A>(&'f R, &'t mut dyn FnMut(A));
+/// Adds the element at an index.
+#[derive(Clone, Copy)]
+pub(crate) struct Added;
 
-impl<A, E: Elements, R: Results<A, E> + ?Sized> Make<(), E> for Then<'_, '_, R, A> {
-    fn make(&mut self, items: E::Refs<'_>) {
-        (self.1)(self.0.of(items));
+impl<A: Clone + Zero> Visit<A, (A,)> for Added {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut A, (element,): (&A,)) {
+        add(out, element.clone());
     }
 }
 
-/// What writes the results of a closure to rows. `dyn`, so that reductions are compiled once for all closures.
-pub(crate) trait Results<A, E: Elements> {
-    /// Writes a result for each element of the rows.
-    fn fill<'s>(&self, rows: Rows<'_, Slot<'s, A>, E>) -> Written<'s>;
+/// Adds the product of a factor and the element at an index.
+pub(crate) struct AddedScaled<'f, A>(pub(crate) &'f A);
 
-    /// The result of one element of each input.
-    fn of(&self, items: E::Refs<'_>) -> A;
-}
-
-impl<A, E: Elements, M: Make<A, E> + Copy> Results<A, E> for M {
-    fn fill<'s>(&self, rows: Rows<'_, Slot<'s, A>, E>) -> Written<'s> {
-        rows.fill(&mut { *self })
-    }
-
-    fn of(&self, items: E::Refs<'_>) -> A {
-        { *self }.make(items)
-    }
-}
-
-/// The results of a closure over arrays.
-pub(crate) struct Fused<'a, E: Elements, R: ?Sized> {
-    pub(crate) inputs: Inputs<'a, E>,
-    /// The shape to which the inputs are broadcast.
-    pub(crate) shape: &'a [usize],
-    /// Some `dyn Results`, which threads can share or not.
-    pub(crate) results: &'a R,
-}
-
-impl<E: Elements, R: ?Sized> Clone for Fused<'_, E, R> {
+impl<A> Clone for AddedScaled<'_, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<E: Elements, R: ?Sized> Copy for Fused<'_, E, R> {}
+impl<A> Copy for AddedScaled<'_, A> {}
 
-impl<A, E: Elements, R: Results<A, E> + ?Sized> Source<A> for Fused<'_, E, R> {
-    type Elems = E;
-
-    fn inputs(&self) -> &Inputs<'_, E> {
-        &self.inputs
-    }
-
-    fn shape(&self) -> &[usize] {
-        self.shape
-    }
-
-    fn as_slice(&self) -> Option<&[A]> {
-        None
-    }
-
-    fn fill<'b>(&self, types: Types<'b, (), E>) -> impl Fill<'b, A> {
-        FillFused { types, results: self.results }
-    }
-}
-
-struct FillFused<'b, 'r, E, R: ?Sized> {
-    types: Types<'b, (), E>,
-    results: &'r R,
-}
-
-impl<'b, A, E: Elements, R: Results<A, E> + ?Sized> Fill<'b, A> for FillFused<'b, '_, E, R> {
-    fn in_place(&self, _: &Raw<'_, 'b>) -> Option<Adjacent<'b, A>> {
-        None
-    }
-
-    fn buffered<'x>(&mut self, block: Raw<'_, 'b>, buffer: &'x mut Buffer<A>) -> &'x [A] {
-        buffer.filled(steps(block.loops()), |slots| {
-            fill_nest(self.types.onto(block, slots), false, &mut |rows| self.results.fill(rows))
-        })
-    }
-
-    fn for_each(&mut self, block: Raw<'_, 'b>, then: &mut dyn FnMut(A)) {
-        self.types.for_each_input(block, &mut Then(self.results, then));
-    }
-
-    fn is_stored(&self) -> bool {
-        false
+impl<A: Clone + Zero + Mul<Output = A>> Visit<A, (A,)> for AddedScaled<'_, A> {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut A, (element,): (&A,)) {
+        add(out, self.0.clone() * element.clone());
     }
 }

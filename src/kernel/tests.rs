@@ -1,16 +1,18 @@
 //! Nests, copies and buffers against models that go index by index, and what happens if safe functions are misused.
 
 use super::ensure;
-use super::memory::{Buffer, Copies, List, Reserved, Room, Slot, vec_of};
+use super::memory::{Buffer, List, Memory, Reserved, filled};
 use super::nest::{
-    AxisSelection, BaseInputs, BaseNest, BaseOutput, Block, Elements, Inputs, Loop, Make, Nest, Output, Raw,
-    State, Visit, Written, matrices, steps,
+    AxisSelection, BaseInputs, BaseOutput, Elements, Inputs, Loop, Make, Maker, Nest, OneThread, Output,
+    Reduction, State, Visit, Visitor, Write, Written, matrices, steps,
 };
-use super::order::{AxisOrder, permuted};
-use super::source::Cloned;
+use super::operation::Plus;
+use super::order::{AxisOrder, strides};
+use super::reduce::into;
+use super::source::{Added, Cloned, Source};
 use alloc::vec;
 use alloc::vec::Vec;
-use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Dimension, Ix0, Ix1, Ix2, IxDyn, Slice, arr0};
+use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Ix0, Ix1, Ix2, IxDyn, Slice};
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::{String, ToString};
@@ -91,24 +93,22 @@ fn panic_of<R>(run: impl FnOnce() -> R) -> String {
     }
 }
 
-/// The elements of a view, copied in the order of its axes.
-fn copied<A: Clone>(view: &ArrayRef<A, IxDyn>) -> Option<Vec<A>> {
-    let (mut state, mut none, mut room) = (State::new(), arr0(()), State::new());
-    let inputs = Inputs::from((view,));
-    let nest = Nest::over(&mut state, view.shape(), Output::of(&mut none), None, &inputs)?;
+/// What `then` returns for a nest over the inputs of a source alone. `None` if there is no index.
+fn with_nest<A: Clone, R>(
+    source: &Source<'_, A>,
+    then: impl FnOnce(Nest<'_, Reduction<'_, '_, A>>) -> R,
+) -> Option<R> {
+    Nest::reducing(&mut State::new(), source, None, None).map(then)
+}
 
-    nest.erased(|raw: Raw<'_, '_>, types| {
-        let mut is_plain = true;
-        let copy = catch_unwind(AssertUnwindSafe(|| {
-            vec_of(steps(raw.loops()), |slots| {
-                types.inputs().copy(&raw.inputs(&mut room), slots).unwrap_or_else(|_| {
-                    is_plain = false;
-                    Written::none()
-                })
-            })
-        }));
-        is_plain.then(|| copy.unwrap_or_else(|_| panic!("all are written")))
-    })
+/// The elements of a view, copied in the order of its axes.
+fn copied<A: Clone>(view: &ArrayRef<A, IxDyn>) -> Vec<A> {
+    let inputs = Inputs::from((view,));
+    let copy = with_nest(&Source::stored(&inputs), |nest| {
+        let len = steps(nest.loops());
+        filled(len, |slots| nest.fill(slots))
+    });
+    copy.expect("an index")
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn copies_go_index_by_index() {
         element: impl Fn(usize) -> A,
     ) {
         with_layout(random, shape, element, |_, view| {
-            let copy = copied(&view).expect("plain numbers");
+            let copy = copied(&view);
             assert!(copy.iter().eq(view.iter()), "{:?} {:?} {copy:?}", view.shape(), view.strides());
         });
     }
@@ -138,7 +138,7 @@ fn copies_go_index_by_index() {
             _ => check(random, &shape, |i| f64::from(u32::try_from(i).expect("few"))),
         }
     }
-    assert_eq!(copied(&ArrayD::from_elem(vec![2], [1_u8, 2])), None, "arrays are no plain numbers");
+    with_layout(random, &[3, 4], |i| [i, 1], |_, view| assert!(copied(&view).iter().eq(view.iter())));
 }
 
 /// Counts its visits, and sees which element is there.
@@ -152,7 +152,7 @@ impl Visit<(usize, usize), (usize,)> for Count {
 }
 
 /// Runs `pass` over a nest of random layout; asserts that each index was visited once, with its element.
-fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, (usize, usize), (usize,)>) + Copy) {
+fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, OneThread<'_, '_>>) + Copy) {
     let random = &mut Random(seed);
     for _ in 0..200 {
         let shape = random.shape(5, 6);
@@ -166,8 +166,8 @@ fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, (usize, us
                     let reversed: Vec<usize> = shape.iter().rev().copied().collect();
                     out = ArrayD::from_elem(reversed, (0, 0)).reversed_axes();
                 }
-                let (mut state, inputs) = (State::new(), Inputs::from((&*view,)));
-                let nest = Nest::over(&mut state, &shape, Output::of(&mut out), None, &inputs);
+                let (mut state, inputs, count) = (State::new(), Inputs::from((&*view,)), Visitor::new(Count));
+                let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &count);
                 pass(random, nest.expect("an index"));
                 for (&(count, sum), &element) in out.iter().zip(&view) {
                     assert_eq!((count, sum), (1, element), "{:?} {:?}", view.shape(), view.strides());
@@ -177,19 +177,13 @@ fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, (usize, us
     }
 }
 
-fn visit_blocks(nest: Nest<'_, (usize, usize), (usize,)>) {
-    nest.erased(|raw, types| {
-        raw.for_each_block(&mut |block: Block<'_, '_>| types.rows(block).visit(&mut Count));
-    });
-}
-
 #[test]
 fn blocks_visit_each_index_once() {
     assert_visited_once(2, |random, mut nest| {
         if random.once_in(2) {
             nest.arrange(random.below(3));
         }
-        visit_blocks(nest);
+        nest.run_rows();
     });
 }
 
@@ -201,21 +195,20 @@ fn tiles_visit_each_index_once() {
         }
         let tile = random.tile(nest.loops());
         let most: usize = tile.iter().map(|&steps| steps.max(1)).product();
-        nest.erased(|raw, types| {
-            raw.for_each_tile(&tile, &mut |part: Raw<'_, '_>| {
-                assert!(steps(part.loops()) <= most && part.loops().iter().all(|l| l.len() > 1));
-                part.for_each_block(&mut |block: Block<'_, '_>| types.rows(block).visit(&mut Count));
-            });
+        nest.for_each_tile(&tile, &mut |part| {
+            assert!(steps(part.loops()) <= most && part.loops().iter().all(|l| l.len() > 1));
+            part.run_rows();
         });
     });
 }
 
 #[test]
 fn halves_visit_each_index_once() {
-    fn halved(random: &mut Random, nest: Nest<'_, (usize, usize), (usize,)>, depth: usize) {
+    fn halved(random: &mut Random, nest: Nest<'_, OneThread<'_, '_>>, depth: usize) {
         let count = nest.loops().len();
         if depth == 0 || count == 0 {
-            return visit_blocks(nest);
+            nest.run_rows();
+            return;
         }
         let (place, mut room) = (random.below(count), State::new());
         for half in nest.halves(place, &mut room) {
@@ -240,14 +233,7 @@ fn copied_tiles_visit_each_index_once() {
                 .for_each(|steps| *steps = 1);
             tile
         };
-        nest.erased(|raw, types| {
-            let mut copies = Copies::new(1);
-            raw.for_each_tile(&tile, &mut |part: Raw<'_, '_>| {
-                part.with_copies(&mut copies, 0b10, &mut |block: Block<'_, '_>| {
-                    types.rows(block).visit(&mut Count);
-                });
-            });
-        });
+        nest.run_tiles(&tile, 1);
     });
 }
 
@@ -255,17 +241,16 @@ fn copied_tiles_visit_each_index_once() {
 #[test]
 fn a_state_serves_for_one_nest_at_a_time() {
     let (mut state, x, y) = (State::new(), Array::from_elem([4, 5], 1_u32), Array::from_elem(3, 1_u32));
-    for shape in [&[4, 5][..], &[4, 6][..]] {
-        let mut out = Array::from_elem([4, 5], 0_u32);
-        let over =
-            || Nest::over(&mut state, shape, Output::of(&mut out), None, &Inputs::from((&*x,))).is_some();
+    for shape in [[4, 5], [4, 6]] {
+        let mut out = Array::from_elem(shape, 0_u32);
+        let over = || {
+            Nest::over(&mut state, Output::of(&mut out), &Inputs::from((&*x,)), &Visitor::new(Sum)).is_some()
+        };
         let _ = catch_unwind(AssertUnwindSafe(over));
-        let mut out = Array::from_elem(3, 0_u32);
-        let nest = Nest::over(&mut state, &[3], Output::of(&mut out), None, &Inputs::from((&*y,)));
-        nest.expect("an index").erased(|raw, types| {
-            assert_eq!(steps(raw.loops()), 3);
-            raw.for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
-        });
+        let (mut out, inputs, sum) = (Array::from_elem(3, 0_u32), Inputs::from((&*y,)), Visitor::new(Sum));
+        let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
+        assert_eq!(steps(nest.loops()), 3);
+        nest.run_rows();
         assert_eq!(out.to_vec(), [1; 3]);
     }
 }
@@ -274,110 +259,46 @@ fn a_state_serves_for_one_nest_at_a_time() {
 #[test]
 fn inputs_alone_give_no_output() {
     let (mut state, mut room, x) = (State::new(), State::new(), Array::from_elem([2, 3], 1_u32));
-    let (mut out, inputs) = (Array::from_elem([2, 3], 0_u32), Inputs::from((&*x,)));
-    let nest = Nest::over(&mut state, &[2, 3], Output::of(&mut out), None, &inputs).expect("an index");
-    nest.erased(|raw, types| {
-        let rows = || {
-            raw.inputs(&mut room).for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
-        };
-        assert_eq!(panic_of(rows), "an output");
-        let results = || {
-            let part = raw.inputs(&mut room);
-            types.with_results(part, &[1_u32; 6], &mut |rows| rows.visit(&mut Sum));
-        };
-        assert_eq!(panic_of(results), "an output");
-        let tiles = || {
-            raw.inputs(&mut room).for_each_tile(&[1; 2], &mut |part| {
-                part.for_each_block(&mut |block| types.rows(block).visit(&mut Sum));
-            });
-        };
-        assert_eq!(panic_of(tiles), "an output");
-    });
+    let (mut out, inputs, sum) = (Array::from_elem([2, 3], 0_u32), Inputs::from((&*x,)), Visitor::new(Sum));
+    let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
+    let once = "each element of an output is visited once";
+    assert_eq!(panic_of(|| nest.inputs(&mut room).run_rows().count()), once);
+    assert_eq!(panic_of(|| nest.inputs(&mut room).run_tiles(&[1; 2], 1).count()), once);
+    let tiles = || nest.inputs(&mut room).for_each_tile(&[1; 2], &mut |part| drop(part.run_rows()));
+    assert_eq!(panic_of(tiles), once);
     assert_eq!(out.sum(), 0);
-}
-
-/// Calls `run` with a nest of which the axis that is reduced is the outer one, over `shape`.
-fn with_reduced(shape: [usize; 2], run: impl for<'s> FnOnce(Nest<'_, Slot<'s, u8>, (u8,)>) -> Written<'s>) {
-    let x = Array::from_elem(shape, 1_u8);
-    let reserved = Reserved::<u8, Ix1>::new(Ix1(shape[1])).unwrap_or_else(|_| panic!("enough memory"));
-    let _ = reserved.written(None, |out| {
-        let mut state = State::new();
-        run(Nest::over(&mut state, &shape, out, None, &Inputs::from((&*x,))).expect("an index"))
-    });
-}
-
-#[test]
-fn slots_are_written_once() {
-    // a slot would be written at each step of the reduced loop
-    let message = panic_of(|| {
-        with_reduced([4, 3], |nest| {
-            nest.erased(|raw, types| {
-                let mut written = Written::none();
-                raw.for_each_block(&mut |block: Block<'_, '_>| {
-                    written.add(types.rows(block).fill(&mut Cloned));
-                });
-                written
-            })
-        });
-    });
-    assert_eq!(message, "each slot is written once");
-    // a part without the reduced loop is not the only one
-    for tile in [[1, 3], [0, 3], [1, 1]] {
-        let message = panic_of(|| {
-            with_reduced([2, 3], |nest| {
-                nest.erased(|raw, types| {
-                    let mut written = Written::none();
-                    raw.for_each_tile(&tile, &mut |part: Raw<'_, '_>| {
-                        part.for_each_block(&mut |block: Block<'_, '_>| {
-                            written.add(types.rows(block).fill(&mut Cloned));
-                        });
-                    });
-                    written
-                })
-            });
-        });
-        assert_eq!(message, "each slot is written once");
-        // nor are results for it
-        let message = panic_of(|| {
-            with_reduced([2, 3], |nest| {
-                nest.erased(|raw, types| {
-                    let mut written = Written::none();
-                    raw.for_each_tile(&tile, &mut |part: Raw<'_, '_>| {
-                        let results = vec![1_u8; if tile[1] == 3 { 3 } else { 1 }];
-                        types.with_results(part, &results, &mut |rows| written.add(rows.fill(&mut Cloned)));
-                    });
-                    written
-                })
-            });
-        });
-        assert_eq!(message, "each slot is written once");
-    }
-    assert_eq!(
-        panic_of(|| with_reduced([4, 3], |nest| {
-            let mut room = State::new();
-            let _ = nest.halves(0, &mut room);
-            Written::none()
-        })),
-        "parts have different outputs"
-    );
+    let source = Source::stored(&inputs);
+    let put = || with_nest(&source, |nest| nest.put(&[1; 6]).count());
+    assert_eq!(panic_of(put), "an output");
 }
 
 #[test]
 fn what_is_not_filled_is_not_read() {
     let unwritten = "every slot was written";
-    assert_eq!(panic_of(|| vec_of::<String>(3, |_| Written::none())), unwritten);
-    assert_eq!(panic_of(|| Buffer::<u64>::new().filled(3, |_| Written::none()).len()), unwritten);
-    assert_eq!(panic_of(|| with_reduced([1, 3], |_| Written::none())), unwritten);
+    assert_eq!(panic_of(|| filled::<u8>(3, |_| Written::none()).len()), unwritten);
+    assert_eq!(panic_of(|| Buffer::new().room::<u64>(3).filled(3, |_| Written::none()).len()), unwritten);
+    let reserved = || Reserved::<u8, Ix1>::new(Ix1(6)).unwrap_or_else(|_| panic!("enough memory"));
+    assert_eq!(panic_of(|| reserved().written(None, &mut |_| Written::none())), unwritten);
     // half of the slots
+    let (x, cloned) = (Array::from_elem(6, 1_u8), Visitor::new(Write(Cloned)));
     let half = panic_of(|| {
-        with_reduced([1, 6], |nest| {
-            let mut room = State::new();
+        reserved().written(None, &mut |out| {
+            let (mut state, mut room, inputs) = (State::new(), State::new(), Inputs::from((&*x,)));
+            let nest = Nest::over_slots(&mut state, out, &inputs, &cloned).expect("an index");
             let [first, _] = nest.halves(0, &mut room);
-            super::map::fill_nest(first, false, &mut |rows| rows.fill(&mut Cloned))
-        });
+            super::map::run(first, false)
+        })
     });
     assert_eq!(half, unwritten);
-    assert_eq!(vec_of::<String>(0, |_| Written::none()), Vec::<String>::new());
+    assert_eq!(filled::<u8>(0, |_| Written::none()).len(), 0);
+    // fewer than are appended
+    assert_eq!(
+        panic_of(|| reserved().written(None, &mut |out| match out.into_slots() {
+            Ok(slots) => Written::appended(slots, |room| room.extend(&[1; 5])),
+            Err(_) => Written::none(),
+        })),
+        unwritten
+    );
 }
 
 /// Makes elements until it panics, which forgets those that were made.
@@ -397,8 +318,8 @@ fn panics_of_closures_forget_what_was_written() {
     for calls in 0..=20 {
         let made = catch_unwind(|| {
             let reserved = Reserved::<[u8; 3], Ix2>::new(Ix2(5, 4)).unwrap_or_else(|_| panic!("memory"));
-            let mut until = Until(calls);
-            super::map::to_new(reserved, &Inputs::from((&*x,)), &mut |rows| rows.fill(&mut until))
+            let until = Until(calls);
+            super::map::to_new(reserved, &Inputs::from((&*x,)), &Visitor::new(Write(until)))
         });
         assert_eq!(made.is_ok(), calls == 20);
         assert!(made.is_err() || made.is_ok_and(|made| made.iter().all(|element| *element == [7; 3])));
@@ -409,47 +330,27 @@ fn panics_of_closures_forget_what_was_written() {
 fn numbers_that_lie_panic() {
     let x = Array::from_elem([2, 3], 1_u8);
     let inputs = &Inputs::from((&*x,));
-    for len in [0, 1, 2, 4, 6, 7] {
-        let message = panic_of(|| {
-            with_reduced([2, 3], |nest| {
-                let mut written = Written::none();
-                nest.erased(|raw, types| {
-                    types
-                        .with_results(raw, &vec![1_u8; len], &mut |rows| written.add(rows.fill(&mut Cloned)));
-                });
-                written
-            });
-        });
-        assert_eq!(message, "a result for each output", "{len}");
+    let source = Source::stored(inputs);
+    for len in [0, 1, 2, 4, 5, 7] {
+        let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
+        assert_eq!(panic_of(fill), "a slot for each element", "{len}");
         let onto = || {
-            vec_of::<u8>(len, |slots| {
-                let (mut state, mut out, mut room) = (State::new(), Array::from_elem(3, 0_u8), State::new());
-                let nest = Nest::over(&mut state, &[2, 3], Output::of(&mut out), None, inputs);
-                let _ = nest.expect("an index").inputs(&mut room).onto(slots);
-                Written::none()
+            with_nest(&source, |nest| {
+                filled::<u8>(len, |slots| {
+                    let _ = nest.onto(slots);
+                    Written::none()
+                })
+                .len()
             })
         };
-        assert_eq!(panic_of(onto), "a slot for each element", "{len}");
-        if len != 6 {
-            let copy = || {
-                vec_of::<u8>(len, |slots| {
-                    let (mut state, mut out, mut room) = (State::new(), arr0(()), State::new());
-                    let nest = Nest::over(&mut state, &[2, 3], Output::of(&mut out), None, inputs);
-                    nest.expect("an index").erased(|raw: Raw<'_, '_>, types| {
-                        types.inputs().copy(&raw.inputs(&mut room), slots).unwrap_or_else(|_| Written::none())
-                    })
-                })
-            };
-            assert_eq!(panic_of(copy), "a slot for each element", "{len}");
+        // none of these loops is kept
+        if len != 1 {
+            assert_eq!(panic_of(onto), "a slot for each element", "{len}");
         }
     }
-    let too_long = || Buffer::<u64>::new().filled((32 << 10) / 8 + 1, |_| Written::none()).len();
-    assert_eq!(panic_of(too_long), "room for the elements");
-    assert_eq!(
-        panic_of(|| Buffer::<u64>::new().filled(usize::MAX, |_| Written::none()).len()),
-        "room for the elements"
-    );
-    assert_eq!(panic_of(|| Room::<Page, 512>::new().len()), "elements as aligned as the room");
+    assert_eq!(panic_of(|| Memory::<1>::new().room::<Page>(1).len()), "elements as aligned as the room");
+    let too_many = || Memory::<1>::new().room::<u64>(3).extend(&[1; 4]);
+    assert!(panic_of(too_many).contains("out of range"));
     let reserved = || Reserved::<u8, Ix1>::new(Ix1(3)).unwrap_or_else(|_| panic!("enough memory"));
     for len in [0, 2, 4] {
         let elements = vec![1; len];
@@ -501,12 +402,11 @@ fn shapes_that_do_not_fit_panic() {
         let mut out = ArrayD::from_elem(to.as_slice(), 0_u32);
         let impure = Impure(core::cell::Cell::new(case));
         let visit = catch_unwind(AssertUnwindSafe(|| {
-            let (mut state, inputs) = (State::new(), Inputs::from((&*x,)));
+            let inputs = Inputs::from((&*x,));
             let dropped: Option<&dyn AxisSelection> = if case % 2 == 0 { Some(&impure) } else { None };
-            let nest = Nest::over(&mut state, &shape, Output::of(&mut out), dropped, &inputs);
-            nest.expect("an index").erased(|raw, types| {
-                raw.for_each_block(&mut |block: Block<'_, '_>| types.rows(block).visit(&mut Sum));
-            });
+            let ones = Maker::new(Write(Cloned));
+            let source = Source::fused(&inputs, &shape, &ones);
+            into(&source, &mut out, dropped, Plus, Added);
         }));
         let count = usize::try_from(out.sum()).expect("few");
         if let Ok(()) = visit {
@@ -537,7 +437,7 @@ fn bases_that_do_not_fit_panic() {
     ) {
         let mut out = ArrayD::from_elem(to, 0_u8);
         let mut out = BaseOutput::<u8, IxDyn>::of(Output::of(&mut out), base);
-        if let Some(nest) = BaseNest::over(&mut State::new(), inputs, &mut out) {
+        if let Some(nest) = Nest::over_bases(&mut State::new(), inputs, &mut out) {
             nest.for_each(|_, mut out| out.fill(1));
         }
     }
@@ -557,33 +457,43 @@ fn bases_that_do_not_fit_panic() {
 
 #[test]
 fn copies_that_do_not_fit_panic() {
-    fn copied<A: Clone + Debug>(element: A, shape: [usize; 2], copies_for: usize, copied: u8) {
-        let x = Array::from_elem(shape, element);
+    fn copied<A: Clone + Debug>(element: A, shape: [usize; 2], copies_for: usize) {
+        // gaps along both axes, so that all is copied
+        let x = Array::from_elem([shape[0], 2 * shape[1]], element);
+        let view = x.slice(ndarray::s![.., ..;2]);
         let mut out = Array::from_elem(shape, 0_u32);
-        let (mut state, inputs) = (State::new(), Inputs::from((&*x,)));
-        let nest = Nest::over(&mut state, &shape, Output::of(&mut out), None, &inputs).expect("an index");
-        nest.erased(|raw, _| raw.with_copies(&mut Copies::new(copies_for), copied, &mut |_| ()));
+        let (mut state, inputs, seen) = (State::new(), Inputs::from((&*view,)), Visitor::new(Seen));
+        let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &seen).expect("an index");
+        let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
+        nest.run_tiles(&whole, copies_for);
     }
-    copied(1_u64, [32, 64], 1, 0b10);
-    assert_eq!(panic_of(|| copied(1_u64, [32, 65], 1, 0b10)), "room for the copy");
-    assert_eq!(panic_of(|| copied(1_u64, [32, 64], 3, 0b10)), "room for the copy");
-    assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1, 0b10)), "an input of plain numbers");
+    copied(1_u64, [32, 64], 1);
+    assert_eq!(panic_of(|| copied(1_u64, [32, 65], 1)), "room for the copy");
+    assert_eq!(panic_of(|| copied(1_u64, [32, 64], 3)), "room for the copy");
+    assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1)), "an input of plain numbers");
     let x = Array::from_elem([4, 3, 2], 1_u32);
     let mut out = Array::from_elem([4, 5, 6], 0_u32);
     let mut out = out.slice_mut(ndarray::s![.., ..3, ..2]);
-    let (mut state, inputs) = (State::new(), Inputs::from((&*x,)));
-    let nest = Nest::over(&mut state, &[4, 3, 2], Output::of(&mut out), None, &inputs).expect("an index");
-    let copied = || nest.erased(|raw, _| raw.with_copies(&mut Copies::new(1), 0b10, &mut |_| ()));
-    assert_eq!(panic_of(copied), "inner loops that are a row");
+    let (mut state, inputs, sum) = (State::new(), Inputs::from((&*x,)), Visitor::new(Sum));
+    let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
+    assert_eq!(panic_of(|| nest.run_tiles(&[4, 3, 2], 1).count()), "inner loops that are a row");
+}
+
+/// Reads an element of any type.
+#[derive(Clone, Copy)]
+struct Seen;
+
+impl<A> Visit<u32, (A,)> for Seen {
+    fn visit(&mut self, out: &mut u32, _: (&A,)) {
+        *out += 1;
+    }
 }
 
 #[test]
 fn rooms_hold_what_a_vector_holds() {
-    fn check<A: Clone + PartialEq + Debug, const BYTES: usize>(
-        random: &mut Random,
-        element: impl Fn(u64) -> A,
-    ) {
-        let (mut room, mut model) = (Room::<A, BYTES>::new(), Vec::new());
+    fn check<A: Clone + PartialEq + Debug>(random: &mut Random, element: impl Fn(u64) -> A) {
+        let (mut memory, mut model) = (Memory::<1>::new(), Vec::new());
+        let mut room = memory.room::<A>(500);
         for _ in 0..60 {
             match random.below(5) {
                 0 => {
@@ -607,11 +517,10 @@ fn rooms_hold_what_a_vector_holds() {
     }
     let random = &mut Random(7);
     for _ in 0..30 {
-        check::<u8, 64>(random, |i| i.to_le_bytes()[0]);
-        check::<u64, 128>(random, |i| i);
-        check::<[u64; 3], 64>(random, |i| [i, 1, i]);
-        check::<[u64; 40], 64>(random, |i| [i; 40]);
-        check::<(), 64>(random, |_| ());
+        check::<u8>(random, |i| i.to_le_bytes()[0]);
+        check::<u64>(random, |i| i);
+        check::<[u64; 3]>(random, |i| [i, 1, i]);
+        check::<()>(random, |_| ());
     }
 }
 
@@ -624,30 +533,34 @@ impl AxisOrder for ByStrides<'_> {
     }
 }
 
-/// The sizes in memory, and the place of each axis there, if axes are ordered by these strides.
-fn places(sizes: &[usize], strides: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
-    let (sizes, places) = permuted(&IxDyn(sizes), &ByStrides(strides))?;
-    Some((sizes.slice().to_vec(), places.slice().to_vec()))
+/// The strides of an array whose axes are ordered by these strides.
+fn ordered(sizes: &[usize], by: &[usize]) -> Vec<usize> {
+    let mut to = vec![7; sizes.len()];
+    assert_eq!(strides(sizes, Some(&ByStrides(by)), &mut to), sizes.iter().product());
+    to
 }
 
 #[test]
 fn axes_are_ordered_in_memory() {
-    assert_eq!(places(&[2, 3, 4], &[12, 4, 1]), None);
-    assert_eq!(places(&[2, 3, 4], &[1, 2, 6]), Some(([4, 3, 2].into(), [2, 1, 0].into())));
-    assert_eq!(places(&[2, 3, 4], &[4, 8, 1]), Some(([3, 2, 4].into(), [1, 0, 2].into())));
-    assert_eq!(places(&[2, 3, 4, 5], &[1, 40, 2, 8]), Some(([3, 5, 4, 2].into(), [3, 0, 2, 1].into())));
+    assert_eq!(ordered(&[2, 3, 4], &[12, 4, 1]), [12, 4, 1]);
+    assert_eq!(ordered(&[2, 3, 4], &[1, 2, 6]), [1, 2, 6]);
+    assert_eq!(ordered(&[2, 3, 4], &[4, 8, 1]), [4, 8, 1]);
+    assert_eq!(ordered(&[2, 3, 4, 5], &[1, 40, 2, 8]), [1, 40, 2, 8]);
     // equal strides, no elements, fewer than two axes
-    assert_eq!(places(&[2, 3, 4], &[1, 1, 1]), None);
-    assert_eq!(places(&[2, 0, 4], &[1, 2, 6]), None);
-    assert_eq!([places(&[], &[]), places(&[3], &[1])], [None, None]);
-    assert_eq!(places(&[2, 3], &[1, 2]), Some(([3, 2].into(), [1, 0].into())));
-    assert_eq!(places(&[3, 2], &[1, 3]), Some(([2, 3].into(), [1, 0].into())));
-    assert_eq!([[2, 3], [1, 3], [3, 1]].map(|sizes| places(&sizes, &[3, 1])), [None, None, None]);
+    assert_eq!(ordered(&[2, 3, 4], &[1, 1, 1]), [12, 4, 1]);
+    assert_eq!(ordered(&[2, 0, 4], &[1, 2, 6]), [0, 0, 0]);
+    assert_eq!([ordered(&[], &[]), ordered(&[3], &[1])], [vec![], vec![1]]);
+    assert_eq!(ordered(&[2, 3], &[1, 2]), [1, 2]);
+    assert_eq!(ordered(&[3, 2], &[1, 3]), [1, 3]);
+    // more axes than have room on the stack
+    let many = [2; 10];
+    let by: Vec<usize> = (0..10).map(|axis| 1 << axis).collect();
+    assert_eq!(ordered(&many, &by), by);
 }
 
 #[test]
 fn axes_of_one_element_are_placed_too() {
-    assert_eq!(places(&[1, 2, 3], &[9, 1, 2]), Some(([1, 3, 2].into(), [0, 2, 1].into())));
-    assert_eq!(places(&[2, 1, 3], &[1, 9, 2]), Some(([3, 2, 1].into(), [1, 2, 0].into())));
-    assert_eq!(places(&[1, 2, 3], &[0, 3, 1]), None);
+    assert_eq!(ordered(&[1, 2, 3], &[9, 1, 2])[1..], [1, 2]);
+    assert_eq!(ordered(&[2, 1, 3], &[1, 9, 2])[2], 2);
+    assert_eq!(ordered(&[1, 2, 3], &[0, 3, 1])[1..], [3, 1]);
 }

@@ -1,94 +1,38 @@
 //! Executors of a pass: the calling thread, or several threads with the feature `rayon`.
 
-#![forbid(unsafe_code)]
-
-use super::nest::{Elements, Nest, State, Written, steps};
+use super::nest::{Nest, State, Written, steps};
 
 /// The fewest elements of half a pass: a smaller one takes less time than waking a thread. Measured on Zen 4 with f32: 2^16 to
 /// 2^20 take about as long.
 pub(super) const GRAIN: usize = 1 << 18;
 
-/// Runs a task on two parts of a nest.
-///
-/// A trait of types and no generic method, so that each executor has its own bounds.
-pub(crate) trait Executor<T, E: Elements, K, R>: Copy {
-    fn both(self, task: &K, parts: [Nest<'_, T, E>; 2], run: fn(&K, Nest<'_, T, E>) -> R) -> [R; 2];
-}
+/// Runs both, on two threads. Only what runs on several threads names it, so that other programs have no thread pool.
+pub(crate) type Join = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
 
-/// The calling thread alone.
-#[derive(Clone, Copy)]
-pub(crate) struct Serial;
-
-impl<T, E: Elements, K, R> Executor<T, E, K, R> for Serial {
-    #[inline]
-    fn both(
-        self,
-        task: &K,
-        [first, second]: [Nest<'_, T, E>; 2],
-        run: fn(&K, Nest<'_, T, E>) -> R,
-    ) -> [R; 2] {
-        [run(task, first), run(task, second)]
-    }
-}
-
-/// Rayon's threads; without the feature the calling thread, with the same bounds.
-#[derive(Clone, Copy)]
-pub(crate) struct Threads;
-
-impl<T: Send, E: Elements + Sync, K: Sync, R: Send> Executor<T, E, K, R> for Threads {
-    #[inline]
-    fn both(
-        self,
-        task: &K,
-        [first, second]: [Nest<'_, T, E>; 2],
-        run: fn(&K, Nest<'_, T, E>) -> R,
-    ) -> [R; 2] {
-        join(|| run(task, first), || run(task, second)).into()
-    }
-}
-
-/// What passes over parts of an output say together.
-pub(crate) trait Total {
-    fn none() -> Self;
-
-    fn add(&mut self, more: Self);
-}
-
-impl Total for () {
-    fn none() {}
-
-    fn add(&mut self, (): Self) {}
-}
-
-impl Total for Written<'_> {
-    fn none() -> Self {
-        Written::none()
-    }
-
-    fn add(&mut self, more: Self) {
-        self.add(more);
-    }
+/// Runs both, on two threads if one is free.
+pub(super) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
+    in_two(first, second);
 }
 
 /// Runs parts of a nest, of at least `grain` indices each, on several threads.
-pub(super) fn in_parts<T: Send, E: Elements + Sync, R: Total + Send>(
-    nest: Nest<'_, T, E>,
+pub(super) fn in_parts<'s, P: Copy + Send>(
+    nest: Nest<'_, P>,
     grain: usize,
-    run: &(impl Fn(Nest<'_, T, E>) -> R + Sync),
-) -> R {
+    run: &(impl Fn(Nest<'_, P>) -> Written<'s> + Sync),
+) -> Written<'s> {
     let loops = nest.loops();
     if loops.is_empty() || steps(loops) / 2 < grain.max(1) {
         return run(nest);
     }
     let mut room = State::new();
     let [first, second] = nest.halves(0, &mut room);
-    let (mut done, more) = join(|| in_parts(first, grain, run), || in_parts(second, grain, run));
-    done.add(more);
-    done
+    let (mut written, more) = in_two(|| in_parts(first, grain, run), || in_parts(second, grain, run));
+    written.add(more);
+    written
 }
 
 /// Calls both, on two threads if one is free.
-pub(crate) fn join<A: Send, B: Send>(
+pub(crate) fn in_two<A: Send, B: Send>(
     first: impl FnOnce() -> A + Send,
     second: impl FnOnce() -> B + Send,
 ) -> (A, B) {

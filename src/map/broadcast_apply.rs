@@ -1,10 +1,9 @@
 //! Operands evaluated into an existing array.
 
-use super::fused_operands::{
-    ApplyOperands, Closure, FusedOperands, ParApplyOperands, SharedClosure, check_onto,
-};
+use super::fused_operands::{ApplyOperands, Closure, ParApplyOperands, SharedClosure, check_onto};
 use crate::error::Result;
-use crate::kernel::map::{VisitRows, each, par_each};
+use crate::kernel::map::{each, par_each};
+use crate::kernel::nest::{Elements, Inputs, RowsOf, Visitor};
 use crate::shape::{all_stretch_onto, output_error};
 use ndarray::{ArrayRef, Dimension};
 
@@ -65,8 +64,7 @@ pub(super) fn applied<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands:
 where
     O: ApplyOperands<T, F>,
 {
-    let mut visit = Closure::<O, F>::new(f);
-    visited(out, operands, &mut |rows| rows.visit(&mut visit))
+    visited(out, &operands.inputs(), &Visitor::new(Closure::<O, F>::new(f)))
 }
 
 /// [`broadcast_apply`] on rayon's threads, if there are enough elements to gain by it.
@@ -109,15 +107,14 @@ where
 }
 
 /// The part that is not generic over the closure: compiled once for operands of these types.
-fn visited<T, E: Dimension, O: FusedOperands>(
-    out: &mut ArrayRef<T, E>,
-    operands: &O,
-    visit: &mut VisitRows<'_, T, O::Elems>,
+fn visited<T, D: Dimension, E: Elements>(
+    out: &mut ArrayRef<T, D>,
+    inputs: &Inputs<'_, E>,
+    rows: &dyn RowsOf<T, E>,
 ) -> bool {
-    let inputs = operands.inputs();
     let fits = all_stretch_onto(inputs.shapes(), out.shape());
     if fits {
-        each(out, &inputs, visit);
+        each(out, inputs, rows);
     }
     fits
 }

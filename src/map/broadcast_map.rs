@@ -2,10 +2,11 @@
 
 use super::fused_operands::{Closure, FnOperands, MapOperands, SharedClosure, joint};
 use crate::error::{Request, Result, operation};
-use crate::kernel::map::{FillRows, par_to_new, to_new};
+use crate::kernel::map::{par_to_new, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Elements, Inputs};
+use crate::kernel::nest::{Elements, Inputs, RowsOf, Visitor, Write};
 use crate::shape::reserved;
+use core::mem::MaybeUninit;
 use ndarray::{Array, Dimension};
 
 /// Applies a closure to the elements of 1 to 6 operands, stretched to their joint shape, and returns a new array.
@@ -77,8 +78,7 @@ pub fn broadcast_map<O: MapOperands<F, R, Dim = D>, F, R, D: Dimension>(
     operands: O,
     f: F,
 ) -> Result<Array<R, D>> {
-    let mut make = Closure::<O, F>::new(f);
-    mapped(&operands.inputs(), &mut |rows| rows.fill(&mut make))
+    mapped(&operands.inputs(), &Visitor::new(Write(Closure::<O, F>::new(f))))
 }
 
 /// [`broadcast_map`] on rayon's threads, if there are enough elements to gain by it.
@@ -118,9 +118,9 @@ where
 #[inline(never)]
 fn mapped<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
-    fill: &mut FillRows<'_, R, E>,
+    rows: &dyn RowsOf<MaybeUninit<R>, E>,
 ) -> Result<Array<R, D>> {
-    Ok(to_new(result_of(inputs.shapes())?, inputs, fill))
+    Ok(to_new(result_of(inputs.shapes())?, inputs, rows))
 }
 
 /// A result of the joint shape.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, Make, Visit};
 use crate::sealed::Sealed;
 use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, sizes};
-use crate::view::{Operand, Operands, Seen};
+use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
 use ndarray::Dimension;
 
@@ -38,10 +38,6 @@ operand_traits! {
 
         #[doc(hidden)]
         fn inputs(&self) -> Inputs<'_, Self::Elems>;
-
-        /// Calls `then` with views of the operands that have the joint shape.
-        #[doc(hidden)]
-        fn seen(&self, seen: &Seen<'_, Self::Dim>, then: &mut dyn FnMut(&Inputs<'_, Self::Elems>));
 
         /// The first element of each.
         #[doc(hidden)]
@@ -218,12 +214,6 @@ macro_rules! fused {
             fn inputs(&self) -> Inputs<'_, Self::Elems> {
                 let $operands = self;
                 Inputs::from(($($x.operand_ref(),)+))
-            }
-
-            fn seen(&self, seen: &Seen<'_, $Dim>, then: &mut dyn FnMut(&Inputs<'_, Self::Elems>)) {
-                let $operands = self;
-                $(let $x = seen.view($x.operand_ref());)+
-                then(&Inputs::from(($(&*$x,)+)));
             }
 
             fn first(&self) -> Option<Items<'_, Self>> {

@@ -5,8 +5,9 @@ use super::Reduce;
 use super::reduce::{dropped, over, request};
 use crate::error::operation::{self, Operation};
 use crate::error::{Result, fail};
+use crate::kernel::operation::ClosureOp;
+use crate::kernel::reduce::to_new;
 use crate::shape::{ReducedAxes, positions};
-use crate::view::Seen;
 use ndarray::{Array, Dimension};
 
 pub(super) fn max_axes<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
@@ -41,5 +42,6 @@ fn extreme<A: Clone, D: Dimension, X: ReducedAxes<D>>(
         let request = request(operands, operation).axes(positions(axes.axes()));
         return Err(fail!(request, NoElements, "there is no {name} of 0 elements"));
     };
-    Ok(source.new_reduction(&Seen::whole(joint.as_ref()), result, dropped::<D, X>(&reduced), &any, &op))
+    let op = ClosureOp { identity: &any, op: &op };
+    Ok(source.source(joint.as_ref(), |source| to_new(source, result, dropped::<D, X>(&reduced), op)))
 }

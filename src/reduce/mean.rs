@@ -1,10 +1,11 @@
 //! Means, for every element type that can hold them.
 
 use super::Reduce;
-use super::reduce::{dropped, over, request};
+use super::reduce::{dropped, over, request, sum};
 use crate::error::{Result, fail, operation};
+use crate::kernel::operation::Plus;
+use crate::kernel::reduce::to_new;
 use crate::shape::{Axes, ReducedAxes, positions};
-use crate::view::Seen;
 use core::ops::Div;
 use ndarray::{Array, Dimension};
 use num_traits::{FromPrimitive, Zero};
@@ -30,8 +31,7 @@ where
         let reason = if count == 0 { "" } else { ", which the element type cannot count" };
         return Err(fail!(request(), NoMean, "there is no mean of {count} elements{reason}"));
     };
-    let (mut means, mut all_finite) =
-        (source.new_sum(&Seen::whole(joint), result, dropped::<D, X>(&reduced)), true);
+    let (mut means, mut all_finite) = (sum(source, joint, result, dropped::<D, X>(&reduced)), true);
     means.map_inplace(|mean| {
         *mean = mean.clone() / divisor.clone();
         all_finite &= is_finite(mean);
@@ -40,7 +40,8 @@ where
         // Sums that overflow; or elements that are not finite, whose parts are not either.
         let (_, result, _) = over(operands, axes, &operation::MEAN_AXES)?;
         let part = |item: A| item / two.clone() / half.clone();
-        let parts = source.new_mapped_sum(result, dropped::<D, X>(&reduced), &part);
+        let parts = source
+            .mapped_source(joint, &part, |source| to_new(source, result, dropped::<D, X>(&reduced), Plus));
         let inverse = |power: &A| power.clone() / power.clone() / power.clone();
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {

@@ -7,13 +7,15 @@ use crate::error::operation::{self, Operation};
 use crate::error::{Request, Result};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Dropped;
-use crate::kernel::reduce::Store;
+use crate::kernel::operation::{ClosureOp, Plus};
+use crate::kernel::reduce::{into, to_new};
+use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
 use crate::sealed::Sealed;
 use crate::shape::{
     Axes, AxisMask, ReducedAxes, TargetShape, check_sums_to, over_reduced, placed_sum, placed_sum_target,
     positions, sizes, sum_target,
 };
-use crate::view::{AsArrayRef, Seen};
+use crate::view::AsArrayRef;
 use core::ops::{Div, Mul};
 use ndarray::{Array, ArrayRef, Dimension};
 use num_traits::{FromPrimitive, Zero};
@@ -50,46 +52,35 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone;
 
-    /// The sums over the `dropped` axes, and over those where the result has size 1.
+    /// What `then` returns for the source, which has this shape.
     #[doc(hidden)]
-    fn new_sum<E: Dimension>(
-        &self,
-        seen: &Seen<'_, D>,
-        result: Reserved<A, E>,
-        dropped: Dropped<'_>,
-    ) -> Array<A, E>
-    where
-        A: Clone + Zero;
-
-    /// The sums to the shape of `out`, stored there by `store`.
-    #[doc(hidden)]
-    fn sum_into<E: Dimension>(&self, seen: &Seen<'_, D>, out: &mut ArrayRef<A, E>, store: Store<'_, A>)
-    where
-        A: Clone + Zero;
-
-    /// [`new_sum`](Self::new_sum) with another operation. Only lanes without elements get the identity.
-    #[doc(hidden)]
-    fn new_reduction<E: Dimension, F: Fn(A, A) -> A + Sync>(
-        &self,
-        seen: &Seen<'_, D>,
-        result: Reserved<A, E>,
-        dropped: Dropped<'_>,
-        identity: &A,
-        op: &F,
-    ) -> Array<A, E>
+    fn source<R>(&self, joint: &[usize], then: impl FnOnce(&Source<'_, A>) -> R) -> R
     where
         A: Clone;
 
-    /// [`new_sum`](Self::new_sum) of the results of `map`, on the calling thread: for rare cases.
+    /// The same with a function of each element, on the calling thread: for rare cases.
     #[doc(hidden)]
-    fn new_mapped_sum<B: Clone + Zero, E: Dimension>(
+    fn mapped_source<B: Clone, R>(
         &self,
-        result: Reserved<B, E>,
-        dropped: Dropped<'_>,
+        joint: &[usize],
         map: &dyn Fn(A) -> B,
-    ) -> Array<B, E>
+        then: impl FnOnce(&Source<'_, B>) -> R,
+    ) -> R
     where
         A: Clone;
+
+    /// Whether the source is an array, of which a sum of nothing is a copy.
+    #[doc(hidden)]
+    const IS_ARRAY: bool = false;
+
+    /// A copy of the array that the source is.
+    #[doc(hidden)]
+    fn copied<E: Dimension>(&self, result: Reserved<A, E>) -> Array<A, E>
+    where
+        A: Clone,
+    {
+        result.cloned(&[])
+    }
 
     /// The source itself, if it is an array by value.
     #[doc(hidden)]
@@ -177,7 +168,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let (joint, result, summed) = over(self.operands(), &axes, &operation::SUM_AXES)?;
-        Ok(self.new_sum(&Seen::whole(joint.as_ref()), result, dropped::<D, X>(&summed)))
+        Ok(sum(self, joint.as_ref(), result, dropped::<D, X>(&summed)))
     }
 
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
@@ -363,13 +354,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         let (joint, result, reduced) = over(self.operands(), &axes, &operation::REDUCE_AXES)?;
-        Ok(self.new_reduction(
-            &Seen::whole(joint.as_ref()),
-            result,
-            dropped::<D, X>(&reduced),
-            &identity,
-            &op,
-        ))
+        let op = ClosureOp { identity: &identity, op: &op };
+        Ok(self.source(joint.as_ref(), |source| to_new(source, result, dropped::<D, X>(&reduced), op)))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -412,7 +398,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let (joint, result) = to_target(self.operands(), &shape, &operation::SUM_TO)?;
-        Ok(self.new_sum(&Seen::whole(joint.as_ref()), result, None))
+        Ok(sum(self, joint.as_ref(), result, None))
     }
 
     /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
@@ -490,7 +476,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         let (joint, result) = to_target(self.operands(), &shape, &operation::REDUCE_TO)?;
-        Ok(self.new_reduction(&Seen::whole(joint.as_ref()), result, None, &identity, &op))
+        let op = ClosureOp { identity: &identity, op: &op };
+        Ok(self.source(joint.as_ref(), |source| to_new(source, result, None, op)))
     }
 
     /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.
@@ -523,7 +510,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(joint.as_ref()), out, Store::replacing());
+        self.source(joint.as_ref(), |source| into(source, out, None, Plus, Cloned));
         Ok(())
     }
 
@@ -557,7 +544,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(joint.as_ref()), out, Store::adding());
+        self.source(joint.as_ref(), |source| into(source, out, None, Plus, Added));
         Ok(())
     }
 
@@ -588,7 +575,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + Zero + Mul<Output = A>,
     {
         let joint = sums_to(self.operands(), out.shape())?;
-        self.sum_into(&Seen::whole(joint.as_ref()), out, Store::adding_scaled(&factor));
+        self.source(joint.as_ref(), |source| into(source, out, None, Plus, AddedScaled(&factor)));
         Ok(())
     }
 
@@ -641,7 +628,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         let joint = joint.as_ref();
         let request = || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes));
         let (result, named) = placed_sum_target(joint, &shape, &axes, request)?;
-        Ok(self.new_sum(&Seen::in_order(joint, &kept_last(joint, &axes, &named)), result, None))
+        let order = kept_last::<D, X>(joint, &axes, &named);
+        let to_new = |source: &Source<'_, A>| to_new(source, result, None, Plus);
+        Ok(self.source(joint, |source| source.in_order(sizes(&order), to_new)))
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
@@ -675,9 +664,27 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         let request =
             || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes)).to(&out.shape());
         let named = placed_sum(joint, out.shape(), &axes, request)?;
-        self.sum_into(&Seen::in_order(joint, &kept_last(joint, &axes, &named)), out, Store::adding());
+        let order = kept_last::<D, X>(joint, &axes, &named);
+        let into = |source: &Source<'_, A>| into(source, out, None, Plus, Added);
+        self.source(joint, |source| source.in_order(sizes(&order), into));
         Ok(())
     }
+}
+
+/// The sums over the `dropped` axes, and over those where the result has size 1.
+#[inline]
+pub(super) fn sum<A: Clone + Zero, D: Dimension, E: Dimension, S: Reduce<A, D> + ?Sized>(
+    source: &S,
+    joint: &[usize],
+    result: Reserved<A, E>,
+    dropped: Dropped<'_>,
+) -> Array<A, E> {
+    if const { S::IS_ARRAY } {
+        if joint == result.shape() {
+            return source.copied(result);
+        }
+    }
+    source.source(joint, |source| to_new(source, result, dropped, Plus))
 }
 
 // These functions know the operands of a closure, not the closure: they are compiled once for all.

@@ -8,7 +8,6 @@ mod broadcast_to_match;
 mod broadcast_view;
 #[allow(unsafe_code, reason = "views that ndarray has no safe way to make")]
 mod raw;
-mod seen;
 
 pub use broadcast_arrays::{Operand, Operands, broadcast_arrays, broadcast_views};
 pub use broadcast_axes::BroadcastAxes;
@@ -16,8 +15,6 @@ pub use broadcast_in_dim::BroadcastInDim;
 pub use broadcast_to::BroadcastTo;
 pub use broadcast_to_match::{BroadcastToMatch, broadcast_to_match_in_place, broadcast_to_match3_in_place};
 pub use broadcast_view::BroadcastView;
-pub(crate) use seen::Seen;
-
 pub(crate) use raw::{broadcast_data, place};
 
 use crate::error::Result;

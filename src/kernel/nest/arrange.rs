@@ -2,14 +2,42 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Access, Dropped, Elements, FEW, Loop, OPERANDS, SMALL, State, StridedAxes};
+use super::{Access, Dropped, FEW, Kinds, Loop, OPERANDS, Reads, SMALL, State, StridedAxes};
 use crate::kernel::ensure;
-use crate::kernel::memory::Slots;
 
 impl State {
+    /// Makes a nest along the axes of `shape`. The axes of each input are its last ones, of equal size or of size 1, along which
+    /// the input stays. The axes of `out` are those that are not `dropped`, in order, of equal size or of size 1. Without a
+    /// set of dropped axes, the leading axes are dropped that `out` does not have. Returns whether there is no index.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    pub(super) fn over(
+        &mut self,
+        shape: &[usize],
+        out: Option<RawOutput<'_>>,
+        dropped: Dropped<'_>,
+        reads: &Reads<'_>,
+    ) -> bool {
+        let (operands, kinds) = (&mut self.operands, reads.kinds);
+        (operands.count, operands.rows) = (kinds.count + 1, kinds.rows);
+        (operands.plain, operands.sizes) = ((kinds.plain)(), kinds.sizes);
+        operands.access = if out.is_some() { Access::Distinct } else { Access::Inputs };
+        let mut axes = StridedAxes { sizes: &[], strides: &[] };
+        if let Some(out) = out {
+            (operands.at[0], operands.sizes[0], axes) = (out.at, out.size, out.axes);
+        }
+        for k in 1..operands.count {
+            operands.at[k] = reads.at[k - 1].cast_mut();
+        }
+        // without an output, no loop is kept
+        let dropped = if operands.access == Access::Inputs { None } else { dropped };
+        self.add_axes(shape, axes, dropped, &reads.sizes[..kinds.count], &reads.strides[..kinds.count])
+    }
+
     /// Adds a loop for each axis of `shape`. Returns whether there is no index.
     #[inline]
-    pub(super) fn add_axes(
+    fn add_axes(
         &mut self,
         shape: &[usize],
         out: StridedAxes<'_>,
@@ -168,6 +196,7 @@ impl State {
     pub(super) fn halve<'n>(&'n mut self, place: usize, room: &mut State) -> &'n mut Self {
         let l = self.loops[place];
         let half = l.len / 2;
+        ensure(self.operands.access == Access::Inputs || l.kept, "parts have different outputs");
         ensure(half > 0, "a loop of several steps");
         room.copy_from(self);
         room.advance(&l, half);
@@ -178,43 +207,53 @@ impl State {
         self
     }
 
-    /// Leaves the kept loops and the output, with `results` as the one input: an element for each index, in this order.
+    /// Replaces the inputs by `len` adjacent elements of this one kind, one for each index of the kept loops, in their order.
     ///
     /// # Panics
-    /// If there are not as many results.
-    #[inline]
-    pub(super) fn set_results<A>(&mut self, results: &[A]) {
+    /// If there are not as many indices, or no output.
+    pub(super) fn put(&mut self, at: *const u8, len: usize, kinds: &'static Kinds) {
+        ensure(self.operands.access != Access::Inputs, "an output");
+        let size = kinds.sizes[1];
         self.loops.retain(|l| l.kept);
+        let mut count = 1_usize;
+        for l in self.loops.iter_mut().rev() {
+            l.strides[1] = count.wrapping_mul(size).cast_signed();
+            count = count.saturating_mul(l.len);
+        }
+        ensure(count == len, "a result for each output");
         let operands = &mut self.operands;
-        (operands.count, operands.rows, operands.plain) = (2, <(A,)>::ROWS, <(A,)>::plain());
-        operands.at[1] = results.as_ptr().cast_mut().cast();
-        ensure(self.lay_out::<A>(1) == results.len(), "a result for each output");
+        (operands.count, operands.rows, operands.plain) = (2, kinds.rows, (kinds.plain)());
+        (operands.at[1], operands.sizes[1]) = (at.cast_mut(), size);
+        self.merge();
     }
 
-    /// Replaces the output by slots for an element for each index of the loops for which `is_kept` holds.
+    /// Replaces the output by memory for `len` elements, one for each index of the loops for which `is_kept` holds.
     ///
     /// # Panics
-    /// If there are not as many slots.
-    #[inline]
-    pub(super) fn set_output<A>(&mut self, slots: Slots<'_, '_, A>, is_kept: impl Fn(&Loop) -> bool) {
-        for l in &mut *self.loops {
-            l.kept = is_kept(l);
-        }
-        let len = slots.len();
-        (self.operands.at[0], self.operands.access) = (slots.start().cast(), Access::Distinct);
-        ensure(self.lay_out::<A>(0) == len, "a slot for each element");
-    }
-
-    /// Makes operand `k` one of elements that are adjacent in the order of the kept loops. Returns how many there are.
-    #[inline]
-    fn lay_out<A>(&mut self, k: usize) -> usize {
-        let (size, mut len) = (size_of::<A>(), 1_usize);
+    /// If there are not as many indices.
+    pub(super) fn set_output(
+        &mut self,
+        at: *mut u8,
+        len: usize,
+        size: usize,
+        is_kept: impl Fn(&Loop) -> bool,
+    ) {
+        let mut count = 1_usize;
         for l in self.loops.iter_mut().rev() {
-            l.strides[k] = if l.kept { len.wrapping_mul(size).cast_signed() } else { 0 };
-            len = if l.kept { len.saturating_mul(l.len) } else { len };
+            l.kept = is_kept(l);
+            l.strides[0] = if l.kept { count.wrapping_mul(size).cast_signed() } else { 0 };
+            count = if l.kept { count.saturating_mul(l.len) } else { count };
         }
-        self.operands.sizes[k] = size;
+        let operands = &mut self.operands;
+        (operands.at[0], operands.sizes[0], operands.access) = (at, size, Access::Distinct);
+        ensure(count == len, "a slot for each element");
         self.merge();
-        len
     }
+}
+
+/// The pointer, the bytes of an element and the axes of an output.
+pub(super) struct RawOutput<'a> {
+    pub(super) at: *mut u8,
+    pub(super) size: usize,
+    pub(super) axes: StridedAxes<'a>,
 }

@@ -1,148 +1,117 @@
-//! Handles of nests whose types are not known, and how they are cut: compiled once for all types and closures.
+//! How nests are cut: compiled once for all types and closures.
 
 #![forbid(unsafe_code)]
 
-use super::{Access, LOOPS, Loop, OPERANDS, Pointers, State, steps};
+use super::{Access, LOOPS, Loop, Loops, OPERANDS, Operands, Pointers, Reads, SMALL, State, steps};
 use crate::kernel::ensure;
-use crate::kernel::memory::{Copies, List};
+use crate::kernel::memory::List;
 use core::iter::zip;
-use core::marker::PhantomData;
 
-pub(super) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
-
-/// A nest whose types are not known.
-pub(crate) struct Raw<'n, 'b> {
-    pub(super) state: &'n mut State,
-    brand: Brand<'b>,
-}
-
-/// Up to two loops whose rows a closure visits: rows, and a row.
-pub(crate) struct Block<'n, 'b> {
+/// Up to two loops whose rows are visited: rows, and a row.
+pub(crate) struct Block<'n> {
     pub(super) at: &'n Pointers,
     pub(super) rows: usize,
-    pub(super) row_strides: &'n [isize; OPERANDS],
+    pub(super) row_strides: [isize; OPERANDS],
     pub(super) len: usize,
-    pub(super) strides: &'n [isize; OPERANDS],
-    pub(super) access: Access,
-    pub(super) brand: Brand<'b>,
+    pub(super) strides: [isize; OPERANDS],
+    /// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
+    pub(super) moving: Option<u8>,
 }
 
-static STAY: [isize; OPERANDS] = [0; OPERANDS];
+/// Up to so many elements are visited as one block, be its rows as they may.
+const FEW_AT_ONCE: usize = 32;
 
-impl<'n, 'b> Raw<'n, 'b> {
-    #[inline(always)]
-    pub(super) fn of(state: &'n mut State) -> Self {
-        Self { state, brand: PhantomData }
-    }
+const STAY: [isize; OPERANDS] = [0; OPERANDS];
 
+impl State {
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop] {
-        &self.state.loops
+        &self.loops
     }
 
     /// The bytes of an element of each operand.
     #[inline(always)]
     pub(crate) fn sizes(&self) -> &[usize] {
-        &self.state.operands.sizes[..self.state.operands.count]
+        &self.operands.sizes[..self.operands.count]
     }
 
     /// Whether there is a row loop for the inputs that move along the innermost loop.
     #[inline(always)]
     pub(crate) fn has_row(&self) -> bool {
-        self.state.loops.last().is_none_or(|inner| self.state.has_row_along(inner))
-    }
-
-    /// See [`State::has_row_of`].
-    #[inline(always)]
-    pub(crate) fn has_row_of(&self, moving: u8) -> bool {
-        self.state.has_row_of(moving)
+        self.loops.last().is_none_or(|inner| self.has_row_along(inner))
     }
 
     /// Whether the elements of operand `k` are plain numbers.
     #[inline(always)]
     pub(crate) fn is_plain(&self, k: usize) -> bool {
-        self.state.operands.plain >> k & 1 == 1
+        self.operands.plain >> k & 1 == 1
     }
 
     /// The first element of operand `k`.
     #[inline(always)]
     pub(crate) fn pointer(&self, k: usize) -> *const u8 {
-        self.state.operands.at[k]
+        self.operands.at[k]
     }
 
-    /// A copy of the nest, for its inputs alone.
-    pub(crate) fn inputs<'m>(&self, room: &'m mut State) -> Raw<'m, 'b> {
-        Raw::of(self.state.inputs(room))
+    #[inline]
+    fn moving(&self, strides: &[isize; OPERANDS]) -> Option<u8> {
+        let Operands { sizes, count, rows, .. } = &self.operands;
+        moving(strides, sizes, *count, rows)
     }
 
     /// Calls `then` with blocks of the two innermost loops.
-    pub(crate) fn for_each_block(self, then: &mut dyn FnMut(Block<'_, 'b>)) {
-        let (access, operands) = (self.state.access(), &self.state.operands);
-        let (outer, rows, row_strides, len, strides) = match &self.state.loops[..] {
-            [] => (&[][..], 1, &STAY, 1, &STAY),
-            [l] => (&[][..], 1, &STAY, l.len, &l.strides),
-            [outer @ .., r, l] => (outer, r.len, &r.strides, l.len, &l.strides),
+    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(Block<'_>)) {
+        let (outer, rows, row_strides, len, strides) = match &self.loops[..] {
+            [] => (&[][..], 1, STAY, 1, STAY),
+            [l] => (&[][..], 1, STAY, l.len, l.strides),
+            [outer @ .., r, l] => (outer, r.len, r.strides, l.len, l.strides),
         };
-        let mut at = operands.at;
-        if outer.is_empty() {
-            return then(Block { at: &at, rows, row_strides, len, strides, access, brand: PhantomData });
-        }
+        let (mut at, moving) = (self.operands.at, self.moving(&strides));
         let mut position = [0; LOOPS];
         loop {
-            then(Block { at: &at, rows, row_strides, len, strides, access, brand: PhantomData });
-            if !advance_tile(&mut position, outer, &[1; LOOPS], &mut at[..operands.count]) {
+            then(Block { at: &at, rows, row_strides, len, strides, moving });
+            if outer.is_empty()
+                || !advance_tile(&mut position, outer, &[1; LOOPS], &mut at[..self.operands.count])
+            {
                 return;
             }
         }
     }
 
-    /// Calls `then` with parts of up to `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
-    pub(crate) fn for_each_tile(self, tile: &[usize], then: &mut dyn FnMut(Raw<'_, 'b>)) {
-        let (mut loops, mut operands) = (List::<Loop, LOOPS>::new(), self.state.operands);
-        loops.copy_from(&self.state.loops);
-        ensure(tile.len() == loops.len(), "a number of steps for each loop");
-        if operands.access == Access::Distinct && zip(&*loops, tile).any(|(l, &tile)| !l.kept && tile < l.len)
-        {
-            operands.access = Access::Repeated;
-        }
-        let mut position = [0; LOOPS];
-        loop {
-            self.state.operands = operands;
-            self.state.loops.truncate(0);
-            for (i, l) in loops.iter().enumerate() {
-                let len = tile[i].max(1).min(l.len - position[i]);
-                if len > 1 {
-                    self.state.loops.push(Loop { len, ..*l });
-                }
-            }
-            then(Raw::of(self.state));
-            if !advance_tile(&mut position, &loops, tile, &mut operands.at[..operands.count]) {
-                return;
+    /// The inputs to copy, so that the inner loops are a row that there is a loop for.
+    pub(super) fn to_copy(&self) -> u8 {
+        let (sizes, row) = (self.sizes(), self.row_loops());
+        let (mut copied, mut moving) = (0, 0);
+        for k in 1..sizes.len() {
+            let stride = stride_of_row(row, k, sizes[k]);
+            if stride != Some(0) {
+                moving |= 1 << (k - 1);
+                copied |= u8::from(stride != Some(sizes[k].cast_signed())) << k;
             }
         }
+        // operands that stay are copied until there is a loop for those that move
+        for k in 1..sizes.len() {
+            if self.has_row_of(moving) {
+                break;
+            }
+            copied |= !moving << 1 & 1 << k;
+            moving |= 1 << (k - 1);
+        }
+        copied
     }
 
-    /// Calls `then` with the nest as one block, for which the inputs in `copied` are copied to where their elements are
-    /// adjacent; a copy of the same elements is not made again. The block is one row if the output has no gaps, else a row
-    /// for each step of the outer loop: see [`row_loops`](Self::row_loops).
+    /// The nest as one block, for which the inputs in `copied` are copied to where `at` leads, with adjacent elements. The block is
+    /// one row if the output has no gaps, else a row for each step of the outer loop.
     ///
     /// # Panics
-    /// If an input in `copied` does not consist of plain numbers or does not fit, or if the inner loops are no row of the
-    /// output or of another input.
-    pub(crate) fn with_copies(
-        self,
-        copies: &mut Copies<'b>,
-        copied: u8,
-        then: &mut dyn FnMut(Block<'_, 'b>),
-    ) {
+    /// If the inner loops are no row of the output or of another input.
+    pub(super) fn block_of_copies<'n>(&self, at: &'n Pointers, copied: u8) -> Block<'n> {
         let inner = self.row_loops();
-        let outer = &self.loops()[..self.loops().len() - inner.len()];
+        let outer = &self.loops[..self.loops.len() - inner.len()];
         let (rows, len) = (steps(outer), steps(inner));
-        let mut row_strides = outer.first().map_or(STAY, |l| l.strides);
-        let (mut at, mut strides, mut places) = (self.state.operands.at, STAY, [0; OPERANDS]);
+        let (mut row_strides, mut strides) = (outer.first().map_or(STAY, |l| l.strides), STAY);
         for (k, &size) in self.sizes().iter().enumerate() {
             if copied >> k & 1 == 1 {
-                places[k] = copies.of(&self, k);
                 strides[k] = size.cast_signed();
                 row_strides[k] = (size * len).cast_signed();
             } else {
@@ -151,24 +120,58 @@ impl<'n, 'b> Raw<'n, 'b> {
                 strides[k] = stride.unwrap_or(0);
             }
         }
-        let room = copies.room();
-        for k in 1..self.sizes().len() {
-            if copied >> k & 1 == 1 {
-                at[k] = room.wrapping_add(places[k]);
-            }
-        }
-        let (row_strides, strides, access) = (&row_strides, &strides, self.state.access());
-        then(Block { at: &at, rows, row_strides, len, strides, access, brand: PhantomData });
+        Block { at, rows, row_strides, len, strides, moving: self.moving(&strides) }
     }
 
     /// The loops that are one row: all if the output has no gaps, else all but the outermost one.
-    pub(crate) fn row_loops(&self) -> &[Loop] {
-        let loops = self.loops();
-        &loops[usize::from(loops.len() > 1 && !is_dense(loops, 0, self.sizes()[0]))..]
+    fn row_loops(&self) -> &[Loop] {
+        let loops = &self.loops[..];
+        &loops[usize::from(loops.len() > 1 && !is_dense(loops, 0, self.operands.sizes[0]))..]
     }
 }
 
-impl Block<'_, '_> {
+/// Parts of a nest of up to `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
+pub(super) struct Tiles<'t> {
+    loops: Loops,
+    operands: Operands,
+    tile: &'t [usize],
+    position: [usize; LOOPS],
+    is_done: bool,
+}
+
+impl<'t> Tiles<'t> {
+    #[inline]
+    pub(super) fn of(nest: &State, tile: &'t [usize]) -> Self {
+        let (mut loops, mut operands) = (List::new(), nest.operands);
+        loops.copy_from(&nest.loops);
+        ensure(tile.len() == loops.len(), "a number of steps for each loop");
+        let is_cut = |(l, &tile): (&Loop, &usize)| !l.kept && tile < l.len;
+        if operands.access == Access::Distinct && zip(&*loops, tile).any(is_cut) {
+            operands.access = Access::Repeated;
+        }
+        Self { loops, operands, tile, position: [0; LOOPS], is_done: false }
+    }
+
+    /// Makes the nest its next part. Returns whether there is one.
+    pub(super) fn next(&mut self, nest: &mut State) -> bool {
+        if self.is_done {
+            return false;
+        }
+        nest.operands = self.operands;
+        nest.loops.truncate(0);
+        for (i, l) in self.loops.iter().enumerate() {
+            let len = self.tile[i].max(1).min(l.len - self.position[i]);
+            if len > 1 {
+                nest.loops.push(Loop { len, ..*l });
+            }
+        }
+        let at = &mut self.operands.at[..self.operands.count];
+        self.is_done = !advance_tile(&mut self.position, &self.loops, self.tile, at);
+        true
+    }
+}
+
+impl Block<'_> {
     /// Calls `then` with the pointers of the output and of `inputs` inputs at each index.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
@@ -177,11 +180,84 @@ impl Block<'_, '_> {
             let mut at = row_at;
             for _ in 0..self.len {
                 then(&at);
-                advance(&mut at, self.strides, inputs);
+                advance(&mut at, &self.strides, inputs);
             }
-            advance(&mut row_at, self.row_strides, inputs);
+            advance(&mut row_at, &self.row_strides, inputs);
         }
     }
+}
+
+/// Calls `then` with few elements along up to two axes of `shape` as one block, straight from shapes and strides: an output
+/// that has this shape, in standard layout without strides, and inputs. Returns how many there are, or `None` if this is for
+/// nests.
+///
+/// # Panics
+/// If an input does not fit the shape.
+#[inline]
+pub(super) fn few(
+    shape: &[usize],
+    (out, size, out_strides): (*mut u8, usize, Option<&[isize]>),
+    reads: &Reads<'_>,
+    then: &mut dyn FnMut(Block<'_>),
+) -> Option<usize> {
+    let (mut rows, mut len) = match *shape {
+        [] => (1, 1),
+        [len] => (1, len),
+        [rows, len] => (rows, len),
+        _ => return None,
+    };
+    let (total, kinds) = (rows.checked_mul(len)?, reads.kinds);
+    if total > SMALL || total == 0 {
+        return (total == 0).then_some(0);
+    }
+    let (mut at, mut sizes) = ([out; OPERANDS], kinds.sizes);
+    sizes[0] = size;
+    let in_bytes = |stride: isize, k: usize| stride.wrapping_mul(sizes[k].cast_signed());
+    let (mut strides, mut row_strides) = (STAY, STAY);
+    (row_strides[0], strides[0]) = match out_strides {
+        None => (in_bytes(len.cast_signed(), 0), in_bytes(1, 0)),
+        Some(&[down, along]) => (in_bytes(down, 0), in_bytes(along, 0)),
+        Some(&[along]) => (0, in_bytes(along, 0)),
+        Some(_) => (0, 0),
+    };
+    for k in 1..=kinds.count {
+        let (own, steps) = (reads.sizes[k - 1], reads.strides[k - 1]);
+        at[k] = reads.at[k - 1].cast_mut();
+        ensure(own.len() <= shape.len(), "an input has at most as many axes as the shape");
+        for (place, (&size, &stride)) in zip(own, steps).rev().enumerate() {
+            let (of_shape, to) = if place == 0 { (len, &mut strides) } else { (rows, &mut row_strides) };
+            ensure(size == of_shape || size == 1, "an axis of an input has the size of the shape or 1");
+            if size == of_shape {
+                to[k] = in_bytes(stride, k);
+            }
+        }
+    }
+    if len == 1 || rows > 1 && strides[0] != in_bytes(1, 0) && row_strides[0] == in_bytes(1, 0) {
+        core::mem::swap(&mut rows, &mut len);
+        core::mem::swap(&mut strides, &mut row_strides);
+    }
+    if rows > 1 && (0..=kinds.count).all(|k| row_strides[k] == strides[k].wrapping_mul(len.cast_signed())) {
+        (rows, len) = (1, total);
+    }
+    let moving = moving(&strides, &sizes, kinds.count + 1, kinds.rows);
+    if total > FEW_AT_ONCE && (len < 4 || moving.is_none()) {
+        return None;
+    }
+    then(Block { at: &at, rows, row_strides, len, strides, moving });
+    Some(total)
+}
+
+/// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
+#[inline]
+fn moving(strides: &[isize; OPERANDS], sizes: &[usize; OPERANDS], count: usize, rows: &[u8]) -> Option<u8> {
+    let (mut moving, mut is_contiguous) = (0, strides[0] == sizes[0].cast_signed());
+    for k in 1..count {
+        if strides[k] != 0 {
+            moving |= 1 << (k - 1);
+            is_contiguous &= strides[k] == sizes[k].cast_signed();
+        }
+    }
+    (is_contiguous && rows.contains(&moving)).then_some(moving)
 }
 
 /// Moves the pointers of the output and of `inputs` inputs.

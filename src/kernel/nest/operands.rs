@@ -2,10 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Elements, OPERANDS};
+use super::arrange::RawOutput;
+use super::{Elements, Kinds, OPERANDS};
 use crate::kernel::order::AxisOrder;
+use alloc::vec::Vec;
 use core::iter::zip;
 use core::marker::PhantomData;
+use core::ops::Deref;
 use ndarray::{ArrayRef, Dimension};
 
 /// The sizes and the strides of an array's axes. Strides count elements.
@@ -24,6 +27,19 @@ impl StridedAxes<'_> {
         );
         (Self { sizes: sizes.0, strides: strides.0 }, Self { sizes: sizes.1, strides: strides.1 })
     }
+}
+
+/// The number of elements, if they are in standard layout and there are some.
+#[inline]
+pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
+    let mut len = 1_usize;
+    for (&size, &stride) in zip(axes.sizes, axes.strides).rev() {
+        if size == 0 || size > 1 && stride != len.cast_signed() {
+            return None;
+        }
+        len = len.saturating_mul(size);
+    }
+    Some(len)
 }
 
 /// A set of axes.
@@ -53,34 +69,46 @@ impl<'a, T> Output<'a, T> {
     pub(crate) fn shape(&self) -> &'a [usize] {
         self.axes.sizes
     }
-}
 
-impl Output<'_, ()> {
-    /// No output, along no axis.
-    pub(crate) fn none() -> Self {
-        Self {
-            at: core::ptr::NonNull::dangling().as_ptr(),
-            axes: StridedAxes { sizes: &[], strides: &[] },
-            array: PhantomData,
-        }
+    #[inline(always)]
+    pub(super) fn raw(self) -> RawOutput<'a> {
+        RawOutput { at: self.at.cast(), size: size_of::<T>(), axes: self.axes }
     }
 }
 
-/// Arrays that are read together.
-pub struct Inputs<'a, E: Elements> {
+/// Arrays that are read together, without their types.
+///
+/// Not exported; public because [`Inputs`] lead to them.
+#[derive(Clone, Copy)]
+pub struct Reads<'a> {
     pub(super) at: [*const u8; OPERANDS - 1],
     pub(super) sizes: [&'a [usize]; OPERANDS - 1],
     pub(super) strides: [&'a [isize]; OPERANDS - 1],
+    pub(super) kinds: &'static Kinds,
+}
+
+/// Arrays of elements `E` that are read together.
+pub struct Inputs<'a, E> {
+    pub(super) reads: Reads<'a>,
     pub(super) arrays: PhantomData<&'a E>,
 }
 
-impl<E: Elements> Clone for Inputs<'_, E> {
+impl<E> Clone for Inputs<'_, E> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<E: Elements> Copy for Inputs<'_, E> {}
+impl<E> Copy for Inputs<'_, E> {}
+
+impl<'a, E> Deref for Inputs<'a, E> {
+    type Target = Reads<'a>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Reads<'a> {
+        &self.reads
+    }
+}
 
 macro_rules! inputs {
     ($count:literal: $($A:ident $D:ident $a:ident $k:literal),+) => {
@@ -90,7 +118,8 @@ macro_rules! inputs {
                 let (mut at, mut sizes, mut strides) =
                     ([core::ptr::null(); OPERANDS - 1], [&[][..]; OPERANDS - 1], [&[][..]; OPERANDS - 1]);
                 $((at[$k], sizes[$k], strides[$k]) = ($a.as_ptr().cast(), $a.shape(), $a.strides());)+
-                Self { at, sizes, strides, arrays: PhantomData }
+                let kinds = const { &<($($A,)+) as Elements>::KINDS };
+                Self { reads: Reads { at, sizes, strides, kinds }, arrays: PhantomData }
             }
         }
     };
@@ -102,30 +131,22 @@ inputs!(4: A DA a 0, B DB b 1, C DC c 2, D DD d 3);
 inputs!(5: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4);
 inputs!(6: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4, F DF f 5);
 
-impl<'a, E: Elements> Inputs<'a, E> {
+impl<'a> Reads<'a> {
     /// The shapes of the arrays.
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
-        &self.sizes[..E::COUNT]
+        &self.sizes[..self.kinds.count]
     }
 
     /// The number of elements of array `k`, if it is in standard layout and has some.
     #[inline]
     pub(super) fn standard_len(&self, k: usize) -> Option<usize> {
-        let mut len = 1_usize;
-        for (&size, &stride) in zip(self.sizes[k], self.strides[k]).rev() {
-            if size == 0 || size > 1 && stride != len.cast_signed() {
-                return None;
-            }
-            len = len.saturating_mul(size);
-        }
-        Some(len)
+        standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
     }
 
     /// Whether every array is in standard layout and has elements.
-    #[inline]
     pub(crate) fn are_standard(&self) -> bool {
-        (0..E::COUNT).all(|k| self.standard_len(k).is_some())
+        (0..self.kinds.count).all(|k| self.standard_len(k).is_some())
     }
 
     /// The distance of two elements of input `k` along an axis of `shape`, to which its axes are aligned at the right.
@@ -136,13 +157,50 @@ impl<'a, E: Elements> Inputs<'a, E> {
             _ => 0,
         }
     }
+
+    /// The same arrays with axis `order[i]` of `shape` as axis `i`: their sizes and strides, which are written to `axes`.
+    pub(crate) fn in_order<'x>(
+        &self,
+        shape: &[usize],
+        order: &[usize],
+        axes: &'x mut OrderedAxes,
+    ) -> Reads<'x>
+    where
+        'a: 'x,
+    {
+        for k in 0..self.kinds.count {
+            for &axis in order {
+                let (size, stride) = match (axis + self.sizes[k].len()).checked_sub(shape.len()) {
+                    Some(i) => (self.sizes[k][i], self.strides[k][i]),
+                    None => (1, 0),
+                };
+                axes.0[k].push(size);
+                axes.1[k].push(stride);
+            }
+        }
+        let axes = &*axes;
+        let mut reads = Reads {
+            at: self.at,
+            sizes: [&[]; OPERANDS - 1],
+            strides: [&[]; OPERANDS - 1],
+            kinds: self.kinds,
+        };
+        for k in 0..self.kinds.count {
+            (reads.sizes[k], reads.strides[k]) = (&axes.0[k], &axes.1[k]);
+        }
+        reads
+    }
 }
 
-impl<E: Elements> AxisOrder for Inputs<'_, E> {
+/// The sizes and the strides of arrays in another order of axes.
+#[derive(Default)]
+pub(crate) struct OrderedAxes([Vec<usize>; OPERANDS - 1], [Vec<isize>; OPERANDS - 1]);
+
+impl AxisOrder for Reads<'_> {
     /// Whether `former` is inside for all arrays that move along both.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
-        for k in 0..E::COUNT {
+        for k in 0..self.kinds.count {
             let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
             if former != 0 && latter != 0 {
                 inside = Some(inside != Some(false) && former < latter);

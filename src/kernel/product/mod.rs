@@ -20,12 +20,12 @@ use packed::{Dots, Packed, each_product, packed_in_halves, packed_into};
 use tiles::{Matrices, TERMS};
 
 use super::ensure;
-use super::nest::{AxisSelection, BaseNest, Inputs, Make, Output, State, matrices, steps};
+use super::nest::{AxisSelection, Inputs, Make, Maker, Nest, Output, State, Write, matrices, steps};
 use super::operation::Plus;
-use super::reduce::{Reduces, Store, into};
+use super::reduce::into;
 use super::simd::dispatch;
-use super::source::Fused;
-use super::threads::{Serial, Threads, count, join};
+use super::source::{Cloned, Source};
+use super::threads::{count, in_two};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
@@ -58,10 +58,10 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
         return;
     }
     if axes == VECTORS {
-        return sums_into(out, inputs, Serial);
+        return sums_into(out, &inputs, |inputs, shape, times| Source::fused(inputs, shape, times));
     }
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
-    if let Some(nest) = BaseNest::over(&mut State::new(), &inputs, &mut out) {
+    if let Some(nest) = Nest::over_bases(&mut State::new(), &inputs, &mut out) {
         let mut copies = Copies::new(swapped);
         nest.for_each(|(a, b), out| copies.multiply(a, b, out));
     }
@@ -77,13 +77,13 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
         return;
     }
     if axes == VECTORS {
-        return sums_into(out, inputs, Threads);
+        return sums_into(out, &inputs, |inputs, shape, times| Source::par_fused(inputs, shape, times));
     }
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let multiplications = terms.saturating_mul(out.len());
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
     let mut state = State::new();
-    let Some(nest) = BaseNest::over(&mut state, &inputs, &mut out) else { return };
+    let Some(nest) = Nest::over_bases(&mut state, &inputs, &mut out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
         let grain = MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
@@ -109,7 +109,7 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
     }
     let (upper, lower) = a.split_at(Axis(0), half);
     let (to_upper, to_lower) = out.split_at(Axis(0), half);
-    join(
+    in_two(
         || rows_in_halves(upper, b, to_upper, swapped, threads / 2),
         || rows_in_halves(lower, b, to_lower, swapped, threads.div_ceil(2)),
     );
@@ -118,15 +118,14 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
 /// Products of vectors: sums over their last axis.
 fn sums_into<T: LinalgScalar, D: Dimension>(
     out: &mut ArrayRef<T, D>,
-    inputs: Inputs<'_, (T, T)>,
-    executor: impl for<'a> Reduces<T, Fused<'a, (T, T), Times>, Plus>,
+    inputs: &Inputs<'_, (T, T)>,
+    source: impl for<'a> FnOnce(&'a Inputs<'a, (T, T)>, &'a [usize], &'a Maker<Times, T, (T, T)>) -> Source<'a, T>,
 ) {
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
     shape[out.ndim()] = terms;
-    let last = Only(out.ndim());
-    let source = Fused { inputs, shape: shape.slice(), results: &Times };
-    into(source, out, Some(&last), Plus, Store::replacing(), executor);
+    let (last, times) = (Only(out.ndim()), Maker::new(Write(Times)));
+    into(&source(inputs, shape.slice(), &times), out, Some(&last), Plus, Cloned);
 }
 
 /// The product of two factors.

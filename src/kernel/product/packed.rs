@@ -5,7 +5,7 @@
 use super::VECTORS;
 use crate::kernel::nest::Inputs;
 use crate::kernel::simd::{Work, dispatch};
-use crate::kernel::threads::{GRAIN, join};
+use crate::kernel::threads::{GRAIN, in_two};
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension, LinalgScalar};
 
@@ -59,7 +59,7 @@ pub(super) fn packed_in_halves<T: LinalgScalar + Send + Sync>(packed: Packed<'_,
     }
     if count > 1 {
         let (lower, upper) = out.split_at_mut(count / 2 * sizes[2]);
-        join(
+        in_two(
             || packed_in_halves(Packed { a, b, out: lower, sizes, first }, way),
             || packed_in_halves(Packed { a, b, out: upper, sizes, first: first + count / 2 }, way),
         );
@@ -67,7 +67,7 @@ pub(super) fn packed_in_halves<T: LinalgScalar + Send + Sync>(packed: Packed<'_,
     }
     let [x, y] = [(a, sizes[0]), (b, sizes[1])].map(|(all, size)| &all[first * size % all.len()..][..size]);
     out[0] = pairwise(x, y, |[lower, upper]| {
-        join(|| packed_in_halves(lower, way), || packed_in_halves(upper, way));
+        in_two(|| packed_in_halves(lower, way), || packed_in_halves(upper, way));
     });
 }
 

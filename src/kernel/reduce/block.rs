@@ -13,68 +13,61 @@
 
 #![forbid(unsafe_code)]
 
-use super::fold::{Results, SHORT_LANE, WIDE, add_rows, fold, for_each_group};
+use super::fold::{Fold, Results, SHORT_LANE, WIDE, fold, for_each_group};
 use crate::kernel::map::loop_across;
 use crate::kernel::memory::{BUFFER, Buffer, List, Room};
-use crate::kernel::nest::{Adjacent, Dropped, LOOPS, Loop, Raw, State};
-use crate::kernel::operation::Operation;
-use crate::kernel::source::Fill;
-use core::mem::needs_drop;
+use crate::kernel::nest::{Dropped, LOOPS, Loop, Nest, Reduction, State, Written, steps};
 
 /// How many times as long as a buffer a block is whose elements are adjacent. Measured: 4 to 16 take about as long.
 const STORED: usize = 8;
 /// How many rows are combined at once.
 pub(super) const AT_ONCE: usize = 8;
 
-/// Whether partial results may be forgotten, and a block holds several.
-pub(super) const fn is_forgettable<A>() -> bool {
-    !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= BUFFER / 256 && align_of::<A>() <= 64
+/// Reduces the arranged loops of a nest.
+pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+    let plan = Plan::of(&nest, size_of::<A>(), nest.is_stored());
+    match nest.elements() {
+        Some(elements) if plan.is_whole => whole(op, nest, elements),
+        _ => in_parts(op, nest, &plan),
+    }
 }
 
-/// The results of parts, in the order of their kept loops.
-type PutResults<'p, 'b, A> = dyn FnMut(Raw<'_, 'b>, &[A]) + 'p;
+/// Reduces a nest whose elements are one block.
+#[inline(never)]
+fn whole<'s, A: Clone>(
+    op: &dyn Fold<A>,
+    nest: Nest<'_, Reduction<'_, 's, A>>,
+    elements: &[A],
+) -> Written<'s> {
+    let (sides, mut memory) = (Sides::of(nest.loops()), Results::new());
+    nest.put(of_block(op, &sides, elements, &mut memory))
+}
 
-/// Reduces the arranged loops of a nest.
-pub(super) fn reduce<'b, A: Clone, O: Operation<A>>(
-    nest: Raw<'_, 'b>,
-    op: O,
-    fill: &mut dyn Fill<'b, A>,
-    put: &mut PutResults<'_, 'b, A>,
-) {
-    if !const { is_forgettable::<A>() } {
-        return one_by_one(nest, op, fill, put);
-    }
-    let plan = Plan::of(&nest, size_of::<A>(), fill.is_stored());
-    if plan.is_whole {
-        if let Some(elements) = fill.in_place(&nest) {
-            let mut results = Results::new();
-            fold(op, &Sides::of(nest.loops()), &elements, &mut results);
-            return put(nest, &results);
-        }
-    }
-    in_parts(nest, &plan, op, fill, put);
+/// Memory for a part of a nest: elements of a block, sums of blocks, and the results of one.
+struct Scratch {
+    block: Buffer,
+    sums: Buffer,
+    results: Results,
 }
 
 /// Reduces a nest part by part.
 #[inline(never)]
-fn in_parts<'b, A: Clone, O: Operation<A>>(
-    nest: Raw<'_, 'b>,
+fn in_parts<'s, A: Clone>(
+    op: &dyn Fold<A>,
+    nest: Nest<'_, Reduction<'_, 's, A>>,
     plan: &Plan,
-    op: O,
-    fill: &mut dyn Fill<'b, A>,
-    put: &mut PutResults<'_, 'b, A>,
-) {
-    let mut block = Buffer::new();
+) -> Written<'s> {
+    let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Results::new() };
     if plan.is_whole {
-        return part(nest, plan, op, fill, put, &mut block);
+        return part(op, nest, plan, &mut scratch);
     }
     let (mut tile, count) = ([0; LOOPS], nest.loops().len());
     for (i, l) in nest.loops().iter().enumerate() {
         tile[i] = if l.is_kept() { plan.steps[i] } else { l.len() };
     }
-    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b>| {
-        part(nest, plan, op, fill, put, &mut block);
-    });
+    let mut written = Written::none();
+    nest.for_each_tile(&tile[..count], &mut |nest| written.add(part(op, nest, plan, &mut scratch)));
+    written
 }
 
 /// The blocks of a nest.
@@ -91,7 +84,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(nest: &Raw<'_, '_>, size: usize, is_stored: bool) -> Self {
+    fn of(nest: &State, size: usize, is_stored: bool) -> Self {
         let (loops, across) = (nest.loops(), loop_across(nest));
         let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
         let has_short_lanes = across.is_none() && loops.last().is_some_and(is_short);
@@ -140,69 +133,72 @@ impl Plan {
 }
 
 /// Reduces a part whose results fit into L1.
-fn part<'b, A: Clone, O: Operation<A>>(
-    nest: Raw<'_, 'b>,
+fn part<'s, A: Clone>(
+    op: &dyn Fold<A>,
+    nest: Nest<'_, Reduction<'_, 's, A>>,
     plan: &Plan,
-    op: O,
-    fill: &mut dyn Fill<'b, A>,
-    put: &mut PutResults<'_, 'b, A>,
-    block: &mut Buffer<A>,
-) {
-    let mut room = State::new();
-    let mut results = Results::new();
+    scratch: &mut Scratch,
+) -> Written<'s> {
+    let (mut room, Scratch { block, sums, results }) = (State::new(), scratch);
     if plan.holds_reduced {
-        let sides = Sides::of(nest.loops());
-        if let Some(elements) = fill.in_place(&nest) {
-            return put(nest, of_block(op, &sides, &elements, &mut results));
-        }
-        let elements = fill.buffered(nest.inputs(&mut room), block);
-        return put(nest, of_block(op, &sides, elements, &mut results));
+        let (sides, inputs) = (Sides::of(nest.loops()), nest.inputs(&mut room));
+        return match inputs.elements() {
+            Some(elements) => nest.put(of_block(op, &sides, elements, results)),
+            None => nest.put(of_block(op, &sides, &buffered(inputs, block), results)),
+        };
     }
     let inputs = nest.inputs(&mut room);
     let (mut tile, mut reduced) = ([0; LOOPS], plan.reduced.iter());
+    let (mut blocks, mut rows, mut width) = (1_usize, 1, 1);
     for (tile, l) in tile.iter_mut().zip(inputs.loops()) {
         *tile = if l.is_kept() { l.len() } else { *reduced.next().unwrap_or(&1) };
+        *if l.is_kept() || plan.has_short_lanes { &mut width } else { &mut rows } *= *tile;
+        blocks = blocks.saturating_mul(l.len().div_ceil((*tile).max(1)));
     }
-    let (mut sums, mut rows, mut count) = (Levels::new(op), [const { Adjacent::NONE }; AT_ONCE], 0);
-    let (loops, mut first_sides) = (inputs.loops().len(), None);
-    inputs.for_each_tile(&tile[..loops], &mut |part: Raw<'_, 'b>| {
+    let loops = inputs.loops().len();
+    let mut sums = Levels::new(op, sums, width, blocks.saturating_mul(rows.div_ceil(AT_ONCE)));
+    let (mut rows, mut count, mut first_sides) = ([&[][..]; AT_ONCE], 0, None);
+    inputs.for_each_tile(&tile[..loops], &mut |part| {
         let sides = Sides::of(part.loops());
         let is_row = plan.has_short_lanes || sides.iter().all(|side| side.1);
-        match fill.in_place(&part) {
+        match part.elements() {
             // several at once
             Some(row) if is_row => {
                 rows[count] = row;
                 count += 1;
                 if count == AT_ONCE {
-                    sums.add(&rows.each_ref().map(|row| &**row));
+                    sums.add(&rows);
                     count = 0;
                 }
             }
-            Some(elements) => add_block(&mut sums, &sides, &elements, &mut results),
-            None if is_row => sums.add(&[fill.buffered(part, block)]),
-            None => add_block(&mut sums, &sides, fill.buffered(part, block), &mut results),
+            Some(elements) => add_block(&mut sums, &sides, elements, results),
+            None if is_row => sums.add(&[&buffered(part, block)]),
+            None => add_block(&mut sums, &sides, &buffered(part, block), results),
         }
         // the first block is the largest one
         first_sides.get_or_insert(sides);
     });
     if count > 0 {
-        sums.add(&rows.each_ref().map(|row| &**row)[..count]);
+        sums.add(&rows[..count]);
     }
     let sums = sums.finish();
     match first_sides {
-        Some(sides) if plan.has_short_lanes => put(nest, of_block(op, &sides, sums, &mut results)),
-        _ => put(nest, sums),
+        Some(sides) if plan.has_short_lanes => nest.put(of_block(op, &sides, sums, results)),
+        _ => nest.put(sums),
     }
+}
+
+/// The elements of a block in a buffer.
+fn buffered<'x, A: Clone>(block: Nest<'_, Reduction<'_, '_, A>>, buffer: &'x mut Buffer) -> Room<'x, A> {
+    let len = steps(block.loops());
+    let mut room = buffer.room(len);
+    room.filled(len, |slots| block.fill(slots));
+    room
 }
 
 /// Adds the rows of a block, or its results.
 #[inline(never)]
-fn add_block<A: Clone, O: Operation<A>>(
-    sums: &mut Levels<A, O>,
-    sides: &Sides,
-    elements: &[A],
-    results: &mut Results<A>,
-) {
+fn add_block<A: Clone>(sums: &mut Levels<'_, A>, sides: &Sides, elements: &[A], results: &mut Results) {
     match **sides {
         [(_, false), (width, true)] if width * AT_ONCE >= WIDE => {
             for_each_group(elements, width, |rows| sums.add(rows));
@@ -213,18 +209,18 @@ fn add_block<A: Clone, O: Operation<A>>(
 
 /// The results of a block, or its elements if nothing in it is reduced.
 #[inline(never)]
-fn of_block<'r, A: Clone, O: Operation<A>>(
-    op: O,
+fn of_block<'r, A: Clone>(
+    op: &dyn Fold<A>,
     sides: &Sides,
     elements: &'r [A],
-    results: &'r mut Results<A>,
+    memory: &'r mut Results,
 ) -> &'r [A] {
     if sides.iter().all(|side| side.1) {
         return elements;
     }
-    results.truncate(0);
-    fold(op, sides, elements, results);
-    results
+    let mut results = memory.room(sides.kept());
+    fold(op, sides, elements, &mut results);
+    results.into_elements()
 }
 
 /// Whether the input's elements are adjacent along the loops that fit into a block.
@@ -246,9 +242,14 @@ fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
 pub(super) struct Sides(List<(usize, bool), LOOPS>);
 
 impl Sides {
-    /// The sides of a source in standard layout that is reduced to the shape `out`.
-    pub(super) fn of_axes(shape: &[usize], out: &[usize], dropped: Dropped<'_>) -> Self {
-        let mut sides = Self(List::new());
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self(List::new())
+    }
+
+    /// Adds the sides of a source in standard layout that is reduced to the shape `out`.
+    #[inline]
+    pub(super) fn push_axes(&mut self, shape: &[usize], out: &[usize], dropped: Dropped<'_>) {
         let mut out_axis = 0;
         let leading = shape.len().saturating_sub(out.len());
         for (axis, &len) in shape.iter().enumerate() {
@@ -256,10 +257,9 @@ impl Sides {
             let is_kept = !is_dropped && out.get(out_axis) == Some(&len);
             out_axis += usize::from(!is_dropped);
             if len > 1 {
-                sides.push(len, is_kept);
+                self.push(len, is_kept);
             }
         }
-        sides
     }
 
     fn of(loops: &[Loop]) -> Self {
@@ -268,6 +268,11 @@ impl Sides {
             sides.push(l.len(), l.is_kept());
         }
         sides
+    }
+
+    /// The number of results.
+    pub(super) fn kept(&self) -> usize {
+        self.iter().filter(|side| side.1).map(|side| side.0).product()
     }
 
     #[inline]
@@ -288,12 +293,10 @@ impl core::ops::Deref for Sides {
 }
 
 /// Sums of rows: [`AT_ONCE`] groups of rows are added one after the other, and those pairwise.
-struct Levels<A, O> {
-    op: O,
+struct Levels<'t, A> {
+    op: &'t dyn Fold<A>,
     /// The sums, one after the other.
-    sums: Room<A, BUFFER>,
-    /// Where each of the sums begins.
-    starts: List<usize, { usize::BITS as usize }>,
+    sums: Room<'t, A>,
     /// The length of a sum.
     width: usize,
     /// The groups in the last sum.
@@ -302,28 +305,27 @@ struct Levels<A, O> {
     complete: usize,
 }
 
-impl<A: Clone, O: Operation<A>> Levels<A, O> {
-    fn new(op: O) -> Self {
-        Self { op, sums: Room::new(), starts: List::new(), width: 0, groups: 0, complete: 0 }
+impl<'t, A: Clone> Levels<'t, A> {
+    /// For up to `groups` of rows of up to `width` elements.
+    fn new(op: &'t dyn Fold<A>, memory: &'t mut Buffer, width: usize, groups: usize) -> Self {
+        // a sum for each bit of the number of complete ones, and one that is not
+        let most = ((groups - 1) / AT_ONCE + 1).ilog2() as usize + 1;
+        Self { op, sums: memory.room(most * width), width: 0, groups: 0, complete: 0 }
     }
 
     /// Adds up to [`AT_ONCE`] rows, none of them longer than the very first one.
     fn add(&mut self, rows: &[&[A]]) {
         let mut rows = rows;
         self.width = self.width.max(rows[0].len());
-        if rows[0].len() < self.width {
-            // no sum begins with it
-            let start = self.starts[self.starts.len() - 1];
-            return add_rows(self.op, &mut self.sums[start..], rows);
-        }
-        if self.groups == 0 {
-            self.starts.push(self.sums.len());
+        // otherwise no sum begins with it
+        let is_whole = rows[0].len() == self.width;
+        if is_whole && self.groups == 0 {
             self.sums.extend(rows[0]);
             rows = &rows[1..];
         }
-        let start = self.starts[self.starts.len() - 1];
-        add_rows(self.op, &mut self.sums[start..], rows);
-        self.groups += 1;
+        let start = self.sums.len() - self.width;
+        self.op.add_rows(&mut self.sums[start..], rows);
+        self.groups += usize::from(is_whole);
         if self.groups == AT_ONCE {
             self.groups = 0;
             self.complete += 1;
@@ -335,41 +337,17 @@ impl<A: Clone, O: Operation<A>> Levels<A, O> {
 
     /// Adds the last sum to the one before.
     fn join(&mut self) {
-        let [.., before, last] = *self.starts else { return };
+        let last = self.sums.len() - self.width;
         let (below, above) = self.sums.split_at_mut(last);
-        add_rows(self.op, &mut below[before..], &[above]);
+        self.op.add_rows(&mut below[last - self.width..], &[above]);
         self.sums.truncate(last);
-        self.starts.truncate(self.starts.len() - 1);
     }
 
     /// The sum of all rows.
     fn finish(&mut self) -> &[A] {
-        while self.starts.len() > 1 {
+        while self.sums.len() > self.width {
             self.join();
         }
         &self.sums
     }
-}
-
-/// Reduces elements that own memory, or are large.
-fn one_by_one<'b, A: Clone, O: Operation<A>>(
-    nest: Raw<'_, 'b>,
-    op: O,
-    fill: &mut dyn Fill<'b, A>,
-    put: &mut PutResults<'_, 'b, A>,
-) {
-    let (mut tile, count) = ([1; LOOPS], nest.loops().len());
-    for (tile, l) in tile.iter_mut().zip(nest.loops()) {
-        *tile = if l.is_kept() { 1 } else { l.len() };
-    }
-    nest.for_each_tile(&tile[..count], &mut |nest: Raw<'_, 'b>| {
-        let mut result = None;
-        fill.for_each(nest.inputs(&mut State::new()), &mut |element| {
-            result = Some(match result.take() {
-                None => element,
-                Some(result) => op.apply(result, element),
-            });
-        });
-        put(nest, result.as_slice());
-    });
 }

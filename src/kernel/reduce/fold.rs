@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::block::AT_ONCE;
-use crate::kernel::memory::{BUFFER, FoldLane, Room};
-use crate::kernel::operation::Operation;
-use crate::kernel::simd::{Work, dispatch};
+use crate::kernel::memory::{BUFFER, FoldLane, Memory, Room};
+use crate::kernel::operation::{Called, Operation};
+use crate::kernel::simd::{Work, dispatch, dispatch_or};
 
 /// From so many elements on, rows of up to a sixteenth are joined to rows of an eighth. Measured on Zen 4 with f32 and f64:
 /// 1024 to 8192 take about as long.
@@ -14,56 +14,49 @@ pub(super) const WIDE: usize = 4096;
 const ACCUMULATORS: usize = 24;
 /// Lanes of fewer elements are reduced side by side. Measured as for `WIDE`: 8 to 24.
 pub(super) const SHORT_LANE: usize = 16;
+/// The accumulators of a lane of few [`Loops`].
+const FEW_SUMS: usize = 32;
 /// How many rounds of a lane's accumulators are added before these are combined with those of the rounds before.
 const ROUNDS: usize = 16;
 /// Longer lanes are several, whose results are a lane: so the error stays small.
 const LONG: usize = 1 << 13;
 
-/// The results of a block: at most as many as its elements.
-pub(super) type Results<A> = Room<A, { BUFFER / 2 }>;
+/// Whole loops over adjacent elements, compiled for a type of elements and an operation.
+pub(crate) trait Fold<A> {
+    /// Adds up to [`AT_ONCE`] rows to the accumulators. No row is longer than these.
+    fn add_rows(&self, sums: &mut [A], rows: &[&[A]]);
+
+    /// Appends the results of lanes of `len` elements.
+    fn lanes(&self, elements: &[A], len: usize, to: &mut Room<'_, A>);
+
+    /// Appends the results of groups of `rows` rows of `width` elements, a divisor of [`ACCUMULATORS`].
+    fn narrow(&self, elements: &[A], rows: usize, width: usize, to: &mut Room<'_, A>);
+}
+
+/// Room for the results of a block: at most as many as its elements.
+pub(super) type Results = Memory<{ BUFFER / 2 / 64 }>;
 
 /// Appends the results of a dense block to `to`. A side is a length, and whether results are kept along it; neighbours
 /// differ.
-pub(super) fn fold<A: Clone, O: Operation<A>>(
-    op: O,
+pub(super) fn fold<A: Clone>(
+    op: &dyn Fold<A>,
     sides: &[(usize, bool)],
     elements: &[A],
-    to: &mut Results<A>,
+    to: &mut Room<'_, A>,
 ) {
     match *sides {
         [] | [(_, true)] => to.extend(elements),
-        [(len, false)] | [(_, true), (len, false)] if len > LONG => {
-            for lane in elements.chunks(len) {
-                let mut sums = Results::new();
-                for part in lane.chunks(LONG) {
-                    lanes(op, part, part.len(), &mut sums);
-                }
-                lanes(op, &sums, sums.len(), to);
-            }
-        }
-        [(len, false)] | [(_, true), (len, false)] => lanes(op, elements, len, to),
+        [(len, false)] | [(_, true), (len, false)] if len > LONG => long_lanes(op, elements, len, to),
+        [(len, false)] | [(_, true), (len, false)] => op.lanes(elements, len, to),
         [(rows, false), (width, true)] | [(_, true), (rows, false), (width, true)]
             if ACCUMULATORS.is_multiple_of(width) && rows * width < WIDE =>
         {
-            dispatch(NarrowRows { op, elements, rows, width, to });
+            op.narrow(elements, rows, width, to);
         }
-        [(rows, false), ref inner @ ..] => {
-            let width = elements.len() / rows;
-            let mut sums = Results::new();
-            let steps = WIDE / AT_ONCE / width;
-            if steps > 1 && elements.len() >= WIDE {
-                // rows that hold several steps, and then those
-                fold_rows(op, elements, steps * width, &mut sums);
-                let mut sides = [(0, false); crate::kernel::nest::LOOPS];
-                let sides = &mut sides[..=inner.len()];
-                sides[1..].copy_from_slice(inner);
-                sides[0] = (steps, false);
-                fold(op, sides, &sums, to);
-            } else {
-                fold_rows(op, elements, width, &mut sums);
-                fold(op, inner, &sums, to);
-            }
+        [(_, false), (width, true)] if elements.len() < WIDE || WIDE / AT_ONCE / width < 2 => {
+            fold_rows(op, elements, width, to);
         }
+        [(rows, false), ref inner @ ..] => fold_in_steps(op, elements, rows, inner, to),
         [(len, true), ref inner @ ..] => {
             for part in elements.chunks(elements.len() / len) {
                 fold(op, inner, part, to);
@@ -72,11 +65,48 @@ pub(super) fn fold<A: Clone, O: Operation<A>>(
     }
 }
 
-/// The sum of rows of `width` elements.
-fn fold_rows<A: Clone, O: Operation<A>>(op: O, elements: &[A], width: usize, to: &mut Results<A>) {
-    let (first, rest) = elements.split_at(width);
+#[inline(never)]
+fn long_lanes<A: Clone>(op: &dyn Fold<A>, elements: &[A], len: usize, to: &mut Room<'_, A>) {
+    for lane in elements.chunks(len) {
+        let mut memory = Results::new();
+        let mut sums = memory.room(lane.len().div_ceil(LONG));
+        for part in lane.chunks(LONG) {
+            op.lanes(part, part.len(), &mut sums);
+        }
+        op.lanes(&sums, sums.len(), to);
+    }
+}
+
+/// Folds rows that hold several steps, and then those; or rows, and then the lanes in them.
+#[inline(never)]
+fn fold_in_steps<A: Clone>(
+    op: &dyn Fold<A>,
+    elements: &[A],
+    rows: usize,
+    inner: &[(usize, bool)],
+    to: &mut Room<'_, A>,
+) {
+    let width = elements.len() / rows;
+    let steps = WIDE / AT_ONCE / width;
+    let (mut memory, is_wide) = (Results::new(), steps > 1 && elements.len() >= WIDE);
+    let mut sums = memory.room(if is_wide { steps * width } else { width });
+    if !is_wide {
+        fold_rows(op, elements, width, &mut sums);
+        return fold(op, inner, &sums, to);
+    }
+    fold_rows(op, elements, steps * width, &mut sums);
+    let mut sides = [(0, false); crate::kernel::nest::LOOPS];
+    let sides = &mut sides[..=inner.len()];
+    sides[1..].copy_from_slice(inner);
+    sides[0] = (steps, false);
+    fold(op, sides, &sums, to);
+}
+
+/// Appends the sum of rows of `width` elements.
+fn fold_rows<A: Clone>(op: &dyn Fold<A>, elements: &[A], width: usize, to: &mut Room<'_, A>) {
+    let ((first, rest), start) = (elements.split_at(width), to.len());
     to.extend(first);
-    for_each_group(rest, width, |rows| add_rows(op, to, rows));
+    for_each_group(rest, width, |rows| op.add_rows(&mut to[start..], rows));
 }
 
 /// Calls `then` with groups of up to [`AT_ONCE`] rows of `width` elements.
@@ -92,25 +122,97 @@ pub(super) fn for_each_group<A>(elements: &[A], width: usize, mut then: impl FnM
     }
 }
 
-/// Adds up to [`AT_ONCE`] rows to the accumulators. No row is longer than these.
-pub(super) fn add_rows<A: Clone, O: Operation<A>>(op: O, accumulators: &mut [A], rows: &[&[A]]) {
-    dispatch(AddRows { op, accumulators, rows });
+/// The loops of an operation. `FEW` of them take less time to compile: a program compiles these where a type may have loops
+/// that are compiled already. Where the CPU is asked and has no AVX2, loops that are not compiled in this crate call the operation
+/// for each pair, in the same order.
+pub(crate) struct Loops<O, const FEW: bool>(pub(crate) O);
+
+impl<A: Clone, O: Operation<A>, const FEW: bool> Fold<A> for Loops<O, FEW> {
+    fn add_rows(&self, accumulators: &mut [A], rows: &[&[A]]) {
+        let work = AddRows::<_, _, FEW> { op: self.0, accumulators, rows };
+        if const { !FEW && O::IS_PLUS } {
+            return dispatch(work);
+        }
+        dispatch_or(work, |AddRows { op, accumulators, rows }| {
+            AddRows::<_, _, FEW> { op: Called(op), accumulators, rows }.run();
+        });
+    }
+
+    fn lanes(&self, elements: &[A], len: usize, to: &mut Room<'_, A>) {
+        let work = Lanes::<_, _, FEW> { op: self.0, elements, len, to };
+        if const { !FEW && O::IS_PLUS } {
+            return dispatch(work);
+        }
+        dispatch_or(work, |Lanes { op, elements, len, to }| {
+            Lanes::<_, _, FEW> { op: Called(op), elements, len, to }.run();
+        });
+    }
+
+    fn narrow(&self, elements: &[A], rows: usize, width: usize, to: &mut Room<'_, A>) {
+        if const { FEW } {
+            for group in elements.chunks(rows * width) {
+                let ((first, rest), start) = (group.split_at(width), to.len());
+                to.extend(first);
+                rest.chunks(width).for_each(|row| self.add_rows(&mut to[start..], &[row]));
+            }
+            return;
+        }
+        let work = NarrowRows { op: self.0, elements, rows, width, to };
+        if const { !FEW && O::IS_PLUS } {
+            return dispatch(work);
+        }
+        dispatch_or(work, |NarrowRows { op, elements, rows, width, to }| {
+            NarrowRows { op: Called(op), elements, rows, width, to }.run();
+        });
+    }
 }
 
-struct AddRows<'r, A, O> {
+struct FewLane<O>(O);
+
+impl<A: Clone, O: Operation<A>> FoldLane<A> for FewLane<O> {
+    #[inline(always)]
+    fn fold(&self, lane: &[A]) -> A {
+        let (op, mut total) = (self.0, None);
+        for part in lane.chunks(ROUNDS * FEW_SUMS) {
+            let sum = match part.split_first_chunk::<FEW_SUMS>() {
+                Some((first, rest)) => {
+                    let mut sums = first.clone();
+                    let rest = add_rounds(op, &mut sums, rest, ROUNDS);
+                    one(op, &mut sums, rest);
+                    let mut width = FEW_SUMS;
+                    while width > 1 {
+                        width /= 2;
+                        for i in 0..width {
+                            sums[i] = op.apply(sums[i].clone(), sums[i + width].clone());
+                        }
+                    }
+                    sums[0].clone()
+                }
+                None => short(op, part),
+            };
+            total = Some(match total {
+                None => sum,
+                Some(total) => op.apply(total, sum),
+            });
+        }
+        total.expect("a lane of elements")
+    }
+}
+
+struct AddRows<'r, A, O, const FEW: bool> {
     op: O,
     accumulators: &'r mut [A],
     rows: &'r [&'r [A]],
 }
 
-impl<A: Clone, O: Operation<A>> Work for AddRows<'_, A, O> {
+impl<A: Clone, O: Operation<A>, const FEW: bool> Work for AddRows<'_, A, O, FEW> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let Self { op, accumulators, mut rows } = self;
         let len = accumulators.len();
-        if rows.iter().all(|row| row.len() == len) {
+        if const { !FEW } && rows.iter().all(|row| row.len() == len) {
             if let [a, b, c, d, e, f, g, h] = *rows {
                 return eight(op, accumulators, a, b, c, d, e, f, g, h);
             }
@@ -167,15 +269,15 @@ fn one<A: Clone, O: Operation<A>>(op: O, out: &mut [A], a: &[A]) {
 }
 
 /// Groups of `rows` rows of `width` elements, a divisor of [`ACCUMULATORS`].
-struct NarrowRows<'r, A, O> {
+struct NarrowRows<'r, 'm, A, O> {
     op: O,
     elements: &'r [A],
     rows: usize,
     width: usize,
-    to: &'r mut Results<A>,
+    to: &'r mut Room<'m, A>,
 }
 
-impl<A: Clone, O: Operation<A>> Work for NarrowRows<'_, A, O> {
+impl<A: Clone, O: Operation<A>> Work for NarrowRows<'_, '_, A, O> {
     type Output = ();
 
     #[inline(always)]
@@ -200,11 +302,6 @@ impl<A: Clone, O: Operation<A>> Work for NarrowRows<'_, A, O> {
     }
 }
 
-/// Appends the results of lanes of `len` elements.
-fn lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Results<A>) {
-    dispatch(Lanes { op, elements, len, to });
-}
-
 struct Lane<O>(O);
 
 impl<A: Clone, O: Operation<A>> FoldLane<A> for Lane<O> {
@@ -219,39 +316,42 @@ impl<A: Clone, O: Operation<A>> FoldLane<A> for Lane<O> {
     }
 }
 
-struct Lanes<'r, A, O> {
+struct Lanes<'r, 'm, A, O, const FEW: bool> {
     op: O,
     elements: &'r [A],
     len: usize,
-    to: &'r mut Results<A>,
+    to: &'r mut Room<'m, A>,
 }
 
-impl<A: Clone, O: Operation<A>> Work for Lanes<'_, A, O> {
+impl<A: Clone, O: Operation<A>, const FEW: bool> Work for Lanes<'_, '_, A, O, FEW> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let Self { op, elements, len, to } = self;
         if len == 1 {
-            return to.extend(elements);
+            to.extend(elements);
+        } else if const { FEW } {
+            to.extend_by_lanes(elements, len, &FewLane(op));
+        } else if len < SHORT_LANE {
+            short_lanes(op, elements, len, to);
+        } else {
+            to.extend_by_lanes(elements, len, &Lane(op));
         }
-        if len < SHORT_LANE {
-            return short_lanes(op, elements, len, to);
-        }
-        to.extend_by_lanes(elements, len, &Lane(op));
     }
 }
 
-/// Partial results of short lanes.
-type Partial<A> = Room<A, { 2 << 10 }>;
+/// The bytes of partial results of short lanes.
+const PARTIAL: usize = 2 << 10;
 
 /// Reduces lanes by the factors of their length: groups of 4 or 2, then groups of those, and so on. The compiler shuffles
 /// vectors for groups of a length that it knows.
 #[inline(always)]
-fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Results<A>) {
-    let most = Partial::<A>::MOST / len * len;
-    let (sums, more) = (&mut Partial::new(), &mut Partial::new());
-    for elements in elements.chunks(most.max(len)) {
+fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Room<'_, A>) {
+    let (mut first, mut second) = (Memory::<{ PARTIAL / 64 }>::new(), Memory::<{ PARTIAL / 64 }>::new());
+    let most = (PARTIAL / size_of::<A>() / len * len).max(len);
+    let (sums, more) = (&mut first.room(most), &mut second.room(most));
+    for elements in elements.chunks(most) {
         let (mut from, mut to_next, mut rest) = (&mut *sums, &mut *more, len);
         while rest > 1 {
             to_next.truncate(0);
@@ -264,7 +364,7 @@ fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to:
 
 /// Appends the result of each group of as many elements as the first factor of `len`. Returns the quotient.
 #[inline(always)]
-fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Partial<A>) -> usize {
+fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Room<'_, A>) -> usize {
     let pair = |a: &A, b: &A| op.apply(a.clone(), b.clone());
     let factor = match len {
         _ if len.is_multiple_of(4) => 4,

@@ -25,13 +25,16 @@ fn check<A: Copy + PartialEq + core::fmt::Debug, O: Operation<A>>(
 ) {
     let len = sides.iter().map(|side| side.0).product::<usize>();
     let elements: Vec<A> = (0..len).map(|_| element(random.next())).collect();
-    let mut to = Results::new();
+    let mut memory = Results::new();
     // what is there before stays
     let before = [element(1), element(2)];
-    to.extend(&before);
-    fold(op, sides, &elements, &mut to);
-    let expected = model(&|a, b| op.apply(a, b), sides, &elements);
-    assert_eq!((&to[..2], &to[2..]), (&before[..], &expected[..]), "{sides:?}");
+    for loops in [&Loops::<_, false>(op) as &dyn Fold<A>, &Loops::<_, true>(op)] {
+        let mut to = memory.room(len + 2);
+        to.extend(&before);
+        fold(loops, sides, &elements, &mut to);
+        let expected = model(&|a, b| op.apply(a, b), sides, &elements);
+        assert_eq!((&to[..2], &to[2..]), (&before[..], &expected[..]), "{sides:?}");
+    }
 }
 
 /// The same for numbers of one and of eight bytes.
@@ -72,8 +75,9 @@ fn narrow_rows_of_each_width() {
 #[test]
 fn one_lane_of_any_length() {
     fn result<A: Clone, O: Operation<A>>(op: O, lane: &[A]) -> A {
-        let mut to = Results::new();
-        fold(op, &[(lane.len(), false)], lane, &mut to);
+        let mut memory = Results::new();
+        let mut to = memory.room(1);
+        fold(&Loops::<_, false>(op), &[(lane.len(), false)], lane, &mut to);
         to[0].clone()
     }
     let random = &mut Random(10);
@@ -102,7 +106,7 @@ fn accumulators_take_rows_of_other_lengths() {
                 .collect();
             let slices: Vec<&[i64]> = rows.iter().map(Vec::as_slice).collect();
             let mut sums = alloc::vec![5; len];
-            add_rows(Plus, &mut sums, &slices);
+            Loops::<_, false>(Plus).add_rows(&mut sums, &slices);
             let expected = |i| 5 + rows.iter().filter_map(|row| row.get(i)).sum::<i64>();
             assert!(sums.iter().enumerate().all(|(i, &sum)| sum == expected(i)), "{len} {count}");
         }
