@@ -57,7 +57,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         check_sums_to(part.batch(), sizes(&batch), || self::request(part), || vec![part.batch()])?;
         let result = reserved(with_base(sizes(&batch), part.base()), request)?;
         // The bases are equal, so no base axis is summed.
-        Ok(self.view.source(&[], |source| to_new(source, result, None, Plus)))
+        Ok(self.view.source(Plus, |source| to_new(source, self.view.shape(), result, None, A::zero())))
     }
 
     /// Adds [`sum_batch_to`](Self::sum_batch_to) to an array of that shape, as a backward pass accumulates a gradient.

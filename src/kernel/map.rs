@@ -87,17 +87,6 @@ pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
     }
 }
 
-/// A copy of an array, whose axes have its order in memory.
-pub(crate) fn copy_like<A: Clone, D: Dimension, E: Dimension>(
-    reserved: Reserved<A, E>,
-    array: &ArrayRef<A, D>,
-) -> Array<A, E> {
-    if array.is_standard_layout() || const { needs_drop::<A>() } {
-        return copy(reserved, array);
-    }
-    to_new(reserved, &Inputs::from((array,)), &Visitor::new(Write(Cloned)))
-}
-
 /// Copies an array to another one, to whose shape it is broadcast.
 ///
 /// # Panics

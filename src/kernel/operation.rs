@@ -2,16 +2,25 @@
 
 #![forbid(unsafe_code)]
 
+use super::simd::neutral;
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
 /// An associative and commutative operation.
-pub(crate) trait Operation<A>: Copy {
+///
+/// Not exported; public because a hidden method of a public trait takes it.
+#[allow(missing_docs, reason = "not exported")]
+pub trait Operation<A>: Copy {
+    #[doc(hidden)]
     const IS_PLUS: bool = false;
 
-    /// The result where there is no element. It is not combined with elements.
-    fn identity(self) -> A;
+    /// The element that changes none that it is combined with, if it is known.
+    #[doc(hidden)]
+    fn neutral(self) -> Option<A> {
+        None
+    }
 
+    #[doc(hidden)]
     fn apply(self, a: A, b: A) -> A;
 }
 
@@ -23,8 +32,8 @@ impl<A: Clone + Zero> Operation<A> for Plus {
     const IS_PLUS: bool = true;
 
     #[inline(always)]
-    fn identity(self) -> A {
-        A::zero()
+    fn neutral(self) -> Option<A> {
+        neutral()
     }
 
     #[inline(always)]
@@ -33,45 +42,21 @@ impl<A: Clone + Zero> Operation<A> for Plus {
     }
 }
 
-/// An operation that is called for each pair, so that its loops are short: for CPUs without the instructions for which others are
-/// compiled.
-#[derive(Clone, Copy)]
-pub(crate) struct Called<O>(pub(crate) O);
+/// The operation of a closure.
+pub(crate) struct ClosureOp<'f, F>(pub(crate) &'f F);
 
-impl<A, O: Operation<A>> Operation<A> for Called<O> {
-    fn identity(self) -> A {
-        self.0.identity()
-    }
-
-    #[inline(never)]
-    fn apply(self, a: A, b: A) -> A {
-        self.0.apply(a, b)
-    }
-}
-
-/// The operation of a closure, with its identity.
-pub(crate) struct ClosureOp<'f, A, F> {
-    pub(crate) identity: &'f A,
-    pub(crate) op: &'f F,
-}
-
-impl<A, F> Clone for ClosureOp<'_, A, F> {
+impl<F> Clone for ClosureOp<'_, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A, F> Copy for ClosureOp<'_, A, F> {}
+impl<F> Copy for ClosureOp<'_, F> {}
 
-impl<A: Clone, F: Fn(A, A) -> A> Operation<A> for ClosureOp<'_, A, F> {
-    #[inline(always)]
-    fn identity(self) -> A {
-        self.identity.clone()
-    }
-
+impl<A, F: Fn(A, A) -> A> Operation<A> for ClosureOp<'_, F> {
     #[inline(always)]
     fn apply(self, a: A, b: A) -> A {
-        (self.op)(a, b)
+        (self.0)(a, b)
     }
 }
 

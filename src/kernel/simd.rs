@@ -7,7 +7,7 @@
 use super::reduce::Job;
 use core::any::TypeId;
 use core::marker::PhantomData;
-use core::mem::transmute;
+use core::mem::{transmute, transmute_copy};
 
 /// A loop, compiled for the target's baseline and for AVX2.
 pub(crate) trait Work {
@@ -87,6 +87,28 @@ pub(crate) fn type_id<A>() -> TypeId {
     let identity: &dyn Identity = &PhantomData::<A>;
     // SAFETY: The two types differ in the lifetime bound of the trait object only, and `id` uses no lifetime.
     unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
+}
+
+/// The number that changes no other one that it is added to, if `A` is a type of numbers that is known: zeros of floats have signs.
+#[inline(always)]
+pub(crate) fn neutral<A>() -> Option<A> {
+    let id = type_id::<A>();
+    macro_rules! neutral {
+        ($($T:ident $zero:expr;)*) => {$(
+            if id == TypeId::of::<$T>() {
+                // SAFETY: `A` is this type.
+                return Some(unsafe { transmute_copy::<$T, A>(&$zero) });
+            }
+        )*};
+    }
+    neutral!(f32 -0.0; f64 -0.0; i32 0; i64 0; u8 0; u32 0; u64 0; usize 0;);
+    None
+}
+
+/// Whether the reductions of a type are compiled in this crate.
+#[inline(always)]
+pub(crate) fn is_known<A>() -> bool {
+    neutral::<A>().is_some()
 }
 
 /// A job of elements `B`, if the elements `A` are these.

@@ -2,76 +2,109 @@
 
 #![forbid(unsafe_code)]
 
-use super::nest::{Elements, Inputs, Make, Maker, Makes, MakesOf, OrderedAxes, Reads, Visit, Write};
-use super::operation::add;
+use super::nest::{Elements, Inputs, Make, Makes, MakesOf, OrderedAxes, Reads, Visit};
+use super::operation::{Operation, add};
+use super::reduce::{Fold, Loops};
+use super::simd::is_known;
 use super::threads::{Join, join};
 use alloc::vec::Vec;
 use core::ops::Mul;
 use num_traits::Zero;
 
-/// What is reduced: inputs, the shape to which they are broadcast, and what makes elements `A` of them.
+/// What is reduced, and by which operation.
 ///
-/// Not exported; public because hidden methods of public traits take it.
+/// Not exported; public because a hidden method of a public trait makes it.
+#[derive(Clone, Copy)]
 pub struct Source<'a, A> {
     pub(super) reads: &'a Reads<'a>,
-    pub(super) shape: &'a [usize],
-    /// Nothing if the elements are those of the one input.
+    /// Makes the elements from those of the inputs; `None` if they are the elements of the one input.
     makes: Option<&'a dyn Makes<A>>,
-    /// What runs two halves on two threads, if these may share the inputs and `makes`, and may have elements.
+    /// Combines elements; `None` for the sum of a type that this crate knows, whose loops it has compiled.
+    pub(super) fold: Option<&'a dyn Fold<A>>,
+    /// Runs two halves on two threads, if these may share the inputs and `makes`, and may have elements.
     pub(super) join: Option<Join>,
+    /// Changes elements before they are combined.
+    pub(super) prepare: Option<&'a dyn Fn(&mut [A])>,
 }
 
 impl<'a, A: Clone> Source<'a, A> {
+    #[inline(always)]
+    fn new<O: Operation<A>>(
+        reads: &'a Reads<'a>,
+        makes: Option<&'a dyn Makes<A>>,
+        loops: &'a Loops<A, O>,
+    ) -> Self {
+        let is_compiled = const { O::IS_PLUS } && is_known::<A>();
+        let fold: Option<&dyn Fold<A>> = if is_compiled { None } else { Some(loops) };
+        Self { reads, makes, fold, join: None, prepare: None }
+    }
+
     /// The elements of an array.
     #[inline(always)]
-    pub(crate) fn stored(array: &'a Inputs<'a, (A,)>) -> Self {
-        Self { reads: array, shape: array.shapes()[0], makes: None, join: None }
+    pub(crate) fn stored<O: Operation<A>>(array: &'a Inputs<'a, (A,)>, loops: &'a Loops<A, O>) -> Self {
+        Self::new(array, None, loops)
     }
 
     /// The results of a closure over inputs.
     #[inline(always)]
-    pub(crate) fn fused<E: Elements>(
+    pub(crate) fn fused<E: Elements, O: Operation<A>>(
         inputs: &'a Inputs<'a, E>,
-        shape: &'a [usize],
         makes: &'a dyn MakesOf<A, E>,
+        loops: &'a Loops<A, O>,
     ) -> Self {
-        Self { reads: inputs, shape, makes: Some(makes), join: None }
+        Self::new(inputs, Some(makes), loops)
     }
 
     /// [`stored`](Self::stored), on several threads.
     #[inline(always)]
-    pub(crate) fn par_stored(array: &'a Inputs<'a, (A,)>) -> Self
-    where
-        A: Send + Sync,
-    {
-        Self { join: Some(join), ..Self::stored(array) }
-    }
-
-    /// [`fused`](Self::fused), on several threads.
-    #[inline(always)]
-    pub(crate) fn par_fused<E: Elements + Sync>(
-        inputs: &'a Inputs<'a, E>,
-        shape: &'a [usize],
-        makes: &'a (dyn MakesOf<A, E> + Sync),
+    pub(crate) fn par_stored<O: Operation<A> + Sync>(
+        array: &'a Inputs<'a, (A,)>,
+        loops: &'a Loops<A, O>,
     ) -> Self
     where
         A: Send + Sync,
     {
-        Self { join: Some(join), ..Self::fused(inputs, shape, makes) }
+        Self { join: Some(join), ..Self::stored(array, loops) }
     }
 
-    /// What `then` returns for the source with axis `order[i]` as axis `i`.
-    pub(crate) fn in_order<R>(&self, order: &[usize], then: impl FnOnce(&Source<'_, A>) -> R) -> R {
+    /// [`fused`](Self::fused), on several threads.
+    #[inline(always)]
+    pub(crate) fn par_fused<E: Elements + Sync, O: Operation<A> + Sync>(
+        inputs: &'a Inputs<'a, E>,
+        makes: &'a (dyn MakesOf<A, E> + Sync),
+        loops: &'a Loops<A, O>,
+    ) -> Self
+    where
+        A: Send + Sync,
+    {
+        Self { join: Some(join), ..Self::fused(inputs, makes, loops) }
+    }
+
+    /// The same source, whose elements `prepare` changes before they are combined.
+    pub(crate) fn prepared<'x>(&self, prepare: &'x dyn Fn(&mut [A])) -> Source<'x, A>
+    where
+        'a: 'x,
+    {
+        Source { prepare: Some(prepare), join: None, ..*self }
+    }
+
+    /// What `then` returns for the source and its `shape` with axis `order[i]` as axis `i`.
+    pub(crate) fn in_order<R>(
+        &self,
+        shape: &[usize],
+        order: &[usize],
+        then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
+    ) -> R {
         let mut axes = OrderedAxes::default();
-        let reads = &self.reads.in_order(self.shape, order, &mut axes);
-        let shape: Vec<usize> = order.iter().map(|&axis| self.shape[axis]).collect();
-        then(&Source { reads, shape: &shape, ..*self })
+        let reads = &self.reads.in_order(shape, order, &mut axes);
+        let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        then(&Source { reads, ..*self }, &shape)
     }
 
-    /// What makes the elements.
+    /// Makes the elements; those of an array are cloned by `fold`.
     #[inline]
-    pub(super) fn makes(&self) -> &'a dyn Makes<A> {
-        self.makes.unwrap_or(const { &Maker::new(Write(Cloned)) })
+    pub(super) fn makes(&self, fold: &'a dyn Fold<A>) -> &'a dyn Makes<A> {
+        self.makes.unwrap_or(fold)
     }
 
     /// Whether the elements are those of the one input.
@@ -79,13 +112,21 @@ impl<'a, A: Clone> Source<'a, A> {
     pub(super) fn is_stored(&self) -> bool {
         self.makes.is_none()
     }
+
+    /// The shapes of the arrays.
+    #[inline(always)]
+    pub(crate) fn shapes(&self) -> &[&'a [usize]] {
+        self.reads.shapes()
+    }
 }
 
-/// Makes a clone of the one element at an index: so a copy is a map.
+/// A clone of the element at an index: so a copy is a map.
 #[derive(Clone, Copy)]
 pub(crate) struct Cloned;
 
 impl<A: Clone> Make<A, (A,)> for Cloned {
+    const IS_CLONE: bool = true;
+
     #[inline(always)]
     fn make(&mut self, (element,): (&A,)) -> A {
         element.clone()

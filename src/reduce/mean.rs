@@ -1,47 +1,45 @@
 //! Means, for every element type that can hold them.
 
-use super::Reduce;
-use super::reduce::{dropped, over, request, sum};
+use super::passes::{OverAxes, request};
 use crate::error::{Result, fail, operation};
-use crate::kernel::operation::Plus;
-use crate::kernel::reduce::to_new;
+use crate::kernel::source::Source;
 use crate::shape::{Axes, ReducedAxes, positions};
 use core::ops::Div;
 use ndarray::{Array, Dimension};
 use num_traits::{FromPrimitive, Zero};
 
 /// Sums, each divided by the number of its elements.
-pub(super) fn mean_axes<A, D, X>(source: &(impl Reduce<A, D> + ?Sized), axes: &X) -> Result<Array<A, X::Left>>
+pub(super) fn mean_axes<A, D, X>(source: &Source<'_, A>, axes: &X) -> Result<Array<A, X::Left>>
 where
     A: Clone + Zero + Div<Output = A> + FromPrimitive,
     D: Dimension,
     X: ReducedAxes<D>,
 {
-    let operands = source.operands();
-    let (joint, result, reduced) = over(operands, axes, &operation::MEAN_AXES)?;
-    let request = || request(operands, &operation::MEAN_AXES).axes(positions(axes.axes()));
+    let found = OverAxes::new(source, axes, &operation::MEAN_AXES)?;
+    let request = || request(source, &operation::MEAN_AXES).axes(positions(axes.axes()));
     if !holds_fractions::<A>() {
         let mend = "use `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
         return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
     }
-    let joint = joint.as_ref();
-    let of_axis = |i| joint[axes.axes().axis(i, joint.len())];
-    let count = if result.len() == 0 { 1 } else { (0..axes.axes().axis_count()).map(of_axis).product() };
+    let of_axis = |i| found.joint[axes.axes().axis(i, found.joint.len())];
+    let count = if found.result.len() == 0 { 1 } else { (0..axes.axes().axis_count()).map(of_axis).product() };
     let Some(divisor) = divisor::<A>(count) else {
         let reason = if count == 0 { "" } else { ", which the element type cannot count" };
         return Err(fail!(request(), NoMean, "there is no mean of {count} elements{reason}"));
     };
-    let (mut means, mut all_finite) = (sum(source, joint, result, dropped::<D, X>(&reduced)), true);
+    let mut means = found.run::<X>(source, A::zero());
+    let mut all_finite = true;
     means.map_inplace(|mean| {
         *mean = mean.clone() / divisor.clone();
         all_finite &= is_finite(mean);
     });
     if let Some([half, two]) = powers::<A>(count).filter(|_| !all_finite) {
         // Sums that overflow; or elements that are not finite, whose parts are not either.
-        let (_, result, _) = over(operands, axes, &operation::MEAN_AXES)?;
-        let part = |item: A| item / two.clone() / half.clone();
-        let parts = source
-            .mapped_source(joint, &part, |source| to_new(source, result, dropped::<D, X>(&reduced), Plus));
+        let prepare = |items: &mut [A]| {
+            items.iter_mut().for_each(|item| *item = item.clone() / two.clone() / half.clone());
+        };
+        let source = source.prepared(&prepare);
+        let parts = OverAxes::new(&source, axes, &operation::MEAN_AXES)?.run::<X>(&source, A::zero());
         let inverse = |power: &A| power.clone() / power.clone() / power.clone();
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {

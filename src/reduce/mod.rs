@@ -14,6 +14,7 @@
 mod extreme;
 mod fused;
 mod mean;
+mod passes;
 #[allow(clippy::module_inception, reason = "one trait a file, named as the trait")]
 mod reduce;
 mod sources;

@@ -1,20 +1,13 @@
 //! Every form of a reduction, for every source.
-#![allow(clippy::type_complexity, reason = "what several steps of a reduction need is found at once")]
 
-use super::sources::Shapes;
+use super::passes::{add_in_dim, in_dim, onto, over_axes, to_shape};
+use super::sources::IntoArray;
 use super::{Par, extreme, mean};
-use crate::error::operation::{self, Operation};
-use crate::error::{Request, Result};
-use crate::kernel::memory::Reserved;
-use crate::kernel::nest::Dropped;
-use crate::kernel::operation::{ClosureOp, Plus};
-use crate::kernel::reduce::{into, to_new};
+use crate::error::{Result, operation};
+use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
 use crate::sealed::Sealed;
-use crate::shape::{
-    Axes, AxisMask, ReducedAxes, TargetShape, check_sums_to, over_reduced, placed_sum, placed_sum_target,
-    positions, sizes, sum_target,
-};
+use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
 use crate::view::AsArrayRef;
 use core::ops::{Div, Mul};
 use ndarray::{Array, ArrayRef, Dimension};
@@ -39,58 +32,11 @@ use num_traits::{FromPrimitive, Zero};
 )]
 #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
 pub trait Reduce<A, D: Dimension>: Sealed {
-    /// The type of the operands.
+    /// What `then` returns for the source, whose elements are combined by `op`.
     #[doc(hidden)]
-    type Operands: Shapes<D> + ?Sized;
-
-    #[doc(hidden)]
-    fn operands(&self) -> &Self::Operands;
-
-    /// The element at index zero, if there is one.
-    #[doc(hidden)]
-    fn first_element(&self) -> Option<A>
+    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
     where
         A: Clone;
-
-    /// What `then` returns for the source, which has this shape.
-    #[doc(hidden)]
-    fn source<R>(&self, joint: &[usize], then: impl FnOnce(&Source<'_, A>) -> R) -> R
-    where
-        A: Clone;
-
-    /// The same with a function of each element, on the calling thread: for rare cases.
-    #[doc(hidden)]
-    fn mapped_source<B: Clone, R>(
-        &self,
-        joint: &[usize],
-        map: &dyn Fn(A) -> B,
-        then: impl FnOnce(&Source<'_, B>) -> R,
-    ) -> R
-    where
-        A: Clone;
-
-    /// Whether the source is an array, of which a sum of nothing is a copy.
-    #[doc(hidden)]
-    const IS_ARRAY: bool = false;
-
-    /// A copy of the array that the source is.
-    #[doc(hidden)]
-    fn copied<E: Dimension>(&self, result: Reserved<A, E>) -> Array<A, E>
-    where
-        A: Clone,
-    {
-        result.cloned(&[])
-    }
-
-    /// The source itself, if it is an array by value.
-    #[doc(hidden)]
-    fn into_array(self) -> Result<Array<A, D>, Self>
-    where
-        Self: Sized,
-        A: Clone,
-    {
-        Err(self)
-    }
 
     /// The same array, reduced on several threads: see [`Par`]. For fused operands, see
     /// [`Fused::par`](crate::Fused::par).
@@ -167,8 +113,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let (joint, result, summed) = over(self.operands(), &axes, &operation::SUM_AXES)?;
-        Ok(sum(self, joint.as_ref(), result, dropped::<D, X>(&summed)))
+        self.source(Plus, |source| over_axes(source, &axes, &operation::SUM_AXES, A::zero()))
     }
 
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
@@ -227,7 +172,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero + Div<Output = A> + FromPrimitive,
     {
-        mean::mean_axes(self, &axes)
+        self.source(Plus, |source| mean::mean_axes(source, &axes))
     }
 
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
@@ -269,7 +214,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        extreme::max_axes(self, &axes)
+        self.source(extreme::Maximum, |source| extreme::over_axes(source, &axes, &operation::MAX_AXES, "maximum"))
     }
 
     /// The smallest element along `axes`, as [`max_axes`](Self::max_axes) the largest.
@@ -299,7 +244,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        extreme::min_axes(self, &axes)
+        self.source(extreme::Minimum, |source| extreme::over_axes(source, &axes, &operation::MIN_AXES, "minimum"))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -353,9 +298,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
-        let (joint, result, reduced) = over(self.operands(), &axes, &operation::REDUCE_AXES)?;
-        let op = ClosureOp { identity: &identity, op: &op };
-        Ok(self.source(joint.as_ref(), |source| to_new(source, result, dropped::<D, X>(&reduced), op)))
+        self.source(ClosureOp(&op), |source| over_axes(source, &axes, &operation::REDUCE_AXES, identity))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -397,8 +340,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let (joint, result) = to_target(self.operands(), &shape, &operation::SUM_TO)?;
-        Ok(sum(self, joint.as_ref(), result, None))
+        self.source(Plus, |source| to_shape::<A, D, T>(source, &shape, &operation::SUM_TO, A::zero()))
     }
 
     /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
@@ -428,16 +370,13 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// PyTorch `delta.sum_to_size(shape)`, which also returns the tensor itself if nothing is summed.
     fn into_sum_to<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
     where
-        Self: Sized,
+        Self: IntoArray<A, D>,
         A: Clone + Zero,
     {
-        if sizes(&shape.target_dim()) != self.operands().joint()?.as_ref() {
+        if sizes(&shape.target_dim()) != self.as_array_ref().shape() {
             return self.sum_to(shape);
         }
-        match self.into_array() {
-            Ok(array) => Ok(array.into_dimensionality().expect("the shape has as many axes as the array")),
-            Err(source) => source.sum_to(shape),
-        }
+        Ok(self.into_array().into_dimensionality().expect("the shape has as many axes as the array"))
     }
 
     /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -475,9 +414,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         T: TargetShape,
         F: Fn(A, A) -> A + Sync,
     {
-        let (joint, result) = to_target(self.operands(), &shape, &operation::REDUCE_TO)?;
-        let op = ClosureOp { identity: &identity, op: &op };
-        Ok(self.source(joint.as_ref(), |source| to_new(source, result, None, op)))
+        self.source(ClosureOp(&op), |source| to_shape::<A, D, T>(source, &shape, &operation::REDUCE_TO, identity))
     }
 
     /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.
@@ -509,9 +446,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let joint = sums_to(self.operands(), out.shape())?;
-        self.source(joint.as_ref(), |source| into(source, out, None, Plus, Cloned));
-        Ok(())
+        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), Cloned))
     }
 
     /// Adds [`sum_to`](Self::sum_to) to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -543,9 +478,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let joint = sums_to(self.operands(), out.shape())?;
-        self.source(joint.as_ref(), |source| into(source, out, None, Plus, Added));
-        Ok(())
+        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), Added))
     }
 
     /// Adds `factor` times [`sum_to`](Self::sum_to) to an array. With -1, this is the backward pass of a subtraction.
@@ -574,9 +507,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero + Mul<Output = A>,
     {
-        let joint = sums_to(self.operands(), out.shape())?;
-        self.source(joint.as_ref(), |source| into(source, out, None, Plus, AddedScaled(&factor)));
-        Ok(())
+        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
     }
 
     /// The sum over everything that [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) with the same `axes`
@@ -624,13 +555,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let joint = self.operands().joint()?;
-        let joint = joint.as_ref();
-        let request = || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes));
-        let (result, named) = placed_sum_target(joint, &shape, &axes, request)?;
-        let order = kept_last::<D, X>(joint, &axes, &named);
-        let to_new = |source: &Source<'_, A>| to_new(source, result, None, Plus);
-        Ok(self.source(joint, |source| source.in_order(sizes(&order), to_new)))
+        self.source(Plus, |source| in_dim::<A, D, T, X>(source, &shape, &axes, A::zero()))
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
@@ -659,91 +584,6 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + Zero,
     {
-        let joint = self.operands().joint()?;
-        let joint = joint.as_ref();
-        let request =
-            || request(self.operands(), &operation::SUM_IN_DIM).axes(positions(&axes)).to(&out.shape());
-        let named = placed_sum(joint, out.shape(), &axes, request)?;
-        let order = kept_last::<D, X>(joint, &axes, &named);
-        let into = |source: &Source<'_, A>| into(source, out, None, Plus, Added);
-        self.source(joint, |source| source.in_order(sizes(&order), into));
-        Ok(())
+        self.source(Plus, |source| add_in_dim::<A, D, E, X>(source, out, &axes))
     }
-}
-
-/// The sums over the `dropped` axes, and over those where the result has size 1.
-#[inline]
-pub(super) fn sum<A: Clone + Zero, D: Dimension, E: Dimension, S: Reduce<A, D> + ?Sized>(
-    source: &S,
-    joint: &[usize],
-    result: Reserved<A, E>,
-    dropped: Dropped<'_>,
-) -> Array<A, E> {
-    if const { S::IS_ARRAY } {
-        if joint == result.shape() {
-            return source.copied(result);
-        }
-    }
-    source.source(joint, |source| to_new(source, result, dropped, Plus))
-}
-
-// These functions know the operands of a closure, not the closure: they are compiled once for all.
-
-/// An operation on a source.
-#[cold]
-pub(super) fn request<D>(operands: &(impl Shapes<D> + ?Sized), operation: &'static Operation) -> Request {
-    Request::new(operation, &operands.operand_shapes())
-}
-
-/// The shape of the source, a result of a reduction over axes, and those axes.
-///
-/// # Errors
-/// Those of [`over_reduced`].
-pub(super) fn over<'s, A, D: Dimension, X: ReducedAxes<D>, S: Shapes<D> + ?Sized>(
-    operands: &'s S,
-    axes: &X,
-    operation: &'static Operation,
-) -> Result<(S::Joint<'s>, Reserved<A, X::Left>, AxisMask)> {
-    let joint = operands.joint()?;
-    let (result, reduced) = over_reduced(joint.as_ref(), axes, || request(operands, operation))?;
-    Ok((joint, result, reduced))
-}
-
-/// The shape of the source, and a result of the shape of a target.
-///
-/// # Errors
-/// Those of [`sum_target`].
-fn to_target<'s, A, D: Dimension, T: TargetShape, S: Shapes<D> + ?Sized>(
-    operands: &'s S,
-    target: &T,
-    operation: &'static Operation,
-) -> Result<(S::Joint<'s>, Reserved<A, T::Dim>)> {
-    let joint = operands.joint()?;
-    let result = sum_target(joint.as_ref(), target, operation, || operands.operand_shapes())?;
-    Ok((joint, result))
-}
-
-/// The shape of the source, if it can be summed to the shape of `out`.
-fn sums_to<'s, D: Dimension, S: Shapes<D> + ?Sized>(operands: &'s S, out: &[usize]) -> Result<S::Joint<'s>> {
-    let joint = operands.joint()?;
-    let request = || request(operands, &operation::SUM_TO);
-    check_sums_to(joint.as_ref(), out, request, || operands.operand_shapes())?;
-    Ok(joint)
-}
-
-/// The axes that the result does not have.
-#[inline]
-pub(super) fn dropped<D: Dimension, X: ReducedAxes<D>>(reduced: &AxisMask) -> Dropped<'_> {
-    if X::KEEPS { None } else { Some(reduced) }
-}
-
-/// The order of axes with the named ones last, in their order, so that a sum to them is aligned at the right.
-#[inline]
-fn kept_last<D: Dimension, X: Axes>(joint: &[usize], axes: &X, named: &AxisMask) -> D {
-    let (ndim, mut order) = (joint.len(), D::zeros(joint.len()));
-    let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
-    for (place, axis) in named.unnamed().chain(kept).enumerate() {
-        order[place] = axis;
-    }
-    order
 }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::panels::Side;
 use super::{Access, LOOPS, Loop, Loops, OPERANDS, Operands, Pointers, Reads, SMALL, State, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
@@ -172,6 +173,11 @@ impl<'t> Tiles<'t> {
 }
 
 impl Block<'_> {
+    /// The rows, and a row.
+    pub(super) fn sides(&self) -> [Side; 2] {
+        [Side { len: self.rows, strides: self.row_strides }, Side { len: self.len, strides: self.strides }]
+    }
+
     /// Calls `then` with the pointers of the output and of `inputs` inputs at each index.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
@@ -271,7 +277,7 @@ pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: us
 /// Moves pointers to the next tile of up to `tile[i]` steps of loop `i`, of which `position[i]` are before it. Returns whether
 /// there is one.
 #[inline]
-fn advance_tile(position: &mut [usize; LOOPS], loops: &[Loop], tile: &[usize], at: &mut [*mut u8]) -> bool {
+pub(super) fn advance_tile(position: &mut [usize; LOOPS], loops: &[Loop], tile: &[usize], at: &mut [*mut u8]) -> bool {
     for (i, l) in loops.iter().enumerate().rev() {
         let (before, tile) = (position[i], tile[i].max(1));
         position[i] = if l.len - before > tile { before + tile } else { 0 };

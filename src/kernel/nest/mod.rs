@@ -18,6 +18,7 @@ mod arrange;
 mod bases;
 mod cut;
 mod operands;
+mod panels;
 mod rows;
 
 pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
@@ -25,6 +26,7 @@ pub(crate) use cut::is_dense;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, Reads, StridedAxes, standard_len,
 };
+pub(crate) use panels::{MOST_ROWS, sums_along};
 pub(crate) use rows::{
     Elements, Forms, Item, Kinds, Make, Maker, Makes, MakesOf, OneThread, Reduction, RowsOf, SharedVisitor,
     Target, Visit, Visitor, Write, fill, for_each_lane, is_forgettable, par_fill, par_visit, visit,
@@ -50,6 +52,9 @@ pub(super) const FEW: usize = 128;
 /// Parts of a loop are multiples of so many steps: of the elements of a vector, and of the side of a transposed square. Shorter
 /// rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as long.
 pub(crate) const VECTOR: usize = 8;
+
+/// More bytes are not in L2: see [`panels`].
+const LARGE: usize = 1 << 19;
 
 /// A loop: how many steps it has, and how many bytes each operand moves at a step.
 #[derive(Clone, Copy)]
@@ -90,7 +95,8 @@ impl Loop {
     }
 }
 
-pub(crate) type Loops = List<Loop, LOOPS>;
+/// More loops than most nests have are on the heap, so that a nest is small.
+pub(crate) type Loops = List<Loop, 8>;
 
 /// The number of indices of loops. It may exceed `usize` for views that repeat elements.
 #[inline]

@@ -66,11 +66,6 @@ impl<'a, T> Output<'a, T> {
     }
 
     #[inline(always)]
-    pub(crate) fn shape(&self) -> &'a [usize] {
-        self.axes.sizes
-    }
-
-    #[inline(always)]
     pub(super) fn raw(self) -> RawOutput<'a> {
         RawOutput { at: self.at.cast(), size: size_of::<T>(), axes: self.axes }
     }

@@ -3,15 +3,19 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
+use super::panels::{PANEL, Side, Sums};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LOOPS, Nest, OPERANDS, Output, Pointers, Reads,
+    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Nest, OPERANDS, Output, Pointers, Reads,
     State, StridedAxes, Written, is_dense, standard_len, steps,
 };
 use crate::kernel::memory::{Copies, Slot, Slots, gather};
-use crate::kernel::simd::{Work, dispatch_or, plain_size};
-use crate::kernel::source::{Cloned, Source};
+use crate::kernel::operation::Operation;
+use crate::kernel::reduce::Fold;
+use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, plain_size};
+use crate::kernel::source::Source;
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
+use core::array::from_fn;
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
@@ -51,10 +55,12 @@ pub unsafe trait Elements {
     #[doc(hidden)]
     const KINDS: Kinds;
 
+    /// The elements at a place of the inputs in `MOVING`, and the first ones of the others.
+    ///
     /// # Safety
-    /// Each pointer is to an element that is borrowed for `'r`.
+    /// Each pointer is to an element that is borrowed for `'r`, or to so many that there is one at this place if it moves.
     #[doc(hidden)]
-    unsafe fn refs<'r>(at: &Pointers) -> Self::Refs<'r>
+    unsafe fn refs_at<'r, const MOVING: u8>(at: &Pointers, place: usize) -> Self::Refs<'r>
     where
         Self: 'r;
 
@@ -64,6 +70,32 @@ pub unsafe trait Elements {
     /// Each pointer is to an element that is borrowed, or as many as the output has if it is in `moving`.
     #[doc(hidden)]
     unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: u8, visit: &mut V);
+
+    /// Combines a panel: [`PANEL`] neighbours at each step of `along`.
+    ///
+    /// # Safety
+    /// At each step, each pointer is to an element that is borrowed, or as many as a panel has if it is in `moving`. The output
+    /// has a panel of elements, or of places for them if the result does not start from these.
+    #[doc(hidden)]
+    #[allow(private_interfaces, private_bounds, reason = "not exported")]
+    unsafe fn panel<A: Clone, M: Make<A, Self>, O: Operation<A>>(
+        at: &Pointers,
+        along: &Side,
+        moving: u8,
+        starts_from_output: bool,
+        maker: (&mut M, O),
+    ) where
+        Self: Sized;
+}
+
+/// The elements that pointers lead to.
+///
+/// # Safety
+/// Each pointer is to an element that is borrowed for `'r`.
+#[inline(always)]
+unsafe fn refs<'r, E: Elements + 'r>(at: &Pointers) -> E::Refs<'r> {
+    // SAFETY: As the caller promises.
+    unsafe { E::refs_at::<0>(at, 0) }
 }
 
 /// Changes an element of the output by the elements at its index.
@@ -76,6 +108,9 @@ pub trait Visit<T, E: Elements + ?Sized> {
 
 /// Makes a result of the elements at an index.
 pub(crate) trait Make<R, E: Elements> {
+    /// Whether the result is a clone of the one element.
+    const IS_CLONE: bool = false;
+
     fn make(&mut self, items: E::Refs<'_>) -> R;
 }
 
@@ -127,12 +162,12 @@ macro_rules! elements {
             };
 
             #[inline(always)]
-            unsafe fn refs<'r>(at: &Pointers) -> Self::Refs<'r>
+            unsafe fn refs_at<'r, const MOVING: u8>(at: &Pointers, place: usize) -> Self::Refs<'r>
             where
                 Self: 'r,
             {
                 // SAFETY: The caller promises these elements.
-                ($(unsafe { &*at[$k].cast::<$A>() },)*)
+                ($(unsafe { &*at[$k].cast::<$A>().add(Moving::<MOVING>::place($k, place)) },)*)
             }
 
             #[inline(always)]
@@ -151,6 +186,22 @@ macro_rules! elements {
                     _ => unreachable!("a row that there is"),
                 }
             }
+
+            #[inline(always)]
+            #[allow(private_interfaces, private_bounds, reason = "not exported")]
+            unsafe fn panel<R: Clone, M: Make<R, Self>, O: Operation<R>>(
+                at: &Pointers,
+                along: &Side,
+                moving: u8,
+                starts_from_output: bool,
+                maker: (&mut M, O),
+            ) {
+                match moving {
+                    // SAFETY: The caller promises these elements.
+                    $($moving => unsafe { panel::<R, Self, M, O, $moving>(at, along, starts_from_output, maker) },)*
+                    _ => unreachable!("a row that there is"),
+                }
+            }
         }
     };
 }
@@ -160,6 +211,70 @@ elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110);
 elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110);
 elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111);
 elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
+
+/// [`Elements::panel`] of a set of inputs that move.
+///
+/// # Safety
+/// As for [`Elements::panel`].
+#[inline(always)]
+unsafe fn panel<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const MOVING: u8>(
+    at: &Pointers,
+    along: &Side,
+    starts_from_output: bool,
+    (make, op): (&mut M, O),
+) {
+    let (mut row_at, strides, mut rows, out) = (*at, along.strides, along.len, at[0].cast::<A>());
+    // SAFETY: The caller promises these elements, here and below.
+    let mut sums: [A; PANEL] = match op.neutral() {
+        _ if starts_from_output => from_fn(|i| unsafe { (*out.add(i)).clone() }),
+        Some(neutral) => from_fn(|_| neutral.clone()),
+        None => {
+            let first = from_fn(|i| make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) }));
+            advance(&mut row_at, &strides, E::COUNT);
+            rows -= 1;
+            first
+        }
+    };
+    for _ in 0..rows {
+        for i in 0..PANEL {
+            // SAFETY: As above.
+            let element = make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) });
+            sums[i] = op.apply(sums[i].clone(), element);
+        }
+        advance(&mut row_at, &strides, E::COUNT);
+    }
+    for i in 0..PANEL {
+        // SAFETY: As above.
+        unsafe { out.add(i).write(sums[i].clone()) };
+    }
+}
+
+/// Combines the elements at all steps of `along`, for each step of `beside`, one by one.
+///
+/// # Safety
+/// As for [`Elements::panel`], for any number of neighbours.
+#[inline(never)]
+unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
+    at: &Pointers,
+    [beside, along]: &[Side; 2],
+    mut starts_from_output: bool,
+    (make, op): (&mut M, O),
+) {
+    let mut row_at = *at;
+    for _ in 0..along.len {
+        let mut at = row_at;
+        for _ in 0..beside.len {
+            // SAFETY: The caller promises these elements.
+            unsafe {
+                let (element, out) = (make.make(refs::<E>(&at)), at[0].cast::<A>());
+                out.write(if starts_from_output { op.apply((*out).clone(), element) } else { element });
+            }
+            advance(&mut at, &beside.strides, E::COUNT);
+        }
+        starts_from_output = true;
+        advance(&mut row_at, &along.strides, E::COUNT);
+    }
+}
 
 /// What is done with the rows of blocks.
 pub(crate) trait Rows {
@@ -172,20 +287,29 @@ pub(crate) trait Rows {
 /// [`Rows`] whose output has elements `T` and whose inputs have elements `E`.
 pub(crate) trait RowsOf<T, E>: Rows {}
 
-/// [`Rows`] that write elements `A` to places for them.
+/// [`Rows`] that write elements `A` to places for them, and combine them.
 pub(crate) trait Makes<A>: Rows {
-    /// Calls `then` with an element for each index, if they own memory or are large.
+    /// Combines elements along loops, if [`has_sums`] holds.
+    ///
+    /// # Safety
+    /// As for [`Rows::rows`] at every index of the inputs, and of the output where no sum starts from it.
+    unsafe fn sums(&self, sums: &Sums);
+
+    /// The element at an index.
     ///
     /// # Safety
     /// As for [`Rows::rows`], of the inputs alone.
-    unsafe fn each(&self, block: &Block<'_>, then: &mut dyn FnMut(A));
+    unsafe fn one(&self, at: &Pointers) -> A;
 }
 
 /// [`Makes`] of inputs that have elements `E`.
 pub(crate) trait MakesOf<A, E>: Makes<A> {}
 
+/// Keeps what is generic over types invariant in them.
+type Invariant<T> = PhantomData<fn(T) -> T>;
+
 /// Visits each element.
-pub(crate) struct Visitor<V, T, E>(RefCell<V>, PhantomData<fn(T, E)>);
+pub(crate) struct Visitor<V, T, E>(RefCell<V>, Invariant<(T, E)>);
 
 impl<V: Visit<T, E>, T, E: Elements> Visitor<V, T, E> {
     pub(crate) fn new(visit: V) -> Self {
@@ -203,7 +327,7 @@ impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
 }
 
 /// The same, which threads may share.
-pub(crate) struct SharedVisitor<V, T, E>(V, PhantomData<fn(T, E)>);
+pub(crate) struct SharedVisitor<V, T, E>(V, Invariant<(T, E)>);
 
 impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
     pub(crate) const fn new(visit: V) -> Self {
@@ -234,30 +358,31 @@ impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
 /// # Safety
 /// As for [`Rows::rows`].
 unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &mut V) {
-    let one_by_one = match block.moving {
+    let rest = match block.moving {
         Some(moving) => {
-            let rows = VisitRows { block, moving, visit, types: PhantomData::<fn(T, E)> };
+            let rows = VisitRows { block, moving, visit, types: PhantomData::<fn((T, E)) -> (T, E)> };
             dispatch_or(rows, |rows| Some(rows.visit))
         }
         None => Some(visit),
     };
-    if let Some(visit) = one_by_one {
+    if let Some(visit) = rest {
         block.for_each(E::COUNT, |at| {
             // SAFETY: The caller promises these elements.
-            unsafe { visit.visit(&mut *at[0].cast::<T>(), E::refs(at)) };
+            unsafe { visit.visit(&mut *at[0].cast::<T>(), refs::<E>(at)) };
         });
     }
 }
 
+/// Visits rows for which there is a loop.
 struct VisitRows<'n, V, T, E> {
     block: &'n Block<'n>,
     moving: u8,
     visit: &'n mut V,
-    types: PhantomData<fn(T, E)>,
+    types: Invariant<(T, E)>,
 }
 
 impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
-    /// What is left.
+    /// What has not visited the rows.
     type Output = Option<&'n mut V>;
 
     #[inline(always)]
@@ -274,26 +399,147 @@ impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
     }
 }
 
-/// Makes elements `A` of elements `E`.
-pub(crate) type Maker<M, A, E> = SharedVisitor<Write<M>, MaybeUninit<A>, E>;
+/// Makes elements `A` of elements `E`, and combines them.
+pub(crate) struct Maker<M, A, E, O> {
+    make: M,
+    pub(crate) op: O,
+    types: Invariant<(A, E)>,
+}
 
-impl<M: Make<A, E> + Copy, A, E: Elements> MakesOf<A, E> for Maker<M, A, E> {}
+impl<M, A, E, O> Maker<M, A, E, O> {
+    #[inline(always)]
+    pub(crate) const fn new(make: M, op: O) -> Self {
+        Self { make, op, types: PhantomData }
+    }
+}
 
-impl<M: Make<A, E> + Copy, A, E: Elements> Makes<A> for Maker<M, A, E> {
-    unsafe fn each(&self, block: &Block<'_>, then: &mut dyn FnMut(A)) {
+/// All inputs move.
+const fn all_move<E: Elements>() -> u8 {
+    u8::MAX >> (8 - E::COUNT)
+}
+
+impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Maker<M, A, E, O> {
+    unsafe fn rows(&self, block: &Block<'_>) {
         if const { !is_forgettable::<A>() } {
-            let Write(mut make) = self.0;
-            // SAFETY: The caller promises these elements.
-            block.for_each(E::COUNT, |at| then(make.make(unsafe { E::refs(at) })));
+            return;
+        }
+        let (rows, mut at) = (block.sides(), *block.at);
+        match block.moving {
+            // most blocks: LLVM makes a better loop of a row than of panels
+            Some(moving) if moving == const { all_move::<E>() } => {
+                // SAFETY: As the caller promises.
+                unsafe { visit_all::<MaybeUninit<A>, E, _>(block, Write(self.make)) };
+            }
+            // SAFETY: As the caller promises: a panel of one row is its elements.
+            Some(moving) if const { has_sums::<A>() } => unsafe { self.sums(&Sums::of_rows(block, moving)) },
+            _ => {
+                for _ in 0..rows[0].len {
+                    let (sides, maker) = ([rows[1], Side::ONE], (&mut { self.make }, self.op));
+                    // SAFETY: As the caller promises.
+                    unsafe { one_by_one::<A, E, M, O>(&at, &sides, false, maker) };
+                    advance(&mut at, &rows[0].strides, E::COUNT);
+                }
+            }
         }
     }
+}
+
+/// Visits rows along which all inputs move.
+///
+/// # Safety
+/// As for [`Rows::rows`].
+unsafe fn visit_all<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, mut visit: V) {
+    struct All<'n, V, T, E>(VisitRows<'n, V, T, E>);
+    impl<'n, T, E: Elements, V: Visit<T, E>> Work for All<'n, V, T, E> {
+        type Output = Option<&'n mut V>;
+
+        #[inline(always)]
+        fn run(self) -> Self::Output {
+            VisitRows { moving: const { all_move::<E>() }, ..self.0 }.run()
+        }
+    }
+    let rows = VisitRows { block, moving: 0, visit: &mut visit, types: PhantomData::<fn((T, E)) -> (T, E)> };
+    if let Some(visit) = dispatch_or(All(rows), |rows| Some(rows.0.visit)) {
+        block.for_each(E::COUNT, |at| {
+            // SAFETY: The caller promises these elements.
+            unsafe { visit.visit(&mut *at[0].cast::<T>(), refs::<E>(at)) };
+        });
+    }
+}
+
+impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> MakesOf<A, E> for Maker<M, A, E, O> {}
+
+impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Makes<A> for Maker<M, A, E, O> {
+    unsafe fn sums(&self, sums: &Sums) {
+        if const { has_sums::<A>() } {
+            let Self { make, op, types } = *self;
+            let work = AddPanels { sums, make, op, types };
+            if M::IS_CLONE && is_known::<A>() {
+                dispatch(work);
+            } else {
+                dispatch_or(work, AddPanels::one_by_one);
+            }
+        }
+    }
+
+    unsafe fn one(&self, at: &Pointers) -> A {
+        // SAFETY: The caller promises these elements.
+        { self.make }.make(unsafe { refs::<E>(at) })
+    }
+}
+
+/// Combines panels.
+struct AddPanels<'n, M, A, E, O> {
+    sums: &'n Sums,
+    make: M,
+    op: O,
+    types: Invariant<(A, E)>,
+}
+
+impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> AddPanels<'_, M, A, E, O> {
+    /// The same in a loop that is not compiled for a CPU.
+    fn one_by_one(mut self) {
+        self.sums.for_each(E::COUNT, |at, sides, starts_from_output| {
+            // SAFETY: `sums` was promised these elements.
+            unsafe { one_by_one::<A, E, M, O>(at, sides, starts_from_output, (&mut self.make, self.op)) };
+        });
+    }
+}
+
+impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> Work for AddPanels<'_, M, A, E, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        let moving = self.sums.moving;
+        self.sums.for_each(
+            E::COUNT,
+            #[inline(always)]
+            |at, sides, starts_from_output| {
+                let maker = (&mut self.make, self.op);
+                // SAFETY: `sums` was promised these elements.
+                unsafe {
+                    if sides[0].len == PANEL {
+                        E::panel(at, &sides[1], moving, starts_from_output, maker);
+                    } else {
+                        one_by_one::<A, E, M, O>(at, sides, starts_from_output, maker);
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// Whether [`Makes`] combine such elements in panels.
+pub(super) const fn has_sums<A>() -> bool {
+    is_forgettable::<A>() && size_of::<A>() <= 16
 }
 
 /// Whether partial results may be forgotten, and a block holds several.
 pub(crate) const fn is_forgettable<A>() -> bool {
     !needs_drop::<A>()
         && size_of::<A>() > 0
-        && size_of::<A>() <= crate::kernel::memory::BUFFER / 256
+        && size_of::<A>() <= crate::kernel::memory::BUFFER / 128
         && align_of::<A>() <= 64
 }
 
@@ -320,16 +566,6 @@ impl<'a, 's, A> Output<'a, Slot<'s, A>> {
     pub(crate) unsafe fn slots(at: *mut A, sizes: &'a [usize], strides: &'a [isize]) -> Self {
         Self { at: at.cast(), axes: StridedAxes { sizes, strides }, array: PhantomData }
     }
-
-    /// The slots in the order of the axes, if they are adjacent in this order.
-    ///
-    /// # Errors
-    /// The output, if they are not.
-    #[inline]
-    pub(crate) fn into_slots(self) -> Result<Slots<'a, 's, A>, Self> {
-        // SAFETY: They are adjacent.
-        standard_len(self.axes).map(|len| unsafe { Slots::new(self.at, len) }).ok_or(self)
-    }
 }
 
 // SAFETY: What knows the types can be sent only if threads may have the operands.
@@ -340,7 +576,7 @@ unsafe impl<P: Send> Send for Nest<'_, P> {}
 /// # Panics
 /// If the inputs do not go to that shape.
 pub(crate) fn visit<T, E>(out: Output<'_, T>, inputs: &Inputs<'_, E>, rows: &dyn RowsOf<T, E>) {
-    visit_all(out.raw(), inputs, rows);
+    visit_shape(out.raw(), inputs, rows);
 }
 
 /// The same of slots, which are written.
@@ -349,11 +585,11 @@ pub(crate) fn fill<'s, A, E>(
     inputs: &Inputs<'_, E>,
     rows: &dyn RowsOf<MaybeUninit<A>, E>,
 ) -> Written<'s> {
-    visit_all(out.raw(), inputs, rows)
+    visit_shape(out.raw(), inputs, rows)
 }
 
 /// Visits each index of an output, whose type the rows have, and those of the inputs.
-fn visit_all<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &dyn Rows) -> Written<'s> {
+fn visit_shape<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &dyn Rows) -> Written<'s> {
     match visit_few(out.axes.sizes, (out.at, out.size, Some(out.axes.strides)), reads, rows) {
         Some(written) => written,
         None => visit_many(out, reads, rows),
@@ -388,7 +624,7 @@ pub(crate) fn par_visit<T: Send, E: Sync>(
     inputs: &Inputs<'_, E>,
     rows: &(dyn RowsOf<T, E> + Sync),
 ) {
-    par_visit_all(out.raw(), inputs, rows);
+    par_visit_shape(out.raw(), inputs, rows);
 }
 
 /// [`fill`] on several threads.
@@ -397,10 +633,10 @@ pub(crate) fn par_fill<'s, A: Send, E: Sync>(
     inputs: &Inputs<'_, E>,
     rows: &(dyn RowsOf<MaybeUninit<A>, E> + Sync),
 ) -> Written<'s> {
-    par_visit_all(out.raw(), inputs, rows)
+    par_visit_shape(out.raw(), inputs, rows)
 }
 
-fn par_visit_all<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &(dyn Rows + Sync)) -> Written<'s> {
+fn par_visit_shape<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &(dyn Rows + Sync)) -> Written<'s> {
     let mut state = State::new();
     if state.over(out.axes.sizes, Some(out), None, reads) {
         return Written::none();
@@ -415,7 +651,7 @@ fn par_visit_all<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &(dyn Rows + S
 /// What visits the rows of a nest, whose output has the brand `'s` if it has slots.
 pub(crate) struct Pass<'a, 's, R: ?Sized> {
     rows: &'a R,
-    brand: PhantomData<fn(&'s ()) -> &'s ()>,
+    brand: Invariant<&'s ()>,
 }
 
 pub(crate) type OneThread<'a, 's> = Pass<'a, 's, dyn Rows + 'a>;
@@ -509,26 +745,48 @@ impl<'s> Nest<'_, OneThread<'_, 's>> {
     }
 }
 
-/// Where results go.
-pub(crate) enum Target<'t, 's, A> {
-    /// To slots.
-    New(Output<'t, Slot<'s, A>>),
-    /// To elements, into which the rows put them.
-    Old(Output<'t, A>, &'t dyn RowsOf<A, (A,)>),
+/// Where results go: slots of a new array, or elements into which they are put.
+pub(crate) struct Target<'t, 's, A> {
+    out: RawOutput<'t>,
+    /// Puts results into elements.
+    put: Option<&'t dyn Rows>,
+    types: Invariant<(&'s (), A)>,
 }
 
-/// What writes clones to slots.
-#[inline]
-fn cloning<'a, A: Clone + 'a>() -> &'a dyn Rows {
-    const { &Maker::<_, A, (A,)>::new(Write(Cloned)) }
+impl<'t, 's, A> Target<'t, 's, A> {
+    #[inline]
+    pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
+        Self { out: out.raw(), put: None, types: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn elements(out: Output<'t, A>, put: &'t dyn RowsOf<A, (A,)>) -> Self {
+        Self { out: out.raw(), put: Some(put), types: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn shape(&self) -> &'t [usize] {
+        self.out.axes.sizes
+    }
+
+    /// Its slots in the order of the axes, if they are adjacent in this order.
+    #[inline]
+    pub(crate) fn as_slots(&mut self) -> Option<Slots<'_, 's, A>> {
+        let len = if self.put.is_some() { None } else { standard_len(self.out.axes) };
+        // SAFETY: They are adjacent, and borrowed as long as the target is.
+        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) })
+    }
 }
 
 /// Reductions of a source to outputs that have the brand `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
+    fold: &'a dyn Fold<A>,
     /// Visits the outputs and the results.
     put: &'a dyn Rows,
-    brand: PhantomData<fn(&'s ()) -> &'s ()>,
+    /// Whether the elements do not fit into L2.
+    is_large: bool,
+    brand: Invariant<&'s ()>,
 }
 
 impl<A> Clone for Reduction<'_, '_, A> {
@@ -548,7 +806,7 @@ struct Half<'n, 'a, 's, A, F, R> {
 }
 
 // SAFETY: `both` makes it only where the source can be joined: its constructors require `Send` and `Sync` of elements, inputs and
-// closures for that. Operations are `Sync`, and what puts results is shared as elements are.
+// closures for that, and `Sync` of operations. What puts results is shared as elements are.
 unsafe impl<A, F, R> Send for Half<'_, '_, '_, A, F, R> {}
 
 impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 's, A, F, R> {
@@ -559,25 +817,30 @@ impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 
 }
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
-    /// A nest along the axes of the source. The axes of the target are those that are not `dropped`, in order, of equal size or
-    /// of size 1. Without a set of dropped axes, the leading axes are dropped that it does not have. `None` if there is no index.
+    /// A nest along the axes of the source, which has this `shape`. The axes of the target are those that are not `dropped`, in
+    /// order, of equal size or of size 1. Without a set of dropped axes, the leading axes are dropped that it does not have. `None`
+    /// if there is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
     #[inline]
     pub(crate) fn reducing(
         state: &'n mut State,
-        source: &'a Source<'a, A>,
+        (source, fold): (&'a Source<'a, A>, &'a dyn Fold<A>),
+        shape: &[usize],
         target: Option<Target<'a, 's, A>>,
         dropped: Dropped<'_>,
     ) -> Option<Self> {
         let (out, put) = match target {
-            None => (None, cloning::<A>()),
-            Some(Target::New(out)) => (Some(out.raw()), cloning::<A>()),
-            Some(Target::Old(out, put)) => (Some(out.raw()), put as _),
+            None => (None, None),
+            Some(Target { out, put, .. }) => (Some(out), put),
         };
-        let is_empty = state.over(source.shape, out, dropped, source.reads);
-        (!is_empty).then_some(Self { state, with: Reduction { source, put, brand: PhantomData } })
+        if state.over(shape, out, dropped, source.reads) {
+            return None;
+        }
+        let bytes = shape.iter().fold(size_of::<A>(), |bytes, &len| bytes.saturating_mul(len));
+        let with = Reduction { source, fold, put: put.unwrap_or(fold), is_large: bytes > LARGE, brand: PhantomData };
+        Some(Self { state, with })
     }
 
     /// What `run` returns for the halves of the nest, which it may run on two threads. See [`halves`](Self::halves).
@@ -599,16 +862,39 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// Whether the elements are those of an array.
     #[inline]
     pub(crate) fn is_stored(&self) -> bool {
-        self.with.source.is_stored()
+        self.with.source.is_stored() && self.with.source.prepare.is_none()
     }
 
     /// The elements in the order of the loops, if they lie so.
     #[inline]
     pub(crate) fn elements(&self) -> Option<&'a [A]> {
         let loops = &self.state.loops[..];
-        let is_adjacent = self.with.source.is_stored() && is_dense(loops, 1, size_of::<A>());
+        let is_adjacent = self.is_stored() && is_dense(loops, 1, size_of::<A>());
         // SAFETY: By the invariant, these are elements of the array that the source is.
         is_adjacent.then(|| unsafe { slice::from_raw_parts(self.state.operands.at[1].cast(), steps(loops)) })
+    }
+
+    /// The loop along which elements are combined without being stored, if there is one.
+    #[inline]
+    pub(crate) fn summed(&self) -> Option<usize> {
+        let has_sums = const { has_sums::<A>() } && self.with.source.prepare.is_none();
+        if has_sums { self.state.summed() } else { None }
+    }
+
+    /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sums_along`](super::sums_along).
+    ///
+    /// # Panics
+    /// If there are not as many slots, or if it is another loop than [`summed`](Self::summed).
+    #[inline]
+    pub(crate) fn sum<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        ensure(self.summed() == Some(place), "a loop to sum along");
+        let (makes, len) = (self.with.source.makes(self.with.fold), slots.len());
+        let out = (slots.start().cast(), len, size_of::<A>());
+        self.state.for_each_sums(place, out, self.with.is_large, &mut |sums| {
+            // SAFETY: By the invariant, `makes` has the types of the inputs. There is a slot for each sum.
+            unsafe { makes.sums(sums) };
+        });
+        Written(len, PhantomData)
     }
 
     /// Writes the elements to slots, in the order of the loops.
@@ -624,7 +910,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             return Written(len, PhantomData);
         }
         self.state.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
-        map::run(Nest { state: self.state, with: Pass { rows: source.makes(), brand: PhantomData } }, false)
+        let rows: &dyn Rows = source.makes(self.with.fold);
+        map::run(Nest { state: self.state, with: Pass { rows, brand: PhantomData } }, false)
+    }
+
+    /// Changes elements that were written, before they are combined.
+    #[inline]
+    pub(crate) fn prepare(&self) -> Option<&'a dyn Fn(&mut [A])> {
+        self.with.source.prepare
     }
 
     /// Puts results into the outputs, in the order of the kept loops.
@@ -646,29 +939,33 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     where
         'n: 'm,
     {
+        let Reduction { source, fold, is_large, .. } = self.with;
         let len = slots.len();
         self.state.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
-        let with = Reduction { source: self.with.source, put: cloning::<A>(), brand: PhantomData };
-        Nest { state: self.state, with }
+        Nest { state: self.state, with: Reduction { source, fold, put: fold, is_large, brand: PhantomData } }
     }
 }
 
 impl<'a, A: Clone> Source<'a, A> {
-    /// Writes the elements to slots, in the order of the shape.
+    /// Writes the elements to slots, in the order of the source's `shape`.
     ///
     /// # Panics
     /// If there are not as many slots.
     #[inline]
-    pub(crate) fn fill<'t>(&self, slots: Slots<'_, 't, A>) -> Written<'t> {
-        ensure(slots.len() == self.shape.iter().product(), "a slot for each element");
-        let mut slots = slots;
+    pub(crate) fn fill<'t>(
+        &self,
+        fold: &dyn Fold<A>,
+        shape: &[usize],
+        mut slots: Slots<'_, 't, A>,
+    ) -> Written<'t> {
+        ensure(slots.len() == shape.iter().product(), "a slot for each element");
         if !self.is_stored() {
             let out = (slots.start().cast(), size_of::<A>(), None);
-            if let Some(written) = visit_few(self.shape, out, self.reads, self.makes()) {
+            if let Some(written) = visit_few(shape, out, self.reads, self.makes(fold)) {
                 return written;
             }
         }
-        match Nest::reducing(&mut State::new(), self, None, None) {
+        match Nest::reducing(&mut State::new(), (self, fold), shape, None, None) {
             Some(nest) => nest.fill(slots),
             None => Written::none(),
         }
@@ -677,9 +974,25 @@ impl<'a, A: Clone> Source<'a, A> {
     /// The elements in the order of the shape, if they lie so and there are some.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
-        let len = self.is_stored().then(|| self.reads.standard_len(0))??;
+        let is_stored = self.is_stored() && self.prepare.is_none();
+        let len = is_stored.then(|| self.reads.standard_len(0))??;
         // SAFETY: The elements are adjacent, as was just checked. They have this type by the constructors of sources.
         Some(unsafe { slice::from_raw_parts(self.reads.at[0].cast(), len) })
+    }
+
+    /// The first element.
+    ///
+    /// # Panics
+    /// If an array has no elements.
+    pub(crate) fn first(&self) -> A {
+        let Reads { at: inputs, sizes, kinds, .. } = self.reads;
+        ensure(!sizes[..kinds.count].iter().any(|sizes| sizes.contains(&0)), "elements");
+        let mut at = [core::ptr::null_mut(); OPERANDS];
+        for (at, input) in at[1..].iter_mut().zip(inputs) {
+            *at = input.cast_mut();
+        }
+        // SAFETY: A source has the inputs and what makes its elements together. They have a first element.
+        unsafe { self.makes(self.fold.expect("an operation that is not known")).one(&at) }
     }
 }
 
@@ -695,13 +1008,14 @@ pub(crate) enum Item<'l, A> {
 /// # Panics
 /// If an array does not fit the shape.
 pub(crate) fn for_each_lane<A: Clone>(
-    source: &Source<'_, A>,
+    (source, fold): (&Source<'_, A>, &dyn Fold<A>),
+    shape: &[usize],
     out: Output<'_, A>,
     dropped: Dropped<'_>,
     then: &mut dyn FnMut(Item<'_, A>),
 ) {
-    let (mut state, makes) = (State::new(), source.makes());
-    if state.over(source.shape, Some(out.raw()), dropped, source.reads) {
+    let (mut state, makes) = (State::new(), source.makes(fold));
+    if state.over(shape, Some(out.raw()), dropped, source.reads) {
         return;
     }
     state.arrange(1);
@@ -713,8 +1027,14 @@ pub(crate) fn for_each_lane<A: Clone>(
     while tiles.next(&mut state) {
         let out = state.operands.at[0].cast::<A>();
         state.inputs(&mut State::new()).for_each_block(&mut |block| {
-            // SAFETY: `Source` has the source and what makes its elements together.
-            unsafe { makes.each(&block, &mut |element| then(Item::Element(element))) };
+            block.for_each(source.reads.kinds.count, |at| {
+                // SAFETY: A source has the inputs and what makes its elements together.
+                let mut element = unsafe { makes.one(at) };
+                if let Some(prepare) = source.prepare {
+                    prepare(slice::from_mut(&mut element));
+                }
+                then(Item::Element(element));
+            });
         });
         // SAFETY: By the invariant, this is an element of the output.
         then(Item::Output(unsafe { &mut *out }));

@@ -20,9 +20,9 @@ use packed::{Dots, Packed, each_product, packed_in_halves, packed_into};
 use tiles::{Matrices, TERMS};
 
 use super::ensure;
-use super::nest::{AxisSelection, Inputs, Make, Maker, Nest, Output, State, Write, matrices, steps};
+use super::nest::{AxisSelection, Inputs, Make, Maker, Nest, Output, State, matrices, steps};
 use super::operation::Plus;
-use super::reduce::into;
+use super::reduce::{Loops, into};
 use super::simd::dispatch;
 use super::source::{Cloned, Source};
 use super::threads::{count, in_two};
@@ -58,7 +58,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
         return;
     }
     if axes == VECTORS {
-        return sums_into(out, &inputs, |inputs, shape, times| Source::fused(inputs, shape, times));
+        return sums_into(out, &inputs, &Source::fused(&inputs, &Maker::new(Times, Plus), &Loops::new(Cloned, Plus)));
     }
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
     if let Some(nest) = Nest::over_bases(&mut State::new(), &inputs, &mut out) {
@@ -77,7 +77,8 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
         return;
     }
     if axes == VECTORS {
-        return sums_into(out, &inputs, |inputs, shape, times| Source::par_fused(inputs, shape, times));
+        let (times, loops) = (Maker::new(Times, Plus), Loops::new(Cloned, Plus));
+        return sums_into(out, &inputs, &Source::par_fused(&inputs, &times, &loops));
     }
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let multiplications = terms.saturating_mul(out.len());
@@ -115,17 +116,16 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
     );
 }
 
-/// Products of vectors: sums over their last axis.
+/// Products of vectors: sums of `source` over their last axis.
 fn sums_into<T: LinalgScalar, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, (T, T)>,
-    source: impl for<'a> FnOnce(&'a Inputs<'a, (T, T)>, &'a [usize], &'a Maker<Times, T, (T, T)>) -> Source<'a, T>,
+    source: &Source<'_, T>,
 ) {
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
     shape[out.ndim()] = terms;
-    let (last, times) = (Only(out.ndim()), Maker::new(Write(Times)));
-    into(&source(inputs, shape.slice(), &times), out, Some(&last), Plus, Cloned);
+    into(source, shape.slice(), out, Some(&Only(out.ndim())), &T::zero(), Cloned);
 }
 
 /// The product of two factors.

@@ -13,35 +13,20 @@
 
 #![forbid(unsafe_code)]
 
-use super::fold::{Fold, Results, SHORT_LANE, WIDE, fold, for_each_group};
+use super::fold::{Fold, SHORT_LANE, fold};
 use crate::kernel::map::loop_across;
-use crate::kernel::memory::{BUFFER, Buffer, List, Room};
-use crate::kernel::nest::{Dropped, LOOPS, Loop, Nest, Reduction, State, Written, steps};
+use crate::kernel::memory::{BUFFER, Buffer, List, Memory, Room};
+use crate::kernel::nest::{Dropped, LOOPS, Loop, MOST_ROWS, Nest, Reduction, State, Written, sums_along};
 
 /// How many times as long as a buffer a block is whose elements are adjacent. Measured: 4 to 16 take about as long.
 const STORED: usize = 8;
-/// How many rows are combined at once.
-pub(super) const AT_ONCE: usize = 8;
+/// How many sums of blocks are added one after the other.
+const AT_ONCE: usize = 8;
+/// The bytes of the results of a block. The sums of blocks have room for several of these.
+pub(super) const RESULTS: usize = BUFFER / 2;
 
-/// Reduces the arranged loops of a nest.
-pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    let plan = Plan::of(&nest, size_of::<A>(), nest.is_stored());
-    match nest.elements() {
-        Some(elements) if plan.is_whole => whole(op, nest, elements),
-        _ => in_parts(op, nest, &plan),
-    }
-}
-
-/// Reduces a nest whose elements are one block.
-#[inline(never)]
-fn whole<'s, A: Clone>(
-    op: &dyn Fold<A>,
-    nest: Nest<'_, Reduction<'_, 's, A>>,
-    elements: &[A],
-) -> Written<'s> {
-    let (sides, mut memory) = (Sides::of(nest.loops()), Results::new());
-    nest.put(of_block(op, &sides, elements, &mut memory))
-}
+/// Memory for the results of a block.
+pub(super) type Results = Memory<{ RESULTS / 64 }>;
 
 /// Memory for a part of a nest: elements of a block, sums of blocks, and the results of one.
 struct Scratch {
@@ -50,32 +35,28 @@ struct Scratch {
     results: Results,
 }
 
-/// Reduces a nest part by part.
-#[inline(never)]
-fn in_parts<'s, A: Clone>(
-    op: &dyn Fold<A>,
-    nest: Nest<'_, Reduction<'_, 's, A>>,
-    plan: &Plan,
-) -> Written<'s> {
+/// Reduces the arranged loops of a nest.
+pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+    let plan = Plan::of(&nest, size_of::<A>(), nest.is_stored(), nest.summed());
     let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Results::new() };
     if plan.is_whole {
-        return part(op, nest, plan, &mut scratch);
+        return part(op, nest, &plan, &mut scratch);
     }
     let (mut tile, count) = ([0; LOOPS], nest.loops().len());
     for (i, l) in nest.loops().iter().enumerate() {
         tile[i] = if l.is_kept() { plan.steps[i] } else { l.len() };
     }
     let mut written = Written::none();
-    nest.for_each_tile(&tile[..count], &mut |nest| written.add(part(op, nest, plan, &mut scratch)));
+    nest.for_each_tile(&tile[..count], &mut |nest| written.add(part(op, nest, &plan, &mut scratch)));
     written
 }
 
 /// The blocks of a nest.
 struct Plan {
     /// How many steps of each loop are in a block.
-    steps: List<usize, LOOPS>,
+    steps: List<usize, 8>,
     /// The same for the reduced loops alone.
-    reduced: List<usize, LOOPS>,
+    reduced: List<usize, 8>,
     is_whole: bool,
     /// Whether all steps of the reduced loops are in a block.
     holds_reduced: bool,
@@ -84,25 +65,37 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(nest: &State, size: usize, is_stored: bool) -> Self {
-        let (loops, across) = (nest.loops(), loop_across(nest));
+    fn of(nest: &State, size: usize, is_stored: bool, summed: Option<usize>) -> Self {
+        let (loops, across) = (nest.loops(), if summed.is_some() { None } else { loop_across(nest) });
         let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
         let has_short_lanes = across.is_none() && loops.last().is_some_and(is_short);
-        let is_dense = is_stored && !has_short_lanes && is_dense_tail(loops, size);
-        let most = if is_dense { STORED } else { 1 } * BUFFER / size;
-        // the results and the sums of rows fit into their room
-        let room = BUFFER / 2 / size;
+        let is_dense = is_stored && summed.is_none() && !has_short_lanes && is_dense_tail(loops, size);
+        let room = RESULTS / size;
+        let most = match (is_dense, has_short_lanes) {
+            (true, _) => STORED * BUFFER / size,
+            // blocks are added before their lanes are folded
+            (_, true) => room,
+            _ => BUFFER / size,
+        };
         let (mut in_block, mut len, mut kept) = ([1; LOOPS], 1, 1);
+        let mut has_reduced = false;
         let mut add = |place: usize, limit: usize| {
             let l = &loops[place];
+            let is_summed = summed == Some(place);
             let fit = match l.is_kept() {
+                // one sum, whose error stays small
+                false if is_summed && place + 1 < loops.len() => MOST_ROWS,
+                false if is_summed => usize::MAX,
                 true => (most / len).min(room / kept),
+                // sums of rows that hold lanes need room
+                false if has_reduced && !has_short_lanes => BUFFER / size / len,
                 false if len <= room => most / len,
                 false => 0,
             };
             in_block[place] = l.part(fit.min(limit));
-            len *= in_block[place];
+            len *= if is_summed { sums_along(place, loops.len(), l.len()) } else { in_block[place] };
             kept *= if l.is_kept() { in_block[place] } else { 1 };
+            has_reduced |= !l.is_kept();
             in_block[place] == l.len()
         };
         if let Some((place, limit)) = across {
@@ -139,48 +132,25 @@ fn part<'s, A: Clone>(
     plan: &Plan,
     scratch: &mut Scratch,
 ) -> Written<'s> {
-    let (mut room, Scratch { block, sums, results }) = (State::new(), scratch);
+    let (mut state, Scratch { block, sums, results }) = (State::new(), scratch);
+    let inputs = nest.inputs(&mut state);
     if plan.holds_reduced {
-        let (sides, inputs) = (Sides::of(nest.loops()), nest.inputs(&mut room));
-        return match inputs.elements() {
-            Some(elements) => nest.put(of_block(op, &sides, elements, results)),
-            None => nest.put(of_block(op, &sides, &buffered(inputs, block), results)),
-        };
+        let (elements, sides) = elements_of(inputs, block);
+        return nest.put(of_block(op, &sides, elements, results));
     }
-    let inputs = nest.inputs(&mut room);
-    let (mut tile, mut reduced) = ([0; LOOPS], plan.reduced.iter());
-    let (mut blocks, mut rows, mut width) = (1_usize, 1, 1);
+    let (mut tile, mut reduced, mut width) = ([0; LOOPS], plan.reduced.iter(), 1);
     for (tile, l) in tile.iter_mut().zip(inputs.loops()) {
         *tile = if l.is_kept() { l.len() } else { *reduced.next().unwrap_or(&1) };
-        *if l.is_kept() || plan.has_short_lanes { &mut width } else { &mut rows } *= *tile;
-        blocks = blocks.saturating_mul(l.len().div_ceil((*tile).max(1)));
+        width *= if l.is_kept() || plan.has_short_lanes { *tile } else { 1 };
     }
-    let loops = inputs.loops().len();
-    let mut sums = Levels::new(op, sums, width, blocks.saturating_mul(rows.div_ceil(AT_ONCE)));
-    let (mut rows, mut count, mut first_sides) = ([&[][..]; AT_ONCE], 0, None);
-    inputs.for_each_tile(&tile[..loops], &mut |part| {
-        let sides = Sides::of(part.loops());
-        let is_row = plan.has_short_lanes || sides.iter().all(|side| side.1);
-        match part.elements() {
-            // several at once
-            Some(row) if is_row => {
-                rows[count] = row;
-                count += 1;
-                if count == AT_ONCE {
-                    sums.add(&rows);
-                    count = 0;
-                }
-            }
-            Some(elements) => add_block(&mut sums, &sides, elements, results),
-            None if is_row => sums.add(&[&buffered(part, block)]),
-            None => add_block(&mut sums, &sides, &buffered(part, block), results),
-        }
+    let (count, mut first_sides) = (inputs.loops().len(), None);
+    let mut sums = Levels::new(op, sums, width);
+    inputs.for_each_tile(&tile[..count], &mut |part| {
+        let (elements, sides) = elements_of(part, block);
+        sums.add(if plan.has_short_lanes { elements } else { of_block(op, &sides, elements, results) });
         // the first block is the largest one
         first_sides.get_or_insert(sides);
     });
-    if count > 0 {
-        sums.add(&rows[..count]);
-    }
     let sums = sums.finish();
     match first_sides {
         Some(sides) if plan.has_short_lanes => nest.put(of_block(op, &sides, sums, results)),
@@ -188,23 +158,35 @@ fn part<'s, A: Clone>(
     }
 }
 
-/// The elements of a block in a buffer.
-fn buffered<'x, A: Clone>(block: Nest<'_, Reduction<'_, '_, A>>, buffer: &'x mut Buffer) -> Room<'x, A> {
-    let len = steps(block.loops());
-    let mut room = buffer.room(len);
-    room.filled(len, |slots| block.fill(slots));
-    room
-}
-
-/// Adds the rows of a block, or its results.
-#[inline(never)]
-fn add_block<A: Clone>(sums: &mut Levels<'_, A>, sides: &Sides, elements: &[A], results: &mut Results) {
-    match **sides {
-        [(_, false), (width, true)] if width * AT_ONCE >= WIDE => {
-            for_each_group(elements, width, |rows| sums.add(rows));
+/// The elements of a block, where they lie or in a buffer, or their sums along a loop; and the sides of these.
+fn elements_of<'x, A: Clone>(
+    block: Nest<'_, Reduction<'x, '_, A>>,
+    buffer: &'x mut Buffer,
+) -> (&'x [A], Sides) {
+    let (summed, mut sides, mut len) = (block.summed(), Sides::new(), 1);
+    if let Some(elements) = block.elements().filter(|_| summed.is_none()) {
+        for l in block.loops() {
+            sides.push(l.len(), l.is_kept());
         }
-        _ => sums.add(&[of_block(sums.op, sides, elements, results)]),
+        return (elements, sides);
     }
+    for (place, l) in block.loops().iter().enumerate() {
+        let is_summed = summed == Some(place);
+        let steps = if is_summed { sums_along(place, block.loops().len(), l.len()) } else { l.len() };
+        if steps > 1 {
+            sides.push(steps, l.is_kept());
+            len *= steps;
+        }
+    }
+    let (mut room, prepare) = (buffer.room(len), block.prepare());
+    room.filled(len, |slots| match summed {
+        Some(place) => block.sum(place, slots),
+        None => block.fill(slots),
+    });
+    if let Some(prepare) = prepare {
+        prepare(&mut room);
+    }
+    (room.into_elements(), sides)
 }
 
 /// The results of a block, or its elements if nothing in it is reduced.
@@ -219,8 +201,18 @@ fn of_block<'r, A: Clone>(
         return elements;
     }
     let mut results = memory.room(sides.kept());
-    fold(op, sides, elements, &mut results);
+    fold_block(op, sides, elements, &mut results);
     results.into_elements()
+}
+
+/// [`fold`] with scratch.
+pub(super) fn fold_block<A: Clone>(op: &dyn Fold<A>, sides: &Sides, elements: &[A], to: &mut Room<'_, A>) {
+    let mut scratch = Results::new();
+    let len = match **sides {
+        [.., (_, false)] if sides.len() < 3 => 0,
+        _ => elements.len() / 2,
+    };
+    fold(op, sides, elements, to, &mut scratch.room(len.min(RESULTS / size_of::<A>())));
 }
 
 /// Whether the input's elements are adjacent along the loops that fit into a block.
@@ -239,7 +231,7 @@ fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
 }
 
 /// The sides of a block, outermost first: a length, and whether results are kept along it. Neighbours of one kind are one.
-pub(super) struct Sides(List<(usize, bool), LOOPS>);
+pub(super) struct Sides(List<(usize, bool), 8>);
 
 impl Sides {
     #[inline(always)]
@@ -260,14 +252,6 @@ impl Sides {
                 self.push(len, is_kept);
             }
         }
-    }
-
-    fn of(loops: &[Loop]) -> Self {
-        let mut sides = Self(List::new());
-        for l in loops {
-            sides.push(l.len(), l.is_kept());
-        }
-        sides
     }
 
     /// The number of results.
@@ -292,58 +276,62 @@ impl core::ops::Deref for Sides {
     }
 }
 
-/// Sums of rows: [`AT_ONCE`] groups of rows are added one after the other, and those pairwise.
+/// Sums of the results of blocks: [`AT_ONCE`] are added one after the other, and those pairwise.
 struct Levels<'t, A> {
     op: &'t dyn Fold<A>,
-    /// The sums, one after the other.
+    /// The sums, one after the other, each of as many elements as the one before or more.
     sums: Room<'t, A>,
     /// The length of a sum.
     width: usize,
-    /// The groups in the last sum.
-    groups: usize,
+    /// The most sums that there is room for.
+    most: usize,
+    /// How many results are in the last sum.
+    count: usize,
     /// How many sums were complete.
     complete: usize,
 }
 
 impl<'t, A: Clone> Levels<'t, A> {
-    /// For up to `groups` of rows of up to `width` elements.
-    fn new(op: &'t dyn Fold<A>, memory: &'t mut Buffer, width: usize, groups: usize) -> Self {
-        // a sum for each bit of the number of complete ones, and one that is not
-        let most = ((groups - 1) / AT_ONCE + 1).ilog2() as usize + 1;
-        Self { op, sums: memory.room(most * width), width: 0, groups: 0, complete: 0 }
+    /// For results of up to `width` elements.
+    fn new(op: &'t dyn Fold<A>, memory: &'t mut Buffer, width: usize) -> Self {
+        let most = (BUFFER / size_of::<A>() / width).max(2);
+        Self { op, sums: memory.room(most * width), width, most, count: 0, complete: 0 }
     }
 
-    /// Adds up to [`AT_ONCE`] rows, none of them longer than the very first one.
-    fn add(&mut self, rows: &[&[A]]) {
-        let mut rows = rows;
-        self.width = self.width.max(rows[0].len());
-        // otherwise no sum begins with it
-        let is_whole = rows[0].len() == self.width;
-        if is_whole && self.groups == 0 {
-            self.sums.extend(rows[0]);
-            rows = &rows[1..];
+    /// Adds the results of a block, none longer than the very first ones.
+    fn add(&mut self, results: &[A]) {
+        // otherwise no sum begins with them
+        let is_whole = results.len() == self.width;
+        if is_whole && self.count == 0 {
+            self.sums.extend(results);
+        } else {
+            let start = self.sums.len() - self.width;
+            self.op.add_rows(&mut self.sums[start..][..results.len()], results);
         }
-        let start = self.sums.len() - self.width;
-        self.op.add_rows(&mut self.sums[start..], rows);
-        self.groups += usize::from(is_whole);
-        if self.groups == AT_ONCE {
-            self.groups = 0;
+        self.count += usize::from(is_whole);
+        if self.count == AT_ONCE {
+            self.count = 0;
             self.complete += 1;
             for _ in 0..self.complete.trailing_zeros() {
+                self.join();
+            }
+            if self.sums.len() == self.most * self.width {
                 self.join();
             }
         }
     }
 
-    /// Adds the last sum to the one before.
+    /// Adds the last sum to the one before, if there is one.
     fn join(&mut self) {
         let last = self.sums.len() - self.width;
-        let (below, above) = self.sums.split_at_mut(last);
-        self.op.add_rows(&mut below[last - self.width..], &[above]);
-        self.sums.truncate(last);
+        if last > 0 {
+            let (below, above) = self.sums.split_at_mut(last);
+            self.op.add_rows(&mut below[last - self.width..], above);
+            self.sums.truncate(last);
+        }
     }
 
-    /// The sum of all rows.
+    /// The sum of all results.
     fn finish(&mut self) -> &[A] {
         while self.sums.len() > self.width {
             self.join();

@@ -4,7 +4,8 @@
 //! have outputs of their own; along a reduced one, their results are combined. [`block`] reduces a part. The order in which
 //! elements are combined depends on the shape and the strides only: threads run the same halves.
 //!
-//! What reduces elements that are numbers of a common type is compiled in this crate: see [`run`].
+//! All of this is generic over the elements alone: what is compiled for a closure are the loops of [`Makes`](super::nest::Makes) and
+//! [`Fold`]. For common types of elements it is compiled in this crate: see [`run`].
 
 #![forbid(unsafe_code)]
 
@@ -13,8 +14,7 @@ mod fold;
 
 pub(crate) use fold::{Fold, Loops};
 
-use block::Sides;
-use fold::{Results, fold};
+use block::{Results, Sides, fold_block};
 
 use super::ensure;
 use super::memory::{BUFFER, Reserved, Room, filled};
@@ -22,39 +22,42 @@ use super::nest::{
     Dropped, Item, Loop, Nest, Output, Reads, Reduction, RowsOf, SMALL, SharedVisitor, State, Target, Visit,
     Written, for_each_lane, is_forgettable, steps,
 };
-use super::operation::{Operation, Plus};
+use super::operation::Plus;
 use super::order::AxisOrder;
 use super::simd::as_known;
-use super::source::Source;
+use super::source::{Cloned, Source};
 use super::threads::GRAIN;
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Reduces `source` to a new array, whose axes have the input's order in memory.
+/// Reduces `source`, which has this `shape`, to a new array, whose axes have the input's order in memory.
 ///
-/// The axes of the result are those that are not `dropped`, in order, of equal size or of size 1.
+/// The axes of the result are those that are not `dropped`, in order, of equal size or of size 1. A result of no elements is
+/// `empty`.
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub(crate) fn to_new<A: Clone, O: Operation<A>, D: Dimension>(
+pub(crate) fn to_new<A: Clone, D: Dimension>(
     source: &Source<'_, A>,
+    shape: &[usize],
     reserved: Reserved<A, D>,
     dropped: Dropped<'_>,
-    op: O,
+    empty: A,
 ) -> Array<A, D> {
-    let kept = KeptOrder { reads: source.reads, shape: source.shape, dropped, ndim: reserved.shape().len() };
-    let is_empty = source.shape.contains(&0);
+    let kept = KeptOrder { reads: source.reads, shape, dropped, ndim: reserved.shape().len() };
+    let is_empty = shape.contains(&0);
     if const { is_forgettable::<A>() } && !is_empty {
-        let is_small = is_small(source.reads, source.shape, reserved.shape(), size_of::<A>());
+        let is_small = is_small(source.reads, shape, reserved.shape(), size_of::<A>());
         let order = if is_small { None } else { Some(&kept as _) };
-        return reserved.written(order, &mut |out| run(source, Target::New(out), dropped, op, is_small));
+        return reserved.written(order, &mut |out| {
+            run(Job { source, shape, target: Some(Target::slots(out)), dropped, is_small })
+        });
     }
     // initialised, so that a panic does not leak the results that were stored before it
-    let mut out = reserved.filled(Some(&kept), op.identity());
+    let mut out = reserved.filled(Some(&kept), empty);
     if const { !is_forgettable::<A>() } {
         if !is_empty {
-            let store = |out: &mut A, result| *out = result;
-            for_each_lane(source, Output::of(&mut out), dropped, &mut one_by_one(op, &store));
+            one_by_one(source, shape, &mut out, dropped, &mut |out, result| *out = result);
         }
     }
     out
@@ -64,72 +67,71 @@ pub(crate) fn to_new<A: Clone, O: Operation<A>, D: Dimension>(
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub(crate) fn into<A: Clone, O: Operation<A>, D: Dimension>(
+pub(crate) fn into<A: Clone, D: Dimension>(
     source: &Source<'_, A>,
+    shape: &[usize],
     out: &mut ArrayRef<A, D>,
     dropped: Dropped<'_>,
-    op: O,
+    empty: &A,
     store: impl Visit<A, (A,)> + Copy,
 ) {
-    let put = |out: &mut A, result: A| { store }.visit(out, (&result,));
-    if source.shape.contains(&0) {
-        return out.iter_mut().for_each(|out| put(out, op.identity()));
+    if shape.contains(&0) {
+        return out.iter_mut().for_each(|out| { store }.visit(out, (empty,)));
     }
     if const { is_forgettable::<A>() } {
-        let is_small = is_small(source.reads, source.shape, out.shape(), size_of::<A>());
+        let is_small = is_small(source.reads, shape, out.shape(), size_of::<A>());
         // shared: threads put results, each into outputs of its own
         let rows: &dyn RowsOf<A, (A,)> = &SharedVisitor::new(store);
-        run(source, Target::Old(Output::of(out), rows), dropped, op, is_small);
+        let target = Some(Target::elements(Output::of(out), rows));
+        run(Job { source, shape, target, dropped, is_small });
     } else {
-        for_each_lane(source, Output::of(out), dropped, &mut one_by_one(op, &put));
+        one_by_one(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
 }
 
 /// Combines the elements of lanes one by one.
-fn one_by_one<A, O: Operation<A>>(op: O, store: &impl Fn(&mut A, A)) -> impl FnMut(Item<'_, A>) {
-    let mut result = None;
-    move |item| match item {
+fn one_by_one<A: Clone, D: Dimension>(
+    source: &Source<'_, A>,
+    shape: &[usize],
+    out: &mut ArrayRef<A, D>,
+    dropped: Dropped<'_>,
+    store: &mut dyn FnMut(&mut A, A),
+) {
+    let (mut total, op) = (None, source.fold.expect("an operation on elements that are not known"));
+    for_each_lane((source, op), shape, Output::of(out), dropped, &mut |item| match item {
         Item::Element(element) => {
-            result = Some(match result.take() {
+            total = Some(match total.take() {
                 None => element,
-                Some(result) => op.apply(result, element),
+                Some(total) => op.apply(total, element),
             });
         }
         Item::Output(out) => {
-            if let Some(result) = result.take() {
-                store(out, result);
+            if let Some(total) = total.take() {
+                store(out, total);
             }
         }
-    }
+    });
 }
 
-/// What is to be reduced, and how.
+/// What is to be reduced, and to where.
 pub(crate) struct Job<'j, 's, A> {
     source: &'j Source<'j, A>,
+    shape: &'j [usize],
     target: Option<Target<'j, 's, A>>,
     dropped: Dropped<'j>,
-    /// The loops of the operation, if it is not addition.
-    loops: Option<&'j dyn Fold<A>>,
     is_small: bool,
 }
 
 /// Reduces elements that are forgettable.
 #[inline]
-fn run<'s, A: Clone, O: Operation<A>>(
-    source: &Source<'_, A>,
-    target: Target<'_, 's, A>,
-    dropped: Dropped<'_>,
-    op: O,
-    is_small: bool,
-) -> Written<'s> {
+fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { is_forgettable::<A>() }, "elements that may be forgotten");
-    let loops = Loops::<_, false>(op);
-    let loops: Option<&dyn Fold<A>> = if const { O::IS_PLUS } { None } else { Some(&loops) };
-    let mut job = Job { source, target: Some(target), dropped, loops, is_small };
     match known(&mut job) {
         Some(written) => written,
-        None if const { O::IS_PLUS } => job.run(&Loops::<_, true>(op)),
-        None => job.run(&Loops::<_, false>(op)),
+        None => {
+            let op = job.source.fold.expect("an operation on elements that are not known");
+            job.run(op)
+        }
     }
 }
 
@@ -150,7 +152,8 @@ macro_rules! known {
 
             $(#[inline(never)]
             pub(super) fn $A<'s>(job: &mut Job<'_, 's, core::primitive::$A>) -> Written<'s> {
-                job.run(&Loops::<_, false>(Plus))
+                let op = job.source.fold.unwrap_or(const { &Loops::new(Cloned, Plus) });
+                job.run(op)
             })*
         }
     };
@@ -181,83 +184,65 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
 
 impl<'s, A: Clone> Job<'_, 's, A> {
     /// Reduces to the target.
-    fn run(&mut self, sum: &dyn Fold<A>) -> Written<'s> {
-        let (source, dropped, op) = (self.source, self.dropped, self.loops.unwrap_or(sum));
+    fn run(&mut self, op: &dyn Fold<A>) -> Written<'s> {
         match self.target.take() {
             None => Written::none(),
-            Some(target) if self.is_small => small(op, source, target, dropped),
-            Some(target) => large(op, source, target, dropped),
+            Some(target) if self.is_small => self.small(op, target),
+            Some(target) => self.large(op, target),
         }
     }
-}
 
-#[inline(never)]
-fn large<'s, A: Clone>(
-    op: &dyn Fold<A>,
-    source: &Source<'_, A>,
-    target: Target<'_, 's, A>,
-    dropped: Dropped<'_>,
-) -> Written<'s> {
-    let mut state = State::new();
-    let Some(mut nest) = Nest::reducing(&mut state, source, Some(target), dropped) else {
-        return Written::none();
-    };
-    nest.arrange(1);
-    halved(op, nest)
-}
-
-/// Reduces a source of a few elements without arranging its loops.
-fn small<'s, A: Clone>(
-    op: &dyn Fold<A>,
-    source: &Source<'_, A>,
-    target: Target<'_, 's, A>,
-    dropped: Dropped<'_>,
-) -> Written<'s> {
-    let mut sides = Sides::new();
-    let out = match &target {
-        Target::New(out) => out.shape(),
-        Target::Old(out, _) => out.shape(),
-    };
-    sides.push_axes(source.shape, out, dropped);
-    let target = match target {
-        Target::New(out) => match out.into_slots() {
-            Ok(slots) => return Written::appended(slots, |room| fold_small(op, source, &sides, room)),
-            Err(out) => Target::New(out),
-        },
-        target => target,
-    };
-    store_small(op, source, &sides, target, dropped)
-}
-
-#[inline(never)]
-fn store_small<'s, A: Clone>(
-    op: &dyn Fold<A>,
-    source: &Source<'_, A>,
-    sides: &Sides,
-    target: Target<'_, 's, A>,
-    dropped: Dropped<'_>,
-) -> Written<'s> {
-    let mut memory = Results::new();
-    let mut results = memory.room(sides.kept());
-    fold_small(op, source, sides, &mut results);
-    match Nest::reducing(&mut State::new(), source, Some(target), dropped) {
-        Some(nest) => nest.put(&results),
-        None => Written::none(),
+    #[inline(never)]
+    fn large(&self, op: &dyn Fold<A>, target: Target<'_, 's, A>) -> Written<'s> {
+        let mut state = State::new();
+        let source = (self.source, op);
+        let Some(mut nest) = Nest::reducing(&mut state, source, self.shape, Some(target), self.dropped) else {
+            return Written::none();
+        };
+        nest.arrange(1);
+        halved(op, nest)
     }
-}
 
-/// Folds the elements of a source in the order of its shape.
-fn fold_small<A: Clone>(op: &dyn Fold<A>, source: &Source<'_, A>, sides: &Sides, to: &mut Room<'_, A>) {
-    match source.as_slice() {
-        Some(elements) => fold(op, sides, elements, to),
-        None => fold_buffered(op, source, sides, to),
+    /// Reduces a source of a few elements without arranging its loops.
+    fn small(&self, op: &dyn Fold<A>, mut target: Target<'_, 's, A>) -> Written<'s> {
+        let mut sides = Sides::new();
+        sides.push_axes(self.shape, target.shape(), self.dropped);
+        match target.as_slots() {
+            Some(slots) => Written::appended(slots, |room| self.fold_small(op, &sides, room)),
+            None => self.store_small(op, &sides, target),
+        }
     }
-}
 
-#[inline(never)]
-fn fold_buffered<A: Clone>(op: &dyn Fold<A>, source: &Source<'_, A>, sides: &Sides, to: &mut Room<'_, A>) {
-    let (mut buffer, len) = (Results::new(), source.shape.iter().product());
-    fold(op, sides, buffer.room(len).filled(len, |slots| source.fill(slots)), to);
+    #[inline(never)]
+    fn store_small(&self, op: &dyn Fold<A>, sides: &Sides, target: Target<'_, 's, A>) -> Written<'s> {
+        let mut memory = Results::new();
+        let mut results = memory.room(sides.kept());
+        self.fold_small(op, sides, &mut results);
+        let source = (self.source, op);
+        match Nest::reducing(&mut State::new(), source, self.shape, Some(target), self.dropped) {
+            Some(nest) => nest.put(&results),
+            None => Written::none(),
+        }
+    }
+
+    /// Folds the elements of a source in the order of its shape.
+    fn fold_small(&self, op: &dyn Fold<A>, sides: &Sides, to: &mut Room<'_, A>) {
+        match self.source.as_slice() {
+            Some(elements) => fold_block(op, sides, elements, to),
+            None => self.fold_buffered(op, sides, to),
+        }
+    }
+
+    #[inline(never)]
+    fn fold_buffered(&self, op: &dyn Fold<A>, sides: &Sides, to: &mut Room<'_, A>) {
+        let (mut buffer, len) = (Results::new(), self.shape.iter().product());
+        let mut room = buffer.room(len);
+        room.filled(len, |slots| self.source.fill(op, self.shape, slots));
+        if let Some(prepare) = self.source.prepare {
+            prepare(&mut room);
+        }
+        fold_block(op, sides, &room, to);
+    }
 }
 
 fn halved<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
@@ -286,7 +271,7 @@ fn buffered<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) ->
     if is_kept {
         first.extend(second);
     } else {
-        op.add_rows(&mut first, &[&second]);
+        op.add_rows(&mut first, &second);
     }
     first
 }

@@ -1,0 +1,172 @@
+//! A source, its shapes and a pass over it. Nothing here knows a closure: it is compiled once for a type of elements.
+
+use crate::error::operation::{self, Operation};
+use crate::error::{Request, Result};
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Dropped, Visit};
+use crate::kernel::reduce::{into, to_new};
+use crate::kernel::source::{Added, Source};
+use crate::map::joint;
+use crate::shape::{
+    Axes, AxisMask, ReducedAxes, TargetShape, check_sums_to, over_reduced, placed_sum, placed_sum_target,
+    positions, sizes, sum_target,
+};
+use core::ops::Deref;
+use ndarray::{Array, ArrayRef, Dimension};
+
+/// The shape of a source: borrowed if it is that of one array, because a copy of a dynamic one may allocate.
+pub(super) enum Joint<'a, D> {
+    OfOne(&'a [usize]),
+    OfAll(D),
+}
+
+impl<D: Dimension> Deref for Joint<'_, D> {
+    type Target = [usize];
+
+    #[inline]
+    fn deref(&self) -> &[usize] {
+        match self {
+            Joint::OfOne(shape) => shape,
+            Joint::OfAll(dim) => sizes(dim),
+        }
+    }
+}
+
+/// The shape of a source.
+///
+/// # Errors
+/// `Incompatible` and `Overflow`.
+#[inline]
+pub(super) fn joint_of<'a, A: Clone, D: Dimension>(source: &Source<'a, A>) -> Result<Joint<'a, D>> {
+    match *source.shapes() {
+        [shape] => Ok(Joint::OfOne(shape)),
+        ref shapes => joint(shapes).map(Joint::OfAll),
+    }
+}
+
+/// An operation on a source.
+#[cold]
+pub(super) fn request<A: Clone>(source: &Source<'_, A>, operation: &'static Operation) -> Request {
+    Request::new(operation, source.shapes())
+}
+
+/// The axes that the result does not have.
+#[inline]
+fn dropped<D: Dimension, X: ReducedAxes<D>>(reduced: &AxisMask) -> Dropped<'_> {
+    if X::KEEPS { None } else { Some(reduced) }
+}
+
+/// A reduction over axes whose shapes were found.
+pub(super) struct OverAxes<'a, A, D, E> {
+    pub(super) joint: Joint<'a, D>,
+    pub(super) result: Reserved<A, E>,
+    pub(super) reduced: AxisMask,
+}
+
+impl<'a, A: Clone, D: Dimension, E: Dimension> OverAxes<'a, A, D, E> {
+    /// # Errors
+    /// Those of [`joint_of`] and of [`over_reduced`].
+    pub(super) fn new<X: ReducedAxes<D, Left = E>>(
+        source: &Source<'a, A>,
+        axes: &X,
+        operation: &'static Operation,
+    ) -> Result<Self> {
+        let joint = joint_of(source)?;
+        let (result, reduced) = over_reduced(&joint, axes, || request(source, operation))?;
+        Ok(Self { joint, result, reduced })
+    }
+
+    /// The results; `empty` where there is no element.
+    pub(super) fn run<X: ReducedAxes<D>>(self, source: &Source<'_, A>, empty: A) -> Array<A, E> {
+        to_new(source, &self.joint, self.result, dropped::<D, X>(&self.reduced), empty)
+    }
+}
+
+/// Reduces over axes.
+///
+/// # Errors
+/// Those of [`joint_of`] and of [`over_reduced`].
+pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
+    source: &Source<'_, A>,
+    axes: &X,
+    operation: &'static Operation,
+    empty: A,
+) -> Result<Array<A, X::Left>> {
+    Ok(OverAxes::new(source, axes, operation)?.run::<X>(source, empty))
+}
+
+/// Reduces to the shape of a target.
+///
+/// # Errors
+/// Those of [`joint_of`] and of [`sum_target`].
+pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
+    source: &Source<'_, A>,
+    target: &T,
+    operation: &'static Operation,
+    empty: A,
+) -> Result<Array<A, T::Dim>> {
+    let joint = joint_of::<A, D>(source)?;
+    let result = sum_target(&joint, target, operation, || source.shapes().to_vec())?;
+    Ok(to_new(source, &joint, result, None, empty))
+}
+
+/// Sums to an array, into whose elements `store` puts the results.
+///
+/// # Errors
+/// Those of [`joint_of`] and of [`check_sums_to`].
+pub(super) fn onto<A: Clone, D: Dimension, E: Dimension>(
+    source: &Source<'_, A>,
+    out: &mut ArrayRef<A, E>,
+    zero: &A,
+    store: impl Visit<A, (A,)> + Copy,
+) -> Result<()> {
+    let joint = joint_of::<A, D>(source)?;
+    check_sums_to(&joint, out.shape(), || request(source, &operation::SUM_TO), || source.shapes().to_vec())?;
+    into(source, &joint, out, None, zero, store);
+    Ok(())
+}
+
+/// Sums to a shape whose axes are `axes` of the source.
+///
+/// # Errors
+/// Those of [`joint_of`] and of [`placed_sum_target`].
+pub(super) fn in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
+    source: &Source<'_, A>,
+    shape: &T,
+    axes: &X,
+    zero: A,
+) -> Result<Array<A, T::Dim>> {
+    let joint = joint_of::<A, D>(source)?;
+    let request = || request(source, &operation::SUM_IN_DIM).axes(positions(axes));
+    let (result, named) = placed_sum_target(&joint, shape, axes, request)?;
+    let order = kept_last::<D, X>(&joint, axes, &named);
+    Ok(source.in_order(&joint, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
+}
+
+/// Adds the sums of [`in_dim`] to an array.
+///
+/// # Errors
+/// Those of [`joint_of`] and of [`placed_sum`].
+pub(super) fn add_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimension, X: Axes>(
+    source: &Source<'_, A>,
+    out: &mut ArrayRef<A, E>,
+    axes: &X,
+) -> Result<()> {
+    let joint = joint_of::<A, D>(source)?;
+    let request = || request(source, &operation::SUM_IN_DIM).axes(positions(axes)).to(&out.shape());
+    let named = placed_sum(&joint, out.shape(), axes, request)?;
+    let order = kept_last::<D, X>(&joint, axes, &named);
+    source.in_order(&joint, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
+    Ok(())
+}
+
+/// The order of axes with the named ones last, in their order, so that a sum to them is aligned at the right.
+#[inline]
+fn kept_last<D: Dimension, X: Axes>(joint: &[usize], axes: &X, named: &AxisMask) -> D {
+    let (ndim, mut order) = (joint.len(), D::zeros(joint.len()));
+    let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
+    for (place, axis) in named.unnamed().chain(kept).enumerate() {
+        order[place] = axis;
+    }
+    order
+}
