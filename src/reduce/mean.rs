@@ -22,7 +22,8 @@ where
         return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
     }
     let of_axis = |i| found.joint[axes.axes().axis(i, found.joint.len())];
-    let count = if found.result.len() == 0 { 1 } else { (0..axes.axes().axis_count()).map(of_axis).product() };
+    let count =
+        if found.result.len() == 0 { 1 } else { (0..axes.axes().axis_count()).map(of_axis).product() };
     let Some(divisor) = divisor::<A>(count) else {
         let reason = if count == 0 { "" } else { ", which the element type cannot count" };
         return Err(fail!(request(), NoMean, "there is no mean of {count} elements{reason}"));

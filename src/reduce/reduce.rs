@@ -214,7 +214,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(extreme::Maximum, |source| extreme::over_axes(source, &axes, &operation::MAX_AXES, "maximum"))
+        self.source(extreme::Maximum, |source| {
+            extreme::over_axes(source, &axes, &operation::MAX_AXES, "maximum")
+        })
     }
 
     /// The smallest element along `axes`, as [`max_axes`](Self::max_axes) the largest.
@@ -244,7 +246,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(extreme::Minimum, |source| extreme::over_axes(source, &axes, &operation::MIN_AXES, "minimum"))
+        self.source(extreme::Minimum, |source| {
+            extreme::over_axes(source, &axes, &operation::MIN_AXES, "minimum")
+        })
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -373,10 +377,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         Self: IntoArray<A, D>,
         A: Clone + Zero,
     {
-        if sizes(&shape.target_dim()) != self.as_array_ref().shape() {
-            return self.sum_to(shape);
+        match self.into_array(sizes(&shape.target_dim())) {
+            Ok(array) => Ok(array.into_dimensionality().expect("the shape has as many axes as the array")),
+            Err(source) => source.sum_to(shape),
         }
-        Ok(self.into_array().into_dimensionality().expect("the shape has as many axes as the array"))
     }
 
     /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -414,7 +418,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         T: TargetShape,
         F: Fn(A, A) -> A + Sync,
     {
-        self.source(ClosureOp(&op), |source| to_shape::<A, D, T>(source, &shape, &operation::REDUCE_TO, identity))
+        self.source(ClosureOp(&op), |source| {
+            to_shape::<A, D, T>(source, &shape, &operation::REDUCE_TO, identity)
+        })
     }
 
     /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.

@@ -7,7 +7,6 @@ use crate::kernel::reduce::Loops;
 use crate::kernel::source::{Cloned, Source};
 use crate::map::{FnOperands, SharedClosure};
 use crate::sealed::Sealed;
-use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 /// A source that is reduced on rayon's threads, if it is large enough to gain: made by [`par`](Reduce::par) of an array or
@@ -37,24 +36,30 @@ pub struct Par<S>(pub(super) S);
 impl<O, F> Sealed for Fused<O, F> {}
 impl<S> Sealed for Par<S> {}
 
-/// An array that is consumed.
-pub trait IntoArray<A, D: Dimension>: AsArrayRef<A, D> + Sized {
-    /// The array, whose elements are cloned if it does not own them alone.
+/// A source by value, which may be an array of the shape that is asked for.
+pub trait IntoArray<A, D: Dimension>: Sized {
+    /// The source as an array, if it is one of this shape.
     #[doc(hidden)]
-    fn into_array(self) -> Array<A, D>
+    fn into_array(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
     where
-        A: Clone;
+        A: Clone,
+    {
+        Err(self)
+    }
 }
 
 impl<S: Data<Elem = A>, A, D: Dimension> IntoArray<A, D> for ArrayBase<S, D> {
     #[inline]
-    fn into_array(self) -> Array<A, D>
+    fn into_array(self, shape: &[usize]) -> Result<Array<A, D>, Self>
     where
         A: Clone,
     {
-        self.into_owned()
+        if self.shape() == shape { Ok(self.into_owned()) } else { Err(self) }
     }
 }
+
+impl<S, A, D: Dimension> IntoArray<A, D> for Par<S> where Par<S>: Reduce<A, D> {}
+impl<O: FnOperands<F, R>, F, R> IntoArray<R, O::Dim> for Fused<O, F> {}
 
 #[allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {

@@ -277,7 +277,12 @@ pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: us
 /// Moves pointers to the next tile of up to `tile[i]` steps of loop `i`, of which `position[i]` are before it. Returns whether
 /// there is one.
 #[inline]
-pub(super) fn advance_tile(position: &mut [usize; LOOPS], loops: &[Loop], tile: &[usize], at: &mut [*mut u8]) -> bool {
+pub(super) fn advance_tile(
+    position: &mut [usize; LOOPS],
+    loops: &[Loop],
+    tile: &[usize],
+    at: &mut [*mut u8],
+) -> bool {
     for (i, l) in loops.iter().enumerate().rev() {
         let (before, tile) = (position[i], tile[i].max(1));
         position[i] = if l.len - before > tile { before + tile } else { 0 };

@@ -26,7 +26,7 @@ pub(crate) use cut::is_dense;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, Reads, StridedAxes, standard_len,
 };
-pub(crate) use panels::{MOST_ROWS, sums_along};
+pub(crate) use panels::{longest_lane, sums_along};
 pub(crate) use rows::{
     Elements, Forms, Item, Kinds, Make, Maker, Makes, MakesOf, OneThread, Reduction, RowsOf, SharedVisitor,
     Target, Visit, Visitor, Write, fill, for_each_lane, is_forgettable, par_fill, par_visit, visit,

@@ -17,8 +17,8 @@ const ROW: usize = 32;
 /// How many rows are added in registers. Long ones of large arrays are added one by one: the CPU fetches them faster.
 const ROWS: usize = 4;
 const LONG_ROW: usize = 4 << 10;
-/// The most rows of a block: their sum is one of several that are added pairwise.
-pub(crate) const MOST_ROWS: usize = 256;
+/// The most groups of rows whose sums are added one after the other, so that the error stays small.
+const GROUPS: usize = 64;
 
 /// The steps of a loop, and the bytes that each operand moves.
 #[derive(Clone, Copy)]
@@ -62,7 +62,8 @@ impl Sums {
         Self { adds: [false; 2], ..Self::rows(*block.at, groups, &row, Side::ONE, moving) }
     }
 
-    /// Calls `then` with the pointers of the output and of `inputs` inputs, some neighbours and the loop along which they are combined, and whether this starts from the output.
+    /// Calls `then` with the pointers of the output and of `inputs` inputs, some neighbours and the loop along which they are
+    /// combined, and whether the result is added to the output.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &[Side; 2], bool)) {
         let Self { loops: [outside, beside, along], tail, .. } = self;
@@ -110,6 +111,11 @@ fn parts(len: usize) -> usize {
     (len / PANEL).div_ceil(ROUNDS).max(1)
 }
 
+/// The longest lane of which there are up to `sums` sums.
+pub(crate) fn longest_lane(sums: usize) -> usize {
+    (sums / PANEL).max(1) * PANEL * ROUNDS
+}
+
 /// How many sums there are of the loop at `place`, along which sums are made.
 pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
     if place + 1 == loops { parts(len) * PANEL } else { 1 }
@@ -125,6 +131,17 @@ impl State {
             return None;
         }
         self.loops.iter().rposition(|l| !l.kept)
+    }
+
+    /// The rows that are added in registers.
+    fn rows_at_once(&self, size: usize, is_large: bool) -> usize {
+        let is_long = self.loops.last().is_some_and(|inner| inner.len * size >= LONG_ROW);
+        if is_large && is_long { 1 } else { ROWS }
+    }
+
+    /// The most rows whose sum is made at once.
+    pub(crate) fn most_rows(&self, size: usize, is_large: bool) -> usize {
+        GROUPS * self.rows_at_once(size, is_large)
     }
 
     /// Calls `then` with sums along the loop at `place`, at each index of the others, in order: at `out`, where there is room for
@@ -152,7 +169,7 @@ impl State {
         let outer = &self.loops[..last.saturating_sub(1)];
         let moving =
             (1..self.operands.count).fold(0, |set, k| set | u8::from(inner.strides[k] != 0) << (k - 1));
-        let at_once = if is_large && inner.len * size >= LONG_ROW { 1 } else { ROWS };
+        let at_once = self.rows_at_once(size, is_large);
         let (mut at, mut position) = (self.operands.at, [0; LOOPS]);
         loop {
             if is_lane {

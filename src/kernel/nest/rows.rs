@@ -5,8 +5,8 @@ use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
 use super::panels::{PANEL, Side, Sums};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Nest, OPERANDS, Output, Pointers, Reads,
-    State, StridedAxes, Written, is_dense, standard_len, steps,
+    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Nest, OPERANDS, Output, Pointers,
+    Reads, State, StridedAxes, Written, is_dense, standard_len, steps,
 };
 use crate::kernel::memory::{Copies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
@@ -75,14 +75,14 @@ pub unsafe trait Elements {
     ///
     /// # Safety
     /// At each step, each pointer is to an element that is borrowed, or as many as a panel has if it is in `moving`. The output
-    /// has a panel of elements, or of places for them if the result does not start from these.
+    /// has a panel of elements, to which the results are added if `adds`, else of places for them.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
     unsafe fn panel<A: Clone, M: Make<A, Self>, O: Operation<A>>(
         at: &Pointers,
         along: &Side,
         moving: u8,
-        starts_from_output: bool,
+        adds: bool,
         maker: (&mut M, O),
     ) where
         Self: Sized;
@@ -193,12 +193,12 @@ macro_rules! elements {
                 at: &Pointers,
                 along: &Side,
                 moving: u8,
-                starts_from_output: bool,
+                adds: bool,
                 maker: (&mut M, O),
             ) {
                 match moving {
                     // SAFETY: The caller promises these elements.
-                    $($moving => unsafe { panel::<R, Self, M, O, $moving>(at, along, starts_from_output, maker) },)*
+                    $($moving => unsafe { panel::<R, Self, M, O, $moving>(at, along, adds, maker) },)*
                     _ => unreachable!("a row that there is"),
                 }
             }
@@ -220,13 +220,12 @@ elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
 unsafe fn panel<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const MOVING: u8>(
     at: &Pointers,
     along: &Side,
-    starts_from_output: bool,
+    adds: bool,
     (make, op): (&mut M, O),
 ) {
     let (mut row_at, strides, mut rows, out) = (*at, along.strides, along.len, at[0].cast::<A>());
     // SAFETY: The caller promises these elements, here and below.
     let mut sums: [A; PANEL] = match op.neutral() {
-        _ if starts_from_output => from_fn(|i| unsafe { (*out.add(i)).clone() }),
         Some(neutral) => from_fn(|_| neutral.clone()),
         None => {
             let first = from_fn(|i| make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) }));
@@ -245,34 +244,37 @@ unsafe fn panel<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const MOV
     }
     for i in 0..PANEL {
         // SAFETY: As above.
-        unsafe { out.add(i).write(sums[i].clone()) };
+        unsafe {
+            let (sum, out) = (sums[i].clone(), out.add(i));
+            out.write(if adds { op.apply((*out).clone(), sum) } else { sum });
+        }
     }
 }
 
-/// Combines the elements at all steps of `along`, for each step of `beside`, one by one.
+/// [`Elements::panel`] of any number of neighbours, one after the other.
 ///
 /// # Safety
-/// As for [`Elements::panel`], for any number of neighbours.
+/// As for [`Elements::panel`].
 #[inline(never)]
 unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
     at: &Pointers,
     [beside, along]: &[Side; 2],
-    mut starts_from_output: bool,
+    adds: bool,
     (make, op): (&mut M, O),
 ) {
-    let mut row_at = *at;
-    for _ in 0..along.len {
-        let mut at = row_at;
-        for _ in 0..beside.len {
-            // SAFETY: The caller promises these elements.
-            unsafe {
-                let (element, out) = (make.make(refs::<E>(&at)), at[0].cast::<A>());
-                out.write(if starts_from_output { op.apply((*out).clone(), element) } else { element });
-            }
-            advance(&mut at, &beside.strides, E::COUNT);
+    let mut first_at = *at;
+    for _ in 0..beside.len {
+        // SAFETY: The caller promises these elements, here and below.
+        let (mut at, mut sum) = (first_at, make.make(unsafe { refs::<E>(&first_at) }));
+        for _ in 1..along.len {
+            advance(&mut at, &along.strides, E::COUNT);
+            // SAFETY: As above.
+            sum = op.apply(sum, make.make(unsafe { refs::<E>(&at) }));
         }
-        starts_from_output = true;
-        advance(&mut row_at, &along.strides, E::COUNT);
+        let out = at[0].cast::<A>();
+        // SAFETY: As above.
+        unsafe { out.write(if adds { op.apply((*out).clone(), sum) } else { sum }) };
+        advance(&mut first_at, &beside.strides, E::COUNT);
     }
 }
 
@@ -292,7 +294,7 @@ pub(crate) trait Makes<A>: Rows {
     /// Combines elements along loops, if [`has_sums`] holds.
     ///
     /// # Safety
-    /// As for [`Rows::rows`] at every index of the inputs, and of the output where no sum starts from it.
+    /// As for [`Rows::rows`] at every index of the inputs, and of the output where nothing is added to it.
     unsafe fn sums(&self, sums: &Sums);
 
     /// The element at an index.
@@ -499,9 +501,9 @@ struct AddPanels<'n, M, A, E, O> {
 impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> AddPanels<'_, M, A, E, O> {
     /// The same in a loop that is not compiled for a CPU.
     fn one_by_one(mut self) {
-        self.sums.for_each(E::COUNT, |at, sides, starts_from_output| {
+        self.sums.for_each(E::COUNT, |at, sides, adds| {
             // SAFETY: `sums` was promised these elements.
-            unsafe { one_by_one::<A, E, M, O>(at, sides, starts_from_output, (&mut self.make, self.op)) };
+            unsafe { one_by_one::<A, E, M, O>(at, sides, adds, (&mut self.make, self.op)) };
         });
     }
 }
@@ -515,14 +517,14 @@ impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> Work for AddPanels<'
         self.sums.for_each(
             E::COUNT,
             #[inline(always)]
-            |at, sides, starts_from_output| {
+            |at, sides, adds| {
                 let maker = (&mut self.make, self.op);
                 // SAFETY: `sums` was promised these elements.
                 unsafe {
                     if sides[0].len == PANEL {
-                        E::panel(at, &sides[1], moving, starts_from_output, maker);
+                        E::panel(at, &sides[1], moving, adds, maker);
                     } else {
-                        one_by_one::<A, E, M, O>(at, sides, starts_from_output, maker);
+                        one_by_one::<A, E, M, O>(at, sides, adds, maker);
                     }
                 }
             },
@@ -839,7 +841,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             return None;
         }
         let bytes = shape.iter().fold(size_of::<A>(), |bytes, &len| bytes.saturating_mul(len));
-        let with = Reduction { source, fold, put: put.unwrap_or(fold), is_large: bytes > LARGE, brand: PhantomData };
+        let with =
+            Reduction { source, fold, put: put.unwrap_or(fold), is_large: bytes > LARGE, brand: PhantomData };
         Some(Self { state, with })
     }
 
@@ -863,6 +866,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn is_stored(&self) -> bool {
         self.with.source.is_stored() && self.with.source.prepare.is_none()
+    }
+
+    /// Whether the elements do not fit into L2.
+    #[inline]
+    pub(crate) fn is_large(&self) -> bool {
+        self.with.is_large
     }
 
     /// The elements in the order of the loops, if they lie so.

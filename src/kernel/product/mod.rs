@@ -58,7 +58,11 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
         return;
     }
     if axes == VECTORS {
-        return sums_into(out, &inputs, &Source::fused(&inputs, &Maker::new(Times, Plus), &Loops::new(Cloned, Plus)));
+        return sums_into(
+            out,
+            &inputs,
+            &Source::fused(&inputs, &Maker::new(Times, Plus), &Loops::new(Cloned, Plus)),
+        );
     }
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
     if let Some(nest) = Nest::over_bases(&mut State::new(), &inputs, &mut out) {

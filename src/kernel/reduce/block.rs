@@ -16,7 +16,7 @@
 use super::fold::{Fold, SHORT_LANE, fold};
 use crate::kernel::map::loop_across;
 use crate::kernel::memory::{BUFFER, Buffer, List, Memory, Room};
-use crate::kernel::nest::{Dropped, LOOPS, Loop, MOST_ROWS, Nest, Reduction, State, Written, sums_along};
+use crate::kernel::nest::{Dropped, LOOPS, Loop, Nest, Reduction, State, Written, longest_lane, sums_along};
 
 /// How many times as long as a buffer a block is whose elements are adjacent. Measured: 4 to 16 take about as long.
 const STORED: usize = 8;
@@ -37,7 +37,7 @@ struct Scratch {
 
 /// Reduces the arranged loops of a nest.
 pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    let plan = Plan::of(&nest, size_of::<A>(), nest.is_stored(), nest.summed());
+    let plan = Plan::of(&nest, size_of::<A>(), [nest.is_stored(), nest.is_large()], nest.summed());
     let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Results::new() };
     if plan.is_whole {
         return part(op, nest, &plan, &mut scratch);
@@ -65,7 +65,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(nest: &State, size: usize, is_stored: bool, summed: Option<usize>) -> Self {
+    fn of(nest: &State, size: usize, [is_stored, is_large]: [bool; 2], summed: Option<usize>) -> Self {
         let (loops, across) = (nest.loops(), if summed.is_some() { None } else { loop_across(nest) });
         let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
         let has_short_lanes = across.is_none() && loops.last().is_some_and(is_short);
@@ -84,11 +84,11 @@ impl Plan {
             let is_summed = summed == Some(place);
             let fit = match l.is_kept() {
                 // one sum, whose error stays small
-                false if is_summed && place + 1 < loops.len() => MOST_ROWS,
-                false if is_summed => usize::MAX,
+                false if is_summed && place + 1 < loops.len() => nest.most_rows(size, is_large),
+                false if is_summed => longest_lane(room),
                 true => (most / len).min(room / kept),
                 // sums of rows that hold lanes need room
-                false if has_reduced && !has_short_lanes => BUFFER / size / len,
+                false if has_reduced && !has_short_lanes => room / len,
                 false if len <= room => most / len,
                 false => 0,
             };
@@ -101,9 +101,12 @@ impl Plan {
         if let Some((place, limit)) = across {
             add(place, limit);
         }
+        let mut is_whole = true;
         for place in (0..loops.len()).rev() {
-            if across.is_none_or(|across| across.0 != place) && !add(place, usize::MAX) {
-                break;
+            // what is added in registers is, for any part of the kept loops
+            let is_in_block = is_whole || summed == Some(place);
+            if is_in_block && across.is_none_or(|across| across.0 != place) {
+                is_whole &= add(place, usize::MAX);
             }
         }
         let mut plan = Self {
@@ -210,9 +213,9 @@ pub(super) fn fold_block<A: Clone>(op: &dyn Fold<A>, sides: &Sides, elements: &[
     let mut scratch = Results::new();
     let len = match **sides {
         [.., (_, false)] if sides.len() < 3 => 0,
-        _ => elements.len() / 2,
+        _ => elements.len().min(RESULTS / size_of::<A>()),
     };
-    fold(op, sides, elements, to, &mut scratch.room(len.min(RESULTS / size_of::<A>())));
+    fold(op, sides, elements, to, &mut scratch.room(len));
 }
 
 /// Whether the input's elements are adjacent along the loops that fit into a block.

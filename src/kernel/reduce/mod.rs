@@ -196,7 +196,8 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     fn large(&self, op: &dyn Fold<A>, target: Target<'_, 's, A>) -> Written<'s> {
         let mut state = State::new();
         let source = (self.source, op);
-        let Some(mut nest) = Nest::reducing(&mut state, source, self.shape, Some(target), self.dropped) else {
+        let Some(mut nest) = Nest::reducing(&mut state, source, self.shape, Some(target), self.dropped)
+        else {
             return Written::none();
         };
         nest.arrange(1);
