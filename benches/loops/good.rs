@@ -232,6 +232,15 @@ plain!(row_over_all<T>(out: &mut [T], x: &[T], row: &[T]) {
     out[0] = parts.folded(row.len(), super::plus);
 });
 
+plain!(distances<T>(out: &mut [T], x: &[T], y: &[T], len: usize) {
+    let count = y.len() / len;
+    for (out, x) in out.chunks_exact_mut(count).zip(x.chunks_exact(len)) {
+        for (out, y) in out.iter_mut().zip(y.chunks_exact(len)) {
+            *out = super::lane(x, y, T::zero(), super::plus, |x, y| super::square(x - y));
+        }
+    }
+});
+
 /// Squared distances of a point to all of `y`, whose coordinates stand in rows of `count`, in panels of `N` points.
 #[inline(always)]
 fn distances_by<T: Number, const N: usize>(out: &mut [T], x: &[T], y: &[T], at: &mut usize) {
@@ -248,16 +257,9 @@ fn distances_by<T: Number, const N: usize>(out: &mut [T], x: &[T], y: &[T], at: 
         *at += N;
     }
 }
-plain!(distances<T>(out: &mut [T], x: &[T], y: &[T], len: usize) {
+// The same with `y` transposed first, so that accumulators belong to different points.
+plain!(turned_distances<T>(out: &mut [T], x: &[T], y: &[T], len: usize) {
     let count = y.len() / len;
-    if count < super::NARROW {
-        for (out, x) in out.chunks_exact_mut(count).zip(x.chunks_exact(len)) {
-            for (out, y) in out.iter_mut().zip(y.chunks_exact(len)) {
-                *out = super::lane(x, y, T::zero(), super::plus, |x, y| super::square(x - y));
-            }
-        }
-        return;
-    }
     let mut turned = vec![T::zero(); y.len()];
     for (j, y) in y.chunks_exact(len).enumerate() {
         for (turned, &y) in turned[j..].iter_mut().step_by(count).zip(y) {
@@ -303,36 +305,25 @@ plain!(softmax<T: Real>(out: &mut [T], x: &[T], width: usize) {
     }
 });
 
-/// Sums of `N` windows at once.
+/// Weighted sums of `N` windows at once.
 #[inline(always)]
-fn windows_by<T: Number, W: Copy, const N: usize>(
-    out: &mut [T],
-    x: &[T],
-    weights: impl Iterator<Item = W> + Clone,
-    f: impl Fn(T, W) -> T,
-    at: &mut usize,
-) {
+fn windows_by<T: Number, const N: usize>(out: &mut [T], x: &[T], weights: &[T], at: &mut usize) {
     while *at + N <= out.len() {
         let mut sums = [T::zero(); N];
-        for (k, w) in weights.clone().enumerate() {
+        for (k, &w) in weights.iter().enumerate() {
             let Some(x) = x[*at + k..].first_chunk::<N>() else { return };
             for j in 0..N {
-                sums[j] += f(x[j], w);
+                sums[j] += x[j] * w;
             }
         }
         out[*at..*at + N].copy_from_slice(&sums);
         *at += N;
     }
 }
-plain!(windows<T>(out: &mut [T], x: &[T], len: usize) {
+plain!(windows<T>(out: &mut [T], x: &[T], weights: &[T]) {
     let mut at = 0;
-    super::windows_by::<T, _, { super::WIDE }>(out, x, 0..len, |x, _| x, &mut at);
-    super::windows_by::<T, _, 1>(out, x, 0..len, |x, _| x, &mut at);
-});
-plain!(weighted_windows<T>(out: &mut [T], x: &[T], weights: &[T]) {
-    let (mut at, weights) = (0, weights.iter().copied());
-    super::windows_by::<T, _, { super::WIDE }>(out, x, weights.clone(), |x, w| x * w, &mut at);
-    super::windows_by::<T, _, 1>(out, x, weights, |x, w| x * w, &mut at);
+    super::windows_by::<T, { super::WIDE }>(out, x, weights, &mut at);
+    super::windows_by::<T, 1>(out, x, weights, &mut at);
 });
 
 /// Columns of row `i` of a Gram matrix, `N` at once.

@@ -121,12 +121,7 @@ plain!(softmax<T: Real>(out: &mut [T], x: &[T], width: usize) {
         }
     }
 });
-plain!(windows<T>(out: &mut [T], x: &[T], len: usize) {
-    for (out, x) in out.iter_mut().zip(x.windows(len)) {
-        *out = x.iter().fold(T::zero(), |sum, &x| sum + x);
-    }
-});
-plain!(weighted_windows<T>(out: &mut [T], x: &[T], weights: &[T]) {
+plain!(windows<T>(out: &mut [T], x: &[T], weights: &[T]) {
     for (out, x) in out.iter_mut().zip(x.windows(weights.len())) {
         *out = x.iter().zip(weights).fold(T::zero(), |sum, (&x, &w)| sum + x * w);
     }
@@ -214,3 +209,4 @@ plain!(transpose<T>(out: &mut [T], x: &[T], width: usize) {
         }
     }
 });
+pub(crate) use distances as turned_distances;
