@@ -17,6 +17,8 @@ mod cases;
 mod everyday;
 mod random;
 mod timing;
+#[path = "../turns.rs"]
+mod turns;
 
 use cases::{Outcome, Settings};
 use std::process::ExitCode;

@@ -1,11 +1,10 @@
 //! The time of two forms of one computation, measured turn about, and the verdict.
 
-use std::time::{Duration, Instant};
+use crate::turns::{Form, calibrate, fastest};
+use std::time::Duration;
 
 /// Time for both forms of a case, before it is suspicious.
 const BUDGET: Duration = Duration::from_millis(2);
-/// How long a form is repeated between two looks at the clock.
-const STRETCH: Duration = Duration::from_micros(20);
 /// How often a suspicious case is measured again.
 const AGAIN: usize = 6;
 /// A call that takes less than `SHORT` ns may take `ALLOWANCE` ns more.
@@ -38,41 +37,17 @@ impl Times {
 /// Measures `one` and `other` turn about, each by its fastest stretch; again several times while the ratio is above `limit`.
 /// `scale` is the number of elements of `one` over that of `other`.
 pub(crate) fn measure(one: &mut dyn FnMut(), other: &mut dyn FnMut(), scale: f64, limit: f64) -> Times {
-    let repeats = [calibrate(one), calibrate(other)];
+    let mut forms: [Form<()>; 2] = [&mut |()| one(), &mut |()| other()];
+    let repeats = calibrate(&mut (), &mut forms);
     let mut times = Times { one: f64::INFINITY, other: f64::INFINITY, differ: false };
     for attempt in 0..=AGAIN {
         if attempt > 0 && times.counted() <= limit {
             break;
         }
-        let begun = Instant::now();
         let budget = if attempt == 0 { BUDGET } else { 4 * BUDGET };
-        let mut rounds = 0;
-        while rounds < 3 || begun.elapsed() < budget {
-            times.one = times.one.min(stretch(one, repeats[0]));
-            times.other = times.other.min(stretch(other, repeats[1]) * scale);
-            rounds += 1;
-        }
+        let [one, other] = fastest(&mut (), &mut forms, repeats, budget);
+        times.one = times.one.min(one);
+        times.other = times.other.min(other * scale);
     }
     times
-}
-
-/// How many calls fill a stretch. Warms up, too.
-fn calibrate(form: &mut dyn FnMut()) -> u32 {
-    let mut repeats = 1;
-    loop {
-        let ns = stretch(form, repeats) * f64::from(repeats);
-        if ns >= STRETCH.as_secs_f64() * 1e9 {
-            return repeats;
-        }
-        repeats *= 2;
-    }
-}
-
-/// Nanoseconds of one of some calls in a row.
-fn stretch(form: &mut dyn FnMut(), repeats: u32) -> f64 {
-    let begun = Instant::now();
-    for _ in 0..repeats {
-        form();
-    }
-    begun.elapsed().as_secs_f64() * 1e9 / f64::from(repeats)
 }
