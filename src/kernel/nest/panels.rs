@@ -1,5 +1,15 @@
-//! Sums of what is made of the inputs, along the two innermost loops at once: a panel is some neighbours along the innermost loop,
-//! and panels are added up in registers, be they of one lane or of several rows.
+//! Elements combined without being stored: along the two innermost loops at once. A panel is some neighbours along the innermost
+//! loop, whose accumulators are registers, be they parts of one lane or the elements of several rows.
+//!
+//! ```text
+//! for each lane:                              for each group of rows:
+//!     for each part of it:                        for each panel of the row:
+//!         for each panel of the part:                 for each row of the group:
+//!             sums += panel                               sums += panel
+//!         write sums                                  output = sums, or += sums after the first group
+//! ```
+//!
+//! A panel has [`WIDE`] neighbours; [`NARROW`] ones and single ones follow where fewer are left.
 
 #![forbid(unsafe_code)]
 
@@ -7,18 +17,20 @@ use super::cut::{Block, advance, advance_tile};
 use super::{LOOPS, Loop, OPERANDS, Pointers, State};
 use crate::kernel::ensure;
 
-/// The neighbours that are one panel.
-pub(crate) const PANEL: usize = 16;
-/// How many panels of a lane are added before their sum is folded.
-pub(super) const ROUNDS: usize = 64;
+/// The neighbours of a panel: more of them are no longer kept in registers.
+pub(crate) const WIDE: usize = 32;
+
+/// The neighbours of a panel where a wide one does not fit.
+pub(crate) const NARROW: usize = 8;
+/// How many panels of a lane are added before the sums are folded, and how many sums of groups of rows are added: so the error
+/// stays small.
+const ROUNDS: usize = 64;
 /// Shorter lanes and rows are made in a buffer.
-const LANE: usize = 24;
-const ROW: usize = 32;
+const LANE: usize = 16;
+const ROW: usize = 16;
 /// How many rows are added in registers. Long ones of large arrays are added one by one: the CPU fetches them faster.
 const ROWS: usize = 4;
 const LONG_ROW: usize = 4 << 10;
-/// The most groups of rows whose sums are added one after the other, so that the error stays small.
-const GROUPS: usize = 64;
 
 /// The steps of a loop, and the bytes that each operand moves.
 #[derive(Clone, Copy)]
@@ -27,98 +39,88 @@ pub(super) struct Side {
     pub(super) strides: [isize; OPERANDS],
 }
 
-impl Side {
-    pub(super) const ONE: Self = Self { len: 1, strides: [0; OPERANDS] };
-
-    /// So many times `by` steps, at each of which the output moves by `out` bytes.
-    fn of(strides: &[isize; OPERANDS], by: usize, len: usize, out: isize) -> Self {
-        let mut strides = strides.map(|stride| stride * by.cast_signed());
-        strides[0] = out;
-        Self { len, strides }
-    }
+/// So many steps as one.
+fn times(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
+    strides.map(|stride| stride * steps.cast_signed())
 }
 
-/// Sums of panels at each index of two loops, of what is made along a third one.
+/// What is combined at each index of a loop: a lane, or some rows.
 pub(crate) struct Sums {
-    pub(super) at: Pointers,
-    pub(super) loops: [Side; 3],
-    /// The steps of the third loop at the last index of the second one.
-    pub(super) last: usize,
+    at: Pointers,
+    outside: Side,
+    /// The neighbours along the innermost loop.
+    pub(super) neighbours: Side,
+    /// From one step of a panel to the next, for wide ones and for others.
+    along: [[isize; OPERANDS]; 2],
+    /// The rows, or `None` for a lane.
+    rows: Option<usize>,
     /// The inputs that move along a panel.
     pub(super) moving: u8,
-    /// Whether the sums are those of one lane.
-    pub(super) is_lane: bool,
-    /// Whether sums are added to those that are there: at the first step of the outer loop, and at the others.
-    pub(super) adds: [bool; 2],
-    /// The neighbours behind the last panel, and the loop along which they are added.
-    pub(super) tail: [Side; 2],
-    pub(super) tail_offset: [isize; OPERANDS],
+    /// Whether results are added to the output: at the first step of the outer loop, and at the others.
+    adds: [bool; 2],
+}
+
+/// Some neighbours at several steps.
+pub(crate) struct Panel<'p> {
+    pub(super) width: usize,
+    pub(super) along: &'p [isize; OPERANDS],
+    pub(super) steps: usize,
+    /// Whether the result is added to the output.
+    pub(super) adds: bool,
 }
 
 impl Sums {
     /// The rows of a block, each element of which is a sum of one.
     pub(super) fn of_rows(block: &Block<'_>, moving: u8) -> Self {
-        let [groups, row] = block.sides();
-        Self { adds: [false; 2], ..Self::rows(*block.at, groups, &row, Side::ONE, moving) }
+        let [outside, neighbours] = block.sides();
+        let (along, rows) = ([[0; OPERANDS]; 2], Some(1));
+        Self { at: *block.at, outside, neighbours, along, rows, moving, adds: [false; 2] }
     }
 
-    /// Calls `then` with the pointers of the output and of `inputs` inputs, some neighbours and the loop along which they are
-    /// combined, and whether the result is added to the output.
+    /// Calls `then` for each panel, with the pointers of the output and of `inputs` inputs.
     #[inline(always)]
-    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &[Side; 2], bool)) {
-        let Self { loops: [outside, beside, along], tail, .. } = self;
-        let (mut outer_at, mut adds) = (self.at, self.adds[0]);
-        let has_tail = usize::from(tail[0].len > 0);
-        for _ in 0..outside.len {
-            let mut at = outer_at;
-            for i in 0..beside.len + has_tail {
-                let is_tail = i == beside.len;
-                let mut sides = *tail;
-                if is_tail {
-                    at = outer_at;
-                    advance(&mut at, &self.tail_offset, inputs);
-                } else {
-                    let len = if i + 1 == beside.len { self.last } else { along.len };
-                    sides = [Side { len: PANEL, ..tail[0] }, Side { len, ..*along }];
+    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panel<'_>)) {
+        let Side { len, strides: neighbours } = self.neighbours;
+        let (mut first_at, mut is_added) = (self.at, self.adds[0]);
+        for _ in 0..self.outside.len {
+            let (mut at, mut done) = (first_at, 0);
+            while done < len {
+                let left = len - done;
+                let width = if left >= WIDE { WIDE } else { left.min(NARROW) };
+                let (steps, covered, adds) = match self.rows {
+                    Some(rows) => (rows, width, is_added),
+                    // the narrow panel and the single neighbours of a lane are added to its first sums
+                    None => {
+                        let steps = if width < NARROW { 1 } else { (left / width).min(ROUNDS) };
+                        at[0] = if width < WIDE { first_at[0] } else { at[0] };
+                        (steps, steps * width, width < WIDE && done > 0)
+                    }
+                };
+                then(&at, &Panel { width, along: &self.along[usize::from(width < WIDE)], steps, adds });
+                at[0] = at[0].wrapping_offset(neighbours[0] * width.cast_signed());
+                for k in 1..=inputs {
+                    at[k] = at[k].wrapping_offset(neighbours[k] * covered.cast_signed());
                 }
-                then(&at, &sides, adds || is_tail && self.is_lane);
-                advance(&mut at, &beside.strides, inputs);
+                done += covered;
             }
-            adds = self.adds[1];
-            advance(&mut outer_at, &outside.strides, inputs);
+            is_added = self.adds[1];
+            advance(&mut first_at, &self.outside.strides, inputs);
         }
     }
-
-    /// Sums of rows: the steps of `along`, at each index of `row` and of `groups`.
-    fn rows(at: Pointers, groups: Side, row: &Side, along: Side, moving: u8) -> Self {
-        let (panels, by) = (row.len / PANEL, row.strides[0] * PANEL.cast_signed());
-        let beside = Side::of(&row.strides, PANEL, panels, by);
-        Self {
-            at,
-            last: along.len,
-            moving,
-            is_lane: false,
-            adds: [false, true],
-            tail_offset: beside.strides.map(|stride| stride * panels.cast_signed()),
-            tail: [Side { len: row.len % PANEL, ..*row }, along],
-            loops: [groups, beside, along],
-        }
-    }
-}
-
-/// The parts of a lane.
-fn parts(len: usize) -> usize {
-    (len / PANEL).div_ceil(ROUNDS).max(1)
 }
 
 /// The longest lane of which there are up to `sums` sums.
 pub(crate) fn longest_lane(sums: usize) -> usize {
-    (sums / PANEL).max(1) * PANEL * ROUNDS
+    (sums / WIDE).max(1) * WIDE * ROUNDS
 }
 
 /// How many sums there are of the loop at `place`, along which sums are made.
 pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
-    if place + 1 == loops { parts(len) * PANEL } else { 1 }
+    match (place + 1 == loops, len / WIDE) {
+        (false, _) => 1,
+        (_, 0) => NARROW,
+        (_, rounds) => rounds.div_ceil(ROUNDS) * WIDE,
+    }
 }
 
 impl State {
@@ -141,7 +143,7 @@ impl State {
 
     /// The most rows whose sum is made at once.
     pub(crate) fn most_rows(&self, size: usize, is_large: bool) -> usize {
-        GROUPS * self.rows_at_once(size, is_large)
+        ROUNDS * self.rows_at_once(size, is_large)
     }
 
     /// Calls `then` with sums along the loop at `place`, at each index of the others, in order: at `out`, where there is room for
@@ -160,8 +162,8 @@ impl State {
         }
         ensure(width == len * size, "room for the sums");
         self.operands.at[0] = out;
-        let (last, by) = (count - 1, size.cast_signed() * PANEL.cast_signed());
-        let is_lane = place == last;
+        let (last, is_lane) = (count - 1, place + 1 == count);
+        let at_once = self.rows_at_once(size, is_large);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
         let mut inner = Side { len: self.loops[last].len, strides: self.loops[last].strides };
         inner.strides[0] = size.cast_signed();
@@ -169,40 +171,35 @@ impl State {
         let outer = &self.loops[..last.saturating_sub(1)];
         let moving =
             (1..self.operands.count).fold(0, |set, k| set | u8::from(inner.strides[k] != 0) << (k - 1));
-        let at_once = self.rows_at_once(size, is_large);
         let (mut at, mut position) = (self.operands.at, [0; LOOPS]);
+        let mut sums = Sums {
+            at,
+            outside: Side { len: second.len, strides: second.strides },
+            neighbours: inner,
+            along: match is_lane {
+                true => [times(&inner.strides, WIDE), times(&inner.strides, NARROW)],
+                false => [second.strides; 2],
+            },
+            rows: None,
+            moving,
+            adds: [false; 2],
+        };
         loop {
+            sums.at = at;
             if is_lane {
-                let (rounds, parts) = (inner.len / PANEL, parts(inner.len));
-                let along = Side::of(&inner.strides, PANEL, ROUNDS, 0);
-                then(&Sums {
-                    at,
-                    last: rounds - (parts - 1) * ROUNDS,
-                    moving,
-                    is_lane: true,
-                    adds: [false; 2],
-                    tail_offset: along.strides.map(|stride| stride * rounds.cast_signed()),
-                    tail: [Side { len: inner.len % PANEL, ..inner }, Side::ONE],
-                    loops: [
-                        Side { len: second.len, strides: second.strides },
-                        Side::of(&inner.strides, PANEL * ROUNDS, parts, by),
-                        along,
-                    ],
-                });
+                then(&sums);
             } else {
-                let (mut at, mut done) = (at, 0);
+                let mut done = 0;
                 for (groups, rows) in [(second.len / at_once, at_once), (1, second.len % at_once)] {
                     if groups * rows > 0 {
-                        let groups = Side::of(&second.strides, rows, groups, 0);
-                        let along = Side::of(&second.strides, 1, rows, 0);
-                        then(&Sums {
-                            adds: [done > 0, true],
-                            ..Sums::rows(at, groups, &inner, along, moving)
-                        });
+                        sums.outside = Side { len: groups, strides: times(&second.strides, rows) };
+                        (sums.rows, sums.adds) = (Some(rows), [done > 0, true]);
+                        then(&sums);
                     }
                     done += groups * rows;
                     for k in 1..self.operands.count {
-                        at[k] = at[k].wrapping_offset(second.strides[k] * (groups * rows).cast_signed());
+                        sums.at[k] =
+                            sums.at[k].wrapping_offset(second.strides[k] * (groups * rows).cast_signed());
                     }
                 }
             }

@@ -3,7 +3,7 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
-use super::panels::{PANEL, Side, Sums};
+use super::panels::{NARROW, Panel, Sums, WIDE};
 use super::{
     Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Nest, OPERANDS, Output, Pointers,
     Reads, State, StridedAxes, Written, is_dense, standard_len, steps,
@@ -71,18 +71,17 @@ pub unsafe trait Elements {
     #[doc(hidden)]
     unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: u8, visit: &mut V);
 
-    /// Combines a panel: [`PANEL`] neighbours at each step of `along`.
+    /// Combines the elements of `N` neighbours at each step of a panel.
     ///
     /// # Safety
-    /// At each step, each pointer is to an element that is borrowed, or as many as a panel has if it is in `moving`. The output
-    /// has a panel of elements, to which the results are added if `adds`, else of places for them.
+    /// At each step, each pointer is to an element that is borrowed, or to `N` if it is in `moving`. The output has `N` elements, or
+    /// places for them where nothing is added.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
-    unsafe fn panel<A: Clone, M: Make<A, Self>, O: Operation<A>>(
+    unsafe fn panel<A: Clone, M: Make<A, Self>, O: Operation<A>, const N: usize>(
         at: &Pointers,
-        along: &Side,
+        panel: &Panel<'_>,
         moving: u8,
-        adds: bool,
         maker: (&mut M, O),
     ) where
         Self: Sized;
@@ -189,16 +188,15 @@ macro_rules! elements {
 
             #[inline(always)]
             #[allow(private_interfaces, private_bounds, reason = "not exported")]
-            unsafe fn panel<R: Clone, M: Make<R, Self>, O: Operation<R>>(
+            unsafe fn panel<R: Clone, M: Make<R, Self>, O: Operation<R>, const N: usize>(
                 at: &Pointers,
-                along: &Side,
+                panel: &Panel<'_>,
                 moving: u8,
-                adds: bool,
                 maker: (&mut M, O),
             ) {
                 match moving {
                     // SAFETY: The caller promises these elements.
-                    $($moving => unsafe { panel::<R, Self, M, O, $moving>(at, along, adds, maker) },)*
+                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panel, maker) },)*
                     _ => unreachable!("a row that there is"),
                 }
             }
@@ -217,32 +215,31 @@ elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
 /// # Safety
 /// As for [`Elements::panel`].
 #[inline(always)]
-unsafe fn panel<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const MOVING: u8>(
+unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize, const MOVING: u8>(
     at: &Pointers,
-    along: &Side,
-    adds: bool,
+    &Panel { along, mut steps, adds, .. }: &Panel<'_>,
     (make, op): (&mut M, O),
 ) {
-    let (mut row_at, strides, mut rows, out) = (*at, along.strides, along.len, at[0].cast::<A>());
+    let (mut row_at, strides, out) = (*at, *along, at[0].cast::<A>());
     // SAFETY: The caller promises these elements, here and below.
-    let mut sums: [A; PANEL] = match op.neutral() {
+    let mut sums: [A; N] = match op.neutral() {
         Some(neutral) => from_fn(|_| neutral.clone()),
         None => {
             let first = from_fn(|i| make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) }));
             advance(&mut row_at, &strides, E::COUNT);
-            rows -= 1;
+            steps -= 1;
             first
         }
     };
-    for _ in 0..rows {
-        for i in 0..PANEL {
+    for _ in 0..steps {
+        for i in 0..N {
             // SAFETY: As above.
             let element = make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) });
             sums[i] = op.apply(sums[i].clone(), element);
         }
         advance(&mut row_at, &strides, E::COUNT);
     }
-    for i in 0..PANEL {
+    for i in 0..N {
         // SAFETY: As above.
         unsafe {
             let (sum, out) = (sums[i].clone(), out.add(i));
@@ -258,23 +255,22 @@ unsafe fn panel<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const MOV
 #[inline(never)]
 unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
     at: &Pointers,
-    [beside, along]: &[Side; 2],
-    adds: bool,
+    (&Panel { width, along, steps, adds }, neighbours): (&Panel<'_>, &[isize; OPERANDS]),
     (make, op): (&mut M, O),
 ) {
     let mut first_at = *at;
-    for _ in 0..beside.len {
+    for _ in 0..width {
         // SAFETY: The caller promises these elements, here and below.
         let (mut at, mut sum) = (first_at, make.make(unsafe { refs::<E>(&first_at) }));
-        for _ in 1..along.len {
-            advance(&mut at, &along.strides, E::COUNT);
+        for _ in 1..steps {
+            advance(&mut at, along, E::COUNT);
             // SAFETY: As above.
             sum = op.apply(sum, make.make(unsafe { refs::<E>(&at) }));
         }
         let out = at[0].cast::<A>();
         // SAFETY: As above.
         unsafe { out.write(if adds { op.apply((*out).clone(), sum) } else { sum }) };
-        advance(&mut first_at, &beside.strides, E::COUNT);
+        advance(&mut first_at, neighbours, E::COUNT);
     }
 }
 
@@ -425,22 +421,22 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
         if const { !is_forgettable::<A>() } {
             return;
         }
-        let (rows, mut at) = (block.sides(), *block.at);
         match block.moving {
             // most blocks: LLVM makes a better loop of a row than of panels
             Some(moving) if moving == const { all_move::<E>() } => {
                 // SAFETY: As the caller promises.
                 unsafe { visit_all::<MaybeUninit<A>, E, _>(block, Write(self.make)) };
             }
-            // SAFETY: As the caller promises: a panel of one row is its elements.
-            Some(moving) if const { has_sums::<A>() } => unsafe { self.sums(&Sums::of_rows(block, moving)) },
+            Some(moving) if const { has_sums::<A>() } => {
+                // SAFETY: As the caller promises: the sum of one row is its elements.
+                unsafe { self.sums(&Sums::of_rows(block, moving)) };
+            }
             _ => {
-                for _ in 0..rows[0].len {
-                    let (sides, maker) = ([rows[1], Side::ONE], (&mut { self.make }, self.op));
+                let mut make = self.make;
+                block.for_each(E::COUNT, |at| {
                     // SAFETY: As the caller promises.
-                    unsafe { one_by_one::<A, E, M, O>(&at, &sides, false, maker) };
-                    advance(&mut at, &rows[0].strides, E::COUNT);
-                }
+                    unsafe { at[0].cast::<A>().write(make.make(refs::<E>(at))) };
+                });
             }
         }
     }
@@ -501,9 +497,11 @@ struct AddPanels<'n, M, A, E, O> {
 impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> AddPanels<'_, M, A, E, O> {
     /// The same in a loop that is not compiled for a CPU.
     fn one_by_one(mut self) {
-        self.sums.for_each(E::COUNT, |at, sides, adds| {
+        let neighbours = &self.sums.neighbours.strides;
+        self.sums.for_each(E::COUNT, |at, panel| {
+            let maker = (&mut self.make, self.op);
             // SAFETY: `sums` was promised these elements.
-            unsafe { one_by_one::<A, E, M, O>(at, sides, adds, (&mut self.make, self.op)) };
+            unsafe { one_by_one::<A, E, M, O>(at, (panel, neighbours), maker) };
         });
     }
 }
@@ -513,18 +511,18 @@ impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> Work for AddPanels<'
 
     #[inline(always)]
     fn run(mut self) {
-        let moving = self.sums.moving;
+        let (moving, neighbours) = (self.sums.moving, &self.sums.neighbours.strides);
         self.sums.for_each(
             E::COUNT,
             #[inline(always)]
-            |at, sides, adds| {
+            |at, panel| {
                 let maker = (&mut self.make, self.op);
                 // SAFETY: `sums` was promised these elements.
                 unsafe {
-                    if sides[0].len == PANEL {
-                        E::panel(at, &sides[1], moving, adds, maker);
-                    } else {
-                        one_by_one::<A, E, M, O>(at, sides, adds, maker);
+                    match panel.width {
+                        WIDE => E::panel::<A, M, O, WIDE>(at, panel, moving, maker),
+                        NARROW => E::panel::<A, M, O, NARROW>(at, panel, moving, maker),
+                        _ => one_by_one::<A, E, M, O>(at, (panel, neighbours), maker),
                     }
                 }
             },
