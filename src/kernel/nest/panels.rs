@@ -28,6 +28,7 @@ const ROUNDS: usize = 64;
 /// Shorter lanes and rows are made in a buffer.
 const LANE: usize = 16;
 const ROW: usize = 16;
+const LONG_LANE: usize = 128;
 /// How many rows are added in registers. Long ones of large arrays are added one by one: the CPU fetches them faster.
 const ROWS: usize = 4;
 const LONG_ROW: usize = 4 << 10;
@@ -86,7 +87,11 @@ impl Sums {
             let (mut at, mut done) = (first_at, 0);
             while done < len {
                 let left = len - done;
-                let width = if left >= WIDE { WIDE } else { left.min(NARROW) };
+                let width = if left >= WIDE && (len >= LONG_LANE || self.rows.is_some()) {
+                    WIDE
+                } else {
+                    left.min(NARROW)
+                };
                 let (steps, covered, adds) = match self.rows {
                     Some(rows) => (rows, width, is_added),
                     // the narrow panel and the single neighbours of a lane are added to its first sums
@@ -116,10 +121,10 @@ pub(crate) fn longest_lane(sums: usize) -> usize {
 
 /// How many sums there are of the loop at `place`, along which sums are made.
 pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
-    match (place + 1 == loops, len / WIDE) {
-        (false, _) => 1,
-        (_, 0) => NARROW,
-        (_, rounds) => rounds.div_ceil(ROUNDS) * WIDE,
+    match place + 1 == loops {
+        false => 1,
+        true if len < LONG_LANE => NARROW,
+        true => (len / WIDE).div_ceil(ROUNDS) * WIDE,
     }
 }
 

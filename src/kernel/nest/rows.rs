@@ -5,8 +5,8 @@ use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
 use super::panels::{NARROW, Panel, Sums, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Nest, OPERANDS, Output, Pointers,
-    Reads, State, StridedAxes, Written, is_dense, standard_len, steps,
+    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Loop, Nest, OPERANDS, Output,
+    Pointers, Reads, State, StridedAxes, Written, is_dense, standard_len, steps,
 };
 use crate::kernel::memory::{Copies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
@@ -881,11 +881,16 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         is_adjacent.then(|| unsafe { slice::from_raw_parts(self.state.operands.at[1].cast(), steps(loops)) })
     }
 
-    /// The loop along which elements are combined without being stored, if there is one.
+    /// The loop along which elements are combined without being stored, if there is one. Lanes of an array without gaps are
+    /// folded where they lie.
     #[inline]
     pub(crate) fn summed(&self) -> Option<usize> {
         let has_sums = const { has_sums::<A>() } && self.with.source.prepare.is_none();
-        if has_sums { self.state.summed() } else { None }
+        let is_lane = |l: &Loop| !l.kept && l.strides[1] == size_of::<A>().cast_signed();
+        if !has_sums || self.is_stored() && self.state.loops.last().is_some_and(is_lane) {
+            return None;
+        }
+        self.state.summed()
     }
 
     /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sums_along`](super::sums_along).

@@ -161,7 +161,11 @@ struct Lane<O>(O);
 impl<A: Clone, O: Operation<A>> FoldLane<A> for Lane<O> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
-        lane(self.0, elements)
+        if const { size_of::<A>() <= 4 } {
+            lane::<A, O, 64>(self.0, elements)
+        } else {
+            lane::<A, O, 16>(self.0, elements)
+        }
     }
 }
 
@@ -189,7 +193,7 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
 }
 
 /// The bytes of partial results of short lanes.
-const PARTIAL: usize = 1 << 10;
+const PARTIAL: usize = 2 << 10;
 
 /// Reduces lanes by the factors of their length: groups of 4 or 2, then groups of those, and so on. The compiler shuffles
 /// vectors for groups of a length that it knows.
@@ -240,17 +244,24 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
     len / factor
 }
 
-/// The accumulators of a lane.
-const ACCUMULATORS: usize = 32;
+/// How many rounds of a lane's accumulators are added before these are added to those of the rounds before.
+const ROUNDS: usize = 32;
 
 /// Reduces a lane, with several accumulators if it is so long.
 #[inline(always)]
-fn lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    let (mut eight, rest) = match elements.split_first_chunk::<ACCUMULATORS>() {
+fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
+    let (mut eight, mut rest) = match elements.split_first_chunk::<N>() {
         Some((first, rest)) => {
             let mut sums = first.clone();
-            let rest = add_rounds(op, &mut sums, rest);
-            let mut width = ACCUMULATORS;
+            let mut rest = add_rounds(op, &mut sums, rest, ROUNDS - 1);
+            while let Some((first, after)) = rest.split_first_chunk::<N>() {
+                let mut more = first.clone();
+                rest = add_rounds(op, &mut more, after, ROUNDS - 1);
+                for i in 0..N {
+                    sums[i] = op.apply(sums[i].clone(), more[i].clone());
+                }
+            }
+            let mut width = N;
             while width > EIGHT {
                 width /= 2;
                 for i in 0..width {
@@ -264,21 +275,22 @@ fn lane<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
             None => return one_by_one(op, elements[0].clone(), &elements[1..]),
         },
     };
-    let rest = add_rounds(op, &mut eight, rest);
+    rest = add_rounds(op, &mut eight, rest, usize::MAX);
     let [a, b, c, d, e, f, g, h] = eight;
     let (a, b, c, d) = (op.apply(a, e), op.apply(b, f), op.apply(c, g), op.apply(d, h));
     one_by_one(op, op.apply(op.apply(a, c), op.apply(b, d)), rest)
 }
 
-/// Adds chunks to the accumulators. Returns what is left.
+/// Adds up to `rounds` chunks to the accumulators. Returns what is left.
 #[inline(always)]
 fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
     op: O,
     sums: &mut [A; N],
-    elements: &'r [A],
+    mut rest: &'r [A],
+    rounds: usize,
 ) -> &'r [A] {
-    let mut rest = elements;
-    while let Some((chunk, after)) = rest.split_first_chunk::<N>() {
+    for _ in 0..rounds {
+        let Some((chunk, after)) = rest.split_first_chunk::<N>() else { break };
         for i in 0..N {
             sums[i] = op.apply(sums[i].clone(), chunk[i].clone());
         }
