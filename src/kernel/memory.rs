@@ -153,8 +153,10 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
-/// The bytes of a [`Buffer`], and of all copies that a block of a map has at once.
+/// The bytes of a [`Buffer`], and of all copies that a block of a reduction has at once.
 pub(crate) const BUFFER: usize = 8 << 10;
+/// The bytes of all copies that a block of a map has at once.
+pub(crate) const COPIES: usize = 16 << 10;
 
 /// A part of memory, as aligned as any element that is reduced in it.
 #[derive(Clone, Copy)]
@@ -439,8 +441,8 @@ impl<T: Copy, const N: usize> DerefMut for List<T, N> {
 
 /// Copies of operands' elements in L1, for parts of one nest.
 #[repr(C, align(64))]
-pub(crate) struct Copies {
-    room: [MaybeUninit<u8>; BUFFER],
+pub(crate) struct Copies<const BYTES: usize> {
+    room: [MaybeUninit<u8>; BYTES],
     /// The bytes of one copy.
     share: usize,
     /// What was copied of each operand.
@@ -472,19 +474,19 @@ impl Copied {
     }
 }
 
-impl Copies {
+impl<const BYTES: usize> Copies<BYTES> {
     /// Room for copies of `count` inputs.
     #[inline]
     pub(crate) fn new(count: usize) -> Self {
         #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
-        let room = [MaybeUninit::uninit(); BUFFER];
+        let room = [MaybeUninit::uninit(); BYTES];
         let made = [Copied::NONE; super::nest::OPERANDS];
         Self { room, share: Self::share_of(count), made }
     }
 
     /// The bytes of one of `count` copies.
     pub(crate) fn share_of(count: usize) -> usize {
-        (BUFFER / count.max(2)) & !63
+        (BYTES / count.max(2)) & !63
     }
 
     /// Copies the elements of input `k`, adjacent in the order of the loops, unless the last copy is of the same. Returns

@@ -245,7 +245,7 @@ fn copied_tiles_visit_each_index_once() {
                 .for_each(|steps| *steps = 1);
             tile
         };
-        nest.run_tiles(&tile, 1);
+        nest.run_tiles::<{ 8 << 10 }>(&tile, 1);
     });
 }
 
@@ -275,7 +275,7 @@ fn inputs_alone_give_no_output() {
     let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
     let once = "each element of an output is visited once";
     assert_eq!(panic_of(|| nest.inputs(&mut room).run_rows().count()), once);
-    assert_eq!(panic_of(|| nest.inputs(&mut room).run_tiles(&[1; 2], 1).count()), once);
+    assert_eq!(panic_of(|| nest.inputs(&mut room).run_tiles::<{ 8 << 10 }>(&[1; 2], 1).count()), once);
     let tiles = || nest.inputs(&mut room).for_each_tile(&[1; 2], &mut |part| drop(part.run_rows()));
     assert_eq!(panic_of(tiles), once);
     assert_eq!(out.sum(), 0);
@@ -299,7 +299,7 @@ fn what_is_not_filled_is_not_read() {
             let (mut state, mut room, inputs) = (State::new(), State::new(), Inputs::from((&*x,)));
             let nest = Nest::over_slots(&mut state, out, &inputs, &cloned).expect("an index");
             let [first, _] = nest.halves(0, &mut room);
-            super::map::run(first, false)
+            super::map::run::<1024>(first, false)
         })
     });
     assert_eq!(half, unwritten);
@@ -472,7 +472,7 @@ fn copies_that_do_not_fit_panic() {
         let (mut state, inputs, seen) = (State::new(), Inputs::from((&*view,)), Visitor::new(Seen));
         let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &seen).expect("an index");
         let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
-        nest.run_tiles(&whole, copies_for);
+        nest.run_tiles::<{ 8 << 10 }>(&whole, copies_for);
     }
     copied(1_u64, [32, 16], 1);
     assert_eq!(panic_of(|| copied(1_u64, [32, 17], 1)), "room for the copy");
@@ -483,7 +483,10 @@ fn copies_that_do_not_fit_panic() {
     let mut out = out.slice_mut(ndarray::s![.., ..3, ..2]);
     let (mut state, inputs, sum) = (State::new(), Inputs::from((&*x,)), Visitor::new(Sum));
     let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
-    assert_eq!(panic_of(|| nest.run_tiles(&[4, 3, 2], 1).count()), "inner loops that are a row");
+    assert_eq!(
+        panic_of(|| nest.run_tiles::<{ 8 << 10 }>(&[4, 3, 2], 1).count()),
+        "inner loops that are a row"
+    );
 }
 
 /// Reads an element of any type.
