@@ -47,6 +47,7 @@ fn copies<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str, sizes: 
         way!(group, "ndarray", out == expected => out.assign(&a.t()));
         let x = flat(&a);
         way!(group, "plain", out == expected => obvious::transpose::plain(out.as_slice_mut().unwrap(), x, n, n));
+        way!(group, "plain_avx2", out == expected => obvious::transpose::avx2(out.as_slice_mut().unwrap(), x, n, n));
         way!(group, "good", out == expected => good::transpose::avx2(out.as_slice_mut().unwrap(), x, n, n));
         way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
         way!(group, "limit_squares", out => squares::plain(out.as_slice_mut().unwrap(), x, n));
@@ -85,6 +86,7 @@ fn channels_last(c: &mut Criterion) {
         way!(group, "ndarray", out == expected => out.assign(&turned));
         let x = flat(&a);
         way!(group, "plain", out == expected => obvious::transpose::plain(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
+        way!(group, "plain_avx2", out == expected => obvious::transpose::avx2(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
         way!(group, "good", out == expected => good::transpose::avx2(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
         way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
         let (mut out, expected, turned) = (out.into_dyn(), expected.into_dyn(), turned.into_dyn());
@@ -109,6 +111,7 @@ fn pixels<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
         way!(group, "ndarray", out == expected => out.assign(&turned));
         let x = flat(&a);
         way!(group, "plain", out == expected => obvious::transpose::plain(out.as_slice_mut().unwrap(), x, rows, columns));
+        way!(group, "plain_avx2", out == expected => obvious::transpose::avx2(out.as_slice_mut().unwrap(), x, rows, columns));
         way!(group, "good", out == expected => good::transpose::avx2(out.as_slice_mut().unwrap(), x, rows, columns));
         way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
         group.finish();
