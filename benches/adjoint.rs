@@ -1,5 +1,9 @@
-//! Sums over axes: the crate, a plain one-pass loop written for the one case, what memory allows (`limit`, a read of the
-//! same bytes), and ndarray's `sum`, or its chain of `sum_axis`.
+//! Sums over axes: the crate, loops for the case, what memory allows (`limit`, a read of the same bytes), and ndarray's
+//! `sum`, or its chain of `sum_axis`.
+//!
+//! The loops are the obvious one (`plain` as it is compiled, `plain_avx2` as the crate is at run time) and a good one, for
+//! sums over the first or the last axis, over all, and by channel; and nested loops in the order of memory for the others
+//! (`hand`).
 //!
 //! `cargo bench --manifest-path benches/Cargo.toml --bench adjoint -- f32/c4096` measures one array; times are for `f32`
 //! and `f64`, some for `i32`, on one thread, and with the feature `rayon` on several threads too.
@@ -7,8 +11,10 @@
 #[macro_use]
 mod plain;
 mod limit;
+mod loops;
 mod progress;
 
+use crate::loops::{good, obvious};
 use crate::plain::Number;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, arr0};
@@ -69,7 +75,7 @@ fn period<T: Number, const L: usize>(x: &[T], out: &mut [T]) {
 }
 
 /// The loops for [`hand`]: in the order of the input's strides, merged. The output's strides, where reduced, are 0.
-fn loops<T>(x: &ArrayViewD<T>, out: &ArrayD<T>) -> Vec<(usize, usize, usize)> {
+fn merged_loops<T>(x: &ArrayViewD<T>, out: &ArrayD<T>) -> Vec<(usize, usize, usize)> {
     let mut all: Vec<_> = (0..x.ndim())
         .map(|i| {
             (
@@ -89,6 +95,39 @@ fn loops<T>(x: &ArrayViewD<T>, out: &ArrayD<T>) -> Vec<(usize, usize, usize)> {
         }
     }
     merged
+}
+
+/// A name, and a loop that writes sums.
+type Way<'a, T> = (&'static str, Box<dyn Fn(&mut [T], &[T]) + 'a>);
+
+/// The obvious loop and the good one for nested loops that both are written for, else one over all that are nested.
+fn ways<'a, T: Number + 'a>(nest: &'a [(usize, usize, usize)]) -> Vec<Way<'a, T>> {
+    macro_rules! ways {
+        ($name:ident($($more:expr),*)) => {
+            vec![
+                ("plain", Box::new(move |out: &mut [T], x: &[T]| obvious::$name::plain(out, x, $($more),*))),
+                ("plain_avx2", Box::new(move |out: &mut [T], x: &[T]| obvious::$name::avx2(out, x, $($more),*))),
+                ("good", Box::new(move |out: &mut [T], x: &[T]| good::$name::avx2(out, x, $($more),*))),
+            ]
+        };
+    }
+    match *nest {
+        [(_, 1, 0)] => ways!(sum_over_1()),
+        [(_, stride, 1), (width, 1, 0)] if stride == width => ways!(sum_over_1()),
+        [(_, stride, 0), (width, 1, 1)] if stride == width => ways!(sum_over_0()),
+        [(_, image, 0), (channels, stride, 1), (plane, 1, 0)]
+            if stride == plane && image == channels * plane =>
+        {
+            ways!(channel_sums(plane))
+        }
+        _ => vec![(
+            "hand",
+            Box::new(|out: &mut [T], x: &[T]| {
+                out.fill(T::zero());
+                hand(x, out, nest);
+            }),
+        )],
+    }
 }
 
 fn cell<T: Number + Debug + Send + Sync + 'static>(
@@ -112,18 +151,18 @@ fn cell<T: Number + Debug + Send + Sync + 'static>(
     });
     // Sums of ones: exact in each type, in any order.
     let expected = x.sum_to(shape.as_slice()).expect("a sum of its own axes");
-    let nest = loops(x, &out);
-    group.bench_function(BenchmarkId::from_parameter("hand"), |b| {
-        b.iter(|| {
-            out.fill(T::zero());
-            hand(
-                black_box(memory),
-                out.as_slice_mut().expect("an array in one piece, over at least one axis"),
-                &nest,
-            );
+    let nest = merged_loops(x, &out);
+    for (way, run) in ways(&nest) {
+        group.bench_function(BenchmarkId::from_parameter(way), |b| {
+            b.iter(|| {
+                run(
+                    out.as_slice_mut().expect("an array in one piece, over at least one axis"),
+                    black_box(memory),
+                );
+            });
+            assert_eq!(out, expected, "the loops agree: {name} {label}");
         });
-        assert_eq!(out, expected, "the loops agree: {name} {label}");
-    });
+    }
     let span = 1 + x.shape().iter().zip(x.strides()).map(|(n, s)| (n - 1) * s.unsigned_abs()).sum::<usize>();
     let same_bytes = &memory[..span];
     group.bench_function(BenchmarkId::from_parameter("limit"), |b| {

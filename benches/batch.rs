@@ -1,4 +1,5 @@
-//! Operations on the bases of batches: the fused ones and closures, next to loops over slices written for the case, and to ndarray's products.
+//! Operations on the bases of batches: the fused ones and closures, next to the obvious loop over slices for the case, to
+//! a good one (`good_into`) where something is gained by it, and to ndarray's products.
 //!
 //! Each cell is measured into a result that exists (`into`) and with a new one (`new`, as its baseline).
 
@@ -53,6 +54,18 @@ macro_rules! baseline {
     };
 }
 
+type Fill<'a> = &'a dyn Fn(&mut [f64]);
+
+/// A careful loop for AVX2, which writes what the obvious one does.
+fn good_loop(group: &mut BenchmarkGroup<'_, WallTime>, case: &str, len: usize, [obvious, good]: [Fill; 2]) {
+    let [mut expected, mut out] = [vec![0.0; len], vec![0.0; len]];
+    obvious(&mut expected);
+    good(&mut out);
+    let agree = out.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-9);
+    assert!(agree, "the good loop gives something else: {case}");
+    group.bench_function(BenchmarkId::new("good_into", case), |b| b.iter(|| good(black_box(&mut out))));
+}
+
 /// A fused operation, into a result that exists, as a new one, and on several threads.
 macro_rules! fused {
     ($group:ident, $case:expr, $op:expr, $a:expr, $b:expr) => {
@@ -69,6 +82,27 @@ macro_rules! fused {
     };
 }
 
+// By columns, of which each is as long as two vectors of AVX2.
+plain!(products_with_6(out: &mut [f64], matrices: &[f64], x: &[f64]) {
+    let mut columns = vec![[[0.0; 8]; 6]; matrices.len() / 36];
+    for (columns, matrix) in columns.iter_mut().zip(matrices.chunks_exact(36)) {
+        for (i, row) in matrix.chunks_exact(6).enumerate() {
+            for (column, x) in columns.iter_mut().zip(row) {
+                column[i] = *x;
+            }
+        }
+    }
+    for ((out, x), columns) in out.chunks_exact_mut(6).zip(x.chunks_exact(6)).zip(columns.iter().cycle()) {
+        let mut sums = [0.0; 8];
+        for (column, x) in columns.iter().zip(x) {
+            for (sum, c) in sums.iter_mut().zip(column) {
+                *sum += c * x;
+            }
+        }
+        out.copy_from_slice(&sums[..6]);
+    }
+});
+
 /// `(2; 6, 6)` times `(1000, 2; 6)`: the constitutive update.
 fn update(c: &mut Criterion) {
     let mut group = c.benchmark_group("matvec");
@@ -83,6 +117,9 @@ fn update(c: &mut Criterion) {
         }
     };
     baseline!(group, case, 12_000, loops);
+    let good =
+        |out: &mut [f64]| products_with_6::avx2(out, slice(black_box(&stiffness)), slice(black_box(&strain)));
+    good_loop(&mut group, case, 12_000, [&loops, &good]);
     let (x, y) = (stiffness.batch::<Ix2>().expect("a base"), strain.batch::<Ix1>().expect("a base"));
     fused!(group, case, MatVec, x, y);
     closures(&mut group, case, &x, &y);
@@ -136,6 +173,21 @@ fn closures(
     });
 }
 
+// All lengths are known.
+plain!(products_of_3(out: &mut [f64], a: &[f64], b: &[f64]) {
+    for ((out, a), b) in out.chunks_exact_mut(9).zip(a.chunks_exact(9)).zip(b.chunks_exact(9)) {
+        let (Ok(out), Ok(a), Ok(b)) = (<&mut [f64; 9]>::try_from(out), <&[f64; 9]>::try_from(a), <&[f64; 9]>::try_from(b)) else {
+            return;
+        };
+        let rows = [[b[0], b[1], b[2], 0.0], [b[3], b[4], b[5], 0.0], [b[6], b[7], b[8], 0.0]];
+        for i in 0..3 {
+            let row: [f64; 4] =
+                std::array::from_fn(|k| a[3 * i] * rows[0][k] + a[3 * i + 1] * rows[1][k] + a[3 * i + 2] * rows[2][k]);
+            out[3 * i..][..3].copy_from_slice(&row[..3]);
+        }
+    }
+});
+
 /// `(1000; 3, 3)` times `(1000; 3, 3)`.
 fn small_matrices(c: &mut Criterion) {
     let mut group = c.benchmark_group("matmul");
@@ -152,6 +204,8 @@ fn small_matrices(c: &mut Criterion) {
         }
     };
     baseline!(group, case, 9000, loops);
+    let good = |out: &mut [f64]| products_of_3::avx2(out, slice(black_box(&a)), slice(black_box(&b)));
+    good_loop(&mut group, case, 9000, [&loops, &good]);
     let (x, y) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix2>().expect("a base"));
     fused!(group, case, MatMul, x, y);
     let times = |a: ArrayView2<f64>, b: ArrayView2<f64>, mut out: ArrayViewMut2<f64>| {
@@ -282,6 +336,30 @@ plain!(products(out: &mut [f64], a: &[f64], b: &[f64], n: usize, pairs: &[(usize
     }
 });
 
+// Four rows and eight columns at once, whose sums stay in registers. Sizes are multiples of 8.
+plain!(good_products(out: &mut [f64], a: &[f64], b: &[f64], n: usize, pairs: &[(usize, usize)]) {
+    for (out, &(i, j)) in out.chunks_exact_mut(n * n).zip(pairs) {
+        let (a, b) = (&a[i * n * n..][..n * n], &b[j * n * n..][..n * n]);
+        for (out, a) in out.chunks_exact_mut(4 * n).zip(a.chunks_exact(4 * n)) {
+            let [p, q, r, s] = [0, 1, 2, 3].map(|i| &a[i * n..][..n]);
+            for at in (0..n).step_by(8) {
+                let mut sums = [[0.0; 8]; 4];
+                for ((((b, p), q), r), s) in b.chunks_exact(n).zip(p).zip(q).zip(r).zip(s) {
+                    let Some(b) = b[at..].first_chunk::<8>() else { return };
+                    for (sums, a) in sums.iter_mut().zip([p, q, r, s]) {
+                        for (sum, b) in sums.iter_mut().zip(b) {
+                            *sum += a * b;
+                        }
+                    }
+                }
+                for (out, sums) in out.chunks_exact_mut(n).zip(&sums) {
+                    out[at..][..8].copy_from_slice(sums);
+                }
+            }
+        }
+    }
+});
+
 /// One case of [`large_products`], as a function for each number of axes: the shapes, how many products, and which
 /// matrices the i-th of them multiplies.
 macro_rules! product {
@@ -314,6 +392,10 @@ macro_rules! product {
                 bencher
                     .iter(|| products::avx2(black_box(&mut by_hand), black_box(a), black_box(b), n, &pairs));
             });
+            let good = |out: &mut [f64]| {
+                good_products::avx2(out, black_box(slice(&a)), black_box(slice(&b)), n, &pairs);
+            };
+            good_loop(group, case, count * n * n, [&loops, &good]);
             by_ndarray(group, case, &each(&a, n), &each(&b, n), &pairs);
         }
     };

@@ -21,32 +21,34 @@ PICTURE = ROOT / "src" / "guide" / "speed.svg"
 GUIDE = ROOT / "src" / "guide" / "speed.md"
 README = ROOT / "README.md"
 MARKS = ("<!-- speed: written by benches/plot.py -->", "<!-- end of speed -->")
-WAYS = ("crate", "ndarray", "plain loop")
+WAYS = ("crate", "ndarray", "obvious loop", "good loop")
+
+# Criterion's names of the loops: as they are compiled, and for AVX2. Where no other loop gains anything, the obvious one is good.
+OBVIOUS = ("plain", "plain_avx2")
+GOOD = (*OBVIOUS, "good")
 
 
 def sums(label, case):
-    return (label, *(f"f32/{case}/{way}" for way in ("crate", "ndarray", "hand")))
+    return (label, *([f"f32/{case}/{way}" for way in ways] for ways in (["crate"], ["ndarray"], OBVIOUS, GOOD)))
 
 
-def maps(label, case):
-    return (label, *(f"map/{case}/{way}" for way in ("fixed", "ndarray", "plain")))
+def maps(label, case, good=()):
+    good = (*OBVIOUS, *good)
+    return (label, *([f"map/{case}/{way}" for way in ways] for ways in (["fixed"], ["ndarray"], OBVIOUS, good)))
 
 
-def batches(label, case):
-    return (label, f"{case[0]}/fused_into/{case[1]}", None, f"{case[0]}/loop_into/{case[1]}")
+def batches(label, group, case, ndarray=(), obvious=(), good=("good_into",)):
+    obvious = ("loop_into", *obvious)
+    return (label, *([f"{group}/{way}/{case}" for way in ways] for ways in (["fused_into"], ndarray, obvious, (*obvious, *good))))
 
 
-def products(label, case):
-    return (label, *(f"large_products/{way}/{case}" for way in ("fused_into", "ndarray_into", "loop_into")))
-
-
-# What is shown: a label, and criterion's ids of the crate, of ndarray's own way and of the plain loop.
+# What is shown: a label, and criterion's ids of the crate, of ndarray's own way and of the loops. The least of each counts.
 GROUPS = [
     ("Views", [
-        ("to a shape, 2 axes", "view/broadcast_to/fixed/2", "view/ndarray_broadcast/fixed/2", None),
-        ("to a shape, 4 dynamic axes", "view/broadcast_to/dynamic/4", "view/ndarray_broadcast/dynamic/4", None),
-        ("two to their joint shape, 2 axes", "view/broadcast_to_match/fixed/2",
-         "view/ndarray_match_by_hand/fixed/2", None),
+        ("to a shape, 2 axes", ["view/broadcast_to/fixed/2"], ["view/ndarray_broadcast/fixed/2"], [], []),
+        ("to a shape, 4 dynamic axes", ["view/broadcast_to/dynamic/4"], ["view/ndarray_broadcast/dynamic/4"], [], []),
+        ("two to their joint shape, 2 axes", ["view/broadcast_to_match/fixed/2"],
+         ["view/ndarray_match_by_hand/fixed/2"], [], []),
     ]),
     ("Sums (f32)", [
         sums("256×256 over 0", "sq256/0"),
@@ -60,19 +62,20 @@ GROUPS = [
         maps("a += row, 256×256 in F order", "accumulate_row_f/256"),
     ]),
     ("Fused sums (f32)", [
-        maps("a · row over 0, 4096×256", "sum_of_products/4096_256"),
-        maps("a · column over 1, 4096×256", "sum_of_products/4096_256_to_4096_1"),
-        maps("(x − y)² over 2, 5000×1×13 and 16×13", "distances/5000_16_13"),
+        maps("a · row over 0, 4096×256", "sum_of_products/4096_256", ["good"]),
+        maps("a · column over 1, 4096×256", "sum_of_products/4096_256_to_4096_1", ["good"]),
+        maps("(x − y)² over 2, 5000×1×13 and 16×13", "distances/5000_16_13", ["good", "good_turned"]),
     ]),
     ("Copies (f32)", [
         maps("256×1×64 to 256×64×64", "copy_256_1_64_to_256_64_64"),
-        maps("2048×2048, transposed", "copy_transposed/2048"),
+        maps("2048×2048, transposed", "copy_transposed/2048", ["good"]),
     ]),
     ("Batches (f64)", [
-        batches("(2; 6, 6) times (1000, 2; 6)", ("matvec", "(2;6,6)x(1000,2;6)")),
-        batches("(1000; 3, 3) times (1000; 3, 3)", ("matmul", "(1000;3,3)x(1000;3,3)")),
-        products("(16, 1; 64, 64) times (8; 64, 64)", "(16,1;64,64)x(8;64,64)"),
-        batches("(2; 6) plus (1000, 2; 6)", ("element_wise", "(2;6)+(1000,2;6)")),
+        batches("(2; 6, 6) times (1000, 2; 6)", "matvec", "(2;6,6)x(1000,2;6)"),
+        batches("(1000; 3, 3) times (1000; 3, 3)", "matmul", "(1000;3,3)x(1000;3,3)"),
+        batches("(16, 1; 64, 64) times (8; 64, 64)", "large_products", "(16,1;64,64)x(8;64,64)",
+                ["ndarray_into"], ["loop_avx2_into"]),
+        batches("(2; 6) plus (1000, 2; 6)", "element_wise", "(2;6)+(1000,2;6)", good=[]),
     ]),
 ]
 
@@ -89,7 +92,7 @@ SHOWN = [
 
 def run():
     """Has criterion measure the cases, and nothing else."""
-    ids = [name for _, cases in GROUPS for _, *ids in cases for name in ids if name]
+    ids = sorted({name for _, cases in GROUPS for _, *ways in cases for ids in ways for name in ids})
     benches = [part for bench in ("view", "adjoint", "map", "batch") for part in ("--bench", bench)]
     only = "^(" + "|".join(map(re.escape, ids)) + ")$"
     command = ["cargo", "bench", *benches, "--", only]
@@ -111,12 +114,12 @@ def found(times):
     groups = []
     for title, cases in GROUPS:
         rows = []
-        for label, *ids in cases:
-            missing = [name for name in ids if name and name not in times]
+        for label, *ways in cases:
+            missing = [name for ids in ways for name in ids if name not in times]
             if missing:
                 print(f"not measured, left out: {label} ({', '.join(missing)})", file=sys.stderr)
             else:
-                rows.append((label, [times[name] if name else None for name in ids]))
+                rows.append((label, [min((times[name] for name in ids), default=None) for ids in ways]))
         if rows:
             groups.append((title, rows))
     return groups
@@ -132,7 +135,7 @@ def shown(ns):
             return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"
 
 
-HEADING = ["| | " + " | ".join(WAYS) + " |", "|---|---:|---:|---:|"]
+HEADING = ["| | " + " | ".join(WAYS) + " |", "|---" + "|---:" * len(WAYS) + "|"]
 
 
 def cells(label, times):
@@ -143,7 +146,7 @@ def table(groups):
     """All cases, below the titles of their groups."""
     lines = HEADING[:]
     for title, rows in groups:
-        lines.append(f"| **{title}** | | | |")
+        lines.append(f"| **{title}** |" + " |" * len(WAYS))
         lines += [cells(*row) for row in rows]
     return "\n".join(lines)
 
@@ -172,12 +175,13 @@ LABELS, WIDTH, ROW, TOP = 280, 860, 24, 62
 
 
 def mark(way, x, y):
-    """A dot, a ring or a bar, for the eye that does not see colours too."""
+    """A dot, a ring, a bar or a broken bar, for the eye that does not see colours too."""
     if way == 0:
         return f'<circle class="speed-crate" cx="{x:.1f}" cy="{y}" r="5.5"/>'
     if way == 1:
         return f'<circle class="speed-ndarray" cx="{x:.1f}" cy="{y}" r="5"/>'
-    return f'<path class="speed-loop" d="M{x:.1f} {y - 8}v16"/>'
+    bar = "v16" if way == 2 else "v6m0 4v6"
+    return f'<path class="speed-loop" d="M{x:.1f} {y - 8}{bar}"/>'
 
 
 def words(text, x, y, kinds="", anchor="start"):
@@ -197,7 +201,7 @@ def picture(groups):
 
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="100%" role="img">',
-        "<title>Time of the crate, of ndarray and of a plain loop on a logarithmic scale; less is better</title>",
+        "<title>Time of the crate, of ndarray, of an obvious and of a good loop on a logarithmic scale; less is better</title>",
         "<style>" + STYLE.strip() + "</style>",
         f'<rect class="speed-ground" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
     ]
@@ -219,7 +223,7 @@ def picture(groups):
             out.append(words(label, 24, middle + 4))
             out.append(f'<path class="speed-line" d="M{min(ends):.1f} {middle}H{max(ends):.1f}"/>')
             # The crate last, so that it is seen where others are as fast.
-            out += [mark(way, at(times[way]), middle) for way in (2, 1, 0) if times[way]]
+            out += [mark(way, at(times[way]), middle) for way in (3, 2, 1, 0) if times[way]]
             y += ROW
     return "\n".join([*out, "</svg>", ""])
 

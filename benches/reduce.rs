@@ -1,73 +1,19 @@
-//! Reductions, means and sums over nothing, on one thread: the crate next to the plain loop written for that case (as it
-//! is compiled, and compiled for AVX2 as the crate is at run time), to ndarray's own way, and to the crate's sum.
+//! Reductions, means and sums over nothing, on one thread: the crate next to the obvious loop for that case (`plain` as it
+//! is compiled, `plain_avx2` as the crate is at run time), to a good one, to ndarray's own way, and to the crate's sum.
 #![allow(clippy::unwrap_used, reason = "shapes and axes that fit")]
 
 #[macro_use]
 mod plain;
+mod loops;
 mod progress;
 
+use crate::loops::{good, obvious};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
 use ndarray::{Array1, Array2, Axis, RemoveAxis};
 use ndarray_broadcast::{fused, prelude::*};
 use std::hint::black_box;
 use std::time::Duration;
-
-/// The parts of a lane that are reduced side by side.
-const PARTS: usize = 32;
-
-macro_rules! reductions {
-    ($columns:ident, $rows:ident, $first:expr, $op:expr) => {
-        plain!($columns(out: &mut [f32], x: &[f32]) {
-            out.fill($first);
-            for x in x.chunks_exact(out.len()) {
-                for (out, &x) in out.iter_mut().zip(x) {
-                    *out = $op(*out, x);
-                }
-            }
-        });
-        plain!($rows(out: &mut [f32], x: &[f32]) {
-            let width = x.len() / out.len();
-            for (out, x) in out.iter_mut().zip(x.chunks_exact(width)) {
-                if width < super::PARTS {
-                    *out = x.iter().fold($first, |a, &b| $op(a, b));
-                    continue;
-                }
-                let mut parts = [$first; super::PARTS];
-                let chunks = x.chunks_exact(super::PARTS);
-                let rest = chunks.remainder().iter().fold($first, |a, &b| $op(a, b));
-                for chunk in chunks {
-                    for (part, &x) in parts.iter_mut().zip(chunk) {
-                        *part = $op(*part, x);
-                    }
-                }
-                *out = parts.iter().fold(rest, |a, &b| $op(a, b));
-            }
-        });
-    };
-}
-reductions!(larger_columns, larger_rows, f32::NEG_INFINITY, super::larger);
-reductions!(max_columns, max_rows, f32::NEG_INFINITY, f32::max);
-reductions!(sum_columns, sum_rows, 0.0_f32, |a: f32, b: f32| a + b);
-plain!(distance_columns(out: &mut [f32], x: &[f32], row: &[f32]) {
-    out.fill(0.0);
-    for x in x.chunks_exact(out.len()) {
-        for ((out, x), r) in out.iter_mut().zip(x).zip(row) {
-            *out = f32::max(*out, (x - r).abs());
-        }
-    }
-});
-plain!(distance_rows(out: &mut [f32], x: &[f32], row: &[f32]) {
-    for (out, x) in out.iter_mut().zip(x.chunks_exact(row.len())) {
-        let mut parts = [0.0_f32; super::PARTS];
-        for (x, r) in x.chunks_exact(super::PARTS).zip(row.chunks_exact(super::PARTS)) {
-            for ((part, x), r) in parts.iter_mut().zip(x).zip(r) {
-                *part = f32::max(*part, (x - r).abs());
-            }
-        }
-        *out = parts.iter().fold(0.0, |a, &b| f32::max(a, b));
-    }
-});
 
 type Group<'a> = BenchmarkGroup<'a, WallTime>;
 
@@ -81,12 +27,13 @@ fn numbers(shape: (usize, usize)) -> Array2<f32> {
     Array2::from_shape_fn(shape, |(i, j)| ((i * 5 + j * 3) % 13) as f32)
 }
 
-/// The plain loop over the columns for axis 0, over the rows for axis 1, into a new array: as the crate has to.
-macro_rules! plain_ways {
+/// The loops of a name for axis 0 and one for axis 1, into a new array: as the crate has to.
+macro_rules! loop_ways {
     ($group:ident, $axis:expr, $len:expr, $columns:ident, $rows:ident, $($x:expr),+ $(; / $count:expr)?) => {
         for (name, columns, rows) in [
-            ("plain", $columns::plain as fn(&mut [f32], $(plain_ways!(@ $x)),+), $rows::plain as fn(&mut [f32], $(plain_ways!(@ $x)),+)),
-            ("plain_avx2", $columns::avx2, $rows::avx2),
+            ("plain", obvious::$columns::plain as fn(&mut [f32], $(loop_ways!(@ $x)),+), obvious::$rows::plain as fn(&mut [f32], $(loop_ways!(@ $x)),+)),
+            ("plain_avx2", obvious::$columns::avx2, obvious::$rows::avx2),
+            ("good", good::$columns::avx2, good::$rows::avx2),
         ] {
             $group.bench_function(name, |b| {
                 b.iter(|| {
@@ -112,7 +59,7 @@ fn larger(a: f32, b: f32) -> f32 {
 }
 
 macro_rules! maxima {
-    ($name:ident, $op:path, $columns:ident, $rows:ident) => {
+    ($name:ident, $op:path) => {
         fn $name(c: &mut Criterion) {
             for (shape, axis) in SHAPES.into_iter().flat_map(|shape| [(shape, 0), (shape, 1)]) {
                 let x = numbers(shape);
@@ -126,14 +73,14 @@ macro_rules! maxima {
                     b.iter(|| black_box(&x).fold_axis(Axis(axis), f32::NEG_INFINITY, |&a, &b| $op(a, b)));
                 });
                 let (len, x) = (x.raw_dim().remove_axis(Axis(axis))[0], x.as_slice().unwrap());
-                plain_ways!(group, axis, len, $columns, $rows, x);
+                loop_ways!(group, axis, len, max_over_0, max_over_1, x);
                 group.finish();
             }
         }
     };
 }
-maxima!(largest, larger, larger_columns, larger_rows);
-maxima!(f32_max, f32::max, max_columns, max_rows);
+maxima!(largest, larger);
+maxima!(f32_max, f32::max);
 
 #[allow(clippy::cast_precision_loss, reason = "of small sizes")]
 fn means(c: &mut Criterion) {
@@ -146,7 +93,7 @@ fn means(c: &mut Criterion) {
             group.bench_function("ndarray", |b| b.iter(|| black_box(&x).mean_axis(Axis(axis))));
             let count = x.len_of(Axis(axis)) as f32;
             let (len, x) = (x.raw_dim().remove_axis(Axis(axis))[0], x.as_slice().unwrap());
-            plain_ways!(group, axis, len, sum_columns, sum_rows, x; / count);
+            loop_ways!(group, axis, len, sum_over_0, sum_over_1, x; / count);
             group.finish();
         }
     }
@@ -166,7 +113,7 @@ fn distances(c: &mut Criterion) {
                 b.iter(|| (black_box(&x) - &row).fold_axis(Axis(axis), 0.0, |a, b| f32::max(*a, b.abs())));
             });
             let (len, x) = (x.raw_dim().remove_axis(Axis(axis))[0], x.as_slice().unwrap());
-            plain_ways!(group, axis, len, distance_columns, distance_rows, x, row.as_slice().unwrap());
+            loop_ways!(group, axis, len, farthest_over_0, farthest_over_1, x, row.as_slice().unwrap());
             group.finish();
         }
     }

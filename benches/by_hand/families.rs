@@ -337,7 +337,7 @@ fn applies<T: Element>(run: &mut Runner) {
         beside!(run, name("copy a row"), into zeros(), |out| black_box(row).materialize_into(out), copy_row(r));
         beside!(run, name("copy a column"), into zeros(), |out| black_box(column).materialize_into(out), copy_column(c));
         let copy = |out: &mut Array2<T>| black_box(a).t().materialize_into(out);
-        beside!(run, name("transpose"), into zeros(), |out| copy(out), transpose(flat(a), m));
+        beside!(run, name("transpose"), into zeros(), |out| copy(out), transpose(flat(a), n, m));
     }
 }
 

@@ -232,6 +232,37 @@ plain!(row_over_all<T>(out: &mut [T], x: &[T], row: &[T]) {
     out[0] = parts.folded(row.len(), super::plus);
 });
 
+plain!(column_over_0<T>(out: &mut [T], x: &[T], column: &[T]) {
+    let width = out.len();
+    out.fill(T::zero());
+    let (fours, fours_of_column) = (x.chunks_exact(4 * width), column.chunks_exact(4));
+    let (rest, rest_of_column) = (fours.remainder(), fours_of_column.remainder());
+    for (x, c) in fours.zip(fours_of_column) {
+        let ([p, q], [r, s]) = ([0, 1].map(|i| &x[i * width..][..width]), [2, 3].map(|i| &x[i * width..][..width]));
+        for ((((out, &p), &q), &r), &s) in out.iter_mut().zip(p).zip(q).zip(r).zip(s) {
+            *out += (p * c[0] + q * c[1]) + (r * c[2] + s * c[3]);
+        }
+    }
+    for (x, &c) in rest.chunks_exact(width).zip(rest_of_column) {
+        for (out, &x) in out.iter_mut().zip(x) {
+            *out += x * c;
+        }
+    }
+});
+plain!(column_over_1<T>(out: &mut [T], x: &[T], column: &[T]) {
+    let width = x.len() / out.len();
+    for ((out, x), &c) in out.iter_mut().zip(x.chunks_exact(width)).zip(column) {
+        *out = super::lane(x, x, T::zero(), super::plus, |x, _| x * c);
+    }
+});
+plain!(farthest_over_0<T: Real>(out: &mut [T], x: &[T], row: &[T]) {
+    super::columns(out, (x, row, 0), T::zero(), super::larger, |x, r| (x - r).abs());
+});
+plain!(farthest_over_1<T: Real>(out: &mut [T], x: &[T], row: &[T]) {
+    for (out, x) in out.iter_mut().zip(x.chunks_exact(row.len())) {
+        *out = super::lane(x, row, T::zero(), super::larger, |x, r| (x - r).abs());
+    }
+});
 plain!(distances<T>(out: &mut [T], x: &[T], y: &[T], len: usize) {
     let count = y.len() / len;
     for (out, x) in out.chunks_exact_mut(count).zip(x.chunks_exact(len)) {
@@ -271,6 +302,14 @@ plain!(turned_distances<T>(out: &mut [T], x: &[T], y: &[T], len: usize) {
         super::distances_by::<T, { super::WIDE }>(out, x, &turned, &mut at);
         super::distances_by::<T, { super::NARROW }>(out, x, &turned, &mut at);
         super::distances_by::<T, 1>(out, x, &turned, &mut at);
+    }
+});
+plain!(channel_sums<T>(out: &mut [T], x: &[T], plane: usize) {
+    out.fill(T::zero());
+    for image in x.chunks_exact(out.len() * plane) {
+        for (out, x) in out.iter_mut().zip(image.chunks_exact(plane)) {
+            *out += super::lane(x, x, T::zero(), super::plus, |x, _| x);
+        }
     }
 });
 plain!(channels<T>(out: &mut [T], x: &[T], plane: usize) {
@@ -366,28 +405,38 @@ plain!(above<T: Real>(out: &mut [usize], x: &[T], edges: &[T]) {
         *out = super::lane(x, x, 0, super::plus, |x, _| usize::from(x > edge));
     }
 });
-/// Elements of a tile's side.
-const TILE: usize = 8;
-plain!(transpose<T>(out: &mut [T], x: &[T], width: usize) {
-    let height = x.len() / width;
-    for j in (0..width).step_by(super::TILE) {
-        for i in (0..height).step_by(super::TILE) {
-            if j + super::TILE <= width && i + super::TILE <= height {
-                let mut tile = [[T::zero(); super::TILE]; super::TILE];
-                for (k, tile) in tile.iter_mut().enumerate() {
-                    tile.copy_from_slice(&x[(i + k) * width + j..][..super::TILE]);
-                }
-                for k in 0..super::TILE {
-                    let out = &mut out[(j + k) * height + i..][..super::TILE];
-                    for (out, tile) in out.iter_mut().zip(&tile) {
-                        *out = tile[k];
-                    }
-                }
-                continue;
+/// The side of a tile, whose rows and columns are in cache together.
+const TILE: usize = 64;
+/// The side of a block that is turned in registers.
+const BLOCK: usize = 8;
+
+/// The block of `out` from row `i` and column `j` on, or what is left there.
+#[inline(always)]
+fn turn_block<T: Number>(out: &mut [T], x: &[T], (rows, columns): (usize, usize), i: usize, j: usize) {
+    if i + BLOCK <= columns && j + BLOCK <= rows {
+        let mut block = [[T::zero(); BLOCK]; BLOCK];
+        for (k, block) in block.iter_mut().enumerate() {
+            block.copy_from_slice(&x[(j + k) * columns + i..][..BLOCK]);
+        }
+        for k in 0..BLOCK {
+            for (out, block) in out[(i + k) * rows + j..][..BLOCK].iter_mut().zip(&block) {
+                *out = block[k];
             }
-            for k in j..width.min(j + super::TILE) {
-                for l in i..height.min(i + super::TILE) {
-                    out[k * height + l] = x[l * width + k];
+        }
+        return;
+    }
+    for i in i..columns.min(i + BLOCK) {
+        for j in j..rows.min(j + BLOCK) {
+            out[i * rows + j] = x[j * columns + i];
+        }
+    }
+}
+plain!(transpose<T>(out: &mut [T], x: &[T], rows: usize, columns: usize) {
+    for (out, x) in out.chunks_exact_mut(rows * columns).zip(x.chunks_exact(rows * columns)) {
+        for j_tile in (0..rows).step_by(super::TILE) {
+            for i in (0..columns).step_by(super::BLOCK) {
+                for j in (j_tile..rows.min(j_tile + super::TILE)).step_by(super::BLOCK) {
+                    super::turn_block(out, x, (rows, columns), i, j);
                 }
             }
         }

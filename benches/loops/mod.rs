@@ -3,7 +3,8 @@
 //! compiler keeps them in registers, and they visit memory in its order. A name stands for the same result in both ways.
 //!
 //! The obvious loops are compiled twice, as the rest of the program and for AVX2 (see [`plain`](crate::plain)).
-#![allow(dead_code, reason = "not every program has all of these cases")]
+#![allow(dead_code, unused_imports, reason = "not every program has all of these cases")]
+#![allow(clippy::many_single_char_names, reason = "rows side by side")]
 
 pub(crate) mod good;
 pub(crate) mod obvious;

@@ -79,11 +79,54 @@ plain!(row_over_all<T>(out: &mut [T], x: &[T], row: &[T]) {
     }
     out[0] = sum;
 });
+plain!(column_over_0<T>(out: &mut [T], x: &[T], column: &[T]) {
+    out.fill(T::zero());
+    for (x, &c) in x.chunks_exact(out.len()).zip(column) {
+        for (out, &x) in out.iter_mut().zip(x) {
+            *out += x * c;
+        }
+    }
+});
+plain!(column_over_1<T>(out: &mut [T], x: &[T], column: &[T]) {
+    let width = x.len() / out.len();
+    for ((out, x), &c) in out.iter_mut().zip(x.chunks_exact(width)).zip(column) {
+        *out = x.iter().fold(T::zero(), |sum, &x| sum + x * c);
+    }
+});
+plain!(farthest_over_0<T: Real>(out: &mut [T], x: &[T], row: &[T]) {
+    out.fill(T::zero());
+    for x in x.chunks_exact(row.len()) {
+        for ((out, &x), &r) in out.iter_mut().zip(x).zip(row) {
+            let distance = (x - r).abs();
+            if distance > *out {
+                *out = distance;
+            }
+        }
+    }
+});
+plain!(farthest_over_1<T: Real>(out: &mut [T], x: &[T], row: &[T]) {
+    for (out, x) in out.iter_mut().zip(x.chunks_exact(row.len())) {
+        *out = x.iter().zip(row).fold(T::zero(), |top, (&x, &r)| {
+            let distance = (x - r).abs();
+            if distance > top { distance } else { top }
+        });
+    }
+});
 plain!(distances<T>(out: &mut [T], x: &[T], y: &[T], len: usize) {
     let count = y.len() / len;
     for (out, x) in out.chunks_exact_mut(count).zip(x.chunks_exact(len)) {
         for (out, y) in out.iter_mut().zip(y.chunks_exact(len)) {
             *out = x.iter().zip(y).fold(T::zero(), |sum, (&x, &y)| sum + (x - y) * (x - y));
+        }
+    }
+});
+plain!(channel_sums<T>(out: &mut [T], x: &[T], plane: usize) {
+    out.fill(T::zero());
+    for image in x.chunks_exact(out.len() * plane) {
+        for (out, x) in out.iter_mut().zip(image.chunks_exact(plane)) {
+            for &x in x {
+                *out += x;
+            }
         }
     }
 });
@@ -201,12 +244,15 @@ plain!(copy_column<T>(out: &mut [T], column: &[T]) {
         out.fill(c);
     }
 });
-plain!(transpose<T>(out: &mut [T], x: &[T], width: usize) {
-    let height = x.len() / width;
-    for (j, out) in out.chunks_exact_mut(height).enumerate() {
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = x[i * width + j];
+// Of one or more matrices.
+plain!(transpose<T>(out: &mut [T], x: &[T], rows: usize, columns: usize) {
+    for (out, x) in out.chunks_exact_mut(rows * columns).zip(x.chunks_exact(rows * columns)) {
+        for (j, out) in out.chunks_exact_mut(rows).enumerate() {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = x[i * columns + j];
+            }
         }
     }
 });
+
 pub(crate) use distances as turned_distances;

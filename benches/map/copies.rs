@@ -1,5 +1,6 @@
 //! Copies of broadcast arrays, into an existing output and as new arrays.
 
+use crate::loops::obvious::copy_row;
 use crate::plain::Number;
 use crate::{flat, group, limit, numbers};
 use criterion::Criterion;
@@ -7,9 +8,6 @@ use ndarray::{Array, Dimension, IntoDimension};
 use ndarray_broadcast::prelude::*;
 use std::hint::black_box;
 
-plain!(copy_row<T>(out: &mut [T], row: &[T]) {
-    out.chunks_exact_mut(row.len()).for_each(|out| out.copy_from_slice(row));
-});
 plain!(copy_three<T>(out: &mut [T], row: &[T]) {
     let &[r, g, b] = row else { return };
     out.chunks_exact_mut(3).for_each(|out| out.copy_from_slice(&[r, g, b]));

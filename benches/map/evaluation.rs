@@ -1,5 +1,6 @@
 //! Maps: closures of broadcast operands, into an existing output, in place and by value.
 
+use crate::loops::obvious::{add_row, multiply_add};
 use crate::{flat, group, limit, numbers};
 use criterion::Criterion;
 use ndarray::{Array, Array1, Array2, Axis, Dimension, Ix1, Ix2, Ix3, Ix4, Ix6, ShapeBuilder, Zip};
@@ -7,13 +8,6 @@ use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map};
 use std::hint::black_box;
 
-plain!(add_row(out: &mut [f32], a: &[f32], row: &[f32]) {
-    for (out, a) in out.chunks_exact_mut(row.len()).zip(a.chunks_exact(row.len())) {
-        for ((out, a), r) in out.iter_mut().zip(a).zip(row) {
-            *out = a + r;
-        }
-    }
-});
 plain!(add_column(out: &mut [f32], a: &[f32], column: &[f32]) {
     let width = out.len() / column.len();
     for ((out, a), c) in out.chunks_exact_mut(width).zip(a.chunks_exact(width)).zip(column) {
@@ -26,13 +20,6 @@ plain!(outer_sum(out: &mut [f32], column: &[f32], row: &[f32]) {
     for (out, c) in out.chunks_exact_mut(row.len()).zip(column) {
         for (out, r) in out.iter_mut().zip(row) {
             *out = c + r;
-        }
-    }
-});
-plain!(multiply_add(out: &mut [f32], a: &[f32], row: &[f32], column: &[f32]) {
-    for ((out, a), c) in out.chunks_exact_mut(row.len()).zip(a.chunks_exact(row.len())).zip(column) {
-        for ((out, a), r) in out.iter_mut().zip(a).zip(row) {
-            *out = a * r + c;
         }
     }
 });

@@ -1,5 +1,6 @@
 //! Sums of a closure's results, without an array of them: weighted means, squared distances.
 
+use crate::loops::{good, obvious};
 use crate::plain::Number;
 use crate::{flat, group, limit, numbers};
 use criterion::Criterion;
@@ -7,74 +8,14 @@ use ndarray::{Array1, Array3, Axis};
 use ndarray_broadcast::{fused, prelude::*};
 use std::hint::black_box;
 
-/// The accumulators of a long lane, several vectors of them.
-const LONG: usize = 32;
-/// The accumulators of a short lane.
-const SHORT: usize = 8;
-
-plain!(weighted_sum<T>(sum: &mut [T], a: &[T], row: &[T]) {
-    sum.fill(T::zero());
-    for a in a.chunks_exact(row.len()) {
-        for ((sum, &a), &r) in sum.iter_mut().zip(a).zip(row) {
-            *sum += a * r;
-        }
-    }
-});
-/// The weighted sum of each row, by `N` accumulators.
-#[allow(clippy::inline_always, reason = "compiled for AVX2 only where it is inlined")]
-#[inline(always)]
-fn weighted_rows_by<T: Number, const N: usize>(out: &mut [T], a: &[T], column: &[T]) {
-    let width = a.len() / out.len();
-    for ((out, a), &w) in out.iter_mut().zip(a.chunks_exact(width)).zip(column) {
-        let mut sums = [T::zero(); N];
-        let chunks = a.chunks_exact(N);
-        let rest = chunks.remainder().iter().fold(T::zero(), |sum, &a| sum + a * w);
-        for a in chunks {
-            for (sum, &a) in sums.iter_mut().zip(a) {
-                *sum += a * w;
-            }
-        }
-        *out = sums.iter().fold(rest, |a, &b| a + b);
-    }
+/// The obvious loop and the good one of a name.
+macro_rules! loops {
+    ($group:ident, $expected:expr, $len:expr, $name:ident($($arg:expr),*)) => {
+        new_way!($group, "plain", $expected, filled($len, |out| obvious::$name::plain(out, $($arg),*)));
+        new_way!($group, "plain_avx2", $expected, filled($len, |out| obvious::$name::avx2(out, $($arg),*)));
+        new_way!($group, "good", $expected, filled($len, |out| good::$name::avx2(out, $($arg),*)));
+    };
 }
-plain!(weighted_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
-    super::weighted_rows_by::<T, { super::LONG }>(out, a, column);
-});
-plain!(weighted_short_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
-    super::weighted_rows_by::<T, { super::SHORT }>(out, a, column);
-});
-plain!(weighted_lanes<T>(out: &mut [T], a: &[T], row: &[T]) {
-    for (out, a) in out.iter_mut().zip(a.chunks_exact(row.len())) {
-        *out = a.iter().zip(row).fold(T::zero(), |sum, (&a, &r)| sum + a * r);
-    }
-});
-plain!(sum_of_rows<T>(out: &mut [T], a: &[T], column: &[T]) {
-    let width = out.len();
-    out.fill(T::zero());
-    for (a, &w) in a.chunks_exact(width).zip(column) {
-        for (out, &a) in out.iter_mut().zip(a) {
-            *out += a * w;
-        }
-    }
-});
-plain!(distances<T>(out: &mut [T], x: &[T], centres: &[T], len: usize) {
-    let square = |x: T, c: T| (x - c) * (x - c);
-    let centres = || centres.chunks_exact(len);
-    let count = centres().len();
-    for (out, x) in out.chunks_exact_mut(count).zip(x.chunks_exact(len)) {
-        for (out, c) in out.iter_mut().zip(centres()) {
-            let mut sums = [T::zero(); super::SHORT];
-            let (xs, cs) = (x.chunks_exact(super::SHORT), c.chunks_exact(super::SHORT));
-            let rest = xs.remainder().iter().zip(cs.remainder()).fold(T::zero(), |sum, (&x, &c)| sum + square(x, c));
-            for (x, c) in xs.zip(cs) {
-                for ((sum, &x), &c) in sums.iter_mut().zip(x).zip(c) {
-                    *sum += square(x, c);
-                }
-            }
-            *out = sums.iter().fold(rest, |a, &b| a + b);
-        }
-    }
-});
 
 /// A new array that a plain loop fills, because the crate's fused sums make one too.
 fn filled<T: Number>(len: usize, fill: impl FnOnce(&mut [T])) -> Array1<T> {
@@ -98,8 +39,7 @@ fn weighted<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     });
     new_way!(of_columns, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(0)));
     let (x, r) = (flat(&a), flat(&row));
-    new_way!(of_columns, "plain", expected, filled(256, |out| weighted_sum::plain(out, x, black_box(r))));
-    new_way!(of_columns, "plain_avx2", expected, filled(256, |out| weighted_sum::avx2(out, x, black_box(r))));
+    loops!(of_columns, expected, 256, row_over_0(x, black_box(r)));
     of_columns.bench_function("limit", |b| b.iter(|| limit::read(black_box(x))));
     of_columns.finish();
 
@@ -110,8 +50,7 @@ fn weighted<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
     });
     new_way!(of_rows, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(1)));
     let w = flat(&column);
-    new_way!(of_rows, "plain", expected, filled(4096, |out| weighted_rows::plain(out, x, black_box(w))));
-    new_way!(of_rows, "plain_avx2", expected, filled(4096, |out| weighted_rows::avx2(out, x, black_box(w))));
+    loops!(of_rows, expected, 4096, column_over_1(x, black_box(w)));
     of_rows.bench_function("limit", |b| b.iter(|| limit::read(black_box(x))));
     of_rows.finish();
 }
@@ -127,14 +66,7 @@ fn short_rows<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
         });
         new_way!(group, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(1)));
         let (x, w) = (flat(&a), flat(&column));
-        new_way!(group, "plain", expected, filled(m, |out| weighted_short_rows::plain(out, x, black_box(w))));
-        new_way!(
-            group,
-            "plain_avx2",
-            expected,
-            filled(m, |out| weighted_short_rows::avx2(out, x, black_box(w)))
-        );
-        group.finish();
+        loops!(group, expected, m, column_over_1(x, black_box(w)));
     }
 }
 
@@ -149,8 +81,7 @@ fn observations<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
         });
         new_way!(group, "ndarray", expected, (&a * black_box(&column)).sum_axis(Axis(0)));
         let (x, w) = (flat(&a), flat(&column));
-        new_way!(group, "plain", expected, filled(n, |out| sum_of_rows::plain(out, x, black_box(w))));
-        new_way!(group, "plain_avx2", expected, filled(n, |out| sum_of_rows::avx2(out, x, black_box(w))));
+        loops!(group, expected, n, column_over_0(x, black_box(w)));
         group.finish();
     }
 }
@@ -170,8 +101,9 @@ fn images<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
             plain(out, a, black_box(r));
         }
     };
-    new_way!(group, "plain", expected, filled(64 * 256, |out| each(out, weighted_sum::plain)));
-    new_way!(group, "plain_avx2", expected, filled(64 * 256, |out| each(out, weighted_sum::avx2)));
+    new_way!(group, "plain", expected, filled(64 * 256, |out| each(out, obvious::row_over_0::plain)));
+    new_way!(group, "plain_avx2", expected, filled(64 * 256, |out| each(out, obvious::row_over_0::avx2)));
+    new_way!(group, "good", expected, filled(64 * 256, |out| each(out, good::row_over_0::avx2)));
     group.bench_function("limit", |b| b.iter(|| limit::read(black_box(x))));
     group.finish();
 }
@@ -189,11 +121,9 @@ fn squared_distances<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &s
         new_way!(group, "fixed", expected, fused((&x, black_box(&y)), square).sum_to(shape).unwrap());
         new_way!(group, "ndarray", expected, (&x - black_box(&y)).mapv_into(|d| d * d).sum_axis(Axis(2)));
         let (x, y, len_of_all) = (flat(&x), flat(&y), points * centres);
-        new_way!(group, "plain", expected, {
-            filled(len_of_all, |out| distances::plain(out, x, black_box(y), len))
-        });
-        new_way!(group, "plain_avx2", expected, {
-            filled(len_of_all, |out| distances::avx2(out, x, black_box(y), len))
+        loops!(group, expected, len_of_all, distances(x, black_box(y), len));
+        new_way!(group, "good_turned", expected, {
+            filled(len_of_all, |out| good::turned_distances::avx2(out, x, black_box(y), len))
         });
         group.finish();
     }
@@ -211,7 +141,7 @@ fn small(c: &mut Criterion) {
             fused((&a, black_box(&row)), |&a, &r| a * r).sum_to(n).unwrap()
         });
         new_way!(over_rows, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(0)));
-        new_way!(over_rows, "plain", expected, filled(n, |out| weighted_sum::plain(out, x, black_box(r))));
+        loops!(over_rows, expected, n, row_over_0(x, black_box(r)));
         over_rows.finish();
 
         let expected = (&a * &row).sum_axis(Axis(1));
@@ -220,7 +150,7 @@ fn small(c: &mut Criterion) {
             fused((&a, black_box(&row)), |&a, &r| a * r).sum_to((m, 1)).unwrap()
         });
         new_way!(over_lanes, "ndarray", expected, (&a * black_box(&row)).sum_axis(Axis(1)));
-        new_way!(over_lanes, "plain", expected, filled(m, |out| weighted_lanes::plain(out, x, black_box(r))));
+        loops!(over_lanes, expected, m, row_over_1(x, black_box(r)));
         over_lanes.finish();
     }
 }

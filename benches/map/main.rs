@@ -1,6 +1,6 @@
 //! Fused evaluation, fused sums and copies, on one thread: the crate with a fixed and with a dynamic number of axes, next to
-//! the plain loop written for that case (as it is compiled, and compiled for AVX2 as the crate is at run time), to
-//! ndarray's own way, and to what memory allows (`limit`).
+//! the obvious loop for that case (`plain` as it is compiled, `plain_avx2` as the crate is at run time), to a good one where
+//! something is gained by it, to ndarray's own way, and to what memory allows (`limit`).
 //!
 //! All ways of a group read the same memory, and those that write into an existing output write to the same one. Each
 //! result that does not depend on earlier calls is compared with the expected one; the numbers are small integers, so the
@@ -16,6 +16,8 @@
 mod plain;
 #[path = "../limit.rs"]
 mod limit;
+#[path = "../loops/mod.rs"]
+mod loops;
 #[path = "../progress.rs"]
 mod progress;
 

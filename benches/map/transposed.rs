@@ -1,5 +1,6 @@
 //! Operands that lie across the output.
 
+use crate::loops::{good, obvious};
 use crate::plain::Number;
 use crate::{flat, group, limit, numbers};
 use criterion::Criterion;
@@ -11,36 +12,6 @@ use std::hint::black_box;
 /// The side of a tile, whose rows and columns are in cache together.
 const TILE: usize = 64;
 
-plain!(transpose<T>(out: &mut [T], x: &[T], rows: usize, columns: usize) {
-    for (out, x) in out.chunks_exact_mut(rows * columns).zip(x.chunks_exact(rows * columns)) {
-        for i in (0..columns).step_by(super::TILE) {
-            for j in (0..rows).step_by(super::TILE) {
-                let end = rows.min(j + super::TILE);
-                for i in i..columns.min(i + super::TILE) {
-                    for (out, x) in out[i * rows..][j..end].iter_mut().zip(x[j * columns + i..].iter().step_by(columns)) {
-                        *out = *x;
-                    }
-                }
-            }
-        }
-    }
-});
-// By blocks of 4 x 4 that are turned in registers: faster in cache, slower from memory. Sizes are multiples of 4.
-plain!(transpose_blocks<T>(out: &mut [T], x: &[T], rows: usize, columns: usize) {
-    for (out, x) in out.chunks_exact_mut(rows * columns).zip(x.chunks_exact(rows * columns)) {
-        let row = |j: usize, i: usize| [0, 1, 2, 3].map(|k| x[j * columns + i..][..4][k]);
-        for j_tile in (0..rows).step_by(super::TILE) {
-            for i in (0..columns).step_by(4) {
-                for j in (j_tile..rows.min(j_tile + super::TILE)).step_by(4) {
-                    let (a, b, c, d) = (row(j, i), row(j + 1, i), row(j + 2, i), row(j + 3, i));
-                    for k in 0..4 {
-                        out[(i + k) * rows + j..][..4].copy_from_slice(&[a[k], b[k], c[k], d[k]]);
-                    }
-                }
-            }
-        }
-    }
-});
 // A copy of squares of whole cache lines to where their transposes would go, but not transposed: what memory allows for a
 // transposed copy. In the cache, this takes 2 to 3 times as long as a copy of adjacent lines. Incomplete squares are left out.
 plain!(squares<T>(out: &mut [T], x: &[T], n: usize) {
@@ -75,8 +46,9 @@ fn copies<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str, sizes: 
         way!(group, "fixed", out == expected => a.t().materialize_into(out));
         way!(group, "ndarray", out == expected => out.assign(&a.t()));
         let x = flat(&a);
-        way!(group, "plain", out == expected => transpose::plain(out.as_slice_mut().unwrap(), x, n, n));
-        way!(group, "plain_blocks", out == expected => transpose_blocks::plain(out.as_slice_mut().unwrap(), x, n, n));
+        way!(group, "plain", out == expected => obvious::transpose::plain(out.as_slice_mut().unwrap(), x, n, n));
+        way!(group, "plain_avx2", out == expected => obvious::transpose::avx2(out.as_slice_mut().unwrap(), x, n, n));
+        way!(group, "good", out == expected => good::transpose::avx2(out.as_slice_mut().unwrap(), x, n, n));
         way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
         way!(group, "limit_squares", out => squares::plain(out.as_slice_mut().unwrap(), x, n));
         group.finish();
@@ -113,8 +85,9 @@ fn channels_last(c: &mut Criterion) {
         way!(group, "fixed", out == expected => turned.materialize_into(out));
         way!(group, "ndarray", out == expected => out.assign(&turned));
         let x = flat(&a);
-        way!(group, "plain", out == expected => transpose::plain(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
-        way!(group, "plain_blocks", out == expected => transpose_blocks::plain(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
+        way!(group, "plain", out == expected => obvious::transpose::plain(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
+        way!(group, "plain_avx2", out == expected => obvious::transpose::avx2(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
+        way!(group, "good", out == expected => good::transpose::avx2(out.as_slice_mut().unwrap(), x, 64, 56 * 56));
         way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
         let (mut out, expected, turned) = (out.into_dyn(), expected.into_dyn(), turned.into_dyn());
         way!(group, "dynamic", out == expected => turned.materialize_into(out));
@@ -137,7 +110,9 @@ fn pixels<T: Number + From<u8> + 'static>(c: &mut Criterion, kind: &str) {
         way!(group, "fixed", out == expected => turned.materialize_into(out));
         way!(group, "ndarray", out == expected => out.assign(&turned));
         let x = flat(&a);
-        way!(group, "plain", out == expected => transpose::plain(out.as_slice_mut().unwrap(), x, rows, columns));
+        way!(group, "plain", out == expected => obvious::transpose::plain(out.as_slice_mut().unwrap(), x, rows, columns));
+        way!(group, "plain_avx2", out == expected => obvious::transpose::avx2(out.as_slice_mut().unwrap(), x, rows, columns));
+        way!(group, "good", out == expected => good::transpose::avx2(out.as_slice_mut().unwrap(), x, rows, columns));
         way!(group, "limit", out => limit::write(out.as_slice_mut().unwrap(), x));
         group.finish();
     }
