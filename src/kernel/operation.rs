@@ -14,10 +14,11 @@ pub trait Operation<A>: Copy {
     #[doc(hidden)]
     const IS_PLUS: bool = false;
 
-    /// The element that changes none that it is combined with, if it is known.
+    /// What results start from: an element that changes none that it is combined with. Only for addition; the results of others
+    /// start from the first element.
     #[doc(hidden)]
-    fn neutral(self) -> Option<A> {
-        None
+    fn neutral(self) -> A {
+        unreachable!("only sums start from a neutral element")
     }
 
     #[doc(hidden)]
@@ -32,8 +33,8 @@ impl<A: Clone + Zero> Operation<A> for Plus {
     const IS_PLUS: bool = true;
 
     #[inline(always)]
-    fn neutral(self) -> Option<A> {
-        neutral()
+    fn neutral(self) -> A {
+        neutral().unwrap_or_else(A::zero)
     }
 
     #[inline(always)]

@@ -101,7 +101,7 @@ pub(crate) fn neutral<A>() -> Option<A> {
             }
         )*};
     }
-    neutral!(f32 -0.0; f64 -0.0; i32 0; i64 0; u8 0; u32 0; u64 0; usize 0;);
+    neutral!(f32 -0.0; f64 -0.0; i32 0; i64 0;);
     None
 }
 

@@ -15,7 +15,6 @@ use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, plain_size};
 use crate::kernel::source::Source;
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
-use core::array::from_fn;
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
@@ -221,28 +220,34 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
     (make, op): (&mut M, O),
 ) {
     let (mut row_at, strides, out) = (*at, *along, at[0].cast::<A>());
-    // SAFETY: The caller promises these elements, here and below.
-    let mut sums: [A; N] = match op.neutral() {
-        Some(neutral) => from_fn(|_| neutral.clone()),
-        None => {
-            let first = from_fn(|i| make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) }));
-            advance(&mut row_at, &strides, E::COUNT);
-            steps -= 1;
-            first
+    let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
+    if const { O::IS_PLUS } {
+        let neutral = op.neutral();
+        for sum in &mut sums {
+            sum.write(neutral.clone());
         }
-    };
+    } else {
+        for i in 0..N {
+            // SAFETY: The caller promises these elements, here and below.
+            sums[i].write(make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) }));
+        }
+        advance(&mut row_at, &strides, E::COUNT);
+        steps -= 1;
+    }
     for _ in 0..steps {
         for i in 0..N {
-            // SAFETY: As above.
-            let element = make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) });
-            sums[i] = op.apply(sums[i].clone(), element);
+            // SAFETY: As above. Every sum was written.
+            unsafe {
+                let element = make.make(E::refs_at::<MOVING>(&row_at, i));
+                sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
+            }
         }
         advance(&mut row_at, &strides, E::COUNT);
     }
     for i in 0..N {
         // SAFETY: As above.
         unsafe {
-            let (sum, out) = (sums[i].clone(), out.add(i));
+            let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
             out.write(if adds { op.apply((*out).clone(), sum) } else { sum });
         }
     }
@@ -411,22 +416,12 @@ impl<M, A, E, O> Maker<M, A, E, O> {
     }
 }
 
-/// All inputs move.
-const fn all_move<E: Elements>() -> u8 {
-    u8::MAX >> (8 - E::COUNT)
-}
-
 impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Maker<M, A, E, O> {
     unsafe fn rows(&self, block: &Block<'_>) {
         if const { !is_forgettable::<A>() } {
             return;
         }
         match block.moving {
-            // most blocks: LLVM makes a better loop of a row than of panels
-            Some(moving) if moving == const { all_move::<E>() } => {
-                // SAFETY: As the caller promises.
-                unsafe { visit_all::<MaybeUninit<A>, E, _>(block, Write(self.make)) };
-            }
             Some(moving) if const { has_sums::<A>() } => {
                 // SAFETY: As the caller promises: the sum of one row is its elements.
                 unsafe { self.sums(&Sums::of_rows(block, moving)) };
@@ -439,29 +434,6 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
                 });
             }
         }
-    }
-}
-
-/// Visits rows along which all inputs move.
-///
-/// # Safety
-/// As for [`Rows::rows`].
-unsafe fn visit_all<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, mut visit: V) {
-    struct All<'n, V, T, E>(VisitRows<'n, V, T, E>);
-    impl<'n, T, E: Elements, V: Visit<T, E>> Work for All<'n, V, T, E> {
-        type Output = Option<&'n mut V>;
-
-        #[inline(always)]
-        fn run(self) -> Self::Output {
-            VisitRows { moving: const { all_move::<E>() }, ..self.0 }.run()
-        }
-    }
-    let rows = VisitRows { block, moving: 0, visit: &mut visit, types: PhantomData::<fn((T, E)) -> (T, E)> };
-    if let Some(visit) = dispatch_or(All(rows), |rows| Some(rows.0.visit)) {
-        block.for_each(E::COUNT, |at| {
-            // SAFETY: The caller promises these elements.
-            unsafe { visit.visit(&mut *at[0].cast::<T>(), refs::<E>(at)) };
-        });
     }
 }
 

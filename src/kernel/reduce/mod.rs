@@ -158,7 +158,7 @@ macro_rules! known {
         }
     };
 }
-known!(f32 f64 i32 i64 u8 u32 u64 usize);
+known!(f32 f64 i32 i64);
 
 /// Whether [`small`] serves: the source has few elements, and its results have the order of the shape.
 fn is_small(reads: &Reads<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
