@@ -178,6 +178,11 @@ impl Block<'_> {
         [Side { len: self.rows, strides: self.row_strides }, Side { len: self.len, strides: self.strides }]
     }
 
+    /// [`for_each`](Self::for_each), compiled once.
+    pub(super) fn for_each_at(&self, inputs: usize, then: &mut dyn FnMut(&Pointers)) {
+        self.for_each(inputs, then);
+    }
+
     /// Calls `then` with the pointers of the output and of `inputs` inputs at each index.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {

@@ -78,6 +78,11 @@ impl Sums {
         Self { at: *block.at, outside, neighbours, along, rows, moving, adds: [false; 2] }
     }
 
+    /// [`for_each`](Self::for_each), compiled once.
+    pub(super) fn for_each_panel(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panel<'_>)) {
+        self.for_each(inputs, then);
+    }
+
     /// Calls `then` for each panel, with the pointers of the output and of `inputs` inputs.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panel<'_>)) {

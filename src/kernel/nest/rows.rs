@@ -427,11 +427,8 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
                 unsafe { self.sums(&Sums::of_rows(block, moving)) };
             }
             _ => {
-                let mut make = self.make;
-                block.for_each(E::COUNT, |at| {
-                    // SAFETY: As the caller promises.
-                    unsafe { at[0].cast::<A>().write(make.make(refs::<E>(at))) };
-                });
+                // SAFETY: As the caller promises.
+                block.for_each_at(E::COUNT, &mut |at| unsafe { at[0].cast::<A>().write(self.one(at)) });
             }
         }
     }
@@ -470,7 +467,7 @@ impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> AddPanels<'_, M, A, 
     /// The same in a loop that is not compiled for a CPU.
     fn one_by_one(mut self) {
         let neighbours = &self.sums.neighbours.strides;
-        self.sums.for_each(E::COUNT, |at, panel| {
+        self.sums.for_each_panel(E::COUNT, &mut |at, panel| {
             let maker = (&mut self.make, self.op);
             // SAFETY: `sums` was promised these elements.
             unsafe { one_by_one::<A, E, M, O>(at, (panel, neighbours), maker) };
