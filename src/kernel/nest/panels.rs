@@ -64,6 +64,9 @@ pub(crate) struct Sums {
 /// Some neighbours at several steps.
 pub(crate) struct Panel<'p> {
     pub(super) width: usize,
+    pub(super) neighbours: &'p [isize; OPERANDS],
+    /// The inputs that move from one neighbour to the next.
+    pub(super) moving: u8,
     pub(super) along: &'p [isize; OPERANDS],
     pub(super) steps: usize,
     /// Whether the result is added to the output.
@@ -86,13 +89,13 @@ impl Sums {
     /// Calls `then` for each panel, with the pointers of the output and of `inputs` inputs.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panel<'_>)) {
-        let Side { len, strides: neighbours } = self.neighbours;
+        let Side { len, strides: neighbours } = &self.neighbours;
         let (mut first_at, mut is_added) = (self.at, self.adds[0]);
         for _ in 0..self.outside.len {
             let (mut at, mut done) = (first_at, 0);
-            while done < len {
-                let left = len - done;
-                let width = if left >= WIDE && (len >= LONG_LANE || self.rows.is_some()) {
+            while done < *len {
+                let left = *len - done;
+                let width = if left >= WIDE && (*len >= LONG_LANE || self.rows.is_some()) {
                     WIDE
                 } else {
                     left.min(NARROW)
@@ -106,7 +109,8 @@ impl Sums {
                         (steps, steps * width, width < WIDE && done > 0)
                     }
                 };
-                then(&at, &Panel { width, along: &self.along[usize::from(width < WIDE)], steps, adds });
+                let along = &self.along[usize::from(width < WIDE)];
+                then(&at, &Panel { width, neighbours, moving: self.moving, along, steps, adds });
                 at[0] = at[0].wrapping_offset(neighbours[0] * width.cast_signed());
                 for k in 1..=inputs {
                     at[k] = at[k].wrapping_offset(neighbours[k] * covered.cast_signed());

@@ -73,14 +73,13 @@ pub unsafe trait Elements {
     /// Combines the elements of `N` neighbours at each step of a panel.
     ///
     /// # Safety
-    /// At each step, each pointer is to an element that is borrowed, or to `N` if it is in `moving`. The output has `N` elements, or
+    /// At each step, each pointer is to an element that is borrowed, or to `N` if it is in `panel.moving`. The output has `N` elements, or
     /// places for them where nothing is added.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
     unsafe fn panel<A: Clone, M: Make<A, Self>, O: Operation<A>, const N: usize>(
         at: &Pointers,
         panel: &Panel<'_>,
-        moving: u8,
         maker: (&mut M, O),
     ) where
         Self: Sized;
@@ -190,10 +189,9 @@ macro_rules! elements {
             unsafe fn panel<R: Clone, M: Make<R, Self>, O: Operation<R>, const N: usize>(
                 at: &Pointers,
                 panel: &Panel<'_>,
-                moving: u8,
                 maker: (&mut M, O),
             ) {
-                match moving {
+                match panel.moving {
                     // SAFETY: The caller promises these elements.
                     $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panel, maker) },)*
                     _ => unreachable!("a row that there is"),
@@ -260,7 +258,7 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
 #[inline(never)]
 unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
     at: &Pointers,
-    (&Panel { width, along, steps, adds }, neighbours): (&Panel<'_>, &[isize; OPERANDS]),
+    &Panel { width, neighbours, along, steps, adds, .. }: &Panel<'_>,
     (make, op): (&mut M, O),
 ) {
     let mut first_at = *at;
@@ -292,11 +290,11 @@ pub(crate) trait RowsOf<T, E>: Rows {}
 
 /// [`Rows`] that write elements `A` to places for them, and combine them.
 pub(crate) trait Makes<A>: Rows {
-    /// Combines elements along loops, if [`has_sums`] holds.
+    /// Combines the elements of a panel, if [`has_sums`] holds.
     ///
     /// # Safety
-    /// As for [`Rows::rows`] at every index of the inputs, and of the output where nothing is added to it.
-    unsafe fn sums(&self, sums: &Sums);
+    /// As for [`Elements::panel`], of the inputs in `panel.moving`.
+    unsafe fn panel(&self, at: &Pointers, panel: &Panel<'_>);
 
     /// The element at an index.
     ///
@@ -423,8 +421,10 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
         }
         match block.moving {
             Some(moving) if const { has_sums::<A>() } => {
-                // SAFETY: As the caller promises: the sum of one row is its elements.
-                unsafe { self.sums(&Sums::of_rows(block, moving)) };
+                Sums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panel| {
+                    // SAFETY: As the caller promises: the sum of one row is its elements.
+                    unsafe { self.panel(at, panel) };
+                });
             }
             _ => {
                 // SAFETY: As the caller promises.
@@ -437,14 +437,13 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
 impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> MakesOf<A, E> for Maker<M, A, E, O> {}
 
 impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Makes<A> for Maker<M, A, E, O> {
-    unsafe fn sums(&self, sums: &Sums) {
+    unsafe fn panel(&self, at: &Pointers, panel: &Panel<'_>) {
         if const { has_sums::<A>() } {
-            let Self { make, op, types } = *self;
-            let work = AddPanels { sums, make, op, types };
-            if M::IS_CLONE && is_known::<A>() {
-                dispatch(work);
-            } else {
-                dispatch_or(work, AddPanels::one_by_one);
+            let (maker, types) = ((self.make, self.op), self.types);
+            match panel.width {
+                WIDE => CombinePanel::<_, _, _, _, WIDE> { at, panel, maker, types }.dispatch(),
+                NARROW => CombinePanel::<_, _, _, _, NARROW> { at, panel, maker, types }.dispatch(),
+                _ => CombinePanel::<_, _, _, _, 0> { at, panel, maker, types }.one_by_one(),
             }
         }
     }
@@ -455,47 +454,38 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Makes<A> for 
     }
 }
 
-/// Combines panels.
-struct AddPanels<'n, M, A, E, O> {
-    sums: &'n Sums,
-    make: M,
-    op: O,
+/// Combines a panel of `N` neighbours.
+struct CombinePanel<'n, M, A, E, O, const N: usize> {
+    at: &'n Pointers,
+    /// `Makes::panel` was promised its elements.
+    panel: &'n Panel<'n>,
+    maker: (M, O),
     types: Invariant<(A, E)>,
 }
 
-impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> AddPanels<'_, M, A, E, O> {
+impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> CombinePanel<'_, M, A, E, O, N> {
+    #[inline(always)]
+    fn dispatch(self) {
+        if M::IS_CLONE && is_known::<A>() { dispatch(self) } else { dispatch_or(self, Self::one_by_one) }
+    }
+
     /// The same in a loop that is not compiled for a CPU.
+    #[inline(always)]
     fn one_by_one(mut self) {
-        let neighbours = &self.sums.neighbours.strides;
-        self.sums.for_each_panel(E::COUNT, &mut |at, panel| {
-            let maker = (&mut self.make, self.op);
-            // SAFETY: `sums` was promised these elements.
-            unsafe { one_by_one::<A, E, M, O>(at, (panel, neighbours), maker) };
-        });
+        // SAFETY: See the field.
+        unsafe { one_by_one::<A, E, M, O>(self.at, self.panel, (&mut self.maker.0, self.maker.1)) };
     }
 }
 
-impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>> Work for AddPanels<'_, M, A, E, O> {
+impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> Work
+    for CombinePanel<'_, M, A, E, O, N>
+{
     type Output = ();
 
     #[inline(always)]
     fn run(mut self) {
-        let (moving, neighbours) = (self.sums.moving, &self.sums.neighbours.strides);
-        self.sums.for_each(
-            E::COUNT,
-            #[inline(always)]
-            |at, panel| {
-                let maker = (&mut self.make, self.op);
-                // SAFETY: `sums` was promised these elements.
-                unsafe {
-                    match panel.width {
-                        WIDE => E::panel::<A, M, O, WIDE>(at, panel, moving, maker),
-                        NARROW => E::panel::<A, M, O, NARROW>(at, panel, moving, maker),
-                        _ => one_by_one::<A, E, M, O>(at, (panel, neighbours), maker),
-                    }
-                }
-            },
-        );
+        // SAFETY: See the field.
+        unsafe { E::panel::<A, M, O, N>(self.at, self.panel, (&mut self.maker.0, self.maker.1)) };
     }
 }
 
@@ -874,9 +864,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         ensure(self.summed() == Some(place), "a loop to sum along");
         let (makes, len) = (self.with.source.makes(self.with.fold), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
+        let inputs = self.state.operands.count - 1;
         self.state.for_each_sums(place, out, self.with.is_large, &mut |sums| {
-            // SAFETY: By the invariant, `makes` has the types of the inputs. There is a slot for each sum.
-            unsafe { makes.sums(sums) };
+            sums.for_each(inputs, |at, panel| {
+                // SAFETY: By the invariant, `makes` has the types of the inputs. There is a slot for each sum.
+                unsafe { makes.panel(at, panel) };
+            });
         });
         Written(len, PhantomData)
     }
