@@ -13,7 +13,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::cut::{Block, advance, advance_tile};
+use super::cut::{Block, advance_tile};
 use super::{LOOPS, Loop, OPERANDS, Pointers, State};
 use crate::kernel::ensure;
 
@@ -26,9 +26,11 @@ pub(crate) const NARROW: usize = 8;
 /// stays small.
 const ROUNDS: usize = 64;
 /// Shorter lanes and rows are made in a buffer.
-const LANE: usize = 16;
-const ROW: usize = 16;
-const LONG_LANE: usize = 128;
+const LEAST: usize = NARROW;
+/// Lanes from here on have wide panels, because folding these takes a while.
+const LONG: usize = 128;
+/// The elements of lanes that are taken together.
+const IN_L1: usize = 4096;
 /// How many rows are added in registers. Long ones of large arrays are added one by one: the CPU fetches them faster.
 const ROWS: usize = 4;
 const LONG_ROW: usize = 4 << 10;
@@ -53,6 +55,8 @@ pub(crate) struct Sums {
     pub(super) neighbours: Side,
     /// From one step of a panel to the next, for wide ones and for others.
     along: [[isize; OPERANDS]; 2],
+    /// From one panel to the next, likewise.
+    beside: [[isize; OPERANDS]; 2],
     /// The rows, or `None` for a lane.
     rows: Option<usize>,
     /// The inputs that move along a panel.
@@ -61,15 +65,18 @@ pub(crate) struct Sums {
     adds: [bool; 2],
 }
 
-/// Some neighbours at several steps.
-pub(crate) struct Panel<'p> {
+/// Panels of one width, each some neighbours at several steps.
+pub(crate) struct Panels<'p> {
+    pub(super) count: usize,
+    /// From one panel to the next.
+    pub(super) beside: &'p [isize; OPERANDS],
     pub(super) width: usize,
     pub(super) neighbours: &'p [isize; OPERANDS],
     /// The inputs that move from one neighbour to the next.
     pub(super) moving: u8,
-    pub(super) along: &'p [isize; OPERANDS],
     pub(super) steps: usize,
-    /// Whether the result is added to the output.
+    pub(super) along: &'p [isize; OPERANDS],
+    /// Whether the results are added to the output.
     pub(super) adds: bool,
 }
 
@@ -77,48 +84,92 @@ impl Sums {
     /// The rows of a block, each element of which is a sum of one.
     pub(super) fn of_rows(block: &Block<'_>, moving: u8) -> Self {
         let [outside, neighbours] = block.sides();
-        let (along, rows) = ([[0; OPERANDS]; 2], Some(1));
-        Self { at: *block.at, outside, neighbours, along, rows, moving, adds: [false; 2] }
+        let along = [[0; OPERANDS]; 2];
+        Self {
+            at: *block.at,
+            outside,
+            neighbours,
+            along,
+            beside: along,
+            rows: Some(1),
+            moving,
+            adds: [false; 2],
+        }
     }
 
     /// [`for_each`](Self::for_each), compiled once.
-    pub(super) fn for_each_panel(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panel<'_>)) {
+    pub(super) fn for_each_panel(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
         self.for_each(inputs, then);
     }
 
-    /// Calls `then` for each panel, with the pointers of the output and of `inputs` inputs.
+    /// Calls `then` for panels, with the first pointers of the output and of `inputs` inputs.
     #[inline(always)]
-    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panel<'_>)) {
-        let Side { len, strides: neighbours } = &self.neighbours;
-        let (mut first_at, mut is_added) = (self.at, self.adds[0]);
-        for _ in 0..self.outside.len {
-            let (mut at, mut done) = (first_at, 0);
-            while done < *len {
-                let left = *len - done;
-                let width = if left >= WIDE && (*len >= LONG_LANE || self.rows.is_some()) {
-                    WIDE
-                } else {
-                    left.min(NARROW)
-                };
-                let (steps, covered, adds) = match self.rows {
-                    Some(rows) => (rows, width, is_added),
-                    // the narrow panel and the single neighbours of a lane are added to its first sums
-                    None => {
-                        let steps = if width < NARROW { 1 } else { (left / width).min(ROUNDS) };
-                        at[0] = if width < WIDE { first_at[0] } else { at[0] };
-                        (steps, steps * width, width < WIDE && done > 0)
-                    }
-                };
-                let along = &self.along[usize::from(width < WIDE)];
-                then(&at, &Panel { width, neighbours, moving: self.moving, along, steps, adds });
-                at[0] = at[0].wrapping_offset(neighbours[0] * width.cast_signed());
-                for k in 1..=inputs {
-                    at[k] = at[k].wrapping_offset(neighbours[k] * covered.cast_signed());
-                }
-                done += covered;
+    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panels<'_>)) {
+        let (mut at, mut adds, mut rest) = (self.at, self.adds[0], self.outside.len);
+        while rest > 0 {
+            // several that stay in L1 are taken together, one width after the other
+            let is_alone = self.rows.is_some() && self.neighbours.len >= LONG || adds != self.adds[1];
+            let together = if is_alone { 1 } else { (IN_L1 / self.neighbours.len).clamp(1, rest) };
+            self.for_each_width(at, (together, adds), inputs, &mut then);
+            for k in 0..=inputs {
+                at[k] = at[k].wrapping_offset(self.outside.strides[k] * together.cast_signed());
             }
-            is_added = self.adds[1];
-            advance(&mut first_at, &self.outside.strides, inputs);
+            rest -= together;
+            adds = self.adds[1];
+        }
+    }
+
+    #[inline(always)]
+    fn for_each_width(
+        &self,
+        first: Pointers,
+        (together, is_added): (usize, bool),
+        inputs: usize,
+        then: &mut impl FnMut(&Pointers, &Panels<'_>),
+    ) {
+        let Side { len, strides: neighbours } = &self.neighbours;
+        let (mut at, mut done) = (first, 0);
+        while done < *len {
+            let left = *len - done;
+            let is_wide = left >= WIDE && (self.rows.is_some() || *len >= LONG);
+            let width = if is_wide { WIDE } else { left.min(NARROW) };
+            let panels_left = if width < NARROW { 1 } else { left / width };
+            let mut panels = Panels {
+                count: together,
+                beside: &self.outside.strides,
+                width,
+                neighbours,
+                moving: self.moving,
+                steps: 1,
+                along: &self.along[usize::from(!is_wide)],
+                adds: is_added,
+            };
+            let mut covered = width;
+            match self.rows {
+                Some(rows) => {
+                    panels.steps = rows;
+                    if together == 1 {
+                        // the panels of a row
+                        (panels.count, panels.beside) = (panels_left, &self.beside[usize::from(!is_wide)]);
+                        covered *= panels_left;
+                    }
+                }
+                None => {
+                    panels.steps = panels_left.min(ROUNDS);
+                    covered *= panels.steps;
+                    // what is left of a lane is added to its first sums
+                    if !is_wide {
+                        (at[0], panels.adds) = (first[0], done > 0);
+                    }
+                }
+            }
+            then(&at, &panels);
+            let written = if self.rows.is_some() { covered } else { width };
+            at[0] = at[0].wrapping_offset(neighbours[0] * written.cast_signed());
+            for k in 1..=inputs {
+                at[k] = at[k].wrapping_offset(neighbours[k] * covered.cast_signed());
+            }
+            done += covered;
         }
     }
 }
@@ -132,7 +183,7 @@ pub(crate) fn longest_lane(sums: usize) -> usize {
 pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
     match place + 1 == loops {
         false => 1,
-        true if len < LONG_LANE => NARROW,
+        true if len < LONG => NARROW,
         true => (len / WIDE).div_ceil(ROUNDS) * WIDE,
     }
 }
@@ -142,8 +193,7 @@ impl State {
     pub(super) fn summed(&self) -> Option<usize> {
         let (inner, sizes) = (self.loops.last()?, self.sizes());
         let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
-        let least = if inner.kept { ROW } else { LANE };
-        if inner.len < least || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
+        if inner.len < LEAST || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
             return None;
         }
         self.loops.iter().rposition(|l| !l.kept)
@@ -151,8 +201,8 @@ impl State {
 
     /// The rows that are added in registers.
     fn rows_at_once(&self, size: usize, is_large: bool) -> usize {
-        let is_long = self.loops.last().is_some_and(|inner| inner.len * size >= LONG_ROW);
-        if is_large && is_long { 1 } else { ROWS }
+        let len = self.loops.last().map_or(1, Loop::len);
+        if is_large && len * size >= LONG_ROW { 1 } else { (LONG / len).clamp(ROWS, 4 * ROWS) }
     }
 
     /// The most rows whose sum is made at once.
@@ -186,14 +236,13 @@ impl State {
         let moving =
             (1..self.operands.count).fold(0, |set, k| set | u8::from(inner.strides[k] != 0) << (k - 1));
         let (mut at, mut position) = (self.operands.at, [0; LOOPS]);
+        let beside = [times(&inner.strides, WIDE), times(&inner.strides, NARROW)];
         let mut sums = Sums {
             at,
             outside: Side { len: second.len, strides: second.strides },
             neighbours: inner,
-            along: match is_lane {
-                true => [times(&inner.strides, WIDE), times(&inner.strides, NARROW)],
-                false => [second.strides; 2],
-            },
+            along: if is_lane { beside } else { [second.strides; 2] },
+            beside,
             rows: None,
             moving,
             adds: [false; 2],

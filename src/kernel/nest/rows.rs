@@ -3,7 +3,7 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
-use super::panels::{NARROW, Panel, Sums, WIDE};
+use super::panels::{NARROW, Panels, Sums, WIDE};
 use super::{
     Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Loop, Nest, OPERANDS, Output,
     Pointers, Reads, State, StridedAxes, Written, is_dense, standard_len, steps,
@@ -70,16 +70,16 @@ pub unsafe trait Elements {
     #[doc(hidden)]
     unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: u8, visit: &mut V);
 
-    /// Combines the elements of `N` neighbours at each step of a panel.
+    /// Combines the elements of `N` neighbours at each step of each panel.
     ///
     /// # Safety
-    /// At each step, each pointer is to an element that is borrowed, or to `N` if it is in `panel.moving`. The output has `N` elements, or
+    /// At each step, each pointer is to an element that is borrowed, or to `N` if it is in `panels.moving`. The output has `N` elements, or
     /// places for them where nothing is added.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
-    unsafe fn panel<A: Clone, M: Make<A, Self>, O: Operation<A>, const N: usize>(
+    unsafe fn panels<A: Clone, M: Make<A, Self>, O: Operation<A>, const N: usize>(
         at: &Pointers,
-        panel: &Panel<'_>,
+        panels: &Panels<'_>,
         maker: (&mut M, O),
     ) where
         Self: Sized;
@@ -186,14 +186,14 @@ macro_rules! elements {
 
             #[inline(always)]
             #[allow(private_interfaces, private_bounds, reason = "not exported")]
-            unsafe fn panel<R: Clone, M: Make<R, Self>, O: Operation<R>, const N: usize>(
+            unsafe fn panels<R: Clone, M: Make<R, Self>, O: Operation<R>, const N: usize>(
                 at: &Pointers,
-                panel: &Panel<'_>,
+                panels: &Panels<'_>,
                 maker: (&mut M, O),
             ) {
-                match panel.moving {
+                match panels.moving {
                     // SAFETY: The caller promises these elements.
-                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panel, maker) },)*
+                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, maker) },)*
                     _ => unreachable!("a row that there is"),
                 }
             }
@@ -207,73 +207,84 @@ elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110
 elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111);
 elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
 
-/// [`Elements::panel`] of a set of inputs that move.
+/// [`Elements::panels`] of a set of inputs that move.
 ///
 /// # Safety
-/// As for [`Elements::panel`].
+/// As for [`Elements::panels`].
 #[inline(always)]
 unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize, const MOVING: u8>(
     at: &Pointers,
-    &Panel { along, mut steps, adds, .. }: &Panel<'_>,
+    panels: &Panels<'_>,
     (make, op): (&mut M, O),
 ) {
-    let (mut row_at, strides, out) = (*at, *along, at[0].cast::<A>());
-    let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
-    if const { O::IS_PLUS } {
-        let neutral = op.neutral();
-        for sum in &mut sums {
-            sum.write(neutral.clone());
+    // copies, which the elements that are written are known not to be
+    let (mut first_at, beside, along) = (*at, *panels.beside, *panels.along);
+    let (count, steps, adds) = (panels.count, panels.steps, panels.adds);
+    for _ in 0..count {
+        let (mut at, mut rest) = (first_at, steps);
+        let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
+        if const { O::IS_PLUS } {
+            let neutral = op.neutral();
+            for sum in &mut sums {
+                sum.write(neutral.clone());
+            }
+        } else {
+            for i in 0..N {
+                // SAFETY: The caller promises these elements, here and below.
+                sums[i].write(make.make(unsafe { E::refs_at::<MOVING>(&at, i) }));
+            }
+            advance(&mut at, &along, E::COUNT);
+            rest -= 1;
         }
-    } else {
-        for i in 0..N {
-            // SAFETY: The caller promises these elements, here and below.
-            sums[i].write(make.make(unsafe { E::refs_at::<MOVING>(&row_at, i) }));
+        for _ in 0..rest {
+            for i in 0..N {
+                // SAFETY: As above. Every sum was written.
+                unsafe {
+                    let element = make.make(E::refs_at::<MOVING>(&at, i));
+                    sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
+                }
+            }
+            advance(&mut at, &along, E::COUNT);
         }
-        advance(&mut row_at, &strides, E::COUNT);
-        steps -= 1;
-    }
-    for _ in 0..steps {
+        let out = first_at[0].cast::<A>();
         for i in 0..N {
-            // SAFETY: As above. Every sum was written.
+            // SAFETY: As above.
             unsafe {
-                let element = make.make(E::refs_at::<MOVING>(&row_at, i));
-                sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
+                let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
+                out.write(if adds { op.apply((*out).clone(), sum) } else { sum });
             }
         }
-        advance(&mut row_at, &strides, E::COUNT);
-    }
-    for i in 0..N {
-        // SAFETY: As above.
-        unsafe {
-            let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
-            out.write(if adds { op.apply((*out).clone(), sum) } else { sum });
-        }
+        advance(&mut first_at, &beside, E::COUNT);
     }
 }
 
-/// [`Elements::panel`] of any number of neighbours, one after the other.
+/// [`Elements::panels`] of any number of neighbours, one after the other.
 ///
 /// # Safety
-/// As for [`Elements::panel`].
+/// As for [`Elements::panels`].
 #[inline(never)]
 unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
     at: &Pointers,
-    &Panel { width, neighbours, along, steps, adds, .. }: &Panel<'_>,
+    &Panels { count, beside, width, neighbours, steps, along, adds, .. }: &Panels<'_>,
     (make, op): (&mut M, O),
 ) {
-    let mut first_at = *at;
-    for _ in 0..width {
-        // SAFETY: The caller promises these elements, here and below.
-        let (mut at, mut sum) = (first_at, make.make(unsafe { refs::<E>(&first_at) }));
-        for _ in 1..steps {
-            advance(&mut at, along, E::COUNT);
+    let mut panel_at = *at;
+    for _ in 0..count {
+        let mut first_at = panel_at;
+        for _ in 0..width {
+            // SAFETY: The caller promises these elements, here and below.
+            let (mut at, mut sum) = (first_at, make.make(unsafe { refs::<E>(&first_at) }));
+            for _ in 1..steps {
+                advance(&mut at, along, E::COUNT);
+                // SAFETY: As above.
+                sum = op.apply(sum, make.make(unsafe { refs::<E>(&at) }));
+            }
+            let out = at[0].cast::<A>();
             // SAFETY: As above.
-            sum = op.apply(sum, make.make(unsafe { refs::<E>(&at) }));
+            unsafe { out.write(if adds { op.apply((*out).clone(), sum) } else { sum }) };
+            advance(&mut first_at, neighbours, E::COUNT);
         }
-        let out = at[0].cast::<A>();
-        // SAFETY: As above.
-        unsafe { out.write(if adds { op.apply((*out).clone(), sum) } else { sum }) };
-        advance(&mut first_at, neighbours, E::COUNT);
+        advance(&mut panel_at, beside, E::COUNT);
     }
 }
 
@@ -290,11 +301,11 @@ pub(crate) trait RowsOf<T, E>: Rows {}
 
 /// [`Rows`] that write elements `A` to places for them, and combine them.
 pub(crate) trait Makes<A>: Rows {
-    /// Combines the elements of a panel, if [`has_sums`] holds.
+    /// Combines the elements of panels, if [`has_sums`] holds.
     ///
     /// # Safety
-    /// As for [`Elements::panel`], of the inputs in `panel.moving`.
-    unsafe fn panel(&self, at: &Pointers, panel: &Panel<'_>);
+    /// As for [`Elements::panels`], of the inputs in `panels.moving`.
+    unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>);
 
     /// The element at an index.
     ///
@@ -421,9 +432,9 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
         }
         match block.moving {
             Some(moving) if const { has_sums::<A>() } => {
-                Sums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panel| {
+                Sums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
                     // SAFETY: As the caller promises: the sum of one row is its elements.
-                    unsafe { self.panel(at, panel) };
+                    unsafe { self.panels(at, panels) };
                 });
             }
             _ => {
@@ -437,13 +448,13 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
 impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> MakesOf<A, E> for Maker<M, A, E, O> {}
 
 impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Makes<A> for Maker<M, A, E, O> {
-    unsafe fn panel(&self, at: &Pointers, panel: &Panel<'_>) {
+    unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { has_sums::<A>() } {
             let (maker, types) = ((self.make, self.op), self.types);
-            match panel.width {
-                WIDE => CombinePanel::<_, _, _, _, WIDE> { at, panel, maker, types }.dispatch(),
-                NARROW => CombinePanel::<_, _, _, _, NARROW> { at, panel, maker, types }.dispatch(),
-                _ => CombinePanel::<_, _, _, _, 0> { at, panel, maker, types }.one_by_one(),
+            match panels.width {
+                WIDE => CombinePanels::<_, _, _, _, WIDE> { at, panels, maker, types }.dispatch(),
+                NARROW => CombinePanels::<_, _, _, _, NARROW> { at, panels, maker, types }.dispatch(),
+                _ => CombinePanels::<_, _, _, _, 0> { at, panels, maker, types }.one_by_one(),
             }
         }
     }
@@ -454,16 +465,16 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Makes<A> for 
     }
 }
 
-/// Combines a panel of `N` neighbours.
-struct CombinePanel<'n, M, A, E, O, const N: usize> {
+/// Combines panels of `N` neighbours.
+struct CombinePanels<'n, M, A, E, O, const N: usize> {
     at: &'n Pointers,
-    /// `Makes::panel` was promised its elements.
-    panel: &'n Panel<'n>,
+    /// `Makes::panels` was promised their elements.
+    panels: &'n Panels<'n>,
     maker: (M, O),
     types: Invariant<(A, E)>,
 }
 
-impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> CombinePanel<'_, M, A, E, O, N> {
+impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> CombinePanels<'_, M, A, E, O, N> {
     #[inline(always)]
     fn dispatch(self) {
         if M::IS_CLONE && is_known::<A>() { dispatch(self) } else { dispatch_or(self, Self::one_by_one) }
@@ -473,19 +484,19 @@ impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> Comb
     #[inline(always)]
     fn one_by_one(mut self) {
         // SAFETY: See the field.
-        unsafe { one_by_one::<A, E, M, O>(self.at, self.panel, (&mut self.maker.0, self.maker.1)) };
+        unsafe { one_by_one::<A, E, M, O>(self.at, self.panels, (&mut self.maker.0, self.maker.1)) };
     }
 }
 
 impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> Work
-    for CombinePanel<'_, M, A, E, O, N>
+    for CombinePanels<'_, M, A, E, O, N>
 {
     type Output = ();
 
     #[inline(always)]
     fn run(mut self) {
         // SAFETY: See the field.
-        unsafe { E::panel::<A, M, O, N>(self.at, self.panel, (&mut self.maker.0, self.maker.1)) };
+        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, (&mut self.maker.0, self.maker.1)) };
     }
 }
 
@@ -866,9 +877,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let out = (slots.start().cast(), len, size_of::<A>());
         let inputs = self.state.operands.count - 1;
         self.state.for_each_sums(place, out, self.with.is_large, &mut |sums| {
-            sums.for_each(inputs, |at, panel| {
+            sums.for_each(inputs, |at, panels| {
                 // SAFETY: By the invariant, `makes` has the types of the inputs. There is a slot for each sum.
-                unsafe { makes.panel(at, panel) };
+                unsafe { makes.panels(at, panels) };
             });
         });
         Written(len, PhantomData)
