@@ -7,9 +7,9 @@ use crate::plain::Number;
 const WIDE: usize = 32;
 /// Those of what is left of it.
 const NARROW: usize = 8;
-/// Up to this many columns, their sums stay in registers for all rows.
+/// Up to this many columns, their sums stay in registers for all rows, panel by panel.
 const FEW: usize = 64;
-/// From this many bytes on, memory serves one row after the other better than several at once.
+/// From this many bytes on, memory serves one row after the other better than several at once, or panels.
 const MANY: usize = 1 << 20;
 
 /// The accumulators of one lane.
@@ -114,8 +114,8 @@ fn columns<A: Copy, T: Copy>(
     op: impl Fn(T, T) -> T,
     f: impl Fn(A, A) -> T,
 ) {
-    let width = out.len();
-    if width <= FEW {
+    let (width, is_large) = (out.len(), size_of_val(a) > MANY);
+    if width <= WIDE || width <= FEW && !is_large {
         let mut at = 0;
         while at + WIDE <= width {
             panel::<A, T, WIDE>(out, (a, b, step), at, first, &op, &f);
@@ -132,9 +132,8 @@ fn columns<A: Copy, T: Copy>(
         return;
     }
     out.fill(first);
-    let at_once = if size_of_val(a) > MANY { 1 } else { 4 };
     let (all, mut i) = (a.len() / width, 0);
-    if at_once == 4 {
+    if !is_large {
         while i + 4 <= all {
             let row = |i: usize| a[i * width..][..width].iter().zip(&b[i * step..][..width]);
             let rows = row(i).zip(row(i + 1)).zip(row(i + 2)).zip(row(i + 3));
@@ -365,29 +364,26 @@ plain!(windows<T>(out: &mut [T], x: &[T], weights: &[T]) {
     super::windows_by::<T, 1>(out, x, weights, &mut at);
 });
 
-/// Columns of row `i` of a Gram matrix, `N` at once.
-#[inline(always)]
-fn gram_by<T: Number, const N: usize>(out: &mut [T], x: &[T], weights: &[T], i: usize, at: &mut usize) {
-    let width = out.len();
-    while *at + N <= width {
-        let mut sums = [T::zero(); N];
-        for (x, &w) in x.chunks_exact(width).zip(weights) {
-            let (a, Some(x)) = (x[i] * w, x[*at..].first_chunk::<N>()) else { return };
-            for j in 0..N {
-                sums[j] += a * x[j];
-            }
-        }
-        out[*at..*at + N].copy_from_slice(&sums);
-        *at += N;
-    }
-}
 plain!(gram<T>(out: &mut [T], x: &[T], weights: &[T]) {
     let width = x.len() / weights.len();
-    for (i, out) in out.chunks_exact_mut(width).enumerate() {
-        let mut at = 0;
-        super::gram_by::<T, { super::WIDE }>(out, x, weights, i, &mut at);
-        super::gram_by::<T, { super::NARROW }>(out, x, weights, i, &mut at);
-        super::gram_by::<T, 1>(out, x, weights, i, &mut at);
+    out.fill(T::zero());
+    let (fours, fours_of_weights) = (x.chunks_exact(4 * width), weights.chunks_exact(4));
+    let (rest, rest_of_weights) = (fours.remainder(), fours_of_weights.remainder());
+    for (x, w) in fours.zip(fours_of_weights) {
+        let [p, q, r, s] = [0, 1, 2, 3].map(|k| &x[k * width..][..width]);
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            let [a, b, c, d] = [p[i] * w[0], q[i] * w[1], r[i] * w[2], s[i] * w[3]];
+            for ((((out, &p), &q), &r), &s) in out.iter_mut().zip(p).zip(q).zip(r).zip(s) {
+                *out += (a * p + b * q) + (c * r + d * s);
+            }
+        }
+    }
+    for (x, &w) in rest.chunks_exact(width).zip(rest_of_weights) {
+        for (out, &a) in out.chunks_exact_mut(width).zip(x) {
+            for (out, &b) in out.iter_mut().zip(x) {
+                *out += a * w * b;
+            }
+        }
     }
 });
 plain!(count_over_0(out: &mut [usize], x: &[bool]) {
@@ -408,20 +404,16 @@ plain!(above<T: Real>(out: &mut [usize], x: &[T], edges: &[T]) {
 /// The side of a tile, whose rows and columns are in cache together.
 const TILE: usize = 64;
 /// The side of a block that is turned in registers.
-const BLOCK: usize = 8;
+const BLOCK: usize = 4;
 
 /// The block of `out` from row `i` and column `j` on, or what is left there.
 #[inline(always)]
 fn turn_block<T: Number>(out: &mut [T], x: &[T], (rows, columns): (usize, usize), i: usize, j: usize) {
     if i + BLOCK <= columns && j + BLOCK <= rows {
-        let mut block = [[T::zero(); BLOCK]; BLOCK];
-        for (k, block) in block.iter_mut().enumerate() {
-            block.copy_from_slice(&x[(j + k) * columns + i..][..BLOCK]);
-        }
+        let row = |k: usize| x[(j + k) * columns + i..].first_chunk::<BLOCK>();
+        let (Some(a), Some(b), Some(c), Some(d)) = (row(0), row(1), row(2), row(3)) else { return };
         for k in 0..BLOCK {
-            for (out, block) in out[(i + k) * rows + j..][..BLOCK].iter_mut().zip(&block) {
-                *out = block[k];
-            }
+            out[(i + k) * rows + j..][..BLOCK].copy_from_slice(&[a[k], b[k], c[k], d[k]]);
         }
         return;
     }
