@@ -78,6 +78,8 @@ struct Report {
     axes: Vec<i128>,
     /// The text for `{text}` and `{quoted}` in the words of the operation.
     text: String,
+    /// The name of the operation in a program of several, if it has one.
+    label: Option<Box<str>>,
     /// The axis that has a wrong size, in words: a message has them before the detail.
     subject: String,
     /// The end of the message. After a subject, it begins with [`HAS`].

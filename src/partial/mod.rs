@@ -139,31 +139,30 @@
 //! | `sum_batch_to` | [`infer_sum_batch`] |
 //! | a reduction of a closure over several arrays | the same, after [`infer_shapes`] |
 
-mod bindings;
 mod check;
-mod classes;
 mod decide;
 mod dim;
 mod families;
 mod infer;
 mod names;
+mod operation;
 mod partial_shape;
 mod plan;
 mod reductions;
 mod signature;
+mod system;
 mod text;
+mod vars;
 mod verify;
 
 pub use check::{Check, Place};
 pub use decide::{Decision, decide, decide_result};
 pub use dim::{Dim, Name, SizeRange};
-pub use families::{infer_axes, infer_batch, infer_batch_map, infer_in_dim, infer_ranks, infer_target};
-pub use infer::{infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
+pub use families::{infer_axes, infer_batch, infer_in_dim, infer_ranks, infer_target};
+pub use infer::{infer_branches, infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
 pub use names::Names;
+pub use operation::{InferredShapes, Operation};
 pub use partial_shape::PartialShape;
 pub use plan::Plan;
-pub use reductions::{infer_sum, infer_sum_batch, infer_sum_in_dim, infer_sum_to};
-pub use signature::InferredShapes;
+pub use reductions::{infer_sum, infer_sum_in_dim, infer_sum_to};
 pub use verify::{ResultRule, verify};
-
-use dim::Span;

@@ -1,0 +1,617 @@
+//! Operations on partially known shapes: which sizes meet at which axis, and which of them are the result's.
+
+use super::dim::Dim;
+use super::system::{Clash, Layout, System, checked, dims, incompatible};
+use super::{Check, Decision, Names, PartialShape};
+use crate::error::operation::Operation as Words;
+use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
+use crate::sealed::Sealed;
+use crate::shape::{Axes, AxisMask, Signature};
+use alloc::{vec, vec::Vec};
+use ndarray::IxDyn;
+
+/// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
+///
+/// | operation | operands | as |
+/// |---|---|---|
+/// | `Together` | any number | [`infer_shapes`](super::infer_shapes) |
+/// | `Ranks` | any number, each with its result | [`infer_ranks`](super::infer_ranks) |
+/// | `Branches` | at least one | [`infer_branches`](super::infer_branches) |
+/// | `Target` | the array | [`infer_target`](super::infer_target), with names too |
+/// | `Axes`, `InDim` | the array and the target | [`infer_axes`](super::infer_axes), [`infer_in_dim`](super::infer_in_dim) |
+/// | `Batch` | one for each number of base axes | [`infer_batch`](super::infer_batch) |
+/// | `BatchMap` | the same | the sum, product, … of [`Batch`](crate::Batch)es: the bases broadcast among themselves |
+/// | `Sum` | the array | [`infer_sum`](super::infer_sum) |
+/// | `SumTo`, `SumInDim` | the array and the target | [`infer_sum_to`](super::infer_sum_to), [`infer_sum_in_dim`](super::infer_sum_in_dim) |
+/// | `SumBatchTo` | the array and the batch of the result | [`sum_batch_to`](crate::Batch::sum_batch_to) |
+/// | `Signature` | those of the signature | [`Signature::infer`] |
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{Dim, Names, Operation, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let mut names = Names::new();
+/// let mut infer = |operation, shapes: &[PartialShape]| names.infer("x", &operation, shapes).map(|found| found.results);
+/// // -1 and names in one target: the first axis keeps its size
+/// let target = vec![None, Some(Dim::name("heads")?), Some(4.into())];
+/// assert_eq!(infer(Operation::Target(target), &[p("batchx1x?")])?, [p("batchxheadsx4")]);
+/// // scalars times tensors, (n, 1;) and (2; 6, 6)
+/// assert_eq!(infer(Operation::BatchMap(vec![0, 2]), &[p("nx1"), p("2x6x6")])?, [p("nx2x6x6")]);
+/// assert_eq!(infer(Operation::SumBatchTo(2), &[p("nx2x6x6"), p("2")])?, [p("2x6x6")]);
+/// assert_eq!(infer(Operation::Sum { axes: vec![-1], keepdims: true }, &[p("nx3")])?, [p("nx1")]);
+/// assert!(infer(Operation::SumTo, &[p("nx3"), p("2")]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// A node of ONNX with its attributes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation<'s> {
+    /// Broadcasts all operands together.
+    Together,
+    /// Gives all operands as many axes.
+    Ranks,
+    /// Chooses one of the operands, such as the results of the branches of an `If`.
+    Branches,
+    /// Broadcasts to a target; `None` keeps the size of an axis, as -1 does.
+    Target(Vec<Option<Dim>>),
+    /// Broadcasts along named axes of the second operand.
+    Axes(Vec<isize>),
+    /// Broadcasts to the second operand, in which the axes are placed.
+    InDim(Vec<isize>),
+    /// Broadcasts the batches of operands with these numbers of base axes.
+    Batch(Vec<usize>),
+    /// Broadcasts the batches and, by themselves, the bases of operands with these numbers of base axes.
+    BatchMap(Vec<usize>),
+    /// Reduces over axes.
+    Sum {
+        /// The axes.
+        axes: Vec<isize>,
+        /// Whether the result has the axes, with size 1.
+        keepdims: bool,
+    },
+    /// Reduces to the second operand.
+    SumTo,
+    /// Reduces to the second operand, whose axes are these axes of the array.
+    SumInDim(Vec<isize>),
+    /// Reduces a batch to the second operand; the array has this number of base axes.
+    SumBatchTo(usize),
+    /// Applies to batches what has this signature.
+    Signature(Signature<'s>),
+}
+
+/// The shapes and sizes that [`Signature::infer`] and [`Names::infer`] find; see the examples there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InferredShapes<'s> {
+    /// The joint batch shape. For an operation without batches, the first result.
+    pub batch: PartialShape,
+    /// The size of each name of the signature that is not missing, in the order of the signature.
+    pub sizes: Vec<(&'s str, Dim)>,
+    /// The base shape of each result of a signature.
+    pub bases: Vec<PartialShape>,
+    /// The shape of each result: for a signature, the joint batch shape, then its base shape.
+    pub results: Vec<PartialShape>,
+    /// The checks that remain for real shapes. Without any, the operation succeeds for all shapes that the operands accept.
+    pub checks: Vec<Check>,
+}
+
+/// Always, never, or where the checks hold.
+impl From<Result<InferredShapes<'_>, BroadcastError>> for Decision {
+    fn from(found: Result<InferredShapes<'_>, BroadcastError>) -> Self {
+        found.map_or_else(Self::Never, |found| Self::from_checks(found.checks))
+    }
+}
+
+/// An operand, with the number of its base axes if it has a batch.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'p> {
+    pub(super) shape: &'p PartialShape,
+    pub(super) base: Option<usize>,
+}
+
+impl<'p> Part<'p> {
+    pub(super) fn whole(shape: &'p PartialShape) -> Self {
+        Self { shape, base: None }
+    }
+
+    /// The sizes of batch and base; none for `*`.
+    fn split(self) -> (&'p [Dim], &'p [Dim]) {
+        let dims = dims(self.shape);
+        dims.split_at(dims.len().saturating_sub(self.base.unwrap_or(0)))
+    }
+}
+
+impl From<&Part<'_>> for Shape {
+    fn from(part: &Part<'_>) -> Self {
+        Shape::partial(part.shape.dims().map(|dims| dims.iter().map(Cell::from).collect()), part.base)
+    }
+}
+
+/// Axes by the numbers that a caller gave.
+pub(super) struct Numbers<'a>(pub(super) &'a [i128]);
+
+impl Sealed for Numbers<'_> {}
+impl Axes for Numbers<'_> {
+    type Count = IxDyn;
+
+    fn axis_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn nth(&self, i: usize) -> i128 {
+        self.0[i]
+    }
+}
+
+/// An operation, as the functions of this module know it.
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'k> {
+    Together,
+    Target(&'k [Option<Dim>]),
+    Axes(&'k [i128]),
+    InDim(&'k [i128]),
+    Batch,
+    BatchMap,
+    Sum(&'k [i128], bool),
+    SumTo,
+    SumInDim(&'k [i128]),
+    SumBatchTo,
+}
+
+/// A size of a result.
+enum Pick {
+    /// That of an axis.
+    Axis(usize),
+    /// That of the second shape at an axis where it stretches.
+    Target(usize),
+    One,
+    Unknown,
+}
+
+/// Where the sizes of an operation meet, and its result.
+struct Rule<'p> {
+    layout: Layout<'p>,
+    /// How many axes have a condition.
+    count: usize,
+    /// The sizes of the result, unless it is `*`.
+    result: Option<Vec<Pick>>,
+}
+
+impl Kind<'_> {
+    fn words(self) -> &'static Words {
+        match self {
+            Self::Together => &operation::PARTIAL_TOGETHER,
+            Self::Target(_) => &operation::TO_TARGET,
+            Self::Axes(_) => &operation::ALONG_AXES,
+            Self::InDim(_) => &operation::IN_DIM,
+            Self::Batch | Self::BatchMap => &operation::PARTIAL_BATCHES,
+            Self::Sum(..) => &operation::SUM_AXES,
+            Self::SumTo => &operation::SUM_TO,
+            Self::SumInDim(_) => &operation::SUM_IN_DIM,
+            Self::SumBatchTo => &operation::PARTIAL_BATCH_SUM,
+        }
+    }
+
+    /// Whether the second operand is the target.
+    fn has_target(self) -> bool {
+        matches!(self, Self::Axes(_) | Self::InDim(_) | Self::SumTo | Self::SumInDim(_) | Self::SumBatchTo)
+    }
+
+    /// The request, for messages.
+    #[cold]
+    pub(super) fn request(self, of: Option<&str>, parts: &[Part<'_>]) -> Request {
+        let operands = if self.has_target() { 1 } else { parts.len() };
+        let mut request = Request::new(self.words(), &parts[..operands]).label(of);
+        for target in &parts[operands..] {
+            request = request.to(target);
+        }
+        match self {
+            Self::Target(target) => request.to(Shape::listed(target.iter().map(Cell::from).collect())),
+            Self::Axes(axes) | Self::InDim(axes) | Self::Sum(axes, _) | Self::SumInDim(axes) => {
+                request.axes(axes.into())
+            }
+            _ => request,
+        }
+    }
+
+    /// Where the sizes of the operands meet.
+    ///
+    /// # Errors
+    /// Those about numbers of axes, in the order of the operation's function.
+    fn rule<'p>(
+        self,
+        parts: &[Part<'p>],
+        target: &'p [Dim],
+        request: &dyn Fn() -> Request,
+    ) -> Result<Rule<'p>, BroadcastError> {
+        let [first, second] = [0, 1].map(|i| parts.get(i).map_or(&[][..], |part| dims(part.shape)));
+        let ndim = |i: usize| parts.get(i).and_then(|part| part.shape.ndim());
+        let ranked = parts.iter().all(|part| part.shape.ndim().is_some());
+        let (pair, all) =
+            (vec![first, second], |count: usize| Some((0..count).map(Pick::Axis).collect::<Vec<_>>()));
+        Ok(match self {
+            Self::Together => {
+                let (layout, count) = Layout::aligned(parts.iter().map(|part| dims(part.shape)).collect());
+                Rule { layout, count, result: all(count).filter(|_| ranked) }
+            }
+            Self::Target(sizes) => {
+                let too_large = |size: &Option<Dim>| matches!(size, Some(Dim::Known(size)) if isize::try_from(*size).is_err());
+                if let Some(axis) = sizes.iter().position(too_large) {
+                    let size = sizes[axis].as_ref().map_or(0, |size| size.span().lo);
+                    return Err(request().invalid_size(axis, size as i128, true));
+                }
+                let Some(new) = sizes.len().checked_sub(first.len()) else {
+                    return Err(request().too_few_axes("target", first.len(), sizes.len()));
+                };
+                let is_new = |axis: usize| ranked && axis < new && sizes[axis].is_none();
+                if let Some(axis) = (0..sizes.len()).find(|&axis| is_new(axis)) {
+                    return Err(request().placeholder_on_new_axis(axis, parts[0].shape.into()));
+                }
+                // a size that is kept stands alone
+                let axes: Vec<_> = (0..sizes.len()).filter(|&axis| sizes[axis].is_some()).collect();
+                let at = |shape: usize, axis: usize| {
+                    Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
+                };
+                let layout = Layout::new(vec![first, target], sizes.len(), &at);
+                let pick = |axis| if layout.at(axis).is_empty() { Pick::Unknown } else { Pick::Axis(axis) };
+                let result = Some((0..sizes.len()).map(pick).collect());
+                Rule { layout, count: sizes.len(), result }
+            }
+            Self::Axes(numbers) => {
+                let count = ndim(1).or(ndim(0).map(|own| own + numbers.len()));
+                let places = placed(numbers, count, request)?;
+                let Some((places, count)) = places.zip(count) else {
+                    return Ok(Rule { layout: Layout::new(pair, 0, &|_, _| None), count: 0, result: None });
+                };
+                let mut named = vec![false; count];
+                places.iter().for_each(|&place| named[place] = true);
+                let others: Vec<_> = (0..count).filter(|&axis| !named[axis]).collect();
+                let expected = first.len() + numbers.len();
+                if ndim(0).is_some() && expected != count {
+                    return Err(request().axis_count(expected, count));
+                }
+                let at =
+                    |shape: usize, axis: usize| Some((if shape == 0 { others[axis] } else { axis }, true));
+                let layout = Layout::new(pair, count, &at);
+                let pick = |axis| if layout.at(axis).is_empty() { Pick::Unknown } else { Pick::Axis(axis) };
+                let result = Some((0..count).map(pick).collect());
+                Rule { layout, count, result }
+            }
+            Self::InDim(numbers) => {
+                one_for_each(ndim(0), numbers, request)?;
+                let places = placed(numbers, ndim(1), request)?;
+                let (known, count) = (places.is_some(), second.len());
+                let places = places.unwrap_or_default();
+                let at = |shape: usize, axis: usize| match shape {
+                    0 => places.get(axis).map(|&place| (place, false)),
+                    _ => Some((axis, true)),
+                };
+                Rule { layout: Layout::new(pair, count, &at), count, result: all(count).filter(|_| known) }
+            }
+            Self::SumInDim(numbers) => {
+                one_for_each(ndim(1), numbers, request)?;
+                let places = placed(numbers, ndim(0), request)?;
+                let mut axes = vec![None; first.len()];
+                for (axis, &place) in places.iter().flatten().enumerate() {
+                    axes[place] = Some((axis, true));
+                }
+                // the axes of the target, in its order
+                let at =
+                    |shape: usize, axis: usize| if shape == 0 { axes[axis] } else { Some((axis, false)) };
+                let known = places.is_some() || ndim(1).is_some();
+                let result = (0..numbers.len()).map(Pick::Target).collect();
+                let layout = Layout::new(pair, numbers.len(), &at);
+                Rule { layout, count: numbers.len(), result: Some(result).filter(|_| known) }
+            }
+            Self::Sum(numbers, keepdims) => {
+                let places = placed(numbers, ndim(0), request)?;
+                let layout = Layout::new(vec![first], first.len(), &|_, axis| Some((axis, true)));
+                let mut reduced = vec![false; first.len()];
+                places.iter().flatten().for_each(|&place| reduced[place] = true);
+                let pick = |axis: usize| if reduced[axis] { Pick::One } else { Pick::Axis(axis) };
+                let left = (0..first.len()).filter(|&axis| keepdims || !reduced[axis]).map(pick);
+                Rule { layout, count: 0, result: places.as_ref().map(|_| left.collect()) }
+            }
+            Self::SumTo | Self::SumBatchTo => {
+                let (batch, base) = parts[0].split();
+                let new = if ranked { batch.len().checked_sub(second.len()) } else { Some(0) };
+                let Some(new) = new else {
+                    let (found, expected) = (Count(second.len()), batch.len());
+                    return Err(fail!(
+                        request(),
+                        TooManyAxes,
+                        "the target has {found}, expected at most {expected}"
+                    ));
+                };
+                let at = |shape: usize, axis: usize| {
+                    if shape == 0 {
+                        Some((axis, true))
+                    } else if ranked {
+                        Some((new + axis, false))
+                    } else {
+                        None
+                    }
+                };
+                let layout = Layout::new(pair, first.len(), &at);
+                let to =
+                    |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(first.len() + axis) };
+                let mut result: Vec<_> = (0..second.len()).map(to).collect();
+                match parts[0].base.filter(|_| ndim(0).is_none()) {
+                    // the base of an array without a number of axes, unless it is absurdly long
+                    Some(base) if base > 1 << 16 => return Ok(Rule { layout, count: 0, result: None }),
+                    Some(base) => result.extend((0..base).map(|_| Pick::Unknown)),
+                    None => result.extend((batch.len()..batch.len() + base.len()).map(Pick::Axis)),
+                }
+                Rule { layout, count: batch.len(), result: Some(result).filter(|_| ndim(1).is_some()) }
+            }
+            Self::Batch | Self::BatchMap => {
+                // bases first: their errors are the first
+                let splits: Vec<_> = parts.iter().map(|part| part.split()).collect();
+                let most = |length: &dyn Fn(&(&[Dim], &[Dim])) -> usize| {
+                    splits.iter().map(length).max().unwrap_or(0)
+                };
+                let (batches, bases) = (most(&|split| split.0.len()), most(&|split| split.1.len()));
+                let bases = if matches!(self, Self::BatchMap) { bases } else { 0 };
+                let at = |shape: usize, axis: usize| {
+                    let (batch, base) = splits[shape];
+                    match axis.checked_sub(batch.len()) {
+                        None => Some((bases + batches - batch.len() + axis, false)),
+                        Some(axis) => (bases > 0).then(|| (bases - base.len() + axis, false)),
+                    }
+                };
+                let layout =
+                    Layout::new(parts.iter().map(|part| dims(part.shape)).collect(), bases + batches, &at);
+                let result = (bases..bases + batches).chain(0..bases).map(Pick::Axis).collect();
+                Rule { layout, count: bases + batches, result: Some(result).filter(|_| ranked) }
+            }
+        })
+    }
+
+    /// The result of the operation and, if they are wanted, the checks that remain.
+    ///
+    /// # Errors
+    /// Those of the operation's function.
+    pub(super) fn infer(
+        self,
+        names: &mut Names,
+        of: Option<&str>,
+        parts: &[Part<'_>],
+        with_checks: bool,
+    ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
+        let request = || self.request(of, parts);
+        check_bases(parts, &request)?;
+        let target: Vec<Dim> = match self {
+            Self::Target(target) => target.iter().flatten().cloned().collect(),
+            _ => Vec::new(),
+        };
+        let Rule { layout, count, result } = self.rule(parts, &target, &request)?;
+        let bases = if matches!(self, Self::BatchMap) {
+            parts.iter().map(|part| part.split().1.len()).max().unwrap_or(0)
+        } else {
+            0
+        };
+        let of_bases = || Request::new(&operation::PARTIAL_BASES, parts).label(of);
+        let blame = |request, mut clash: Clash<'_>| {
+            if clash.axis < bases {
+                return incompatible(of_bases(), clash);
+            }
+            clash.axis = match self {
+                // an axis of the target, by its axis of the array
+                Self::SumInDim(numbers) => Numbers(numbers).axis(clash.axis, dims(parts[0].shape).len()),
+                _ => clash.axis - bases,
+            };
+            incompatible(request, clash)
+        };
+        let mut system = System::new(layout, names, of, &request, &blame)?;
+        let checks = if with_checks { system.checks(count) } else { Vec::new() };
+        system.solve()?;
+        let checks = if matches!(self, Self::Together) {
+            system.with_unranked(checks, parts, 0..count)
+        } else {
+            checks
+        };
+        let mut sizes = Vec::with_capacity(result.as_ref().map_or(count, Vec::len));
+        for pick in result.iter().flatten() {
+            sizes.push(match *pick {
+                Pick::Axis(axis) => system.size(axis).0,
+                Pick::Target(axis) => system.own(axis, 1),
+                Pick::One => Dim::Known(1),
+                Pick::Unknown => Dim::Unknown,
+            });
+        }
+        match result {
+            Some(_) => sizes = checked(sizes, &request)?,
+            // the sizes that are known overflow all the same
+            None => drop(system.sizes(count)?),
+        }
+        system.vars.keep();
+        Ok((result.map_or_else(PartialShape::unranked, |_| sizes.into()), checks))
+    }
+}
+
+/// Checks that operands have as many axes as their bases.
+///
+/// # Errors
+/// `DeclaredAxes`.
+fn check_bases(parts: &[Part<'_>], request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
+    for (operand, part) in parts.iter().enumerate() {
+        let (Some(found), Some(base)) = (part.shape.ndim(), part.base) else { continue };
+        if found < base {
+            return Err(fail!(
+                request(),
+                DeclaredAxes,
+                "the number of axes of operand {operand} is {found}, expected {base} at least"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that there is an axis for each axis of a shape.
+///
+/// # Errors
+/// `AxisCount`.
+fn one_for_each(
+    ndim: Option<usize>,
+    numbers: &[i128],
+    request: &dyn Fn() -> Request,
+) -> Result<(), BroadcastError> {
+    match ndim {
+        Some(ndim) if ndim != numbers.len() => Err(request().axis_count(ndim, numbers.len())),
+        _ => Ok(()),
+    }
+}
+
+/// The positions of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
+///
+/// # Errors
+/// `AxisOutOfBounds`, then `DuplicateAxis`.
+fn placed(
+    numbers: &[i128],
+    ndim: Option<usize>,
+    request: &dyn Fn() -> Request,
+) -> Result<Option<Vec<usize>>, BroadcastError> {
+    if let Some(ndim) = ndim {
+        let axes = Numbers(numbers);
+        AxisMask::new(&axes, ndim, request)?;
+        return Ok(Some((0..numbers.len()).map(|i| axes.axis(i, ndim)).collect()));
+    }
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(&[twice, ..]) => Err(request().duplicate_axis(twice)),
+        _ => Ok(None),
+    }
+}
+
+/// The results of an operation.
+///
+/// # Errors
+/// Those of the operation's function.
+pub(super) fn infer_operation<'s>(
+    names: &mut Names,
+    of: Option<&str>,
+    operation: &Operation<'s>,
+    shapes: &[&PartialShape],
+) -> Result<InferredShapes<'s>, BroadcastError> {
+    let mut parts: Vec<_> = shapes.iter().map(|shape| Part { shape, base: None }).collect();
+    let numbers = |axes: &[isize]| axes.iter().map(|&axis| axis as i128).collect::<Vec<_>>();
+    let count = match operation {
+        Operation::Signature(signature) => return signature.infer_in(names, of, shapes),
+        Operation::Ranks => {
+            let resolved: Vec<_> = shapes.iter().map(|shape| names.resolve(shape)).collect();
+            return Ok(InferredShapes::of(super::infer_ranks(&resolved), Vec::new()));
+        }
+        Operation::Branches => {
+            let resolved: Vec<_> = shapes.iter().map(|shape| names.resolve(shape)).collect();
+            return Ok(InferredShapes::of(vec![super::infer_branches(&resolved)?], Vec::new()));
+        }
+        Operation::Together => shapes.len(),
+        Operation::Target(_) | Operation::Sum { .. } => 1,
+        Operation::Batch(bases) | Operation::BatchMap(bases) => bases.len(),
+        _ => 2,
+    };
+    if shapes.len() != count {
+        let request = Request::new(&operation::OPERATE, &parts).label(of);
+        let found = shapes.len();
+        return Err(fail!(request, OperandCount, "the number of operands is {found}, expected {count}"));
+    }
+    let (listed, bases) = match operation {
+        Operation::Axes(axes) | Operation::InDim(axes) | Operation::SumInDim(axes) => {
+            (numbers(axes), &[][..])
+        }
+        Operation::Sum { axes, .. } => (numbers(axes), &[][..]),
+        Operation::Batch(bases) | Operation::BatchMap(bases) => (Vec::new(), &bases[..]),
+        Operation::SumBatchTo(base) => (Vec::new(), core::slice::from_ref(base)),
+        _ => (Vec::new(), &[][..]),
+    };
+    for (part, &base) in parts.iter_mut().zip(bases) {
+        part.base = Some(base);
+    }
+    let kind = match operation {
+        Operation::Target(target) => Kind::Target(target),
+        Operation::Axes(_) => Kind::Axes(&listed),
+        Operation::InDim(_) => Kind::InDim(&listed),
+        Operation::Batch(_) => Kind::Batch,
+        Operation::BatchMap(_) => Kind::BatchMap,
+        Operation::Sum { keepdims, .. } => Kind::Sum(&listed, *keepdims),
+        Operation::SumTo => Kind::SumTo,
+        Operation::SumInDim(_) => Kind::SumInDim(&listed),
+        Operation::SumBatchTo(_) => Kind::SumBatchTo,
+        _ => Kind::Together,
+    };
+    let (result, mut checks) = kind.infer(names, of, &parts, true)?;
+    if !matches!(operation, Operation::Together) && shapes.iter().any(|shape| shape.ndim().is_none()) {
+        checks = operation
+            .without_signature()
+            .map(|operation| Check::Succeeds { operation })
+            .into_iter()
+            .collect();
+    }
+    Ok(InferredShapes::of(vec![result], checks))
+}
+
+impl Operation<'_> {
+    /// The operation, unless it has a signature.
+    fn without_signature(&self) -> Option<Operation<'static>> {
+        Some(match self.clone() {
+            Self::Signature(_) => return None,
+            Self::Together => Operation::Together,
+            Self::Ranks => Operation::Ranks,
+            Self::Branches => Operation::Branches,
+            Self::Target(target) => Operation::Target(target),
+            Self::Axes(axes) => Operation::Axes(axes),
+            Self::InDim(axes) => Operation::InDim(axes),
+            Self::Batch(bases) => Operation::Batch(bases),
+            Self::BatchMap(bases) => Operation::BatchMap(bases),
+            Self::Sum { axes, keepdims } => Operation::Sum { axes, keepdims },
+            Self::SumTo => Operation::SumTo,
+            Self::SumInDim(axes) => Operation::SumInDim(axes),
+            Self::SumBatchTo(base) => Operation::SumBatchTo(base),
+        })
+    }
+}
+
+impl InferredShapes<'_> {
+    /// The results of an operation without a signature.
+    fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
+        let batch = results.first().cloned().unwrap_or(PartialShape::unranked());
+        Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
+    }
+}
+
+/// One shape that two descriptions give.
+///
+/// # Errors
+/// `AxisCount`; then, with the first axis at fault, `Incompatible` or `DeclaredName`.
+pub(super) fn merge_shapes(
+    names: &mut Names,
+    of: Option<&str>,
+    a: &PartialShape,
+    b: &PartialShape,
+) -> Result<PartialShape, BroadcastError> {
+    let request = || Request::new(&operation::MERGE, &[a, b].map(Part::whole)).label(of);
+    let shapes = match [a.dims(), b.dims()] {
+        [Some(own), Some(other)] => vec![own, other],
+        [Some(dims), None] | [None, Some(dims)] => vec![dims],
+        [None, None] => return Ok(PartialShape::unranked()),
+    };
+    let (own, other) = (shapes[0].len(), shapes[shapes.len() - 1].len());
+    if own != other {
+        let found = Count(other);
+        return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {own}"));
+    }
+    let mut layout = Layout::new(shapes, own, &|_, axis| Some((axis, true)));
+    layout.alone = true;
+    let mut system = System::new(layout, names, of, &request, &incompatible)?.declares();
+    system.solve()?;
+    let mut sizes = Vec::with_capacity(own);
+    for axis in 0..own {
+        sizes.push(system.size(axis).0);
+    }
+    system.vars.keep();
+    Ok(sizes.into())
+}
