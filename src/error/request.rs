@@ -61,9 +61,9 @@ impl Request {
             shapes: Vec::new(),
             operands: 0,
             axes: Vec::new(),
-            text: String::new(),
+            text: Box::default(),
             label: None,
-            subject: String::new(),
+            subject: Box::default(),
             detail: String::new(),
             position: None,
             sizes: Vec::new(),
@@ -86,7 +86,7 @@ impl Request {
     }
 
     pub(crate) fn text(mut self, text: &dyn Display) -> Self {
-        self.0.text = format!("{text}");
+        self.0.text = format!("{text}").into();
         self
     }
 
@@ -98,7 +98,7 @@ impl Request {
 
     /// The request with the axis of a wrong size, in words. The detail begins with " has size".
     pub(crate) fn subject(mut self, axis: &dyn Display) -> Self {
-        self.0.subject = format!("{axis}");
+        self.0.subject = format!("{axis}").into();
         self
     }
 

@@ -3,7 +3,7 @@
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
 use super::operation::{Kind, Part};
-use super::system::System;
+use super::system::{System, checked};
 use super::verify::{certain, first_places, possible, same_axes, some_operand, verified};
 use super::{Check, Names, PartialShape, Place};
 use crate::error::BroadcastError;
@@ -148,7 +148,8 @@ fn result_checks(parts: &[Part<'_>], result: &PartialShape) -> Result<Vec<Check>
     let mut names = Names::new();
     some_operand(parts, &request)?;
     let (mut system, ndim, checks) = infer_ranked(parts, &mut names, &request, true)?;
-    let sizes = system.sizes(ndim)?;
+    let sizes = (0..ndim).map(|axis| system.size(axis).0).collect();
+    let sizes = checked(sizes, &request)?;
     let mut checks = system.with_unranked(checks, parts, 0..ndim);
     let Some(declared) = result.dims() else { return Ok(checks) };
     let (ranked, found) = (parts.iter().all(|part| part.shape.ndim().is_some()), declared.len());
@@ -179,7 +180,7 @@ fn result_checks(parts: &[Part<'_>], result: &PartialShape) -> Result<Vec<Check>
         }
     }
     drop(system);
-    possible(parts, declared, &sizes, &request)?;
+    possible(parts, declared, &sizes, ranked, &request)?;
     Ok(checks)
 }
 

@@ -1,7 +1,7 @@
 //! The joint shape of partially known shapes.
 
 use super::operation::{Kind, Part};
-use super::system::{Layout, System, dims, incompatible};
+use super::system::{Layout, System, checked, dims, incompatible};
 use super::{Check, Dim, Names, PartialShape};
 use crate::error::{BroadcastError, Request, fail, operation};
 use alloc::vec::Vec;
@@ -174,7 +174,7 @@ pub fn infer_result_shape<'p>(
     let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
     let (mut names, request) = (Names::new(), || Kind::Together.request(None, &parts));
     let (mut system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
-    let sizes = system.sizes(ndim)?;
+    let sizes = checked(system.take_sizes(ndim), &request)?;
     Ok(parts.iter().any(|part| part.shape.ndim().is_some()).then(|| sizes.into()))
 }
 

@@ -86,7 +86,7 @@ pub enum Operation<'s> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InferredShapes<'s> {
-    /// The joint batch shape. For an operation without batches, the first result.
+    /// The joint batch shape of a signature's operands. Other operations have none, which is `*`.
     pub batch: PartialShape,
     /// The size of each name of the signature that is not missing, in the order of the signature.
     pub sizes: Vec<(&'s str, Dim)>,
@@ -176,8 +176,23 @@ struct Rule<'p> {
     layout: Layout<'p>,
     /// How many axes have a condition.
     count: usize,
-    /// The sizes of the result, unless it is `*`.
-    result: Option<Vec<Pick>>,
+    result: Picks,
+}
+
+/// The sizes of a result.
+enum Picks {
+    /// None: the result is `*`.
+    Any,
+    /// Those of the axes that have a condition.
+    Axes,
+    List(Vec<Pick>),
+}
+
+impl Picks {
+    /// The sizes, if the result has a number of axes.
+    fn only_if(self, ranked: bool) -> Self {
+        if ranked { self } else { Self::Any }
+    }
 }
 
 impl Kind<'_> {
@@ -230,12 +245,11 @@ impl Kind<'_> {
         let [first, second] = [0, 1].map(|i| parts.get(i).map_or(&[][..], |part| dims(part.shape)));
         let ndim = |i: usize| parts.get(i).and_then(|part| part.shape.ndim());
         let ranked = parts.iter().all(|part| part.shape.ndim().is_some());
-        let (pair, all) =
-            (vec![first, second], |count: usize| Some((0..count).map(Pick::Axis).collect::<Vec<_>>()));
+        let pair = vec![first, second];
         Ok(match self {
             Self::Together => {
                 let (layout, count) = Layout::aligned(parts.iter().map(|part| dims(part.shape)).collect());
-                Rule { layout, count, result: all(count).filter(|_| ranked) }
+                Rule { layout, count, result: Picks::Axes.only_if(ranked) }
             }
             Self::Target(sizes) => {
                 let too_large = |size: &Option<Dim>| matches!(size, Some(Dim::Known(size)) if isize::try_from(*size).is_err());
@@ -256,15 +270,17 @@ impl Kind<'_> {
                     Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
                 };
                 let layout = Layout::new(vec![first, target], sizes.len(), &at);
-                let pick = |axis| if layout.at(axis).is_empty() { Pick::Unknown } else { Pick::Axis(axis) };
-                let result = Some((0..sizes.len()).map(pick).collect());
-                Rule { layout, count: sizes.len(), result }
+                Rule { layout, count: sizes.len(), result: Picks::Axes }
             }
             Self::Axes(numbers) => {
                 let count = ndim(1).or(ndim(0).map(|own| own + numbers.len()));
                 let places = placed(numbers, count, request)?;
                 let Some((places, count)) = places.zip(count) else {
-                    return Ok(Rule { layout: Layout::new(pair, 0, &|_, _| None), count: 0, result: None });
+                    return Ok(Rule {
+                        layout: Layout::new(pair, 0, &|_, _| None),
+                        count: 0,
+                        result: Picks::Any,
+                    });
                 };
                 let mut named = vec![false; count];
                 places.iter().for_each(|&place| named[place] = true);
@@ -276,9 +292,7 @@ impl Kind<'_> {
                 let at =
                     |shape: usize, axis: usize| Some((if shape == 0 { others[axis] } else { axis }, true));
                 let layout = Layout::new(pair, count, &at);
-                let pick = |axis| if layout.at(axis).is_empty() { Pick::Unknown } else { Pick::Axis(axis) };
-                let result = Some((0..count).map(pick).collect());
-                Rule { layout, count, result }
+                Rule { layout, count, result: Picks::Axes }
             }
             Self::InDim(numbers) => {
                 one_for_each(ndim(0), numbers, request)?;
@@ -289,7 +303,7 @@ impl Kind<'_> {
                     0 => places.get(axis).map(|&place| (place, false)),
                     _ => Some((axis, true)),
                 };
-                Rule { layout: Layout::new(pair, count, &at), count, result: all(count).filter(|_| known) }
+                Rule { layout: Layout::new(pair, count, &at), count, result: Picks::Axes.only_if(known) }
             }
             Self::SumInDim(numbers) => {
                 one_for_each(ndim(1), numbers, request)?;
@@ -304,7 +318,7 @@ impl Kind<'_> {
                 let known = places.is_some() || ndim(1).is_some();
                 let result = (0..numbers.len()).map(Pick::Target).collect();
                 let layout = Layout::new(pair, numbers.len(), &at);
-                Rule { layout, count: numbers.len(), result: Some(result).filter(|_| known) }
+                Rule { layout, count: numbers.len(), result: Picks::List(result).only_if(known) }
             }
             Self::Sum(numbers, keepdims) => {
                 let places = placed(numbers, ndim(0), request)?;
@@ -313,7 +327,7 @@ impl Kind<'_> {
                 places.iter().flatten().for_each(|&place| reduced[place] = true);
                 let pick = |axis: usize| if reduced[axis] { Pick::One } else { Pick::Axis(axis) };
                 let left = (0..first.len()).filter(|&axis| keepdims || !reduced[axis]).map(pick);
-                Rule { layout, count: 0, result: places.as_ref().map(|_| left.collect()) }
+                Rule { layout, count: 0, result: Picks::List(left.collect()).only_if(places.is_some()) }
             }
             Self::SumTo | Self::SumBatchTo => {
                 let (batch, base) = parts[0].split();
@@ -341,11 +355,11 @@ impl Kind<'_> {
                 let mut result: Vec<_> = (0..second.len()).map(to).collect();
                 match parts[0].base.filter(|_| ndim(0).is_none()) {
                     // the base of an array without a number of axes, unless it is absurdly long
-                    Some(base) if base > 1 << 16 => return Ok(Rule { layout, count: 0, result: None }),
+                    Some(base) if base > 1 << 16 => return Ok(Rule { layout, count: 0, result: Picks::Any }),
                     Some(base) => result.extend((0..base).map(|_| Pick::Unknown)),
                     None => result.extend((batch.len()..batch.len() + base.len()).map(Pick::Axis)),
                 }
-                Rule { layout, count: batch.len(), result: Some(result).filter(|_| ndim(1).is_some()) }
+                Rule { layout, count: batch.len(), result: Picks::List(result).only_if(ndim(1).is_some()) }
             }
             Self::Batch | Self::BatchMap => {
                 // bases first: their errors are the first
@@ -365,7 +379,7 @@ impl Kind<'_> {
                 let layout =
                     Layout::new(parts.iter().map(|part| dims(part.shape)).collect(), bases + batches, &at);
                 let result = (bases..bases + batches).chain(0..bases).map(Pick::Axis).collect();
-                Rule { layout, count: bases + batches, result: Some(result).filter(|_| ranked) }
+                Rule { layout, count: bases + batches, result: Picks::List(result).only_if(ranked) }
             }
         })
     }
@@ -413,22 +427,23 @@ impl Kind<'_> {
         } else {
             checks
         };
-        let mut sizes = Vec::with_capacity(result.as_ref().map_or(count, Vec::len));
-        for pick in result.iter().flatten() {
-            sizes.push(match *pick {
-                Pick::Axis(axis) => system.size(axis).0,
-                Pick::Target(axis) => system.own(axis, 1),
-                Pick::One => Dim::Known(1),
-                Pick::Unknown => Dim::Unknown,
-            });
-        }
-        match result {
-            Some(_) => sizes = checked(sizes, &request)?,
-            // the sizes that are known overflow all the same
-            None => drop(system.sizes(count)?),
-        }
+        let sizes = match &result {
+            Picks::List(picks) => {
+                let size = |pick: &Pick| match *pick {
+                    Pick::Axis(axis) => system.size(axis).0,
+                    Pick::Target(axis) => system.own(axis, 1),
+                    Pick::One => Dim::Known(1),
+                    Pick::Unknown => Dim::Unknown,
+                };
+                picks.iter().map(size).collect()
+            }
+            // for `*`, the sizes that are known may overflow all the same
+            Picks::Axes | Picks::Any => system.take_sizes(count),
+        };
+        let sizes = checked(sizes, &request)?;
         system.vars.keep();
-        Ok((result.map_or_else(PartialShape::unranked, |_| sizes.into()), checks))
+        let shape = if matches!(result, Picks::Any) { PartialShape::unranked() } else { sizes.into() };
+        Ok((shape, checks))
     }
 }
 
@@ -578,7 +593,7 @@ impl Operation<'_> {
 impl InferredShapes<'_> {
     /// The results of an operation without a signature.
     fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
-        let batch = results.first().cloned().unwrap_or(PartialShape::unranked());
+        let batch = PartialShape::unranked();
         Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
     }
 }

@@ -142,7 +142,7 @@ impl<'s> Signature<'s> {
         let batch = (symbols..symbols + batches).map(|axis| system.size(axis).0).collect();
         let batch = checked(batch, &of_batches)?;
         let batch = if ndims.contains(&usize::MAX) { PartialShape::unranked() } else { batch.into() };
-        let found: Vec<_> = axes.iter().map(|&axis| system.symbol(axis)).collect();
+        let found: Vec<_> = axes.iter().map(|&axis| system.size(axis).0).collect();
         system.vars.keep();
         let base = |base: &Vec<CoreAxis>| {
             base.iter().map(|axis| found[axis.symbol].clone()).collect::<Vec<_>>().into()

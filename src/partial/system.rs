@@ -13,7 +13,8 @@ use super::vars::{Side, Var, Vars};
 use super::{Names, PartialShape};
 use crate::error::{BroadcastError, Request};
 use crate::shape::{ByName, checked_len};
-use alloc::{format, string::String, vec, vec::Vec};
+use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
+use core::mem::{replace, take};
 use core::ops::Range;
 
 /// The sizes of shapes, sorted by the axis at which they meet.
@@ -63,34 +64,40 @@ pub(super) type At = Option<(usize, bool)>;
 impl<'s> Layout<'s> {
     /// Shapes whose sizes meet at `count` axes, as `at` says for each shape and axis.
     pub(super) fn new(shapes: Vec<&'s [Dim]>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
-        let mut starts = vec![0_u32; count];
         let mut total = 0;
+        for dims in &shapes {
+            total += dims.len();
+        }
+        // sizes that meet no others follow, each at an axis of its own
+        let mut starts = Vec::with_capacity(count + 1);
+        starts.resize(count, 0_u32);
         for (shape, dims) in shapes.iter().enumerate() {
-            total += dims.len() as u32;
             for axis in 0..dims.len() {
-                if let Some((axis, _)) = at(shape, axis) {
-                    starts[axis] += 1;
+                match at(shape, axis) {
+                    Some((axis, _)) => starts[axis] += 1,
+                    None => starts.push(1),
                 }
             }
         }
-        // sizes that meet no others follow, each at an axis of its own
-        let mut start = 0;
+        let mut end = 0;
         for count in &mut starts {
-            (*count, start) = (start, start + *count);
+            end += *count;
+            *count = end;
         }
-        starts.reserve_exact((total - start) as usize + 1);
-        starts.extend(start..=total);
-        let (mut next, mut apart) = (starts.clone(), count);
-        let mut entries = vec![Entry { shape: 0, axis: 0, var: NO_NAME }; total as usize];
-        for (shape, dims) in shapes.iter().enumerate() {
-            for axis in 0..dims.len() {
-                let (place, fixed) = at(shape, axis).unwrap_or((apart, true));
-                apart += usize::from(place == apart);
+        let (mut entries, mut apart) = (vec![Entry { shape: 0, axis: 0, var: NO_NAME }; total], starts.len());
+        // from the last to the first, so that each end becomes a start
+        for (shape, dims) in shapes.iter().enumerate().rev() {
+            for axis in (0..dims.len()).rev() {
+                let (place, fixed) = at(shape, axis).unwrap_or_else(|| {
+                    apart -= 1;
+                    (apart, true)
+                });
+                starts[place] -= 1;
                 let shape = (shape as u32) << 1 | u32::from(fixed);
-                entries[next[place] as usize] = Entry { shape, axis: axis as u32, var: NO_NAME };
-                next[place] += 1;
+                entries[starts[place] as usize] = Entry { shape, axis: axis as u32, var: NO_NAME };
             }
         }
+        starts.push(end);
         Self { shapes, entries, starts, result: None, alone: false }
     }
 
@@ -258,7 +265,7 @@ impl<'s, 'n> System<'s, 'n> {
             if !narrowed {
                 return Err(self.clash(axis, range.end));
             }
-            is_news |= self.vars.span(var) != before && self.vars.is_shared(var);
+            is_news |= self.vars.span(var) != before;
         }
         if named && (class.is_some() || size != Span::ANY) {
             let allowed = class.map_or(size, |var| self.vars.beside_one(var));
@@ -268,7 +275,7 @@ impl<'s, 'n> System<'s, 'n> {
                 if self.vars.span(var).contains(1)
                     && class.is_none_or(|class| self.vars.root(class) != self.vars.root(var))
                 {
-                    is_news |= self.vars.narrow_beside_one(var, allowed) && self.vars.is_shared(var);
+                    is_news |= self.vars.narrow_beside_one(var, allowed);
                 }
             }
         }
@@ -476,6 +483,7 @@ impl<'s, 'n> System<'s, 'n> {
         match self.forced(axis) {
             Some((Some(var), span)) => return (self.vars.dim(var), span),
             Some((None, span)) => return (span.into(), span),
+            None if self.range(axis).is_empty() => return (Dim::Unknown, Span::ANY),
             None => {}
         }
         let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
@@ -509,8 +517,9 @@ impl<'s, 'n> System<'s, 'n> {
         }
         match self.forced(axis) {
             None => own.into(),
-            Some((_, span)) if own.contains(1) => {
-                own.intersect(span).unwrap_or(Span::ONE).hull(Span::ONE).into()
+            Some((name, span)) if own.contains(1) => {
+                let others = name.map_or(span, |var| self.vars.beside_one(var));
+                own.intersect(others).unwrap_or(Span::ONE).hull(Span::ONE).into()
             }
             Some(_) => self.size(axis).0,
         }
@@ -538,44 +547,42 @@ impl<'s, 'n> System<'s, 'n> {
         checks
     }
 
-    /// The size of a symbol of a signature: unknown if no operand has it.
-    pub(super) fn symbol(&mut self, axis: usize) -> Dim {
-        if self.layout.at(axis).is_empty() { self.sizes[axis].clone() } else { self.size(axis).0 }
-    }
-
-    /// The sizes at the first `count` axes.
-    ///
-    /// # Errors
-    /// `Overflow`.
-    pub(super) fn sizes(&mut self, count: usize) -> Result<Vec<Dim>, BroadcastError> {
-        let mut dims = Vec::with_capacity(count);
+    /// The sizes at the first `count` axes, in the memory of the system: it has no sizes any more.
+    pub(super) fn take_sizes(&mut self, count: usize) -> Vec<Dim> {
         for axis in 0..count {
-            dims.push(self.size(axis).0);
+            self.sizes[axis] = self.size(axis).0;
         }
-        checked(dims, self.vars.request)
+        self.sizes.truncate(count);
+        take(&mut self.sizes)
     }
 
     /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
     pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
-        let (mut checks, mut seen) = (Vec::new(), ByName::new());
+        let (mut checks, mut seen, mut last) =
+            (Vec::new(), ByName::new(), vec![usize::MAX; self.vars.count()]);
         for axis in 0..count {
-            self.axis_checks(axis, &mut checks, &mut seen);
+            self.axis_checks(axis, &mut checks, &mut seen, &mut last);
         }
         checks
     }
 
-    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3x2` if variable 2 is 1 or 3,
-    /// `=1x2` if variables 1 and 2 are equal, and `x1x2` if they agree.
-    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
+    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3x2xtrue` if variable 2 is 1 or 3,
+    /// `1=2` if variables 1 and 2 are equal, `1?=2` if the first may also be 1, and `[1, 2]` if they agree.
+    /// `last` has the last axis where each variable was met.
+    fn axis_checks(
+        &mut self,
+        axis: usize,
+        checks: &mut Vec<Check>,
+        seen: &mut ByName<()>,
+        last: &mut [usize],
+    ) {
         let given = self.sizes[axis].span().single();
-        let (mut vars, mut parts) = (ByName::new(), Vec::new());
-        let (mut forced, mut known) = (None, given);
+        let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
         for i in self.range(axis) {
             let entry = self.layout.entries[i];
             let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
-            let is_new = root
-                .map_or(span != Span::ONE || entry.is_fixed(), |root| vars.insert(&format!("{root}"), ()));
-            if !is_new {
+            let counts = span != Span::ONE || entry.is_fixed();
+            if !counts || root.is_some_and(|root| replace(&mut last[root as usize], axis) == axis) {
                 continue;
             }
             let place = Place::from(self.layout.spot(entry));
@@ -588,11 +595,14 @@ impl<'s, 'n> System<'s, 'n> {
         }
         if forced.is_none() && given.is_none() {
             let size = parts.first().and_then(|(_, span, ..)| span.single_beside_one());
-            let mut certain = size.is_some() || parts.len() < 2;
-            for (_, span, ..) in parts.iter().skip(1) {
-                certain &= span.single_beside_one() == size;
+            if parts.len() < 2
+                || (size.is_some() && parts.iter().all(|(_, span, ..)| span.single_beside_one() == size))
+            {
+                return;
             }
-            if !certain && (vars.len() < parts.len() || seen.insert(&vars.joined("x"), ())) {
+            let roots: Option<BinaryHeap<usize>> =
+                parts.iter().map(|(_, _, root, _)| root.map(|root| root as usize)).collect();
+            if roots.is_none_or(|roots| seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
                 let mut places = Vec::with_capacity(parts.len());
                 places.extend(parts.iter().map(|(place, ..)| *place));
                 checks.push(Check::Agree { places });
@@ -603,13 +613,16 @@ impl<'s, 'n> System<'s, 'n> {
             let (open, check) = match (known, forced) {
                 (Some(size), _) => {
                     let certain = if or_one { span.single_beside_one() } else { span.single() };
-                    let key = || format!("{size}x{}", root.unwrap_or_default());
+                    let key = || format!("{size}x{}x{or_one}", root.unwrap_or_default());
                     let open =
                         certain != known && span != Span::ONE && (root.is_none() || seen.insert(&key(), ()));
                     (open, Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 })
                 }
                 (None, Some((other, first))) => {
-                    let key = |(a, b): (Var, Var)| format!("={}x{}x{or_one}", a.min(b), a.max(b));
+                    let key = |(a, b): (Var, Var)| match or_one {
+                        true => format!("{a}?={b}"),
+                        false => format!("{}={}", a.min(b), a.max(b)),
+                    };
                     let pair = root.zip(first);
                     let open = place != other
                         && span != Span::ONE

@@ -77,7 +77,10 @@ fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, T
     loop {
         let end = until(text, separator);
         let (trimmed, start) = trim(&text[..end], at);
-        dims.push(dim(trimmed, start, notation)?);
+        let read = dim(trimmed, start, notation)?;
+        // names that are equal share their memory, if they are near
+        let near = dims.iter().rev().take(8).find(|other| **other == read).cloned();
+        dims.push(near.unwrap_or(read));
         if end == text.len() {
             return Ok(dims);
         }

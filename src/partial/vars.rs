@@ -25,9 +25,7 @@ struct Class {
     parent: Var,
     /// The root of the names that it stands for in [`Names`].
     name: u32,
-    /// How many axes have one of its names.
-    axes: u32,
-    /// The first of them.
+    /// The first axis that has one of its names.
     first: Spot,
     span: Span,
     /// The sizes other than 1 are in this span; if it is 1 alone, there are none.
@@ -91,12 +89,13 @@ impl<'n> Vars<'n> {
 
     /// The sizes other than 1 that a name can have, in a span that may have 1 too.
     pub(super) fn beside_one(&mut self, var: Var) -> Span {
-        self.class(var).beside_one
+        let Class { span, beside_one, .. } = *self.class(var);
+        if span.contains(1) { beside_one } else { span }
     }
 
-    /// Whether the name has several axes, so that news of it may matter elsewhere.
-    pub(super) fn is_shared(&mut self, var: Var) -> bool {
-        self.class(var).axes > 1
+    /// How many variables there are.
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
     }
 
     /// The size of a name as a `Dim`.
@@ -132,19 +131,11 @@ impl<'n> Vars<'n> {
         let root = root as u32;
         if self.all.get(*var as usize).is_none_or(|class| class.name != root) {
             *var = count;
-            let (axes, ends) = (0, [Spot::EARLIER; 2]);
-            self.all.push(Class {
-                parent: count,
-                name: root,
-                axes,
-                first: spot,
-                span,
-                beside_one: span,
-                ends,
-            });
+            let (name, ends) = (root, [Spot::EARLIER; 2]);
+            let class = Class { parent: count, name, first: spot, span, beside_one: span, ends };
+            self.all.push(class);
         }
         let var = *var;
-        self.class(var).axes += 1;
         if !self.narrow(var, dim.span(), spot) {
             let now = dim.span();
             return Err(self.two_sizes(Side { dim, spot, var: Some(var), span: now }, now, spot));
@@ -185,7 +176,6 @@ impl<'n> Vars<'n> {
             return None;
         }
         class.ends = ends;
-        class.axes += added.axes;
         class.beside_one = class.beside_one.intersect(added.beside_one).unwrap_or(Span::ONE);
         self.all[second as usize].parent = first;
         Some(true)

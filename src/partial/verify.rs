@@ -4,7 +4,7 @@ use super::check::Spot;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
 use super::operation::Part;
-use super::system::{Clash, Layout, System, dims};
+use super::system::{Clash, Layout, System, checked, dims};
 use super::{Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, Request, fail, operation};
 use crate::shape::ByName;
@@ -97,13 +97,14 @@ fn verify_parts(parts: &[Part<'_>], result: &PartialShape, rule: ResultRule) -> 
     let mut names = Names::new();
     some_operand(parts, &request)?;
     let (mut system, ndim, _) = infer_ranked(parts, &mut names, &request, false)?;
-    let sizes = system.sizes(ndim)?;
+    let sizes = (0..ndim).map(|axis| system.size(axis).0).collect();
+    let sizes = checked(sizes, &request)?;
     let ranked = parts.iter().any(|part| part.shape.ndim().is_some());
     let Some(declared) = result.dims().filter(|_| ranked) else { return Ok(()) };
     same_axes(declared, ndim, &request)?;
     if rule == ResultRule::AllowCast {
         drop(system);
-        return possible(parts, declared, &sizes, &request);
+        return possible(parts, declared, &sizes, true, &request);
     }
     let mut places = first_places(parts);
     for (axis, dim) in declared.iter().enumerate() {
@@ -142,8 +143,8 @@ pub(super) fn same_axes(
     Err(fail!(request(), AxisCount, "the result has {found}, expected {expected}"))
 }
 
-/// Checks that operands can give a result of these sizes. The last of them were inferred as `sizes`; an operand `*` may bring
-/// any others.
+/// Checks that operands can give a result of these sizes. The last of them were inferred as `sizes`. If they are from `all`
+/// operands, no other one, such as `*`, brings others.
 ///
 /// # Errors
 /// `DeclaredName` where the ranges of a name have no size in common; `ResultSize` with the first axis that does not agree.
@@ -151,6 +152,7 @@ pub(super) fn possible(
     parts: &[Part<'_>],
     declared: &[Dim],
     sizes: &[Dim],
+    all: bool,
     request: &dyn Fn() -> Request,
 ) -> Result<(), BroadcastError> {
     let count = declared.len();
@@ -168,7 +170,7 @@ pub(super) fn possible(
     let mut names = Names::new();
     let mut system = System::new(layout, &mut names, None, request, &blame)?;
     system.solve()?;
-    if parts.iter().all(|part| part.shape.ndim().is_some()) {
+    if all {
         system.support(count)?;
     }
     Ok(())
