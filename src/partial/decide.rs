@@ -2,7 +2,7 @@
 
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
-use super::operation::{Kind, Part};
+use super::operation::{Operation, Part};
 use super::system::{System, checked};
 use super::verify::{certain, first_places, possible, same_axes, some_operand, verified};
 use super::{Check, Names, PartialShape, Place};
@@ -101,9 +101,7 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
 /// `broadcast_merge_into` refuses where it is sure.
 pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decision {
-    let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
-    let found = Kind::Together.infer(&mut Names::new(), None, &parts, true);
-    found.map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
+    Operation::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>(), true).into()
 }
 
 /// Whether operands go together and give a result of a declared shape.

@@ -6,7 +6,7 @@
 )]
 
 use super::infer::infer;
-use super::operation::{Kind, Part};
+use super::operation::{Operation, Part};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{Axes, TargetShape, positions};
@@ -63,7 +63,7 @@ fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape, Broa
             }
         }
     }
-    infer(Kind::Target(&sizes), &[Part::whole(shape)])
+    infer(&Operation::Target(sizes), &[shape])
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -104,7 +104,7 @@ pub fn infer_axes(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(Kind::Axes(&positions(&axes)), &[shape, target].map(Part::whole))
+    infer(&Operation::Axes(positions(&axes)), &[shape, target])
 }
 
 /// The shape of an array whose axes are placed in a target.
@@ -144,7 +144,7 @@ pub fn infer_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(Kind::InDim(&positions(&axes)), &[shape, target].map(Part::whole))
+    infer(&Operation::InDim(positions(&axes)), &[shape, target])
 }
 
 /// The joint batch shape of operands whose last axes are their base.
@@ -180,9 +180,8 @@ pub fn infer_in_dim(
 /// # Equivalents
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<PartialShape, BroadcastError> {
-    let parts: Vec<_> =
-        operands.iter().map(|part| Part { shape: part.0.borrow(), base: Some(part.1) }).collect();
-    infer(Kind::Batch, &parts)
+    let shapes: Vec<_> = operands.iter().map(|operand| operand.0.borrow()).collect();
+    infer(&Operation::Batch(operands.iter().map(|operand| operand.1).collect()), &shapes)
 }
 
 /// Shapes with the same number of axes: the shorter ones get leading axes of size 1.

@@ -1,6 +1,6 @@
 //! The joint shape of partially known shapes.
 
-use super::operation::{Kind, Part};
+use super::operation::{Operation, Part};
 use super::system::{Layout, System, checked, dims, incompatible};
 use super::{Check, Dim, Names, PartialShape};
 use crate::error::{BroadcastError, Request, fail, operation};
@@ -130,19 +130,18 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 pub fn infer_shapes<'p>(
     shapes: impl IntoIterator<Item = &'p PartialShape>,
 ) -> Result<PartialShape, BroadcastError> {
-    infer_together(&shapes.into_iter().map(Part::whole).collect::<Vec<_>>())
+    infer(&Operation::Together, &shapes.into_iter().collect::<Vec<_>>())
 }
 
-fn infer_together(parts: &[Part<'_>]) -> Result<PartialShape, BroadcastError> {
-    infer(Kind::Together, parts)
-}
-
-/// The result of an operation by itself.
+/// The only result of an operation by itself.
 ///
 /// # Errors
 /// Those of the operation's function.
-pub(super) fn infer(kind: Kind<'_>, parts: &[Part<'_>]) -> Result<PartialShape, BroadcastError> {
-    Ok(kind.infer(&mut Names::new(), None, parts, false)?.0)
+pub(super) fn infer(
+    operation: &Operation<'_>,
+    shapes: &[&PartialShape],
+) -> Result<PartialShape, BroadcastError> {
+    Ok(operation.infer(&mut Names::new(), None, shapes, false)?.results.swap_remove(0))
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.
@@ -172,7 +171,7 @@ pub fn infer_result_shape<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
 ) -> Result<Option<PartialShape>, BroadcastError> {
     let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
-    let (mut names, request) = (Names::new(), || Kind::Together.request(None, &parts));
+    let (mut names, request) = (Names::new(), || Operation::Together.request(None, &parts));
     let (mut system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
     let sizes = checked(system.take_sizes(ndim), &request)?;
     Ok(parts.iter().any(|part| part.shape.ndim().is_some()).then(|| sizes.into()))

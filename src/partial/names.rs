@@ -2,7 +2,7 @@
 
 use super::check::Spot;
 use super::dim::{Dim, Span};
-use super::operation::{InferredShapes, Operation, infer_operation, merge_shapes};
+use super::operation::{InferredShapes, Operation, merge_shapes};
 use super::vars::Vars;
 use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Request, operation};
@@ -227,7 +227,7 @@ impl Names {
         operation: &Operation<'s>,
         operands: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        infer_operation(self, Some(of), operation, &operands.into_iter().collect::<Vec<_>>())
+        operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>(), true)
     }
 
     /// Combines two descriptions of the shape of `of`, and binds the names in them.

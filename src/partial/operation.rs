@@ -2,7 +2,7 @@
 
 use super::dim::Dim;
 use super::system::{Clash, Layout, System, checked, dims, incompatible};
-use super::{Check, Decision, Names, PartialShape};
+use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::operation::Operation as Words;
 use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
 use crate::sealed::Sealed;
@@ -11,6 +11,8 @@ use alloc::{vec, vec::Vec};
 use ndarray::IxDyn;
 
 /// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
+///
+/// Axes are counted from 0, or from the end where they are negative.
 ///
 /// | operation | operands | as |
 /// |---|---|---|
@@ -58,9 +60,9 @@ pub enum Operation<'s> {
     /// Broadcasts to a target; `None` keeps the size of an axis, as -1 does.
     Target(Vec<Option<Dim>>),
     /// Broadcasts along named axes of the second operand.
-    Axes(Vec<isize>),
+    Axes(Vec<i128>),
     /// Broadcasts to the second operand, in which the axes are placed.
-    InDim(Vec<isize>),
+    InDim(Vec<i128>),
     /// Broadcasts the batches of operands with these numbers of base axes.
     Batch(Vec<usize>),
     /// Broadcasts the batches and, by themselves, the bases of operands with these numbers of base axes.
@@ -68,14 +70,14 @@ pub enum Operation<'s> {
     /// Reduces over axes.
     Sum {
         /// The axes.
-        axes: Vec<isize>,
+        axes: Vec<i128>,
         /// Whether the result has the axes, with size 1.
         keepdims: bool,
     },
     /// Reduces to the second operand.
     SumTo,
     /// Reduces to the second operand, whose axes are these axes of the array.
-    SumInDim(Vec<isize>),
+    SumInDim(Vec<i128>),
     /// Reduces a batch to the second operand; the array has this number of base axes.
     SumBatchTo(usize),
     /// Applies to batches what has this signature.
@@ -146,21 +148,6 @@ impl Axes for Numbers<'_> {
     }
 }
 
-/// An operation, as the functions of this module know it.
-#[derive(Clone, Copy)]
-pub(super) enum Kind<'k> {
-    Together,
-    Target(&'k [Option<Dim>]),
-    Axes(&'k [i128]),
-    InDim(&'k [i128]),
-    Batch,
-    BatchMap,
-    Sum(&'k [i128], bool),
-    SumTo,
-    SumInDim(&'k [i128]),
-    SumBatchTo,
-}
-
 /// A size of a result.
 enum Pick {
     /// That of an axis.
@@ -195,38 +182,56 @@ impl Picks {
     }
 }
 
-impl Kind<'_> {
-    fn words(self) -> &'static Words {
+impl<'s> Operation<'s> {
+    fn words(&self) -> &'static Words {
         match self {
             Self::Together => &operation::PARTIAL_TOGETHER,
             Self::Target(_) => &operation::TO_TARGET,
             Self::Axes(_) => &operation::ALONG_AXES,
             Self::InDim(_) => &operation::IN_DIM,
-            Self::Batch | Self::BatchMap => &operation::PARTIAL_BATCHES,
-            Self::Sum(..) => &operation::SUM_AXES,
+            Self::Batch(_) | Self::BatchMap(_) => &operation::PARTIAL_BATCHES,
+            Self::Sum { .. } => &operation::SUM_AXES,
             Self::SumTo => &operation::SUM_TO,
             Self::SumInDim(_) => &operation::SUM_IN_DIM,
-            Self::SumBatchTo => &operation::PARTIAL_BATCH_SUM,
+            Self::SumBatchTo(_) => &operation::PARTIAL_BATCH_SUM,
+            Self::Ranks | Self::Branches | Self::Signature(_) => &operation::OPERATE,
         }
     }
 
-    /// Whether the second operand is the target.
-    fn has_target(self) -> bool {
-        matches!(self, Self::Axes(_) | Self::InDim(_) | Self::SumTo | Self::SumInDim(_) | Self::SumBatchTo)
+    /// How many operands there are, if not any number, and whether the last one is the target.
+    fn operands(&self) -> (Option<usize>, bool) {
+        match self {
+            Self::Together | Self::Ranks | Self::Branches => (None, false),
+            Self::Target(_) | Self::Sum { .. } => (Some(1), false),
+            Self::Batch(bases) | Self::BatchMap(bases) => (Some(bases.len()), false),
+            Self::Signature(signature) => (Some(signature.operands()), false),
+            Self::Axes(_) | Self::InDim(_) | Self::SumTo | Self::SumInDim(_) | Self::SumBatchTo(_) => {
+                (Some(2), true)
+            }
+        }
+    }
+
+    /// The number of base axes of an operand that has a batch.
+    fn base(&self, operand: usize) -> Option<usize> {
+        match self {
+            Self::Batch(bases) | Self::BatchMap(bases) => bases.get(operand).copied(),
+            Self::SumBatchTo(base) => Some(*base).filter(|_| operand == 0),
+            _ => None,
+        }
     }
 
     /// The request, for messages.
     #[cold]
-    pub(super) fn request(self, of: Option<&str>, parts: &[Part<'_>]) -> Request {
-        let operands = if self.has_target() { 1 } else { parts.len() };
+    pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> Request {
+        let operands = parts.len() - usize::from(self.operands().1 && parts.len() == 2);
         let mut request = Request::new(self.words(), &parts[..operands]).label(of);
         for target in &parts[operands..] {
             request = request.to(target);
         }
         match self {
             Self::Target(target) => request.to(Shape::listed(target.iter().map(Cell::from).collect())),
-            Self::Axes(axes) | Self::InDim(axes) | Self::Sum(axes, _) | Self::SumInDim(axes) => {
-                request.axes(axes.into())
+            Self::Axes(axes) | Self::InDim(axes) | Self::Sum { axes, .. } | Self::SumInDim(axes) => {
+                request.axes(axes.clone())
             }
             _ => request,
         }
@@ -237,7 +242,7 @@ impl Kind<'_> {
     /// # Errors
     /// Those about numbers of axes, in the order of the operation's function.
     fn rule<'p>(
-        self,
+        &self,
         parts: &[Part<'p>],
         target: &'p [Dim],
         request: &dyn Fn() -> Request,
@@ -247,7 +252,7 @@ impl Kind<'_> {
         let ranked = parts.iter().all(|part| part.shape.ndim().is_some());
         let pair = vec![first, second];
         Ok(match self {
-            Self::Together => {
+            Self::Together | Self::Ranks | Self::Branches | Self::Signature(_) => {
                 let (layout, count) = Layout::aligned(parts.iter().map(|part| dims(part.shape)).collect());
                 Rule { layout, count, result: Picks::Axes.only_if(ranked) }
             }
@@ -320,16 +325,16 @@ impl Kind<'_> {
                 let layout = Layout::new(pair, numbers.len(), &at);
                 Rule { layout, count: numbers.len(), result: Picks::List(result).only_if(known) }
             }
-            Self::Sum(numbers, keepdims) => {
+            Self::Sum { axes: numbers, keepdims } => {
                 let places = placed(numbers, ndim(0), request)?;
                 let layout = Layout::new(vec![first], first.len(), &|_, axis| Some((axis, true)));
                 let mut reduced = vec![false; first.len()];
                 places.iter().flatten().for_each(|&place| reduced[place] = true);
                 let pick = |axis: usize| if reduced[axis] { Pick::One } else { Pick::Axis(axis) };
-                let left = (0..first.len()).filter(|&axis| keepdims || !reduced[axis]).map(pick);
+                let left = (0..first.len()).filter(|&axis| *keepdims || !reduced[axis]).map(pick);
                 Rule { layout, count: 0, result: Picks::List(left.collect()).only_if(places.is_some()) }
             }
-            Self::SumTo | Self::SumBatchTo => {
+            Self::SumTo | Self::SumBatchTo(_) => {
                 let (batch, base) = parts[0].split();
                 let new = if ranked { batch.len().checked_sub(second.len()) } else { Some(0) };
                 let Some(new) = new else {
@@ -361,14 +366,14 @@ impl Kind<'_> {
                 }
                 Rule { layout, count: batch.len(), result: Picks::List(result).only_if(ndim(1).is_some()) }
             }
-            Self::Batch | Self::BatchMap => {
+            Self::Batch(_) | Self::BatchMap(_) => {
                 // bases first: their errors are the first
                 let splits: Vec<_> = parts.iter().map(|part| part.split()).collect();
                 let most = |length: &dyn Fn(&(&[Dim], &[Dim])) -> usize| {
                     splits.iter().map(length).max().unwrap_or(0)
                 };
                 let (batches, bases) = (most(&|split| split.0.len()), most(&|split| split.1.len()));
-                let bases = if matches!(self, Self::BatchMap) { bases } else { 0 };
+                let bases = if matches!(self, Self::BatchMap(_)) { bases } else { 0 };
                 let at = |shape: usize, axis: usize| {
                     let (batch, base) = splits[shape];
                     match axis.checked_sub(batch.len()) {
@@ -384,12 +389,47 @@ impl Kind<'_> {
         })
     }
 
-    /// The result of the operation and, if they are wanted, the checks that remain.
+    /// The results of the operation and, if they are wanted, the checks that remain.
     ///
     /// # Errors
     /// Those of the operation's function.
     pub(super) fn infer(
-        self,
+        &self,
+        names: &mut Names,
+        of: Option<&str>,
+        shapes: &[&PartialShape],
+        with_checks: bool,
+    ) -> Result<InferredShapes<'s>, BroadcastError> {
+        let part = |(operand, &shape)| Part { shape, base: self.base(operand) };
+        let parts: Vec<_> = shapes.iter().enumerate().map(part).collect();
+        let resolved = |names: &Names| shapes.iter().map(|shape| names.resolve(shape)).collect::<Vec<_>>();
+        match (self, self.operands().0) {
+            (Self::Signature(signature), _) => return signature.infer_in(names, of, shapes),
+            (Self::Ranks, _) => return Ok(InferredShapes::of(infer_ranks(&resolved(names)), Vec::new())),
+            (Self::Branches, _) => {
+                return Ok(InferredShapes::of(vec![infer_branches(&resolved(names))?], Vec::new()));
+            }
+            (_, Some(expected)) if expected != shapes.len() => {
+                let (request, found) = (Request::new(&operation::OPERATE, &parts).label(of), shapes.len());
+                return Err(fail!(
+                    request,
+                    OperandCount,
+                    "the number of operands is {found}, expected {expected}"
+                ));
+            }
+            _ => {}
+        }
+        let (shape, mut checks) = self.infer_one(names, of, &parts, with_checks)?;
+        if with_checks && *self != Self::Together && shapes.iter().any(|shape| shape.ndim().is_none()) {
+            checks =
+                self.without_signature().map(|operation| Check::Succeeds { operation }).into_iter().collect();
+        }
+        Ok(InferredShapes::of(vec![shape], checks))
+    }
+
+    /// The only result of an operation that is no choice and has no signature.
+    fn infer_one(
+        &self,
         names: &mut Names,
         of: Option<&str>,
         parts: &[Part<'_>],
@@ -402,7 +442,7 @@ impl Kind<'_> {
             _ => Vec::new(),
         };
         let Rule { layout, count, result } = self.rule(parts, &target, &request)?;
-        let bases = if matches!(self, Self::BatchMap) {
+        let bases = if matches!(self, Self::BatchMap(_)) {
             parts.iter().map(|part| part.split().1.len()).max().unwrap_or(0)
         } else {
             0
@@ -500,73 +540,6 @@ fn placed(
         Some(&[twice, ..]) => Err(request().duplicate_axis(twice)),
         _ => Ok(None),
     }
-}
-
-/// The results of an operation.
-///
-/// # Errors
-/// Those of the operation's function.
-pub(super) fn infer_operation<'s>(
-    names: &mut Names,
-    of: Option<&str>,
-    operation: &Operation<'s>,
-    shapes: &[&PartialShape],
-) -> Result<InferredShapes<'s>, BroadcastError> {
-    let mut parts: Vec<_> = shapes.iter().map(|shape| Part { shape, base: None }).collect();
-    let numbers = |axes: &[isize]| axes.iter().map(|&axis| axis as i128).collect::<Vec<_>>();
-    let count = match operation {
-        Operation::Signature(signature) => return signature.infer_in(names, of, shapes),
-        Operation::Ranks => {
-            let resolved: Vec<_> = shapes.iter().map(|shape| names.resolve(shape)).collect();
-            return Ok(InferredShapes::of(super::infer_ranks(&resolved), Vec::new()));
-        }
-        Operation::Branches => {
-            let resolved: Vec<_> = shapes.iter().map(|shape| names.resolve(shape)).collect();
-            return Ok(InferredShapes::of(vec![super::infer_branches(&resolved)?], Vec::new()));
-        }
-        Operation::Together => shapes.len(),
-        Operation::Target(_) | Operation::Sum { .. } => 1,
-        Operation::Batch(bases) | Operation::BatchMap(bases) => bases.len(),
-        _ => 2,
-    };
-    if shapes.len() != count {
-        let request = Request::new(&operation::OPERATE, &parts).label(of);
-        let found = shapes.len();
-        return Err(fail!(request, OperandCount, "the number of operands is {found}, expected {count}"));
-    }
-    let (listed, bases) = match operation {
-        Operation::Axes(axes) | Operation::InDim(axes) | Operation::SumInDim(axes) => {
-            (numbers(axes), &[][..])
-        }
-        Operation::Sum { axes, .. } => (numbers(axes), &[][..]),
-        Operation::Batch(bases) | Operation::BatchMap(bases) => (Vec::new(), &bases[..]),
-        Operation::SumBatchTo(base) => (Vec::new(), core::slice::from_ref(base)),
-        _ => (Vec::new(), &[][..]),
-    };
-    for (part, &base) in parts.iter_mut().zip(bases) {
-        part.base = Some(base);
-    }
-    let kind = match operation {
-        Operation::Target(target) => Kind::Target(target),
-        Operation::Axes(_) => Kind::Axes(&listed),
-        Operation::InDim(_) => Kind::InDim(&listed),
-        Operation::Batch(_) => Kind::Batch,
-        Operation::BatchMap(_) => Kind::BatchMap,
-        Operation::Sum { keepdims, .. } => Kind::Sum(&listed, *keepdims),
-        Operation::SumTo => Kind::SumTo,
-        Operation::SumInDim(_) => Kind::SumInDim(&listed),
-        Operation::SumBatchTo(_) => Kind::SumBatchTo,
-        _ => Kind::Together,
-    };
-    let (result, mut checks) = kind.infer(names, of, &parts, true)?;
-    if !matches!(operation, Operation::Together) && shapes.iter().any(|shape| shape.ndim().is_none()) {
-        checks = operation
-            .without_signature()
-            .map(|operation| Check::Succeeds { operation })
-            .into_iter()
-            .collect();
-    }
-    Ok(InferredShapes::of(vec![result], checks))
 }
 
 impl Operation<'_> {

@@ -1,7 +1,7 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
 use super::check::Spot;
-use super::operation::{Kind, Part};
+use super::operation::Operation;
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, decide_result};
 use crate::error::{BroadcastError, Request, fail, operation};
@@ -67,8 +67,9 @@ impl Plan {
     /// As [`Plan`]; a graph compiler does this when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let parts: Vec<_> = operands.iter().map(Part::whole).collect();
-        let (inferred, checks) = Kind::Together.infer(&mut Names::new(), None, &parts, true)?;
+        let shapes: Vec<_> = operands.iter().collect();
+        let mut found = Operation::Together.infer(&mut Names::new(), None, &shapes, true)?;
+        let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
     }
 

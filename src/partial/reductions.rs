@@ -7,7 +7,7 @@
 
 use super::PartialShape;
 use super::infer::infer;
-use super::operation::{Kind, Part};
+use super::operation::Operation;
 use crate::error::BroadcastError;
 use crate::shape::{Axes, ReducedAxes, positions};
 use ndarray::IxDyn;
@@ -45,7 +45,7 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
     shape: &PartialShape,
     axes: X,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(Kind::Sum(&positions(axes.axes()), X::KEEPS), &[Part::whole(shape)])
+    infer(&Operation::Sum { axes: positions(axes.axes()), keepdims: X::KEEPS }, &[shape])
 }
 
 /// The shape of an array that is summed to a shape, the adjoint of a broadcast from that shape.
@@ -81,7 +81,7 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
 /// # Equivalents
 /// PyTorch's `Tensor.sum_to_size` with symbolic sizes.
 pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    infer(Kind::SumTo, &[shape, target].map(Part::whole))
+    infer(&Operation::SumTo, &[shape, target])
 }
 
 /// The shape of a sum that leaves axis `i` of the target where the array has axis `axes[i]`, the adjoint of placed axes.
@@ -121,5 +121,5 @@ pub fn infer_sum_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(Kind::SumInDim(&positions(&axes)), &[shape, target].map(Part::whole))
+    infer(&Operation::SumInDim(positions(&axes)), &[shape, target])
 }

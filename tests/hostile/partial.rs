@@ -82,8 +82,8 @@ fn infer_in_names(t: &mut Table) {
     let mut forced = names.dims().unwrap().to_vec();
     forced[0] = Dim::Known(0);
     let forced = PartialShape::from(forced);
-    let (every, back): (Vec<isize>, Vec<isize>) =
-        ((0..MANY as isize).collect(), (0..MANY as isize).rev().collect());
+    let (every, back): (Vec<i128>, Vec<i128>) =
+        ((0..MANY as i128).collect(), (0..MANY as i128).rev().collect());
     for axes in [every.clone(), back] {
         t.call("Names::infer", || Names::new().infer("", &Operation::InDim(axes), [&names, &next]))
             .gives(|found| found.results[0].ndim() == Some(MANY));
@@ -117,7 +117,7 @@ fn infer_in_names(t: &mut Table) {
         ),
     );
     t.call("Names::infer", || infer(&Operation::Target(all(None)), &[&open])).is(Ok(open.clone()));
-    t.call("Names::infer", || infer(&Operation::Sum { axes: vec![isize::MIN], keepdims: true }, &[&shape("?")])).refused(
+    t.call("Names::infer", || infer(&Operation::Sum { axes: vec![i128::from(i64::MIN)], keepdims: true }, &[&shape("?")])).refused(
         "cannot sum shape ? of it over axes [-9223372036854775808]: axis -9223372036854775808 is out of bounds for \
          1 axis of the array",
     );

@@ -58,6 +58,10 @@ fn stretches(from: &[usize], to: &[usize]) -> bool {
     from.len() == to.len() && from.iter().zip(to).all(|(from, to)| *from == 1 || from == to)
 }
 
+fn wide(axes: &[i64]) -> Vec<i128> {
+    axes.iter().copied().map(i128::from).collect()
+}
+
 fn one(shape: Vec<usize>) -> Option<Vec<Vec<usize>>> {
     Some(vec![shape])
 }
@@ -175,31 +179,31 @@ proptest! {
     }
 
     #[test]
-    fn axes(array in shape(2), target in shape(3), axes in vec(0..3_isize, 0..3)) {
+    fn axes(array in shape(2), target in shape(3), axes in vec(0..3_i64, 0..3)) {
         let own = |shape: &[usize]| -> Option<Vec<usize>> {
             let named = axes.iter().all(|&axis| (axis as usize) < shape.len());
             let distinct = axes.iter().enumerate().all(|(i, axis)| !axes[..i].contains(axis));
-            let others = shape.iter().enumerate().filter(|(axis, _)| !axes.contains(&(*axis as isize)));
+            let others = shape.iter().enumerate().filter(|(axis, _)| !axes.contains(&(*axis as i64)));
             (named && distinct).then(|| others.map(|(_, size)| *size).collect())
         };
         let model = |shapes: &[Vec<usize>]| one(shapes[1].clone()).filter(|_| own(&shapes[1]).as_ref() == Some(&shapes[0]));
         let alone = infer_axes(&array, &target, &axes);
-        hold(&Operation::Axes(axes.clone()), &[array.clone(), target.clone()], Some(alone), &model)?;
+        hold(&Operation::Axes(wide(&axes)), &[array.clone(), target.clone()], Some(alone), &model)?;
         let sum = |shapes: &[Vec<usize>]| one(own(&shapes[0])?);
-        let reduced = Operation::Sum { axes: axes.clone(), keepdims: false };
+        let reduced = Operation::Sum { axes: wide(&axes), keepdims: false };
         hold(&reduced, std::slice::from_ref(&target), Some(infer_sum(&target, &axes)), &sum)?;
         let kept = |shapes: &[Vec<usize>]| {
             own(&shapes[0])?;
-            one((0..shapes[0].len()).map(|axis| if axes.contains(&(axis as isize)) { 1 } else { shapes[0][axis] }).collect())
+            one((0..shapes[0].len()).map(|axis| if axes.contains(&(axis as i64)) { 1 } else { shapes[0][axis] }).collect())
         };
-        let reduced = Operation::Sum { axes: axes.clone(), keepdims: true };
+        let reduced = Operation::Sum { axes: wide(&axes), keepdims: true };
         hold(&reduced, std::slice::from_ref(&target), Some(infer_sum(&target, keepdims(&axes))), &kept)?;
     }
 
     #[test]
-    fn in_dim(array in shape(3), target in shape(3), axes in vec(-3..3_isize, 0..4)) {
+    fn in_dim(array in shape(3), target in shape(3), axes in vec(-3..3_i64, 0..4)) {
         let placed = |whole: &[usize]| -> Option<Vec<usize>> {
-            let at = |&axis: &isize| usize::try_from(if axis < 0 { axis + whole.len() as isize } else { axis }).ok();
+            let at = |&axis: &i64| usize::try_from(if axis < 0 { axis + whole.len() as i64 } else { axis }).ok();
             let places: Vec<_> = axes.iter().map(at).collect::<Option<_>>()?;
             let distinct = places.iter().enumerate().all(|(i, place)| !places[..i].contains(place));
             places.iter().map(|&place| whole.get(place).copied()).collect::<Option<_>>().filter(|_| distinct)
@@ -208,11 +212,11 @@ proptest! {
             placed(&shapes[1]).is_some_and(|to| stretches(&shapes[0], &to))
         });
         let both = [array.clone(), target.clone()];
-        hold(&Operation::InDim(axes.clone()), &both, Some(infer_in_dim(&array, &target, &axes)), &goes)?;
+        hold(&Operation::InDim(wide(&axes)), &both, Some(infer_in_dim(&array, &target, &axes)), &goes)?;
         let sums = |shapes: &[Vec<usize>]| one(shapes[1].clone()).filter(|_| {
             placed(&shapes[0]).is_some_and(|from| stretches(&shapes[1], &from))
         });
-        hold(&Operation::SumInDim(axes.clone()), &both, Some(infer_sum_in_dim(&array, &target, &axes)), &sums)?;
+        hold(&Operation::SumInDim(wide(&axes)), &both, Some(infer_sum_in_dim(&array, &target, &axes)), &sums)?;
     }
 
     #[test]
