@@ -48,6 +48,11 @@ impl fmt::Display for Place {
     }
 }
 
+/// A position in 4 bytes. There is no memory for as many axes or names that it would not fit.
+pub(super) fn compact(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
+
 /// An axis of an operand, of the result or of the only shape of a call, in few bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
@@ -63,15 +68,15 @@ impl Spot {
     pub(super) const SHAPE: u32 = u32::MAX - 2;
 
     pub(super) fn new(operand: usize, axis: usize) -> Self {
-        Self { operand: operand as u32, axis: axis as u32 }
+        Self { operand: compact(operand), axis: compact(axis) }
     }
 
     pub(super) fn of_shape(axis: usize) -> Self {
-        Self { operand: Self::SHAPE, axis: axis as u32 }
+        Self { operand: Self::SHAPE, axis: compact(axis) }
     }
 
     pub(super) fn of_result(axis: usize) -> Self {
-        Self { operand: Self::RESULT, axis: axis as u32 }
+        Self { operand: Self::RESULT, axis: compact(axis) }
     }
 
     /// The axis as a message writes it, in a call with a label or without.

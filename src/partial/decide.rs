@@ -167,12 +167,12 @@ fn result_checks(parts: &[Part<'_>], result: &PartialShape) -> Result<Vec<Check>
         }
         let only = if ranked { only_stretching(&system, axis) } else { None };
         let place = only.unwrap_or(Place::Result { axis });
-        let named = dim.as_name().and_then(|name| places.get(name));
+        let bound = dim.as_name().and_then(|name| places.get(name));
         // a name that stands somewhere else may have a range of its own here
-        if named.is_none() || !dim.span().covers(inferred.1) {
+        if bound.is_none() || !dim.span().covers(inferred.1) {
             checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
         }
-        match named {
+        match bound {
             Some(&other) if other != place => checks.push(Check::Equals { place, other, or_one: false }),
             _ => {}
         }

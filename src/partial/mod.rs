@@ -161,6 +161,7 @@ mod operation;
 mod partial_shape;
 mod plan;
 mod reductions;
+mod rules;
 mod signature;
 mod system;
 mod text;

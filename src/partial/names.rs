@@ -1,6 +1,6 @@
 //! Names that stand for the same sizes in several operations: the one place that knows what a name is.
 
-use super::check::Spot;
+use super::check::{Spot, compact};
 use super::dim::{Dim, Span};
 use super::operation::{InferredShapes, Operation, merge_shapes};
 use super::vars::Vars;
@@ -349,7 +349,7 @@ impl Names {
     fn id(&mut self, name: &str) -> usize {
         let id = *self.ids.or_insert(name, self.nodes.len());
         if id == self.nodes.len() {
-            let (dim, parent) = (Dim::named(name, Span::ANY), id as u32);
+            let (dim, parent) = (Dim::named(name, Span::ANY), compact(id));
             self.nodes.push(Node { dim, parent, count: 1, var: 0, span: Span::ANY, ends: [u32::MAX; 2] });
         }
         id
@@ -388,7 +388,7 @@ impl Names {
             return false;
         }
         let Node { span, ends, count, .. } = self.nodes[small];
-        self.nodes[small].parent = large as u32;
+        self.nodes[small].parent = compact(large);
         let own = &mut self.nodes[large];
         own.count += count;
         own.span.narrow(span, &mut own.ends, ends);
@@ -404,10 +404,10 @@ impl Names {
         let Some(span) = before.intersect(to).filter(|span| *span != before) else { return false };
         for (end, is_news) in [span.lo != before.lo, span.hi != before.hi].into_iter().enumerate() {
             if is_news {
-                node.ends[end] = self.origins.len() as u32;
+                node.ends[end] = compact(self.origins.len());
                 self.origins.push(Origin {
-                    name: id as u32,
-                    step: self.steps.len() as u32,
+                    name: compact(id),
+                    step: compact(self.steps.len()),
                     spot: spots[end],
                 });
             }

@@ -1,14 +1,13 @@
-//! Operations on partially known shapes: which sizes meet at which axis, and which of them are the result's.
+//! Operations on partially known shapes, and their results.
 
 use super::dim::Dim;
+use super::rules::{Numbers, Operands, Pick, Picks, Rule};
 use super::system::{Clash, Layout, System, checked, dims, incompatible};
 use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::operation::Operation as Words;
 use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
-use crate::sealed::Sealed;
-use crate::shape::{Axes, AxisMask, Signature};
+use crate::shape::{Axes, Signature};
 use alloc::{vec, vec::Vec};
-use ndarray::IxDyn;
 
 /// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
 ///
@@ -120,7 +119,7 @@ impl<'p> Part<'p> {
     }
 
     /// The sizes of batch and base; none for `*`.
-    fn split(self) -> (&'p [Dim], &'p [Dim]) {
+    pub(super) fn split(self) -> (&'p [Dim], &'p [Dim]) {
         let dims = dims(self.shape);
         dims.split_at(dims.len().saturating_sub(self.base.unwrap_or(0)))
     }
@@ -129,56 +128,6 @@ impl<'p> Part<'p> {
 impl From<&Part<'_>> for Shape {
     fn from(part: &Part<'_>) -> Self {
         Shape::partial(part.shape.dims().map(|dims| dims.iter().map(Cell::from).collect()), part.base)
-    }
-}
-
-/// Axes by the numbers that a caller gave.
-pub(super) struct Numbers<'a>(pub(super) &'a [i128]);
-
-impl Sealed for Numbers<'_> {}
-impl Axes for Numbers<'_> {
-    type Count = IxDyn;
-
-    fn axis_count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn nth(&self, i: usize) -> i128 {
-        self.0[i]
-    }
-}
-
-/// A size of a result.
-enum Pick {
-    /// That of an axis.
-    Axis(usize),
-    /// That of the second shape at an axis where it stretches.
-    Target(usize),
-    One,
-    Unknown,
-}
-
-/// Where the sizes of an operation meet, and its result.
-struct Rule<'p> {
-    layout: Layout<'p>,
-    /// How many axes have a condition.
-    count: usize,
-    result: Picks,
-}
-
-/// The sizes of a result.
-enum Picks {
-    /// None: the result is `*`.
-    Any,
-    /// Those of the axes that have a condition.
-    Axes,
-    List(Vec<Pick>),
-}
-
-impl Picks {
-    /// The sizes, if the result has a number of axes.
-    fn only_if(self, ranked: bool) -> Self {
-        if ranked { self } else { Self::Any }
     }
 }
 
@@ -237,158 +186,6 @@ impl<'s> Operation<'s> {
         }
     }
 
-    /// Where the sizes of the operands meet.
-    ///
-    /// # Errors
-    /// Those about numbers of axes, in the order of the operation's function.
-    fn rule<'p>(
-        &self,
-        parts: &[Part<'p>],
-        target: &'p [Dim],
-        request: &dyn Fn() -> Request,
-    ) -> Result<Rule<'p>, BroadcastError> {
-        let [first, second] = [0, 1].map(|i| parts.get(i).map_or(&[][..], |part| dims(part.shape)));
-        let ndim = |i: usize| parts.get(i).and_then(|part| part.shape.ndim());
-        let ranked = parts.iter().all(|part| part.shape.ndim().is_some());
-        let pair = vec![first, second];
-        Ok(match self {
-            Self::Together | Self::Ranks | Self::Branches | Self::Signature(_) => {
-                let (layout, count) = Layout::aligned(parts.iter().map(|part| dims(part.shape)).collect());
-                Rule { layout, count, result: Picks::Axes.only_if(ranked) }
-            }
-            Self::Target(sizes) => {
-                let too_large = |size: &Option<Dim>| matches!(size, Some(Dim::Known(size)) if isize::try_from(*size).is_err());
-                if let Some(axis) = sizes.iter().position(too_large) {
-                    let size = sizes[axis].as_ref().map_or(0, |size| size.span().lo);
-                    return Err(request().invalid_size(axis, size as i128, true));
-                }
-                let Some(new) = sizes.len().checked_sub(first.len()) else {
-                    return Err(request().too_few_axes("target", first.len(), sizes.len()));
-                };
-                let is_new = |axis: usize| ranked && axis < new && sizes[axis].is_none();
-                if let Some(axis) = (0..sizes.len()).find(|&axis| is_new(axis)) {
-                    return Err(request().placeholder_on_new_axis(axis, parts[0].shape.into()));
-                }
-                // a size that is kept stands alone
-                let axes: Vec<_> = (0..sizes.len()).filter(|&axis| sizes[axis].is_some()).collect();
-                let at = |shape: usize, axis: usize| {
-                    Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
-                };
-                let layout = Layout::new(vec![first, target], sizes.len(), &at);
-                Rule { layout, count: sizes.len(), result: Picks::Axes }
-            }
-            Self::Axes(numbers) => {
-                let count = ndim(1).or(ndim(0).map(|own| own + numbers.len()));
-                let places = placed(numbers, count, request)?;
-                let Some((places, count)) = places.zip(count) else {
-                    return Ok(Rule {
-                        layout: Layout::new(pair, 0, &|_, _| None),
-                        count: 0,
-                        result: Picks::Any,
-                    });
-                };
-                let mut named = vec![false; count];
-                places.iter().for_each(|&place| named[place] = true);
-                let others: Vec<_> = (0..count).filter(|&axis| !named[axis]).collect();
-                let expected = first.len() + numbers.len();
-                if ndim(0).is_some() && expected != count {
-                    return Err(request().axis_count(expected, count));
-                }
-                let at =
-                    |shape: usize, axis: usize| Some((if shape == 0 { others[axis] } else { axis }, true));
-                let layout = Layout::new(pair, count, &at);
-                Rule { layout, count, result: Picks::Axes }
-            }
-            Self::InDim(numbers) => {
-                one_for_each(ndim(0), numbers, request)?;
-                let places = placed(numbers, ndim(1), request)?;
-                let (known, count) = (places.is_some(), second.len());
-                let places = places.unwrap_or_default();
-                let at = |shape: usize, axis: usize| match shape {
-                    0 => places.get(axis).map(|&place| (place, false)),
-                    _ => Some((axis, true)),
-                };
-                Rule { layout: Layout::new(pair, count, &at), count, result: Picks::Axes.only_if(known) }
-            }
-            Self::SumInDim(numbers) => {
-                one_for_each(ndim(1), numbers, request)?;
-                let places = placed(numbers, ndim(0), request)?;
-                let mut axes = vec![None; first.len()];
-                for (axis, &place) in places.iter().flatten().enumerate() {
-                    axes[place] = Some((axis, true));
-                }
-                // the axes of the target, in its order
-                let at =
-                    |shape: usize, axis: usize| if shape == 0 { axes[axis] } else { Some((axis, false)) };
-                let known = places.is_some() || ndim(1).is_some();
-                let result = (0..numbers.len()).map(Pick::Target).collect();
-                let layout = Layout::new(pair, numbers.len(), &at);
-                Rule { layout, count: numbers.len(), result: Picks::List(result).only_if(known) }
-            }
-            Self::Sum { axes: numbers, keepdims } => {
-                let places = placed(numbers, ndim(0), request)?;
-                let layout = Layout::new(vec![first], first.len(), &|_, axis| Some((axis, true)));
-                let mut reduced = vec![false; first.len()];
-                places.iter().flatten().for_each(|&place| reduced[place] = true);
-                let pick = |axis: usize| if reduced[axis] { Pick::One } else { Pick::Axis(axis) };
-                let left = (0..first.len()).filter(|&axis| *keepdims || !reduced[axis]).map(pick);
-                Rule { layout, count: 0, result: Picks::List(left.collect()).only_if(places.is_some()) }
-            }
-            Self::SumTo | Self::SumBatchTo(_) => {
-                let (batch, base) = parts[0].split();
-                let new = if ranked { batch.len().checked_sub(second.len()) } else { Some(0) };
-                let Some(new) = new else {
-                    let (found, expected) = (Count(second.len()), batch.len());
-                    return Err(fail!(
-                        request(),
-                        TooManyAxes,
-                        "the target has {found}, expected at most {expected}"
-                    ));
-                };
-                let at = |shape: usize, axis: usize| {
-                    if shape == 0 {
-                        Some((axis, true))
-                    } else if ranked {
-                        Some((new + axis, false))
-                    } else {
-                        None
-                    }
-                };
-                let layout = Layout::new(pair, first.len(), &at);
-                let to =
-                    |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(first.len() + axis) };
-                let mut result: Vec<_> = (0..second.len()).map(to).collect();
-                match parts[0].base.filter(|_| ndim(0).is_none()) {
-                    // the base of an array without a number of axes, unless it is absurdly long
-                    Some(base) if base > 1 << 16 => return Ok(Rule { layout, count: 0, result: Picks::Any }),
-                    Some(base) => result.extend((0..base).map(|_| Pick::Unknown)),
-                    None => result.extend((batch.len()..batch.len() + base.len()).map(Pick::Axis)),
-                }
-                Rule { layout, count: batch.len(), result: Picks::List(result).only_if(ndim(1).is_some()) }
-            }
-            Self::Batch(_) | Self::BatchMap(_) => {
-                // bases first: their errors are the first
-                let splits: Vec<_> = parts.iter().map(|part| part.split()).collect();
-                let most = |length: &dyn Fn(&(&[Dim], &[Dim])) -> usize| {
-                    splits.iter().map(length).max().unwrap_or(0)
-                };
-                let (batches, bases) = (most(&|split| split.0.len()), most(&|split| split.1.len()));
-                let bases = if matches!(self, Self::BatchMap(_)) { bases } else { 0 };
-                let at = |shape: usize, axis: usize| {
-                    let (batch, base) = splits[shape];
-                    match axis.checked_sub(batch.len()) {
-                        None => Some((bases + batches - batch.len() + axis, false)),
-                        Some(axis) => (bases > 0).then(|| (bases - base.len() + axis, false)),
-                    }
-                };
-                let layout =
-                    Layout::new(parts.iter().map(|part| dims(part.shape)).collect(), bases + batches, &at);
-                let result = (bases..bases + batches).chain(0..bases).map(Pick::Axis).collect();
-                Rule { layout, count: bases + batches, result: Picks::List(result).only_if(ranked) }
-            }
-        })
-    }
-
     /// The results of the operation and, if they are wanted, the checks that remain.
     ///
     /// # Errors
@@ -436,17 +233,14 @@ impl<'s> Operation<'s> {
         with_checks: bool,
     ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
         let request = || self.request(of, parts);
-        check_bases(parts, &request)?;
+        let operands = Operands { parts, request: &request };
+        operands.check_bases()?;
         let target: Vec<Dim> = match self {
             Self::Target(target) => target.iter().flatten().cloned().collect(),
             _ => Vec::new(),
         };
-        let Rule { layout, count, result } = self.rule(parts, &target, &request)?;
-        let bases = if matches!(self, Self::BatchMap(_)) {
-            parts.iter().map(|part| part.split().1.len()).max().unwrap_or(0)
-        } else {
-            0
-        };
+        let Rule { layout, count, result } = operands.rule(self, &target)?;
+        let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
         let of_bases = || Request::new(&operation::PARTIAL_BASES, parts).label(of);
         let blame = |request, mut clash: Clash<'_>| {
             if clash.axis < bases {
@@ -484,61 +278,6 @@ impl<'s> Operation<'s> {
         system.vars.keep();
         let shape = if matches!(result, Picks::Any) { PartialShape::unranked() } else { sizes.into() };
         Ok((shape, checks))
-    }
-}
-
-/// Checks that operands have as many axes as their bases.
-///
-/// # Errors
-/// `DeclaredAxes`.
-fn check_bases(parts: &[Part<'_>], request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
-    for (operand, part) in parts.iter().enumerate() {
-        let (Some(found), Some(base)) = (part.shape.ndim(), part.base) else { continue };
-        if found < base {
-            return Err(fail!(
-                request(),
-                DeclaredAxes,
-                "the number of axes of operand {operand} is {found}, expected {base} at least"
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that there is an axis for each axis of a shape.
-///
-/// # Errors
-/// `AxisCount`.
-fn one_for_each(
-    ndim: Option<usize>,
-    numbers: &[i128],
-    request: &dyn Fn() -> Request,
-) -> Result<(), BroadcastError> {
-    match ndim {
-        Some(ndim) if ndim != numbers.len() => Err(request().axis_count(ndim, numbers.len())),
-        _ => Ok(()),
-    }
-}
-
-/// The positions of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
-///
-/// # Errors
-/// `AxisOutOfBounds`, then `DuplicateAxis`.
-fn placed(
-    numbers: &[i128],
-    ndim: Option<usize>,
-    request: &dyn Fn() -> Request,
-) -> Result<Option<Vec<usize>>, BroadcastError> {
-    if let Some(ndim) = ndim {
-        let axes = Numbers(numbers);
-        AxisMask::new(&axes, ndim, request)?;
-        return Ok(Some((0..numbers.len()).map(|i| axes.axis(i, ndim)).collect()));
-    }
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(&[twice, ..]) => Err(request().duplicate_axis(twice)),
-        _ => Ok(None),
     }
 }
 

@@ -92,16 +92,20 @@ impl<'s> Signature<'s> {
         let symbols = cores.symbols.len();
         let mut order: Vec<_> = (0..symbols).filter(|&symbol| cores.symbols[symbol].is_number).collect();
         order.extend((0..symbols).filter(|&symbol| !cores.symbols[symbol].is_number));
-        let mut axes = vec![0; symbols];
-        order.iter().enumerate().for_each(|(axis, &symbol)| axes[symbol] = axis);
+        let mut places = vec![0; symbols];
+        for (axis, &symbol) in order.iter().enumerate() {
+            places[symbol] = axis;
+        }
         let own_batch = |shape: usize| dims(shapes[shape]).len().saturating_sub(operands[shape].len());
         let batches = (0..shapes.len()).map(own_batch).max().unwrap_or(0);
         let at = |shape: usize, axis: usize| match axis.checked_sub(own_batch(shape)) {
-            Some(axis) => Some((axes[operands[shape][axis].symbol], true)),
+            Some(axis) => Some((places[operands[shape][axis].symbol], true)),
             None => Some((symbols + batches - own_batch(shape) + axis, false)),
         };
         let mut occurs = vec![false; symbols];
-        operands.iter().flatten().for_each(|axis| occurs[axis.symbol] = true);
+        for core in operands.iter().flatten() {
+            occurs[core.symbol] = true;
+        }
         let is_unknown = |axis: &&CoreAxis| !occurs[axis.symbol] && !cores.symbols[axis.symbol].is_number;
         let unknown = results.iter().flatten().find(is_unknown);
         let unknown = || unknown.map(|axis| unknown_symbol(apply(), cores.symbols[axis.symbol].text));
@@ -112,8 +116,8 @@ impl<'s> Signature<'s> {
                 let mark = |entry: Entry| Mark::Shape(entry.shape(), entry.axis());
                 let (symbol, [a, b]) = (&cores.symbols[order[clash.axis]], clash.entries);
                 if symbol.is_number {
-                    let (operand, axis) = place(b);
-                    return base_size(request, Some(operand), axis, [&clash.dims[1], &symbol.text], mark(b));
+                    let (at, axis) = place(b);
+                    return base_size(request, Some(at), axis, [&clash.dims[1], &symbol.text], mark(b));
                 }
                 two_sizes(
                     request,
@@ -142,18 +146,18 @@ impl<'s> Signature<'s> {
         let batch = (symbols..symbols + batches).map(|axis| system.size(axis).0).collect();
         let batch = checked(batch, &of_batches)?;
         let batch = if ndims.contains(&usize::MAX) { PartialShape::unranked() } else { batch.into() };
-        let found: Vec<_> = axes.iter().map(|&axis| system.size(axis).0).collect();
+        let found: Vec<_> = places.iter().map(|&axis| system.size(axis).0).collect();
         system.vars.keep();
         let base = |base: &Vec<CoreAxis>| {
             base.iter().map(|axis| found[axis.symbol].clone()).collect::<Vec<_>>().into()
         };
         let bases: Vec<PartialShape> = results.iter().map(base).collect();
         let results = bases.iter().map(|base| batch.with_base(base)).collect();
-        let named = |(symbol, size): (usize, Dim)| {
+        let with_name = |(symbol, size): (usize, Dim)| {
             let is_named = occurs[symbol] && !cores.symbols[symbol].is_number;
             is_named.then(|| (cores.symbols[symbol].text, size))
         };
-        let sizes = found.iter().cloned().enumerate().filter_map(named).collect();
+        let sizes = found.iter().cloned().enumerate().filter_map(with_name).collect();
         Ok(InferredShapes { batch, sizes, bases, results, checks })
     }
 }

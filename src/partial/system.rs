@@ -6,7 +6,7 @@
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
-use super::check::{Check, Place, Spot};
+use super::check::{Check, Place, Spot, compact};
 use super::dim::{Dim, Span};
 use super::operation::Part;
 use super::vars::{Side, Var, Vars};
@@ -39,6 +39,7 @@ pub(super) struct Entry {
 }
 
 const NO_NAME: Var = u32::MAX;
+const NO_ENTRY: Entry = Entry { shape: 0, axis: 0, var: NO_NAME };
 
 impl Entry {
     pub(super) fn shape(self) -> usize {
@@ -64,10 +65,7 @@ pub(super) type At = Option<(usize, bool)>;
 impl<'s> Layout<'s> {
     /// Shapes whose sizes meet at `count` axes, as `at` says for each shape and axis.
     pub(super) fn new(shapes: Vec<&'s [Dim]>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
-        let mut total = 0;
-        for dims in &shapes {
-            total += dims.len();
-        }
+        let total = shapes.iter().map(|dims| dims.len()).sum();
         // sizes that meet no others follow, each at an axis of its own
         let mut starts = Vec::with_capacity(count + 1);
         starts.resize(count, 0_u32);
@@ -84,7 +82,7 @@ impl<'s> Layout<'s> {
             end += *count;
             *count = end;
         }
-        let (mut entries, mut apart) = (vec![Entry { shape: 0, axis: 0, var: NO_NAME }; total], starts.len());
+        let (mut entries, mut apart) = (vec![NO_ENTRY; total], starts.len());
         // from the last to the first, so that each end becomes a start
         for (shape, dims) in shapes.iter().enumerate().rev() {
             for axis in (0..dims.len()).rev() {
@@ -93,8 +91,8 @@ impl<'s> Layout<'s> {
                     (apart, true)
                 });
                 starts[place] -= 1;
-                let shape = (shape as u32) << 1 | u32::from(fixed);
-                entries[starts[place] as usize] = Entry { shape, axis: axis as u32, var: NO_NAME };
+                let shape = compact(shape) << 1 | u32::from(fixed);
+                entries[starts[place] as usize] = Entry { shape, axis: compact(axis), var: NO_NAME };
             }
         }
         starts.push(end);
@@ -311,18 +309,19 @@ impl<'s, 'n> System<'s, 'n> {
                 forced.push((entry, Side { dim, spot, var: entry.var(), span }, i));
             }
         }
+        // the pairs that may clash: the last one with all before it, or a name with all others
+        let last = if at == end {
+            forced.iter().position(|(_, side, _)| side.var.is_some())
+        } else {
+            forced.iter().position(|(.., i)| *i == at)
+        };
+        let others = if at == end { forced.len() } else { last.unwrap_or(0) };
         // by what stands at the axis, else by what is known
         let excludes = |declared: bool| {
-            for (k, b) in forced.iter().enumerate().filter(|(_, b)| at == end || at == b.2) {
-                for a in &forced[..k] {
-                    let spans =
-                        if declared { [a.1.dim.span(), b.1.dim.span()] } else { [a.1.span, b.1.span] };
-                    if spans[0].intersect(spans[1]).is_none() {
-                        return Some((*a, *b));
-                    }
-                }
-            }
-            None
+            let span = |side: Side<'_>| if declared { side.dim.span() } else { side.span };
+            let last = forced[last?];
+            let other = forced[..others].iter().find(|other| span(other.1).intersect(span(last.1)).is_none());
+            other.map(|other| (*other, last))
         };
         let declared = excludes(true);
         let Some((a, b)) = declared.or_else(|| excludes(false)) else {
@@ -335,15 +334,10 @@ impl<'s, 'n> System<'s, 'n> {
             if side.var.is_some_and(|var| self.vars.end_spot(var, given.span()).is_none()) {
                 return self.vars.two_sizes(side, given.span(), side.spot);
             }
-            let size = if side.dim.span().intersect(given.span()).is_some() {
-                side.span.into()
-            } else {
-                side.dim.clone()
-            };
-            return (self.blame)(
-                (self.vars.request)(),
-                Clash { axis, entries: [entry; 2], dims: [&given, &size], note: "" },
-            );
+            let is_far = side.dim.span().intersect(given.span()).is_some();
+            let own = if is_far { side.span.into() } else { side.dim.clone() };
+            let clash = Clash { axis, entries: [entry; 2], dims: [&given, &own], note: "" };
+            return (self.blame)((self.vars.request)(), clash);
         };
         let names = [a.1.var, b.1.var].into_iter().flatten().count();
         if declared.is_none() && names > 0 {
@@ -619,9 +613,8 @@ impl<'s, 'n> System<'s, 'n> {
                     (open, Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 })
                 }
                 (None, Some((other, first))) => {
-                    let key = |(a, b): (Var, Var)| match or_one {
-                        true => format!("{a}?={b}"),
-                        false => format!("{}={}", a.min(b), a.max(b)),
+                    let key = |(a, b): (Var, Var)| {
+                        if or_one { format!("{a}?={b}") } else { format!("{}={}", a.min(b), a.max(b)) }
                     };
                     let pair = root.zip(first);
                     let open = place != other

@@ -1,6 +1,6 @@
 //! The names in one call: variables for their classes, which start with what is known from earlier calls.
 
-use super::check::Spot;
+use super::check::{Spot, compact};
 use super::dim::{Dim, Span};
 use super::text::Quoted;
 use super::{Names, PartialShape};
@@ -115,7 +115,7 @@ impl<'n> Vars<'n> {
     /// The size of a name of the call.
     pub(super) fn dim_of(&mut self, name: &str) -> Option<Dim> {
         let (root, _, var) = self.names.class(name);
-        let (root, var) = (root as u32, *var);
+        let (root, var) = (compact(root), *var);
         self.all.get(var as usize).filter(|class| class.name == root)?;
         Some(self.dim(var))
     }
@@ -126,9 +126,9 @@ impl<'n> Vars<'n> {
     /// `DeclaredName` if the name has other sizes elsewhere.
     pub(super) fn at(&mut self, dim: &Dim, spot: Spot) -> Result<Option<Var>, BroadcastError> {
         let Some(name) = dim.as_name() else { return Ok(None) };
-        let count = self.all.len() as u32;
+        let count = compact(self.all.len());
         let (root, span, var) = self.names.class(name);
-        let root = root as u32;
+        let root = compact(root);
         if self.all.get(*var as usize).is_none_or(|class| class.name != root) {
             *var = count;
             let (name, ends) = (root, [Spot::EARLIER; 2]);
@@ -183,7 +183,7 @@ impl<'n> Vars<'n> {
 
     /// Teaches [`Names`] what is forced in this call.
     pub(super) fn keep(mut self) {
-        let (mut is_news, count) = (false, self.all.len() as u32);
+        let (mut is_news, count) = (false, compact(self.all.len()));
         for var in 0..count {
             let [name, equal] = [self.all[var as usize].name, self.class(var).name];
             is_news |= self.names.unite(equal as usize, name as usize);
@@ -260,7 +260,7 @@ impl<'n> Vars<'n> {
             return (format!("{}", Quoted(name)), spot.words(self.of));
         }
         let (end, root, span) = (self.end(var, other), self.root(var), self.span(var));
-        for equal in 0..self.all.len() as u32 {
+        for equal in 0..compact(self.all.len()) {
             let id = self.all[equal as usize].name as usize;
             // an equal name may have brought the sizes
             if self.root(equal) == root && self.names.span(id).end(end) == span.end(end) {
