@@ -113,7 +113,7 @@ pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decis
 ///
 /// # Errors
 /// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
-/// [`ResultRule::AllowCast`]. With an operand `*`, which may bring further axes, only a result with too
+/// [`AllowCast`](super::ResultRule::AllowCast). With an operand `*`, which may bring further axes, only a result with too
 /// few axes is an error about their number: [`TooFewAxes`](crate::ErrorKind::TooFewAxes).
 ///
 /// # Examples

@@ -3,10 +3,10 @@
 use super::dim::Dim;
 use super::operation::{Operation, Part};
 use super::system::{Layout, dims};
-use crate::error::{BroadcastError, Count, Request, fail};
+use crate::error::{BroadcastError, Cell, Count, Request, fail};
 use crate::sealed::Sealed;
-use crate::shape::{Axes, AxisMask};
-use alloc::{vec, vec::Vec};
+use crate::shape::{Axes, AxisMask, ByName};
+use alloc::{string::ToString, vec, vec::Vec};
 use ndarray::IxDyn;
 
 /// Where the sizes of an operation meet, and its result.
@@ -271,11 +271,12 @@ impl<'p> Operands<'_, 'p> {
             AxisMask::new(&axes, ndim, self.request)?;
             return Ok(Some((0..numbers.len()).map(|i| axes.axis(i, ndim)).collect()));
         }
-        let mut sorted = numbers.to_vec();
-        sorted.sort_unstable();
-        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(&[twice, ..]) => Err((self.request)().duplicate_axis(twice)),
-            _ => Ok(None),
+        let mut seen = ByName::new();
+        for &number in numbers {
+            if !seen.insert(&Cell::from(number).to_string(), ()) {
+                return Err((self.request)().duplicate_axis(number));
+            }
         }
+        Ok(None)
     }
 }

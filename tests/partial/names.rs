@@ -432,9 +432,9 @@ cannot broadcast shapes n:2..xn and 3x4 together
   [    3, 4]
           ^ axis 1: sizes 3 and 4 (operands 0 and 1), expected equal sizes or 1, and n is 3 at axis 0 of operand 1",
     );
-    let plain = names.infer("sub", &Operation::Together, [&p("2"), &p("3")]).unwrap_err();
+    let unnamed = names.infer("sub", &Operation::Together, [&p("2"), &p("3")]).unwrap_err();
     assert_eq!(
-        plain.to_string(),
+        unnamed.to_string(),
         "cannot broadcast shapes 2 and 3 of sub together: axis 0 has sizes 2 and 3 (operands 0 and 1), \
          expected equal sizes or 1",
     );
