@@ -34,7 +34,7 @@ struct Class {
     ends: [Spot; 2],
 }
 
-/// A size at an axis that has met another one in vain.
+/// One of two sizes of an axis that exclude each other.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'s> {
     pub(super) dim: &'s Dim,
