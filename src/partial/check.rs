@@ -66,6 +66,8 @@ impl Spot {
     /// The `operand` of axes of the result, and of axes of the only shape.
     pub(super) const RESULT: u32 = u32::MAX - 1;
     pub(super) const SHAPE: u32 = u32::MAX - 2;
+    /// The `operand` of axes of the target, which is the second shape.
+    pub(super) const TARGET: u32 = u32::MAX - 3;
 
     pub(super) fn new(operand: usize, axis: usize) -> Self {
         Self { operand: compact(operand), axis: compact(axis) }
@@ -83,6 +85,7 @@ impl Spot {
     pub(super) fn words(self, of: Option<&str>) -> String {
         let place = match self.operand {
             Self::SHAPE => format!("axis {}", self.axis),
+            Self::TARGET => format!("axis {} of the target", self.axis),
             _ => Place::from(self).to_string(),
         };
         of.map_or(place.clone(), |of| format!("{place} of {of}"))
@@ -99,8 +102,12 @@ impl Spot {
 
 impl From<Spot> for Place {
     fn from(Spot { operand, axis }: Spot) -> Self {
-        let (operand, axis) = (operand as usize, axis as usize);
-        if operand == Spot::RESULT as usize { Self::Result { axis } } else { Self::Operand { operand, axis } }
+        let axis = axis as usize;
+        match operand {
+            Spot::RESULT => Self::Result { axis },
+            Spot::TARGET => Self::Operand { operand: 1, axis },
+            operand => Self::Operand { operand: operand as usize, axis },
+        }
     }
 }
 

@@ -201,7 +201,7 @@ impl fmt::Display for SizeRange {
 ///
 /// # Equivalents
 /// ONNX `dim_param`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Name(Arc<(Box<str>, Span)>);
 
 impl Name {
@@ -233,6 +233,12 @@ impl Name {
 
     fn span(&self) -> Span {
         self.0.1
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

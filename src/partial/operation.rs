@@ -239,7 +239,8 @@ impl<'s> Operation<'s> {
             Self::Target(target) => target.iter().flatten().cloned().collect(),
             _ => Vec::new(),
         };
-        let Rule { layout, count, result } = operands.rule(self, &target)?;
+        let Rule { mut layout, count, result } = operands.rule(self, &target)?;
+        layout.has_target = self.operands().1 || matches!(self, Self::Target(_));
         let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
         let of_bases = || Request::new(&operation::PARTIAL_BASES, parts).label(of);
         let blame = |request, mut clash: Clash<'_>| {

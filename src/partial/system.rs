@@ -23,8 +23,11 @@ pub(super) struct Layout<'s> {
     entries: Vec<Entry>,
     /// The start of each axis in `entries`, and the end of the last.
     starts: Vec<u32>,
-    /// The shape that is the result, and whether the only other shape has no number.
+    /// The shape that is the result.
     pub(super) result: Option<usize>,
+    /// Whether the second shape is the target.
+    pub(super) has_target: bool,
+    /// Whether all shapes describe the only one.
     pub(super) alone: bool,
 }
 
@@ -96,7 +99,7 @@ impl<'s> Layout<'s> {
             }
         }
         starts.push(end);
-        Self { shapes, entries, starts, result: None, alone: false }
+        Self { shapes, entries, starts, result: None, has_target: false, alone: false }
     }
 
     /// Shapes that are aligned at the right, and their number of axes together.
@@ -122,6 +125,7 @@ impl<'s> Layout<'s> {
     pub(super) fn spot(&self, entry: Entry) -> Spot {
         match entry.shape() {
             _ if self.alone => Spot::of_shape(entry.axis()),
+            1 if self.has_target => Spot { operand: Spot::TARGET, axis: entry.axis },
             shape if self.result == Some(shape) => Spot::of_result(entry.axis()),
             shape => Spot::new(shape, entry.axis()),
         }

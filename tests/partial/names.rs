@@ -4,7 +4,7 @@ use super::oracle::{Names as Assigned, covers, instances, joint_shape, product, 
 use super::p;
 use ndarray_broadcast::partial::{
     Decision, Dim, Names, Operation, PartialShape, Plan, ResultRule, decide, decide_result, infer_shapes,
-    verify,
+    infer_target, verify,
 };
 use ndarray_broadcast::{BroadcastError, ErrorKind, Signature};
 use proptest::collection::vec;
@@ -387,7 +387,7 @@ fn learned() {
     assert_eq!(
         message(names.infer("four", &Operation::Axes(vec![1]), [&p("m"), &p("4x9")])),
         "cannot broadcast shape m of four along axes [1] to 4x9: \
-         n is 3 at axis 0 of operand 1 of three and equals m, which is 4 at axis 0 of operand 1 of four",
+         n is 3 at axis 0 of operand 1 of three and equals m, which is 4 at axis 0 of the target of four",
     );
     // a name that can only be 1, and one that need not be
     names.infer("ones", &Operation::InDim(vec![0, 1]), [&p("ix1"), &p("1xi")]).unwrap();
@@ -431,6 +431,11 @@ cannot broadcast shapes n:2..xn and 3x4 together
   [n:2.., n]
   [    3, 4]
           ^ axis 1: sizes 3 and 4 (operands 0 and 1), expected equal sizes or 1, and n is 3 at axis 0 of operand 1",
+    );
+    assert_eq!(
+        infer_target(&p("n:2..xn"), [2, 3]).unwrap_err().to_string(),
+        "cannot broadcast shape n:2..xn to [2, 3]: axis 1 has sizes 2 and 3, \
+         expected equal sizes or 1 in the array, and n is 2 at axis 0 of the target",
     );
     let unnamed = names.infer("sub", &Operation::Together, [&p("2"), &p("3")]).unwrap_err();
     assert_eq!(
