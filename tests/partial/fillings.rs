@@ -309,6 +309,39 @@ proptest! {
         prop_assert_eq!(decide_result(&operands, &result).checks().is_ok(), agree, "{:?} to {}", operands, result);
     }
 
+    /// Two operations through the same names: what the first one teaches leaves out no filling of both.
+    #[test]
+    fn one_after_the_other(a in vec(shape(2), 2), b in vec(shape(2), 2), second in any::<bool>()) {
+        let everything: Vec<_> = a.iter().chain(&b).cloned().collect();
+        let worlds = worlds(&everything, TOP);
+        prop_assume!(worlds.len() <= MOST);
+        let to = |shapes: &[Vec<usize>]| {
+            let new = shapes[0].len().checked_sub(shapes[1].len())?;
+            stretches(&shapes[1], &shapes[0][new..]).then(|| shapes[1].clone())
+        };
+        let both = |shapes: &[Vec<usize>]| {
+            Some([joint_shape(&shapes[..2])?, if second { to(&shapes[2..])? } else { joint_shape(&shapes[2..])? }])
+        };
+        let succeed: Vec<_> = worlds.iter().filter_map(|(names, shapes)| Some((*names, both(shapes)?))).collect();
+        let mut names = Names::new();
+        let operation = if second { Operation::SumTo } else { Operation::Together };
+        let found = names.infer("a", &Operation::Together, &a).and_then(|a| Ok([a, names.infer("b", &operation, &b)?]));
+        match found {
+            Err(error) => prop_assert!(succeed.is_empty(), "{:?}, {:?}: {}", a, b, error),
+            Ok(found) => {
+                for (filled, shapes) in &succeed {
+                    for (found, shape) in found.iter().zip(shapes) {
+                        let mut axes = found.results[0].dims().unwrap().iter().zip(shape);
+                        prop_assert!(axes.all(|(dim, &size)| covers(dim, *filled, size)), "{:?}, {:?}", a, b);
+                    }
+                    for (i, name) in ["n", "m"].into_iter().enumerate() {
+                        prop_assert!(names.get(name).is_none_or(|dim| dim.admits(filled[i])));
+                    }
+                }
+            }
+        }
+    }
+
     /// Two descriptions of one shape.
     #[test]
     fn merged(sizes in vec((small(), small()), 0..4)) {
