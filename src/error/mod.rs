@@ -77,9 +77,11 @@ struct Report {
     /// The axes that the caller named.
     axes: Vec<i128>,
     /// The text for `{text}` and `{quoted}` in the words of the operation.
-    text: String,
+    text: Box<str>,
+    /// The name of the operation in a program of several, if it has one.
+    label: Option<Box<str>>,
     /// The axis that has a wrong size, in words: a message has them before the detail.
-    subject: String,
+    subject: Box<str>,
     /// The end of the message. After a subject, it begins with [`HAS`].
     detail: String,
     /// The axis at fault, or the position in a text.

@@ -86,6 +86,7 @@ operations! {
         axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
     BATCH_SUM "sum batch shape {batches} to {targets}", axis: "batch axis", ..SUM_TO;
 
+    OPERATE "operate on {operands}", ..RIGHT;
     PARTIAL_TOGETHER "broadcast shape{s} {operands}{ together}", numbered: (0, "operands"), ..RIGHT;
     PARTIAL_BATCHES "broadcast the batches of {operands}", ..PARTIAL_TOGETHER;
     PARTIAL_BASES "broadcast the bases of {operands}", axis: "base axis", layout: Layout::RightBases, ..PARTIAL_TOGETHER;
@@ -93,9 +94,6 @@ operations! {
     VERIFY "verify result {targets} of operand{s} {operands}", ..PARTIAL_TOGETHER;
     VERIFY_NOTHING "verify result {targets} of no operands", ..RIGHT;
     MERGE "merge shapes {operands}", rule: "equal sizes", ..RIGHT;
-    MERGE_OF "merge shapes {operands} of {text}", ..MERGE;
     ACCEPT "accept shape {operands} as {targets}", ..RIGHT;
-    ACCEPT_OF "accept shape {operands} of {text} as {targets}", ..RIGHT;
     PLANNED "broadcast shapes {operands} as planned for {targets}", ..PARTIAL_TOGETHER;
-    PLANNED_OF "broadcast shapes {operands} of {text} as planned for {targets}", ..PLANNED;
 }

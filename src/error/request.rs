@@ -61,8 +61,9 @@ impl Request {
             shapes: Vec::new(),
             operands: 0,
             axes: Vec::new(),
-            text: String::new(),
-            subject: String::new(),
+            text: Box::default(),
+            label: None,
+            subject: Box::default(),
             detail: String::new(),
             position: None,
             sizes: Vec::new(),
@@ -85,13 +86,19 @@ impl Request {
     }
 
     pub(crate) fn text(mut self, text: &dyn Display) -> Self {
-        self.0.text = format!("{text}");
+        self.0.text = format!("{text}").into();
+        self
+    }
+
+    /// The request in an operation of a program that is called `label`.
+    pub(crate) fn label(mut self, label: Option<&str>) -> Self {
+        self.0.label = label.map(Into::into);
         self
     }
 
     /// The request with the axis of a wrong size, in words. The detail begins with " has size".
     pub(crate) fn subject(mut self, axis: &dyn Display) -> Self {
-        self.0.subject = format!("{axis}");
+        self.0.subject = format!("{axis}").into();
         self
     }
 
@@ -114,11 +121,17 @@ impl Request {
 
     /// Two sizes of an axis of the result do not go together. `shapes` are the positions of their shapes.
     pub(crate) fn incompatible(self, axis: usize, [a, b]: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
-        self.clash(axis, [&a, &b], shapes)
+        self.clash(axis, [&a, &b], shapes, "")
     }
 
-    /// [`incompatible`](Self::incompatible) for sizes that may not be known.
-    pub(crate) fn clash(self, axis: usize, [a, b]: [&dyn Display; 2], shapes: [usize; 2]) -> BroadcastError {
+    /// [`incompatible`](Self::incompatible) for sizes that may not be known. `note` says more of a size.
+    pub(crate) fn clash(
+        self,
+        axis: usize,
+        [a, b]: [&dyn Display; 2],
+        shapes: [usize; 2],
+        note: &str,
+    ) -> BroadcastError {
         let Operation { axis: word, rule, numbered: (from, of), .. } = *self.0.operation;
         let ([first, second], count) = (shapes, self.0.operands);
         let second: &dyn Display = if second == count { &"the output" } else { &second };
@@ -126,7 +139,7 @@ impl Request {
         let mut request = self.at(axis as i128, &[Mark::Result(axis)], &[a, b]);
         request.0.clash = Some(shapes);
         let request = request.subject(&format_args!("{word} {axis}"));
-        fail!(request, Incompatible, " has sizes {a} and {b}{numbers}, expected {rule}")
+        fail!(request, Incompatible, " has sizes {a} and {b}{numbers}, expected {rule}{note}")
     }
 
     /// The non-zero sizes of the result multiply past `isize::MAX`.
@@ -217,8 +230,12 @@ impl Display for Report {
                 "its shape" | "of its shape" => {
                     f.write_str(if word.len() > 9 { " of shape " } else { " shape " })?;
                     listed(f, operands, None)?;
+                    self.labelled(f)?;
                 }
-                "operands" => listed(f, operands, None)?,
+                "operands" => {
+                    listed(f, operands, None)?;
+                    self.labelled(f)?;
+                }
                 "targets" => listed(f, targets, None)?,
                 "batches" => listed(f, operands, Some(0))?,
                 "bases" => listed(f, operands, Some(1))?,
@@ -229,6 +246,13 @@ impl Display for Report {
             }
         }
         Ok(())
+    }
+}
+
+impl Report {
+    /// Prints the label after the operands.
+    fn labelled(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.label.as_ref().map_or(Ok(()), |label| write!(f, " of {label}"))
     }
 }
 

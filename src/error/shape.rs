@@ -44,6 +44,11 @@ impl Shape {
         Self::list(sizes.iter().copied().map(Cell::Size).collect(), Some(base))
     }
 
+    /// A target with names: `[2, n]`.
+    pub(crate) fn listed(cells: Vec<Cell>) -> Self {
+        Self::list(cells, None)
+    }
+
     /// A partially known shape: `2x?`, `2x? (base 1)`, `*` without any sizes.
     pub(crate) fn partial(cells: Option<Vec<Cell>>, base: Option<usize>) -> Self {
         Self { cells, notation: Notation::Crossed, base }

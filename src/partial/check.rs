@@ -1,9 +1,9 @@
 //! Checks at run time, when the sizes are known.
 
-use super::Dim;
-use crate::error::{Count, owner};
+use super::{Dim, Names, Operation, PartialShape};
+use crate::error::{Count, Mark, owner};
 use crate::shape::{Signature, join, joint_ndim, joint_size};
-use alloc::{string::String, vec, vec::Vec};
+use alloc::{format, string::String, string::ToString, vec, vec::Vec};
 use core::fmt;
 
 /// An axis of an operand or of the result, in a [`Check`] or a message.
@@ -45,6 +45,69 @@ impl fmt::Display for Place {
             Self::Result { axis } => (axis, None),
         };
         write!(f, "axis {axis} of {}", owner(operand))
+    }
+}
+
+/// A position in 4 bytes. There is no memory for as many axes or names that it would not fit.
+pub(super) fn compact(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
+
+/// An axis of an operand, of the result or of the only shape of a call, in few bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) operand: u32,
+    pub(super) axis: u32,
+}
+
+impl Spot {
+    /// The axis of a size that an earlier call gave a name.
+    pub(super) const EARLIER: Self = Self { operand: u32::MAX, axis: 0 };
+    /// The `operand` of axes of the result, and of axes of the only shape.
+    pub(super) const RESULT: u32 = u32::MAX - 1;
+    pub(super) const SHAPE: u32 = u32::MAX - 2;
+    /// The `operand` of axes of the target, which is the second shape.
+    pub(super) const TARGET: u32 = u32::MAX - 3;
+
+    pub(super) fn new(operand: usize, axis: usize) -> Self {
+        Self { operand: compact(operand), axis: compact(axis) }
+    }
+
+    pub(super) fn of_shape(axis: usize) -> Self {
+        Self { operand: Self::SHAPE, axis: compact(axis) }
+    }
+
+    pub(super) fn of_result(axis: usize) -> Self {
+        Self { operand: Self::RESULT, axis: compact(axis) }
+    }
+
+    /// The axis as a message writes it, in a call with a label or without.
+    pub(super) fn words(self, of: Option<&str>) -> String {
+        let place = match self.operand {
+            Self::SHAPE => format!("axis {}", self.axis),
+            Self::TARGET => format!("axis {} of the target", self.axis),
+            _ => Place::from(self).to_string(),
+        };
+        of.map_or(place.clone(), |of| format!("{place} of {of}"))
+    }
+
+    /// The axis in a picture.
+    pub(super) fn mark(self) -> Mark {
+        match Place::from(self) {
+            Place::Operand { operand, axis } if self.operand != Self::SHAPE => Mark::Shape(operand, axis),
+            Place::Operand { axis, .. } | Place::Result { axis } => Mark::Result(axis),
+        }
+    }
+}
+
+impl From<Spot> for Place {
+    fn from(Spot { operand, axis }: Spot) -> Self {
+        let axis = axis as usize;
+        match operand {
+            Spot::RESULT => Self::Result { axis },
+            Spot::TARGET => Self::Operand { operand: 1, axis },
+            operand => Self::Operand { operand: operand as usize, axis },
+        }
     }
 }
 
@@ -105,6 +168,11 @@ pub enum Check {
         /// The text of the signature.
         signature: String,
     },
+    /// An operation other than these succeeds. Some operands have an unknown number of axes.
+    Succeeds {
+        /// The operation.
+        operation: Operation<'static>,
+    },
     /// The result has `ndim` axes.
     ResultAxes {
         /// The number of axes.
@@ -155,6 +223,10 @@ impl Check {
                 let shapes: Vec<_> = operands.iter().map(AsRef::as_ref).collect();
                 Signature::new(signature).and_then(|signature| signature.resolve(&shapes)).is_ok()
             }
+            Self::Succeeds { operation } => {
+                let shapes: Vec<PartialShape> = operands.iter().map(|shape| shape.as_ref().into()).collect();
+                Names::new().infer("", operation, &shapes).is_ok()
+            }
             Self::ResultAxes { ndim } => joint_ndim(operands) == *ndim,
         }
     }
@@ -196,6 +268,7 @@ impl fmt::Display for Check {
             Self::AllGoTogether => f.write_str("all operands go together"),
             Self::GoesTogether { operand } => write!(f, "operand {operand} goes together with all others"),
             Self::Applies { signature } => write!(f, "{signature} applies to all operands"),
+            Self::Succeeds { .. } => f.write_str("the operation succeeds for all operands"),
             Self::ResultAxes { ndim } => write!(f, "the result has {}", Count(*ndim)),
         }
     }

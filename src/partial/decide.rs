@@ -1,12 +1,13 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
-use super::bindings::consistent;
-use super::infer::{AlignedAxes, Joint, together};
-use super::verify::{compare, infer_operands, result_size, verified};
-use super::{Check, Dim, PartialShape, Place, ResultRule};
-use crate::error::{BroadcastError, Request};
-use crate::shape::ByName;
-use alloc::{format, vec, vec::Vec};
+use super::dim::{Dim, Span};
+use super::infer::infer_ranked;
+use super::operation::{Operation, Part};
+use super::system::{System, checked};
+use super::verify::{certain, first_places, possible, same_axes, some_operand, verified};
+use super::{Check, Names, PartialShape, Place};
+use crate::error::BroadcastError;
+use alloc::vec::Vec;
 
 /// Whether operands go together, as far as their partial shapes say.
 ///
@@ -99,32 +100,20 @@ impl Decision {
 /// # Equivalents
 /// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
 /// `broadcast_merge_into` refuses where it is sure.
-pub fn decide(operands: &[PartialShape]) -> Decision {
-    examine(operands, &|| together(operands))
-        .map_or_else(Decision::Never, |(_, checks)| Decision::from_checks(checks))
-}
-
-/// The joint shape and the checks that remain.
-pub(super) fn examine(
-    operands: &[PartialShape],
-    request: &dyn Fn() -> Request,
-) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-    let operands = consistent(operands, request)?;
-    let joint = AlignedAxes::new(&operands).infer(request)?;
-    let checks = operand_checks(&joint);
-    Ok((joint.shape(), checks))
+pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decision {
+    Operation::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>(), true).into()
 }
 
 /// Whether operands go together and give a result of a declared shape.
 ///
 /// # Shapes
 /// As [`decide`], and `result` accepts the joint shape. A name of the result stands for the same size as
-/// in the operands. If a name occurs several times, an impossible result may give checks that cannot all
-/// hold; the other answers are certain.
+/// in the operands. The answers are certain. Only where each of many names could bring many sizes of the result, an impossible
+/// result may give checks that cannot all hold, because finding out would take too long.
 ///
 /// # Errors
 /// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
-/// [`ResultRule::AllowCast`]. With an operand `*`, which may bring further axes, only a result with too
+/// [`AllowCast`](super::ResultRule::AllowCast). With an operand `*`, which may bring further axes, only a result with too
 /// few axes is an error about their number: [`TooFewAxes`](crate::ErrorKind::TooFewAxes).
 ///
 /// # Examples
@@ -143,128 +132,64 @@ pub(super) fn examine(
 ///
 /// # Equivalents
 /// MLIR's verifier checks the table only: a cast that does not hold is undefined behaviour there.
-pub fn decide_result(operands: &[PartialShape], result: &PartialShape) -> Decision {
-    result_checks(operands, result).map_or_else(Decision::Never, Decision::from_checks)
+pub fn decide_result<'p>(
+    operands: impl IntoIterator<Item = &'p PartialShape>,
+    result: &PartialShape,
+) -> Decision {
+    let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
+    result_checks(&parts, result).map_or_else(Decision::Never, Decision::from_checks)
 }
 
 /// The checks that remain for operands and a declared result.
-fn result_checks(operands: &[PartialShape], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
-    let rule = ResultRule::AllowCast;
-    let request = || verified(operands, result);
-    let operands = consistent(operands, &request)?;
-    let mut joint = infer_operands(&operands, &request)?;
-    let mut checks = operand_checks(&joint);
+fn result_checks(parts: &[Part<'_>], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
+    let request = || verified(parts, result);
+    let mut names = Names::new();
+    some_operand(parts, &request)?;
+    let (mut system, ndim, checks) = infer_ranked(parts, &mut names, &request, true)?;
+    let sizes = (0..ndim).map(|axis| system.size(axis).0).collect();
+    let sizes = checked(sizes, &request)?;
+    let mut checks = system.with_unranked(checks, parts, 0..ndim);
     let Some(declared) = result.dims() else { return Ok(checks) };
-    let ranked = joint.columns.unranked.is_empty();
+    let (ranked, found) = (parts.iter().all(|part| part.shape.ndim().is_some()), declared.len());
     if ranked {
-        compare(&joint, declared, rule, &request)?;
+        same_axes(declared, ndim, &request)?;
+    } else if found < ndim {
+        return Err(request().too_few_axes("result", ndim, found));
     } else {
-        let (found, expected) = (declared.len(), joint.dims.len());
-        let Some(new) = found.checked_sub(expected) else {
-            return Err(request().too_few_axes("result", expected, found));
-        };
-        for (axis, inferred) in (new..).zip(&joint.dims) {
-            let dim = &declared[axis];
-            let can_stretch = joint.span(inferred).contains(1);
-            if !can_stretch && !joint.possible(&mut ByName::new(), [inferred, dim]) {
-                return Err(result_size(request(), axis, [inferred, dim], rule));
-            }
-        }
         checks.push(Check::ResultAxes { ndim: found });
-        // An operand `*` may bring any size.
-        joint.dims = vec![Dim::Unknown; found];
     }
-    let mut places = joint.columns.first_places();
+    let mut places = first_places(parts);
     for (axis, dim) in declared.iter().enumerate() {
-        if joint.certain(&mut places, axis, dim) {
+        // an operand `*` may bring any size
+        let inferred = if ranked { system.size(axis) } else { (Dim::Unknown, Span::ANY) };
+        if certain(&mut system, &mut places, axis, dim, &inferred) {
             continue;
         }
-        let only = if ranked { only_stretching(&joint.columns, axis) } else { None };
+        let only = if ranked { only_stretching(&system, axis) } else { None };
         let place = only.unwrap_or(Place::Result { axis });
-        let named = dim.as_name().and_then(|name| places.get(name));
+        let bound = dim.as_name().and_then(|name| places.get(name));
         // a name that stands somewhere else may have a range of its own here
-        if named.is_none() || !dim.span().covers(joint.span(&joint.dims[axis])) {
+        if bound.is_none() || !dim.span().covers(inferred.1) {
             checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
         }
-        match named {
+        match bound {
             Some(&other) if other != place => checks.push(Check::Equals { place, other, or_one: false }),
             _ => {}
         }
     }
+    drop(system);
+    possible(parts, declared, &sizes, ranked, &request)?;
     Ok(checks)
 }
 
 /// The place of the only size at an axis that may differ from 1: it is the result's size.
-fn only_stretching(columns: &AlignedAxes, axis: usize) -> Option<Place> {
+fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
     let mut only = None;
-    for (operand, axis, dim) in columns.at(axis) {
-        if *dim != Dim::Known(1) && only.replace(Place::Operand { operand, axis }).is_some() {
+    for &entry in system.layout.at(axis) {
+        let place = Place::from(system.layout.spot(entry));
+        if *system.layout.dim(entry) != Dim::Known(1) && only.replace(place).is_some() {
             return None;
         }
     }
     only
-}
-
-/// The checks that operands go together, where that is possible.
-fn operand_checks(joint: &Joint) -> Vec<Check> {
-    let (mut checks, mut seen) = (Vec::new(), ByName::new());
-    for axis in 0..joint.dims.len() {
-        axis_checks(&joint.columns, axis, &mut checks, &mut seen);
-    }
-    // If all known sizes are 1, the first operand `*` goes together with them, whatever its shape.
-    let ones = joint.dims.iter().all(|dim| *dim == Dim::Known(1));
-    match joint.columns.unranked.get(usize::from(ones)..).unwrap_or_default() {
-        [] => {}
-        [operand] => checks.push(Check::GoesTogether { operand: *operand }),
-        // one check for each of them would compare every pair of operands
-        _ => checks.push(Check::AllGoTogether),
-    }
-    checks
-}
-
-/// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3xn` if `n` is 1 or 3, and `xmxn` if
-/// `m` and `n` agree.
-fn axis_checks(columns: &AlignedAxes, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
-    let (mut names, mut places, mut dims) = (ByName::new(), Vec::new(), Vec::new());
-    let (mut forced, mut known) = (None, None);
-    for (operand, axis, dim) in columns.at(axis) {
-        if dim.as_name().map_or(*dim != Dim::Known(1), |name| names.insert(name, ())) {
-            let place = Place::Operand { operand, axis };
-            places.push(place);
-            dims.push(dim);
-            if !dim.admits(1) {
-                forced = forced.or(Some(place));
-                known = known.or(dim.span().single());
-            }
-        }
-    }
-    if let Some(other) = forced {
-        for (place, dim) in places.into_iter().zip(dims) {
-            let or_one = dim.admits(1);
-            let (open, check) = match known {
-                Some(size) => {
-                    let open = match dim.as_name() {
-                        _ if dim.span().single_beside_one() == known => false,
-                        Some(name) => seen.insert(&format!("{size}x{name}"), ()),
-                        None => true,
-                    };
-                    (open, Check::Is { place, dim: Dim::Known(size), or_one })
-                }
-                None => (place != other, Check::Equals { place, other, or_one }),
-            };
-            if open {
-                checks.push(check);
-            }
-        }
-    } else if let [first, others @ ..] = &dims[..] {
-        let size = first.span().single_beside_one();
-        let mut certain = size.is_some() || others.is_empty();
-        for dim in others {
-            certain &= dim.span().single_beside_one() == size;
-        }
-        if !certain && (names.len() < dims.len() || seen.insert(&names.joined("x"), ())) {
-            places.shrink_to_fit();
-            checks.push(Check::Agree { places });
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Known and partially known sizes.
 
 use crate::error::BroadcastError;
-use alloc::{boxed::Box, format};
+use alloc::{boxed::Box, format, sync::Arc};
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
 
@@ -17,6 +17,7 @@ use core::ops::{Bound, RangeBounds};
 /// | `2..5`, `2..`, `..5` | `Range` | 2 to 5, from 2 on, up to 5 (both ends included) |
 /// | `n` | `Name` | any, but the same wherever `n` stands |
 /// | `n:2..5` | `Name` | the same, from 2 to 5 |
+/// | `"past + 1"` | `Name` | as `n`: any text in quotes is a name |
 ///
 /// # Examples
 /// ```
@@ -116,12 +117,11 @@ impl Dim {
         }
     }
 
-    /// The size `name`, if it is in `span`.
+    /// The size `name`, restricted to `span`.
     pub(super) fn named(name: &str, span: Span) -> Self {
-        match span.into() {
-            Self::Unknown => Self::Name(Name(name.into())),
-            Self::Range(range) => Self::Name(Name(format!("{name}:{range}").into())),
-            known => known,
+        match span.single() {
+            Some(size) => Self::Known(size),
+            None => Self::Name(Name(Arc::new((name.into(), span)))),
         }
     }
 
@@ -194,24 +194,21 @@ impl fmt::Display for SizeRange {
 /// ```
 /// use ndarray_broadcast::partial::Dim;
 ///
-/// let Dim::Name(name) = Dim::name("batch")? else { unreachable!() };
-/// assert_eq!(name.as_str(), "batch");
+/// let Dim::Name(name) = Dim::name("past + 1")? else { unreachable!() };
+/// assert_eq!((name.as_str(), name.to_string()), ("past + 1", "\"past + 1\"".to_string()));
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
 /// # Equivalents
 /// ONNX `dim_param`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(
-    /// The name, and its range after a colon.
-    pub(super) Box<str>,
-);
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Name(Arc<(Box<str>, Span)>);
 
 impl Name {
-    /// The name as text, without its range. There is an example at the [type](Self).
+    /// The name as it was given, without quotes and without its range. There is an example at the [type](Self).
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.split_once(':').map_or(&self.0, |(name, _)| name)
+        &self.0.0
     }
 
     /// The sizes that the name can stand for, if they are bounded.
@@ -235,14 +232,13 @@ impl Name {
     }
 
     fn span(&self) -> Span {
-        let range = self.0.split_once(':').and_then(|(_, range)| range.parse::<Dim>().ok());
-        range.map_or(Span::ANY, |range| range.span())
+        self.0.1
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -272,6 +268,25 @@ impl Span {
     pub(super) fn intersect(self, other: Self) -> Option<Self> {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         (lo <= hi).then_some(Self { lo, hi })
+    }
+
+    /// Restricts the span to another. Each end keeps what belongs to it, such as its origin. Returns `false` and changes
+    /// nothing if they have no size in common.
+    pub(super) fn narrow<E: Copy>(&mut self, to: Self, own: &mut [E; 2], other: [E; 2]) -> bool {
+        let Some(span) = self.intersect(to) else { return false };
+        if span.lo != self.lo {
+            own[0] = other[0];
+        }
+        if span.hi != self.hi {
+            own[1] = other[1];
+        }
+        *self = span;
+        true
+    }
+
+    /// The start (0) or the end (1).
+    pub(super) fn end(self, end: usize) -> usize {
+        [self.lo, self.hi][end]
     }
 
     /// The smallest span that covers both.

@@ -5,13 +5,13 @@
     reason = "axes and targets may be passed by value, such as `1`, or by reference"
 )]
 
-use super::infer::{checked_least, infer_joint};
-use super::partial_shape::merge_dims;
+use super::infer::infer;
+use super::operation::{Operation, Part};
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, Request, fail, operation};
-use crate::shape::{Axes, AxisMask, TargetShape, positions};
+use crate::error::{BroadcastError, Request, operation};
+use crate::shape::{Axes, TargetShape, positions};
 use alloc::{vec, vec::Vec};
-use core::slice;
+use core::borrow::Borrow;
 
 /// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
 ///
@@ -19,7 +19,7 @@ use core::slice;
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
 /// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
 /// array `*`, -1 is an unknown size. The target has a type that
-/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes.
+/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 beside names, see [`Operation`](super::Operation).
 ///
 /// # Errors
 /// In this order:
@@ -48,29 +48,22 @@ use core::slice;
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<PartialShape, BroadcastError> {
-    let target = target.for_message();
-    let request = || Request::new(&operation::TO_TARGET, slice::from_ref(shape)).to(&target);
-    let is_size = |&size: &i128| size >= -1 && isize::try_from(size).is_ok();
-    if let Some(axis) = target.iter().position(|size| !is_size(size)) {
-        return Err(request().invalid_size(axis, target[axis], true));
-    }
-    let known = |&size: &i128| usize::try_from(size).map_or(Dim::Unknown, Dim::Known);
-    let mut resolved: Vec<Dim> = target.iter().map(known).collect();
-    let Some(dims) = shape.dims() else { return Ok(checked_least(resolved, &request)?.into()) };
-    let Some(new) = target.len().checked_sub(dims.len()) else {
-        return Err(request().too_few_axes("target", dims.len(), target.len()));
-    };
-    if let Some(axis) = target[..new].iter().position(|&size| size == -1) {
-        return Err(request().placeholder_on_new_axis(axis, shape.into()));
-    }
-    for (axis, dim) in (new..).zip(dims) {
-        match resolved[axis] {
-            Dim::Known(size) if dim.admits(1) || dim.admits(size) => {}
-            Dim::Known(_) => return Err(request().clash(axis, [dim, &resolved[axis]], [0, 1])),
-            _ => resolved[axis] = dim.clone(),
+    target_of(shape, &target.for_message())
+}
+
+fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape, BroadcastError> {
+    let mut sizes = Vec::with_capacity(target.len());
+    for (axis, &size) in target.iter().enumerate() {
+        match usize::try_from(size) {
+            Ok(known) if isize::try_from(size).is_ok() => sizes.push(Some(Dim::Known(known))),
+            Err(_) if size == -1 => sizes.push(None),
+            _ => {
+                let request = Request::new(&operation::TO_TARGET, &[Part::whole(shape)]).to(&target.to_vec());
+                return Err(request.invalid_size(axis, size, true));
+            }
         }
     }
-    Ok(checked_least(resolved, &request)?.into())
+    infer(&Operation::Target(sizes), &[shape])
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -111,26 +104,7 @@ pub fn infer_axes(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request =
-        || Request::new(&operation::ALONG_AXES, slice::from_ref(shape)).to(target).axes(positions(&axes));
-    let count = axes.axis_count();
-    let ndim = target.ndim().or(shape.ndim().map(|own| own + count));
-    let (Some(new), Some(ndim)) = (mask(&axes, ndim, &request)?, ndim) else {
-        return Ok(PartialShape::unranked());
-    };
-    let unknown = vec![Dim::Unknown; ndim];
-    let mut placed = vec![None; ndim];
-    if let Some(dims) = shape.dims() {
-        let expected = dims.len() + count;
-        if expected != ndim {
-            return Err(request().axis_count(expected, ndim));
-        }
-        for (axis, dim) in new.unnamed().zip(dims) {
-            placed[axis] = Some(dim);
-        }
-    }
-    let merged = merge_dims(&|axis| placed[axis], target.dims().unwrap_or(&unknown), &request)?;
-    Ok(checked_least(merged, &request)?.into())
+    infer(&Operation::Axes(positions(&axes)), &[shape, target])
 }
 
 /// The shape of an array whose axes are placed in a target.
@@ -170,21 +144,7 @@ pub fn infer_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request =
-        || Request::new(&operation::IN_DIM, slice::from_ref(shape)).to(target).axes(positions(&axes));
-    let found = axes.axis_count();
-    if let Some(expected) = shape.ndim().filter(|&ndim| ndim != found) {
-        return Err(request().axis_count(expected, found));
-    }
-    mask(&axes, target.ndim(), &request)?;
-    let Some(dims) = target.dims() else { return Ok(PartialShape::unranked()) };
-    // In the order of the result, so that the first axis that clashes is reported.
-    let mut placed = vec![None; dims.len()];
-    for (i, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
-        placed[axes.axis(i, dims.len())] = Some(dim).filter(|dim| !dim.admits(1));
-    }
-    let merged = merge_dims(&|axis| placed[axis], dims, &request)?;
-    Ok(checked_least(merged, &request)?.into())
+    infer(&Operation::InDim(positions(&axes)), &[shape, target])
 }
 
 /// The joint batch shape of operands whose last axes are their base.
@@ -219,69 +179,9 @@ pub fn infer_in_dim(
 ///
 /// # Equivalents
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
-pub fn infer_batch(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
-    infer_joint(&batches(operands, &request)?, &request)
-}
-
-/// The shape of an operation on the elements of batches, where the bases broadcast too.
-///
-/// # Shapes
-/// As the sum, difference, product or quotient of two [`Batch`](crate::Batch)es: each operand comes with the number of
-/// its base axes. The batches are joined as in [`infer_batch`], the bases by themselves as in
-/// [`infer_shapes`](super::infer_shapes).
-///
-/// # Errors
-/// In this order: [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where an operand has fewer axes than its base;
-/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) for the bases,
-/// the axis counted in the joint base; the same for the batches.
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::partial::{infer_batch_map, PartialShape};
-///
-/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-/// // scalars times tensors, (n, 1;) and (2; 6, 6)
-/// assert_eq!(infer_batch_map(&[(p("nx1"), 0), (p("2x6x6"), 2)])?, p("nx2x6x6"));
-/// assert_eq!(
-///     infer_batch_map(&[(p("2x6"), 1), (p("2x5"), 1)]).unwrap_err().to_string(),
-///     "cannot broadcast the bases of 2x6 (base 1) and 2x5 (base 1): \
-///      base axis 0 has sizes 6 and 5 (operands 0 and 1), expected equal sizes or 1",
-/// );
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// The shape of `a * b` for NEML2's tensors.
-pub fn infer_batch_map(operands: &[(PartialShape, usize)]) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::PARTIAL_BATCHES, operands);
-    let batches = batches(operands, &request)?;
-    let bases: Vec<_> = operands.iter().map(|(shape, base)| shape.base(*base)).collect();
-    let base = infer_joint(&bases, &|| Request::new(&operation::PARTIAL_BASES, operands))?;
-    Ok(infer_joint(&batches, &request)?.with_base(&base))
-}
-
-/// The batches of operands.
-///
-/// # Errors
-/// `DeclaredAxes` where an operand has fewer axes than its base.
-pub(super) fn batches(
-    operands: &[(PartialShape, usize)],
-    request: &dyn Fn() -> Request,
-) -> Result<Vec<PartialShape>, BroadcastError> {
-    let mut batches = Vec::with_capacity(operands.len());
-    for (operand, (shape, base)) in operands.iter().enumerate() {
-        let Some(batch) = shape.batch(*base) else {
-            let found = shape.ndim().unwrap_or_default();
-            return Err(fail!(
-                request(),
-                DeclaredAxes,
-                "the number of axes of operand {operand} is {found}, expected {base} at least"
-            ));
-        };
-        batches.push(batch);
-    }
-    Ok(batches)
+pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<PartialShape, BroadcastError> {
+    let shapes: Vec<_> = operands.iter().map(|operand| operand.0.borrow()).collect();
+    infer(&Operation::Batch(operands.iter().map(|operand| operand.1).collect()), &shapes)
 }
 
 /// Shapes with the same number of axes: the shorter ones get leading axes of size 1.
@@ -305,27 +205,13 @@ pub(super) fn batches(
 /// # Equivalents
 /// Poplar `poputil::expandToMatchRanks`.
 #[must_use]
-pub fn infer_ranks(shapes: &[PartialShape]) -> Vec<PartialShape> {
-    let ndims: Option<Vec<_>> = shapes.iter().map(PartialShape::ndim).collect();
+pub fn infer_ranks<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> Vec<PartialShape> {
+    let shapes: Vec<_> = shapes.into_iter().collect();
+    let ndims: Option<Vec<_>> = shapes.iter().map(|shape| shape.ndim()).collect();
     let Some(ndims) = ndims else { return vec![PartialShape::unranked(); shapes.len()] };
     let most = ndims.iter().copied().max().unwrap_or(0);
-    let expanded = |(shape, ndim)| PartialShape::from(vec![Dim::Known(1); most - ndim]).with_base(shape);
+    let expanded = |(shape, ndim): (&&PartialShape, _)| {
+        PartialShape::from(vec![Dim::Known(1); most - ndim]).with_base(shape)
+    };
     shapes.iter().zip(ndims).map(expanded).collect()
-}
-
-/// The set of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
-pub(super) fn mask<X: Axes>(
-    axes: &X,
-    ndim: Option<usize>,
-    request: &dyn Fn() -> Request,
-) -> Result<Option<AxisMask>, BroadcastError> {
-    if let Some(ndim) = ndim {
-        return AxisMask::new(axes, ndim, request).map(Some);
-    }
-    let mut sorted = positions(axes);
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(&[twice, ..]) => Err(request().duplicate_axis(twice)),
-        _ => Ok(None),
-    }
 }

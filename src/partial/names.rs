@@ -1,30 +1,32 @@
-//! Names that stand for the same sizes in several operations.
+//! Names that stand for the same sizes in several operations: the one place that knows what a name is.
 
-use super::bindings::{Step, merged};
-use super::classes::{Classes, Spot};
-use super::partial_shape::aligned;
-use super::{Dim, PartialShape, Plan};
+use super::check::{Spot, compact};
+use super::dim::{Dim, Span};
+use super::operation::{InferredShapes, Operation, merge_shapes};
+use super::vars::Vars;
+use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Request, operation};
-use alloc::{boxed::Box, vec::Vec};
+use crate::shape::ByName;
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
 
 /// The sizes of names, across all operations of a program.
 ///
 /// Within one call, equal names are equal sizes. `Names` extends that to several calls:
-/// - It learns sizes from [merged shapes](Self::merge), [real shapes](Self::bind) and [plans that
-///   run](Self::joint_shape). Each of these calls has a label, so that an error says at which two places a name got
-///   different sizes. An error leaves all names as they were.
-/// - It [writes](Self::resolve) the known sizes and ranges into a shape. Pass the result to the functions for inference
-///   and decisions, to [`Plan::new`] and to [`Signature::infer`](crate::Signature::infer).
+/// - It learns sizes and equal names from [inference](Self::infer), [merged shapes](Self::merge), [real
+///   shapes](Self::bind) and [plans that run](Self::joint_shape): all that an operation forces, whether it decides or checks.
+///   Each of these calls has a label, so that an error says at which two places a name got different sizes. An error leaves
+///   all names as they were.
+/// - It [writes](Self::resolve) the known sizes and ranges into a shape, for the functions that take no `Names`.
 ///
 /// # Examples
 /// ```
-/// use ndarray_broadcast::partial::{infer_shapes, Names, PartialShape};
+/// use ndarray_broadcast::partial::{Names, Operation, PartialShape};
 ///
 /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
 /// let mut names = Names::new();
 /// names.bind("x", &p("nx4"), &[2, 4])?;
-/// assert_eq!(infer_shapes(&[names.resolve(&p("nx1")), p("?")])?, p("2x?"));
+/// assert_eq!(names.infer("add", &Operation::Together, [&p("nx1"), &p("?")])?.results, [p("2x?")]);
 /// assert_eq!(
 ///     names.bind("y", &p("nxm"), &[3, 5]).unwrap_err().to_string(),
 ///     "cannot accept shape [3, 5] of y as nxm: n is 2 at axis 0 of x and 3 at axis 0 of y",
@@ -37,17 +39,48 @@ use core::fmt;
 /// The environment of symbolic sizes of a graph: `ShapeEnv` in PyTorch, `SymbolTable` in ONNX's shape inference.
 #[derive(Clone, Default)]
 pub struct Names {
-    pub(super) classes: Classes,
-    /// The labels of the calls that have bound names.
-    pub(super) steps: Vec<Box<str>>,
+    ids: ByName<usize>,
+    nodes: Vec<Node>,
+    origins: Vec<Origin>,
+    /// The labels of the calls that have learned something.
+    steps: Vec<Box<str>>,
+    /// How many names [`fresh`](Self::fresh) has tried.
+    fresh: usize,
+}
+
+/// A name. Names that are equal form a class; the fields of the class are those of its root.
+#[derive(Clone)]
+struct Node {
+    /// The name, without a range.
+    dim: Dim,
+    /// Another name of the class that is nearer to the root, or the name itself.
+    parent: u32,
+    /// The number of names in the class. The smaller class is added to the larger one, so that paths are short.
+    count: u32,
+    /// The variable that stands for the class in the current call, if that is one of this class.
+    var: u32,
+    span: Span,
+    /// The positions of the origins of the span's start and end, unless it has none.
+    ends: [u32; 2],
+}
+
+/// Where a name got its sizes: the name, the call and the axis.
+#[derive(Clone, Copy)]
+struct Origin {
+    name: u32,
+    step: u32,
+    spot: Spot,
 }
 
 /// Prints each bound name with its size: `{"n": 2, "m": m:3..}`.
 impl fmt::Debug for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
-        for (name, size) in self.classes.all() {
-            map.entry(&name, &format_args!("{size}"));
+        for node in &self.nodes {
+            let name = node.dim.as_name().unwrap_or_default();
+            if let Some(size) = self.get(name) {
+                map.entry(&name, &format_args!("{size}"));
+            }
         }
         map.finish()
     }
@@ -81,7 +114,41 @@ impl Names {
     /// `ShapeEnv.replacements` and `ShapeEnv.var_to_range` in PyTorch.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Dim> {
-        self.classes.get(name)
+        let root = self.root(*self.ids.get(name)?);
+        let Node { count, span, .. } = self.nodes[root];
+        (count > 1 || span != Span::ANY).then(|| self.dim(root, span))
+    }
+
+    /// A name that these `Names` have not met: `?1`, `?2` and so on.
+    ///
+    /// Give each unknown size of a file a name of its own. Inference then knows that the size is the same wherever it
+    /// goes, where `?` with `?` is another `?`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::{decide, Decision, Names, PartialShape};
+    ///
+    /// let mut names = Names::new();
+    /// let x = PartialShape::ranked([names.fresh(), 3.into()]);
+    /// assert_eq!(x.to_string(), "?1x3");
+    /// assert_eq!(decide([&x, &x]), Decision::Always);
+    /// assert_ne!(names.fresh(), names.fresh());
+    /// assert_ne!(decide(&["?x3".parse()?, "?x3".parse()?]), Decision::Always);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// ONNX's `unk__0` and JAX's fresh symbols.
+    #[must_use]
+    pub fn fresh(&mut self) -> Dim {
+        loop {
+            self.fresh += 1;
+            let name = format!("?{}", self.fresh);
+            if self.ids.get(&name).is_none() {
+                let id = self.id(&name);
+                return self.nodes[id].dim.clone();
+            }
+        }
     }
 
     /// The shape with the known sizes and ranges of its names, and one name for all equal ones.
@@ -109,7 +176,58 @@ impl Names {
     /// `ShapeEnv.replace` in PyTorch, on each size.
     #[must_use]
     pub fn resolve(&self, shape: &PartialShape) -> PartialShape {
-        self.classes.resolve(shape)
+        let resolve = |dim: &Dim| match dim.as_name().and_then(|name| self.ids.get(name)) {
+            Some(&id) => {
+                let root = self.root(id);
+                let span = self.nodes[root].span;
+                self.dim(root, span.intersect(dim.span()).unwrap_or(span))
+            }
+            None => dim.clone(),
+        };
+        shape
+            .dims()
+            .map_or_else(PartialShape::unranked, |dims| dims.iter().map(resolve).collect::<Vec<_>>().into())
+    }
+
+    /// Infers the results of an operation called `of`, and learns what it forces.
+    ///
+    /// # Shapes
+    /// As the operation's own function: see [`Operation`]. The results are [resolved](Self::resolve). What the operation
+    /// forces is learned: sizes and ranges of names, and names that are equal.
+    ///
+    /// # Errors
+    /// As the operation's own function. [`DeclaredName`](crate::ErrorKind::DeclaredName) also where a name has another
+    /// size elsewhere.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::{Decision, Dim, Names, Operation, PartialShape};
+    /// use ndarray_broadcast::Signature;
+    ///
+    /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+    /// let (mut names, matmul) = (Names::new(), Operation::Signature(Signature::literal("(m,n),(n,p)->(m,p)")));
+    /// let found = names.infer("first", &matmul, [&p("2xk"), &p("3x4")])?;
+    /// assert_eq!((&found.results[..], found.checks[0].to_string()), (&[p("2x4")][..], "axis 1 of operand 0 is 3".into()));
+    /// assert_eq!(names.get("k"), Some(Dim::Known(3)));
+    /// assert_eq!(
+    ///     names.infer("second", &matmul, [&p("2xk"), &p("5x4")]).unwrap_err().to_string(),
+    ///     "cannot apply (m,n),(n,p)->(m,p) to 2xk (base 2) and 5x4 (base 2) of second: \
+    ///      k is 3 at axis 0 of operand 1 of first and 5 at axis 0 of operand 1 of second",
+    /// );
+    /// // what was learned is not asked again
+    /// assert_eq!(Decision::from(names.infer("third", &Operation::Together, [&p("k"), &p("3")])), Decision::Always);
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// A node of ONNX's shape inference with data propagation, which keeps no ranges.
+    pub fn infer<'s, 'p>(
+        &mut self,
+        of: &str,
+        operation: &Operation<'s>,
+        operands: impl IntoIterator<Item = &'p PartialShape>,
+    ) -> Result<InferredShapes<'s>, BroadcastError> {
+        operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>(), true)
     }
 
     /// Combines two descriptions of the shape of `of`, and binds the names in them.
@@ -146,20 +264,7 @@ impl Names {
         a: &PartialShape,
         b: &PartialShape,
     ) -> Result<PartialShape, BroadcastError> {
-        let request = || Request::new(&operation::MERGE_OF, &[a.clone(), b.clone()]).text(&of);
-        let step = Step { of: Some(of), request: &request };
-        let [own, other] = match [a.dims(), b.dims()] {
-            [Some(own), Some(other)] => [own, other],
-            [Some(dims), None] | [None, Some(dims)] => [dims, dims],
-            [None, None] => return Ok(PartialShape::unranked()),
-        };
-        aligned(own, other, &request)?;
-        self.step(of, |names| {
-            for (axis, (a, b)) in own.iter().zip(other).enumerate() {
-                names.meet(axis, [a, b], step)?;
-            }
-            Ok(PartialShape::ranked(own.iter().zip(other).map(|(a, b)| merged(&names.classes, a, b))))
-        })
+        merge_shapes(self, Some(of), a, b)
     }
 
     /// Checks the real shape of `of` against its declared one, and binds the names to its sizes.
@@ -185,9 +290,21 @@ impl Names {
     /// # Equivalents
     /// The symbolic sizes that ONNX Runtime checks for the inputs of a session.
     pub fn bind(&mut self, of: &str, declared: &PartialShape, sizes: &[usize]) -> Result<(), BroadcastError> {
-        let request = || Request::new(&operation::ACCEPT_OF, &[sizes]).to(declared).text(&of);
-        let step = Step { of: Some(of), request: &request };
-        self.step(of, |names| names.accept(declared, sizes, "", &Spot::Axis, step))
+        self.bind_as(Some(of), declared, sizes)
+    }
+
+    /// [`bind`](Self::bind), with or without a label.
+    pub(super) fn bind_as(
+        &mut self,
+        of: Option<&str>,
+        declared: &PartialShape,
+        sizes: &[usize],
+    ) -> Result<(), BroadcastError> {
+        let request = || Request::new(&operation::ACCEPT, &[sizes]).to(declared).label(of);
+        let mut vars = Vars::new(self, of, &request);
+        vars.accept(declared, sizes, "", &Spot::of_shape)?;
+        vars.keep();
+        Ok(())
     }
 
     /// The joint shape of a plan's operands with these shapes, in an operation called `of`. Binds the names of the plan
@@ -225,6 +342,90 @@ impl Names {
         shapes: &[S],
     ) -> Result<Vec<usize>, BroadcastError> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        self.step(of, |names| plan.joint_of(&shapes, names, Some(of)))
+        plan.joint_of(&shapes, self, Some(of))
+    }
+
+    /// The position of a name, which is added if it is new.
+    fn id(&mut self, name: &str) -> usize {
+        let id = *self.ids.or_insert(name, self.nodes.len());
+        if id == self.nodes.len() {
+            let (dim, parent) = (Dim::named(name, Span::ANY), compact(id));
+            self.nodes.push(Node { dim, parent, count: 1, var: 0, span: Span::ANY, ends: [u32::MAX; 2] });
+        }
+        id
+    }
+
+    fn root(&self, mut id: usize) -> usize {
+        while self.nodes[id].parent as usize != id {
+            id = self.nodes[id].parent as usize;
+        }
+        id
+    }
+
+    /// The root of a name's class, which is added if it is new, the sizes of the class and its variable in the current call.
+    pub(super) fn class(&mut self, name: &str) -> (usize, Span, &mut u32) {
+        let id = self.id(name);
+        let root = self.root(id);
+        (root, self.nodes[root].span, &mut self.nodes[root].var)
+    }
+
+    /// The sizes of a class.
+    pub(super) fn span(&self, id: usize) -> Span {
+        self.nodes[self.root(id)].span
+    }
+
+    /// The `Dim` of a class with sizes in `span`.
+    pub(super) fn dim(&self, root: usize, span: Span) -> Dim {
+        let dim = &self.nodes[root].dim;
+        if span == Span::ANY { dim.clone() } else { Dim::named(dim.as_name().unwrap_or_default(), span) }
+    }
+
+    /// Makes two classes equal that can be, and returns whether they were not.
+    pub(super) fn unite(&mut self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.root(a), self.root(b));
+        let (small, large) = if self.nodes[a].count < self.nodes[b].count { (a, b) } else { (b, a) };
+        if small == large {
+            return false;
+        }
+        let Node { span, ends, count, .. } = self.nodes[small];
+        self.nodes[small].parent = compact(large);
+        let own = &mut self.nodes[large];
+        own.count += count;
+        own.span.narrow(span, &mut own.ends, ends);
+        true
+    }
+
+    /// Restricts the class of a name to a range that it can have, and returns whether that is news. `spots` say where the
+    /// ends of the range come from.
+    pub(super) fn narrow(&mut self, id: usize, to: Span, spots: [Spot; 2]) -> bool {
+        let root = self.root(id);
+        let node = &mut self.nodes[root];
+        let before = node.span;
+        let Some(span) = before.intersect(to).filter(|span| *span != before) else { return false };
+        for (end, is_news) in [span.lo != before.lo, span.hi != before.hi].into_iter().enumerate() {
+            if is_news {
+                node.ends[end] = compact(self.origins.len());
+                self.origins.push(Origin {
+                    name: compact(id),
+                    step: compact(self.steps.len()),
+                    spot: spots[end],
+                });
+            }
+        }
+        node.span = span;
+        true
+    }
+
+    /// Remembers a call that has learned something.
+    pub(super) fn keep(&mut self, of: Option<&str>) {
+        self.steps.push(of.unwrap_or_default().into());
+    }
+
+    /// The name and the place, in words, that gave a class its first (0) or last (1) size.
+    pub(super) fn origin(&self, id: usize, end: usize) -> Option<(&str, String)> {
+        let node = &self.nodes[self.root(id)];
+        let origin = self.origins.get(node.ends[end] as usize)?;
+        let name = self.nodes[origin.name as usize].dim.as_name()?;
+        Some((name, origin.spot.words(self.steps.get(origin.step as usize).map(AsRef::as_ref))))
     }
 }

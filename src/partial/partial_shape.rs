@@ -1,10 +1,9 @@
 //! Partially known shapes.
 
-use super::bindings::{Step, merged};
-use super::classes::{Classes, Site, Spot};
+use super::operation::{Part, merge_shapes};
 use super::{Dim, Names};
-use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
-use alloc::{vec, vec::Vec};
+use crate::error::{BroadcastError, Cell, Shape};
+use alloc::{string::ToString, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -168,22 +167,6 @@ impl PartialShape {
         dims.into()
     }
 
-    /// The shape without its last `base` axes, unless it has fewer.
-    pub(super) fn batch(&self, base: usize) -> Option<Self> {
-        let Some(dims) = self.dims() else { return Some(Self::unranked()) };
-        Some(dims[..dims.len().checked_sub(base)?].to_vec().into())
-    }
-
-    /// The last `base` axes of a shape that has as many. Those of `*` have unknown sizes; if they are absurdly many, their
-    /// number is unknown too.
-    pub(super) fn base(&self, base: usize) -> Self {
-        match self.dims() {
-            Some(dims) => dims[dims.len() - base..].to_vec().into(),
-            None if base <= 1 << 16 => vec![Dim::Unknown; base].into(),
-            None => Self::unranked(),
-        }
-    }
-
     /// Whether `shape` matches: the same number of axes, a possible size at each, and one size for each
     /// name.
     ///
@@ -244,8 +227,7 @@ impl PartialShape {
     /// # Equivalents
     /// TensorFlow `TensorShape.assert_is_compatible_with`.
     pub fn check(&self, shape: &[usize]) -> Result<(), BroadcastError> {
-        let request = || Request::new(&operation::ACCEPT, &[shape]).to(self);
-        Names::new().accept(self, shape, "", &Spot::Axis, Step { of: None, request: &request })
+        Names::new().bind_as(None, self, shape)
     }
 
     /// Whether this shape is at most as specific as `other`: it accepts every shape that `other` accepts,
@@ -308,72 +290,32 @@ impl PartialShape {
     /// # Equivalents
     /// nGraph `PartialShape::merge_into`, TensorFlow `TensorShape.merge_with`.
     pub fn merge(&self, other: &Self) -> Result<Self, BroadcastError> {
-        let Some(own) = self.dims() else { return Ok(other.clone()) };
-        let Some(dims) = other.dims() else { return Ok(self.clone()) };
-        let request = || Request::new(&operation::MERGE, &[self.clone(), other.clone()]);
-        aligned(own, dims, &request)?;
-        merge_dims(&|axis| Some(&own[axis]), dims, &request).map(Self::from)
+        merge_shapes(&mut Names::new(), None, self, other)
     }
 }
 
 impl From<&PartialShape> for Shape {
     fn from(shape: &PartialShape) -> Self {
-        Shape::partial(cells(shape), None)
+        Shape::from(&Part::whole(shape))
     }
 }
 
-/// A partial shape with the number of its base axes.
-impl From<&(PartialShape, usize)> for Shape {
-    fn from((shape, base): &(PartialShape, usize)) -> Self {
-        Shape::partial(cells(shape), Some(*base))
-    }
-}
-
-fn cells(shape: &PartialShape) -> Option<Vec<Cell>> {
-    let cell = |dim: &Dim| match dim {
-        Dim::Known(size) => Cell::Size(*size),
-        Dim::Unknown => Cell::Unknown,
-        Dim::Range(range) => Cell::Range(range.min(), range.max()),
-        Dim::Name(name) => Cell::Name(name.0.clone()),
-    };
-    Some(shape.dims()?.iter().map(cell).collect())
-}
-
-/// Checks that two descriptions of a shape have as many axes.
-///
-/// # Errors
-/// `AxisCount`.
-pub(super) fn aligned(
-    own: &[Dim],
-    other: &[Dim],
-    request: &dyn Fn() -> Request,
-) -> Result<(), BroadcastError> {
-    let (found, expected) = (Count(other.len()), own.len());
-    if own.len() == other.len() {
-        return Ok(());
-    }
-    Err(fail!(request(), AxisCount, "the second shape has {found}, expected {expected}"))
-}
-
-/// `target` with the sizes of `own` merged into it, at the axes that `own` has.
-///
-/// # Errors
-/// `Incompatible` with the first axis where no size is possible in both.
-pub(super) fn merge_dims<'a>(
-    own: &dyn Fn(usize) -> Option<&'a Dim>,
-    target: &[Dim],
-    request: &dyn Fn() -> Request,
-) -> Result<Vec<Dim>, BroadcastError> {
-    let mut classes = Classes::default();
-    for (axis, other) in target.iter().enumerate() {
-        let Some(own) = own(axis) else { continue };
-        if classes.meet(own, other, Site::UNNAMED).is_err() {
-            return Err(request().clash(axis, [own, other], [0, 1]));
+impl From<&Dim> for Cell {
+    fn from(dim: &Dim) -> Self {
+        match dim {
+            Dim::Known(size) => Cell::Size(*size),
+            Dim::Unknown => Cell::Unknown,
+            Dim::Range(range) => Cell::Range(range.min(), range.max()),
+            Dim::Name(name) => Cell::Name(name.to_string().into()),
         }
     }
-    let merged =
-        |(axis, other): (usize, &Dim)| own(axis).map_or(other.clone(), |own| merged(&classes, own, other));
-    Ok(target.iter().enumerate().map(merged).collect())
+}
+
+/// A size of a target, where `None` is -1.
+impl From<&Option<Dim>> for Cell {
+    fn from(size: &Option<Dim>) -> Self {
+        size.as_ref().map_or(Cell::Negative(1), Cell::from)
+    }
 }
 
 impl fmt::Debug for PartialShape {

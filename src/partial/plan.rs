@@ -1,10 +1,9 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::bindings::Step;
-use super::classes::Spot;
-use super::decide::examine;
-use super::infer::together;
-use super::{Check, Names, PartialShape, Place, decide_result};
+use super::check::Spot;
+use super::operation::Operation;
+use super::vars::Vars;
+use super::{Check, Names, PartialShape, decide_result};
 use crate::error::{BroadcastError, Request, fail, operation};
 use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, vec, vec::Vec};
@@ -68,7 +67,9 @@ impl Plan {
     /// As [`Plan`]; a graph compiler does this when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let (inferred, checks) = examine(&operands, &|| together(&operands))?;
+        let shapes: Vec<_> = operands.iter().collect();
+        let mut found = Operation::Together.infer(&mut Names::new(), None, &shapes, true)?;
+        let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
     }
 
@@ -172,8 +173,7 @@ impl Plan {
         of: Option<&str>,
     ) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let operation = if of.is_some() { &operation::PLANNED_OF } else { &operation::PLANNED };
-            let mut request = Request::new(operation, shapes).text(&of.unwrap_or_default());
+            let mut request = Request::new(&operation::PLANNED, shapes).label(of);
             for operand in &self.operands {
                 request = request.to(operand);
             }
@@ -184,19 +184,19 @@ impl Plan {
             let request = request();
             return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let step = Step { of, request: &request };
+        let mut vars = Vars::new(names, of, &request);
         for (operand, planned) in self.operands.iter().enumerate() {
-            let spot = |axis| Spot::Place(Place::Operand { operand, axis });
-            names.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot, step)?;
+            let spot = |axis| Spot::new(operand, axis);
+            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot)?;
         }
         let mut joint = vec![1; joint_ndim(shapes)];
         if !join(shapes, &mut joint) || checked_len(&joint).is_none() {
             return Err(joint_error_of(request(), shapes));
         }
         if let Some(result) = &self.result {
-            let spot = |axis| Spot::Place(Place::Result { axis });
-            names.accept(result, &joint, " of the result", &spot, step)?;
+            vars.accept(result, &joint, " of the result", &Spot::of_result)?;
         }
+        vars.keep();
         Ok(joint)
     }
 }

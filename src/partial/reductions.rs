@@ -5,15 +5,11 @@
     reason = "axes may be passed by value, such as `1`, or by reference"
 )]
 
-use super::bindings::consistent;
-use super::classes::{Classes, Site};
-use super::families::{batches, mask};
-use super::infer::checked_least;
-use super::{Dim, PartialShape, Span};
-use crate::error::{BroadcastError, Count, Request, fail, operation};
+use super::PartialShape;
+use super::infer::infer;
+use super::operation::Operation;
+use crate::error::BroadcastError;
 use crate::shape::{Axes, ReducedAxes, positions};
-use alloc::{vec, vec::Vec};
-use core::slice;
 use ndarray::IxDyn;
 
 /// The shape of a sum, a mean, a maximum or any other reduction over axes.
@@ -49,18 +45,7 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
     shape: &PartialShape,
     axes: X,
 ) -> Result<PartialShape, BroadcastError> {
-    let axes = axes.axes();
-    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(positions(axes));
-    let reduced = mask(axes, shape.ndim(), &request)?;
-    let (Some(reduced), Some(dims)) = (reduced, shape.dims()) else { return Ok(PartialShape::unranked()) };
-    if !X::KEEPS {
-        return Ok(PartialShape::ranked(reduced.unnamed().map(|axis| dims[axis].clone())));
-    }
-    let mut kept = vec![Dim::Known(1); dims.len()];
-    for axis in reduced.unnamed() {
-        kept[axis] = dims[axis].clone();
-    }
-    Ok(kept.into())
+    infer(&Operation::Sum { axes: positions(axes.axes()), keepdims: X::KEEPS }, &[shape])
 }
 
 /// The shape of an array that is summed to a shape, the adjoint of a broadcast from that shape.
@@ -96,22 +81,7 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
 /// # Equivalents
 /// PyTorch's `Tensor.sum_to_size` with symbolic sizes.
 pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::SUM_TO, slice::from_ref(shape)).to(target);
-    sum_to(shape, target, &request)
-}
-
-/// The result of a request to sum a shape to a target.
-fn sum_to(
-    shape: &PartialShape,
-    target: &PartialShape,
-    request: &dyn Fn() -> Request,
-) -> Result<PartialShape, BroadcastError> {
-    let (Some(dims), Some(to)) = (shape.dims(), target.dims()) else { return Ok(target.clone()) };
-    let Some(summed) = dims.len().checked_sub(to.len()) else {
-        let (found, expected) = (Count(to.len()), dims.len());
-        return Err(fail!(request(), TooManyAxes, "the target has {found}, expected at most {expected}"));
-    };
-    placed_sum(shape, target, &|axis| summed + axis, request)
+    infer(&Operation::SumTo, &[shape, target])
 }
 
 /// The shape of a sum that leaves axis `i` of the target where the array has axis `axes[i]`, the adjoint of placed axes.
@@ -151,96 +121,5 @@ pub fn infer_sum_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    let request =
-        || Request::new(&operation::SUM_IN_DIM, slice::from_ref(shape)).to(target).axes(positions(&axes));
-    let found = axes.axis_count();
-    if let Some(expected) = target.ndim().filter(|&ndim| ndim != found) {
-        return Err(request().axis_count(expected, found));
-    }
-    mask(&axes, shape.ndim(), &request)?;
-    let Some(ndim) = shape.ndim() else { return Ok(target.clone()) };
-    let unknown: PartialShape = vec![Dim::Unknown; found].into();
-    let target = if target.ndim().is_some() { target } else { &unknown };
-    placed_sum(shape, target, &|i| axes.axis(i, ndim), &request)
-}
-
-/// The shape of batches that are summed to a batch shape. The base does not change.
-///
-/// # Shapes
-/// As [`sum_batch_to`](crate::Batch::sum_batch_to): the operand comes with the number of its base axes. The result is the
-/// target as in [`infer_sum_to`], then the base.
-///
-/// # Errors
-/// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where the operand has fewer axes than its base; then those of
-/// [`infer_sum_to`], the axis counted in the batch.
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::partial::{infer_sum_batch, PartialShape};
-///
-/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-/// assert_eq!(infer_sum_batch(&p("nx2x6x6"), 2, &p("2"))?, p("2x6x6"));
-/// assert_eq!(
-///     infer_sum_batch(&p("nx2x6"), 1, &p("3")).unwrap_err().to_string(),
-///     "cannot sum the batch of nx2x6 (base 1) to 3: \
-///      batch axis 1 has sizes 2 and 3, expected equal sizes or 1 in the target",
-/// );
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// PyTorch's autograd, for NEML2's tensors.
-pub fn infer_sum_batch(
-    shape: &PartialShape,
-    base: usize,
-    target: &PartialShape,
-) -> Result<PartialShape, BroadcastError> {
-    let operand = (shape.clone(), base);
-    let operands = slice::from_ref(&operand);
-    let request = || Request::new(&operation::PARTIAL_BATCH_SUM, operands).to(target);
-    let batches = batches(operands, &request)?;
-    Ok(sum_to(&batches[0], target, &request)?.with_base(&shape.base(base)))
-}
-
-/// The shape of a sum to a target, whose axis `i` comes from axis `axis(i)` of the array.
-///
-/// # Errors
-/// `Incompatible` where an axis of the target can be neither 1 nor of the array's size; `Overflow`.
-fn placed_sum(
-    shape: &PartialShape,
-    target: &PartialShape,
-    axis: &dyn Fn(usize) -> usize,
-    request: &dyn Fn() -> Request,
-) -> Result<PartialShape, BroadcastError> {
-    let both = [shape.clone(), target.clone()];
-    let both = consistent(&both, request)?;
-    let [dims, to] = [&both[0], &both[1]].map(|shape| shape.dims().unwrap_or_default());
-    let mut equal = Classes::default();
-    for (i, size) in to.iter().enumerate() {
-        let own = &dims[axis(i)];
-        if !size.admits(1) && equal.meet(own, size, Site::UNNAMED).is_err() {
-            return Err(request().clash(axis(i), [own, size], [0, 1]));
-        }
-    }
-    let mut sizes = Vec::with_capacity(to.len());
-    for (i, size) in to.iter().enumerate() {
-        let (own, span, name) = (&dims[axis(i)], equal.span(size), size.as_name());
-        let left = match span.intersect(equal.span(own)) {
-            _ if name.is_some() && name == own.as_name() => span,
-            both if span.contains(1) => both.map_or(Span::ONE, |both| both.hull(Span::ONE)),
-            Some(both) => both,
-            None => return Err(request().clash(axis(i), [own, size], [0, 1])),
-        };
-        if let Some(name) = name {
-            let id = equal.id(name);
-            equal.narrow(id, left, Site::UNNAMED);
-        }
-        sizes.push(left);
-    }
-    // a name that stands at several axes has the sizes that all of them leave
-    let result = |(size, left): (&Dim, Span)| match size.as_name() {
-        Some(name) => Dim::named(name, equal.span(size)),
-        None => left.into(),
-    };
-    Ok(checked_least(to.iter().zip(sizes).map(result).collect(), request)?.into())
+    infer(&Operation::SumInDim(positions(&axes)), &[shape, target])
 }

@@ -1,24 +1,25 @@
-//! Shapes and sizes as text: `4x?x3`, `[4, ?, 3]`, `*`, `[]`, `2..5`, `n`, `n:2..5`.
+//! Shapes and sizes as text: `4x?x3`, `[4, ?, 3]`, `*`, `[]`, `2..5`, `n`, `n:2..5`, `"past + 1"`.
 
-use super::dim::Name;
-use super::{Dim, PartialShape, Span};
+use super::dim::{Name, Span};
+use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, TextFault};
-use alloc::vec::Vec;
-use core::fmt;
+use alloc::{string::String, vec::Vec};
+use core::fmt::{self, Write};
 use core::ops::RangeBounds;
 use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
-/// The separator of sizes, and the words for what can follow the digits of a size and of the end of a range.
-type Notation = (char, [&'static str; 2]);
+/// The separator of sizes, and the words for what can follow a size, the end of a range and a name in quotes.
+type Notation = (char, [&'static str; 3]);
 
-const CROSSED: Notation = ('x', ["a digit, x or ..", "a digit or x"]);
-const LISTED: Notation = (',', ["a digit, a comma, ] or ..", "a digit, a comma or ]"]);
+const CROSSED: Notation = ('x', ["a digit, x or ..", "a digit or x", "a colon or x"]);
+const LISTED: Notation =
+    (',', ["a digit, a comma, ] or ..", "a digit, a comma or ]", "a colon, a comma or ]"]);
 
 /// Reads `4x?x3` or `[4, ?, 3]`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
 ///
-/// Spaces may stand around each size and around the whole.
+/// Spaces may stand around each size and around the whole. In a list, a name without quotes may have an `x`.
 ///
 /// # Errors
 /// [`InvalidText`](crate::ErrorKind::InvalidText) with the position of the first character that does
@@ -33,6 +34,8 @@ const LISTED: Notation = (',', ["a digit, a comma, ] or ..", "a digit, a comma o
 /// assert_eq!(shape.to_string(), "4x?x2..5xn");
 /// assert_eq!("[4, ?, 2..5, n]".parse::<PartialShape>()?, shape);
 /// assert_eq!("4 x ? x 2..5 x n".parse::<PartialShape>()?, shape);
+/// assert_eq!("[max_len, past + 1]".parse::<PartialShape>().unwrap_err().position(), Some(14));
+/// assert_eq!("[max_len, \"past + 1\"]".parse::<PartialShape>()?.to_string(), "\"max_len\"x\"past + 1\"");
 /// assert_eq!(
 ///     "2xx3".parse::<PartialShape>().unwrap_err().to_string(),
 ///     "cannot read \"2xx3\": position 2 needs a size, ?, a range such as 2..5 or a name",
@@ -55,26 +58,46 @@ impl FromStr for PartialShape {
 
 /// Reads a list of sizes after its opening bracket. Here and below, `at` is the position of `text` in the whole.
 fn listed(text: &str, at: usize) -> Result<Vec<Dim>, TextFault> {
-    let end = text.find(']');
-    let list = &text[..end.unwrap_or(text.len())];
-    let no_axes = end.is_some() && trim(list, at).0.is_empty();
+    let end = until(text, b']');
+    let list = &text[..end];
+    let no_axes = end < text.len() && trim(list, at).0.is_empty();
     let dims = if no_axes { Vec::new() } else { dims(list, at, LISTED)? };
-    let Some(end) = end else { return Err((at + text.len(), "a comma or ]")) };
+    if end == text.len() {
+        return Err((at + end, "a comma or ]"));
+    }
     let (rest, at) = trim(&text[end + 1..], at + end + 1);
     if rest.is_empty() { Ok(dims) } else { Err((at, "the end")) }
 }
 
 /// Reads sizes that are separated as in `notation`.
-fn dims(text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, TextFault> {
-    let parts = || text.split(notation.0);
+fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, TextFault> {
+    let separator = notation.0 as u8;
     // counted first: a vector that grows takes up to three times the memory
-    let mut dims = Vec::with_capacity(parts().count());
-    for part in parts() {
-        let (trimmed, start) = trim(part, at);
-        dims.push(dim(trimmed, start, notation)?);
-        at += part.len() + 1;
+    let mut dims = Vec::with_capacity(1 + text.bytes().filter(|&byte| byte == separator).count());
+    loop {
+        let end = until(text, separator);
+        let (trimmed, start) = trim(&text[..end], at);
+        let read = dim(trimmed, start, notation)?;
+        // names that are equal share their memory, if they are near
+        let near = dims.iter().rev().take(8).find(|other| **other == read).cloned();
+        dims.push(near.unwrap_or(read));
+        if end == text.len() {
+            return Ok(dims);
+        }
+        (text, at) = (&text[end + 1..], at + end + 1);
     }
-    Ok(dims)
+}
+
+/// The position of the first `stop` outside of quotes, or the length of the text.
+fn until(text: &str, stop: u8) -> usize {
+    let (mut quoted, mut escaped) = (false, false);
+    let is_stop = |byte: u8| {
+        let found = byte == stop && !quoted;
+        quoted ^= byte == b'"' && !escaped;
+        escaped = byte == b'\\' && quoted && !escaped;
+        found
+    };
+    text.bytes().position(is_stop).unwrap_or(text.len())
 }
 
 /// The text without the spaces around it, and its position.
@@ -124,55 +147,83 @@ impl fmt::Display for PartialShape {
     }
 }
 
+/// Prints the name and its range, if it has one: `n:2..5`. A name that would be read as something else stands in quotes.
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Quoted(self.as_str()).fmt(f)?;
+        self.range().map_or(Ok(()), |range| write!(f, ":{range}"))
+    }
+}
+
+/// A name that prints in quotes if it would be read as something else without.
+pub(super) struct Quoted<'n>(pub(super) &'n str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if word(self.0, 0, CROSSED).is_ok() {
+            return f.write_str(self.0);
+        }
+        f.write_str("\"")?;
+        for char in self.0.chars() {
+            if matches!(char, '"' | '\\') {
+                f.write_str("\\")?;
+            }
+            f.write_char(char)?;
+        }
+        f.write_str("\"")
+    }
+}
+
 impl Dim {
     /// A named size.
     ///
+    /// Any text is a name. The text of a shape has it in quotes where it would be read as something else: a name that is
+    /// bare there has ASCII letters other than `x`, digits and `_`, and does not begin with a digit.
+    ///
     /// # Errors
-    /// [`InvalidText`](crate::ErrorKind::InvalidText) unless the name has ASCII letters, digits and `_`
-    /// only and does not begin with a digit. A name has no `x`, which separates sizes in the text of a
-    /// shape.
+    /// [`InvalidText`](crate::ErrorKind::InvalidText) for the empty text: in ONNX, it stands for a size without a name.
     ///
     /// # Examples
     /// ```
     /// use ndarray_broadcast::partial::Dim;
     ///
     /// assert_eq!(Dim::name("seq_len")?.to_string(), "seq_len");
-    /// assert_eq!(
-    ///     Dim::name("max").unwrap_err().to_string(),
-    ///     "cannot read \"max\": position 2 needs a letter but x, a digit or _",
-    /// );
+    /// assert_eq!(Dim::name("floor(height/2)")?.to_string(), "\"floor(height/2)\"");
+    /// assert_eq!("\"max_len\"".parse::<Dim>()?, Dim::name("max_len")?);
+    /// assert!(Dim::name("").is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     ///
     /// # Equivalents
     /// ONNX `dim_param`, `jax.export.symbolic_shape`.
     pub fn name(name: &str) -> Result<Self, BroadcastError> {
-        match word(name, 0) {
-            Ok(word) => Ok(Self::Name(word)),
-            Err(fault) => Err(invalid(name, fault)),
-        }
+        Self::name_in(name, ..)
     }
 
-    /// A named size from a Rust range.
+    /// A named size from a Rust range. `2..` says that the size is never 1, so that it never stretches.
     ///
     /// # Errors
     /// [`InvalidText`](crate::ErrorKind::InvalidText) as [`name`](Self::name) and [`range`](Self::range).
     ///
     /// # Examples
     /// ```
-    /// use ndarray_broadcast::partial::Dim;
+    /// use ndarray_broadcast::partial::{infer_dim, Dim};
     ///
-    /// assert_eq!(Dim::name_in("batch", 2..)?.to_string(), "batch:2..");
+    /// let batch = Dim::name_in("batch", 2..)?;
+    /// assert_eq!(batch.to_string(), "batch:2..");
+    /// assert_eq!(infer_dim(batch.clone(), Dim::Unknown)?, batch); // ? is 1 or the batch
     /// assert_eq!(Dim::name_in("batch", ..)?, Dim::name("batch")?);
     /// assert_eq!(Dim::name_in("batch", 2..=2)?, Dim::Known(2));
-    /// assert!(Dim::name_in("batch", 2..2).is_err() && Dim::name_in("2", 2..).is_err());
+    /// assert!(Dim::name_in("batch", 2..2).is_err() && Dim::name_in("", 2..).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     ///
     /// # Equivalents
     /// `torch.export.Dim("batch", min=2)`.
     pub fn name_in(name: &str, sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
-        Self::name(name)?;
+        if name.is_empty() {
+            return Err(invalid(name, (0, "a name")));
+        }
         Ok(Self::named(name, Self::range(sizes)?.span()))
     }
 }
@@ -182,19 +233,25 @@ fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {
 }
 
 fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
-    let (_, [after_size, after_range]) = notation;
-    if let (Some(b'a'..=b'z' | b'A'..=b'Z' | b'_'), Some((name, range))) =
-        (text.bytes().next(), text.split_once(':'))
-    {
-        let named = word(name, at)?;
-        let start = at + name.len() + 1;
-        let is_range = matches!(range.as_bytes(), [b'0'..=b'9' | b'.', ..]);
-        let sizes = if is_range {
-            dim(range, start, notation)?
-        } else {
-            return Err((start, "a range such as 2..5"));
-        };
-        return Ok(Dim::named(named.as_str(), sizes.span()));
+    let (_, [after_size, after_range, after_name]) = notation;
+    match text.as_bytes() {
+        b"?" => return Ok(Dim::Unknown),
+        [b'"', ..] => {
+            let (name, end) = unquoted(text, at)?;
+            return match text[end..].strip_prefix(':') {
+                Some(range) => named(&name, range, at + end + 1, notation),
+                None if end == text.len() => Ok(Dim::named(&name, Span::ANY)),
+                None => Err((at + end, after_name)),
+            };
+        }
+        [b'?', b'0'..=b'9', ..] | [b'a'..=b'z' | b'A'..=b'Z' | b'_', ..] => {
+            let (name, range) =
+                text.split_once(':').map_or((text, None), |(name, range)| (name, Some(range)));
+            word(name, at, notation)?;
+            let range = range.map(|range| named(name, range, at + name.len() + 1, notation));
+            return range.unwrap_or_else(|| Ok(Dim::named(name, Span::ANY)));
+        }
+        _ => {}
     }
     let range = text.split_once('.').and_then(|(lo, rest)| Some((lo, rest.strip_prefix('.')?)));
     if let Some((lo, hi)) = range {
@@ -209,11 +266,34 @@ fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
         return if span.lo <= span.hi { Ok(span.into()) } else { Err(fault) };
     }
     match text.as_bytes() {
-        b"?" => Ok(Dim::Unknown),
         [b'0'..=b'9', ..] => size(text, at, after_size).map(Dim::Known),
-        [b'a'..=b'z' | b'A'..=b'Z' | b'_', ..] => word(text, at).map(Dim::Name),
         _ => Err((at, A_DIM)),
     }
+}
+
+/// Reads the range of a name.
+fn named(name: &str, range: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
+    if !matches!(range.as_bytes(), [b'0'..=b'9' | b'.', ..]) {
+        return Err((at, "a range such as 2..5"));
+    }
+    Ok(Dim::named(name, dim(range, at, notation)?.span()))
+}
+
+/// Reads a name in quotes. Returns it with the position after the closing quote.
+fn unquoted(text: &str, at: usize) -> Result<(String, usize), TextFault> {
+    let (mut name, mut chars) = (String::new(), text.char_indices().skip(1));
+    while let Some((i, char)) = chars.next() {
+        match char {
+            '"' if name.is_empty() => return Err((at + i, "a name")),
+            '"' => return Ok((name, i + 1)),
+            '\\' => match chars.next() {
+                Some((_, escaped @ ('"' | '\\'))) => name.push(escaped),
+                _ => return Err((at + i + 1, "\" or \\")),
+            },
+            _ => name.push(char),
+        }
+    }
+    Err((at + text.len(), "\""))
 }
 
 /// Reads digits as a number. `next` names the characters that may follow, for the error.
@@ -226,13 +306,20 @@ fn size(digits: &str, at: usize, next: &'static str) -> Result<usize, TextFault>
     digits.parse().map_err(|_| (at, "a size that is not past usize::MAX"))
 }
 
-fn word(text: &str, at: usize) -> Result<Name, TextFault> {
-    let first = (at, "a letter but x, or _");
-    for (i, byte) in text.bytes().enumerate() {
-        let is_letter = byte == b'_' || (byte.is_ascii_alphabetic() && byte != b'x');
-        if !is_letter && (i == 0 || !byte.is_ascii_digit()) {
-            return Err(if i == 0 { first } else { (at + i, "a letter but x, a digit or _") });
+/// Checks that a name can stand without quotes. `?` and digits are a name of [`Names::fresh`](super::Names::fresh).
+fn word(text: &str, at: usize, notation: Notation) -> Result<(), TextFault> {
+    let crossed = notation.0 == 'x';
+    let (digits_only, next) = match (text.as_bytes(), crossed) {
+        ([b'?', b'0'..=b'9', ..], true) => (true, "a digit or x"),
+        ([b'?', b'0'..=b'9', ..], false) => (true, "a digit, a comma or ]"),
+        (_, true) => (false, "a letter but x, a digit or _"),
+        (_, false) => (false, "a letter, a digit or _"),
+    };
+    for (i, byte) in text.bytes().enumerate().skip(usize::from(digits_only)) {
+        let is_letter = byte == b'_' || (byte.is_ascii_alphabetic() && (byte != b'x' || !crossed));
+        if !(byte.is_ascii_digit() && i > 0 || is_letter && !digits_only) {
+            return Err((at + i, next));
         }
     }
-    if text.is_empty() { Err(first) } else { Ok(Name(text.into())) }
+    if text.is_empty() { Err((at, next)) } else { Ok(()) }
 }

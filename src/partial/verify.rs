@@ -1,10 +1,14 @@
 //! Verification of a result's declared shape.
 
-use super::bindings::consistent;
-use super::infer::{AlignedAxes, Joint};
-use super::{Dim, PartialShape, Place, Span};
-use crate::error::{BroadcastError, Count, Mark, Request, fail, operation};
+use super::check::Spot;
+use super::dim::{Dim, Span};
+use super::infer::infer_ranked;
+use super::operation::Part;
+use super::system::{Clash, Layout, System, checked, dims};
+use super::{Names, PartialShape, Place};
+use crate::error::{BroadcastError, Count, Request, fail, operation};
 use crate::shape::ByName;
+use alloc::vec::Vec;
 
 /// The rule for the declared shape of a result and the inferred one.
 ///
@@ -55,7 +59,8 @@ pub enum ResultRule {
 /// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as
 /// in [`infer_result_shape`](super::infer_result_shape);
 /// [`AxisCount`](crate::ErrorKind::AxisCount) where the result has more or fewer axes than inferred;
-/// [`ResultSize`](crate::ErrorKind::ResultSize) with the first axis that does not agree.
+/// [`ResultSize`](crate::ErrorKind::ResultSize) with the first axis that does not agree. Before it,
+/// [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name have no size in common.
 ///
 /// # Examples
 /// ```
@@ -79,119 +84,154 @@ pub enum ResultRule {
 /// # Equivalents
 /// The verifier of MLIR's `ResultsBroadcastableShape`, which lets the result have more axes than
 /// inferred where its document does not.
-pub fn verify(
-    operands: &[PartialShape],
+pub fn verify<'p>(
+    operands: impl IntoIterator<Item = &'p PartialShape>,
     result: &PartialShape,
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
-    let request = || verified(operands, result);
-    let consistent = consistent(operands, &request)?;
-    let joint = infer_operands(&consistent, &request)?;
-    let ranked = joint.columns.unranked.len() < operands.len();
+    verify_parts(&operands.into_iter().map(Part::whole).collect::<Vec<_>>(), result, rule)
+}
+
+fn verify_parts(parts: &[Part<'_>], result: &PartialShape, rule: ResultRule) -> Result<(), BroadcastError> {
+    let request = || verified(parts, result);
+    let mut names = Names::new();
+    some_operand(parts, &request)?;
+    let (mut system, ndim, _) = infer_ranked(parts, &mut names, &request, false)?;
+    let sizes = (0..ndim).map(|axis| system.size(axis).0).collect();
+    let sizes = checked(sizes, &request)?;
+    let ranked = parts.iter().any(|part| part.shape.ndim().is_some());
     let Some(declared) = result.dims().filter(|_| ranked) else { return Ok(()) };
-    compare(&joint, declared, rule, &request)
-}
-
-/// The joint shape of at least one operand.
-///
-/// # Errors
-/// `NoOperands`; then those of [`AlignedAxes::infer`].
-pub(super) fn infer_operands<'a>(
-    operands: &'a [PartialShape],
-    request: &dyn Fn() -> Request,
-) -> Result<Joint<'a>, BroadcastError> {
-    if operands.is_empty() {
-        return Err(fail!(request(), NoOperands, "there are no operands, expected at least 1"));
+    same_axes(declared, ndim, &request)?;
+    if rule == ResultRule::AllowCast {
+        drop(system);
+        return possible(parts, declared, &sizes, true, &request);
     }
-    AlignedAxes::new(operands).infer(request)
-}
-
-/// Compares a declared shape with the inferred one.
-///
-/// # Errors
-/// `AxisCount`; then `ResultSize` with the first axis that does not agree.
-pub(super) fn compare(
-    joint: &Joint<'_>,
-    declared: &[Dim],
-    rule: ResultRule,
-    request: &dyn Fn() -> Request,
-) -> Result<(), BroadcastError> {
-    if joint.dims.len() != declared.len() {
-        let (found, expected) = (Count(declared.len()), joint.dims.len());
-        return Err(fail!(request(), AxisCount, "the result has {found}, expected {expected}"));
-    }
-    let (mut seen, mut places) = (ByName::new(), joint.columns.first_places());
-    for (axis, (inferred, dim)) in joint.dims.iter().zip(declared).enumerate() {
-        let agrees = match rule {
-            ResultRule::AllowCast => joint.possible(&mut seen, [inferred, dim]),
-            ResultRule::Exact => joint.certain(&mut places, axis, dim),
-        };
-        if !agrees {
-            return Err(result_size(request(), axis, [inferred, dim], rule));
+    let mut places = first_places(parts);
+    for (axis, dim) in declared.iter().enumerate() {
+        let inferred = system.size(axis);
+        if !certain(&mut system, &mut places, axis, dim, &inferred) {
+            return Err(result_size(request(), axis, [&inferred.0, dim], rule));
         }
     }
     Ok(())
 }
 
-impl Joint<'_> {
-    /// Whether an inferred and a declared size have a size in common. `seen` has the sizes that names can have if the axes
-    /// so far agree.
-    pub(super) fn possible(&self, seen: &mut ByName<Span>, dims: [&Dim; 2]) -> bool {
-        let [inferred, declared] = dims;
-        let mut fits = |dim, span| narrow(seen, dim, span).is_some_and(|span| self.meets(dim, span));
-        fits(inferred, declared.span()) && fits(declared, self.span(inferred))
+/// Checks that there is an operand.
+///
+/// # Errors
+/// `NoOperands`.
+pub(super) fn some_operand(parts: &[Part<'_>], request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
+    if parts.is_empty() {
+        return Err(fail!(request(), NoOperands, "there are no operands, expected at least 1"));
     }
+    Ok(())
+}
 
-    /// Whether the declared size of an axis covers all sizes of the inferred one. `places` has the first place of each name
-    /// in the operands and in the axes of the result so far.
-    pub(super) fn certain(&self, places: &mut ByName<Place>, axis: usize, declared: &Dim) -> bool {
-        let inferred = &self.dims[axis];
-        let covers = declared.span().covers(self.span(inferred));
-        let Some(name) = declared.as_name() else { return covers };
-        covers
-            && match *places.or_insert(name, Place::Result { axis }) {
-                // A name that no operand has is new: its first axis defines it.
-                Place::Result { axis: first } => {
-                    let fixed = matches!(inferred, Dim::Known(_) | Dim::Name(_));
-                    first == axis || (fixed && self.dims[first] == *inferred)
-                }
-                Place::Operand { .. } => inferred.as_name() == Some(name),
-            }
+/// Checks that a result has the inferred number of axes.
+///
+/// # Errors
+/// `AxisCount`.
+pub(super) fn same_axes(
+    declared: &[Dim],
+    expected: usize,
+    request: &dyn Fn() -> Request,
+) -> Result<(), BroadcastError> {
+    if declared.len() == expected {
+        return Ok(());
     }
+    let found = Count(declared.len());
+    Err(fail!(request(), AxisCount, "the result has {found}, expected {expected}"))
+}
+
+/// Checks that operands can give a result of these sizes. The last of them were inferred as `sizes`. If they are from `all`
+/// operands, no other one, such as `*`, brings others.
+///
+/// # Errors
+/// `DeclaredName` where the ranges of a name have no size in common; `ResultSize` with the first axis that does not agree.
+pub(super) fn possible(
+    parts: &[Part<'_>],
+    declared: &[Dim],
+    sizes: &[Dim],
+    all: bool,
+    request: &dyn Fn() -> Request,
+) -> Result<(), BroadcastError> {
+    let count = declared.len();
+    let mut shapes: Vec<_> = parts.iter().map(|part| dims(part.shape)).collect();
+    shapes.push(declared);
+    let new = shapes.iter().map(|dims| count - dims.len()).collect::<Vec<_>>();
+    let at = |shape: usize, axis: usize| Some((new[shape] + axis, shape == parts.len()));
+    let mut layout = Layout::new(shapes, count, &at);
+    layout.result = Some(parts.len());
+    let blame = |request, clash: Clash<'_>| {
+        let inferred =
+            (clash.axis + sizes.len()).checked_sub(count).map_or(&Dim::Unknown, |axis| &sizes[axis]);
+        result_size(request, clash.axis, [inferred, &declared[clash.axis]], ResultRule::AllowCast)
+    };
+    let mut names = Names::new();
+    let mut system = System::new(layout, &mut names, None, request, &blame)?;
+    system.solve()?;
+    if all {
+        system.support(count)?;
+    }
+    Ok(())
+}
+
+/// The first axis of each name in the operands.
+pub(super) fn first_places(parts: &[Part<'_>]) -> ByName<Place> {
+    let mut places = ByName::new();
+    for (operand, part) in parts.iter().enumerate() {
+        for (axis, dim) in dims(part.shape).iter().enumerate() {
+            if let Some(name) = dim.as_name() {
+                places.or_insert(name, Place::from(Spot::new(operand, axis)));
+            }
+        }
+    }
+    places
+}
+
+/// Whether the declared size of an axis covers all sizes of the inferred one. `places` has the first place of each name in the
+/// operands and in the axes of the result so far.
+pub(super) fn certain(
+    system: &mut System<'_, '_>,
+    places: &mut ByName<Place>,
+    axis: usize,
+    declared: &Dim,
+    (inferred, span): &(Dim, Span),
+) -> bool {
+    let covers = declared.span().covers(*span);
+    let Some(name) = declared.as_name() else { return covers };
+    covers
+        && match *places.or_insert(name, Place::Result { axis }) {
+            // A name that no operand has is new: its first axis defines it.
+            Place::Result { axis: first } => {
+                let fixed = matches!(inferred, Dim::Known(_) | Dim::Name(_));
+                first == axis || (fixed && system.size(first).0 == *inferred)
+            }
+            Place::Operand { .. } => {
+                matches!(inferred, Dim::Known(_) | Dim::Name(_))
+                    && system.vars.dim_of(name).as_ref() == Some(inferred)
+            }
+        }
 }
 
 /// The request to verify a result, for messages.
 #[cold]
-pub(super) fn verified(operands: &[PartialShape], result: &PartialShape) -> Request {
-    let operation = if operands.is_empty() { &operation::VERIFY_NOTHING } else { &operation::VERIFY };
-    Request::new(operation, operands).to(result)
+pub(super) fn verified(parts: &[Part<'_>], result: &PartialShape) -> Request {
+    let operation = if parts.is_empty() { &operation::VERIFY_NOTHING } else { &operation::VERIFY };
+    Request::new(operation, parts).to(result)
 }
 
 /// The error of a declared size that does not agree with the inferred one.
 #[cold]
-pub(super) fn result_size(
-    request: Request,
-    axis: usize,
-    dims: [&Dim; 2],
-    rule: ResultRule,
-) -> BroadcastError {
+fn result_size(request: Request, axis: usize, dims: [&Dim; 2], rule: ResultRule) -> BroadcastError {
     let [inferred, declared] = dims;
     let sizes = if rule == ResultRule::Exact { "all sizes" } else { "a size" };
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     fail!(
-        request.at(axis as i128, &[Mark::Result(axis)], &[inferred, declared]),
+        request.at(axis as i128, &[Spot::of_result(axis).mark()], &[inferred, declared]),
         ResultSize,
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"
     )
-}
-
-/// The sizes of `dim` that are in `span`, if there are any. For a name, `seen` keeps them.
-fn narrow(seen: &mut ByName<Span>, dim: &Dim, span: Span) -> Option<Span> {
-    let span = dim.span().intersect(span)?;
-    let Some(name) = dim.as_name() else { return Some(span) };
-    let seen = seen.or_insert(name, Span::ANY);
-    *seen = seen.intersect(span)?;
-    Some(*seen)
 }

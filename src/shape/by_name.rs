@@ -1,6 +1,6 @@
 //! Maps of names.
 
-use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
+use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
 
 /// A value for each name.
 #[derive(Clone, Default)]
@@ -40,15 +40,5 @@ impl<T> ByName<T> {
         let before = self.len();
         self.or_insert(name, value);
         self.len() > before
-    }
-
-    /// The names in order, each after `separator`.
-    pub(crate) fn joined(&self, separator: &str) -> String {
-        let mut text = String::new();
-        for name in self.positions.keys() {
-            text += separator;
-            text += name;
-        }
-        text
     }
 }

@@ -194,7 +194,7 @@ fn batch() {
         }
     }
     assert_eq!(infer_batch(&[(p("*"), 1), (p("3x2"), 1)]), Ok(p("*")));
-    assert_eq!(infer_batch(&[]), Ok(p("[]")));
+    assert_eq!(infer_batch::<PartialShape>(&[]), Ok(p("[]")));
     assert!(infer_batch(&[(p("*"), 1), (p("3x2"), 1), (p("2x2"), 1)]).is_err());
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod families;
+mod fillings;
 mod names;
 mod oracle;
 mod plan;

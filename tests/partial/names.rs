@@ -3,9 +3,10 @@
 use super::oracle::{Names as Assigned, covers, instances, joint_shape, product, worlds};
 use super::p;
 use ndarray_broadcast::partial::{
-    Decision, Dim, Names, PartialShape, Plan, ResultRule, decide, decide_result, infer_shapes, verify,
+    Decision, Dim, Names, Operation, PartialShape, Plan, ResultRule, decide, decide_result, infer_shapes,
+    infer_target, verify,
 };
-use ndarray_broadcast::{BroadcastError, ErrorKind};
+use ndarray_broadcast::{BroadcastError, ErrorKind, Signature};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -361,6 +362,100 @@ fn never_across_axes() {
     assert_eq!(infer_shapes(&[p("n:0..3xn"), p("2x?")]), Ok(p("2x?")));
     assert_eq!(decide(&[p("n:0..1"), p("0")]), Decision::Always);
     assert_eq!(decide(&[p("n:2..3xn:3..4"), p("3x1")]), Decision::Always);
+}
+
+const MATMUL: Signature<'_> = Signature::literal("(m,n),(n,p)->(m,p)");
+
+/// What an operation forces is learned, and what contradicts it is an error that names both operations.
+#[test]
+fn learned() {
+    let mut names = Names::new();
+    let matmul = Operation::Signature(MATMUL);
+    assert_eq!(names.infer("first", &matmul, [&p("2xk"), &p("3x4")]).unwrap().results, [p("2x4")]);
+    assert_eq!(names.get("k"), Some(Dim::Known(3)));
+    assert_eq!(
+        message(names.infer("second", &matmul, [&p("2xk"), &p("5x4")])),
+        "cannot apply (m,n),(n,p)->(m,p) to 2xk (base 2) and 5x4 (base 2) of second: \
+         k is 3 at axis 0 of operand 1 of first and 5 at axis 0 of operand 1 of second",
+    );
+    // sizes that cannot be 1 are equal
+    let sum = names.infer("sum", &Operation::Together, [&p("n:2.."), &p("m:2..")]).unwrap();
+    assert_eq!((sum.results[0].to_string(), sum.checks.len()), ("n:2..".into(), 1));
+    assert_eq!(names.get("n"), names.get("m"));
+    names.infer("three", &Operation::Together, [&p("n"), &p("3")]).unwrap();
+    assert_eq!((names.get("n"), names.get("m")), (Some(Dim::Known(3)), Some(Dim::Known(3))));
+    assert_eq!(
+        message(names.infer("four", &Operation::Axes(vec![1]), [&p("m"), &p("4x9")])),
+        "cannot broadcast shape m of four along axes [1] to 4x9: \
+         n is 3 at axis 0 of operand 1 of three and equals m, which is 4 at axis 0 of the target of four",
+    );
+    // a name that can only be 1, and one that need not be
+    names.infer("ones", &Operation::InDim(vec![0, 1]), [&p("ix1"), &p("1xi")]).unwrap();
+    names.infer("some", &Operation::Together, [&p("j"), &p("3")]).unwrap();
+    assert_eq!((names.get("i"), names.get("j")), (Some(Dim::Known(1)), None));
+    // of two names with sizes of earlier operations
+    names.bind("x", &p("a"), &[2]).unwrap();
+    names.bind("y", &p("b"), &[5]).unwrap();
+    assert_eq!(
+        message(names.infer("both", &Operation::Together, [&p("a"), &p("b")])),
+        "cannot broadcast shapes a and b of both together: a is 2 at axis 0 of x and b is 5 at axis 0 of y, \
+         but axis 0 of operand 1 of both makes them equal",
+    );
+    // after an error, nothing is learned
+    assert!(names.infer("bad", &Operation::Together, [&p("c:2..x2"), &p("3x3")]).is_err());
+    assert_eq!(names.get("c"), None);
+}
+
+/// The same mistake has the same words when a graph is built and when it runs.
+#[test]
+fn origins() {
+    let mut names = Names::new();
+    names.merge("labels", &p("batch"), &p("2")).unwrap();
+    assert_eq!(
+        message(names.infer("add_3", &Operation::Together, [&p("batchx768"), &p("3x768")])),
+        "cannot broadcast shapes batchx768 and 3x768 of add_3 together: \
+         batch is 2 at axis 0 of labels and 3 at axis 0 of operand 1 of add_3",
+    );
+    let plan = Plan::new([p("batchx768"), p("?x768")]).unwrap();
+    assert_eq!(
+        message(names.joint_shape("add_3", &plan, &[[3, 768], [3, 768]])),
+        "cannot broadcast shapes [3, 768] and [3, 768] of add_3 as planned for batchx768 and ?x768: \
+         batch is 2 at axis 0 of labels and 3 at axis 0 of operand 0 of add_3",
+    );
+    // a size from another axis of the same operation
+    let across = infer_shapes(&[p("n:2..xn"), p("3x4")]).unwrap_err();
+    assert_eq!(
+        format!("{across:#}"),
+        "\
+cannot broadcast shapes n:2..xn and 3x4 together
+  [n:2.., n]
+  [    3, 4]
+          ^ axis 1: sizes 3 and 4 (operands 0 and 1), expected equal sizes or 1, and n is 3 at axis 0 of operand 1",
+    );
+    assert_eq!(
+        infer_target(&p("n:2..xn"), [2, 3]).unwrap_err().to_string(),
+        "cannot broadcast shape n:2..xn to [2, 3]: axis 1 has sizes 2 and 3, \
+         expected equal sizes or 1 in the array, and n is 2 at axis 0 of the target",
+    );
+    let unnamed = names.infer("sub", &Operation::Together, [&p("2"), &p("3")]).unwrap_err();
+    assert_eq!(
+        unnamed.to_string(),
+        "cannot broadcast shapes 2 and 3 of sub together: axis 0 has sizes 2 and 3 (operands 0 and 1), \
+         expected equal sizes or 1",
+    );
+    let odd =
+        Names::new().infer("pad", &Operation::Together, [&p("\"past + 1\":2..x\"past + 1\""), &p("3x4")]);
+    assert!(odd.unwrap_err().to_string().ends_with("and \"past + 1\" is 3 at axis 0 of operand 1 of pad"));
+}
+
+/// No fresh name is one that was met before.
+#[test]
+fn fresh() {
+    let mut names = Names::new();
+    names.merge("x", &p("?1x?3"), &p("*")).unwrap();
+    let fresh = [names.fresh(), names.fresh(), names.fresh()];
+    assert_eq!(fresh.map(|dim| dim.to_string()), ["?2", "?4", "?5"]);
+    assert_eq!(names.get("?2"), None);
 }
 
 /// A hundred thousand names in as many steps.

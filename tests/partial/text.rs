@@ -90,6 +90,16 @@ fn refuses_with_the_position() {
         ("[n:5..2]", 6, "an end of the range that is not below its start"),
         ("n-:2..", 1, "a letter but x, a digit or _"),
         ("3:2..", 1, "a digit, x or .."),
+        ("?1n", 2, "a digit or x"),
+        ("[?1n]", 3, "a digit, a comma or ]"),
+        ("[n-]", 2, "a letter, a digit or _"),
+        ("\"", 1, "\""),
+        ("2x\"n", 4, "\""),
+        ("\"\"", 1, "a name"),
+        ("\"a\\n\"", 3, "\" or \\"),
+        ("\"n\"m", 3, "a colon or x"),
+        ("[\"n\" 2]", 4, "a colon, a comma or ]"),
+        ("\"n\":n", 4, "a range such as 2..5"),
         ("??", 0, "a size, ?, a range such as 2..5 or a name"),
     ];
     for (text, position, expected) in cases {
@@ -97,10 +107,44 @@ fn refuses_with_the_position() {
         assert_eq!(error.to_string(), format!("cannot read {text:?}: position {position} needs {expected}"));
     }
     assert!("2x3".parse::<Dim>().is_err() && "*".parse::<Dim>().is_err() && "".parse::<Dim>().is_err());
-    for (text, position) in [("", 0), ("2n", 0), ("xn", 0), ("n x", 1), ("né", 1), ("ab2-", 3), ("n:2..", 1)]
-    {
-        assert_eq!(Dim::name(text).unwrap_err().position(), Some(position), "{text:?}");
+    assert_eq!(Dim::name("").unwrap_err().to_string(), "cannot read \"\": position 0 needs a name");
+}
+
+/// Names of real models, bare or in quotes, in both notations.
+#[test]
+fn names_of_files() {
+    let names = [
+        ("batch_size", true),
+        ("unk__0", true),
+        ("max_len", false),
+        ("text", false),
+        ("p2o.DynamicDimension.0", false),
+        ("past + 1", false),
+        ("floor(height/2)", false),
+        ("2*n", false),
+        ("2n", false),
+        ("n:2..", false),
+        ("3", false),
+        ("?", false),
+        ("*", false),
+        ("\"", false),
+        ("a\\", false),
+        (" ", false),
+    ];
+    for (name, bare) in names {
+        let dim = Dim::name(name).unwrap();
+        assert!(matches!(&dim, Dim::Name(own) if own.as_str() == name && own.range().is_none()));
+        assert_eq!(dim.to_string() == name, bare, "{name}");
+        let shape =
+            PartialShape::ranked([dim.clone(), Dim::Known(2), Dim::name_in(name, 2..5).unwrap(), dim]);
+        let list = format!(
+            "[{}]",
+            shape.dims().unwrap().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        );
+        assert_eq!((shape.to_string().parse(), list.parse()), (Ok(shape.clone()), Ok(shape)));
     }
+    assert_eq!(p("[max_len, x]").to_string(), "\"max_len\"x\"x\"");
+    assert_eq!(p("?1x?23:2..").to_string(), "?1x?23:2..");
 }
 
 #[test]
@@ -134,6 +178,10 @@ pub(crate) fn dims() -> impl Strategy<Value = Dim> {
         (0..6_usize, 0..6_usize).prop_map(|(lo, len)| Dim::range(lo..=lo + len).unwrap()),
         any::<usize>().prop_map(|lo| Dim::range(lo..).unwrap()),
         "[a-wyz_][a-wyzA-Z0-9_]{0,5}".prop_map(|name| Dim::name(&name).unwrap()),
+        any::<String>()
+            .prop_filter("a name", |name| !name.is_empty())
+            .prop_map(|name| Dim::name(&name).unwrap()),
+        "[x?\"\\\\:., *\\[\\]0-9a]{1,6}".prop_map(|name| Dim::name(&name).unwrap()),
         ("[a-wyz_]{1,3}", 0..6_usize, 0..6_usize).prop_map(|(name, lo, len)| Dim::name_in(
             &name,
             lo..=lo + len
@@ -166,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in "[0-9x?.*n:, \\[\\]é_-]{0,12}") {
+    fn no_text_panics(text in "[0-9x?.*n:, \\[\\]é_\"\\\\-]{0,12}") {
         if let Ok(shape) = text.parse::<PartialShape>() {
             prop_assert_eq!(shape.to_string().parse(), Ok(shape));
         }

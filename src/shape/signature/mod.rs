@@ -42,7 +42,7 @@ use tokens::check;
 ///
 /// # Equivalents
 /// `signature` of `numpy.vectorize` and of NumPy's generalised ufuncs, with fixed and optional sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "gufunc")]
 pub struct Signature<'s> {
     text: &'s str,

@@ -1,0 +1,345 @@
+//! Operations on partially known shapes, and their results.
+
+use super::dim::Dim;
+use super::rules::{Numbers, Operands, Pick, Picks, Rule};
+use super::system::{Clash, Layout, System, checked, dims, incompatible};
+use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
+use crate::error::operation::Operation as Words;
+use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
+use crate::shape::{Axes, Signature};
+use alloc::{vec, vec::Vec};
+
+/// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
+///
+/// Axes are counted from 0, or from the end where they are negative.
+///
+/// | operation | operands | as |
+/// |---|---|---|
+/// | `Together` | any number | [`infer_shapes`](super::infer_shapes) |
+/// | `Ranks` | any number, each with its result | [`infer_ranks`](super::infer_ranks) |
+/// | `Branches` | at least one | [`infer_branches`](super::infer_branches) |
+/// | `Target` | the array | [`infer_target`](super::infer_target), with names too |
+/// | `Axes`, `InDim` | the array and the target | [`infer_axes`](super::infer_axes), [`infer_in_dim`](super::infer_in_dim) |
+/// | `Batch` | one for each number of base axes | [`infer_batch`](super::infer_batch) |
+/// | `BatchMap` | the same | the sum, product, … of [`Batch`](crate::Batch)es: the bases broadcast among themselves |
+/// | `Sum` | the array | [`infer_sum`](super::infer_sum) |
+/// | `SumTo`, `SumInDim` | the array and the target | [`infer_sum_to`](super::infer_sum_to), [`infer_sum_in_dim`](super::infer_sum_in_dim) |
+/// | `SumBatchTo` | the array and the batch of the result | [`sum_batch_to`](crate::Batch::sum_batch_to) |
+/// | `Signature` | those of the signature | [`Signature::infer`] |
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{Dim, Names, Operation, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let mut names = Names::new();
+/// let mut infer = |operation, shapes: &[PartialShape]| names.infer("x", &operation, shapes).map(|found| found.results);
+/// // -1 and names in one target: the first axis keeps its size
+/// let target = vec![None, Some(Dim::name("heads")?), Some(4.into())];
+/// assert_eq!(infer(Operation::Target(target), &[p("batchx1x?")])?, [p("batchxheadsx4")]);
+/// // scalars times tensors, (n, 1;) and (2; 6, 6)
+/// assert_eq!(infer(Operation::BatchMap(vec![0, 2]), &[p("nx1"), p("2x6x6")])?, [p("nx2x6x6")]);
+/// assert_eq!(infer(Operation::SumBatchTo(2), &[p("nx2x6x6"), p("2")])?, [p("2x6x6")]);
+/// assert_eq!(infer(Operation::Sum { axes: vec![-1], keepdims: true }, &[p("nx3")])?, [p("nx1")]);
+/// assert!(infer(Operation::SumTo, &[p("nx3"), p("2")]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// A node of ONNX with its attributes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation<'s> {
+    /// Broadcasts all operands together.
+    Together,
+    /// Gives all operands as many axes.
+    Ranks,
+    /// Chooses one of the operands, such as the results of the branches of an `If`.
+    Branches,
+    /// Broadcasts to a target; `None` keeps the size of an axis, as -1 does.
+    Target(Vec<Option<Dim>>),
+    /// Broadcasts along named axes of the second operand.
+    Axes(Vec<i128>),
+    /// Broadcasts to the second operand, in which the axes are placed.
+    InDim(Vec<i128>),
+    /// Broadcasts the batches of operands with these numbers of base axes.
+    Batch(Vec<usize>),
+    /// Broadcasts the batches and, by themselves, the bases of operands with these numbers of base axes.
+    BatchMap(Vec<usize>),
+    /// Reduces over axes.
+    Sum {
+        /// The axes.
+        axes: Vec<i128>,
+        /// Whether the result has the axes, with size 1.
+        keepdims: bool,
+    },
+    /// Reduces to the second operand.
+    SumTo,
+    /// Reduces to the second operand, whose axes are these axes of the array.
+    SumInDim(Vec<i128>),
+    /// Reduces a batch to the second operand; the array has this number of base axes.
+    SumBatchTo(usize),
+    /// Applies to batches what has this signature.
+    Signature(Signature<'s>),
+}
+
+/// The shapes and sizes that [`Signature::infer`] and [`Names::infer`] find; see the examples there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InferredShapes<'s> {
+    /// The joint batch shape of a signature's operands. Other operations have none, which is `*`.
+    pub batch: PartialShape,
+    /// The size of each name of the signature that is not missing, in the order of the signature.
+    pub sizes: Vec<(&'s str, Dim)>,
+    /// The base shape of each result of a signature.
+    pub bases: Vec<PartialShape>,
+    /// The shape of each result: for a signature, the joint batch shape, then its base shape.
+    pub results: Vec<PartialShape>,
+    /// The checks that remain for real shapes. Without any, the operation succeeds for all shapes that the operands accept.
+    pub checks: Vec<Check>,
+}
+
+/// Always, never, or where the checks hold.
+impl From<Result<InferredShapes<'_>, BroadcastError>> for Decision {
+    fn from(found: Result<InferredShapes<'_>, BroadcastError>) -> Self {
+        found.map_or_else(Self::Never, |found| Self::from_checks(found.checks))
+    }
+}
+
+/// An operand, with the number of its base axes if it has a batch.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'p> {
+    pub(super) shape: &'p PartialShape,
+    pub(super) base: Option<usize>,
+}
+
+impl<'p> Part<'p> {
+    pub(super) fn whole(shape: &'p PartialShape) -> Self {
+        Self { shape, base: None }
+    }
+
+    /// The sizes of batch and base; none for `*`.
+    pub(super) fn split(self) -> (&'p [Dim], &'p [Dim]) {
+        let dims = dims(self.shape);
+        dims.split_at(dims.len().saturating_sub(self.base.unwrap_or(0)))
+    }
+}
+
+impl From<&Part<'_>> for Shape {
+    fn from(part: &Part<'_>) -> Self {
+        Shape::partial(part.shape.dims().map(|dims| dims.iter().map(Cell::from).collect()), part.base)
+    }
+}
+
+impl<'s> Operation<'s> {
+    fn words(&self) -> &'static Words {
+        match self {
+            Self::Together => &operation::PARTIAL_TOGETHER,
+            Self::Target(_) => &operation::TO_TARGET,
+            Self::Axes(_) => &operation::ALONG_AXES,
+            Self::InDim(_) => &operation::IN_DIM,
+            Self::Batch(_) | Self::BatchMap(_) => &operation::PARTIAL_BATCHES,
+            Self::Sum { .. } => &operation::SUM_AXES,
+            Self::SumTo => &operation::SUM_TO,
+            Self::SumInDim(_) => &operation::SUM_IN_DIM,
+            Self::SumBatchTo(_) => &operation::PARTIAL_BATCH_SUM,
+            Self::Ranks | Self::Branches | Self::Signature(_) => &operation::OPERATE,
+        }
+    }
+
+    /// How many operands there are, if not any number, and whether the last one is the target.
+    fn operands(&self) -> (Option<usize>, bool) {
+        match self {
+            Self::Together | Self::Ranks | Self::Branches => (None, false),
+            Self::Target(_) | Self::Sum { .. } => (Some(1), false),
+            Self::Batch(bases) | Self::BatchMap(bases) => (Some(bases.len()), false),
+            Self::Signature(signature) => (Some(signature.operands()), false),
+            Self::Axes(_) | Self::InDim(_) | Self::SumTo | Self::SumInDim(_) | Self::SumBatchTo(_) => {
+                (Some(2), true)
+            }
+        }
+    }
+
+    /// The number of base axes of an operand that has a batch.
+    fn base(&self, operand: usize) -> Option<usize> {
+        match self {
+            Self::Batch(bases) | Self::BatchMap(bases) => bases.get(operand).copied(),
+            Self::SumBatchTo(base) => Some(*base).filter(|_| operand == 0),
+            _ => None,
+        }
+    }
+
+    /// The request, for messages.
+    #[cold]
+    pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> Request {
+        let operands = parts.len() - usize::from(self.operands().1 && parts.len() == 2);
+        let mut request = Request::new(self.words(), &parts[..operands]).label(of);
+        for target in &parts[operands..] {
+            request = request.to(target);
+        }
+        match self {
+            Self::Target(target) => request.to(Shape::listed(target.iter().map(Cell::from).collect())),
+            Self::Axes(axes) | Self::InDim(axes) | Self::Sum { axes, .. } | Self::SumInDim(axes) => {
+                request.axes(axes.clone())
+            }
+            _ => request,
+        }
+    }
+
+    /// The results of the operation and, if they are wanted, the checks that remain.
+    ///
+    /// # Errors
+    /// Those of the operation's function.
+    pub(super) fn infer(
+        &self,
+        names: &mut Names,
+        of: Option<&str>,
+        shapes: &[&PartialShape],
+        with_checks: bool,
+    ) -> Result<InferredShapes<'s>, BroadcastError> {
+        let part = |(operand, &shape)| Part { shape, base: self.base(operand) };
+        let parts: Vec<_> = shapes.iter().enumerate().map(part).collect();
+        let resolved = |names: &Names| shapes.iter().map(|shape| names.resolve(shape)).collect::<Vec<_>>();
+        match (self, self.operands().0) {
+            (Self::Signature(signature), _) => return signature.infer_in(names, of, shapes),
+            (Self::Ranks, _) => return Ok(InferredShapes::of(infer_ranks(&resolved(names)), Vec::new())),
+            (Self::Branches, _) => {
+                return Ok(InferredShapes::of(vec![infer_branches(&resolved(names))?], Vec::new()));
+            }
+            (_, Some(expected)) if expected != shapes.len() => {
+                let (request, found) = (Request::new(&operation::OPERATE, &parts).label(of), shapes.len());
+                return Err(fail!(
+                    request,
+                    OperandCount,
+                    "the number of operands is {found}, expected {expected}"
+                ));
+            }
+            _ => {}
+        }
+        let (shape, mut checks) = self.infer_one(names, of, &parts, with_checks)?;
+        if with_checks && *self != Self::Together && shapes.iter().any(|shape| shape.ndim().is_none()) {
+            checks =
+                self.without_signature().map(|operation| Check::Succeeds { operation }).into_iter().collect();
+        }
+        Ok(InferredShapes::of(vec![shape], checks))
+    }
+
+    /// The only result of an operation that is no choice and has no signature.
+    fn infer_one(
+        &self,
+        names: &mut Names,
+        of: Option<&str>,
+        parts: &[Part<'_>],
+        with_checks: bool,
+    ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
+        let request = || self.request(of, parts);
+        let operands = Operands { parts, request: &request };
+        operands.check_bases()?;
+        let target: Vec<Dim> = match self {
+            Self::Target(target) => target.iter().flatten().cloned().collect(),
+            _ => Vec::new(),
+        };
+        let Rule { mut layout, count, result } = operands.rule(self, &target)?;
+        layout.has_target = self.operands().1 || matches!(self, Self::Target(_));
+        let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
+        let of_bases = || Request::new(&operation::PARTIAL_BASES, parts).label(of);
+        let blame = |request, mut clash: Clash<'_>| {
+            if clash.axis < bases {
+                return incompatible(of_bases(), clash);
+            }
+            clash.axis = match self {
+                // an axis of the target, by its axis of the array
+                Self::SumInDim(numbers) => Numbers(numbers).axis(clash.axis, dims(parts[0].shape).len()),
+                _ => clash.axis - bases,
+            };
+            incompatible(request, clash)
+        };
+        let mut system = System::new(layout, names, of, &request, &blame)?;
+        let checks = if with_checks { system.checks(count) } else { Vec::new() };
+        system.solve()?;
+        let checks = if matches!(self, Self::Together) {
+            system.with_unranked(checks, parts, 0..count)
+        } else {
+            checks
+        };
+        let sizes = match &result {
+            Picks::List(picks) => {
+                let size = |pick: &Pick| match *pick {
+                    Pick::Axis(axis) => system.size(axis).0,
+                    Pick::Target(axis) => system.own(axis, 1),
+                    Pick::One => Dim::Known(1),
+                    Pick::Unknown => Dim::Unknown,
+                };
+                picks.iter().map(size).collect()
+            }
+            // for `*`, the sizes that are known may overflow all the same
+            Picks::Axes | Picks::Any => system.take_sizes(count),
+        };
+        let sizes = checked(sizes, &request)?;
+        system.vars.keep();
+        let shape = if matches!(result, Picks::Any) { PartialShape::unranked() } else { sizes.into() };
+        Ok((shape, checks))
+    }
+}
+
+impl Operation<'_> {
+    /// The operation, unless it has a signature.
+    fn without_signature(&self) -> Option<Operation<'static>> {
+        Some(match self.clone() {
+            Self::Signature(_) => return None,
+            Self::Together => Operation::Together,
+            Self::Ranks => Operation::Ranks,
+            Self::Branches => Operation::Branches,
+            Self::Target(target) => Operation::Target(target),
+            Self::Axes(axes) => Operation::Axes(axes),
+            Self::InDim(axes) => Operation::InDim(axes),
+            Self::Batch(bases) => Operation::Batch(bases),
+            Self::BatchMap(bases) => Operation::BatchMap(bases),
+            Self::Sum { axes, keepdims } => Operation::Sum { axes, keepdims },
+            Self::SumTo => Operation::SumTo,
+            Self::SumInDim(axes) => Operation::SumInDim(axes),
+            Self::SumBatchTo(base) => Operation::SumBatchTo(base),
+        })
+    }
+}
+
+impl InferredShapes<'_> {
+    /// The results of an operation without a signature.
+    fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
+        let batch = PartialShape::unranked();
+        Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
+    }
+}
+
+/// One shape that two descriptions give.
+///
+/// # Errors
+/// `AxisCount`; then, with the first axis at fault, `Incompatible` or `DeclaredName`.
+pub(super) fn merge_shapes(
+    names: &mut Names,
+    of: Option<&str>,
+    a: &PartialShape,
+    b: &PartialShape,
+) -> Result<PartialShape, BroadcastError> {
+    let request = || Request::new(&operation::MERGE, &[a, b].map(Part::whole)).label(of);
+    let shapes = match [a.dims(), b.dims()] {
+        [Some(own), Some(other)] => vec![own, other],
+        [Some(dims), None] | [None, Some(dims)] => vec![dims],
+        [None, None] => return Ok(PartialShape::unranked()),
+    };
+    let (own, other) = (shapes[0].len(), shapes[shapes.len() - 1].len());
+    if own != other {
+        let found = Count(other);
+        return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {own}"));
+    }
+    let mut layout = Layout::new(shapes, own, &|_, axis| Some((axis, true)));
+    layout.alone = true;
+    let mut system = System::new(layout, names, of, &request, &incompatible)?.declares();
+    system.solve()?;
+    let mut sizes = Vec::with_capacity(own);
+    for axis in 0..own {
+        sizes.push(system.size(axis).0);
+    }
+    system.vars.keep();
+    Ok(sizes.into())
+}

@@ -1,0 +1,650 @@
+//! The sizes that shapes can have together: one condition for each axis, solved for all axes at once.
+//!
+//! Every operation states the same condition. An axis has one size. Each *fixed* size that stands there equals it, and each
+//! other one, which *stretches*, is 1 or equals it. A size that cannot be 1 is as good as fixed. So there are sizes that meet
+//! all conditions exactly where the forced sizes do: all others can be 1.
+//!
+//! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
+
+use super::check::{Check, Place, Spot, compact};
+use super::dim::{Dim, Span};
+use super::operation::Part;
+use super::vars::{Side, Var, Vars};
+use super::{Names, PartialShape};
+use crate::error::{BroadcastError, Request};
+use crate::shape::{ByName, checked_len};
+use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
+use core::mem::{replace, take};
+use core::ops::Range;
+
+/// The sizes of shapes, sorted by the axis at which they meet.
+pub(super) struct Layout<'s> {
+    pub(super) shapes: Vec<&'s [Dim]>,
+    entries: Vec<Entry>,
+    /// The start of each axis in `entries`, and the end of the last.
+    starts: Vec<u32>,
+    /// The shape that is the result.
+    pub(super) result: Option<usize>,
+    /// Whether the second shape is the target.
+    pub(super) has_target: bool,
+    /// Whether all shapes describe the only one.
+    pub(super) alone: bool,
+}
+
+/// One size of a shape, at the axis where it meets others.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    /// The shape, and in the last bit whether the size is fixed.
+    shape: u32,
+    axis: u32,
+    /// The variable of a named size.
+    var: Var,
+}
+
+const NO_NAME: Var = u32::MAX;
+const NO_ENTRY: Entry = Entry { shape: 0, axis: 0, var: NO_NAME };
+
+impl Entry {
+    pub(super) fn shape(self) -> usize {
+        self.shape as usize >> 1
+    }
+
+    pub(super) fn axis(self) -> usize {
+        self.axis as usize
+    }
+
+    fn is_fixed(self) -> bool {
+        self.shape & 1 == 1
+    }
+
+    fn var(self) -> Option<Var> {
+        (self.var != NO_NAME).then_some(self.var)
+    }
+}
+
+/// Where a size meets others: the axis, and whether it is fixed there. `None` if it meets none.
+pub(super) type At = Option<(usize, bool)>;
+
+impl<'s> Layout<'s> {
+    /// Shapes whose sizes meet at `count` axes, as `at` says for each shape and axis.
+    pub(super) fn new(shapes: Vec<&'s [Dim]>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
+        let total = shapes.iter().map(|dims| dims.len()).sum();
+        // sizes that meet no others follow, each at an axis of its own
+        let mut starts = Vec::with_capacity(count + 1);
+        starts.resize(count, 0_u32);
+        for (shape, dims) in shapes.iter().enumerate() {
+            for axis in 0..dims.len() {
+                match at(shape, axis) {
+                    Some((axis, _)) => starts[axis] += 1,
+                    None => starts.push(1),
+                }
+            }
+        }
+        let mut end = 0;
+        for count in &mut starts {
+            end += *count;
+            *count = end;
+        }
+        let (mut entries, mut apart) = (vec![NO_ENTRY; total], starts.len());
+        // from the last to the first, so that each end becomes a start
+        for (shape, dims) in shapes.iter().enumerate().rev() {
+            for axis in (0..dims.len()).rev() {
+                let (place, fixed) = at(shape, axis).unwrap_or_else(|| {
+                    apart -= 1;
+                    (apart, true)
+                });
+                starts[place] -= 1;
+                let shape = compact(shape) << 1 | u32::from(fixed);
+                entries[starts[place] as usize] = Entry { shape, axis: compact(axis), var: NO_NAME };
+            }
+        }
+        starts.push(end);
+        Self { shapes, entries, starts, result: None, has_target: false, alone: false }
+    }
+
+    /// Shapes that are aligned at the right, and their number of axes together.
+    pub(super) fn aligned(shapes: Vec<&'s [Dim]>) -> (Self, usize) {
+        let ndim = shapes.iter().map(|dims| dims.len()).max().unwrap_or(0);
+        let new = shapes.iter().map(|dims| ndim - dims.len()).collect::<Vec<_>>();
+        (Self::new(shapes, ndim, &|shape, axis| Some((new[shape] + axis, false))), ndim)
+    }
+
+    pub(super) fn axes(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The sizes that meet at an axis.
+    pub(super) fn at(&self, axis: usize) -> &[Entry] {
+        &self.entries[self.starts[axis] as usize..self.starts[axis + 1] as usize]
+    }
+
+    pub(super) fn dim(&self, entry: Entry) -> &'s Dim {
+        &self.shapes[entry.shape()][entry.axis()]
+    }
+
+    pub(super) fn spot(&self, entry: Entry) -> Spot {
+        match entry.shape() {
+            _ if self.alone => Spot::of_shape(entry.axis()),
+            1 if self.has_target => Spot { operand: Spot::TARGET, axis: entry.axis },
+            shape if self.result == Some(shape) => Spot::of_result(entry.axis()),
+            shape => Spot::new(shape, entry.axis()),
+        }
+    }
+}
+
+/// Two sizes that meet at an axis and exclude each other.
+pub(super) struct Clash<'c> {
+    pub(super) axis: usize,
+    pub(super) entries: [Entry; 2],
+    pub(super) dims: [&'c Dim; 2],
+    /// Where a size comes from that does not stand at the axis: ", and n is 3 at axis 0 of operand 1".
+    pub(super) note: &'c str,
+}
+
+/// The error of a clash in a certain operation.
+pub(super) type Blame<'b> = &'b dyn Fn(Request, Clash<'_>) -> BroadcastError;
+
+/// The error of sizes that do not go together, by the positions of their shapes.
+pub(super) fn incompatible(
+    request: Request,
+    Clash { axis, entries, dims: [a, b], note }: Clash<'_>,
+) -> BroadcastError {
+    let shapes = entries.map(Entry::shape);
+    if shapes[0] < shapes[1] {
+        return request.clash(axis, [a, b], shapes, note);
+    }
+    request.clash(axis, [b, a], [shapes[1], shapes[0]], note)
+}
+
+/// Sizes with their conditions.
+pub(super) struct System<'s, 'n> {
+    pub(super) layout: Layout<'s>,
+    pub(super) vars: Vars<'n>,
+    /// The sizes at each axis, as far as those without a name say.
+    sizes: Vec<Dim>,
+    blame: Blame<'n>,
+    /// Whether each name is declared at its axes: then sizes that exclude those of a name are those of the name, not of the axis.
+    declares: bool,
+}
+
+impl<'s, 'n> System<'s, 'n> {
+    /// Adds the names, with all that is known of them.
+    ///
+    /// # Errors
+    /// `DeclaredName` where the ranges of a name have no size in common.
+    pub(super) fn new(
+        mut layout: Layout<'s>,
+        names: &'n mut Names,
+        of: Option<&'n str>,
+        request: &'n dyn Fn() -> Request,
+        blame: Blame<'n>,
+    ) -> Result<Self, BroadcastError> {
+        let mut vars = Vars::new(names, of, request);
+        for i in 0..layout.entries.len() {
+            let entry = layout.entries[i];
+            if let Some(var) = vars.at(layout.dim(entry), layout.spot(entry))? {
+                layout.entries[i].var = var;
+            }
+        }
+        let mut sizes = Vec::with_capacity(layout.axes());
+        sizes.resize(layout.axes(), Dim::Unknown);
+        Ok(Self { layout, vars, sizes, blame, declares: false })
+    }
+
+    /// Sizes at the first axes that no shape brings, such as the numbers of a signature.
+    pub(super) fn given(mut self, sizes: impl Iterator<Item = Dim>) -> Self {
+        for (own, size) in self.sizes.iter_mut().zip(sizes) {
+            *own = size;
+        }
+        self
+    }
+
+    /// Says that names are declared at their axes.
+    pub(super) fn declares(mut self) -> Self {
+        self.declares = true;
+        self
+    }
+
+    fn span_at(&mut self, entry: Entry) -> Span {
+        match entry.var() {
+            Some(var) => self.vars.span(var),
+            None => self.layout.dim(entry).span(),
+        }
+    }
+
+    /// Forces what is forced.
+    ///
+    /// # Errors
+    /// The error of the first axis where forced sizes exclude each other.
+    pub(super) fn solve(&mut self) -> Result<(), BroadcastError> {
+        let (count, mut backward) = (self.layout.axes(), false);
+        loop {
+            let mut is_news = false;
+            for axis in 0..count {
+                is_news |= self.step(if backward { count - 1 - axis } else { axis })?;
+            }
+            if !is_news {
+                return Ok(());
+            }
+            // a name may force the one before it: in turns, no order of the axes takes many rounds
+            backward = !backward;
+        }
+    }
+
+    /// Forces what is forced at one axis. Returns whether that may matter elsewhere.
+    fn step(&mut self, axis: usize) -> Result<bool, BroadcastError> {
+        let (range, mut is_news) = (self.range(axis), false);
+        let (mut class, mut named) = (None, false);
+        for i in range.clone() {
+            let entry = self.layout.entries[i];
+            let span = self.span_at(entry);
+            if !entry.is_fixed() && span.contains(1) {
+                named |= entry.var().is_some();
+                continue;
+            }
+            let fits = match entry.var() {
+                None => {
+                    let both = self.sizes[axis].span().intersect(span);
+                    both.map(|both| self.sizes[axis] = both.into()).is_some()
+                }
+                Some(var) => match *class.get_or_insert(var) {
+                    first if first == var => true,
+                    first => {
+                        let united = self.vars.unite(first, var);
+                        is_news |= united == Some(true);
+                        united.is_some()
+                    }
+                },
+            };
+            if !fits {
+                return Err(self.clash(axis, i));
+            }
+        }
+        let size = self.sizes[axis].span();
+        if let Some(var) = class {
+            let before = self.vars.span(var);
+            let narrowed = size.covers(before) || self.narrow_to(var, size, axis);
+            if !narrowed {
+                return Err(self.clash(axis, range.end));
+            }
+            is_news |= self.vars.span(var) != before;
+        }
+        if named && (class.is_some() || size != Span::ANY) {
+            let allowed = class.map_or(size, |var| self.vars.beside_one(var));
+            for i in range {
+                let entry = self.layout.entries[i];
+                let Some(var) = entry.var().filter(|_| !entry.is_fixed()) else { continue };
+                if self.vars.span(var).contains(1)
+                    && class.is_none_or(|class| self.vars.root(class) != self.vars.root(var))
+                {
+                    is_news |= self.vars.narrow_beside_one(var, allowed);
+                }
+            }
+        }
+        Ok(is_news)
+    }
+
+    /// Restricts a name to the sizes of an axis. Each end comes from the size there that has it.
+    fn narrow_to(&mut self, var: Var, size: Span, axis: usize) -> bool {
+        let spot = |end: usize| {
+            let mut entries = self.layout.at(axis).iter();
+            let is_end = |entry: &&Entry| {
+                entry.var().is_none() && self.layout.dim(**entry).span().end(end) == size.end(end)
+            };
+            entries.find(is_end).map(|entry| self.layout.spot(*entry))
+        };
+        let first = self.layout.at(axis)[0];
+        let [lo, hi] = [spot(0), spot(1)].map(|spot| spot.unwrap_or(self.layout.spot(first)));
+        self.vars.narrow(var, Span { lo: size.lo, hi: usize::MAX }, lo)
+            && self.vars.narrow(var, Span { lo: 0, hi: size.hi }, hi)
+    }
+
+    /// The error at an axis where the entry `at` excludes the forced sizes before it; at the end, the names and the others
+    /// exclude each other.
+    #[cold]
+    fn clash(&mut self, axis: usize, at: usize) -> BroadcastError {
+        let (range, mut forced) = (self.range(axis), Vec::new());
+        let end = range.end;
+        for i in range {
+            let entry = self.layout.entries[i];
+            let span = self.span_at(entry);
+            if entry.is_fixed() || !span.contains(1) {
+                let (dim, spot) = (self.layout.dim(entry), self.layout.spot(entry));
+                forced.push((entry, Side { dim, spot, var: entry.var(), span }, i));
+            }
+        }
+        // the pairs that may clash: the last one with all before it, or a name with all others
+        let last = if at == end {
+            forced.iter().position(|(_, side, _)| side.var.is_some())
+        } else {
+            forced.iter().position(|(.., i)| *i == at)
+        };
+        let others = if at == end { forced.len() } else { last.unwrap_or(0) };
+        // by what stands at the axis, else by what is known
+        let excludes = |declared: bool| {
+            let span = |side: Side<'_>| if declared { side.dim.span() } else { side.span };
+            let last = forced[last?];
+            let other = forced[..others].iter().find(|other| span(other.1).intersect(span(last.1)).is_none());
+            other.map(|other| (*other, last))
+        };
+        let declared = excludes(true);
+        let Some((a, b)) = declared.or_else(|| excludes(false)) else {
+            // a number of a signature is none of the sizes
+            let is_other = |(_, side, i): &&(Entry, Side<'_>, usize)| {
+                if at == end { side.var.is_some() } else { *i == at }
+            };
+            let &(entry, side, _) = forced.iter().find(is_other).unwrap_or(&forced[0]);
+            let given = self.sizes[axis].clone();
+            if side.var.is_some_and(|var| self.vars.end_spot(var, given.span()).is_none()) {
+                return self.vars.two_sizes(side, given.span(), side.spot);
+            }
+            let is_far = side.dim.span().intersect(given.span()).is_some();
+            let own = if is_far { side.span.into() } else { side.dim.clone() };
+            let clash = Clash { axis, entries: [entry; 2], dims: [&given, &own], note: "" };
+            return (self.blame)((self.vars.request)(), clash);
+        };
+        let names = [a.1.var, b.1.var].into_iter().flatten().count();
+        if declared.is_none() && names > 0 {
+            let (a, b) = (a.1, b.1);
+            let early = |vars: &mut Vars<'_>, side: Side<'_>, other| {
+                side.var.is_some_and(|var| vars.end_spot(var, other).is_none())
+            };
+            if self.declares || early(&mut self.vars, a, b.span) || early(&mut self.vars, b, a.span) {
+                return match (a.var, b.var) {
+                    (Some(_), Some(_)) => self.vars.unequal([a, b], b.spot),
+                    (Some(_), None) => self.vars.two_sizes(a, b.span, b.spot),
+                    _ => self.vars.two_sizes(b, a.span, a.spot),
+                };
+            }
+        }
+        let (dims, note) = if declared.is_some() {
+            ([a.1.dim.clone(), b.1.dim.clone()], String::new())
+        } else {
+            let note = self.note(axis, a.1, b.1.span) + &self.note(axis, b.1, a.1.span);
+            ([a.1.span.into(), b.1.span.into()], note)
+        };
+        (self.blame)(
+            (self.vars.request)(),
+            Clash { axis, entries: [a.0, b.0], dims: [&dims[0], &dims[1]], note: &note },
+        )
+    }
+
+    /// Where a name got sizes that exclude others, unless at the axis itself.
+    fn note(&mut self, axis: usize, side: Side<'_>, other: Span) -> String {
+        let Some(spot) = side.var.and_then(|var| self.vars.end_spot(var, other)) else {
+            return String::new();
+        };
+        if self.layout.at(axis).iter().any(|entry| self.layout.spot(*entry) == spot) {
+            return String::new();
+        }
+        let (name, place) = self.vars.origin(side, other);
+        format!(", and {name} is {} at {place}", Dim::from(side.span))
+    }
+
+    /// Checks that each of the first `count` axes that cannot be 1 has a size that brings that of the axis: a size that
+    /// stretches, and that need not be 1.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    pub(super) fn support(&mut self, count: usize) -> Result<(), BroadcastError> {
+        self.search(count, &mut 1000)
+    }
+
+    /// [`support`](Self::support) with at most so many attempts; after them, an answer that may not hold is yes.
+    fn search(&mut self, count: usize, attempts: &mut usize) -> Result<(), BroadcastError> {
+        let mut open = None;
+        for axis in 0..count {
+            let Some(names) = self.bringing(axis) else { continue };
+            match names[..] {
+                [] => return Err(self.clash(axis, self.range(axis).end)),
+                // the only one has to
+                [name] => {
+                    self.bring(axis, name)?;
+                    return self.search(count, attempts);
+                }
+                _ => open = open.or(Some((axis, names))),
+            }
+        }
+        let Some((axis, names)) = open else { return Ok(()) };
+        let mut result = Ok(());
+        for name in names {
+            let Some(left) = attempts.checked_sub(1) else { return Ok(()) };
+            *attempts = left;
+            let saved = (self.vars.saved(), self.sizes.clone());
+            result = self.bring(axis, name).and_then(|()| self.search(count, attempts));
+            if result.is_ok() {
+                break;
+            }
+            self.vars.restore(saved.0);
+            self.sizes = saved.1;
+        }
+        result
+    }
+
+    /// The names that can bring the size of an axis, if that cannot be 1 and nothing else brings it.
+    fn bringing(&mut self, axis: usize) -> Option<Vec<Var>> {
+        let (class, size) = self.forced(axis)?;
+        if size.contains(1) {
+            return None;
+        }
+        let mut names = Vec::new();
+        for i in self.range(axis) {
+            let entry = self.layout.entries[i];
+            if entry.is_fixed() {
+                continue;
+            }
+            let span = self.span_at(entry);
+            let can = match entry.var() {
+                Some(var) if class.is_some_and(|class| self.vars.root(class) == self.vars.root(var)) => {
+                    return None;
+                }
+                Some(var) => self.vars.beside_one(var).intersect(size).is_some_and(|both| both != Span::ONE),
+                None => span.intersect(size).is_some(),
+            };
+            match entry.var() {
+                // nothing else depends on a size without a name
+                None if can => return None,
+                Some(_) if !span.contains(1) => return None,
+                Some(var) if can => names.push(var),
+                _ => {}
+            }
+        }
+        Some(names)
+    }
+
+    /// Lets a name bring the size of an axis.
+    fn bring(&mut self, axis: usize, name: Var) -> Result<(), BroadcastError> {
+        let end = self.range(axis).end;
+        let fits = match self.forced(axis) {
+            Some((Some(class), _)) => self.vars.unite(class, name).is_some(),
+            Some((None, size)) => self.vars.narrow(name, size, self.layout.spot(self.layout.at(axis)[0])),
+            None => true,
+        };
+        if fits { self.solve() } else { Err(self.clash(axis, end)) }
+    }
+
+    /// The size that all fixed and forced sizes at an axis have, if there are any: a name, and the sizes.
+    fn forced(&mut self, axis: usize) -> Option<(Option<Var>, Span)> {
+        let (mut found, mut class) = (self.sizes[axis] != Dim::Unknown, None);
+        for i in self.range(axis) {
+            let entry = self.layout.entries[i];
+            if entry.is_fixed() || !self.span_at(entry).contains(1) {
+                (found, class) = (true, class.or(entry.var()));
+            }
+        }
+        let span = class.map_or(self.sizes[axis].span(), |var| self.vars.hull(var));
+        found.then_some((class, span))
+    }
+
+    /// The size at an axis, and the sizes that it can have, without gaps.
+    pub(super) fn size(&mut self, axis: usize) -> (Dim, Span) {
+        match self.forced(axis) {
+            Some((Some(var), span)) => return (self.vars.dim(var), span),
+            Some((None, span)) => return (span.into(), span),
+            None if self.range(axis).is_empty() => return (Dim::Unknown, Span::ANY),
+            None => {}
+        }
+        let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
+        for i in self.range(axis) {
+            let entry = self.layout.entries[i];
+            let span = entry.var().map_or(self.layout.dim(entry).span(), |var| self.vars.hull(var));
+            let root = entry.var().map(|var| self.vars.root(var));
+            if span == Span::ONE || (root.is_some() && root == name) {
+                continue;
+            }
+            // each size can be 1, so the hull has no gaps, except those that names make
+            hull = hull.hull(span);
+            (size, name) = match root {
+                Some(root) if size == Dim::Known(1) => (self.vars.dim(root), Some(root)),
+                _ => (hull.into(), None),
+            };
+        }
+        (size, hull)
+    }
+
+    fn range(&self, axis: usize) -> Range<usize> {
+        self.layout.starts[axis] as usize..self.layout.starts[axis + 1] as usize
+    }
+
+    /// The size of a shape at an axis where it stretches. It is unknown if the shape has no size there.
+    pub(super) fn own(&mut self, axis: usize, shape: usize) -> Dim {
+        let entry = self.layout.at(axis).iter().copied().find(|entry| entry.shape() == shape);
+        let own = entry.map_or(Span::ANY, |entry| self.layout.dim(entry).span());
+        if let Some(var) = entry.and_then(Entry::var) {
+            return self.vars.dim_with_one(var);
+        }
+        match self.forced(axis) {
+            None => own.into(),
+            Some((name, span)) if own.contains(1) => {
+                let others = name.map_or(span, |var| self.vars.beside_one(var));
+                own.intersect(others).unwrap_or(Span::ONE).hull(Span::ONE).into()
+            }
+            Some(_) => self.size(axis).0,
+        }
+    }
+
+    /// The checks of operands that broadcast together at some axes, of which some may be `*`.
+    pub(super) fn with_unranked(
+        &mut self,
+        mut checks: Vec<Check>,
+        parts: &[Part<'_>],
+        axes: Range<usize>,
+    ) -> Vec<Check> {
+        let mut unranked = (0..parts.len()).filter(|&operand| parts[operand].shape.ndim().is_none());
+        if let Some(operand) = unranked.next() {
+            // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
+            let ones = axes.into_iter().all(|axis| self.size(axis).0 == Dim::Known(1));
+            match (unranked.next(), unranked.next()) {
+                (None, _) if ones => {}
+                (None, _) => checks.push(Check::GoesTogether { operand }),
+                (Some(operand), None) if ones => checks.push(Check::GoesTogether { operand }),
+                // one check for each of them would compare every pair of operands
+                _ => checks.push(Check::AllGoTogether),
+            }
+        }
+        checks
+    }
+
+    /// The sizes at the first `count` axes, in the memory of the system: it has no sizes any more.
+    pub(super) fn take_sizes(&mut self, count: usize) -> Vec<Dim> {
+        for axis in 0..count {
+            self.sizes[axis] = self.size(axis).0;
+        }
+        self.sizes.truncate(count);
+        take(&mut self.sizes)
+    }
+
+    /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
+    pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
+        let (mut checks, mut seen, mut last) =
+            (Vec::new(), ByName::new(), vec![usize::MAX; self.vars.count()]);
+        for axis in 0..count {
+            self.axis_checks(axis, &mut checks, &mut seen, &mut last);
+        }
+        checks
+    }
+
+    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3x2xtrue` if variable 2 is 1 or 3,
+    /// `1=2` if variables 1 and 2 are equal, `1?=2` if the first may also be 1, and `[1, 2]` if they agree.
+    /// `last` has the last axis where each variable was met.
+    fn axis_checks(
+        &mut self,
+        axis: usize,
+        checks: &mut Vec<Check>,
+        seen: &mut ByName<()>,
+        last: &mut [usize],
+    ) {
+        let given = self.sizes[axis].span().single();
+        let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
+        for i in self.range(axis) {
+            let entry = self.layout.entries[i];
+            let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
+            let counts = span != Span::ONE || entry.is_fixed();
+            if !counts || root.is_some_and(|root| replace(&mut last[root as usize], axis) == axis) {
+                continue;
+            }
+            let place = Place::from(self.layout.spot(entry));
+            let may_be_one = !entry.is_fixed() && span.contains(1);
+            if !may_be_one {
+                forced = forced.or(Some((place, root)));
+                known = known.or(span.single());
+            }
+            parts.push((place, span, root, may_be_one));
+        }
+        if forced.is_none() && given.is_none() {
+            let size = parts.first().and_then(|(_, span, ..)| span.single_beside_one());
+            if parts.len() < 2
+                || (size.is_some() && parts.iter().all(|(_, span, ..)| span.single_beside_one() == size))
+            {
+                return;
+            }
+            let roots: Option<BinaryHeap<usize>> =
+                parts.iter().map(|(_, _, root, _)| root.map(|root| root as usize)).collect();
+            if roots.is_none_or(|roots| seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
+                let mut places = Vec::with_capacity(parts.len());
+                places.extend(parts.iter().map(|(place, ..)| *place));
+                checks.push(Check::Agree { places });
+            }
+            return;
+        }
+        for (place, span, root, or_one) in parts {
+            let (open, check) = match (known, forced) {
+                (Some(size), _) => {
+                    let certain = if or_one { span.single_beside_one() } else { span.single() };
+                    let key = || format!("{size}x{}x{or_one}", root.unwrap_or_default());
+                    let open =
+                        certain != known && span != Span::ONE && (root.is_none() || seen.insert(&key(), ()));
+                    (open, Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 })
+                }
+                (None, Some((other, first))) => {
+                    let key = |(a, b): (Var, Var)| {
+                        if or_one { format!("{a}?={b}") } else { format!("{}={}", a.min(b), a.max(b)) }
+                    };
+                    let pair = root.zip(first);
+                    let open = place != other
+                        && span != Span::ONE
+                        && pair.is_none_or(|pair| pair.0 != pair.1 && seen.insert(&key(pair), ()));
+                    (open, Check::Equals { place, other, or_one })
+                }
+                (None, None) => continue,
+            };
+            if open {
+                checks.push(check);
+            }
+        }
+    }
+}
+
+/// The sizes of a result, unless the smallest shape that they allow overflows.
+///
+/// # Errors
+/// `Overflow`.
+pub(super) fn checked(dims: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
+    let least: Vec<_> = dims.iter().map(|dim| dim.span().lo).collect();
+    if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
+}
+
+/// A whole shape's sizes, or none for `*`.
+pub(super) fn dims(shape: &PartialShape) -> &[Dim] {
+    shape.dims().unwrap_or_default()
+}
