@@ -287,6 +287,9 @@ fn maps(each: Each<'_>, new: Each<'_>) {
     new("into_broadcast_map of a smaller array", &|(a, row, _)| {
         drop(std::mem::take(row).into_broadcast_map(&*a, times));
     });
+    each("into_broadcast_map of a smaller array and one by value", &|(a, row, _)| {
+        drop(std::mem::take(row).into_broadcast_map(std::mem::take(a).into_shared(), times));
+    });
     new("into_broadcast_map of a shared array", &|(a, row, _)| {
         let shared = std::mem::take(a).into_shared();
         drop(shared.clone().into_broadcast_map(&*row, times));
