@@ -8,7 +8,8 @@
 //! | a target shape, or one of its sizes | [`TargetShape`], [`Size`] |
 //! | the shape `x.raw_dim()` of an array of any `D` | `D: TargetShape<Dim = D>` |
 //! | axes, or one of them | [`Axes`], [`AxisIndex`] |
-//! | axes to reduce over, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
+//! | axes to reduce over, `..` for all, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
+//! | axes for [`keepdims`](crate::keepdims()) | [`AxesOrAll`] |
 //! | an array whose last axes are a base | `D: LessAxes<K>`: see [`LessAxes`] |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |
@@ -57,6 +58,6 @@ pub use crate::map::{
     ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands,
 };
 pub use crate::shape::{
-    Axes, AxisIndex, KeepDims, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
+    Axes, AxesOrAll, AxisIndex, KeepDims, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
 };
 pub use crate::view::{AsArrayRef, Operand, Operands};

@@ -9,7 +9,7 @@ use super::infer::{checked_least, infer_joint};
 use super::partial_shape::merge_dims;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request, fail, operation};
-use crate::shape::{Axes, AxisMask, TargetShape, positions};
+use crate::shape::{Axes, AxesOrAll, AxisMask, TargetShape, positions};
 use alloc::{vec, vec::Vec};
 use core::slice;
 
@@ -314,15 +314,15 @@ pub fn infer_ranks(shapes: &[PartialShape]) -> Vec<PartialShape> {
 }
 
 /// The set of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
-pub(super) fn mask<X: Axes>(
+pub(super) fn mask<X: AxesOrAll>(
     axes: &X,
     ndim: Option<usize>,
     request: &dyn Fn() -> Request,
 ) -> Result<Option<AxisMask>, BroadcastError> {
     if let Some(ndim) = ndim {
-        return AxisMask::new(axes, ndim, request).map(Some);
+        return axes.mask(ndim, request).map(Some);
     }
-    let mut sorted = positions(axes);
+    let mut sorted = axes.numbers(0);
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(&[twice, ..]) => Err(request().duplicate_axis(twice)),

@@ -11,16 +11,16 @@ use super::families::{batches, mask};
 use super::infer::checked_least;
 use super::{Dim, PartialShape, Span};
 use crate::error::{BroadcastError, Count, Request, fail, operation};
-use crate::shape::{Axes, ReducedAxes, positions};
+use crate::shape::{Axes, AxesOrAll, ReducedAxes, positions};
 use alloc::{vec, vec::Vec};
 use core::slice;
-use ndarray::IxDyn;
+use ndarray::{Dimension, IxDyn};
 
 /// The shape of a sum, a mean, a maximum or any other reduction over axes.
 ///
 /// # Shapes
 /// The axes that are not reduced, in order; over [`keepdims(axes)`](crate::keepdims), all axes, the reduced ones with
-/// size 1. A reduction of `*` is `*`.
+/// size 1. A reduction of `*` is `*`, but over `..` it has no axes.
 ///
 /// # Errors
 /// In this order: [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the
@@ -36,6 +36,7 @@ use ndarray::IxDyn;
 /// assert_eq!(infer_sum(&p("2x?xn"), keepdims((0, -1)))?, p("1x?x1"));
 /// assert_eq!(infer_sum(&p("0"), 0)?, p("[]"));
 /// assert_eq!(infer_sum(&p("*"), 5)?, p("*"));
+/// assert_eq!((infer_sum(&p("*"), ..)?, infer_sum(&p("2x?"), keepdims(..))?), (p("[]"), p("1x1")));
 /// assert_eq!(
 ///     infer_sum(&p("2x?"), [2]).unwrap_err().to_string(),
 ///     "cannot sum shape 2x? over axes [2]: axis 2 is out of bounds for 2 axes of the array",
@@ -50,9 +51,13 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
     axes: X,
 ) -> Result<PartialShape, BroadcastError> {
     let axes = axes.axes();
-    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(positions(axes));
+    let numbers = || axes.numbers(shape.ndim().unwrap_or(0));
+    let request = || Request::new(&operation::SUM_AXES, slice::from_ref(shape)).axes(numbers());
     let reduced = mask(axes, shape.ndim(), &request)?;
-    let (Some(reduced), Some(dims)) = (reduced, shape.dims()) else { return Ok(PartialShape::unranked()) };
+    let (Some(reduced), Some(dims)) = (reduced, shape.dims()) else {
+        let no_axes = X::Left::NDIM == Some(0);
+        return Ok(if no_axes { PartialShape::from([]) } else { PartialShape::unranked() });
+    };
     if !X::KEEPS {
         return Ok(PartialShape::ranked(reduced.unnamed().map(|axis| dims[axis].clone())));
     }

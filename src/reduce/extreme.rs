@@ -7,7 +7,7 @@ use crate::error::operation::{self, Operation};
 use crate::error::{Result, fail};
 use crate::kernel::operation::ClosureOp;
 use crate::kernel::reduce::to_new;
-use crate::shape::{ReducedAxes, positions};
+use crate::shape::{AxesOrAll, ReducedAxes};
 use ndarray::{Array, Dimension};
 
 pub(super) fn max_axes<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
@@ -39,7 +39,7 @@ fn extreme<A: Clone, D: Dimension, X: ReducedAxes<D>>(
         return Ok(result.cloned(&[]));
     }
     let Some(any) = source.first_element().filter(|_| !joint.as_ref().contains(&0)) else {
-        let request = request(operands, operation).axes(positions(axes.axes()));
+        let request = request(operands, operation).axes(axes.axes().numbers(joint.as_ref().len()));
         return Err(fail!(request, NoElements, "there is no {name} of 0 elements"));
     };
     let op = ClosureOp { identity: &any, op: &op };

@@ -5,7 +5,7 @@ use super::reduce::{dropped, over, request, sum};
 use crate::error::{Result, fail, operation};
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::to_new;
-use crate::shape::{Axes, ReducedAxes, positions};
+use crate::shape::{AxesOrAll, ReducedAxes};
 use core::ops::Div;
 use ndarray::{Array, Dimension};
 use num_traits::{FromPrimitive, Zero};
@@ -19,14 +19,13 @@ where
 {
     let operands = source.operands();
     let (joint, result, reduced) = over(operands, axes, &operation::MEAN_AXES)?;
-    let request = || request(operands, &operation::MEAN_AXES).axes(positions(axes.axes()));
+    let request = || request(operands, &operation::MEAN_AXES).axes(axes.axes().numbers(joint.as_ref().len()));
     if !holds_fractions::<A>() {
         let mend = "use `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
         return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
     }
     let joint = joint.as_ref();
-    let of_axis = |i| joint[axes.axes().axis(i, joint.len())];
-    let count = if result.len() == 0 { 1 } else { (0..axes.axes().axis_count()).map(of_axis).product() };
+    let count = if result.len() == 0 { 1 } else { reduced.named().map(|axis| joint[axis]).product() };
     let Some(divisor) = divisor::<A>(count) else {
         let reason = if count == 0 { "" } else { ", which the element type cannot count" };
         return Err(fail!(request(), NoMean, "there is no mean of {count} elements{reason}"));

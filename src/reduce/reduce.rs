@@ -23,7 +23,8 @@ use num_traits::{FromPrimitive, Zero};
 /// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
 /// [`par`](Self::par) of both.
 ///
-/// - *Over axes*: `…_axes(axes)` removes the axes, and with [`keepdims`](crate::keepdims())`(axes)` they stay with size 1.
+/// - *Over axes*: `…_axes(axes)` removes the axes, and `…_axes(..)` all axes. With [`keepdims`](crate::keepdims())`(axes)` they
+///   stay with size 1.
 /// - *To a shape*: `…_to(shape)` undoes a broadcast that is aligned at the right, `sum_in_dim(shape, axes)` one with placed
 ///   axes. A shape is any [`TargetShape`], above all `&array`.
 /// - *Into an array*: `assign_…`, `add_…` and `scaled_add_…` write to one that exists.
@@ -119,8 +120,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Shapes
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`, over `keepdims([0, 2])` it is `(1, 3, 1, 5)`. The number of axes of the
     /// result is fixed if that of the source is and `axes` is a Rust array, a tuple, an integer or an `Axis`; otherwise it
-    /// is dynamic. A negative axis counts from the end. No axes (`[]`) give a copy, all axes a single element. A sum over
-    /// an empty axis is zero. The result's axes have the same order in memory as the source's.
+    /// is dynamic. A negative axis counts from the end. No axes (`[]`) give a copy. All axes (`..`) give a single element
+    /// without axes, whether the number of axes is fixed or dynamic, or of size 1 with `keepdims(..)`. A sum over an empty axis
+    /// is zero. The result's axes have the same order in memory as the source's.
     ///
     /// # Errors
     /// In this order:
@@ -140,6 +142,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// assert_eq!(delta.sum_axes(Axis(1))?, array![6.0, 60.0]);
     /// assert_eq!(delta.sum_axes(keepdims(-1))?, array![[6.0], [60.0]]);
     /// assert_eq!(delta.sum_axes((0, -1))?.into_scalar(), 66.0);
+    /// assert_eq!(delta.sum_axes(..)?.into_scalar(), 66.0);
     /// let all: ArrayD<f64> = delta.sum_axes(&[0, 1][..])?;
     /// assert_eq!((all.sum(), delta.sum_axes([])?), (66.0, delta.clone()));
     /// assert_eq!(
@@ -160,7 +163,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// nGraph's `Sum(delta, broadcast_axes)`, the backpropagation of its `Broadcast`;
-    /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`; ONNX `ReduceSum`. Without NaN (`nansum`), sum
+    /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`; ONNX `ReduceSum`. Over `..`, ndarray's `sum()`, NumPy's
+    /// `axis=None`. Without NaN (`nansum`), sum
     /// `fused(&x, |&x| if x.is_nan() { 0.0 } else { x })`. Running sums (`cumsum`) are ndarray's `accumulate_axis_inplace`.
     #[doc(alias("sum_axis", "reduce_sum", "nansum", "cumsum"))]
     fn sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>

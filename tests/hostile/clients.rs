@@ -172,6 +172,11 @@ fn extremes(t: &mut Table) {
         "cannot take the maximum of shape [0, 9223372036854775807] over axes [0]: the result \
          [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
     );
+    t.call(name, || many.max_axes(..)).is(Ok(arr0(16)));
+    t.call(name, || hollow().max_axes(..)).refused(
+        "cannot take the maximum of shape [0, 9223372036854775807] over axes [0, 1]: there is no maximum of 0 \
+         elements",
+    );
     let name = "Reduce::min_axes";
     t.call(name, || many.min_axes(keepdims(&every))).gives(|low| low.ndim() == MANY && low.iter().eq([&1]));
     t.call(name, || huge().min_axes([-3, 9])).refused(&format!(

@@ -96,11 +96,12 @@ def sums_as_written(rng):
     """Sums over the axes that the guide's tables have."""
     source, x = made(rng, shape_of(rng, least=1))
     call, dropped = rng.choice(
-        [("x.sum(axis=(0, 2))", [0, 2]), ("x.sum(axis=-1, keepdims=True)", None)]
+        [("x.sum(axis=(0, 2))", [0, 2]), ("x.sum(axis=-1, keepdims=True)", None), ("x.sum()", "all")]
     )
 
     def expected():
-        kept = {"keepdims": [result(x.sum(tuple(dropped), keepdims=True))]} if dropped else {}
+        axes = None if dropped == "all" else dropped and tuple(dropped)
+        kept = {"keepdims": [result(x.sum(axes, keepdims=True))]} if dropped else {}
         return {"results": [result(CALLS.run(call, x=x))], **kept}
 
     return {"source": source, "axes": dropped}, expected

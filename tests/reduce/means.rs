@@ -37,6 +37,8 @@ fn floats_and_complex_numbers() -> Result<(), BroadcastError> {
     let x = array![[1.0_f32, 2.0, 6.0], [4.0, 4.0, 4.5]];
     assert_eq!(x.mean_axes(1)?, array![3.0, 12.5 / 3.0]);
     assert_eq!(x.mean_axes(keepdims((0, 1)))?, array![[21.5 / 6.0]]);
+    assert_eq!(x.mean_axes(..)?, ndarray::arr0(21.5 / 6.0));
+    assert_eq!(ndarray::arr0(4.5).mean_axes(..)?, ndarray::arr0(4.5));
     assert_eq!(fused((&x, &array![1.0, 0.0, 2.0]), |x, w| x * w).par().mean_axes(0)?, array![2.5, 0.0, 10.5]);
     let z = array![Complex::new(1.0, 2.0), Complex::new(2.0, -2.0)];
     assert_eq!(z.mean_axes(0)?.into_scalar(), Complex::new(1.5, 0.0));
