@@ -1,50 +1,88 @@
 //! Means, for every element type that can hold them.
 
 use super::Reduce;
-use super::reduce::{dropped, over, request, sum};
-use crate::error::{Result, fail, operation};
+use super::reduce::{dropped, over, request, sum, to_target};
+use crate::error::{Request, Result, fail, operation};
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::Dropped;
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::to_new;
-use crate::shape::{AxesOrAll, ReducedAxes};
-use core::ops::Div;
+use crate::shape::{AxesOrAll, ReducedAxes, TargetShape, reserved};
+use core::ops::{Div, Mul};
 use ndarray::{Array, Dimension};
 use num_traits::{FromPrimitive, Zero};
 
-/// Sums, each divided by the number of its elements.
 pub(super) fn mean_axes<A, D, X>(source: &(impl Reduce<A, D> + ?Sized), axes: &X) -> Result<Array<A, X::Left>>
 where
-    A: Clone + Zero + Div<Output = A> + FromPrimitive,
+    A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
     D: Dimension,
     X: ReducedAxes<D>,
 {
     let operands = source.operands();
     let (joint, result, reduced) = over(operands, axes, &operation::MEAN_AXES)?;
-    let request = || request(operands, &operation::MEAN_AXES).axes(axes.axes().numbers(joint.as_ref().len()));
+    let joint = joint.as_ref();
+    let request = || request(operands, &operation::MEAN_AXES).axes(axes.axes().numbers(joint.len()));
+    mean(source, joint, result, dropped::<D, X>(&reduced), "mean_axes", request)
+}
+
+pub(super) fn mean_to<A, D, T>(source: &(impl Reduce<A, D> + ?Sized), shape: &T) -> Result<Array<A, T::Dim>>
+where
+    A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
+    D: Dimension,
+    T: TargetShape,
+{
+    let operands = source.operands();
+    let (joint, result) = to_target(operands, shape, &operation::MEAN_TO)?;
+    let request = || request(operands, &operation::MEAN_TO).to(&shape.for_message());
+    mean(source, joint.as_ref(), result, None, "mean_to", request)
+}
+
+/// Sums, each divided by the number of its elements. `name` is the method's.
+fn mean<A, D, E>(
+    source: &(impl Reduce<A, D> + ?Sized),
+    joint: &[usize],
+    result: Reserved<A, E>,
+    dropped: Dropped<'_>,
+    name: &str,
+    request: impl Fn() -> Request,
+) -> Result<Array<A, E>>
+where
+    A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
+    D: Dimension,
+    E: Dimension,
+{
     if !holds_fractions::<A>() {
-        let mend = "use `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
+        let mend = format_args!("use `fused(&x, |&x| f64::from(x)).{name}(…)`");
         return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
     }
-    let joint = joint.as_ref();
-    let count = if result.len() == 0 { 1 } else { reduced.named().map(|axis| joint[axis]).product() };
-    let Some(divisor) = divisor::<A>(count) else {
-        let reason = if count == 0 { "" } else { ", which the element type cannot count" };
-        return Err(fail!(request(), NoMean, "there is no mean of {count} elements{reason}"));
+    let count = joint.iter().product::<usize>().checked_div(result.len()).unwrap_or(1);
+    if count == 0 {
+        return Err(fail!(request(), NoMean, "there is no mean of 0 elements"));
+    }
+    let Some(divisor) = A::from_usize(count).filter(is_finite) else {
+        let mend = format_args!("use `fused(&x, |&x| f32::from(x)).{name}(…)`");
+        return Err(fail!(request(), NoMean, "the element type cannot count {count} elements, {mend}"));
     };
-    let (mut means, mut all_finite) = (sum(source, joint, result, dropped::<D, X>(&reduced)), true);
+    let scale = Scale::of(count);
+    // The division of complex numbers squares the count and multiplies by it, so it overflows where the quotient does not.
+    let divides = is_finite(&(divisor.clone() / divisor.clone()));
+    let (mut means, mut all_finite) = (sum(source, joint, result, dropped), true);
     means.map_inplace(|mean| {
-        *mean = mean.clone() / divisor.clone();
+        let sum = mean.clone();
+        *mean = sum.clone() / divisor.clone();
+        if let Some(scale) = scale.as_ref().filter(|_| !divides || !is_finite(mean)) {
+            *mean = scale.mean(scale.part(sum));
+        }
         all_finite &= is_finite(mean);
     });
-    if let Some([half, two]) = powers::<A>(count).filter(|_| !all_finite) {
+    if let Some(scale) = scale.filter(|_| !all_finite) {
         // Sums that overflow; or elements that are not finite, whose parts are not either.
-        let (_, result, _) = over(operands, axes, &operation::MEAN_AXES)?;
-        let part = |item: A| item / two.clone() / half.clone();
-        let parts = source
-            .mapped_source(joint, &part, |source| to_new(source, result, dropped::<D, X>(&reduced), Plus));
-        let inverse = |power: &A| power.clone() / power.clone() / power.clone();
+        let result = reserved(means.raw_dim(), request)?;
+        let part = |item| scale.part(item);
+        let parts = source.mapped_source(joint, &part, |source| to_new(source, result, dropped, Plus));
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
-                *mean = part.clone() / divisor.clone() / inverse(&half) / inverse(&two);
+                *mean = scale.mean(part.clone());
             }
         });
     }
@@ -56,28 +94,39 @@ fn holds_fractions<A: Zero + Div<Output = A> + FromPrimitive>() -> bool {
     A::from_u8(1).zip(A::from_u8(2)).is_some_and(|(one, two)| !(one / two).is_zero())
 }
 
-/// The number of elements, if it is not 0 and the type has this very number.
-fn divisor<A: Clone + Zero + Div<Output = A> + FromPrimitive>(count: usize) -> Option<A> {
-    let divisor = A::from_usize(count).filter(|divisor| count > 0 && is_finite(divisor))?;
-    // A type that rounds counts has few digits. It has `count` if it has the odd factor, which it rounds to a neighbour if
-    // not: then the two are equal.
-    let odd = count >> count.trailing_zeros();
-    let are_equal = |a: usize, b: usize| {
-        let minus = i64::try_from(b).ok().and_then(|b| A::from_i64(-b));
-        A::from_usize(a).zip(minus).is_some_and(|(a, minus)| (a + minus).is_zero())
-    };
-    (!are_equal(odd, odd - 1) && !are_equal(odd.saturating_add(1), odd)).then_some(divisor)
+/// A division by a count in two steps, neither of which overflows. One multiplies by a power of two, which is exact.
+struct Scale<A> {
+    /// 1 / p for the smallest power of two p that is at least the count: a sum of so many parts does not overflow.
+    power: A,
+    /// p / count - 1, at least 0 and below 1.
+    excess: A,
 }
 
-/// Two powers of two, whose product is at least `count`: a sum of so many numbers, each divided by both, does not overflow,
-/// and no division rounds. Neither is larger than 2 and the count, which the type holds.
-fn powers<A: FromPrimitive>(count: usize) -> Option<[A; 2]> {
-    Some([A::from_usize((count.next_power_of_two() / 2).max(1))?, A::from_u8(2)?])
+impl<A: Clone + Zero + Mul<Output = A>> Scale<A> {
+    #[allow(clippy::cast_precision_loss, reason = "a count that is rounded is one more rounding")]
+    fn of(count: usize) -> Option<Self>
+    where
+        A: FromPrimitive,
+    {
+        let power = count.next_power_of_two();
+        Some(Self {
+            power: A::from_f64(1.0 / power as f64)?,
+            excess: A::from_f64((power - count) as f64 / count as f64)?,
+        })
+    }
+
+    fn part(&self, item: A) -> A {
+        item * self.power.clone()
+    }
+
+    /// The mean, of the sum of all parts. It is rounded to the largest number at most if no element is larger, which a
+    /// quotient of complex numbers is not.
+    fn mean(&self, part: A) -> A {
+        if is_finite(&part) { part.clone() + part * self.excess.clone() } else { part }
+    }
 }
 
-/// Whether a number is finite, for types with an infinity that divides numbers to zero. Complex numbers have none.
-fn is_finite<A: Clone + Zero + Div<Output = A> + FromPrimitive>(number: &A) -> bool {
-    let Some(infinity) = A::from_f64(f64::INFINITY) else { return true };
-    let divides = |x: A| (x / infinity.clone()).is_zero();
-    divides(number.clone()) || !A::from_u8(1).is_some_and(divides)
+/// Whether a number is finite: zero times infinity is no number.
+fn is_finite<A: Clone + Zero + Mul<Output = A>>(number: &A) -> bool {
+    (number.clone() * A::zero()).is_zero()
 }

@@ -178,16 +178,19 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
     ///
     /// The element type must hold fractions: one divided by two must not be zero. Integers do not, so map them first, as in
-    /// `fused(&x, |&x| f64::from(x)).mean_axes(axes)`. Where the sum of finite numbers is not finite, the mean is the sum of
-    /// quotients.
+    /// `fused(&x, |&x| f64::from(x)).mean_axes(axes)`.
+    ///
+    /// A mean of real or complex numbers is right wherever the type has it. Where the sum of finite numbers is not finite, the
+    /// elements are scaled before they are added. A count that the type does not have is rounded to it, as every other number:
+    /// 2^24 + 1 elements of `f32`, 257 of `half::bf16`.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
     ///
     /// # Errors
     /// As [`sum_axes`](Self::sum_axes), and then [`NoMean`](crate::ErrorKind::NoMean) where the element type cannot hold
-    /// fractions, where an element of the result would be the mean of no elements, or where the element type cannot count
-    /// the elements exactly: `half::f16` counts to 2048.
+    /// fractions, where an element of the result would be the mean of no elements, or where the number of elements is above
+    /// the largest number of the type: 65504 of `half::f16`. `fused(&x, |&x| f32::from(x)).mean_axes(axes)` has that mean.
     ///
     /// # Examples
     /// ```
@@ -229,7 +232,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
-        A: Clone + Zero + Div<Output = A> + FromPrimitive,
+        A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
     {
         mean::mean_axes(self, &axes)
     }
@@ -442,6 +445,107 @@ pub trait Reduce<A, D: Dimension>: Sealed {
             Ok(array) => Ok(array.into_dimensionality().expect("the shape has as many axes as the array")),
             Err(source) => source.sum_to(shape),
         }
+    }
+
+    /// The mean over every axis that broadcasting from `shape` to this source's shape repeats: [`sum_to`](Self::sum_to), divided
+    /// by the number of elements as [`mean_axes`](Self::mean_axes) is.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to).
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to), and then [`NoMean`](crate::ErrorKind::NoMean) as [`mean_axes`](Self::mean_axes) has it.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let (x, row) = (array![[1.0, 5.0], [3.0, 4.0]], array![10.0, 20.0]);
+    /// let means: Array1<f64> = x.mean_to(&row)?;
+    /// assert_eq!(means, array![2.0, 4.5]);
+    /// assert_eq!(fused((&x, &row), |x, r| x * r).mean_to((2, 1))?, array![[55.0], [55.0]]);
+    /// assert_eq!(x.mean_to(())?.into_scalar(), 3.25);
+    /// assert_eq!(
+    ///     Array2::<f64>::zeros((0, 3)).mean_to(3).unwrap_err().to_string(),
+    ///     "cannot take the mean of shape [0, 3] to [3]: there is no mean of 0 elements",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.mean(x, axis)` over the axes along which an array of this shape is repeated; `unbroadcast(x, shape)` divided by
+    /// the number of its terms, in Python's autodiff engines.
+    fn mean_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
+    where
+        A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
+    {
+        mean::mean_to(self, &shape)
+    }
+
+    /// The largest element along every axis that broadcasting from `shape` to this source's shape repeats, as
+    /// [`max_axes`](Self::max_axes) along named axes.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to).
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to), and then [`NoElements`](crate::ErrorKind::NoElements) where an element of the result
+    /// would be the maximum of no elements.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let (x, row) = (array![[1.0, 5.0], [3.0, f64::NAN]], array![10.0, 20.0]);
+    /// let top: Array1<f64> = x.max_to(&row)?;
+    /// assert!(top[0] == 3.0 && top[1].is_nan());
+    /// assert_eq!(fused((&x, &row), |x, r| r - x).max_to((2, 1))?[[0, 0]], 15.0);
+    /// assert_eq!(
+    ///     Array2::<f64>::zeros((0, 3)).max_to(3).unwrap_err().to_string(),
+    ///     "cannot take the maximum of shape [0, 3] to [3]: there is no maximum of 0 elements",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.max(x, axis)` and `torch.amax(x, dim)` over the axes along which an array of this shape is repeated.
+    fn max_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
+    where
+        A: Clone + PartialOrd,
+    {
+        extreme::max_to(self, &shape)
+    }
+
+    /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats, as
+    /// [`max_to`](Self::max_to) the largest.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to).
+    ///
+    /// # Errors
+    /// As [`max_to`](Self::max_to).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = array![[1, 5], [3, 4]];
+    /// assert_eq!(x.min_to((2, 1))?, array![[1], [3]]);
+    /// assert_eq!(x.min_to(())?.into_scalar(), 1);
+    /// assert!(x.min_to(3).is_err() && Array2::<f64>::zeros((0, 3)).min_to(3).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.min(x, axis)` and `torch.amin(x, dim)` over the axes along which an array of this shape is repeated.
+    fn min_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
+    where
+        A: Clone + PartialOrd,
+    {
+        extreme::min_to(self, &shape)
     }
 
     /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -717,7 +821,7 @@ pub(super) fn over<'s, A, D: Dimension, X: ReducedAxes<D>, S: Shapes<D> + ?Sized
 ///
 /// # Errors
 /// Those of [`sum_target`].
-fn to_target<'s, A, D: Dimension, T: TargetShape, S: Shapes<D> + ?Sized>(
+pub(super) fn to_target<'s, A, D: Dimension, T: TargetShape, S: Shapes<D> + ?Sized>(
     operands: &'s S,
     target: &T,
     operation: &'static Operation,

@@ -59,6 +59,16 @@ fn over_axes<S: Reduce<i64, IxDyn>>(source: &S, x: &ArrayViewD<'_, i64>, axes: &
         let expected = each(&|lane| Some(lane.iter().sum())).expect("sums");
         assert!(found.expect("it broadcasts").iter().eq(&expected), "{x:?} to {kept:?}");
     }
+    let check_to = |form: &str, found: [Result<ArrayD<i64>>; 2], lanes: &dyn Fn(&Vec<i64>) -> Option<i64>| {
+        let [by_sizes, by_array] = found;
+        check(form, [by_sizes.map(|found| drop_axes(found, axes)), by_array], each(lanes));
+    };
+    check_to("maximum to", [source.max_to(&kept), source.max_to(&target)], &|lane| {
+        lane.iter().max().copied()
+    });
+    check_to("minimum to", [source.min_to(&kept), source.min_to(&target)], &|lane| {
+        lane.iter().min().copied()
+    });
 }
 
 #[test]
@@ -298,6 +308,11 @@ pub(crate) fn in_all_layouts(shape: &[usize], mut test: impl FnMut(&ArrayViewD<'
         assert_eq!(row.broadcast(IxDyn(shape)).expect("it stretches").len_of(Axis(0)), first);
         test(&row.broadcast(IxDyn(shape)).expect("it stretches"));
     }
+}
+
+/// The array without the axes, which have size 1.
+fn drop_axes(array: ArrayD<i64>, axes: &[usize]) -> ArrayD<i64> {
+    axes.iter().rev().fold(array, |array, &axis| array.index_axis_move(Axis(axis), 0))
 }
 
 /// Each set of axes.
