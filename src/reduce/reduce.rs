@@ -218,7 +218,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
     /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers. Means over a mask
-    /// (`nanmean`), weighted means and variances (`var`, `std`) in one pass are [recipes](crate::guide::recipes).
+    /// (`nanmean`), weighted means and variances (`var`, `std`) are [recipes](crate::guide::recipes).
     #[doc(alias(
         "mean_axis",
         "average",
@@ -269,7 +269,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// `numpy.max(x, axis=1)` and `torch.amax(x, dim=1)`, which keep NaN too; ONNX `ReduceMax`. Without NaN (`nanmax`),
-    /// `x.reduce_axes(1, f64::NAN, f64::max)`. `argmax` is a [recipe](crate::guide::recipes#two-statistics-in-one-pass).
+    /// `x.reduce_axes(1, f64::NAN, f64::max)`. `argmax` is a [recipe](crate::guide::recipes#the-position-of-the-largest-element).
     /// For the larger of two arrays' elements (`numpy.maximum`), [`broadcast_map`](crate::broadcast_map()).
     #[doc(alias("amax", "maximum", "reduce_max", "nanmax", "max_skipnan", "argmax"))]
     fn max_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
