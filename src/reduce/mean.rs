@@ -1,20 +1,18 @@
 //! Means, for every element type that can hold them.
 
-use super::Reduce;
 use super::reduce::{dropped, over, request, sum, to_target};
+use super::{MeanElement, Reduce};
 use crate::error::{Request, Result, fail, operation};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Dropped;
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::to_new;
 use crate::shape::{AxesOrAll, ReducedAxes, TargetShape, reserved};
-use core::ops::{Div, Mul};
 use ndarray::{Array, Dimension};
-use num_traits::{FromPrimitive, Zero};
 
 pub(super) fn mean_axes<A, D, X>(source: &(impl Reduce<A, D> + ?Sized), axes: &X) -> Result<Array<A, X::Left>>
 where
-    A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
+    A: MeanElement,
     D: Dimension,
     X: ReducedAxes<D>,
 {
@@ -27,7 +25,7 @@ where
 
 pub(super) fn mean_to<A, D, T>(source: &(impl Reduce<A, D> + ?Sized), shape: &T) -> Result<Array<A, T::Dim>>
 where
-    A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
+    A: MeanElement,
     D: Dimension,
     T: TargetShape,
 {
@@ -47,7 +45,7 @@ fn mean<A, D, E>(
     request: impl Fn() -> Request,
 ) -> Result<Array<A, E>>
 where
-    A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
+    A: MeanElement,
     D: Dimension,
     E: Dimension,
 {
@@ -90,7 +88,7 @@ where
 }
 
 /// Whether a half is not zero: not so for integers, whose mean would be rounded.
-fn holds_fractions<A: Zero + Div<Output = A> + FromPrimitive>() -> bool {
+fn holds_fractions<A: MeanElement>() -> bool {
     A::from_u8(1).zip(A::from_u8(2)).is_some_and(|(one, two)| !(one / two).is_zero())
 }
 
@@ -102,12 +100,9 @@ struct Scale<A> {
     excess: A,
 }
 
-impl<A: Clone + Zero + Mul<Output = A>> Scale<A> {
+impl<A: MeanElement> Scale<A> {
     #[allow(clippy::cast_precision_loss, reason = "a count that is rounded is one more rounding")]
-    fn of(count: usize) -> Option<Self>
-    where
-        A: FromPrimitive,
-    {
+    fn of(count: usize) -> Option<Self> {
         let power = count.next_power_of_two();
         Some(Self {
             power: A::from_f64(1.0 / power as f64)?,
@@ -127,6 +122,6 @@ impl<A: Clone + Zero + Mul<Output = A>> Scale<A> {
 }
 
 /// Whether a number is finite: zero times infinity is no number.
-fn is_finite<A: Clone + Zero + Mul<Output = A>>(number: &A) -> bool {
+fn is_finite<A: MeanElement>(number: &A) -> bool {
     (number.clone() * A::zero()).is_zero()
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::type_complexity, reason = "what several steps of a reduction need is found at once")]
 
 use super::sources::Shapes;
-use super::{Par, extreme, mean};
+use super::{MeanElement, Par, SumElement, extreme, mean};
 use crate::error::operation::{self, Operation};
 use crate::error::{Request, Result};
 use crate::kernel::memory::Reserved;
@@ -16,9 +16,8 @@ use crate::shape::{
     positions, sizes, sum_target,
 };
 use crate::view::AsArrayRef;
-use core::ops::{Div, Mul};
+use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
-use num_traits::{FromPrimitive, Zero};
 
 /// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
 /// [`par`](Self::par) of both.
@@ -169,7 +168,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(alias("sum_axis", "reduce_sum", "nansum", "cumsum"))]
     fn sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         let (joint, result, summed) = over(self.operands(), &axes, &operation::SUM_AXES)?;
         Ok(sum(self, joint.as_ref(), result, dropped::<D, X>(&summed)))
@@ -232,7 +231,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
-        A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
+        A: MeanElement,
     {
         mean::mean_axes(self, &axes)
     }
@@ -402,7 +401,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(alias("sum_to_size", "unbroadcast"))]
     fn sum_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         let (joint, result) = to_target(self.operands(), &shape, &operation::SUM_TO)?;
         Ok(sum(self, joint.as_ref(), result, None))
@@ -436,7 +435,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     fn into_sum_to<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
     where
         Self: Sized,
-        A: Clone + Zero,
+        A: SumElement,
     {
         if sizes(&shape.target_dim()) != self.operands().joint()?.as_ref() {
             return self.sum_to(shape);
@@ -478,7 +477,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// the number of its terms, in Python's autodiff engines.
     fn mean_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
     where
-        A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive,
+        A: MeanElement,
     {
         mean::mean_to(self, &shape)
     }
@@ -615,7 +614,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `out` with `keepdims=True`, such as `out.view_mut().insert_axis(axis)`.
     fn assign_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         let joint = sums_to(self.operands(), out.shape())?;
         self.source(joint.as_ref(), |source| into(source, out, None, Plus, Cloned));
@@ -649,7 +648,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `gradient += unbroadcast(delta * y)` in Python's autodiff engines, without the temporaries.
     fn add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         let joint = sums_to(self.operands(), out.shape())?;
         self.source(joint.as_ref(), |source| into(source, out, None, Plus, Added));
@@ -680,7 +679,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// ndarray's `gradient.scaled_add(factor, &unbroadcast(delta))`, without the temporary.
     fn scaled_add_sum_to<E: Dimension>(&self, factor: A, out: &mut ArrayRef<A, E>) -> Result<()>
     where
-        A: Clone + Zero + Mul<Output = A>,
+        A: SumElement + Mul<Output = A>,
     {
         let joint = sums_to(self.operands(), out.shape())?;
         self.source(joint.as_ref(), |source| into(source, out, None, Plus, AddedScaled(&factor)));
@@ -730,7 +729,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// axis 1.
     fn sum_in_dim<T: TargetShape, X: Axes>(&self, shape: T, axes: X) -> Result<Array<A, T::Dim>>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         let joint = self.operands().joint()?;
         let joint = joint.as_ref();
@@ -765,7 +764,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `gradient += delta.sum_in_dim(…)`, without the temporary.
     fn add_sum_in_dim_to<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         let joint = self.operands().joint()?;
         let joint = joint.as_ref();
@@ -781,7 +780,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
 /// The sums over the `dropped` axes, and over those where the result has size 1.
 #[inline]
-pub(super) fn sum<A: Clone + Zero, D: Dimension, E: Dimension, S: Reduce<A, D> + ?Sized>(
+pub(super) fn sum<A: SumElement, D: Dimension, E: Dimension, S: Reduce<A, D> + ?Sized>(
     source: &S,
     joint: &[usize],
     result: Reserved<A, E>,

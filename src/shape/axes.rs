@@ -243,6 +243,7 @@ impl<X: Axes> AxesOrAll for X {
 }
 
 impl Sealed for RangeFull {}
+#[diagnostic::do_not_recommend]
 #[allow(private_interfaces, private_bounds, reason = "as above")]
 impl AxesOrAll for RangeFull {
     #[inline(always)]

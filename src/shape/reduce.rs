@@ -36,10 +36,13 @@ use ndarray::{Dim, Dimension, Ix, Ix0, IxDyn};
 /// # Equivalents
 /// ndarray's `RemoveAxis` for one axis.
 #[diagnostic::on_unimplemented(
-    message = "cannot take `{K}` axes from `{Self}`, which has fewer",
-    label = "the array has fewer axes",
+    message = "cannot take `{K}` axes from `{Self}`",
+    label = "the array has fewer axes, or a bound is missing",
     note = "an array with `k` axes is `Dim<[usize; k]>`; so are `k` named axes, and a base with `k` axes",
-    note = "where the number of axes is only known at run time, use `IxDyn`: `a.into_dyn()`, `&axes[..]`, `batch_dyn(k)`"
+    note = "where the number of axes is only known at run time, use `IxDyn`: `a.into_dyn()`, `&axes[..]`, `batch_dyn(k)`",
+    note = "in code that is generic over the number of axes `D`, add the bound `D: LessAxes<{K}>`, or \
+            `X: ReducedAxes<D>` for axes that are an argument; both are in `ndarray_broadcast::bounds`. `keepdims(…)` and `..` \
+            need no bound"
 )]
 pub trait LessAxes<K: Dimension>: Dimension {
     /// The dimension type with the axes that remain.
@@ -136,6 +139,7 @@ impl<X: Axes, D: LessAxes<X::Count>> ReducedAxes<D> for X {
 }
 
 /// All axes, whatever their number: the result has none, so that it is a single element.
+#[diagnostic::do_not_recommend]
 impl<D: Dimension> ReducedAxes<D> for RangeFull {
     type Left = Ix0;
     type Axes = Self;

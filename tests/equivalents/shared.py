@@ -141,7 +141,7 @@ def special(rng, array_of, reductions, errors):
             # NaN there, an error here.
             return None
         try:
-            return texts_of(np.ravel(reduce(array_of(values, kind).reshape(shape), tuple(axes))).tolist())
+            return texts_of(reduce(array_of(values, kind).reshape(shape), tuple(axes)).flatten().tolist())
         except errors:
             return None
 

@@ -493,7 +493,7 @@ fn clients(t: &mut Table) {
     both(t, "Reduce::mean_axes", |c| outcome(means(&c.a, [0, 1])));
     both(t, "Reduce::mean_axes", |c| outcome(means(&c.a, keepdims(2))));
     both(t, "Reduce::mean_to", |c| {
-        let floats = fused(&c.a, |&a| a as f64);
+        let floats = fused(&c.a, |&a| f64::from(i32::try_from(a).unwrap()));
         outcome(floats.mean_to(&c.row).map(|means| means.mapv(|mean| mean.to_bits().cast_signed())))
     });
     both(t, "Reduce::reduce_to", |c| {

@@ -185,11 +185,11 @@ proptest! {
             let (re, im) = items[(j + i) % columns];
             Complex::new(re, im)
         });
-        let z = if by_column { z.t().as_standard_layout().reversed_axes().to_owned() } else { z.into() };
+        let z = if by_column { z.t().as_standard_layout().reversed_axes().to_owned() } else { z };
         for (axis, count) in [(0, rows), (1, columns)] {
             let scaled = z.mapv(|z| z * 2_f64.powi(-70)).sum_axis(Axis(axis)).mapv(|sum| sum / count as f64);
             let (real, mean) = (z.mapv(|z| z.re).mean_axes(axis)?, z.mean_axes(axis)?);
-            let fused = fused(&z, |z| z.conj()).par().mean_axes(keepdims(axis))?.remove_axis(Axis(axis));
+            let fused = fused(&z, Complex::conj).par().mean_axes(keepdims(axis))?.remove_axis(Axis(axis));
             for (((mean, expected), real), fused) in mean.iter().zip(&scaled).zip(&real).zip(&fused) {
                 let found = mean * 2_f64.powi(-70);
                 // of terms that cancel, what rounding leaves

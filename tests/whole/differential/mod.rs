@@ -2,6 +2,7 @@
 //! checked here.
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::many_single_char_names, reason = "operands have the names that the tables give them")]
+#![allow(clippy::float_cmp, reason = "infinities are equal")]
 #![allow(clippy::needless_pass_by_value, reason = "closures over bases get views by value")]
 
 /// Evaluates an expression and notes that this case runs it: a row of the tables may have it on its right.
