@@ -61,20 +61,22 @@ where
         let mend = format_args!("use `fused(&x, |&x| f32::from(x)).{name}(…)`");
         return Err(fail!(request(), NoMean, "the element type cannot count {count} elements, {mend}"));
     };
-    let scale = Scale::of(count);
-    // The division of complex numbers squares the count and multiplies by it, so it overflows where the quotient does not.
+    // The division of complex numbers squares the count, which may overflow, and multiplies by it first.
     let divides = is_finite(&(divisor.clone() / divisor.clone()));
+    let scale = Scale::of(count);
     let (mut means, mut all_finite) = (sum(source, joint, result, dropped), true);
-    means.map_inplace(|mean| {
-        let sum = mean.clone();
-        *mean = sum.clone() / divisor.clone();
-        if let Some(scale) = scale.as_ref().filter(|_| !divides || !is_finite(mean)) {
-            *mean = scale.mean(scale.part(sum));
-        }
-        all_finite &= is_finite(mean);
-    });
+    match &scale {
+        Some(scale) if !divides => means.map_inplace(|mean| {
+            *mean = scale.mean(scale.part(mean.clone()));
+            all_finite &= is_finite(mean);
+        }),
+        _ => means.map_inplace(|mean| {
+            *mean = mean.clone() / divisor.clone();
+            all_finite &= is_finite(mean);
+        }),
+    }
     if let Some(scale) = scale.filter(|_| !all_finite) {
-        // Sums that overflow; or elements that are not finite, whose parts are not either.
+        // Sums or quotients that overflow; or elements that are not finite, whose parts are not either.
         let result = reserved(means.raw_dim(), request)?;
         let part = |item| scale.part(item);
         let parts = source.mapped_source(joint, &part, |source| to_new(source, result, dropped, Plus));
@@ -114,8 +116,8 @@ impl<A: MeanElement> Scale<A> {
         item * self.power.clone()
     }
 
-    /// The mean, of the sum of all parts. It is rounded to the largest number at most if no element is larger, which a
-    /// quotient of complex numbers is not.
+    /// The mean, of the sum of all parts. It is finite if all elements are, while the rounding of a quotient of complex numbers
+    /// can exceed the largest number.
     fn mean(&self, part: A) -> A {
         if is_finite(&part) { part.clone() + part * self.excess.clone() } else { part }
     }

@@ -180,8 +180,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `fused(&x, |&x| f64::from(x)).mean_axes(axes)`.
     ///
     /// A mean of real or complex numbers is right wherever the type has it. Where the sum of finite numbers is not finite, the
-    /// elements are scaled before they are added. A count that the type does not have is rounded to it, as every other number:
-    /// 2^24 + 1 elements of `f32`, 257 of `half::bf16`.
+    /// elements are scaled before they are added. The number of elements is rounded where the type does not have it, such as
+    /// 2^24 + 1 in `f32` or 257 in `half::bf16`.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
