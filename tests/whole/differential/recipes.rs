@@ -77,7 +77,7 @@ fn combine_moments(a: Moments, b: Moments) -> Moments {
     (count, mean, a.2 + b.2 + apart * apart * a.0 * (b.0 / count))
 }
 
-/// The moments of each column. A number has no deviation from itself, an infinity none at all: 0 times it is NaN.
+/// The moments of each column. A single number deviates by 0 * x from its mean: by 0, or NaN if it is infinite.
 fn moments(x: &ArrayRef2<f64>) -> Result<Array1<Moments>, BroadcastError> {
     fused(x, |&x| (1.0, x, 0.0 * x)).reduce_axes(0, (0.0, 0.0, 0.0), combine_moments)
 }
@@ -116,6 +116,6 @@ fn log_sum_exp(x: &ArrayRef2<f64>) -> Result<Array2<f64>, BroadcastError> {
 }
 
 fn softmax(x: &ArrayRef2<f64>) -> Result<Array2<f64>, BroadcastError> {
-    // no exponential is relative to an infinity: 0 times it is NaN
+    // 0 * max is 0, or NaN if the maximum is infinite, as the results are then
     broadcast_map((x, &sums(x)?), |x, (max, sum)| f64::exp(x - max) / (sum + 0.0 * max))
 }
