@@ -8,7 +8,9 @@
 //! | a target shape, or one of its sizes | [`TargetShape`], [`Size`] |
 //! | the shape `x.raw_dim()` of an array of any `D` | `D: TargetShape<Dim = D>` |
 //! | axes, or one of them | [`Axes`], [`AxisIndex`] |
-//! | axes to reduce over, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
+//! | axes to reduce over, `..` for all, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
+//! | axes for [`keepdims`](crate::keepdims()) | [`AxesOrAll`] |
+//! | elements to sum, or to average | [`SumElement`], [`MeanElement`] |
 //! | an array whose last axes are a base | `D: LessAxes<K>`: see [`LessAxes`] |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |
@@ -20,7 +22,7 @@
 //!
 //! The guide's chapter on [libraries](crate::guide::libraries) writes an engine with them. [`FusedOperands`] and
 //! [`AsArrayRef`] are supertraits of others. To accept any kind of array, use an extension trait as the bound, such as
-//! `X: Reduce<A, D>`. All are sealed: only this crate implements them.
+//! `X: Reduce<A, D>`. Only this crate implements them: all are sealed, or are implemented for every type that fits.
 //!
 //! # Examples
 //! ```
@@ -56,7 +58,8 @@ pub use crate::batch::{
 pub use crate::map::{
     ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands,
 };
+pub use crate::reduce::{MeanElement, SumElement};
 pub use crate::shape::{
-    Axes, AxisIndex, KeepDims, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
+    Axes, AxesOrAll, AxisIndex, KeepDims, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
 };
 pub use crate::view::{AsArrayRef, Operand, Operands};

@@ -21,8 +21,8 @@
 //! | see an array in a shape | [`x.broadcast_to((4, -1))`](BroadcastTo::broadcast_to); [`x.broadcast_to(&y)`](BroadcastTo::broadcast_to) |
 //! | add a bias by channel | [`bias.broadcast_like(&x, [0, 2, 3])`](BroadcastAxes::broadcast_like), [`broadcast_axes`](BroadcastAxes::broadcast_axes) |
 //! | place axes; pass views by value | [`broadcast_in_dim`](BroadcastInDim::broadcast_in_dim); [`into_broadcast_to`](BroadcastView::into_broadcast_to) |
-//! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to); [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to) |
-//! | sum, average, find maxima | [`sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`reduce_axes`](Reduce::reduce_axes); of size 1 they stay with [`keepdims(axes)`](keepdims()) |
+//! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to); [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to); also [`mean_to`](Reduce::mean_to), [`max_to`](Reduce::max_to) |
+//! | sum, average, find maxima | [`sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`reduce_axes`](Reduce::reduce_axes); `..` is all axes, and with [`keepdims(axes)`](keepdims()) they stay with size 1 |
 //! | sum a closure's results | [`fused((&x, &y), f)`](fused()), then any reduction |
 //! | compute in one pass | [`broadcast_map((&x, &y), f)`](broadcast_map()), in place [`broadcast_apply`](broadcast_apply()), by value [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map) |
 //! | own a view's elements | [`materialize`](Materialize::materialize), [`materialize_into`](Materialize::materialize_into) |

@@ -139,7 +139,7 @@ fn bits<A: Number, D: Dimension>(result: Result<Array<A, D>, BroadcastError>) ->
 }
 
 /// The number of forms that a reduction has.
-const FORMS: usize = 14;
+const FORMS: usize = 19;
 
 /// A form of a reduction.
 fn reduction<A: Number>(form: usize, source: &impl Reduce<A, IxDyn>, case: &Case) -> Vec<u64> {
@@ -165,6 +165,11 @@ fn reduction<A: Number>(form: usize, source: &impl Reduce<A, IxDyn>, case: &Case
         11 => into(kept, &|out| source.add_sum_to(out)),
         12 => into(kept, &|out| source.scaled_add_sum_to(A::from_f32(0.3).expect("a float"), out)),
         13 => into(sizes, &|out| source.add_sum_in_dim_to(out, others)),
+        14 => bits(source.mean_to(&**kept)),
+        15 => bits(source.max_to(&**kept)),
+        16 => bits(source.min_to(&ArrayD::from_elem(&kept[..], ()))),
+        17 => bits(source.sum_axes(..)),
+        18 => bits(source.mean_axes(keepdims(..))),
         _ => unreachable!("a form"),
     }
 }

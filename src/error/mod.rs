@@ -156,7 +156,7 @@ pub enum ErrorKind {
     BaseSymbol,
     /// A symbol of a signature's result is in none of its operands.
     UnknownSymbol,
-    /// A mean is over no elements or over more than the element type can count, or the type does not hold fractions.
+    /// A mean is over no elements or over more than the type's largest number, or the type does not hold fractions.
     NoMean,
     /// A maximum or minimum is over no elements.
     NoElements,

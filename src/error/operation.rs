@@ -68,6 +68,9 @@ operations! {
     MIN_AXES "{joined}take the minimum{of its shape} over axes {axes}", ..SUM_AXES;
     REDUCE_AXES "{joined}reduce{its shape} over axes {axes}", ..SUM_AXES;
     SUM_TO "{joined}sum{its shape} to {targets}", rule: "equal sizes or 1 in the target", ..RIGHT;
+    MEAN_TO "{joined}take the mean{of its shape} to {targets}", ..SUM_TO;
+    MAX_TO "{joined}take the maximum{of its shape} to {targets}", ..SUM_TO;
+    MIN_TO "{joined}take the minimum{of its shape} to {targets}", ..SUM_TO;
     REDUCE_TO "{joined}reduce{its shape} to {targets}", ..SUM_TO;
     SUM_IN_DIM "{joined}sum{its shape} with{ its} axes {axes} to {targets}", layout: Layout::SummedToPlaced, ..SUM_TO;
     AXIS_SET "make an axis set of {targets}", layout: Layout::Alone, ..RIGHT;

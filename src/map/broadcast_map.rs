@@ -21,7 +21,7 @@ use ndarray::{Array, Dimension};
 ///
 /// The axes of the result have the same order in memory as those of the operands, so operands in F order give
 /// F order. If the operands disagree about the order of two axes, or none of them has a stride along both, the two
-/// are in row-major order.
+/// are in row-major order. A [recipe](crate::guide::recipes#a-result-in-c-order) makes a result in C order of any operands.
 ///
 /// If `f` panics, the elements made so far are forgotten, not dropped.
 ///

@@ -23,12 +23,16 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     #[doc(hidden)]
     fn with_dim<E: Dimension>(self) -> Self::With<E>;
 
+    /// As [`with_dim`](Self::with_dim), as an `Array`. Nothing is copied if the memory is not shared.
+    #[doc(hidden)]
+    fn into_array<E: Dimension>(self) -> Array<A, E>;
+
     /// Applies `f` to the elements of the array and of 1 to 5 further operands, all stretched to their joint shape.
     ///
     /// If the array already has the joint shape, it is overwritten and returned, provided that no other `ArcArray`
-    /// shares its memory; for up to 6 axes nothing is allocated. Else the same holds for an `Array` of the same elements that is
-    /// the further operand, by value. Otherwise the result is a new array, as [`broadcast_map`] makes it. An
-    /// `ArcArray` gives an `ArcArray`.
+    /// shares its memory; for up to 6 axes nothing is allocated. Else the memory of the further operand is used on the same
+    /// conditions, if that is an `Array` or `ArcArray` of the same elements by value. Otherwise the result is a new array, as
+    /// [`broadcast_map`] makes it. The result is of the kind of the first array: an `ArcArray` gives an `ArcArray`.
     ///
     /// `f` is called once for each element of the result, with references, in the order that suits memory. If it
     /// panics, the array is lost.
@@ -61,7 +65,8 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     ///
     /// let (small, large) = (array![1.0, 2.0], array![[1.0, 2.0], [3.0, 4.0]]);
     /// let place = large.as_ptr();
-    /// assert_eq!(small.into_broadcast_map(large, |s, l| s / l)?.as_ptr(), place);
+    /// let ratios = small.into_broadcast_map(large.into_shared(), |s, l| s / l)?;
+    /// assert_eq!((ratios.as_ptr(), ratios[[1, 1]]), (place, 0.5));
     ///
     /// let returned = doubled.into_broadcast_map(&array![1.0, 2.0, 3.0], |z, x| z * x).unwrap_err();
     /// assert_eq!(
@@ -105,6 +110,10 @@ impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
     fn with_dim<E: Dimension>(self) -> Array<A, E> {
         self.into_dimensionality().expect("the joint shape has as many axes")
     }
+
+    fn into_array<E: Dimension>(self) -> Array<A, E> {
+        self.with_dim()
+    }
 }
 
 impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
@@ -117,17 +126,21 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     fn with_dim<E: Dimension>(self) -> ArcArray<A, E> {
         self.into_dimensionality().expect("the joint shape has as many axes")
     }
+
+    fn into_array<E: Dimension>(self) -> Array<A, E> {
+        self.with_dim().into_owned()
+    }
 }
 
-/// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, one without a tuple, or an `Array` of the
-/// same elements by value. The closure takes a reference to an element of the array and of each operand.
+/// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, one without a tuple, or an `Array` or
+/// `ArcArray` of the same elements by value. The closure takes a reference to an element of the array and of each operand.
 ///
 /// Sealed; examples are at [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands, beside an array of `{A}`",
     label = "expected an operand or a tuple of 1 to 5",
-    note = "operands are `&a` for any kind of array `a`, an `ArrayView` by value such as `a.view()`, or an `Array` of `{A}` \
-            by value"
+    note = "operands are `&a` for any kind of array `a`, an `ArrayView` by value such as `a.view()`, or an `Array` or \
+            `ArcArray` of `{A}` by value"
 )]
 pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     /// The dimension type of the joint shape.
@@ -139,7 +152,7 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     #[doc(hidden)]
     fn overwrite(&self, own: &mut ArrayRef<A, D>, f: &mut F) -> bool;
 
-    /// The map of an array and the operands, in the memory of an operand if one is an `Array` of the joint shape.
+    /// The map of an array and the operands, in the memory of an operand by value if that has the joint shape.
     #[doc(hidden)]
     fn map_with(
         self,
@@ -183,26 +196,33 @@ further!(B b, C c, D d, E e);
 further!(B b, C c, D d, E e, G g);
 
 /// An array by value, whose memory serves where that of the first array does not.
-impl<A, Own: Dimension, D: Dimension, F> FurtherOperands<A, Own, F> for Array<A, D>
-where
-    F: FnMut(&A, &A) -> A,
-    (Own, D): JoinDims,
-{
-    type Dim = <(Own, D) as JoinDims>::Joint;
-    type Kept = Self;
+macro_rules! further_by_value {
+    ($Array:ident$(, $Clone:ident)?) => {
+        impl<A$(: $Clone)?, Own: Dimension, D: Dimension, F> FurtherOperands<A, Own, F> for $Array<A, D>
+        where
+            F: FnMut(&A, &A) -> A,
+            (Own, D): JoinDims,
+        {
+            type Dim = <(Own, D) as JoinDims>::Joint;
+            type Kept = Self;
 
-    fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
-        applied(own, &(&**self,), |own: &mut A, other: &A| *own = f(own, other))
-    }
+            fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
+                applied(own, &(self.as_array_ref(),), |own: &mut A, other: &A| *own = f(own, other))
+            }
 
-    fn map_with(
-        mut self,
-        array: &ArrayRef<A, Own>,
-        mut f: F,
-    ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
-        if applied(&mut self, &(array,), |own: &mut A, first: &A| *own = f(first, own)) {
-            return Ok(self.with_dim());
+            fn map_with(
+                mut self,
+                array: &ArrayRef<A, Own>,
+                mut f: F,
+            ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
+                let f_onto = |own: &mut A, first: &A| *own = f(first, own);
+                if self.exclusive().is_some_and(|own| applied(own, &(array,), f_onto)) {
+                    return Ok(self.into_array());
+                }
+                broadcast_map((array, self.as_array_ref()), f).map_err(|error| (self, error))
+            }
         }
-        broadcast_map((array, &*self), f).map_err(|error| (self, error))
-    }
+    };
 }
+further_by_value!(Array);
+further_by_value!(ArcArray, Clone);

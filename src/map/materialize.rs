@@ -11,7 +11,8 @@ use ndarray::{Array, ArrayRef, Dimension};
 ///
 /// Sealed; implemented for every kind of array.
 pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
-    /// A copy of the array in standard layout (row-major), whatever its layout.
+    /// A copy of the array in standard layout (row-major, C order), whatever its layout. The result of a map or of a sum has
+    /// the memory order of its operands, so a copy gives it C order.
     ///
     /// # Shapes
     /// The result has the shape of the array.

@@ -9,8 +9,8 @@ use super::PartialShape;
 use super::infer::infer;
 use super::operation::Operation;
 use crate::error::BroadcastError;
-use crate::shape::{Axes, ReducedAxes, positions};
-use ndarray::IxDyn;
+use crate::shape::{Axes, AxesOrAll, ReducedAxes, positions};
+use ndarray::{Dimension, IxDyn};
 
 /// The shape of a sum, a mean, a maximum or any other reduction over axes.
 ///
@@ -45,7 +45,14 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
     shape: &PartialShape,
     axes: X,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::Sum { axes: positions(axes.axes()), keepdims: X::KEEPS }, &[shape])
+    let Some(ndim) = shape.ndim() else {
+        // all axes, of a shape whose number of axes is not known
+        if X::Left::NDIM == Some(0) {
+            return Ok(PartialShape::from([]));
+        }
+        return infer(&Operation::Sum { axes: axes.axes().numbers(0), keepdims: X::KEEPS }, &[shape]);
+    };
+    infer(&Operation::Sum { axes: axes.axes().numbers(ndim), keepdims: X::KEEPS }, &[shape])
 }
 
 /// The shape of an array that is summed to a shape, the adjoint of a broadcast from that shape.

@@ -1,11 +1,12 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{OverAxes, request};
-use crate::error::{Result, fail, operation};
+use super::passes::{Shapes, request};
+use crate::error::{Request, Result, fail, operation};
+use crate::kernel::memory::Reserved;
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Source;
-use crate::shape::{ReducedAxes, positions};
+use crate::shape::{AxesOrAll, ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
 /// The larger of two elements, or one that is not equal to itself.
@@ -30,21 +31,42 @@ impl<A: PartialOrd> Operation<A> for Minimum {
     }
 }
 
-/// The extremes over axes. Lanes without elements are an error.
+/// The extremes over axes.
 pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
     operation: &'static operation::Operation,
     name: &str,
 ) -> Result<Array<A, X::Left>> {
-    let found = OverAxes::new(source, axes, operation)?;
-    if found.result.len() == 0 {
-        return Ok(found.result.cloned(&[]));
+    let (shapes, result) = Shapes::<D>::over_axes(source, axes, operation)?;
+    let numbers = || axes.axes().numbers(shapes.joint.len());
+    extremes(source, &shapes, result, name, &|| request(source, operation).axes(numbers()))
+}
+
+/// The extremes along the axes that a target does not have.
+pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
+    source: &Source<'_, A>,
+    target: &T,
+    operation: &'static operation::Operation,
+    name: &str,
+) -> Result<Array<A, T::Dim>> {
+    let (shapes, result) = Shapes::<D>::to_shape(source, target, operation)?;
+    extremes(source, &shapes, result, name, &|| request(source, operation).to(&target.for_message()))
+}
+
+/// A lane without elements has no extreme.
+fn extremes<A: Clone, D: Dimension, E: Dimension>(
+    source: &Source<'_, A>,
+    shapes: &Shapes<'_, D>,
+    result: Reserved<A, E>,
+    name: &str,
+    request: &dyn Fn() -> Request,
+) -> Result<Array<A, E>> {
+    if result.len() == 0 {
+        return Ok(result.cloned(&[]));
     }
-    if found.joint.contains(&0) {
-        let request = request(source, operation).axes(positions(axes.axes()));
-        return Err(fail!(request, NoElements, "there is no {name} of 0 elements"));
+    if shapes.joint.contains(&0) {
+        return Err(fail!(request(), NoElements, "there is no {name} of 0 elements"));
     }
-    let any = source.first();
-    Ok(found.run::<X>(source, any))
+    Ok(shapes.reduce(source, result, source.first()))
 }

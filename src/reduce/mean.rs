@@ -1,50 +1,76 @@
 //! Means, for every element type that can hold them.
 
-use super::passes::{OverAxes, request};
-use crate::error::{Result, fail, operation};
+use super::MeanElement;
+use super::passes::{Shapes, request};
+use crate::error::{Request, Result, fail, operation};
+use crate::kernel::memory::Reserved;
 use crate::kernel::source::Source;
-use crate::shape::{Axes, ReducedAxes, positions};
-use core::ops::Div;
+use crate::shape::{AxesOrAll, ReducedAxes, TargetShape, reserved};
 use ndarray::{Array, Dimension};
-use num_traits::{FromPrimitive, Zero};
 
-/// Sums, each divided by the number of its elements.
-pub(super) fn mean_axes<A, D, X>(source: &Source<'_, A>, axes: &X) -> Result<Array<A, X::Left>>
-where
-    A: Clone + Zero + Div<Output = A> + FromPrimitive,
-    D: Dimension,
-    X: ReducedAxes<D>,
-{
-    let found = OverAxes::new(source, axes, &operation::MEAN_AXES)?;
-    let request = || request(source, &operation::MEAN_AXES).axes(positions(axes.axes()));
+/// The means over axes.
+pub(super) fn over_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
+    source: &Source<'_, A>,
+    axes: &X,
+) -> Result<Array<A, X::Left>> {
+    let (shapes, result) = Shapes::<D>::over_axes(source, axes, &operation::MEAN_AXES)?;
+    let numbers = || axes.axes().numbers(shapes.joint.len());
+    let request = || request(source, &operation::MEAN_AXES).axes(numbers());
+    mean(source, &shapes, result, "mean_axes", &request)
+}
+
+/// The means along the axes that a target does not have.
+pub(super) fn to_shape<A: MeanElement, D: Dimension, T: TargetShape>(
+    source: &Source<'_, A>,
+    target: &T,
+) -> Result<Array<A, T::Dim>> {
+    let (shapes, result) = Shapes::<D>::to_shape(source, target, &operation::MEAN_TO)?;
+    let request = || request(source, &operation::MEAN_TO).to(&target.for_message());
+    mean(source, &shapes, result, "mean_to", &request)
+}
+
+/// Sums, each divided by the number of its elements. `name` is the method's.
+fn mean<A: MeanElement, D: Dimension, E: Dimension>(
+    source: &Source<'_, A>,
+    shapes: &Shapes<'_, D>,
+    result: Reserved<A, E>,
+    name: &str,
+    request: &dyn Fn() -> Request,
+) -> Result<Array<A, E>> {
     if !holds_fractions::<A>() {
-        let mend = "use `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
+        let mend = format_args!("use `fused(&x, |&x| f64::from(x)).{name}(…)`");
         return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
     }
-    let of_axis = |i| found.joint[axes.axes().axis(i, found.joint.len())];
-    let count =
-        if found.result.len() == 0 { 1 } else { (0..axes.axes().axis_count()).map(of_axis).product() };
-    let Some(divisor) = divisor::<A>(count) else {
-        let reason = if count == 0 { "" } else { ", which the element type cannot count" };
-        return Err(fail!(request(), NoMean, "there is no mean of {count} elements{reason}"));
+    let count = shapes.joint.iter().product::<usize>().checked_div(result.len()).unwrap_or(1);
+    if count == 0 {
+        return Err(fail!(request(), NoMean, "there is no mean of 0 elements"));
+    }
+    let Some(divisor) = A::from_usize(count).filter(is_finite) else {
+        let mend = format_args!("use `fused(&x, |&x| f32::from(x)).{name}(…)`");
+        return Err(fail!(request(), NoMean, "the element type cannot count {count} elements, {mend}"));
     };
-    let mut means = found.run::<X>(source, A::zero());
-    let mut all_finite = true;
-    means.map_inplace(|mean| {
-        *mean = mean.clone() / divisor.clone();
-        all_finite &= is_finite(mean);
-    });
-    if let Some([half, two]) = powers::<A>(count).filter(|_| !all_finite) {
-        // Sums that overflow; or elements that are not finite, whose parts are not either.
-        let prepare = |items: &mut [A]| {
-            items.iter_mut().for_each(|item| *item = item.clone() / two.clone() / half.clone());
-        };
-        let source = source.prepared(&prepare);
-        let parts = OverAxes::new(&source, axes, &operation::MEAN_AXES)?.run::<X>(&source, A::zero());
-        let inverse = |power: &A| power.clone() / power.clone() / power.clone();
+    // The division of complex numbers squares the count, which may overflow, and multiplies by it first.
+    let divides = is_finite(&(divisor.clone() / divisor.clone()));
+    let scale = Scale::of(count);
+    let (mut means, mut all_finite) = (shapes.reduce(source, result, A::zero()), true);
+    match &scale {
+        Some(scale) if !divides => means.map_inplace(|mean| {
+            *mean = scale.mean(scale.part(mean.clone()));
+            all_finite &= is_finite(mean);
+        }),
+        _ => means.map_inplace(|mean| {
+            *mean = mean.clone() / divisor.clone();
+            all_finite &= is_finite(mean);
+        }),
+    }
+    if let Some(scale) = scale.filter(|_| !all_finite) {
+        // Sums or quotients that overflow; or elements that are not finite, whose parts are not either.
+        let result = reserved(means.raw_dim(), request)?;
+        let prepare = |items: &mut [A]| items.iter_mut().for_each(|item| *item = scale.part(item.clone()));
+        let parts = shapes.reduce(&source.prepared(&prepare), result, A::zero());
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
-                *mean = part.clone() / divisor.clone() / inverse(&half) / inverse(&two);
+                *mean = scale.mean(part.clone());
             }
         });
     }
@@ -52,32 +78,40 @@ where
 }
 
 /// Whether a half is not zero: not so for integers, whose mean would be rounded.
-fn holds_fractions<A: Zero + Div<Output = A> + FromPrimitive>() -> bool {
+fn holds_fractions<A: MeanElement>() -> bool {
     A::from_u8(1).zip(A::from_u8(2)).is_some_and(|(one, two)| !(one / two).is_zero())
 }
 
-/// The number of elements, if it is not 0 and the type has this very number.
-fn divisor<A: Clone + Zero + Div<Output = A> + FromPrimitive>(count: usize) -> Option<A> {
-    let divisor = A::from_usize(count).filter(|divisor| count > 0 && is_finite(divisor))?;
-    // A type that rounds counts has few digits. It has `count` if it has the odd factor, which it rounds to a neighbour if
-    // not: then the two are equal.
-    let odd = count >> count.trailing_zeros();
-    let are_equal = |a: usize, b: usize| {
-        let minus = i64::try_from(b).ok().and_then(|b| A::from_i64(-b));
-        A::from_usize(a).zip(minus).is_some_and(|(a, minus)| (a + minus).is_zero())
-    };
-    (!are_equal(odd, odd - 1) && !are_equal(odd.saturating_add(1), odd)).then_some(divisor)
+/// A division by a count in two steps, neither of which overflows. One multiplies by a power of two, which is exact.
+struct Scale<A> {
+    /// 1 / p for the smallest power of two p that is at least the count: a sum of so many parts does not overflow.
+    power: A,
+    /// p / count - 1, at least 0 and below 1.
+    excess: A,
 }
 
-/// Two powers of two, whose product is at least `count`: a sum of so many numbers, each divided by both, does not overflow,
-/// and no division rounds. Neither is larger than 2 and the count, which the type holds.
-fn powers<A: FromPrimitive>(count: usize) -> Option<[A; 2]> {
-    Some([A::from_usize((count.next_power_of_two() / 2).max(1))?, A::from_u8(2)?])
+impl<A: MeanElement> Scale<A> {
+    #[allow(clippy::cast_precision_loss, reason = "a count that is rounded is one more rounding")]
+    fn of(count: usize) -> Option<Self> {
+        let power = count.next_power_of_two();
+        Some(Self {
+            power: A::from_f64(1.0 / power as f64)?,
+            excess: A::from_f64((power - count) as f64 / count as f64)?,
+        })
+    }
+
+    fn part(&self, item: A) -> A {
+        item * self.power.clone()
+    }
+
+    /// The mean, of the sum of all parts. It is finite if all elements are, while the rounding of a quotient of complex numbers
+    /// can exceed the largest number.
+    fn mean(&self, part: A) -> A {
+        if is_finite(&part) { part.clone() + part * self.excess.clone() } else { part }
+    }
 }
 
-/// Whether a number is finite, for types with an infinity that divides numbers to zero. Complex numbers have none.
-fn is_finite<A: Clone + Zero + Div<Output = A> + FromPrimitive>(number: &A) -> bool {
-    let Some(infinity) = A::from_f64(f64::INFINITY) else { return true };
-    let divides = |x: A| (x / infinity.clone()).is_zero();
-    divides(number.clone()) || !A::from_u8(1).is_some_and(divides)
+/// Whether a number is finite: zero times infinity is no number.
+fn is_finite<A: MeanElement>(number: &A) -> bool {
+    (number.clone() * A::zero()).is_zero()
 }

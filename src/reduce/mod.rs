@@ -11,6 +11,7 @@
 //! | everything that is aligned at the right | `sum_to(shape)`, `add_sum_to(&mut out)`, … |
 //! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, `add_sum_in_dim_to(&mut out, axes)` |
 
+mod elements;
 mod extreme;
 mod fused;
 mod mean;
@@ -19,6 +20,7 @@ mod passes;
 mod reduce;
 mod sources;
 
+pub use elements::{MeanElement, SumElement};
 pub use fused::{Fused, fused};
 pub use reduce::Reduce;
 pub use sources::Par;

@@ -3,7 +3,7 @@
 use crate::error::operation::{self, Operation};
 use crate::error::{Request, Result};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Dropped, Visit};
+use crate::kernel::nest::Visit;
 use crate::kernel::reduce::{into, to_new};
 use crate::kernel::source::{Added, Source};
 use crate::map::joint;
@@ -50,64 +50,80 @@ pub(super) fn request<A: Clone>(source: &Source<'_, A>, operation: &'static Oper
     Request::new(operation, source.shapes())
 }
 
-/// The axes that the result does not have.
-#[inline]
-fn dropped<D: Dimension, X: ReducedAxes<D>>(reduced: &AxisMask) -> Dropped<'_> {
-    if X::KEEPS { None } else { Some(reduced) }
-}
-
-/// A reduction over axes whose shapes were found.
-pub(super) struct OverAxes<'a, A, D, E> {
+/// The shape of a source, and the axes of it that the result of a reduction does not have; without a set, the leading ones.
+pub(super) struct Shapes<'a, D> {
     pub(super) joint: Joint<'a, D>,
-    pub(super) result: Reserved<A, E>,
-    pub(super) reduced: AxisMask,
+    dropped: Option<AxisMask>,
 }
 
-impl<'a, A: Clone, D: Dimension, E: Dimension> OverAxes<'a, A, D, E> {
+impl<'a, D: Dimension> Shapes<'a, D> {
+    /// Those of a reduction over axes, and its result.
+    ///
     /// # Errors
     /// Those of [`joint_of`] and of [`over_reduced`].
-    pub(super) fn new<X: ReducedAxes<D, Left = E>>(
+    pub(super) fn over_axes<A: Clone, X: ReducedAxes<D>>(
         source: &Source<'a, A>,
         axes: &X,
         operation: &'static Operation,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Reserved<A, X::Left>)> {
         let joint = joint_of(source)?;
         let (result, reduced) = over_reduced(&joint, axes, || request(source, operation))?;
-        Ok(Self { joint, result, reduced })
+        let dropped = if X::KEEPS { None } else { Some(reduced) };
+        Ok((Self { joint, dropped }, result))
+    }
+
+    /// Those of a reduction to the shape of a target, and its result.
+    ///
+    /// # Errors
+    /// Those of [`joint_of`] and of [`sum_target`].
+    pub(super) fn to_shape<A: Clone, T: TargetShape>(
+        source: &Source<'a, A>,
+        target: &T,
+        operation: &'static Operation,
+    ) -> Result<(Self, Reserved<A, T::Dim>)> {
+        let joint = joint_of(source)?;
+        let result = sum_target(&joint, target, operation, || source.shapes().to_vec())?;
+        Ok((Self { joint, dropped: None }, result))
     }
 
     /// The results; `empty` where there is no element.
-    pub(super) fn run<X: ReducedAxes<D>>(self, source: &Source<'_, A>, empty: A) -> Array<A, E> {
-        to_new(source, &self.joint, self.result, dropped::<D, X>(&self.reduced), empty)
+    pub(super) fn reduce<A: Clone, E: Dimension>(
+        &self,
+        source: &Source<'_, A>,
+        result: Reserved<A, E>,
+        empty: A,
+    ) -> Array<A, E> {
+        let dropped = self.dropped.as_ref().map(|mask| mask as _);
+        to_new(source, &self.joint, result, dropped, empty)
     }
 }
 
 /// Reduces over axes.
 ///
 /// # Errors
-/// Those of [`joint_of`] and of [`over_reduced`].
+/// Those of [`Shapes::over_axes`].
 pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
     operation: &'static Operation,
     empty: A,
 ) -> Result<Array<A, X::Left>> {
-    Ok(OverAxes::new(source, axes, operation)?.run::<X>(source, empty))
+    let (shapes, result) = Shapes::<D>::over_axes(source, axes, operation)?;
+    Ok(shapes.reduce(source, result, empty))
 }
 
 /// Reduces to the shape of a target.
 ///
 /// # Errors
-/// Those of [`joint_of`] and of [`sum_target`].
+/// Those of [`Shapes::to_shape`].
 pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
     operation: &'static Operation,
     empty: A,
 ) -> Result<Array<A, T::Dim>> {
-    let joint = joint_of::<A, D>(source)?;
-    let result = sum_target(&joint, target, operation, || source.shapes().to_vec())?;
-    Ok(to_new(source, &joint, result, None, empty))
+    let (shapes, result) = Shapes::<D>::to_shape(source, target, operation)?;
+    Ok(shapes.reduce(source, result, empty))
 }
 
 /// Sums to an array, into whose elements `store` puts the results.

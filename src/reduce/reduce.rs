@@ -1,22 +1,23 @@
 //! Every form of a reduction, for every source.
 
+use super::extreme::{Maximum, Minimum};
 use super::passes::{add_in_dim, in_dim, onto, over_axes, to_shape};
 use super::sources::IntoArray;
-use super::{Par, extreme, mean};
+use super::{MeanElement, Par, SumElement, extreme, mean};
 use crate::error::{Result, operation};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
 use crate::view::AsArrayRef;
-use core::ops::{Div, Mul};
+use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
-use num_traits::{FromPrimitive, Zero};
 
 /// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
 /// [`par`](Self::par) of both.
 ///
-/// - *Over axes*: `…_axes(axes)` removes the axes, and with [`keepdims`](crate::keepdims())`(axes)` they stay with size 1.
+/// - *Over axes*: `…_axes(axes)` removes the axes, and `…_axes(..)` all axes. With [`keepdims`](crate::keepdims())`(axes)` they
+///   stay with size 1.
 /// - *To a shape*: `…_to(shape)` undoes a broadcast that is aligned at the right, `sum_in_dim(shape, axes)` one with placed
 ///   axes. A shape is any [`TargetShape`], above all `&array`.
 /// - *Into an array*: `assign_…`, `add_…` and `scaled_add_…` write to one that exists.
@@ -65,8 +66,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Shapes
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`, over `keepdims([0, 2])` it is `(1, 3, 1, 5)`. The number of axes of the
     /// result is fixed if that of the source is and `axes` is a Rust array, a tuple, an integer or an `Axis`; otherwise it
-    /// is dynamic. A negative axis counts from the end. No axes (`[]`) give a copy, all axes a single element. A sum over
-    /// an empty axis is zero. The result's axes have the same order in memory as the source's.
+    /// is dynamic. A negative axis counts from the end. No axes (`[]`) give a copy. All axes (`..`) give a single element
+    /// without axes, whether the number of axes is fixed or dynamic, or of size 1 with `keepdims(..)`. A sum over an empty axis
+    /// is zero. The result's axes have the same order in memory as the source's.
     ///
     /// # Errors
     /// In this order:
@@ -86,6 +88,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// assert_eq!(delta.sum_axes(Axis(1))?, array![6.0, 60.0]);
     /// assert_eq!(delta.sum_axes(keepdims(-1))?, array![[6.0], [60.0]]);
     /// assert_eq!(delta.sum_axes((0, -1))?.into_scalar(), 66.0);
+    /// assert_eq!(delta.sum_axes(..)?.into_scalar(), 66.0);
     /// let all: ArrayD<f64> = delta.sum_axes(&[0, 1][..])?;
     /// assert_eq!((all.sum(), delta.sum_axes([])?), (66.0, delta.clone()));
     /// assert_eq!(
@@ -106,12 +109,13 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// nGraph's `Sum(delta, broadcast_axes)`, the backpropagation of its `Broadcast`;
-    /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`; ONNX `ReduceSum`. Without NaN (`nansum`), sum
+    /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`; ONNX `ReduceSum`. Over `..`, ndarray's `sum()`, NumPy's
+    /// `axis=None`. Without NaN (`nansum`), sum
     /// `fused(&x, |&x| if x.is_nan() { 0.0 } else { x })`. Running sums (`cumsum`) are ndarray's `accumulate_axis_inplace`.
     #[doc(alias("sum_axis", "reduce_sum", "nansum", "cumsum"))]
     fn sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         self.source(Plus, |source| over_axes(source, &axes, &operation::SUM_AXES, A::zero()))
     }
@@ -119,16 +123,19 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
     ///
     /// The element type must hold fractions: one divided by two must not be zero. Integers do not, so map them first, as in
-    /// `fused(&x, |&x| f64::from(x)).mean_axes(axes)`. Where the sum of finite numbers is not finite, the mean is the sum of
-    /// quotients.
+    /// `fused(&x, |&x| f64::from(x)).mean_axes(axes)`.
+    ///
+    /// A mean of real or complex numbers is right wherever the type has it. Where the sum of finite numbers is not finite, the
+    /// elements are scaled before they are added. The number of elements is rounded where the type does not have it, such as
+    /// 2^24 + 1 in `f32` or 257 in `half::bf16`.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
     ///
     /// # Errors
     /// As [`sum_axes`](Self::sum_axes), and then [`NoMean`](crate::ErrorKind::NoMean) where the element type cannot hold
-    /// fractions, where an element of the result would be the mean of no elements, or where the element type cannot count
-    /// the elements exactly: `half::f16` counts to 2048.
+    /// fractions, where an element of the result would be the mean of no elements, or where the number of elements is above
+    /// the largest number of the type: 65504 of `half::f16`. `fused(&x, |&x| f32::from(x)).mean_axes(axes)` has that mean.
     ///
     /// # Examples
     /// ```
@@ -156,7 +163,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
     /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers. Means over a mask
-    /// (`nanmean`), weighted means and variances (`var`, `std`) in one pass are [recipes](crate::guide::recipes).
+    /// (`nanmean`), weighted means and variances (`var`, `std`) are [recipes](crate::guide::recipes).
     #[doc(alias(
         "mean_axis",
         "average",
@@ -170,9 +177,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
-        A: Clone + Zero + Div<Output = A> + FromPrimitive,
+        A: MeanElement,
     {
-        self.source(Plus, |source| mean::mean_axes(source, &axes))
+        self.source(Plus, |source| mean::over_axes(source, &axes))
     }
 
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
@@ -207,16 +214,14 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// `numpy.max(x, axis=1)` and `torch.amax(x, dim=1)`, which keep NaN too; ONNX `ReduceMax`. Without NaN (`nanmax`),
-    /// `x.reduce_axes(1, f64::NAN, f64::max)`. `argmax` is a [recipe](crate::guide::recipes#two-statistics-in-one-pass).
+    /// `x.reduce_axes(1, f64::NAN, f64::max)`. `argmax` is a [recipe](crate::guide::recipes#the-position-of-the-largest-element).
     /// For the larger of two arrays' elements (`numpy.maximum`), [`broadcast_map`](crate::broadcast_map()).
     #[doc(alias("amax", "maximum", "reduce_max", "nanmax", "max_skipnan", "argmax"))]
     fn max_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + PartialOrd,
     {
-        self.source(extreme::Maximum, |source| {
-            extreme::over_axes(source, &axes, &operation::MAX_AXES, "maximum")
-        })
+        self.source(Maximum, |source| extreme::over_axes(source, &axes, &operation::MAX_AXES, "maximum"))
     }
 
     /// The smallest element along `axes`, as [`max_axes`](Self::max_axes) the largest.
@@ -246,9 +251,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(extreme::Minimum, |source| {
-            extreme::over_axes(source, &axes, &operation::MIN_AXES, "minimum")
-        })
+        self.source(Minimum, |source| extreme::over_axes(source, &axes, &operation::MIN_AXES, "minimum"))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -342,7 +345,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(alias("sum_to_size", "unbroadcast"))]
     fn sum_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         self.source(Plus, |source| to_shape::<A, D, T>(source, &shape, &operation::SUM_TO, A::zero()))
     }
@@ -375,12 +378,117 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     fn into_sum_to<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
     where
         Self: IntoArray<A, D>,
-        A: Clone + Zero,
+        A: SumElement,
     {
         match self.into_array(sizes(&shape.target_dim())) {
             Ok(array) => Ok(array.into_dimensionality().expect("the shape has as many axes as the array")),
             Err(source) => source.sum_to(shape),
         }
+    }
+
+    /// The mean over every axis that broadcasting from `shape` to this source's shape repeats: [`sum_to`](Self::sum_to), divided
+    /// by the number of elements as [`mean_axes`](Self::mean_axes) is.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to).
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to), and then [`NoMean`](crate::ErrorKind::NoMean) as [`mean_axes`](Self::mean_axes) has it.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let (x, row) = (array![[1.0, 5.0], [3.0, 4.0]], array![10.0, 20.0]);
+    /// let means: Array1<f64> = x.mean_to(&row)?;
+    /// assert_eq!(means, array![2.0, 4.5]);
+    /// assert_eq!(fused((&x, &row), |x, r| x * r).mean_to((2, 1))?, array![[55.0], [55.0]]);
+    /// assert_eq!(x.mean_to(())?.into_scalar(), 3.25);
+    /// assert_eq!(
+    ///     Array2::<f64>::zeros((0, 3)).mean_to(3).unwrap_err().to_string(),
+    ///     "cannot take the mean of shape [0, 3] to [3]: there is no mean of 0 elements",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.mean(x, axis)` over the axes along which an array of this shape is repeated; `unbroadcast(x, shape)` divided by
+    /// the number of its terms, in Python's autodiff engines.
+    fn mean_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
+    where
+        A: MeanElement,
+    {
+        self.source(Plus, |source| mean::to_shape::<A, D, T>(source, &shape))
+    }
+
+    /// The largest element along every axis that broadcasting from `shape` to this source's shape repeats, as
+    /// [`max_axes`](Self::max_axes) along named axes.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to).
+    ///
+    /// # Errors
+    /// As [`sum_to`](Self::sum_to), and then [`NoElements`](crate::ErrorKind::NoElements) where an element of the result
+    /// would be the maximum of no elements.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let (x, row) = (array![[1.0, 5.0], [3.0, f64::NAN]], array![10.0, 20.0]);
+    /// let top: Array1<f64> = x.max_to(&row)?;
+    /// assert!(top[0] == 3.0 && top[1].is_nan());
+    /// assert_eq!(fused((&x, &row), |x, r| r - x).max_to((2, 1))?[[0, 0]], 15.0);
+    /// assert_eq!(
+    ///     Array2::<f64>::zeros((0, 3)).max_to(3).unwrap_err().to_string(),
+    ///     "cannot take the maximum of shape [0, 3] to [3]: there is no maximum of 0 elements",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.max(x, axis)` and `torch.amax(x, dim)` over the axes along which an array of this shape is repeated.
+    fn max_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
+    where
+        A: Clone + PartialOrd,
+    {
+        self.source(Maximum, |source| {
+            extreme::to_shape::<A, D, T>(source, &shape, &operation::MAX_TO, "maximum")
+        })
+    }
+
+    /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats, as
+    /// [`max_to`](Self::max_to) the largest.
+    ///
+    /// # Shapes
+    /// As [`sum_to`](Self::sum_to).
+    ///
+    /// # Errors
+    /// As [`max_to`](Self::max_to).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = array![[1, 5], [3, 4]];
+    /// assert_eq!(x.min_to((2, 1))?, array![[1], [3]]);
+    /// assert_eq!(x.min_to(())?.into_scalar(), 1);
+    /// assert!(x.min_to(3).is_err() && Array2::<f64>::zeros((0, 3)).min_to(3).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.min(x, axis)` and `torch.amin(x, dim)` over the axes along which an array of this shape is repeated.
+    fn min_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
+    where
+        A: Clone + PartialOrd,
+    {
+        self.source(Minimum, |source| {
+            extreme::to_shape::<A, D, T>(source, &shape, &operation::MIN_TO, "minimum")
+        })
     }
 
     /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -450,7 +558,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `out` with `keepdims=True`, such as `out.view_mut().insert_axis(axis)`.
     fn assign_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), Cloned))
     }
@@ -482,7 +590,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `gradient += unbroadcast(delta * y)` in Python's autodiff engines, without the temporaries.
     fn add_sum_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), Added))
     }
@@ -511,7 +619,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// ndarray's `gradient.scaled_add(factor, &unbroadcast(delta))`, without the temporary.
     fn scaled_add_sum_to<E: Dimension>(&self, factor: A, out: &mut ArrayRef<A, E>) -> Result<()>
     where
-        A: Clone + Zero + Mul<Output = A>,
+        A: SumElement + Mul<Output = A>,
     {
         self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
     }
@@ -559,7 +667,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// axis 1.
     fn sum_in_dim<T: TargetShape, X: Axes>(&self, shape: T, axes: X) -> Result<Array<A, T::Dim>>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         self.source(Plus, |source| in_dim::<A, D, T, X>(source, &shape, &axes, A::zero()))
     }
@@ -588,7 +696,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `gradient += delta.sum_in_dim(…)`, without the temporary.
     fn add_sum_in_dim_to<E: Dimension, X: Axes>(&self, out: &mut ArrayRef<A, E>, axes: X) -> Result<()>
     where
-        A: Clone + Zero,
+        A: SumElement,
     {
         self.source(Plus, |source| add_in_dim::<A, D, E, X>(source, out, &axes))
     }

@@ -5,6 +5,7 @@ use crate::kernel::nest::AxisSelection;
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
+use core::ops::RangeFull;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
 /// The number of one axis: an integer of 8 to 64 bits or [`Axis`]. Sealed.
@@ -188,6 +189,73 @@ lists! {
 }
 impl Sealed for AxisSet {}
 
+/// [`Axes`], or `..` for all axes, however many there are: what is reduced over, and what
+/// [`keepdims`](crate::keepdims()) takes. Sealed.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2};
+/// use ndarray_broadcast::{bounds::AxesOrAll, keepdims, prelude::*, BroadcastError};
+///
+/// fn shares(a: &Array2<f64>, axes: impl AxesOrAll) -> Result<Array2<f64>, BroadcastError> {
+///     Ok(a / &a.sum_axes(keepdims(axes))?)
+/// }
+/// let a = array![[1.0, 1.0], [2.0, 4.0]];
+/// assert_eq!(shares(&a, ..)?, array![[0.125, 0.125], [0.25, 0.5]]);
+/// assert_eq!(shares(&a, ..)?, shares(&a, [0, 1])?);
+/// assert!(shares(&a, 2).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `axis=None` in NumPy; PyTorch's reductions without `dim`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name axes",
+    label = "expected axes",
+    note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
+            an `AxisSet`, or `..` for all axes"
+)]
+#[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
+pub trait AxesOrAll: Sealed {
+    /// The set of these axes of `ndim`.
+    ///
+    /// # Errors
+    /// Those of [`AxisMask::new`].
+    #[doc(hidden)]
+    fn mask(&self, ndim: usize, request: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError>;
+
+    /// The numbers as they were given, or of all of `ndim` axes, for messages.
+    #[doc(hidden)]
+    fn numbers(&self, ndim: usize) -> Vec<i128>;
+}
+
+#[diagnostic::do_not_recommend]
+#[allow(private_interfaces, private_bounds, reason = "as above")]
+impl<X: Axes> AxesOrAll for X {
+    #[inline(always)]
+    fn mask(&self, ndim: usize, request: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
+        AxisMask::new(self, ndim, request)
+    }
+
+    fn numbers(&self, _: usize) -> Vec<i128> {
+        positions(self)
+    }
+}
+
+impl Sealed for RangeFull {}
+#[diagnostic::do_not_recommend]
+#[allow(private_interfaces, private_bounds, reason = "as above")]
+impl AxesOrAll for RangeFull {
+    #[inline(always)]
+    fn mask(&self, ndim: usize, _: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
+        Ok(AxisMask::all(ndim))
+    }
+
+    fn numbers(&self, ndim: usize) -> Vec<i128> {
+        (0..ndim as i128).collect()
+    }
+}
+
 /// The numbers of the axes as they were given.
 pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
     let mut numbers = Vec::new();
@@ -367,6 +435,20 @@ impl AxisMask {
             }
         }
         Ok(mask)
+    }
+
+    /// All of `ndim` axes.
+    #[inline(always)]
+    fn all(ndim: usize) -> Self {
+        let few = ndim <= 64;
+        let flags = if few { Vec::new() } else { vec![true; ndim] };
+        Self { ndim, bits: if few && ndim > 0 { u64::MAX >> (64 - ndim) } else { 0 }, flags }
+    }
+
+    /// The axes that are named, in ascending order.
+    #[inline(always)]
+    pub(crate) fn named(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.ndim).filter(|&axis| self.contains(axis))
     }
 
     /// The axes that are not named, in ascending order.

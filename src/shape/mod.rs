@@ -11,7 +11,7 @@ mod reduce;
 mod signature;
 mod target;
 
-pub use axes::{Axes, AxisIndex, AxisSet};
+pub use axes::{Axes, AxesOrAll, AxisIndex, AxisSet};
 pub use explain::explain;
 pub(crate) use joint_shape::JoinDims;
 pub use joint_shape::{broadcast_shapes, const_broadcast_shape};

@@ -1,13 +1,14 @@
 //! The shape of a sum over axes, and the shapes that an array can be summed to.
 
 use super::onto::{first_clash, leading_axes};
-use super::{Axes, AxisMask, TargetShape, checked_len, positions, sizes, sizes_mut, sizes_only};
+use super::{Axes, AxesOrAll, AxisMask, TargetShape, checked_len, sizes, sizes_mut, sizes_only};
 use crate::error::operation::Operation;
 use crate::error::{BroadcastError, Count, Request, fail};
 use crate::kernel::memory::Reserved;
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
-use ndarray::{Dim, Dimension, Ix, IxDyn};
+use core::ops::RangeFull;
+use ndarray::{Dim, Dimension, Ix, Ix0, IxDyn};
 
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
 ///
@@ -35,10 +36,13 @@ use ndarray::{Dim, Dimension, Ix, IxDyn};
 /// # Equivalents
 /// ndarray's `RemoveAxis` for one axis.
 #[diagnostic::on_unimplemented(
-    message = "cannot take `{K}` axes from `{Self}`, which has fewer",
-    label = "the array has fewer axes",
+    message = "cannot take `{K}` axes from `{Self}`",
+    label = "the array has fewer axes, or a bound is missing",
     note = "an array with `k` axes is `Dim<[usize; k]>`; so are `k` named axes, and a base with `k` axes",
-    note = "where the number of axes is only known at run time, use `IxDyn`: `a.into_dyn()`, `&axes[..]`, `batch_dyn(k)`"
+    note = "where the number of axes is only known at run time, use `IxDyn`: `a.into_dyn()`, `&axes[..]`, `batch_dyn(k)`",
+    note = "in code that is generic over the number of axes `D`, add the bound `D: LessAxes<{K}>`, or \
+            `X: ReducedAxes<D>` for axes that are an argument; both are in `ndarray_broadcast::bounds`. `keepdims(…)` and `..` \
+            need no bound"
 )]
 pub trait LessAxes<K: Dimension>: Dimension {
     /// The dimension type with the axes that remain.
@@ -72,13 +76,14 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// Axes to reduce over: any [`Axes`], which the result does not have, or [`keepdims`] of them, which it has with size 1.
+/// Axes to reduce over: any [`Axes`], or `..` for all, which the result does not have, or [`keepdims`] of them, which it has
+/// with size 1.
 ///
 /// Sealed; a bound for code that is generic over the axes of an array with dimension type `D`.
 ///
 /// # Examples
 /// ```
-/// use ndarray::{array, Array, Array1, Array2, Dimension};
+/// use ndarray::{array, Array, Array0, Array1, Array2, Dimension};
 /// use ndarray_broadcast::{bounds::ReducedAxes, keepdims, prelude::*, BroadcastError};
 ///
 /// fn range<D: Dimension, X: ReducedAxes<D> + Copy>(
@@ -92,6 +97,8 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
 /// assert_eq!(rows, array![1.0, 4.0]);
 /// let kept: Array2<f64> = range(&a, keepdims(1))?;
 /// assert_eq!(kept, array![[1.0], [4.0]]);
+/// let all: Array0<f64> = range(&a, ..)?;
+/// assert_eq!(all.into_scalar(), 6.0);
 /// assert!(range(&a, 2).is_err());
 /// # Ok::<(), BroadcastError>(())
 /// ```
@@ -102,7 +109,7 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     message = "`{Self}` does not name axes of an array with dimension type `{D}`",
     label = "expected axes",
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
-            an `AxisSet`, or `keepdims(…)` of these"
+            an `AxisSet`, `..` for all axes, or `keepdims(…)` of these"
 )]
 pub trait ReducedAxes<D: Dimension>: Sealed {
     /// The dimension type of the result.
@@ -110,7 +117,7 @@ pub trait ReducedAxes<D: Dimension>: Sealed {
 
     /// The type of the axes without `keepdims`.
     #[doc(hidden)]
-    type Axes: Axes;
+    type Axes: AxesOrAll;
 
     /// Whether the result has the axes, with size 1.
     #[doc(hidden)]
@@ -127,6 +134,19 @@ impl<X: Axes, D: LessAxes<X::Count>> ReducedAxes<D> for X {
 
     #[inline]
     fn axes(&self) -> &X {
+        self
+    }
+}
+
+/// All axes, whatever their number: the result has none, so that it is a single element.
+#[diagnostic::do_not_recommend]
+impl<D: Dimension> ReducedAxes<D> for RangeFull {
+    type Left = Ix0;
+    type Axes = Self;
+    const KEEPS: bool = false;
+
+    #[inline]
+    fn axes(&self) -> &Self {
         self
     }
 }
@@ -154,6 +174,7 @@ pub struct KeepDims<X>(X);
 /// assert_eq!(total, array![[4.0], [8.0]]);
 /// assert_eq!(&x / &total, array![[0.25, 0.75], [0.5, 0.5]]);
 /// assert_eq!(x.sum_axes(keepdims((0, 1)))?, array![[12.0]]);
+/// assert_eq!(x.max_axes(keepdims(..))?, array![[4.0]]);
 /// assert!(x.sum_axes(keepdims(2)).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
@@ -162,13 +183,13 @@ pub struct KeepDims<X>(X);
 /// `keepdims=True` in NumPy, `keepdim=True` in PyTorch.
 #[inline]
 #[doc(alias = "keepdim")]
-pub fn keepdims<X: Axes>(axes: X) -> KeepDims<X> {
+pub fn keepdims<X: AxesOrAll>(axes: X) -> KeepDims<X> {
     KeepDims(axes)
 }
 
 impl<X> Sealed for KeepDims<X> {}
 #[diagnostic::do_not_recommend]
-impl<X: Axes, D: Dimension> ReducedAxes<D> for KeepDims<X> {
+impl<X: AxesOrAll, D: Dimension> ReducedAxes<D> for KeepDims<X> {
     type Left = D;
     type Axes = X;
     const KEEPS: bool = true;
@@ -189,13 +210,14 @@ pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
     axes: &X,
     request: impl Fn() -> Request,
 ) -> Result<(Reserved<A, X::Left>, AxisMask), BroadcastError> {
-    let (axes, request) = (axes.axes(), || request().axes(positions(axes.axes())));
-    let reduced = AxisMask::new(axes, shape.len(), request)?;
-    let mut result = X::Left::zeros(shape.len() - if X::KEEPS { 0 } else { axes.axis_count() });
+    let (axes, ndim) = (axes.axes(), shape.len());
+    let request = || request().axes(axes.numbers(ndim));
+    let reduced = axes.mask(ndim, request)?;
+    let mut result = X::Left::zeros(if X::KEEPS { ndim } else { reduced.unnamed().count() });
     if X::KEEPS {
         sizes_mut(&mut result).copy_from_slice(shape);
-        for i in 0..axes.axis_count() {
-            sizes_mut(&mut result)[axes.axis(i, shape.len())] = 1;
+        for axis in reduced.named() {
+            sizes_mut(&mut result)[axis] = 1;
         }
     } else {
         for (size, axis) in sizes_mut(&mut result).iter_mut().zip(reduced.unnamed()) {

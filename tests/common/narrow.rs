@@ -6,7 +6,7 @@
 )]
 
 use num_traits::{FromPrimitive, Zero};
-use std::ops::{Add, Div};
+use std::ops::{Add, Div, Mul};
 use std::str::FromStr;
 
 /// A number that keeps `BITS` significant bits, up to `2^(LIMIT + 1)` as 16-bit floats do: more is infinite. Below
@@ -30,6 +30,13 @@ impl<const BITS: i32, const LIMIT: i32> Add for Narrow<BITS, LIMIT> {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self::new(self.0 + other.0)
+    }
+}
+
+impl<const BITS: i32, const LIMIT: i32> Mul for Narrow<BITS, LIMIT> {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self::new(self.0 * other.0)
     }
 }
 

@@ -111,6 +111,12 @@ SPECIAL = {
     "float32": [1.5, -2.25, 0.0, 3.0, float("nan"), float("inf"), float("-inf")],
     "float16": [1.5, -2.25, 0.0, 3.0, float("nan"), float("inf"), float("-inf")],
     "large float16": [60000.0, 50000.0, 40000.0],
+    "bfloat16": [1.5, 0.25, 2.0, 3.0, float("nan"), float("inf"), float("-inf")],
+    "large bfloat16": [1.5e38, 1.0e38, 0.5],
+    "complex128": [1.5 - 2.25j, 3j, 0j, 2 + 1j, complex("nan"), complex(1, float("inf")), complex("-inf")],
+    "large complex128": [1e306 + 0j, 1e306j, 5e305 + 1e306j],
+    "complex64": [1.5 - 2.25j, 3j, 0j, 2 + 1j, complex("nan"), complex(1, float("inf")), complex("-inf")],
+    "large complex64": [2.0**118 + 0j, 2.0**118 * 1j, 2.0**117 + 2.0**118 * 1j],
     "uint8": [0, 1, 100, 200, 255],
     "int64": [0, 1, 7, 2**62, 2**63 - 1],
     "negative int64": [-1, -7, -(2**62), 1 - 2**63, -(2**63)],
@@ -135,14 +141,34 @@ def special(rng, array_of, reductions, errors):
             # NaN there, an error here.
             return None
         try:
-            return [repr(number) for number in np.ravel(reduce(array_of(values, kind).reshape(shape), tuple(axes))).tolist()]
+            return texts_of(reduce(array_of(values, kind).reshape(shape), tuple(axes)).flatten().tolist())
         except errors:
             return None
 
     def expected():
         return {name: texts(name, reduce) for name, reduce in reductions(kind).items()}
 
-    return {"type": kind, "shape": shape, "values": [repr(value) for value in values], "axes": axes}, expected
+    return {"type": kind, "shape": shape, "values": texts_of(values), "axes": axes}, expected
+
+
+def texts_of(numbers):
+    """The numbers as texts, of a complex number one for each part."""
+    parts = [[x.real, x.imag] if isinstance(x, complex) else [x] for x in numbers]
+    return [repr(part) for pair in parts for part in pair]
+
+
+def recipe_case(rng, results):
+    """A matrix for the guide's recipes, mostly with few different numbers. `results` has lists of numbers by name, or None
+    where the other system refuses."""
+    shape = [rng.choice([0, 1, 2, 3, 7, 40]) for _ in range(2)]
+    pool = rng.sample(SPECIAL["float64"] + [-1.0, 5.0, 1e9, 0.25], rng.randint(1, 6))
+    values = [rng.choice(pool) for _ in range(math.prod(shape))]
+
+    def expected():
+        found = results(np.array(values, dtype=float).reshape(shape))
+        return {name: None if result is None else texts_of([float(x) for x in result]) for name, result in found.items()}
+
+    return {"shape": shape, "values": texts_of(values)}, expected
 
 
 @functools.cache

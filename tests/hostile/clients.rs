@@ -2,6 +2,7 @@
 
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
+use common::narrow::Half;
 use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, IxDyn, arr0, array};
 use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, broadcast_arrays, fused};
 use ndarray_broadcast::{keepdims, prelude::*};
@@ -11,6 +12,7 @@ pub(crate) fn rows(t: &mut Table) {
     by_value(t);
     reductions(t);
     means(t);
+    extremes_to(t);
     extremes(t);
     placed(t);
     placed_into(t);
@@ -157,6 +159,48 @@ fn means(t: &mut Table) {
     t.call(name, || hollow().mean_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
     none(t, name, &|| hollow().mean_axes(keepdims([1, 0])).map(|_| ()));
     t.call(name, || array![i64::MAX].mean_axes(0)).refused(WHOLE);
+    t.call(name, || many.mean_axes(..)).is(Ok(arr0(8.5)));
+    t.call(name, || arr0(Half::new(1.0)).broadcast_to(LIMIT / 2)?.mean_axes(..)).refused(
+        "cannot take the mean of shape [4611686018427387903] over axes [0]: the element type cannot count \
+         4611686018427387903 elements, use `fused(&x, |&x| f32::from(x)).mean_axes(…)`",
+    );
+    let name = "Reduce::mean_to";
+    t.call(name, || many.mean_to(())).is(Ok(arr0(8.5)));
+    t.call(name, || many.mean_to(all(1))).gives(|mean| mean.ndim() == MANY && mean.iter().eq([&8.5]));
+    t.call(name, || hollow().mean_to((0, 1))).is(Ok(Array2::zeros((0, 1))));
+    t.call(name, || hollow().mean_to(())).refused(
+        "cannot take the mean of shape [0, 9223372036854775807] to []: there is no mean of 0 elements",
+    );
+    t.call(name, || array![u8::MAX].mean_to(())).refused(
+        "cannot take the mean of shape [1] to []: the element type does not hold fractions, use \
+         `fused(&x, |&x| f64::from(x)).mean_to(…)`",
+    );
+}
+
+fn extremes_to(t: &mut Table) {
+    let many = many();
+    let name = "Reduce::max_to";
+    t.call(name, || many.max_to(())).is(Ok(arr0(16)));
+    t.call(name, || many.max_to(all(1))).gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
+    t.call(name, || hollow().max_to((0, 1))).is(Ok(Array2::zeros((0, 1))));
+    t.call(name, || hollow().max_to(LIMIT)).refused(
+        "cannot take the maximum of shape [0, 9223372036854775807] to [9223372036854775807]: the result \
+         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || array![1].max_to(-1)).refused(
+        "cannot take the maximum of shape [1] to [-1]: axis 0 of the target is -1, expected a size from 0 to \
+         isize::MAX (-1 keeps a size in `broadcast_to` only)",
+    );
+    let name = "Reduce::min_to";
+    t.call(name, || fused((&many, many.t()), |a, _| *a).par().min_to(all(1)))
+        .gives(|low| low.ndim() == MANY && low.iter().eq([&1]));
+    t.call(name, || fused(hollow(), |&x| x).min_to(())).refused(
+        "cannot take the minimum of shape [0, 9223372036854775807] to []: there is no minimum of 0 elements",
+    );
+    t.call(name, || huge().min_to(7)).refused(
+        "cannot take the minimum of shape [2147483648, 2147483648] to [7]: axis 1 has sizes 2147483648 and 7, \
+         expected equal sizes or 1 in the target",
+    );
 }
 
 fn extremes(t: &mut Table) {
@@ -171,6 +215,11 @@ fn extremes(t: &mut Table) {
     t.call(name, || hollow().max_axes(0)).refused(
         "cannot take the maximum of shape [0, 9223372036854775807] over axes [0]: the result \
          [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
+    );
+    t.call(name, || many.max_axes(..)).is(Ok(arr0(16)));
+    t.call(name, || hollow().max_axes(..)).refused(
+        "cannot take the maximum of shape [0, 9223372036854775807] over axes [0, 1]: there is no maximum of 0 \
+         elements",
     );
     let name = "Reduce::min_axes";
     t.call(name, || many.min_axes(keepdims(&every))).gives(|low| low.ndim() == MANY && low.iter().eq([&1]));

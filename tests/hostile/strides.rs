@@ -485,10 +485,17 @@ fn clients(t: &mut Table) {
     both(t, "Reduce::reduce_axes", |c| outcome(c.a.reduce_axes(keepdims(1), 0, i64::max)));
     both(t, "Reduce::max_axes", |c| outcome(c.a.max_axes([0, -1])));
     both(t, "Reduce::min_axes", |c| outcome(c.a.min_axes(keepdims(1))));
+    both(t, "Reduce::max_axes", |c| outcome(c.a.max_axes(..)));
+    both(t, "Reduce::max_to", |c| outcome(c.a.max_to(&c.row)));
+    both(t, "Reduce::min_to", |c| outcome(c.a.par().min_to(())));
     both(t, "fused", |c| outcome(fused((&c.a, &c.row), |a, b| a * b).max_axes(0)));
     both(t, "Fused::par", |c| outcome(fused((&c.a, &c.row), |a, b| a * b).par().sum_in_dim(1, 2)));
     both(t, "Reduce::mean_axes", |c| outcome(means(&c.a, [0, 1])));
     both(t, "Reduce::mean_axes", |c| outcome(means(&c.a, keepdims(2))));
+    both(t, "Reduce::mean_to", |c| {
+        let floats = fused(&c.a, |&a| f64::from(i32::try_from(a).unwrap()));
+        outcome(floats.mean_to(&c.row).map(|means| means.mapv(|mean| mean.to_bits().cast_signed())))
+    });
     both(t, "Reduce::reduce_to", |c| {
         outcome(fused((&c.a, &c.row), |a, b| a * b).reduce_to(c.row.len(), 0, i64::max))
     });

@@ -46,6 +46,9 @@ fn over_axes(t: &mut Table) {
         all(1)
     ));
     t.call(name, || arr0(7).sum_axes([0_usize; 0])).is(Ok(arr0(7)));
+    t.call(name, || many.sum_axes(..)).is(Ok(arr0(136)));
+    t.call(name, || hollow().sum_axes(..)).is(Ok(arr0(0)));
+    t.call(name, || arr0(7).sum_axes(..)).is(Ok(arr0(7)));
     t.call(name, || array![Nothing, Nothing].sum_axes(0)).is(Ok(arr0(Nothing)));
     t.call(name, || long().broadcast_to([0, -1])?.sum_axes(1)).is(Ok(Array1::default(0)));
 
@@ -56,6 +59,7 @@ fn over_axes(t: &mut Table) {
         "cannot sum shape [0, 9223372036854775807] over axes [0]: the result [1, 9223372036854775807] with \
          elements of 8 bytes is larger than isize::MAX bytes",
     );
+    t.call(name, || many.sum_axes(keepdims(..))).gives(|sum| is_total(&sum));
     t.call(name, || long().sum_axes(keepdims(MAX))).refused(
         "cannot sum shape [9223372036854775807] over axes [18446744073709551615]: axis 18446744073709551615 \
          is out of bounds for 1 axis of the array",

@@ -229,6 +229,7 @@ macro_rules! reductions_of {
             sum_axes([0, 1]).unwrap();
             sum_axes([0_usize; 0]).unwrap();
             sum_axes(keepdims(1)).unwrap();
+            sum_axes(..).unwrap();
             sum_to([$out.nrows(), 1]).unwrap();
             sum_to(1).unwrap();
             sum_to(&$out.slice(s![..1, ..])).unwrap();
@@ -236,7 +237,12 @@ macro_rules! reductions_of {
             sum_in_dim([$out.ncols(), 1], [1, 0]).unwrap();
             mean_axes(0).unwrap();
             mean_axes(keepdims([0, 1])).unwrap();
+            mean_axes(..).unwrap();
+            mean_to([$out.nrows(), 1]).unwrap();
             max_axes(1).unwrap();
+            max_axes(keepdims(..)).unwrap();
+            max_to(1).unwrap();
+            min_to(&$out.slice(s![..1, ..])).unwrap();
             min_axes(keepdims(0)).unwrap();
             reduce_axes(0, Counted::default(), join).unwrap();
             reduce_axes(keepdims(1), Counted::default(), join).unwrap();
@@ -286,6 +292,9 @@ fn maps(each: Each<'_>, new: Each<'_>) {
     });
     new("into_broadcast_map of a smaller array", &|(a, row, _)| {
         drop(std::mem::take(row).into_broadcast_map(&*a, times));
+    });
+    each("into_broadcast_map of a smaller array and one by value", &|(a, row, _)| {
+        drop(std::mem::take(row).into_broadcast_map(std::mem::take(a).into_shared(), times));
     });
     new("into_broadcast_map of a shared array", &|(a, row, _)| {
         let shared = std::mem::take(a).into_shared();

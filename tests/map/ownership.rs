@@ -318,6 +318,49 @@ fn shared_memory() {
     assert_eq!(returned.unwrap_err().into_inner().len(), 3);
 }
 
+/// A further operand by value: reused if the first array is not, and only where nobody shares it.
+#[test]
+fn the_memory_of_the_further_operand() {
+    let (small, large) = (array![1.0, 2.0], array![[1.0, 2.0], [3.0, 4.0]]);
+    let ratios = array![[1.0, 1.0], [1.0 / 3.0, 0.5]];
+    let ratio = |s: &f64, l: &f64| s / l;
+
+    let (own, place) = (large.clone(), large.as_ptr());
+    let of_array: Array2<f64> = small.clone().into_broadcast_map(large, ratio).unwrap();
+    assert_eq!((of_array.as_ptr(), of_array), (place, ratios.clone()));
+
+    let (arc, shared) = (own.clone().into_shared(), own.clone().into_shared());
+    let place = arc.as_ptr();
+    let of_arc: Array2<f64> = small.clone().into_broadcast_map(arc, ratio).unwrap();
+    assert_eq!((of_arc.as_ptr(), of_arc), (place, ratios.clone()));
+    let (kept, place) = (shared.clone(), shared.as_ptr());
+    let new: Array2<f64> = small.clone().into_broadcast_map(shared, ratio).unwrap();
+    assert_eq!((new.as_ptr() == place, &new, &kept), (false, &ratios, &own.to_shared()));
+
+    // a part of what nobody shares, and a dynamic number of axes
+    let part = kept.into_dyn().slice_move(ndarray::s![.., 1..]).into_dyn();
+    let place = part.as_ptr();
+    let of_part: ArrayD<f64> = array![8.0].into_broadcast_map(part, ratio).unwrap();
+    assert_eq!((of_part.as_ptr(), of_part), (place, array![[4.0], [2.0]].into_dyn()));
+
+    // the first one is shared
+    let (first, right) = (own.to_shared(), own.to_shared());
+    let (kept, place) = (first.clone(), right.as_ptr());
+    let ones: ArcArray<f64, _> = first.into_broadcast_map(right, ratio).unwrap();
+    assert_eq!((ones.as_ptr(), &ones), (place, &Array2::ones((2, 2)).into_shared()));
+    // both are the same memory
+    let (first, right) = (kept.clone(), kept.clone());
+    drop(kept);
+    let place = first.as_ptr();
+    let ones = first.into_broadcast_map(right, ratio).unwrap();
+    assert_eq!((ones.as_ptr() == place, ones), (false, Array2::ones((2, 2)).into_shared()));
+
+    let (three, kept) = (array![1.0, 2.0, 3.0].into_shared(), own.to_shared());
+    let places = (three.as_ptr(), kept.as_ptr());
+    let (three, kept) = three.into_broadcast_map(kept, ratio).unwrap_err().into_operands();
+    assert_eq!((three.as_ptr(), kept.as_ptr(), kept), (places.0, places.1, own.into_shared()));
+}
+
 #[test]
 fn words() {
     let returned = array![1, 2, 3].into_broadcast_map((&array![[1]], &array![1, 2]), |a, _, _| *a);

@@ -11,7 +11,7 @@ import sys
 import warnings
 
 import numpy as np
-from shared import SIZES, Refused, Session, axes_of, made, operand_of, shape_of, special, spoilt
+from shared import SIZES, Refused, Session, axes_of, made, operand_of, recipe_case, shape_of, special, spoilt
 
 
 def result(a):
@@ -96,11 +96,12 @@ def sums_as_written(rng):
     """Sums over the axes that the guide's tables have."""
     source, x = made(rng, shape_of(rng, least=1))
     call, dropped = rng.choice(
-        [("x.sum(axis=(0, 2))", [0, 2]), ("x.sum(axis=-1, keepdims=True)", None)]
+        [("x.sum(axis=(0, 2))", [0, 2]), ("x.sum(axis=-1, keepdims=True)", None), ("x.sum()", "all")]
     )
 
     def expected():
-        kept = {"keepdims": [result(x.sum(tuple(dropped), keepdims=True))]} if dropped else {}
+        axes = None if dropped == "all" else dropped and tuple(dropped)
+        kept = {"keepdims": [result(x.sum(axes, keepdims=True))]} if dropped else {}
         return {"results": [result(CALLS.run(call, x=x))], **kept}
 
     return {"source": source, "axes": dropped}, expected
@@ -184,7 +185,33 @@ def special_numbers(rng):
             warnings.simplefilter("ignore")
             return expected()
 
-    case, expected = special(rng, lambda values, kind: np.array(values, dtype=kind), reductions, ValueError)
+    def array_of(values, kind):
+        return np.array(values, dtype="float32" if kind == "bfloat16" else kind)  # NumPy has no bfloat16
+
+    case, expected = special(rng, array_of, reductions, ValueError)
+    return case, of_numpy
+
+
+def recipes(rng):
+    def results(x):
+        has_rows, has_columns = x.shape[0] > 0, x.shape[1] > 0
+        total = np.exp(x - x.max(axis=-1, keepdims=True, initial=-np.inf))
+        return {
+            "argmax": CALLS.run("x.argmax(axis=1)", x=x) if has_columns else None,
+            "argmin": CALLS.run("x.argmin(axis=1)", x=x) if has_columns else None,
+            "mean": x.mean(axis=0) if has_rows else [],
+            "var": CALLS.run("x.var(axis=0)", x=x) if has_rows else [],
+            "logsumexp": CALLS.run("np.logaddexp.reduce(x, axis=-1)", x=x),
+            "softmax": np.ravel(total / total.sum(axis=-1, keepdims=True)),
+        }
+
+    case, expected = recipe_case(rng, results)
+
+    def of_numpy():
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return expected()
+
     return case, of_numpy
 
 
@@ -474,6 +501,7 @@ KINDS = [
     reductions,
     counts,
     special_numbers,
+    recipes,
     axis_sets,
     maps,
     sum_of_products,

@@ -2,7 +2,7 @@
 
 use common::{element, indices};
 use ndarray::{
-    Array, Array1, Array2, Array3, ArrayD, ArrayViewD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn,
+    Array, Array0, Array1, Array2, Array3, ArrayD, ArrayViewD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn,
     ShapeBuilder, Slice, arr0, array,
 };
 use ndarray_broadcast::prelude::*;
@@ -41,6 +41,17 @@ fn over_axes<S: Reduce<i64, IxDyn>>(source: &S, x: &ArrayViewD<'_, i64>, axes: &
     let xor = |a: i64, b: i64| a ^ b;
     let reduced = [source.reduce_axes(axes, 0, xor), source.reduce_axes(keepdims(axes), 0, xor)];
     check("reduction", reduced, each(&|lane| Some(lane.iter().fold(0, |a, b| a ^ b))));
+    if axes.len() == x.ndim() {
+        let all = |sum: Result<Array0<i64>>| sum.map(Array::into_dyn);
+        let sum = [all(source.sum_axes(..)), source.sum_axes(keepdims(..))];
+        check("sum over ..", sum, each(&|lane| Some(lane.iter().sum())));
+        let largest = [all(source.max_axes(..)), source.max_axes(keepdims(..))];
+        check("maximum over ..", largest, each(&|lane| lane.iter().max().copied()));
+        let smallest = [all(source.min_axes(..)), source.min_axes(keepdims(..))];
+        check("minimum over ..", smallest, each(&|lane| lane.iter().min().copied()));
+        let reduced = [all(source.reduce_axes(.., 0, xor)), source.reduce_axes(keepdims(..), 0, xor)];
+        check("reduction over ..", reduced, each(&|lane| Some(lane.iter().fold(0, |a, b| a ^ b))));
+    }
     // to the shape with the axes as size 1, of a size and of an array
     let target = ArrayD::<u8>::zeros(&kept[..]);
     let to = [source.sum_to(&kept), source.sum_to(&target)];
@@ -48,6 +59,16 @@ fn over_axes<S: Reduce<i64, IxDyn>>(source: &S, x: &ArrayViewD<'_, i64>, axes: &
         let expected = each(&|lane| Some(lane.iter().sum())).expect("sums");
         assert!(found.expect("it broadcasts").iter().eq(&expected), "{x:?} to {kept:?}");
     }
+    let check_to = |form: &str, found: [Result<ArrayD<i64>>; 2], lanes: &dyn Fn(&Vec<i64>) -> Option<i64>| {
+        let [by_sizes, by_array] = found;
+        check(form, [by_sizes.map(|found| drop_axes(found, axes)), by_array], each(lanes));
+    };
+    check_to("maximum to", [source.max_to(&kept), source.max_to(&target)], &|lane| {
+        lane.iter().max().copied()
+    });
+    check_to("minimum to", [source.min_to(&kept), source.min_to(&target)], &|lane| {
+        lane.iter().min().copied()
+    });
 }
 
 #[test]
@@ -200,6 +221,10 @@ fn axes_are_named_in_every_way() -> Result<()> {
     }
     let all: Array<i64, Ix0> = x.sum_axes((0, 1, -1))?;
     is(all, &arr0(x.sum()));
+    is(x.sum_axes(..)?, &arr0(x.sum()));
+    is(x.clone().into_dyn().sum_axes(..)?, &arr0(x.sum())); // no axes are left, whatever their number was
+    let all: Array<i64, Ix3> = x.sum_axes(keepdims(..))?;
+    is(all, &ndarray::arr3(&[[[x.sum()]]]));
     let kept: [Array<i64, Ix3>; 3] =
         [x.sum_axes(keepdims(1))?, x.sum_axes(keepdims((1,)))?, x.sum_axes(keepdims(&[-2][..]))?];
     for sum in kept {
@@ -236,6 +261,9 @@ fn many_axes() -> Result<()> {
     let x = numbers(&shape);
     assert_eq!(x.sum_axes(&[3, 66][..])?.sum(), x.sum());
     assert_eq!(x.max_axes(keepdims(66))?.len(), 4);
+    assert_eq!((x.sum_axes(..)?, x.min_axes(keepdims(..))?.ndim()), (arr0(x.sum()), 70));
+    let of_64: ArrayD<i64> = x.sum_axes(&[0, 1, 2, 4, 5, 6][..])?;
+    assert_eq!((of_64.ndim(), of_64.sum_axes(..)?), (64, arr0(x.sum())));
     assert_eq!(fused((&x, &arr0(1).into_dyn()), |a, b| a * b).min_axes(3)?.len(), 5);
     assert!(x.sum_axes(&[3, 3][..]).is_err() && x.sum_axes(70).is_err());
     Ok(())
@@ -280,6 +308,11 @@ pub(crate) fn in_all_layouts(shape: &[usize], mut test: impl FnMut(&ArrayViewD<'
         assert_eq!(row.broadcast(IxDyn(shape)).expect("it stretches").len_of(Axis(0)), first);
         test(&row.broadcast(IxDyn(shape)).expect("it stretches"));
     }
+}
+
+/// The array without the axes, which have size 1.
+fn drop_axes(array: ArrayD<i64>, axes: &[usize]) -> ArrayD<i64> {
+    axes.iter().rev().fold(array, |array, &axis| array.index_axis_move(Axis(axis), 0))
 }
 
 /// Each set of axes.

@@ -11,6 +11,7 @@
 mod accuracy;
 mod forms;
 mod identity;
+mod large_means;
 mod means;
 mod properties;
 mod reductions;

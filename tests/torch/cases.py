@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import torch
-from shared import Refused, Session, axes_of, made, operand_of, shape_of, special, spoilt
+from shared import Refused, Session, axes_of, made, operand_of, recipe_case, shape_of, special, spoilt
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
@@ -130,6 +130,8 @@ def symbolic_shapes(rng):
 def sums_as_written(rng):
     """Sums over the axes that the guide's table has."""
     source, x = tensor(rng, shape_of(rng))
+    if rng.random() < 0.3:
+        return {"source": source, "axes": "all"}, lambda: {"results": [result(CALLS.run("x.sum()", x=x))]}
 
     def expected():
         return {
@@ -212,13 +214,29 @@ def special_numbers(rng):
             "max": lambda x, dim: x.amax(dim),
             "min": lambda x, dim: x.amin(dim),
             "sum": lambda x, dim: x.sum(dim, dtype=x.dtype),
-            "mean": lambda x, dim: (x if kind.startswith("float") else x.double()).mean(dim),
+            "mean": lambda x, dim: (x.double() if "int" in kind else x).mean(dim),
         }
 
     def array_of(values, kind):
         return torch.tensor(values, dtype=getattr(torch, kind))
 
     return special(rng, array_of, reductions, (RuntimeError, IndexError))
+
+
+def recipes(rng):
+    def results(a):
+        x = torch.from_numpy(a)
+        has_rows, has_columns = x.shape[0] > 0, x.shape[1] > 0
+        return {
+            "argmax": CALLS.run("x.argmax(dim=1)", x=x) if has_columns else None,
+            "argmin": CALLS.run("x.argmin(dim=1)", x=x) if has_columns else None,
+            "mean": x.mean(dim=0) if has_rows else [],
+            "var": CALLS.run("x.var(dim=0, correction=0)", x=x) if has_rows else [],
+            "logsumexp": CALLS.run("torch.logsumexp(x, dim=-1)", x=x),
+            "softmax": CALLS.run("torch.softmax(x, dim=-1)", x=x).flatten(),
+        }
+
+    return recipe_case(rng, results)
 
 
 def maps(rng):
@@ -435,6 +453,7 @@ KINDS = [
     means,
     reductions,
     special_numbers,
+    recipes,
     maps,
     copies,
     product,

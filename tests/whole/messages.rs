@@ -1,6 +1,7 @@
 //! Every message, word for word: each line of `tests/messages.txt` is a call in words, and below it what `Debug` prints of
 //! its error. Each call is made in every form that the crate has.
 
+use common::narrow::Half;
 use common::{assert_words, empty, refused};
 use ndarray::{Array0, ArrayD, ArrayViewD, Axis, ErrorKind, arr0};
 use ndarray_broadcast::partial::{
@@ -97,12 +98,18 @@ fn outcomes(call: &str) -> Vec<Outcome> {
         ("map_sum_to", [target, shapes @ ..]) => {
             map_sum_to(&numbers(target), &shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>())
         }
-        ("max_over" | "min_over" | "mean_over_keepdims" | "integer_mean_over", [shape, axes]) => {
+        (
+            "max_over" | "min_over" | "mean_over_keepdims" | "integer_mean_over" | "narrow_mean_over",
+            [shape, axes],
+        ) => {
             vec![reduction(name, &sizes(shape), &all_as(&numbers(axes)).expect("signed numbers"))]
         }
         ("reduce_to", [target, shape]) => {
             let one = arr0(1_i64);
             vec![repeated(&one, &sizes(shape)).reduce_to(sizes(target), 0, |a, b| a + b).map(drop)]
+        }
+        ("max_to" | "min_to" | "mean_to" | "integer_mean_to", [target, shape]) => {
+            vec![reduction_to(name, &sizes(target), &sizes(shape))]
         }
         ("map_sum_over" | "map_max_over", [axes, shapes @ ..]) => {
             let axes: Vec<isize> = all_as(&numbers(axes)).expect("signed numbers");
@@ -257,7 +264,19 @@ fn reduction(name: &str, shape: &[usize], axes: &[isize]) -> Outcome {
         "max_over" => x.max_axes(axes).map(drop),
         "min_over" => x.min_axes(axes).map(drop),
         "mean_over_keepdims" => x.mean_axes(keepdims(axes)).map(drop),
+        "narrow_mean_over" => repeated(&arr0(Half::new(1.0)), shape).mean_axes(axes).map(drop),
         _ => repeated(&small, shape).mean_axes(axes).map(drop),
+    }
+}
+
+fn reduction_to(name: &str, target: &[usize], shape: &[usize]) -> Outcome {
+    let (one, small) = (arr0(1.0), arr0(1_u8));
+    let x = repeated(&one, shape);
+    match name {
+        "max_to" => x.max_to(target).map(drop),
+        "min_to" => x.min_to(target).map(drop),
+        "mean_to" => x.mean_to(target).map(drop),
+        _ => repeated(&small, shape).mean_to(target).map(drop),
     }
 }
 
@@ -331,5 +350,5 @@ fn every_message() {
         }
         calls += 1;
     }
-    assert_eq!((calls, forms), (107, 216));
+    assert_eq!((calls, forms), (113, 222));
 }

@@ -2,6 +2,7 @@
 //! checked here.
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::many_single_char_names, reason = "operands have the names that the tables give them")]
+#![allow(clippy::float_cmp, reason = "infinities are equal")]
 #![allow(clippy::needless_pass_by_value, reason = "closures over bases get views by value")]
 
 /// Evaluates an expression and notes that this case runs it: a row of the tables may have it on its right.
@@ -13,6 +14,7 @@ macro_rules! here {
 }
 
 mod operations;
+mod recipes;
 mod sums;
 mod views;
 
@@ -27,6 +29,7 @@ use std::fmt::{Debug, Write};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::str::FromStr;
 
 type Outcome<T> = Result<T, BroadcastError>;
 
@@ -95,6 +98,7 @@ fn check(case: &Case) {
         "reductions" => sums::reductions(case),
         "counts" => sums::counts(case),
         "special_numbers" => sums::special_numbers(case),
+        "recipes" => recipes::check(case),
         "axis_sets" => sums::axis_sets(case),
         "maps" => operations::passes(case),
         "sum_of_products" => operations::sum_of_products(case),
@@ -148,6 +152,24 @@ fn assert_view<D: Dimension>(array: &ArrayRef<i64, D>, expected: &Case) {
 /// The arrays of a list of descriptions.
 fn layouts(case: &Case) -> Vec<Layout> {
     case.cases("operands").iter().map(layout_in).collect()
+}
+
+/// A recorded list of texts, which have NaN and infinities.
+fn texts<A: FromStr<Err: Debug>>(of: &Case, field: &str) -> Vec<A> {
+    of.list(field).iter().map(|text| text.as_str().unwrap().parse().unwrap()).collect()
+}
+
+/// Asserts that numbers are equal but for rounding; NaN equals NaN.
+#[track_caller]
+fn assert_near<'a>(found: impl ExactSizeIterator<Item = &'a f64>, expected: &[f64], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (&found, &expected) in found.zip(expected) {
+        let near = (found - expected).abs() <= 1e-12 * (1.0 + expected.abs());
+        assert!(
+            found == expected || near || (found.is_nan() && expected.is_nan()),
+            "{what}: {found}, there {expected}"
+        );
+    }
 }
 
 /// The array of a description.

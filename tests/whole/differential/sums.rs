@@ -1,12 +1,17 @@
 //! Sums, means and other reductions, and the adjoints against PyTorch's autograd.
 
-use super::{Outcome, agreed, assert_result, described, layouts, onto, recorded, source};
-use common::narrow::Half;
+use super::{Outcome, agreed, assert_result, described, layouts, onto, recorded, source, texts};
+use common::narrow::{Brain, Half};
 use common::{Case, Layout};
 use ndarray::{ArrayD, ArrayViewD, Ix0, Ix1, Ix2};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{AxisSet, broadcast_arrays, broadcast_map, fused, keepdims, reduction_axes};
+use num_complex::Complex;
+use num_traits::FromPrimitive;
+use num_traits::float::FloatCore;
+use std::fmt::Debug;
 use std::num::Wrapping;
+use std::str::FromStr;
 
 pub(super) fn over_axes(case: &Case) {
     let (layout, axes) = (source(case), &case.numbers::<isize>("axes"));
@@ -28,6 +33,9 @@ pub(super) fn as_written(case: &Case) {
     let x = layout.view();
     let sums = if case.get("axes").is_null() {
         vec![here!(x.sum_axes(keepdims(-1)))]
+    } else if case.get("axes").is_string() {
+        let all = here!(x.sum_axes(..));
+        return assert_result(&agreed(case, all).expect("any array has a sum"), &recorded(case, "results"));
     } else {
         vec![here!(x.sum_axes([0, 2])), here!(x.sum_axes(keepdims([0, 2])))]
     };
@@ -209,10 +217,6 @@ pub(super) fn counts(case: &Case) {
 }
 
 /// Numbers of one type as texts, among them NaN, infinities and the largest and smallest.
-fn texts<A: std::str::FromStr<Err: std::fmt::Debug>>(of: &Case, field: &str) -> Vec<A> {
-    of.list(field).iter().map(|text| text.as_str().unwrap().parse().unwrap()).collect()
-}
-
 /// Largest and smallest elements, sums and means of special numbers; NaN equals NaN, and sums of integers wrap.
 pub(super) fn special_numbers(case: &Case) {
     let axes = &case.numbers::<isize>("axes");
@@ -237,9 +241,46 @@ pub(super) fn special_numbers(case: &Case) {
         "float64" => of_type!(f64, |x| x.sum_axes(axes), x.mean_axes(axes)),
         "float32" => of_type!(f32, |x| x.sum_axes(axes), x.mean_axes(axes)),
         "float16" => of_type!(Half, |x| x.sum_axes(axes), x.mean_axes(axes)),
+        "bfloat16" => of_type!(Brain, |x| x.sum_axes(axes), x.mean_axes(axes)),
+        "complex128" => special_complex_numbers::<f64>(case, axes),
+        "complex64" => special_complex_numbers::<f32>(case, axes),
         "uint8" => of_integers!(u8, f64::from),
         "int64" => of_integers!(i64, float),
         other => panic!("unknown type {other}"),
+    }
+}
+
+/// Sums and means of complex numbers, whose parts stand one after the other. Systems differ in the other part of a number
+/// that has an infinite part.
+fn special_complex_numbers<A>(case: &Case, axes: &[isize])
+where
+    A: FloatCore + FromPrimitive + FromStr<Err: Debug> + Into<Number> + Debug + Send + Sync,
+{
+    let complex = |field: &str| -> Vec<Complex<A>> {
+        texts(case, field).chunks_exact(2).map(|parts| Complex::new(parts[0], parts[1])).collect()
+    };
+    let z = ArrayD::from_shape_vec(case.shape("shape"), complex("values")).unwrap();
+    for (field, results) in [
+        ("sum", [z.sum_axes(axes), fused(&z, |&z| z).par().sum_axes(axes)]),
+        ("mean", [z.mean_axes(axes), fused(&z, |&z| z).par().mean_axes(axes)]),
+    ] {
+        for result in results {
+            if case.get(field).is_null() {
+                assert!(result.is_err(), "{field} is refused there");
+                continue;
+            }
+            let (result, expected) = (result.unwrap(), complex(field));
+            assert_eq!(result.len(), expected.len(), "{field}");
+            for (found, expected) in result.iter().zip(expected) {
+                let is_near = |found: A, expected: A| {
+                    let (Number(found, equal), Number(expected, _)) = (found.into(), expected.into());
+                    found == expected || (found - expected).abs() <= equal * (1.0 + expected.abs())
+                };
+                let near = is_near(found.re, expected.re) && is_near(found.im, expected.im);
+                let neither = !found.is_finite() && !expected.is_finite();
+                assert!(near || neither, "{field}: {found:?}, there {expected:?}");
+            }
+        }
     }
 }
 
@@ -286,6 +327,12 @@ impl From<Half> for Number {
     /// Other systems add in `f32`.
     fn from(x: Half) -> Self {
         Self(x.0, 1e-2)
+    }
+}
+
+impl From<Brain> for Number {
+    fn from(x: Brain) -> Self {
+        Self(x.0, 5e-2)
     }
 }
 
