@@ -180,7 +180,8 @@ impl Tile {
             return are_plain.then_some(tile);
         }
         let first = tile.join(loops, sizes[0], 0, most, None);
-        let is_copied = |k: usize| nest.is_plain(k) || is_dense(&loops[first..], k, sizes[k]);
+        // elements without bytes look adjacent and like one that stays
+        let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[first..], k, sizes[k]);
         (first < last && steps(loops) >= FEW && (1..sizes.len()).all(is_copied)).then_some(tile)
     }
 
