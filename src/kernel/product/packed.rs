@@ -21,17 +21,10 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     let rows = if axes[1] == 2 { size(0, 1) } else { 1 };
     let columns = if axes[2] == 2 { size(1, 0) } else { 1 };
     let terms = size(0, 0);
-    let way: fn(Packed<'_, T>) = match [rows, terms, columns] {
+    let way = match fixed([rows, terms, columns]) {
         _ if axes == VECTORS && terms > 0 => each_product::<T, Dots>,
-        [2, 2, 1] => each_product::<T, Fixed<2, 2, 1>>,
-        [3, 3, 1] => each_product::<T, Fixed<3, 3, 1>>,
-        [4, 4, 1] => each_product::<T, Fixed<4, 4, 1>>,
-        [6, 6, 1] => each_product::<T, Fixed<6, 6, 1>>,
-        [2, 2, 2] => each_product::<T, Fixed<2, 2, 2>>,
-        [3, 3, 3] => each_product::<T, Fixed<3, 3, 3>>,
-        [4, 4, 4] => each_product::<T, Fixed<4, 4, 4>>,
-        [6, 6, 6] => each_product::<T, Fixed<6, 6, 6>>,
-        _ => return false,
+        Some(way) => way,
+        None => return false,
     };
     // batches that end those of the result are repeated as a whole
     let batch = &out.shape()[..out.ndim() - axes[0]];
@@ -48,6 +41,23 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
         run(Packed { a, b, out, sizes: [rows * terms, terms * columns, rows * columns], first: 0 }, way);
     }
     true
+}
+
+/// The way for matrices of a few sizes, which the compiler knows.
+#[inline]
+pub(super) fn fixed<T: LinalgScalar>(sides: [usize; 3]) -> Option<fn(Packed<'_, T>)> {
+    macro_rules! ways {
+        ($($n:literal)*) => {
+            match sides {
+                // 8 times 8 has too many sums for registers: tiles take 0.7 of its time
+                $([$n, $n, 1] => each_product::<T, Fixed<$n, $n, 1>>,
+                [$n, $n, $n] => each_product::<T, Fixed<$n, $n, $n>>,)*
+                [8, 8, 1] => each_product::<T, Fixed<8, 8, 1>>,
+                _ => return None,
+            }
+        };
+    }
+    Some(ways!(2 3 4 5 6 7))
 }
 
 /// Runs parts of the products, or of one product of long vectors, on several threads.
@@ -86,6 +96,12 @@ impl<'m, T> Packed<'m, T> {
     /// Rows times columns.
     pub(super) fn vectors(a: &'m [T], b: &'m [T], out: &'m mut [T], terms: usize) -> Self {
         Self { a, b, out, sizes: [terms, terms, 1], first: 0 }
+    }
+
+    /// One matrix times another one.
+    pub(super) fn one(a: &'m [T], b: &'m [T], out: &'m mut [T]) -> Self {
+        let sizes = [a.len(), b.len(), out.len()];
+        Self { a, b, out, sizes, first: 0 }
     }
 }
 
