@@ -219,9 +219,10 @@ impl<T: LinalgScalar> Copies<T> {
         let multiply = |out: &mut [T]| {
             if are_dots {
                 let (a, b) = if *swapped { (b, a) } else { (a, b) };
-                each_product::<T, Dots>(Packed::vectors(a, b, out, terms));
+                each_product::<T, Dots>(Packed::new(a, b, out, [terms, terms, 1]));
             } else if let (Some(way), false) = (fixed([rows, terms, columns]), *swapped) {
-                way(Packed::one(a, b, out));
+                let sizes = [a.len(), b.len(), out.len()];
+                way(Packed::new(a, b, out, sizes));
             } else {
                 dispatch(Matrices { a, b, out, sides: [terms, columns], swapped: *swapped });
             }

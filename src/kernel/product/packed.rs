@@ -38,7 +38,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     }
     let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
     if !out.is_empty() {
-        run(Packed { a, b, out, sizes: [rows * terms, terms * columns, rows * columns], first: 0 }, way);
+        run(Packed::new(a, b, out, [rows * terms, terms * columns, rows * columns]), way);
     }
     true
 }
@@ -93,14 +93,7 @@ pub(super) struct Packed<'m, T> {
 }
 
 impl<'m, T> Packed<'m, T> {
-    /// Rows times columns.
-    pub(super) fn vectors(a: &'m [T], b: &'m [T], out: &'m mut [T], terms: usize) -> Self {
-        Self { a, b, out, sizes: [terms, terms, 1], first: 0 }
-    }
-
-    /// One matrix times another one.
-    pub(super) fn one(a: &'m [T], b: &'m [T], out: &'m mut [T]) -> Self {
-        let sizes = [a.len(), b.len(), out.len()];
+    pub(super) fn new(a: &'m [T], b: &'m [T], out: &'m mut [T], sizes: [usize; 3]) -> Self {
         Self { a, b, out, sizes, first: 0 }
     }
 }
@@ -174,8 +167,8 @@ fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], both: impl FnOnce([Packed<'_, T>;
     let ((low_x, high_x), (low_y, high_y)) = (x.split_at(middle), y.split_at(middle));
     let (mut low, mut high) = ([T::zero()], [T::zero()]);
     both([
-        Packed::vectors(low_x, low_y, &mut low, low_x.len()),
-        Packed::vectors(high_x, high_y, &mut high, high_x.len()),
+        Packed::new(low_x, low_y, &mut low, [low_x.len(), low_x.len(), 1]),
+        Packed::new(high_x, high_y, &mut high, [high_x.len(), high_x.len(), 1]),
     ]);
     low[0] + high[0]
 }
