@@ -392,6 +392,7 @@ fn is_too_large<T>(result: Result<T, BroadcastError>) -> bool {
 }
 
 /// Products of views that repeat elements: without memory for the repeated shape.
+#[allow(clippy::cast_precision_loss, clippy::float_cmp, reason = "sums of ones by doubling are exact")]
 pub(crate) fn repeated_products(t: &mut Table) {
     let one = aview0(&1.0);
     for terms in [1_usize << 45, (1 << 45) + 1, 1 << 60] {
@@ -419,17 +420,17 @@ pub(crate) fn repeated_products(t: &mut Table) {
         t.call("Batch::matmul", || columns.matmul(&flat)).holds(is_too_large);
     }
     // integers, whose sums are exact, and terms, rows or columns that one operand alone repeats
-    const N: usize = 1 << 11;
-    let numbers = Array1::<i64>::from_iter((0..).map(|i| i % 7).take(N));
+    let n = 1 << 11;
+    let numbers = Array1::<i64>::from_iter((0..).map(|i| i % 7).take(n));
     let (total, squares) = (numbers.sum(), numbers.dot(&numbers));
     let (of_columns, of_rows) =
-        (numbers.broadcast((N, N)).unwrap(), numbers.broadcast((N, N)).unwrap().reversed_axes());
+        (numbers.broadcast((n, n)).unwrap(), numbers.broadcast((n, n)).unwrap().reversed_axes());
     let row = numbers.batch::<Ix1>().unwrap();
     let [of_columns, of_rows] = [of_columns, of_rows].map(|view| Batch::<_, _, Ix2>::new(view).unwrap());
-    t.call("Batch::matvec", || of_columns.matvec(&row)).is(Ok(Array1::from_elem(N, squares)));
+    t.call("Batch::matvec", || of_columns.matvec(&row)).is(Ok(Array1::from_elem(n, squares)));
     t.call("Batch::matvec", || of_rows.matvec(&row)).is(Ok(&numbers * total));
     t.call("Batch::vecmat", || row.vecmat(&of_columns)).is(Ok(&numbers * total));
-    t.call("Batch::vecmat", || row.vecmat(&of_rows)).is(Ok(Array1::from_elem(N, squares)));
+    t.call("Batch::vecmat", || row.vecmat(&of_rows)).is(Ok(Array1::from_elem(n, squares)));
     t.call("Batch::par", || row.par().vecmat(&of_columns)).is(Ok(&numbers * total));
 }
 

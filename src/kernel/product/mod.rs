@@ -243,7 +243,7 @@ fn times<T: LinalgScalar>(term: T, count: usize) -> T {
         return term;
     }
     let half = times(term, count / 2);
-    if count % 2 == 0 { half + half } else { half + half + term }
+    if count & 1 == 0 { half + half } else { half + half + term }
 }
 
 /// The elements of a matrix, row by row: where they are, or copied.
