@@ -11,12 +11,13 @@
 //! |---|---|
 //! | up to two loops and few elements, output and inputs adjacent along the inner one | the nest, not arranged |
 //! | long rows in which each operand moves by one element or stays, as some row loop has it | the two innermost loops |
-//! | an input with gaps along the rows that is near along another loop: some elements in a cache line | a tile of that loop and of those inside it |
+//! | an input with gaps along the rows that is near along another loop | a tile of that loop and of those inside it |
 //! | other long rows of plain numbers | a part of a row |
 //! | short rows of an output without gaps, and of plain numbers | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! In a tile, inputs with gaps are copied, and as many of those that stay as it takes to have a row loop.
+//! In a tile, inputs with gaps are copied, and as many of those that stay as it takes to have a row loop. An input is near along a
+//! loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 

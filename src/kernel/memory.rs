@@ -574,7 +574,7 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
 
 /// Whether elements are nearer along the first side than along the last one, so that columns are copied before rows.
 fn is_nearer(sides: &[(usize, isize)]) -> bool {
-    matches!(*sides, [(rows, down), .., (_, along)] if rows > 3 && down != 0 && down.unsigned_abs() < along.unsigned_abs())
+    matches!(*sides, [(rows, down), .., (_, along)] if rows > 3 && down != 0 && down.abs() < along.abs())
 }
 
 /// [`gather`] of one row.
