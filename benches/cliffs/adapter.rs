@@ -1,8 +1,8 @@
 //! The crate's operations that this program calls, at dynamic rank. A change of the public names touches this file only.
 
-use ndarray::{ArrayD, ArrayViewD};
+use ndarray::{ArrayD, ArrayViewD, LinalgScalar};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, fused};
+use ndarray_broadcast::{base_op, broadcast_apply, fused};
 use num_traits::Zero;
 
 /// An element that the program measures.
@@ -99,6 +99,12 @@ pub(crate) fn sum_to<T: Number>(array: &ArrayViewD<T>, shape: &[usize]) -> Array
 /// A copy into an array that exists.
 pub(crate) fn copy_into<T: Number>(array: &ArrayViewD<T>, out: &mut ArrayD<T>) {
     array.materialize_into(out).expect("an array that stretches onto the output");
+}
+
+/// Products of matrices, one for each index of the first axis, into an array that exists.
+pub(crate) fn products_into<T: LinalgScalar>(a: &ArrayViewD<T>, b: &ArrayViewD<T>, out: &mut ArrayD<T>) {
+    let (a, b) = (a.batch_dyn(2).expect("a base"), b.batch_dyn(2).expect("a base"));
+    a.apply_into(base_op::MatMul, &b, out).expect("matrices that go together");
 }
 
 /// A copy by the means of maps.

@@ -219,7 +219,7 @@ fn larger<T: Number>(
 /// Measures two forms with the same result, and compares that.
 ///
 /// Both write to the same array: the place of an output alone made one copy 1.7 times as fast as another.
-fn compare<T: Number>(shape: &[usize], limit: f64, one: Form<T>, other: Form<T>) -> Times {
+pub(crate) fn compare<T: Number>(shape: &[usize], limit: f64, one: Form<T>, other: Form<T>) -> Times {
     let out = RefCell::new(ArrayD::zeros(shape));
     let times = measure(
         &mut || one(black_box(&mut out.borrow_mut())),

@@ -1,9 +1,10 @@
-//! The crate against itself: does a call ever take longer than the same in two calls, or after a copy?
+//! The crate against itself: does a call ever take longer than the same in two calls, or after a copy? And against ndarray.
 //!
-//! `cargo bench --bench cliffs -- [--everyday] [--check] [--cases N] [--from N] [--seed S] [--limit 1.5]`
+//! `cargo bench --bench cliffs -- [--everyday | --native] [--check] [--cases N] [--from N] [--seed S] [--limit 1.5]`
 //!
 //! Random cases compare one call with two calls (a sum by way of a shape between), a fused sum with a map and a sum, a view
-//! with its dense copy, and a shape with a slightly larger one. `--everyday` measures a fixed list in their place. The worst
+//! with its dense copy, and a shape with a slightly larger one. `--everyday` measures a fixed list in their place, `--native`
+//! random copies, maps and products against `assign`, `Zip` and `general_mat_mul`. The worst
 //! cases are printed; with `--check`, the exit code is 1 if one takes more than `--limit` times the other form. A call that
 //! takes less than 1 µs may take 30 ns more. Results that differ fail always. `--from N --cases 1` repeats case `N` of a seed.
 //!
@@ -15,6 +16,7 @@
 mod adapter;
 mod cases;
 mod everyday;
+mod native;
 mod random;
 mod timing;
 #[path = "../turns.rs"]
@@ -24,12 +26,15 @@ use cases::{Outcome, Settings};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "options: [--everyday] [--check] [--cases N] [--from N] [--seed S] [--limit L]";
+const USAGE: &str =
+    "options: [--everyday | --native] [--check] [--cases N] [--from N] [--seed S] [--limit L]";
 /// How many cases are printed, besides those above the limit.
 const WORST: usize = 20;
 
+#[allow(clippy::struct_excessive_bools, reason = "options of a command line")]
 struct Options {
     everyday: bool,
+    native: bool,
     check: bool,
     /// Whether cargo runs benches, not tests: then a few small cases suffice.
     bench: bool,
@@ -40,12 +45,21 @@ struct Options {
 }
 
 fn options() -> Result<Options, String> {
-    let mut options =
-        Options { everyday: false, check: false, bench: false, cases: None, from: 0, seed: 1, limit: 1.5 };
+    let mut options = Options {
+        everyday: false,
+        native: false,
+        check: false,
+        bench: false,
+        cases: None,
+        from: 0,
+        seed: 1,
+        limit: 1.5,
+    };
     let (mut args, mut test) = (std::env::args().skip(1), false);
     while let Some(arg) = args.next() {
         match &arg[..] {
             "--everyday" => options.everyday = true,
+            "--native" => options.native = true,
             "--check" => options.check = true,
             "--bench" => options.bench = true,
             "--test" => test = true,
@@ -115,5 +129,6 @@ fn measured(options: &Options) -> Vec<Outcome> {
             .map(|case| everyday::everyday_case(case, limit))
             .collect();
     }
-    (from..).take(count).map(|case| cases::random_case(case, Settings { seed, limit, most })).collect()
+    let case = if options.native { native::native_case } else { cases::random_case };
+    (from..).take(count).map(|number| case(number, Settings { seed, limit, most })).collect()
 }

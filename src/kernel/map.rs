@@ -11,12 +11,13 @@
 //! |---|---|
 //! | up to two loops and few elements, output and inputs adjacent along the inner one | the nest, not arranged |
 //! | long rows in which each operand moves by one element or stays, as some row loop has it | the two innermost loops |
-//! | an input with gaps along the rows that is adjacent along another loop | a tile of that loop and of those inside it |
+//! | an input with gaps along the rows that is near along another loop | a tile of that loop and of those inside it |
 //! | other long rows of plain numbers | a part of a row |
 //! | short rows of an output without gaps, and of plain numbers | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! In a tile, inputs with gaps are copied, and as many of those that stay as it takes to have a row loop.
+//! In a tile, inputs with gaps are copied, and as many of those that stay as it takes to have a row loop. An input is near along a
+//! loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 
@@ -37,6 +38,8 @@ const SHORT: usize = 32;
 /// The most bytes that a tile has along the loop where an input is adjacent: some cache lines, so that each is read whole.
 /// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
 const ACROSS: usize = 256;
+/// The bytes of a cache line.
+const LINE: usize = 64;
 
 /// Visits each element of `out` with the elements of the inputs, which are broadcast to its shape.
 ///
@@ -129,11 +132,19 @@ fn input_with_gaps(l: &Loop, sizes: &[usize]) -> Option<usize> {
 /// The loop along which the first input is adjacent that has gaps along the innermost loop, and how many of its steps make
 /// good use of a cache line.
 pub(super) fn loop_across(nest: &State) -> Option<(usize, usize)> {
+    near_loop(nest, 0)
+}
+
+/// The loop along which the first input is nearest that has gaps along the innermost loop, adjacent or less than `reach` bytes
+/// apart, and how many of its steps make good use of cache lines.
+fn near_loop(nest: &State, reach: usize) -> Option<(usize, usize)> {
     let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
     let k = input_with_gaps(inner, sizes)?;
-    let place = outer.iter().rposition(|l| l.stride(k) == sizes[k].cast_signed())?;
-    let len = outer[place].len();
-    (inner.len() > 3 && len > 3).then(|| (place, outer[place].part(ACROSS / sizes[k])))
+    let far = inner.stride(k).abs().min(reach.max(sizes[k] + 1).cast_signed());
+    let is_near = |l: &Loop| l.len() > 3 && (1..far).contains(&l.stride(k));
+    let near = outer.iter().enumerate().filter(|(_, l)| is_near(l)).min_by_key(|(_, l)| l.stride(k));
+    let (place, l) = near.filter(|_| inner.len() > 3)?;
+    Some((place, l.part(ACROSS / l.stride(k).unsigned_abs())))
 }
 
 /// A tile for which inputs are copied.
@@ -160,7 +171,7 @@ impl Tile {
         let most = share / largest;
         let mut tile = Self { steps: [1; LOOPS], copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
-        if let Some(across) = loop_across(nest).filter(|_| are_plain) {
+        if let Some(across) = near_loop(nest, LINE).filter(|_| are_plain) {
             tile.join(loops, sizes[0], 0, most, Some(across));
             return Some(tile);
         }
@@ -169,7 +180,8 @@ impl Tile {
             return are_plain.then_some(tile);
         }
         let first = tile.join(loops, sizes[0], 0, most, None);
-        let is_copied = |k: usize| nest.is_plain(k) || is_dense(&loops[first..], k, sizes[k]);
+        // elements without bytes look adjacent and like one that stays
+        let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[first..], k, sizes[k]);
         (first < last && steps(loops) >= FEW && (1..sizes.len()).all(is_copied)).then_some(tile)
     }
 

@@ -566,30 +566,32 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
                 }
                 len * width
             }
-            [(rows, down), ref middle @ .., (len, along)] if down == size && along != 0 && len > 3 => {
-                // the first side is adjacent: it is transposed with the last one, for each index of the others
-                let width = middle.iter().fold(len, |width, side| width * side.0);
+            [(rows, down), ref middle @ .., (len, along)]
+                if is_nearer(sides) || middle.is_empty() && len < VECTOR && rows > len =>
+            {
+                // for each index of the others, a grid of the first side and the last one is transposed, or a column is copied
+                let is_grid = down == size && along != 0 && len > 3;
+                let (others, len) = if is_grid { (middle, len) } else { (&sides[1..], 1) };
+                let width = others.iter().fold(len, |width, side| width * side.0);
                 for at in 0..width / len {
                     let (mut offset, mut rest) = (0, at);
-                    for &(len, stride) in middle.iter().rev() {
+                    for &(len, stride) in others.iter().rev() {
                         offset += stride * (rest % len).cast_signed();
                         rest /= len;
                     }
                     let (from, to) = (from.wrapping_offset(offset), to.add(at * len));
-                    transpose(from, along, to.cast(), width * size_of::<N>(), [rows, len], size_of::<N>());
-                }
-                rows * width
-            }
-            [(rows, down), (len, along)] if len < VECTOR && rows > len => {
-                for column in 0..len {
-                    let (from, to) = (from.wrapping_offset(along * column.cast_signed()), to.add(column));
+                    if is_grid {
+                        let [down, size] = [width * size_of::<N>(), size_of::<N>()];
+                        transpose(from, along, to.cast(), down, [rows, len], size);
+                        continue;
+                    }
                     for row in 0..rows {
                         let element =
                             from.wrapping_offset(down * row.cast_signed()).cast::<N>().read_unaligned();
-                        to.add(row * len).write_unaligned(element);
+                        to.add(row * width).write_unaligned(element);
                     }
                 }
-                rows * len
+                rows * width
             }
             [(len, stride), ref inner @ ..] => {
                 let mut width = 0;
@@ -604,6 +606,11 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
             }
         }
     }
+}
+
+/// Whether elements are nearer along the first side than along the last one, so that columns are copied before rows.
+fn is_nearer(sides: &[(usize, isize)]) -> bool {
+    matches!(*sides, [(rows, down), .., (_, along)] if rows > 3 && down != 0 && down.abs() < along.abs())
 }
 
 /// [`gather`] of one row.

@@ -19,8 +19,8 @@ pub use arrays::{
 };
 pub use model::{
     aligned_right, assert_elements, assert_picture, assert_strides, assert_words, element, empty,
-    in_dim_places, indices, joint, kind, overflows, read_at, refused, resolved, scrambled, signed, sums,
-    variant, without_axes,
+    in_dim_places, indices, joint, kind, numbers_read, overflows, read_at, refused, resolved, scrambled,
+    signed, sums, variant, without_axes,
 };
 pub use tables::{Case, Number, run};
 

@@ -101,22 +101,20 @@ pub fn read_at(index: &[usize], source_shape: &[usize], places: &[usize]) -> Vec
     source_shape.iter().zip(places).map(|(&size, &place)| if size == 1 { 0 } else { index[place] }).collect()
 }
 
-/// The adjoint of the broadcast of `read_at`, in row-major order: every element of an array of shape `shape` is added to
-/// the element of the source at `read_at`. `values` are the array's elements in row-major order.
-pub fn sums(
+/// For each index of an array of shape `shape`, in row-major order, the row-major number of the source's element at `read_at`.
+pub fn numbers_read(
     shape: &[usize],
-    values: impl IntoIterator<Item = i64>,
     source: &[usize],
     places: &[usize],
-) -> Vec<i64> {
+) -> impl Iterator<Item = usize> + use<> {
     // The row-major stride in the source of each axis of the array.
     let mut steps = vec![0; shape.len()];
     for (own, &place) in places.iter().enumerate().filter(|&(own, _)| source[own] != 1) {
         steps[place] = source[own + 1..].iter().product::<usize>();
     }
-    let (mut sums, mut index, mut at) = (vec![0; source.iter().product()], vec![0; shape.len()], 0);
-    for value in values {
-        sums[at] += value;
+    let (shape, mut index, mut at) = (shape.to_vec(), vec![0; shape.len()], 0);
+    (0..shape.iter().product()).map(move |_| {
+        let now = at;
         for axis in (0..shape.len()).rev() {
             index[axis] += 1;
             at += steps[axis];
@@ -126,6 +124,21 @@ pub fn sums(
             at -= steps[axis] * shape[axis];
             index[axis] = 0;
         }
+        now
+    })
+}
+
+/// The adjoint of the broadcast of `read_at`, in row-major order: every element of an array of shape `shape` is added to
+/// the element of the source at `read_at`. `values` are the array's elements in row-major order.
+pub fn sums(
+    shape: &[usize],
+    values: impl IntoIterator<Item = i64>,
+    source: &[usize],
+    places: &[usize],
+) -> Vec<i64> {
+    let mut sums = vec![0; source.iter().product()];
+    for (number, value) in numbers_read(shape, source, places).zip(values) {
+        sums[number] += value;
     }
     sums
 }

@@ -4,10 +4,11 @@ use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
 use ndarray::{
     Array, Array1, Array2, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMut1, Ix0, Ix1, Ix2, IxDyn,
-    arr0, array, aview0,
+    arr0, array, aview0, s,
 };
 use ndarray_broadcast::{
-    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
+    Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, batch_broadcast_all,
+    can_batch_broadcast,
 };
 use ndarray_broadcast::{keepdims, prelude::*};
 
@@ -384,6 +385,53 @@ fn products(t: &mut Table) {
     );
     t.call("Batch::inner", || empty.inner(&empty)).is(Ok(Array1::zeros(0)));
     t.call("Batch::inner", || none.inner(&none)).is(Ok(arr0(0)));
+}
+
+fn is_too_large<T>(result: Result<T, BroadcastError>) -> bool {
+    result.is_err_and(|error| error.kind() == ErrorKind::TooLarge)
+}
+
+/// Products of views that repeat elements: without memory for the repeated shape.
+#[allow(clippy::cast_precision_loss, clippy::float_cmp, reason = "sums of ones by doubling are exact")]
+pub(crate) fn repeated_products(t: &mut Table) {
+    let one = aview0(&1.0);
+    for terms in [1_usize << 45, (1 << 45) + 1, 1 << 60] {
+        let sum = terms as f64;
+        let [row, rows, columns] =
+            [&[terms][..], &[2, terms], &[terms, 3]].map(|shape| one.into_broadcast_to(shape).unwrap());
+        let row = row.batch_dyn(1).unwrap();
+        let (rows, columns) = (rows.batch_dyn(2).unwrap(), columns.batch_dyn(2).unwrap());
+        t.call("Batch::matvec", || rows.matvec(&row)).gives(|out| out.iter().all(|&x| x == sum));
+        t.call("Batch::vecmat", || row.vecmat(&columns)).gives(|out| out.iter().all(|&x| x == sum));
+        t.call("Batch::matmul", || rows.matmul(&columns)).gives(|out| out.iter().all(|&x| x == sum));
+        t.call("Batch::inner", || row.inner(&row)).gives(|out| out.iter().all(|&x| x == sum));
+        t.call("Batch::par", || row.par().inner(&row)).gives(|out| out.iter().all(|&x| x == sum));
+        let mut out = Array2::zeros((3, 4));
+        let mut every_second = out.slice_mut(s![.., ..;2]);
+        t.call("Batch::apply_into", || rows.apply_into(base_op::MatVec, &row, &mut every_second)).is(Ok(()));
+        assert!(every_second.iter().all(|&x| x == sum));
+        let mut out = Array2::zeros((6, 4));
+        let mut turned = out.slice_mut(s![..;-2, ..;2]).reversed_axes();
+        t.call("Batch::par", || rows.par().apply_into(base_op::MatMul, &columns, &mut turned)).is(Ok(()));
+        assert!(turned.iter().all(|&x| x == sum));
+        t.call("Batch::outer", || row.outer(&row)).holds(is_too_large);
+        let flat = one.into_broadcast_to([3, terms]).unwrap();
+        let flat = flat.batch_dyn(2).unwrap();
+        t.call("Batch::matmul", || columns.matmul(&flat)).holds(is_too_large);
+    }
+    // integers, whose sums are exact, and terms, rows or columns that one operand alone repeats
+    let n = 1 << 11;
+    let numbers = Array1::<i64>::from_iter((0..).map(|i| i % 7).take(n));
+    let (total, squares) = (numbers.sum(), numbers.dot(&numbers));
+    let (of_columns, of_rows) =
+        (numbers.broadcast((n, n)).unwrap(), numbers.broadcast((n, n)).unwrap().reversed_axes());
+    let row = numbers.batch::<Ix1>().unwrap();
+    let [of_columns, of_rows] = [of_columns, of_rows].map(|view| Batch::<_, _, Ix2>::new(view).unwrap());
+    t.call("Batch::matvec", || of_columns.matvec(&row)).is(Ok(Array1::from_elem(n, squares)));
+    t.call("Batch::matvec", || of_rows.matvec(&row)).is(Ok(&numbers * total));
+    t.call("Batch::vecmat", || row.vecmat(&of_columns)).is(Ok(&numbers * total));
+    t.call("Batch::vecmat", || row.vecmat(&of_rows)).is(Ok(Array1::from_elem(n, squares)));
+    t.call("Batch::par", || row.par().vecmat(&of_columns)).is(Ok(&numbers * total));
 }
 
 fn sums(t: &mut Table) {

@@ -124,6 +124,10 @@ fn every_function_answers_at_once() {
     let time = Duration::from_secs(10);
     table.check(time, 1 << 20);
     odd.check(time, 1 << 20);
+    let mut products = Table::new();
+    batches::repeated_products(&mut products);
+    // a matrix that repeats a vector of 16 kB, and would take 32 MB
+    products.check(time, 1 << 22);
     let mut limits = Table::new();
     limits::rows(&mut limits);
     // results of 64,000 views, and shapes of half a million axes

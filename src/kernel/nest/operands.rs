@@ -144,6 +144,11 @@ impl<'a> Reads<'a> {
         (0..self.kinds.count).all(|k| self.standard_len(k).is_some())
     }
 
+    /// Whether every array repeats one element along its last axis.
+    pub(crate) fn are_repeated(&self) -> bool {
+        (0..self.kinds.count).all(|k| self.strides[k].last() == Some(&0))
+    }
+
     /// The distance of two elements of input `k` along an axis of `shape`, to which its axes are aligned at the right.
     fn distance(&self, k: usize, shape: &[usize], axis: usize) -> usize {
         let own = self.sizes[k];

@@ -35,18 +35,18 @@ impl<T: LinalgScalar> Matrices<'_, T> {
     #[inline(always)]
     fn tiles(mut self, times: impl Fn(T, T) -> T + Copy) {
         let [terms, columns] = self.sides;
+        let width = [1, 4, 8][usize::from(columns >= 4) + usize::from(columns >= 8)];
         let mut column = 0;
-        while column + 8 <= columns {
-            self.columns::<8>(column, times);
-            column += 8;
-        }
-        if column + 4 <= columns {
-            self.columns::<4>(column, times);
-            column += 4;
-        }
         while column < columns {
-            self.columns::<1>(column, times);
-            column += 1;
+            // a last tile that overlaps with the one before takes less time than three of one column
+            let is_wide = columns - column > 2;
+            let (from, width) = if is_wide { (column.min(columns - width), width) } else { (column, 1) };
+            match width {
+                8 => self.columns::<8>(from, times),
+                4 => self.columns::<4>(from, times),
+                _ => self.columns::<1>(from, times),
+            }
+            column += width;
         }
         debug_assert_eq!(self.a.len() / terms * columns, self.out.len());
     }

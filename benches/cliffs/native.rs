@@ -1,0 +1,76 @@
+//! The crate against ndarray's own way: copies, maps and products, on random shapes and layouts.
+
+use crate::adapter::{Calls, Number, copy_into, products_into};
+use crate::cases::{Outcome, Settings, compare, outcome};
+use crate::random::{Operand, Random};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayD, Ix3, LinalgScalar, Zip};
+
+/// Case `number` of a seed, whatever cases are measured before.
+pub(crate) fn native_case(number: usize, settings: Settings) -> Outcome {
+    let mut random = Random::new(settings.seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+    match random.below(4) {
+        0 => case_of::<f64>(number, &mut random, settings),
+        1 => case_of::<i32>(number, &mut random, settings),
+        _ => case_of::<f32>(number, &mut random, settings),
+    }
+}
+
+fn case_of<T: Number + LinalgScalar>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
+    match random.below(4) {
+        0 => product::<T>(number, random, settings),
+        1 => map::<T>(number, random, settings),
+        _ => copy::<T>(number, random, settings),
+    }
+}
+
+fn copy<T: Number>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
+    let shape = random.shape(1, settings.most);
+    let operand = Operand::<T>::view_of(&shape, random);
+    let view = operand.view();
+    let times =
+        compare(&shape, settings.limit, &mut |out| copy_into(&view, out), &mut |out| out.assign(&view));
+    outcome(number, format!("{}: copy to {shape:?} / assign", T::NAME), &[operand], times)
+}
+
+fn map<T: Number>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
+    let shape = random.shape(1, settings.most);
+    let operands: Vec<Operand<T>> =
+        random.operands(&shape, 2).iter().map(|shape| Operand::random(shape, random)).collect();
+    let (a, b) = (operands[0].view(), operands[1].view());
+    let calls = Calls::<T>::with_length(1);
+    let times = compare(
+        &shape,
+        settings.limit,
+        &mut |out| (calls.map_into)(&[a.view(), b.view()], out),
+        &mut |out| {
+            let pairs = Zip::from(out).and_broadcast(&a).and_broadcast(&b);
+            pairs.for_each(|out, &a, &b| *out = a.times(b));
+        },
+    );
+    outcome(number, format!("{}: map to {shape:?} / Zip", T::NAME), &operands, times)
+}
+
+fn product<T: Number + LinalgScalar>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
+    let largest = random.pick(&[4, 8, 16, 64]);
+    let [rows, terms, columns] = [(); 3].map(|()| 1 + random.below(largest));
+    let batch = 1 + random.below((settings.most / (rows * terms * columns)).clamp(1, 1000));
+    let operands =
+        [[batch, rows, terms], [batch, terms, columns]].map(|shape| Operand::<T>::random(&shape, random));
+    let (a, b) = (operands[0].view(), operands[1].view());
+    let [x, y] = [&a, &b].map(|view| view.view().into_dimensionality::<Ix3>().expect("three axes"));
+    let native = &mut |out: &mut ArrayD<T>| {
+        let mut out = out.view_mut().into_dimensionality::<Ix3>().expect("three axes");
+        for ((a, b), mut out) in x.outer_iter().zip(y.outer_iter()).zip(out.outer_iter_mut()) {
+            general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+        }
+    };
+    let shape = [batch, rows, columns];
+    let times = compare(&shape, settings.limit, &mut |out| products_into(&a, &b, out), native);
+    outcome(
+        number,
+        format!("{}: products ({batch}; {rows}, {terms}, {columns}) / general_mat_mul", T::NAME),
+        &operands,
+        times,
+    )
+}
