@@ -418,7 +418,7 @@ fn shapes_that_do_not_fit_panic() {
         let count = usize::try_from(out.sum()).expect("few");
         if let Ok(()) = visit {
             fits += 1;
-            assert_eq!(count, shape.iter().product());
+            assert_eq!(count, shape.iter().product(), "{case} {shape:?} {own:?} {to:?} {out}");
         } else {
             panics += 1;
             assert_eq!(count, 0);

@@ -47,6 +47,11 @@ fn times(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     strides.map(|stride| stride * steps.cast_signed())
 }
 
+/// From one panel to the next, for wide ones and for others.
+fn beside(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
+    [WIDE, NARROW].map(|width| times(neighbours, width))
+}
+
 /// What is combined at each index of a loop: a lane, or some rows.
 pub(crate) struct Sums {
     at: Pointers,
@@ -84,7 +89,7 @@ impl Sums {
     /// The rows of a block, each element of which is a sum of one.
     pub(super) fn of_rows(block: &Block<'_>, moving: u8) -> Self {
         let [outside, neighbours] = block.sides();
-        let along = [[0; OPERANDS]; 2];
+        let (along, beside) = ([[0; OPERANDS]; 2], beside(&neighbours.strides));
         Self {
             at: *block.at,
             outside,
@@ -236,7 +241,7 @@ impl State {
         let moving =
             (1..self.operands.count).fold(0, |set, k| set | u8::from(inner.strides[k] != 0) << (k - 1));
         let (mut at, mut position) = (self.operands.at, [0; LOOPS]);
-        let beside = [times(&inner.strides, WIDE), times(&inner.strides, NARROW)];
+        let beside = beside(&inner.strides);
         let mut sums = Sums {
             at,
             outside: Side { len: second.len, strides: second.strides },
