@@ -90,16 +90,7 @@ impl Sums {
     pub(super) fn of_rows(block: &Block<'_>, moving: u8) -> Self {
         let [outside, neighbours] = block.sides();
         let (along, beside) = ([[0; OPERANDS]; 2], beside(&neighbours.strides));
-        Self {
-            at: *block.at,
-            outside,
-            neighbours,
-            along,
-            beside: along,
-            rows: Some(1),
-            moving,
-            adds: [false; 2],
-        }
+        Self { at: *block.at, outside, neighbours, along, beside, rows: Some(1), moving, adds: [false; 2] }
     }
 
     /// [`for_each`](Self::for_each), compiled once.
