@@ -69,7 +69,8 @@ impl Plan {
         let (loops, across) = (nest.loops(), if summed.is_some() { None } else { loop_across(nest) });
         let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
         let is_one_of_several = loops.iter().filter(|l| !l.is_kept()).count() > 1;
-        let has_short_lanes = across.is_none() && is_one_of_several && loops.last().is_some_and(is_short);
+        let has_short_lanes =
+            across.is_none() && summed.is_none() && is_one_of_several && loops.last().is_some_and(is_short);
         let is_dense = is_stored && summed.is_none() && !has_short_lanes && is_dense_tail(loops, size);
         let room = RESULTS / size;
         let most = match (is_dense, has_short_lanes) {
