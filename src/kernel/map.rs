@@ -196,6 +196,7 @@ impl Tile {
         across: Option<(usize, usize)>,
     ) -> usize {
         let (outside, rows) = across.unwrap_or((0, 1));
+        let rows = rows.min(most);
         self.steps[outside] = rows;
         let (mut len, mut place) = (1, loops.len());
         while place > first && len < most && loops[place - 1].stride(0) == (len * size).cast_signed() {
