@@ -51,10 +51,8 @@ impl<'m, 's, A> Slots<'m, 's, A> {
     #[inline(always)]
     pub(super) fn into_room(self) -> Room<'m, A> {
         // SAFETY: A slot is transparent over `MaybeUninit<A>`, and a room only writes.
-        Room {
-            memory: unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len()) },
-            len: 0,
-        }
+        let memory = unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len()) };
+        Room { memory, len: 0 }
     }
 }
 

@@ -35,12 +35,11 @@ pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
     };
     if is_turned {
         let (mut few, mut many) = ([0; 8], Vec::new());
-        let axes = match few.get_mut(..strides.len()) {
-            Some(few) => few,
-            None => {
-                many.resize(strides.len(), 0);
-                &mut many[..]
-            }
+        let axes = if let Some(few) = few.get_mut(..strides.len()) {
+            few
+        } else {
+            many.resize(strides.len(), 0);
+            &mut many[..]
         };
         axes.copy_from_slice(strides);
         for &axis in axes.iter().rev() {

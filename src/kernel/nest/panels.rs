@@ -141,22 +141,19 @@ impl Sums {
                 adds: is_added,
             };
             let mut covered = width;
-            match self.rows {
-                Some(rows) => {
-                    panels.steps = rows;
-                    if together == 1 {
-                        // the panels of a row
-                        (panels.count, panels.beside) = (panels_left, &self.beside[usize::from(!is_wide)]);
-                        covered *= panels_left;
-                    }
+            if let Some(rows) = self.rows {
+                panels.steps = rows;
+                if together == 1 {
+                    // the panels of a row
+                    (panels.count, panels.beside) = (panels_left, &self.beside[usize::from(!is_wide)]);
+                    covered *= panels_left;
                 }
-                None => {
-                    panels.steps = panels_left.min(ROUNDS);
-                    covered *= panels.steps;
-                    // what is left of a lane is added to its first sums
-                    if !is_wide {
-                        (at[0], panels.adds) = (first[0], done > 0);
-                    }
+            } else {
+                panels.steps = panels_left.min(ROUNDS);
+                covered *= panels.steps;
+                // what is left of a lane is added to its first sums
+                if !is_wide {
+                    (at[0], panels.adds) = (first[0], done > 0);
                 }
             }
             then(&at, &panels);

@@ -527,7 +527,7 @@ impl<'a, A, B> Inputs<'a, (A, B)> {
     }
 }
 
-impl<'a, 's, A> Output<'a, Slot<'s, A>> {
+impl<'a, A> Output<'a, Slot<'_, A>> {
     /// The slots of memory.
     ///
     /// # Safety
@@ -1039,7 +1039,7 @@ pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
 
 impl<T, E, F, B: Dimension> Clone for Bases<'_, '_, T, E, F, B> {
     fn clone(&self) -> Self {
-        Self { ..*self }
+        *self
     }
 }
 

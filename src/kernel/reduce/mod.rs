@@ -55,10 +55,8 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     }
     // initialised, so that a panic does not leak the results that were stored before it
     let mut out = reserved.filled(Some(&kept), empty);
-    if const { !is_forgettable::<A>() } {
-        if !is_empty {
-            one_by_one(source, shape, &mut out, dropped, &mut |out, result| *out = result);
-        }
+    if const { !is_forgettable::<A>() } && !is_empty {
+        one_by_one(source, shape, &mut out, dropped, &mut |out, result| *out = result);
     }
     out
 }
@@ -126,13 +124,11 @@ pub(crate) struct Job<'j, 's, A> {
 #[inline]
 fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { is_forgettable::<A>() }, "elements that may be forgotten");
-    match known(&mut job) {
-        Some(written) => written,
-        None => {
-            let op = job.source.fold.expect("an operation on elements that are not known");
-            job.run(op)
-        }
+    if let Some(written) = known(&mut job) {
+        return written;
     }
+    let op = job.source.fold.expect("an operation on elements that are not known");
+    job.run(op)
 }
 
 macro_rules! known {
