@@ -279,7 +279,7 @@ fn inputs_alone_give_no_output() {
     let tiles = || {
         nest.inputs(&mut room).for_each_tile(&[1; 2], &mut |part| {
             part.run_rows();
-        })
+        });
     };
     assert_eq!(panic_of(tiles), once);
     assert_eq!(out.sum(), 0);
