@@ -1,34 +1,51 @@
 //! Loops over strided elements. The kernel knows shapes, strides and pointers, but no broadcasting rules.
 //!
-//! Two rules. A case is brought to a loop that there is, not given a loop of its own. And types stop at the elements: what visits
-//! the rows of a closure ([`Rows`](nest::Rows)) and what adds elements ([`Fold`](reduce::Fold)) are objects, whose methods are
-//! whole loops; everything else is compiled once, reductions once for each type of elements. A pass goes through these parts:
+//! Two rules:
+//! 1. A case is brought to a loop that there is, not given a loop of its own.
+//! 2. Types stop at the row. What is compiled for a closure are rows that are written or visited (`Rows`), panels that
+//!    are combined in registers, and a single element ([`Makes`](nest::Makes)). All else is compiled once: maps and what cuts and
+//!    arranges loops in this crate, reductions for each type of elements, in this crate for common ones.
 //!
-//! | part | owns |
-//! |---|---|
-//! | [`nest`] | loops, a pointer for each operand, and what knows their types: made together by checked constructors, then only cut and reordered. Its `Rows` are the only code that is compiled for each closure |
-//! | [`memory`] | new arrays, buffers and the proof that they were filled; copies of plain numbers to adjacent places |
-//! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles for which operands are copied to L1. A copy is a map of one operand |
-//! | [`source`] | what is reduced: an array, or the results of a closure, which a map writes block by block |
-//! | [`reduce`] | halves of a large nest, blocks in L1, sums of rows, folds of lanes: compiled in this crate for common types |
-//! | [`bases`] | views of the last axes, at each index of the others |
-//! | [`product`] | products of matrices at each index, by the library where that is faster |
-//! | [`threads`] | whether two halves run on one thread or on two |
-//! | [`operation`], [`order`], [`simd`] | addition or a closure; the order of a new array's axes; AVX2, asked at run time |
+//! | part | owns | knows of types |
+//! |---|---|---|
+//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types, set together by checked constructors; then only cut and reordered | its file `rows` alone |
+//! | `nest::panels` | which neighbours are combined in registers, and along which loop | nothing |
+//! | [`memory`] | new arrays, buffers and the proof that they were filled; copies of plain numbers to adjacent places | the size of an element |
+//! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles for which operands are copied to L1 | nothing |
+//! | [`source`] | what is reduced and by which operation: an array, or the results of a closure | the element |
+//! | [`reduce`] | halves of a large nest, blocks in L1, sums of their results in levels, folds of lanes | the element |
+//! | [`bases`] | views of the last axes, at each index of the others | the element |
+//! | [`product`] | products of matrices at each index, by the library where that is faster | the element |
+//! | [`threads`] | whether two halves run on one thread or on two; only what runs on several names them | nothing |
+//! | [`operation`], [`order`], [`simd`] | addition or a closure; the order of a new array's axes; AVX2, asked at run time | |
 //!
-//! A sum along axes 0 and 2 of an array takes this way: [`reduce::to_new`] takes memory; `reduce::known` finds out whether the
-//! elements have a type for which all that follows is compiled in this crate; `reduce::large` makes a nest and arranges it by the
-//! input's strides; `reduce::halved` halves it while it is large; `block::reduce` cuts it into blocks that fit into L1, reads each
-//! where it lies or through a copy, adds them up in levels and folds them; the results are put into the outputs by a map of one
-//! operand. A sum of a closure's results differs in one step: the block is filled by a map. Few elements, in the order of the
-//! shape, are folded at once.
+//! # Five ways through the kernel
+//! **A sum of an array** comes from `Reduce::source`, which makes a [`Source`](source::Source) of the array and [`Plus`](operation::Plus).
+//! [`reduce::to_new`] takes memory for the result, and `reduce::run` finds out whether the elements have a type whose reductions this
+//! crate has compiled. `Job::large` makes a nest and arranges it by the input's strides, `halved` halves it while it is large, and
+//! `block::reduce` plans blocks. `block::elements_of` gives a block's elements: where they lie, if lanes lie without gaps; combined in
+//! registers along one loop (`Nest::sum`), if rows do; or copied to a buffer. `fold` reduces what is left of the block, `Levels` adds
+//! the results of blocks, and `Nest::put` visits the outputs with them.
 //!
-//! The order in which elements are combined depends on the shape and the strides only: not on threads, which run the same
-//! halves, nor on the CPU, for which the same loops are compiled. An identity is the result where there is no element, and is
-//! never combined with one.
+//! **A fused sum** takes the same way. Its source has the closure as [`Makes`](nest::Makes), whose panels read the operands and combine
+//! the results in registers. Where an operand has gaps, a map fills the block's buffer.
+//!
+//! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arranged` orders it by strides, and
+//! `map::run` visits rows: of the two innermost loops (`Nest::run_rows`), or of tiles for which operands with gaps are copied to L1
+//! (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest (`cut::few`), in reductions too.
+//!
+//! **A copy** is a map of one operand, whose closure clones. So is storing results.
+//!
+//! **A product** takes one of the ways that open [`product`]: whole batches without gaps, dot products, the library, or tiles in
+//! registers; pairs of vectors are fused sums.
+//!
+//! # What holds throughout
+//! The order in which elements are combined depends on shapes, strides and the number of operands only: not on threads, which run
+//! the same halves, nor on the CPU: where it is asked and has no AVX2, panels and rows are visited element by element in the same
+//! order. No element is combined with an identity. Up to 32 KiB of stack are used: buffers have a constant size.
 //!
 //! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside the
-//! kernel in `view::raw`.
+//! kernel in `view::raw`. Each opens with its invariant.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
@@ -45,7 +62,6 @@
     clippy::too_many_arguments,
     reason = "operands and the places of a group are alike"
 )]
-#![allow(clippy::type_complexity, reason = "the types of functions that are generic over a brand")]
 #![allow(
     clippy::needless_range_loop,
     reason = "loops over operands and places, of which several arrays have one each"

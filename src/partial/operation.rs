@@ -16,8 +16,8 @@ use alloc::{vec, vec::Vec};
 /// | operation | operands | as |
 /// |---|---|---|
 /// | `Together` | any number | [`infer_shapes`](super::infer_shapes) |
-/// | `Ranks` | any number, each with its result | [`infer_ranks`](super::infer_ranks) |
-/// | `Branches` | at least one | [`infer_branches`](super::infer_branches) |
+/// | `Ranks` | any number, each with its result | [`infer_ranks`] |
+/// | `Branches` | at least one | [`infer_branches`] |
 /// | `Target` | the array | [`infer_target`](super::infer_target), with names too |
 /// | `Axes`, `InDim` | the array and the target | [`infer_axes`](super::infer_axes), [`infer_in_dim`](super::infer_in_dim) |
 /// | `Batch` | one for each number of base axes | [`infer_batch`](super::infer_batch) |

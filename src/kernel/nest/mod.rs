@@ -132,7 +132,7 @@ struct Operands {
     plain: u8,
     /// The number of operands.
     count: usize,
-    /// [`Elements::ROWS`] of the inputs.
+    /// See [`Kinds`].
     rows: &'static [u8],
     access: Access,
 }
@@ -225,7 +225,7 @@ impl<'n, P: Copy> Nest<'n, P> {
     }
 }
 
-/// How many of the [`Slot`]s with the brand `'s` have been written.
+/// How many of the slots with the brand `'s` have been written.
 pub(crate) struct Written<'s>(usize, PhantomData<fn(&'s ()) -> &'s ()>);
 
 impl<'s> Written<'s> {

@@ -1,5 +1,13 @@
-//! Where types stop: what knows the types of the elements at the pointers of a nest, and what follows them. Of this, rows alone are
-//! compiled for each closure.
+//! Where types stop: what knows the types of the elements at the pointers of a nest, and what follows these pointers. Of this, the
+//! methods of [`Rows`] and [`Makes`] alone are compiled for each closure.
+//!
+//! # What is trusted
+//! - [`Elements`] is implemented here for tuples, whose methods treat each pointer alike: `KINDS` has the sizes, the sets of inputs
+//!   that `row` and `panels` have loops for, and which elements are plain numbers.
+//! - [`RowsOf`] and [`MakesOf`] tie an object to the types that [`Inputs`] and [`Output`] have. A nest is made of both at once.
+//! - [`Block`] and [`Panels`] are made by `cut` and `panels` alone, whose fields are private to `nest`: they lead to elements of the
+//!   nest that they are made of, each output once, or to copies of these.
+//! - [`Written`] counts slots of its brand: only what visits them makes one.
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};

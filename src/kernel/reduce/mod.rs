@@ -156,7 +156,7 @@ macro_rules! known {
 }
 known!(f32 f64 i32 i64);
 
-/// Whether [`small`] serves: the source has few elements, and its results have the order of the shape.
+/// Whether [`Job::small`] serves: the source has few elements, and its results have the order of the shape.
 fn is_small(reads: &Reads<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
     let most = SMALL.min(BUFFER / 2 / size);
     let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
