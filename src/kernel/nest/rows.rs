@@ -439,7 +439,7 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
             return;
         }
         match block.moving {
-            Some(moving) if const { has_sums::<A>() } => {
+            Some(moving) if const { has_sums::<A>() } && block.len >= NARROW => {
                 Sums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
                     // SAFETY: As the caller promises: the sum of one row is its elements.
                     unsafe { self.panels(at, panels) };
