@@ -21,7 +21,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{COPIES, Copies, Reserved};
+use super::memory::{Copies, Reserved};
 use super::nest::{
     Elements, FEW, Inputs, LOOPS, Loop, Make, Nest, OneThread, Output, RowsOf, SharedVisitor, State, Visit,
     Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
@@ -107,19 +107,19 @@ pub(super) fn arranged<'s>(mut nest: Nest<'_, OneThread<'_, 's>>) -> Written<'s>
     if !is_small {
         nest.arrange(0);
     }
-    run::<COPIES>(nest, is_small)
+    run(nest, is_small)
 }
 
-/// Runs an arranged nest, with copies of up to `BYTES` bytes.
-pub(super) fn run<'s, const BYTES: usize>(nest: Nest<'_, OneThread<'_, 's>>, is_small: bool) -> Written<'s> {
+/// Runs an arranged nest.
+pub(super) fn run<'s>(nest: Nest<'_, OneThread<'_, 's>>, is_small: bool) -> Written<'s> {
     if is_small {
         return nest.run_rows();
     }
-    match Tile::of(&nest, Copies::<BYTES>::share_of(nest.sizes().len() - 1)) {
+    match Tile::of(&nest) {
         None => nest.run_rows(),
         Some(tile) => {
             let count = nest.loops().len();
-            nest.run_tiles::<BYTES>(&tile.steps[..count], tile.copied)
+            nest.run_tiles(&tile.steps[..count], tile.copied)
         }
     }
 }
@@ -156,8 +156,8 @@ struct Tile {
 }
 
 impl Tile {
-    /// The tile for a nest, whose copies have `share` bytes each, or `None` if its two innermost loops serve.
-    fn of(nest: &State, share: usize) -> Option<Self> {
+    /// The tile for a nest, or `None` if its two innermost loops serve.
+    fn of(nest: &State) -> Option<Self> {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
         // a row that is read where it lies
@@ -168,7 +168,7 @@ impl Tile {
         }
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
         let copied = sizes.len() - 1;
-        let most = share / largest;
+        let most = Copies::share_of(copied) / largest;
         let mut tile = Self { steps: [1; LOOPS], copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
         if let Some(across) = near_loop(nest, LINE).filter(|_| are_plain) {

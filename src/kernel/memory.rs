@@ -151,10 +151,11 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
-/// The bytes of a [`Buffer`], and of all copies that a block of a reduction has at once.
+/// The bytes of the elements of a block that is reduced.
 pub(crate) const BUFFER: usize = 8 << 10;
-/// The bytes of all copies that a block of a map has at once.
-pub(crate) const COPIES: usize = 16 << 10;
+/// The bytes of all copies that a tile has at once. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long
+/// for five operands.
+pub(crate) const COPIES: usize = 12 << 10;
 
 /// A part of memory, as aligned as any element that is reduced in it.
 #[derive(Clone, Copy)]
@@ -168,9 +169,6 @@ pub(crate) struct Memory<const LINES: usize> {
     stack: [Line; LINES],
     heap: Vec<Line>,
 }
-
-/// Memory for a block.
-pub(crate) type Buffer = Memory<{ BUFFER / 64 }>;
 
 impl<const LINES: usize> Memory<LINES> {
     #[inline(always)]
@@ -439,8 +437,8 @@ impl<T: Copy, const N: usize> DerefMut for List<T, N> {
 
 /// Copies of operands' elements in L1, for parts of one nest.
 #[repr(C, align(64))]
-pub(crate) struct Copies<const BYTES: usize> {
-    room: [MaybeUninit<u8>; BYTES],
+pub(crate) struct Copies {
+    room: [MaybeUninit<u8>; COPIES],
     /// The bytes of one copy.
     share: usize,
     /// What was copied of each operand.
@@ -472,19 +470,19 @@ impl Copied {
     }
 }
 
-impl<const BYTES: usize> Copies<BYTES> {
+impl Copies {
     /// Room for copies of `count` inputs.
     #[inline]
     pub(crate) fn new(count: usize) -> Self {
         #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
-        let room = [MaybeUninit::uninit(); BYTES];
+        let room = [MaybeUninit::uninit(); COPIES];
         let made = [Copied::NONE; super::nest::OPERANDS];
         Self { room, share: Self::share_of(count), made }
     }
 
     /// The bytes of one of `count` copies.
     pub(crate) fn share_of(count: usize) -> usize {
-        (BYTES / count.max(2)) & !63
+        (COPIES / count.max(2)) & !63
     }
 
     /// Copies the elements of input `k`, adjacent in the order of the loops, unless the last copy is of the same. Returns

@@ -1,7 +1,7 @@
 //! Nests, copies and buffers against models that go index by index, and what happens if safe functions are misused.
 
 use super::ensure;
-use super::memory::{Buffer, List, Memory, Reserved, filled};
+use super::memory::{List, Memory, Reserved, filled};
 use super::nest::{
     AxisSelection, BaseInputs, BaseOutput, Elements, Inputs, Loop, Make, Maker, Nest, OneThread, Output,
     Reduction, State, Target, Visit, Visitor, Write, Written, matrices, steps,
@@ -245,7 +245,7 @@ fn copied_tiles_visit_each_index_once() {
                 .for_each(|steps| *steps = 1);
             tile
         };
-        nest.run_tiles::<{ 8 << 10 }>(&tile, 1);
+        nest.run_tiles(&tile, 1);
     });
 }
 
@@ -275,7 +275,7 @@ fn inputs_alone_give_no_output() {
     let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
     let once = "each element of an output is visited once";
     assert_eq!(panic_of(|| nest.inputs(&mut room).run_rows().count()), once);
-    assert_eq!(panic_of(|| nest.inputs(&mut room).run_tiles::<{ 8 << 10 }>(&[1; 2], 1).count()), once);
+    assert_eq!(panic_of(|| nest.inputs(&mut room).run_tiles(&[1; 2], 1).count()), once);
     let tiles = || {
         nest.inputs(&mut room).for_each_tile(&[1; 2], &mut |part| {
             part.run_rows();
@@ -293,7 +293,10 @@ fn inputs_alone_give_no_output() {
 fn what_is_not_filled_is_not_read() {
     let unwritten = "every slot was written";
     assert_eq!(panic_of(|| filled::<u8>(3, |_| Written::none()).len()), unwritten);
-    assert_eq!(panic_of(|| Buffer::new().room::<u64>(3).filled(3, |_| Written::none()).len()), unwritten);
+    assert_eq!(
+        panic_of(|| Memory::<1>::new().room::<u64>(3).filled(3, |_| Written::none()).len()),
+        unwritten
+    );
     let reserved = || Reserved::<u8, Ix1>::new(Ix1(6)).unwrap_or_else(|_| panic!("enough memory"));
     assert_eq!(panic_of(|| reserved().written(None, &mut |_| Written::none())), unwritten);
     // half of the slots
@@ -303,7 +306,7 @@ fn what_is_not_filled_is_not_read() {
             let (mut state, mut room, inputs) = (State::new(), State::new(), Inputs::from((&*x,)));
             let nest = Nest::over_slots(&mut state, out, &inputs, &cloned).expect("an index");
             let [first, _] = nest.halves(0, &mut room);
-            super::map::run::<1024>(first, false)
+            super::map::run(first, false)
         })
     });
     assert_eq!(half, unwritten);
@@ -476,21 +479,18 @@ fn copies_that_do_not_fit_panic() {
         let (mut state, inputs, seen) = (State::new(), Inputs::from((&*view,)), Visitor::new(Seen));
         let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &seen).expect("an index");
         let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
-        nest.run_tiles::<{ 8 << 10 }>(&whole, copies_for);
+        nest.run_tiles(&whole, copies_for);
     }
-    copied(1_u64, [32, 16], 1);
-    assert_eq!(panic_of(|| copied(1_u64, [32, 17], 1)), "room for the copy");
-    assert_eq!(panic_of(|| copied(1_u64, [32, 16], 3)), "room for the copy");
+    copied(1_u64, [32, 24], 1);
+    assert_eq!(panic_of(|| copied(1_u64, [32, 25], 1)), "room for the copy");
+    assert_eq!(panic_of(|| copied(1_u64, [32, 24], 3)), "room for the copy");
     assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1)), "an input of plain numbers");
     let x = Array::from_elem([4, 3, 2], 1_u32);
     let mut out = Array::from_elem([4, 5, 6], 0_u32);
     let mut out = out.slice_mut(ndarray::s![.., ..3, ..2]);
     let (mut state, inputs, sum) = (State::new(), Inputs::from((&*x,)), Visitor::new(Sum));
     let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
-    assert_eq!(
-        panic_of(|| nest.run_tiles::<{ 8 << 10 }>(&[4, 3, 2], 1).count()),
-        "inner loops that are a row"
-    );
+    assert_eq!(panic_of(|| nest.run_tiles(&[4, 3, 2], 1).count()), "inner loops that are a row");
 }
 
 /// Reads an element of any type.

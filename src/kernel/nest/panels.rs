@@ -25,8 +25,6 @@ pub(crate) const NARROW: usize = 8;
 /// How many panels of a lane are added before the sums are folded, and how many sums of groups of rows are added: so the error
 /// stays small.
 const ROUNDS: usize = 64;
-/// Shorter lanes and rows are made in a buffer.
-const LEAST: usize = NARROW;
 /// Lanes from here on have wide panels, because folding these takes a while.
 const LONG: usize = 128;
 /// The elements of lanes that are taken together.
@@ -182,14 +180,21 @@ pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
 }
 
 impl State {
-    /// The place of the loop along which sums are made in registers, if there is one.
+    /// The place of the loop along which sums are made in registers, if there is one: a lane, or the longest reduced loop of rows.
     pub(super) fn summed(&self) -> Option<usize> {
         let (inner, sizes) = (self.loops.last()?, self.sizes());
         let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
-        if inner.len < LEAST || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
+        let least = if inner.kept { NARROW } else { 2 * NARROW };
+        // a single neighbour takes as long as a panel
+        let is_short = inner.len < least || inner.len % NARROW * NARROW > inner.len;
+        if is_short || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
             return None;
         }
-        self.loops.iter().rposition(|l| !l.kept)
+        let last = self.loops.len() - 1;
+        if !inner.kept {
+            return Some(last);
+        }
+        (0..last).filter(|&place| !self.loops[place].kept).max_by_key(|&place| self.loops[place].len)
     }
 
     /// The rows that are added in registers.

@@ -16,7 +16,7 @@ use super::{
     Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Loop, Nest, OPERANDS, Output,
     Pointers, Reads, State, StridedAxes, Written, is_dense, standard_len, steps,
 };
-use crate::kernel::memory::{BUFFER, COPIES, Copies, Slot, Slots, gather};
+use crate::kernel::memory::{Copies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, plain_size};
@@ -622,10 +622,7 @@ fn par_visit_shape<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &(dyn Rows +
     state.arrange(0);
     let nest: Nest<'_, Threads<'_, '_>> = Nest { state: &mut state, with: Pass { rows, brand: PhantomData } };
     in_parts(nest, GRAIN, &|part| {
-        map::run::<COPIES>(
-            Nest { state: part.state, with: Pass { rows: part.with.rows, brand: PhantomData } },
-            false,
-        )
+        map::run(Nest { state: part.state, with: Pass { rows: part.with.rows, brand: PhantomData } }, false)
     })
 }
 
@@ -691,15 +688,15 @@ impl<'s> Nest<'_, OneThread<'_, 's>> {
         Written(count, PhantomData)
     }
 
-    /// The same in parts of up to `tile[i]` steps of loop `i`, for which up to `most` inputs are copied to `BYTES` bytes, those that the row loop
+    /// The same in parts of up to `tile[i]` steps of loop `i`, for which up to `most` inputs are copied, those that the row loop
     /// cannot read: the part is one row if the output has no gaps, else a row for each step of the outer loop.
     ///
     /// # Panics
     /// If inputs that are to be copied do not consist of plain numbers or do not fit, or if the inner loops are no row of the
     /// output or of another input.
     #[inline(never)]
-    pub(crate) fn run_tiles<const BYTES: usize>(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut count, mut copies) = (self.with.rows, 0, Copies::<BYTES>::new(most));
+    pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
+        let (rows, mut count, mut copies) = (self.with.rows, 0, Copies::new(most));
         ensure(self.state.access() == Access::Distinct, "each element of an output is visited once");
         let mut tiles = Tiles::of(self.state, tile);
         let part = self.state;
@@ -907,7 +904,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
         self.state.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
         let rows: &dyn Rows = source.makes(self.with.fold);
-        map::run::<BUFFER>(Nest { state: self.state, with: Pass { rows, brand: PhantomData } }, false)
+        map::run(Nest { state: self.state, with: Pass { rows, brand: PhantomData } }, false)
     }
 
     /// Changes elements that were written, before they are combined.

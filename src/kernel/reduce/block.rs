@@ -15,7 +15,7 @@
 
 use super::fold::{Fold, SHORT_LANE, fold};
 use crate::kernel::map::loop_across;
-use crate::kernel::memory::{BUFFER, Buffer, List, Memory, Room};
+use crate::kernel::memory::{BUFFER, List, Memory, Room};
 use crate::kernel::nest::{Dropped, LOOPS, Loop, Nest, Reduction, State, Written, longest_lane, sums_along};
 
 /// How many times as long as a buffer a block is whose elements are adjacent. Measured on 2026-11-26 with `by_hand`: 16 to 64 take
@@ -23,23 +23,30 @@ use crate::kernel::nest::{Dropped, LOOPS, Loop, Nest, Reduction, State, Written,
 const STORED: usize = 32;
 /// How many sums of blocks are added one after the other.
 const AT_ONCE: usize = 8;
-/// The bytes of the results of a block. The sums of blocks have room for several of these.
-pub(super) const RESULTS: usize = BUFFER / 2;
+/// The bytes of the results of a block. The sums of blocks have room for twice as many.
+pub(super) const RESULTS: usize = BUFFER / 4;
 
 /// Memory for the results of a block.
-pub(super) type Results = Memory<{ RESULTS / 64 }>;
+type Results = Memory<{ RESULTS / 64 }>;
+/// The most bytes of a block of which several loops are reduced, and of a source that is folded at once.
+pub(super) const FOLDED: usize = BUFFER / 2;
+/// Memory for a source that is folded at once, and for what is folded of a block.
+pub(super) type Folded = Memory<{ FOLDED / 64 }>;
+
+/// Memory for the sums of blocks.
+type Sums = Memory<{ 2 * RESULTS / 64 }>;
 
 /// Memory for a part of a nest: elements of a block, sums of blocks, and the results of one.
 struct Scratch {
-    block: Buffer,
-    sums: Buffer,
+    block: Memory<{ BUFFER / 64 }>,
+    sums: Sums,
     results: Results,
 }
 
 /// Reduces the arranged loops of a nest.
 pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     let plan = Plan::of(&nest, size_of::<A>(), [nest.is_stored(), nest.is_large()], nest.summed());
-    let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Results::new() };
+    let mut scratch = Scratch { block: Memory::new(), sums: Memory::new(), results: Memory::new() };
     if plan.is_whole {
         return part(op, nest, &plan, &mut scratch);
     }
@@ -91,7 +98,7 @@ impl Plan {
                 false if is_summed => longest_lane(room),
                 true => (most / len).min(room / kept),
                 // sums of rows that hold lanes need room
-                false if has_reduced && !has_short_lanes => room / len,
+                false if has_reduced && !has_short_lanes => FOLDED / size / len,
                 false if len <= room => most / len,
                 false => 0,
             };
@@ -167,7 +174,7 @@ fn part<'s, A: Clone>(
 /// The elements of a block, where they lie or in a buffer, or their sums along a loop; and the sides of these.
 fn elements_of<'x, A: Clone>(
     block: Nest<'_, Reduction<'x, '_, A>>,
-    buffer: &'x mut Buffer,
+    buffer: &'x mut Memory<{ BUFFER / 64 }>,
 ) -> (&'x [A], Sides) {
     let (summed, mut sides, mut len) = (block.summed(), Sides::new(), 1);
     if let Some(elements) = block.elements().filter(|_| summed.is_none()) {
@@ -213,10 +220,10 @@ fn of_block<'r, A: Clone>(
 
 /// [`fold`] with scratch.
 pub(super) fn fold_block<A: Clone>(op: &dyn Fold<A>, sides: &Sides, elements: &[A], to: &mut Room<'_, A>) {
-    let mut scratch = Results::new();
+    let mut scratch = Folded::new();
     let len = match **sides {
         [.., (_, false)] if sides.len() < 3 => 0,
-        _ => elements.len().min(RESULTS / size_of::<A>()),
+        _ => elements.len().min(FOLDED / size_of::<A>()),
     };
     fold(op, sides, elements, to, &mut scratch.room(len));
 }
@@ -299,8 +306,8 @@ struct Levels<'t, A> {
 
 impl<'t, A: Clone> Levels<'t, A> {
     /// For results of up to `width` elements.
-    fn new(op: &'t dyn Fold<A>, memory: &'t mut Buffer, width: usize) -> Self {
-        let most = (BUFFER / size_of::<A>() / width).max(2);
+    fn new(op: &'t dyn Fold<A>, memory: &'t mut Sums, width: usize) -> Self {
+        let most = (2 * RESULTS / size_of::<A>() / width).max(2);
         Self { op, sums: memory.room(most * width), width, most, count: 0, complete: 0 }
     }
 

@@ -14,7 +14,7 @@ mod fold;
 
 pub(crate) use fold::{Fold, Loops};
 
-use block::{Results, Sides, fold_block};
+use block::{FOLDED, Folded, Sides, fold_block};
 
 use super::ensure;
 use super::memory::{BUFFER, Reserved, Room, filled};
@@ -158,7 +158,7 @@ known!(f32 f64 i32 i64);
 
 /// Whether [`Job::small`] serves: the source has few elements, and its results have the order of the shape.
 fn is_small(reads: &Reads<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
-    let most = SMALL.min(BUFFER / 2 / size);
+    let most = SMALL.min(FOLDED / size);
     let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
     let is_row = || out.iter().filter(|&&size| size > 1).count() < 2;
     len > 0 && len <= most && (reads.are_standard() || is_row())
@@ -212,7 +212,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     #[inline(never)]
     fn store_small(&self, op: &dyn Fold<A>, sides: &Sides, target: Target<'_, 's, A>) -> Written<'s> {
-        let mut memory = Results::new();
+        let mut memory = Folded::new();
         let mut results = memory.room(sides.kept());
         self.fold_small(op, sides, &mut results);
         let source = (self.source, op);
@@ -232,7 +232,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     #[inline(never)]
     fn fold_buffered(&self, op: &dyn Fold<A>, sides: &Sides, to: &mut Room<'_, A>) {
-        let (mut buffer, len) = (Results::new(), self.shape.iter().product());
+        let (mut buffer, len) = (Folded::new(), self.shape.iter().product());
         let mut room = buffer.room(len);
         room.filled(len, |slots| self.source.fill(op, self.shape, slots));
         if let Some(prepare) = self.source.prepare {
