@@ -23,7 +23,7 @@
 
 use super::memory::{Copies, Reserved};
 use super::nest::{
-    Elements, FEW, Inputs, LOOPS, Loop, Make, Nest, OneThread, Output, RowsOf, SharedVisitor, State, Visit,
+    Elements, FEW, Inputs, Loop, Make, Nest, OneThread, Output, RowsOf, SharedVisitor, State, Steps, Visit,
     Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
 };
 use super::order::AxisOrder;
@@ -117,10 +117,7 @@ pub(super) fn run<'s>(nest: Nest<'_, OneThread<'_, 's>>, is_small: bool) -> Writ
     }
     match Tile::of(&nest) {
         None => nest.run_rows(),
-        Some(tile) => {
-            let count = nest.loops().len();
-            nest.run_tiles(&tile.steps[..count], tile.copied)
-        }
+        Some(tile) => nest.run_tiles(&tile.steps, tile.copied),
     }
 }
 
@@ -150,7 +147,7 @@ fn near_loop(nest: &State, reach: usize) -> Option<(usize, usize)> {
 /// A tile for which inputs are copied.
 struct Tile {
     /// The number of steps along each loop.
-    steps: [usize; LOOPS],
+    steps: Steps,
     /// The number of inputs that may be copied.
     copied: usize,
 }
@@ -169,7 +166,7 @@ impl Tile {
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
         let copied = sizes.len() - 1;
         let most = Copies::share_of(copied) / largest;
-        let mut tile = Self { steps: [1; LOOPS], copied };
+        let mut tile = Self { steps: Steps::filled(loops.len(), 1), copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
         if let Some(across) = near_loop(nest, LINE).filter(|_| are_plain) {
             tile.join(loops, sizes[0], 0, most, Some(across));

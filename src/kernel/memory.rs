@@ -356,6 +356,16 @@ impl<T: Copy, const N: usize> List<T, N> {
         Self { few: [const { MaybeUninit::uninit() }; N], len: 0, many: Vec::new() }
     }
 
+    /// So many times one item.
+    #[inline]
+    pub(crate) fn filled(len: usize, item: T) -> Self {
+        let mut list = Self::new();
+        for _ in 0..len {
+            list.push(item);
+        }
+        list
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
         if self.many.is_empty() && self.len < N {
@@ -519,7 +529,7 @@ pub(crate) fn gather(nest: &State, k: usize, to: &mut [MaybeUninit<u8>]) {
     ensure(steps(nest.loops()).saturating_mul(nest.sizes()[k]) <= to.len(), "room for the copy");
     let to = to.as_mut_ptr();
     // the loops, of which neighbours that continue each other are one
-    let mut sides = List::<(usize, isize), { super::nest::LOOPS }>::new();
+    let mut sides = List::<(usize, isize), 8>::new();
     for l in nest.loops() {
         match sides.last_mut() {
             Some((len, stride)) if *stride == l.stride(k) * l.len().cast_signed() => {

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::panels::Side;
-use super::{Access, LOOPS, Loop, Loops, OPERANDS, Operands, Pointers, Reads, SMALL, State, steps};
+use super::{Access, FEW, Loop, Loops, OPERANDS, Operands, Pointers, Reads, SMALL, State, Steps, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::iter::zip;
@@ -18,9 +18,6 @@ pub(crate) struct Block<'n> {
     /// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
     pub(super) moving: Option<u8>,
 }
-
-/// Up to so many elements are visited as one block, be its rows as they may.
-const FEW_AT_ONCE: usize = 32;
 
 const STAY: [isize; OPERANDS] = [0; OPERANDS];
 
@@ -68,12 +65,10 @@ impl State {
             [outer @ .., r, l] => (outer, r.len, r.strides, l.len, l.strides),
         };
         let (mut at, moving) = (self.operands.at, self.moving(&strides));
-        let mut position = [0; LOOPS];
+        let mut position = Steps::filled(outer.len(), 0);
         loop {
             then(Block { at: &at, rows, row_strides, len, strides, moving });
-            if outer.is_empty()
-                || !advance_tile(&mut position, outer, &[1; LOOPS], &mut at[..self.operands.count])
-            {
+            if outer.is_empty() || !advance_tile(&mut position, outer, None, &mut at[..self.operands.count]) {
                 return;
             }
         }
@@ -136,7 +131,7 @@ pub(super) struct Tiles<'t> {
     loops: Loops,
     operands: Operands,
     tile: &'t [usize],
-    position: [usize; LOOPS],
+    position: Steps,
     is_done: bool,
 }
 
@@ -150,7 +145,7 @@ impl<'t> Tiles<'t> {
         if operands.access == Access::Distinct && zip(&*loops, tile).any(is_cut) {
             operands.access = Access::Repeated;
         }
-        Self { loops, operands, tile, position: [0; LOOPS], is_done: false }
+        Self { loops, operands, tile, position: Steps::filled(tile.len(), 0), is_done: false }
     }
 
     /// Makes the nest its next part. Returns whether there is one.
@@ -167,7 +162,7 @@ impl<'t> Tiles<'t> {
             }
         }
         let at = &mut self.operands.at[..self.operands.count];
-        self.is_done = !advance_tile(&mut self.position, &self.loops, self.tile, at);
+        self.is_done = !advance_tile(&mut self.position, &self.loops, Some(self.tile), at);
         true
     }
 }
@@ -251,7 +246,7 @@ pub(super) fn few(
         (rows, len) = (1, total);
     }
     let moving = moving(&strides, &sizes, kinds.count + 1, kinds.rows);
-    if total > FEW_AT_ONCE && (len < 4 || moving.is_none()) {
+    if total > FEW && (len < 4 || moving.is_none()) {
         return None;
     }
     then(Block { at: &at, rows, row_strides, len, strides, moving });
@@ -279,17 +274,17 @@ pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: us
     }
 }
 
-/// Moves pointers to the next tile of up to `tile[i]` steps of loop `i`, of which `position[i]` are before it. Returns whether
-/// there is one.
+/// Moves pointers to the next tile of up to `tile[i]` steps of loop `i`, or of one step, before which `position[i]` steps are.
+/// Returns whether there is one.
 #[inline]
 pub(super) fn advance_tile(
-    position: &mut [usize; LOOPS],
+    position: &mut [usize],
     loops: &[Loop],
-    tile: &[usize],
+    tile: Option<&[usize]>,
     at: &mut [*mut u8],
 ) -> bool {
     for (i, l) in loops.iter().enumerate().rev() {
-        let (before, tile) = (position[i], tile[i].max(1));
+        let (before, tile) = (position[i], tile.map_or(1, |tile| tile[i].max(1)));
         position[i] = if l.len - before > tile { before + tile } else { 0 };
         let steps = position[i].cast_signed() - before.cast_signed();
         for (at, stride) in zip(&mut *at, &l.strides) {

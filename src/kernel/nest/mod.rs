@@ -39,15 +39,13 @@ use cut::Tiles;
 
 /// The most operands: an output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
-/// The most loops of two steps or more: more would have more indices than `usize` can count.
-pub(crate) const LOOPS: usize = 64;
 
 /// The most indices of a nest that is not arranged, and the most elements of an array that is reduced without a nest. Measured
 /// on Zen 4: up to here, the order of the loops matters less than the 50 ns of arranging them.
 pub(super) const SMALL: usize = 1024;
 /// Up to so many indices are visited one by one where there is no row loop: more are worth copies of operands. Measured on
-/// Zen 4 with one to forty operations: 64 to 256 take about as long.
-pub(super) const FEW: usize = 128;
+/// 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
+pub(super) const FEW: usize = 32;
 
 /// Parts of a loop are multiples of so many steps: of the elements of a vector, and of the side of a transposed square. Shorter
 /// rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as long.
@@ -95,8 +93,10 @@ impl Loop {
     }
 }
 
-/// More loops than most nests have are on the heap, so that a nest is small.
+/// A nest of more loops than most have has them on the heap, so that others are small.
 pub(crate) type Loops = List<Loop, 8>;
+/// A number of steps for each loop.
+pub(crate) type Steps = List<usize, 8>;
 
 /// The number of indices of loops. It may exceed `usize` for views that repeat elements.
 #[inline]

@@ -14,7 +14,7 @@
 #![forbid(unsafe_code)]
 
 use super::cut::{Block, advance_tile};
-use super::{LOOPS, Loop, OPERANDS, Pointers, State};
+use super::{Loop, OPERANDS, Pointers, State, Steps};
 use crate::kernel::ensure;
 
 /// The neighbours of a panel: more of them are no longer kept in registers.
@@ -180,21 +180,22 @@ pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
 }
 
 impl State {
-    /// The place of the loop along which sums are made in registers, if there is one: a lane, or the longest reduced loop of rows.
+    /// The place of the loop along which elements are combined in registers, if there is one: a lane, or the longest reduced loop
+    /// of rows. Short lanes are rows if another loop is reduced.
     pub(super) fn summed(&self) -> Option<usize> {
-        let (inner, sizes) = (self.loops.last()?, self.sizes());
+        let ((inner, outer), sizes) = (self.loops.split_last()?, self.sizes());
         let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
-        let least = if inner.kept { NARROW } else { 2 * NARROW };
         // a single neighbour takes as long as a panel
-        let is_short = inner.len < least || inner.len % NARROW * NARROW > inner.len;
+        let is_short = inner.len < NARROW || inner.len % NARROW * NARROW > inner.len;
         if is_short || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
             return None;
         }
-        let last = self.loops.len() - 1;
-        if !inner.kept {
-            return Some(last);
+        if !inner.kept && inner.len >= 2 * NARROW {
+            return Some(outer.len());
         }
-        (0..last).filter(|&place| !self.loops[place].kept).max_by_key(|&place| self.loops[place].len)
+        let least = if inner.kept { 0 } else { 2 * NARROW };
+        let reduced = (0..outer.len()).filter(|&place| !outer[place].kept && outer[place].len >= least);
+        reduced.max_by_key(|&place| outer[place].len)
     }
 
     /// The rows that are added in registers.
@@ -233,7 +234,7 @@ impl State {
         let outer = &self.loops[..last.saturating_sub(1)];
         let moving =
             (1..self.operands.count).fold(0, |set, k| set | u8::from(inner.strides[k] != 0) << (k - 1));
-        let (mut at, mut position) = (self.operands.at, [0; LOOPS]);
+        let (mut at, mut position) = (self.operands.at, Steps::filled(outer.len(), 0));
         let beside = beside(&inner.strides);
         let mut sums = Sums {
             at,
@@ -265,7 +266,7 @@ impl State {
                 }
             }
             let at = &mut at[..self.operands.count];
-            if outer.is_empty() || !advance_tile(&mut position, outer, &[1; LOOPS], at) {
+            if outer.is_empty() || !advance_tile(&mut position, outer, None, at) {
                 return;
             }
         }

@@ -13,8 +13,8 @@ use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
 use super::panels::{NARROW, Panels, Sums, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, LOOPS, Loop, Nest, OPERANDS, Output,
-    Pointers, Reads, State, StridedAxes, Written, is_dense, standard_len, steps,
+    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, Loop, Nest, OPERANDS, Output, Pointers,
+    Reads, State, Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
 use crate::kernel::memory::{Copies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
@@ -210,8 +210,8 @@ macro_rules! elements {
 }
 elements!(1 row1: A a 1; 0b1 0b0);
 elements!(2 row2: A a 1, B b 2; 0b11 0b01 0b10);
-elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110);
-elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110);
+elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110 0b001);
+elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110 0b0011);
 elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111);
 elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
 
@@ -1012,11 +1012,11 @@ pub(crate) fn for_each_lane<A: Clone>(
         return;
     }
     state.arrange(1);
-    let (mut tile, count) = ([1; LOOPS], state.loops.len());
-    for (tile, l) in tile.iter_mut().zip(&*state.loops) {
-        *tile = if l.kept { 1 } else { l.len };
+    let mut tile = Steps::new();
+    for l in &*state.loops {
+        tile.push(if l.kept { 1 } else { l.len });
     }
-    let mut tiles = Tiles::of(&state, &tile[..count]);
+    let mut tiles = Tiles::of(&state, &tile);
     while tiles.next(&mut state) {
         let out = state.operands.at[0].cast::<A>();
         state.inputs(&mut State::new()).for_each_block(&mut |block| {

@@ -16,7 +16,7 @@
 use super::fold::{Fold, SHORT_LANE, fold};
 use crate::kernel::map::loop_across;
 use crate::kernel::memory::{BUFFER, List, Memory, Room};
-use crate::kernel::nest::{Dropped, LOOPS, Loop, Nest, Reduction, State, Written, longest_lane, sums_along};
+use crate::kernel::nest::{Dropped, Loop, Nest, Reduction, State, Steps, Written, longest_lane, sums_along};
 
 /// How many times as long as a buffer a block is whose elements are adjacent. Measured on 2026-11-26 with `by_hand`: 16 to 64 take
 /// about as long.
@@ -50,21 +50,21 @@ pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_
     if plan.is_whole {
         return part(op, nest, &plan, &mut scratch);
     }
-    let (mut tile, count) = ([0; LOOPS], nest.loops().len());
-    for (i, l) in nest.loops().iter().enumerate() {
-        tile[i] = if l.is_kept() { plan.steps[i] } else { l.len() };
+    let mut tile = Steps::new();
+    for (l, &steps) in nest.loops().iter().zip(&*plan.steps) {
+        tile.push(if l.is_kept() { steps } else { l.len() });
     }
     let mut written = Written::none();
-    nest.for_each_tile(&tile[..count], &mut |nest| written.add(part(op, nest, &plan, &mut scratch)));
+    nest.for_each_tile(&tile, &mut |nest| written.add(part(op, nest, &plan, &mut scratch)));
     written
 }
 
 /// The blocks of a nest.
 struct Plan {
     /// How many steps of each loop are in a block.
-    steps: List<usize, 8>,
+    steps: Steps,
     /// The same for the reduced loops alone.
-    reduced: List<usize, 8>,
+    reduced: Steps,
     is_whole: bool,
     /// Whether all steps of the reduced loops are in a block.
     holds_reduced: bool,
@@ -76,7 +76,10 @@ impl Plan {
     fn of(nest: &State, size: usize, [is_stored, is_large]: [bool; 2], summed: Option<usize>) -> Self {
         let (loops, across) = (nest.loops(), if summed.is_some() { None } else { loop_across(nest) });
         let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
-        let is_one_of_several = loops.iter().filter(|l| !l.is_kept()).count() > 1;
+        // another loop is reduced outside of one that is kept
+        let first_reduced = loops.iter().position(|l| !l.is_kept());
+        let is_one_of_several =
+            loops.iter().rposition(Loop::is_kept) > first_reduced && first_reduced.is_some();
         let has_short_lanes =
             across.is_none() && summed.is_none() && is_one_of_several && loops.last().is_some_and(is_short);
         let is_dense = is_stored && summed.is_none() && !has_short_lanes && is_dense_tail(loops, size);
@@ -87,7 +90,7 @@ impl Plan {
             (_, true) => room,
             _ => BUFFER / size,
         };
-        let (mut in_block, mut len, mut kept) = ([1; LOOPS], 1, 1);
+        let (mut in_block, mut len, mut kept) = (Steps::filled(loops.len(), 1), 1, 1);
         let mut has_reduced = false;
         let mut add = |place: usize, limit: usize| {
             let l = &loops[place];
@@ -120,13 +123,13 @@ impl Plan {
             }
         }
         let mut plan = Self {
-            steps: List::new(),
-            reduced: List::new(),
+            steps: Steps::new(),
+            reduced: Steps::new(),
             is_whole: true,
             holds_reduced: true,
             has_short_lanes,
         };
-        for (l, &steps) in loops.iter().zip(&in_block) {
+        for (l, &steps) in loops.iter().zip(&*in_block) {
             plan.steps.push(steps);
             plan.is_whole &= steps == l.len();
             if !l.is_kept() {
@@ -151,14 +154,15 @@ fn part<'s, A: Clone>(
         let (elements, sides) = elements_of(inputs, block);
         return nest.put(of_block(op, &sides, elements, results));
     }
-    let (mut tile, mut reduced, mut width) = ([0; LOOPS], plan.reduced.iter(), 1);
-    for (tile, l) in tile.iter_mut().zip(inputs.loops()) {
-        *tile = if l.is_kept() { l.len() } else { *reduced.next().unwrap_or(&1) };
-        width *= if l.is_kept() || plan.has_short_lanes { *tile } else { 1 };
+    let (mut tile, mut reduced, mut width) = (Steps::new(), plan.reduced.iter(), 1);
+    for l in inputs.loops() {
+        let steps = if l.is_kept() { l.len() } else { *reduced.next().unwrap_or(&1) };
+        width *= if l.is_kept() || plan.has_short_lanes { steps } else { 1 };
+        tile.push(steps);
     }
-    let (count, mut first_sides) = (inputs.loops().len(), None);
+    let mut first_sides = None;
     let mut sums = Levels::new(op, sums, width);
-    inputs.for_each_tile(&tile[..count], &mut |part| {
+    inputs.for_each_tile(&tile, &mut |part| {
         let (elements, sides) = elements_of(part, block);
         sums.add(if plan.has_short_lanes { elements } else { of_block(op, &sides, elements, results) });
         // the first block is the largest one
