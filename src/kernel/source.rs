@@ -11,6 +11,9 @@ use alloc::vec::Vec;
 use core::ops::Mul;
 use num_traits::Zero;
 
+/// Changes elements.
+pub(super) type Prepare<'a, A> = &'a dyn Fn(&mut [A]);
+
 /// What is reduced, and by which operation.
 ///
 /// Not exported; public because a hidden method of a public trait makes it.
@@ -24,7 +27,7 @@ pub struct Source<'a, A> {
     /// Runs two halves on two threads, if these may share the inputs and `makes`, and may have elements.
     pub(super) join: Option<Join>,
     /// Changes elements before they are combined.
-    pub(super) prepare: Option<&'a dyn Fn(&mut [A])>,
+    pub(super) prepare: Option<Prepare<'a, A>>,
 }
 
 impl<'a, A: Clone> Source<'a, A> {

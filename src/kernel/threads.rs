@@ -24,7 +24,7 @@ pub(super) fn in_parts<'s, P: Copy + Send>(
     if loops.is_empty() || steps(loops) / 2 < grain.max(1) {
         return run(nest);
     }
-    let mut room = State::new();
+    let mut room = State::on_heap();
     let [first, second] = nest.halves(0, &mut room);
     let (mut written, more) = in_two(|| in_parts(first, grain, run), || in_parts(second, grain, run));
     written.add(more);

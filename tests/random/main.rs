@@ -10,6 +10,8 @@ mod copies;
 mod elements;
 mod layouts;
 mod products;
+#[cfg(feature = "rayon")]
+mod stores;
 mod sums;
 
 use layouts::Random;

@@ -1,5 +1,5 @@
-//! The crate as a whole: its types, elements of every kind, its agreement with NumPy, results larger than memory, threads, a tape
-//! built on the crate, the bugs that fuzzing found, large arrays of random shapes, and what its pages show.
+//! The crate as a whole: its types, elements of every kind, its agreement with NumPy, results larger than memory, threads, little
+//! stack, a tape built on the crate, the bugs that fuzzing found, large arrays of random shapes, and what its pages show.
 #![allow(clippy::duplicate_mod, reason = "the examples share their command line")]
 
 mod differential;
@@ -12,6 +12,7 @@ mod memory;
 mod messages;
 mod regressions;
 mod shapes;
+mod small_threads;
 #[cfg(feature = "rayon")]
 mod threads;
 mod types;

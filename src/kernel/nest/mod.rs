@@ -33,6 +33,7 @@ pub(crate) use rows::{
 };
 
 use super::memory::{List, Room, Slots};
+use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use cut::Tiles;
@@ -149,6 +150,12 @@ impl State {
         let (at, sizes) = ([core::ptr::null_mut(); OPERANDS], [0; OPERANDS]);
         let operands = Operands { at, sizes, plain: 0, count: 0, rows: &[], access: Access::Inputs };
         Self { loops: List::new(), operands }
+    }
+
+    /// For halves, which may be halved again: each is a frame of a recursion.
+    #[inline(never)]
+    pub(crate) fn on_heap() -> Box<Self> {
+        Box::new(Self::new())
     }
 
     #[inline]

@@ -20,7 +20,7 @@ use crate::kernel::memory::{Copies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, plain_size};
-use crate::kernel::source::Source;
+use crate::kernel::source::{Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
 use core::cell::RefCell;
@@ -515,10 +515,7 @@ pub(super) const fn has_sums<A>() -> bool {
 
 /// Whether partial results may be forgotten, and a block holds several.
 pub(crate) const fn is_forgettable<A>() -> bool {
-    !needs_drop::<A>()
-        && size_of::<A>() > 0
-        && size_of::<A>() <= crate::kernel::memory::BUFFER / 128
-        && align_of::<A>() <= 64
+    !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= 64 && align_of::<A>() <= 64
 }
 
 impl<'a, A, B> Inputs<'a, (A, B)> {
@@ -829,7 +826,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         place: usize,
         run: &impl for<'m> Fn(Nest<'m, Reduction<'a, 's, A>>) -> R,
     ) -> [R; 2] {
-        let (join, mut room) = (self.with.source.join, State::new());
+        let (join, mut room) = (self.with.source.join, State::on_heap());
         let [first, second] = self.halves(place, &mut room);
         let Some(join) = join else { return [run(first), run(second)] };
         let mut first = Half { nest: Some(first), run, result: None };
@@ -909,7 +906,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
 
     /// Changes elements that were written, before they are combined.
     #[inline]
-    pub(crate) fn prepare(&self) -> Option<&'a dyn Fn(&mut [A])> {
+    pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
         self.with.source.prepare
     }
 

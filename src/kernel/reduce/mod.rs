@@ -251,7 +251,8 @@ fn halved<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) 
             written
         }
         Some(_) => {
-            let results = buffered(op, nest.inputs(&mut State::new()));
+            let mut state = State::on_heap();
+            let results = buffered(op, nest.inputs(&mut state));
             nest.put(&results)
         }
     }

@@ -1,0 +1,140 @@
+//! Large stores on several threads: each thread writes elements that are its own, and the results have the bits of one thread.
+
+use crate::layouts::Random;
+use ndarray::{Array1, Array2, ArrayD, ArrayViewMutD, Axis, IxDyn, Slice};
+use ndarray_broadcast::{broadcast_apply, par_broadcast_apply, prelude::*};
+use rayon::ThreadPoolBuilder;
+use std::mem::swap;
+
+/// An array with the elements of `values`, one of several layouts, within a larger one whose other elements are 7.
+struct Framed {
+    whole: ArrayD<f32>,
+    layout: usize,
+}
+
+const LAYOUTS: usize = 4;
+
+impl Framed {
+    fn new(shape: &[usize], layout: usize) -> Self {
+        let mut stored = shape.to_vec();
+        match layout {
+            1 => stored.reverse(),
+            2 => stored.iter_mut().for_each(|size| *size *= 2),
+            3 => stored[0] += 2,
+            _ => {}
+        }
+        Self { whole: ArrayD::from_elem(IxDyn(&stored), 7.0), layout }
+    }
+
+    fn view(&mut self) -> ArrayViewMutD<'_, f32> {
+        let mut view = self.whole.view_mut();
+        match self.layout {
+            1 => view = view.reversed_axes(),
+            2 => {
+                (0..view.ndim()).for_each(|axis| view.slice_axis_inplace(Axis(axis), Slice::new(0, None, -2)))
+            }
+            3 => view.slice_axis_inplace(Axis(0), Slice::new(1, Some(-1), 1)),
+            _ => {}
+        }
+        view
+    }
+}
+
+/// Asserts that a call makes of the frame what the other one makes of it, on pools of several threads, again and again.
+fn assert_same(
+    shape: &[usize],
+    serial: impl Fn(&mut ArrayViewMutD<'_, f32>),
+    par: impl Fn(&mut ArrayViewMutD<'_, f32>) + Sync,
+) {
+    for threads in [1, 2, 3, 8] {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        for layout in 0..LAYOUTS {
+            let mut expected = Framed::new(shape, layout);
+            serial(&mut expected.view());
+            for repetition in 0..if cfg!(debug_assertions) { 2 } else { 25 } {
+                let mut found = Framed::new(shape, layout);
+                pool.install(|| par(&mut found.view()));
+                let same = found.whole.iter().zip(&expected.whole).all(|(a, b)| a.to_bits() == b.to_bits());
+                assert!(same, "{shape:?}, layout {layout}, {threads} threads, repetition {repetition}");
+            }
+        }
+    }
+}
+
+/// A source of at least 2^19 elements, and the axes of it that its sums do not have.
+fn source(random: &mut Random, shape: &[usize], layout: usize) -> ArrayD<f32> {
+    #[allow(clippy::cast_precision_loss, reason = "small numbers")]
+    let mut element = || random.below(1 << 20) as f32 / 1e3;
+    let mut stored = shape.to_vec();
+    if layout == 1 {
+        stored.reverse();
+    }
+    let array = ArrayD::from_shape_fn(IxDyn(&stored), |_| element());
+    if layout == 1 { array.reversed_axes() } else { array }
+}
+
+#[test]
+fn sums_stored_by_threads() {
+    let mut random = Random::new(1, 0);
+    // many sums of few elements, fewer of more, and the sums along axes in the middle
+    for (shape, kept) in [
+        (&[4, 300_000][..], &[300_000][..]),
+        (&[300_000, 3], &[300_000, 1]),
+        (&[700, 2, 600], &[700, 1, 600]),
+        (&[3, 400, 2, 500], &[400, 1, 500]),
+        (&[1_000_000], &[1_000_000]),
+    ] {
+        for layout in 0..2 {
+            let x = source(&mut random, shape, layout);
+            let fits = "the shape of the sum";
+            assert_same(
+                kept,
+                |out| x.add_sum_to(out).expect(fits),
+                |out| x.par().add_sum_to(out).expect(fits),
+            );
+            assert_same(
+                kept,
+                |out| x.assign_sum_to(out).expect(fits),
+                |out| x.par().assign_sum_to(out).expect(fits),
+            );
+            assert_same(
+                kept,
+                |out| x.scaled_add_sum_to(0.3, out).expect(fits),
+                |out| x.par().scaled_add_sum_to(0.3, out).expect(fits),
+            );
+        }
+    }
+}
+
+#[test]
+fn placed_sums_stored_by_threads() {
+    let mut random = Random::new(2, 0);
+    for layout in 0..2 {
+        let x = source(&mut random, &[700, 2, 600], layout);
+        for (mut axes, mut shape) in [([0, 2], [700, 600]), ([1, 2], [2, 600])] {
+            for _ in 0..2 {
+                assert_same(
+                    &shape,
+                    |out| x.add_sum_in_dim_to(out, axes).expect("axes of the source"),
+                    |out| x.par().add_sum_in_dim_to(out, axes).expect("axes of the source"),
+                );
+                let ([a, b], [c, d]) = (&mut axes, &mut shape);
+                swap(a, b);
+                swap(c, d);
+            }
+        }
+    }
+}
+
+#[test]
+fn applies_by_threads() {
+    let (row, column) = (Array1::<f32>::linspace(0.0, 1.0, 900), Array2::from_elem((1100, 1), 0.1_f32));
+    let turned = Array2::from_shape_fn((900, 1100), |(i, j)| f32::from(u16::try_from(i ^ j).expect("small")));
+    let operands = (&row, &column, &turned.t());
+    let f = |out: &mut f32, &row: &f32, &column: &f32, &turned: &f32| *out = *out * row + column - turned;
+    assert_same(
+        &[1100, 900],
+        |out| broadcast_apply(out, operands, f).expect("smaller shapes"),
+        |out| par_broadcast_apply(out, operands, f).expect("smaller shapes"),
+    );
+}
