@@ -14,7 +14,7 @@ use super::{Names, PartialShape};
 use crate::error::{BroadcastError, Request};
 use crate::shape::{ByName, checked_len};
 use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
-use core::mem::{replace, take};
+use core::mem::take;
 use core::ops::Range;
 
 /// The sizes of shapes, sorted by the axis at which they meet.
@@ -275,7 +275,7 @@ impl<'s, 'n> System<'s, 'n> {
                 let entry = self.layout.entries[i];
                 let Some(var) = entry.var().filter(|_| !entry.is_fixed()) else { continue };
                 if self.vars.span(var).contains(1)
-                    && class.is_none_or(|class| self.vars.root(class) != self.vars.root(var))
+                    && class.is_none_or(|class| !self.vars.are_equal(class, var))
                 {
                     is_news |= self.vars.narrow_beside_one(var, allowed);
                 }
@@ -346,10 +346,10 @@ impl<'s, 'n> System<'s, 'n> {
         let names = [a.1.var, b.1.var].into_iter().flatten().count();
         if declared.is_none() && names > 0 {
             let (a, b) = (a.1, b.1);
-            let early = |vars: &mut Vars<'_>, side: Side<'_>, other| {
-                side.var.is_some_and(|var| vars.end_spot(var, other).is_none())
+            let early = |side: Side<'_>, other| {
+                side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none())
             };
-            if self.declares || early(&mut self.vars, a, b.span) || early(&mut self.vars, b, a.span) {
+            if self.declares || early(a, b.span) || early(b, a.span) {
                 return match (a.var, b.var) {
                     (Some(_), Some(_)) => self.vars.unequal([a, b], b.spot),
                     (Some(_), None) => self.vars.two_sizes(a, b.span, b.spot),
@@ -370,7 +370,7 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// Where a name got sizes that exclude others, unless at the axis itself.
-    fn note(&mut self, axis: usize, side: Side<'_>, other: Span) -> String {
+    fn note(&self, axis: usize, side: Side<'_>, other: Span) -> String {
         let Some(spot) = side.var.and_then(|var| self.vars.end_spot(var, other)) else {
             return String::new();
         };
@@ -410,7 +410,7 @@ impl<'s, 'n> System<'s, 'n> {
         for name in names {
             let Some(left) = attempts.checked_sub(1) else { return Ok(()) };
             *attempts = left;
-            let saved = (self.vars.saved(), self.sizes.clone());
+            let saved = (self.vars.state(), self.sizes.clone());
             result = self.bring(axis, name).and_then(|()| self.search(count, attempts));
             if result.is_ok() {
                 break;
@@ -435,9 +435,7 @@ impl<'s, 'n> System<'s, 'n> {
             }
             let span = self.span_at(entry);
             let can = match entry.var() {
-                Some(var) if class.is_some_and(|class| self.vars.root(class) == self.vars.root(var)) => {
-                    return None;
-                }
+                Some(var) if class.is_some_and(|class| self.vars.are_equal(class, var)) => return None,
                 Some(var) => self.vars.beside_one(var).intersect(size).is_some_and(|both| both != Span::ONE),
                 None => span.intersect(size).is_some(),
             };
@@ -479,7 +477,7 @@ impl<'s, 'n> System<'s, 'n> {
     /// The size at an axis, and the sizes that it can have, without gaps.
     pub(super) fn size(&mut self, axis: usize) -> (Dim, Span) {
         match self.forced(axis) {
-            Some((Some(var), span)) => return (self.vars.dim(var), span),
+            Some((Some(var), span)) => return (self.vars.dim(var, false), span),
             Some((None, span)) => return (span.into(), span),
             None if self.range(axis).is_empty() => return (Dim::Unknown, Span::ANY),
             None => {}
@@ -495,7 +493,7 @@ impl<'s, 'n> System<'s, 'n> {
             // each size can be 1, so the hull has no gaps, except those that names make
             hull = hull.hull(span);
             (size, name) = match root {
-                Some(root) if size == Dim::Known(1) => (self.vars.dim(root), Some(root)),
+                Some(root) if size == Dim::Known(1) => (self.vars.dim(root, false), Some(root)),
                 _ => (hull.into(), None),
             };
         }
@@ -511,7 +509,7 @@ impl<'s, 'n> System<'s, 'n> {
         let entry = self.layout.at(axis).iter().copied().find(|entry| entry.shape() == shape);
         let own = entry.map_or(Span::ANY, |entry| self.layout.dim(entry).span());
         if let Some(var) = entry.and_then(Entry::var) {
-            return self.vars.dim_with_one(var);
+            return self.vars.dim(var, true);
         }
         match self.forced(axis) {
             None => own.into(),
@@ -556,31 +554,23 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
     pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
-        let (mut checks, mut seen, mut last) =
-            (Vec::new(), ByName::new(), vec![usize::MAX; self.vars.count()]);
+        let (mut checks, mut seen) = (Vec::new(), ByName::new());
         for axis in 0..count {
-            self.axis_checks(axis, &mut checks, &mut seen, &mut last);
+            self.axis_checks(axis, &mut checks, &mut seen);
         }
         checks
     }
 
     /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3x2xtrue` if variable 2 is 1 or 3,
     /// `1=2` if variables 1 and 2 are equal, `1?=2` if the first may also be 1, and `[1, 2]` if they agree.
-    /// `last` has the last axis where each variable was met.
-    fn axis_checks(
-        &mut self,
-        axis: usize,
-        checks: &mut Vec<Check>,
-        seen: &mut ByName<()>,
-        last: &mut [usize],
-    ) {
+    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
         let given = self.sizes[axis].span().single();
         let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
         for i in self.range(axis) {
             let entry = self.layout.entries[i];
             let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
             let counts = span != Span::ONE || entry.is_fixed();
-            if !counts || root.is_some_and(|root| replace(&mut last[root as usize], axis) == axis) {
+            if !counts || root.is_some_and(|root| !self.vars.meets(root, axis)) {
                 continue;
             }
             let place = Place::from(self.layout.spot(entry));
