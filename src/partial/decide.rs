@@ -1,11 +1,8 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
-use super::dim::{Dim, Span};
-use super::infer::infer_ranked;
-use super::operation::{Operation, Part};
-use super::system::{System, checked};
-use super::verify::{certain, first_places, possible, same_axes, some_operand, verified};
-use super::{Check, Names, PartialShape, Place};
+use super::operation::Operation;
+use super::verify::result_checks;
+use super::{Check, Names, PartialShape};
 use crate::error::BroadcastError;
 use alloc::vec::Vec;
 
@@ -136,60 +133,6 @@ pub fn decide_result<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
     result: &PartialShape,
 ) -> Decision {
-    let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
-    result_checks(&parts, result).map_or_else(Decision::Never, Decision::from_checks)
-}
-
-/// The checks that remain for operands and a declared result.
-fn result_checks(parts: &[Part<'_>], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
-    let request = || verified(parts, result);
-    let mut names = Names::new();
-    some_operand(parts, &request)?;
-    let (mut system, ndim, checks) = infer_ranked(parts, &mut names, &request, true)?;
-    let sizes = (0..ndim).map(|axis| system.size(axis).0).collect();
-    let sizes = checked(sizes, &request)?;
-    let mut checks = system.with_unranked(checks, parts, 0..ndim);
-    let Some(declared) = result.dims() else { return Ok(checks) };
-    let (ranked, found) = (parts.iter().all(|part| part.shape.ndim().is_some()), declared.len());
-    if ranked {
-        same_axes(declared, ndim, &request)?;
-    } else if found < ndim {
-        return Err(request().too_few_axes("result", ndim, found));
-    } else {
-        checks.push(Check::ResultAxes { ndim: found });
-    }
-    let mut places = first_places(parts);
-    for (axis, dim) in declared.iter().enumerate() {
-        // an operand `*` may bring any size
-        let inferred = if ranked { system.size(axis) } else { (Dim::Unknown, Span::ANY) };
-        if certain(&mut system, &mut places, axis, dim, &inferred) {
-            continue;
-        }
-        let only = if ranked { only_stretching(&system, axis) } else { None };
-        let place = only.unwrap_or(Place::Result { axis });
-        let bound = dim.as_name().and_then(|name| places.get(name));
-        // a name that stands somewhere else may have a range of its own here
-        if bound.is_none() || !dim.span().covers(inferred.1) {
-            checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
-        }
-        match bound {
-            Some(&other) if other != place => checks.push(Check::Equals { place, other, or_one: false }),
-            _ => {}
-        }
-    }
-    drop(system);
-    possible(parts, declared, &sizes, ranked, &request)?;
-    Ok(checks)
-}
-
-/// The place of the only size at an axis that may differ from 1: it is the result's size.
-fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
-    let mut only = None;
-    for &entry in system.layout.at(axis) {
-        let place = Place::from(system.layout.spot(entry));
-        if *system.layout.dim(entry) != Dim::Known(1) && only.replace(place).is_some() {
-            return None;
-        }
-    }
-    only
+    let operands: Vec<_> = operands.into_iter().collect();
+    result_checks(&operands, result, None).map_or_else(Decision::Never, Decision::from_checks)
 }

@@ -3,6 +3,7 @@
 use super::check::Spot;
 use super::dim::{Dim, Span};
 use super::operation::{InferredShapes, Operation, merge_shapes};
+use super::system::list;
 use super::vars::{Class, Origin, Vars};
 use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Request, operation};
@@ -156,17 +157,16 @@ impl Names {
     /// `ShapeEnv.replace` in PyTorch, on each size.
     #[must_use]
     pub fn resolve(&self, shape: &PartialShape) -> PartialShape {
-        let resolve = |dim: &Dim| match dim.as_name().and_then(|name| self.ids.get(name)) {
-            Some(&id) => {
+        let Some(dims) = shape.dims() else { return PartialShape::unranked() };
+        let mut resolve = |axis: usize| match dims[axis].as_name().and_then(|name| self.known(name)) {
+            Some(id) => {
                 let root = self.root(id);
                 let span = self.classes[root].span;
-                self.dim(root, span.intersect(dim.span()).unwrap_or(span))
+                self.dim(root, span.intersect(dims[axis].span()).unwrap_or(span))
             }
-            None => dim.clone(),
+            None => dims[axis].clone(),
         };
-        shape
-            .dims()
-            .map_or_else(PartialShape::unranked, |dims| dims.iter().map(resolve).collect::<Vec<_>>().into())
+        list(dims.len(), &mut resolve).into()
     }
 
     /// Infers the results of an operation called `of`, and learns what it forces.

@@ -2,8 +2,10 @@
 
 use super::check::Spot;
 use super::operation::Operation;
+use super::system::list;
 use super::vars::Vars;
-use super::{Check, Names, PartialShape, decide_result};
+use super::verify::result_checks;
+use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, Request, fail, operation};
 use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, vec, vec::Vec};
@@ -67,7 +69,7 @@ impl Plan {
     /// As [`Plan`]; a graph compiler does this when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let shapes: Vec<_> = operands.iter().collect();
+        let shapes = list(operands.len(), &mut |operand| &operands[operand]);
         let mut found = Operation::Together.infer(&mut Names::new(), None, &shapes, true)?;
         let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
@@ -95,7 +97,8 @@ impl Plan {
     /// # Equivalents
     /// The result type of an operation in MLIR, `tensor<4xf32>`.
     pub fn with_result(self, result: PartialShape) -> Result<Self, BroadcastError> {
-        let checks = decide_result(&self.operands, &result).checks()?;
+        let operands = list(self.operands.len(), &mut |operand| &self.operands[operand]);
+        let checks = result_checks(&operands, &result, None)?;
         Ok(Self { checks, result: Some(result), ..self })
     }
 

@@ -14,7 +14,6 @@ use super::{Names, PartialShape};
 use crate::error::{BroadcastError, Request};
 use crate::shape::{ByName, checked_len};
 use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
-use core::mem::take;
 use core::ops::Range;
 
 /// The sizes of shapes, sorted by the axis at which they meet.
@@ -68,11 +67,10 @@ pub(super) type At = Option<(usize, bool)>;
 impl<'s> Layout<'s> {
     /// Shapes whose sizes meet at `count` axes, as `at` says for each shape and axis.
     pub(super) fn new(shapes: Vec<&'s [Dim]>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
-        let total = shapes.iter().map(|dims| dims.len()).sum();
         // sizes that meet no others follow, each at an axis of its own
-        let mut starts = Vec::with_capacity(count + 1);
-        starts.resize(count, 0_u32);
+        let (mut starts, mut total) = (vec![0_u32; count], 0);
         for (shape, dims) in shapes.iter().enumerate() {
+            total += dims.len();
             for axis in 0..dims.len() {
                 match at(shape, axis) {
                     Some((axis, _)) => starts[axis] += 1,
@@ -104,8 +102,11 @@ impl<'s> Layout<'s> {
 
     /// Shapes that are aligned at the right, and their number of axes together.
     pub(super) fn aligned(shapes: Vec<&'s [Dim]>) -> (Self, usize) {
-        let ndim = shapes.iter().map(|dims| dims.len()).max().unwrap_or(0);
-        let new = shapes.iter().map(|dims| ndim - dims.len()).collect::<Vec<_>>();
+        let mut ndim = 0;
+        for dims in &shapes {
+            ndim = ndim.max(dims.len());
+        }
+        let new = list(shapes.len(), &mut |shape| ndim - shapes[shape].len());
         (Self::new(shapes, ndim, &|shape, axis| Some((new[shape] + axis, false))), ndim)
     }
 
@@ -149,19 +150,19 @@ pub(super) fn incompatible(
     request: Request,
     Clash { axis, entries, dims: [a, b], note }: Clash<'_>,
 ) -> BroadcastError {
-    let shapes = entries.map(Entry::shape);
-    if shapes[0] < shapes[1] {
-        return request.clash(axis, [a, b], shapes, note);
+    let [first, second] = [entries[0].shape(), entries[1].shape()];
+    if first < second {
+        return request.clash(axis, [a, b], [first, second], note);
     }
-    request.clash(axis, [b, a], [shapes[1], shapes[0]], note)
+    request.clash(axis, [b, a], [second, first], note)
 }
 
 /// Sizes with their conditions.
 pub(super) struct System<'s, 'n> {
     pub(super) layout: Layout<'s>,
     pub(super) vars: Vars<'n>,
-    /// The sizes at each axis, as far as those without a name say.
-    sizes: Vec<Dim>,
+    /// The sizes at each axis, as far as those without a name say, and the numbers of a signature.
+    pub(super) sizes: Vec<Dim>,
     blame: Blame<'n>,
     /// Whether each name is declared at its axes: then sizes that exclude those of a name are those of the name, not of the axis.
     declares: bool,
@@ -186,17 +187,8 @@ impl<'s, 'n> System<'s, 'n> {
                 layout.entries[i].var = var;
             }
         }
-        let mut sizes = Vec::with_capacity(layout.axes());
-        sizes.resize(layout.axes(), Dim::Unknown);
+        let sizes = vec![Dim::Unknown; layout.axes()];
         Ok(Self { layout, vars, sizes, blame, declares: false })
-    }
-
-    /// Sizes at the first axes that no shape brings, such as the numbers of a signature.
-    pub(super) fn given(mut self, sizes: impl Iterator<Item = Dim>) -> Self {
-        for (own, size) in self.sizes.iter_mut().zip(sizes) {
-            *own = size;
-        }
-        self
     }
 
     /// Says that names are declared at their axes.
@@ -205,7 +197,7 @@ impl<'s, 'n> System<'s, 'n> {
         self
     }
 
-    fn span_at(&mut self, entry: Entry) -> Span {
+    fn span_at(&self, entry: Entry) -> Span {
         match entry.var() {
             Some(var) => self.vars.span(var),
             None => self.layout.dim(entry).span(),
@@ -286,15 +278,16 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Restricts a name to the sizes of an axis. Each end comes from the size there that has it.
     fn narrow_to(&mut self, var: Var, size: Span, axis: usize) -> bool {
-        let spot = |end: usize| {
-            let mut entries = self.layout.at(axis).iter();
-            let is_end = |entry: &&Entry| {
-                entry.var().is_none() && self.layout.dim(**entry).span().end(end) == size.end(end)
-            };
-            entries.find(is_end).map(|entry| self.layout.spot(*entry))
-        };
-        let first = self.layout.at(axis)[0];
-        let [lo, hi] = [spot(0), spot(1)].map(|spot| spot.unwrap_or(self.layout.spot(first)));
+        let entries = self.layout.at(axis);
+        let mut spots = [self.layout.spot(entries[0]); 2];
+        for &entry in entries.iter().rev().filter(|entry| entry.var().is_none()) {
+            for (end, spot) in spots.iter_mut().enumerate() {
+                if self.layout.dim(entry).span().end(end) == size.end(end) {
+                    *spot = self.layout.spot(entry);
+                }
+            }
+        }
+        let [lo, hi] = spots;
         self.vars.narrow(var, Span { lo: size.lo, hi: usize::MAX }, lo)
             && self.vars.narrow(var, Span { lo: 0, hi: size.hi }, hi)
     }
@@ -302,7 +295,7 @@ impl<'s, 'n> System<'s, 'n> {
     /// The error at an axis where the entry `at` excludes the forced sizes before it; at the end, the names and the others
     /// exclude each other.
     #[cold]
-    fn clash(&mut self, axis: usize, at: usize) -> BroadcastError {
+    fn clash(&self, axis: usize, at: usize) -> BroadcastError {
         let (range, mut forced) = (self.range(axis), Vec::new());
         let end = range.end;
         for i in range {
@@ -343,12 +336,10 @@ impl<'s, 'n> System<'s, 'n> {
             let clash = Clash { axis, entries: [entry; 2], dims: [&given, &own], note: "" };
             return (self.blame)((self.vars.request)(), clash);
         };
-        let names = [a.1.var, b.1.var].into_iter().flatten().count();
-        if declared.is_none() && names > 0 {
+        if declared.is_none() && (a.1.var.is_some() || b.1.var.is_some()) {
             let (a, b) = (a.1, b.1);
-            let early = |side: Side<'_>, other| {
-                side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none())
-            };
+            let early =
+                |side: Side<'_>, other| side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none());
             if self.declares || early(a, b.span) || early(b, a.span) {
                 return match (a.var, b.var) {
                     (Some(_), Some(_)) => self.vars.unequal([a, b], b.spot),
@@ -422,14 +413,13 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// The names that can bring the size of an axis, if that cannot be 1 and nothing else brings it.
-    fn bringing(&mut self, axis: usize) -> Option<Vec<Var>> {
+    fn bringing(&self, axis: usize) -> Option<Vec<Var>> {
         let (class, size) = self.forced(axis)?;
         if size.contains(1) {
             return None;
         }
         let mut names = Vec::new();
-        for i in self.range(axis) {
-            let entry = self.layout.entries[i];
+        for &entry in self.layout.at(axis) {
             if entry.is_fixed() {
                 continue;
             }
@@ -462,10 +452,9 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// The size that all fixed and forced sizes at an axis have, if there are any: a name, and the sizes.
-    fn forced(&mut self, axis: usize) -> Option<(Option<Var>, Span)> {
+    fn forced(&self, axis: usize) -> Option<(Option<Var>, Span)> {
         let (mut found, mut class) = (self.sizes[axis] != Dim::Unknown, None);
-        for i in self.range(axis) {
-            let entry = self.layout.entries[i];
+        for &entry in self.layout.at(axis) {
             if entry.is_fixed() || !self.span_at(entry).contains(1) {
                 (found, class) = (true, class.or(entry.var()));
             }
@@ -475,16 +464,15 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// The size at an axis, and the sizes that it can have, without gaps.
-    pub(super) fn size(&mut self, axis: usize) -> (Dim, Span) {
+    pub(super) fn size(&self, axis: usize) -> (Dim, Span) {
         match self.forced(axis) {
             Some((Some(var), span)) => return (self.vars.dim(var, false), span),
             Some((None, span)) => return (span.into(), span),
-            None if self.range(axis).is_empty() => return (Dim::Unknown, Span::ANY),
+            None if self.layout.at(axis).is_empty() => return (Dim::Unknown, Span::ANY),
             None => {}
         }
         let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
-        for i in self.range(axis) {
-            let entry = self.layout.entries[i];
+        for &entry in self.layout.at(axis) {
             let span = entry.var().map_or(self.layout.dim(entry).span(), |var| self.vars.hull(var));
             let root = entry.var().map(|var| self.vars.root(var));
             if span == Span::ONE || (root.is_some() && root == name) {
@@ -505,7 +493,7 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// The size of a shape at an axis where it stretches. It is unknown if the shape has no size there.
-    pub(super) fn own(&mut self, axis: usize, shape: usize) -> Dim {
+    pub(super) fn own(&self, axis: usize, shape: usize) -> Dim {
         let entry = self.layout.at(axis).iter().copied().find(|entry| entry.shape() == shape);
         let own = entry.map_or(Span::ANY, |entry| self.layout.dim(entry).span());
         if let Some(var) = entry.and_then(Entry::var) {
@@ -523,33 +511,33 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The checks of operands that broadcast together at some axes, of which some may be `*`.
     pub(super) fn with_unranked(
-        &mut self,
+        &self,
         mut checks: Vec<Check>,
         parts: &[Part<'_>],
         axes: Range<usize>,
     ) -> Vec<Check> {
-        let mut unranked = (0..parts.len()).filter(|&operand| parts[operand].shape.ndim().is_none());
-        if let Some(operand) = unranked.next() {
-            // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
-            let ones = axes.into_iter().all(|axis| self.size(axis).0 == Dim::Known(1));
-            match (unranked.next(), unranked.next()) {
-                (None, _) if ones => {}
-                (None, _) => checks.push(Check::GoesTogether { operand }),
-                (Some(operand), None) if ones => checks.push(Check::GoesTogether { operand }),
-                // one check for each of them would compare every pair of operands
-                _ => checks.push(Check::AllGoTogether),
-            }
+        let unranked = unranked(parts);
+        if unranked.is_empty() {
+            return checks;
+        }
+        // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
+        let mut ones = true;
+        for axis in axes {
+            ones &= self.size(axis).0 == Dim::Known(1);
+        }
+        match unranked[..] {
+            [_] if ones => {}
+            [operand] => checks.push(Check::GoesTogether { operand }),
+            [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
+            // one check for each of them would compare every pair of operands
+            _ => checks.push(Check::AllGoTogether),
         }
         checks
     }
 
-    /// The sizes at the first `count` axes, in the memory of the system: it has no sizes any more.
-    pub(super) fn take_sizes(&mut self, count: usize) -> Vec<Dim> {
-        for axis in 0..count {
-            self.sizes[axis] = self.size(axis).0;
-        }
-        self.sizes.truncate(count);
-        take(&mut self.sizes)
+    /// The sizes at some axes.
+    pub(super) fn joint(&self, axes: Range<usize>) -> Vec<Dim> {
+        list(axes.len(), &mut |axis| self.size(axes.start + axis).0)
     }
 
     /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
@@ -630,11 +618,36 @@ impl<'s, 'n> System<'s, 'n> {
 /// # Errors
 /// `Overflow`.
 pub(super) fn checked(dims: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
-    let least: Vec<_> = dims.iter().map(|dim| dim.span().lo).collect();
+    let least = list(dims.len(), &mut |axis| dims[axis].span().lo);
     if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
 }
 
 /// A whole shape's sizes, or none for `*`.
 pub(super) fn dims(shape: &PartialShape) -> &[Dim] {
     shape.dims().unwrap_or_default()
+}
+
+/// The sizes of operands.
+pub(super) fn shapes<'p>(parts: &[Part<'p>]) -> Vec<&'p [Dim]> {
+    list(parts.len(), &mut |operand| dims(parts[operand].shape))
+}
+
+/// The positions of the operands `*`.
+pub(super) fn unranked(parts: &[Part<'_>]) -> Vec<usize> {
+    let mut unranked = Vec::new();
+    for (operand, part) in parts.iter().enumerate() {
+        if part.shape.ndim().is_none() {
+            unranked.push(operand);
+        }
+    }
+    unranked
+}
+
+/// The values for the numbers below `count`. Compiled once for each type, where a chain of iterators is for each call.
+pub(super) fn list<T>(count: usize, value: &mut dyn FnMut(usize) -> T) -> Vec<T> {
+    let mut values = Vec::with_capacity(count);
+    for i in 0..count {
+        values.push(value(i));
+    }
+    values
 }

@@ -73,14 +73,18 @@ fn listed(text: &str, at: usize) -> Result<Vec<Dim>, TextFault> {
 fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, TextFault> {
     let separator = notation.0 as u8;
     // counted first: a vector that grows takes up to three times the memory
-    let mut dims = Vec::with_capacity(1 + text.bytes().filter(|&byte| byte == separator).count());
+    let mut dims: Vec<Dim> = Vec::with_capacity(1 + text.bytes().filter(|&byte| byte == separator).count());
     loop {
         let end = until(text, separator);
         let (trimmed, start) = trim(&text[..end], at);
-        let read = dim(trimmed, start, notation)?;
+        let mut read = dim(trimmed, start, notation)?;
         // names that are equal share their memory, if they are near
-        let near = dims.iter().rev().take(8).find(|other| **other == read).cloned();
-        dims.push(near.unwrap_or(read));
+        for near in &dims[dims.len().saturating_sub(8)..] {
+            if *near == read {
+                read = near.clone();
+            }
+        }
+        dims.push(read);
         if end == text.len() {
             return Ok(dims);
         }
@@ -91,13 +95,14 @@ fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, T
 /// The position of the first `stop` outside of quotes, or the length of the text.
 fn until(text: &str, stop: u8) -> usize {
     let (mut quoted, mut escaped) = (false, false);
-    let is_stop = |byte: u8| {
-        let found = byte == stop && !quoted;
+    for (at, byte) in text.bytes().enumerate() {
+        if byte == stop && !quoted {
+            return at;
+        }
         quoted ^= byte == b'"' && !escaped;
         escaped = byte == b'\\' && quoted && !escaped;
-        found
-    };
-    text.bytes().position(is_stop).unwrap_or(text.len())
+    }
+    text.len()
 }
 
 /// The text without the spaces around it, and its position.

@@ -266,8 +266,8 @@ impl<'n> Vars<'n> {
                 "the number of axes{owner} is {found}, expected {expected}"
             ));
         }
-        for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
-            let spot = spot(axis);
+        for (axis, dim) in dims.iter().enumerate() {
+            let (size, spot) = (shape[axis], spot(axis));
             if !dim.admits(size) {
                 let request = (self.request)().at(axis as i128, &[spot.mark()], &[&size, dim]);
                 let request = request.subject(&spot.words(self.of));
@@ -339,7 +339,8 @@ impl<'n> Vars<'n> {
         let [a, b] = sides;
         let (first, first_at) = self.origin(a, b.span);
         let (second, second_at) = self.origin(b, a.span);
-        let here = [(a, b.span), (b, a.span)].map(|(side, other)| self.end_spot(side.var?, other));
+        let here = |side: Side<'_>, other| self.end_spot(side.var?, other);
+        let here = [here(a, b.span), here(b, a.span)];
         let (a, b) = (Dim::from(a.span), Dim::from(b.span));
         let (request, place) =
             (self.at_fault(&[here[0], here[1], Some(spot)], spot, [&a, &b]), spot.words(self.of));
@@ -352,7 +353,10 @@ impl<'n> Vars<'n> {
 
     /// The request with the places of this call that are at fault.
     fn at_fault(&self, places: &[Option<Spot>], spot: Spot, sizes: [&Dim; 2]) -> Request {
-        let marks: Vec<_> = places.iter().flatten().map(|place| place.mark()).collect();
+        let mut marks = Vec::new();
+        for place in places.iter().flatten() {
+            marks.push(place.mark());
+        }
         (self.request)().at(i128::from(spot.axis), &marks, &[sizes[0], sizes[1]])
     }
 }
