@@ -143,34 +143,41 @@ impl<'p> Operands<'_, 'p> {
         if known && expected != count {
             return Err((self.request)().axis_count(expected, count));
         }
-        let at = |shape: usize, axis: usize| Some((if shape == 0 { others[axis] } else { axis }, true));
-        Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result: known.then(|| axes(count)) })
+        Ok(self.onto(0, &others, true, count, known.then(|| axes(count))))
     }
 
     fn in_dim(self, numbers: &[i128]) -> Found<'p> {
         self.one_for_each(0, numbers)?;
-        let places = self.placed(numbers, self.ndim(1))?;
-        let count = self.ndim(1).unwrap_or(0);
-        let at = |shape: usize, axis: usize| match shape {
-            0 => places.get(axis).map(|&place| (place, false)),
-            _ => Some((axis, true)),
-        };
-        let result = self.ndim(1).map(axes);
-        Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result })
+        let (places, ndim) = (self.placed(numbers, self.ndim(1))?, self.ndim(1));
+        Ok(self.onto(0, &places, false, ndim.unwrap_or(0), ndim.map(axes)))
     }
 
     fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
         self.one_for_each(1, numbers)?;
-        let places = self.placed(numbers, self.ndim(0))?;
-        let (count, known) = (numbers.len(), self.ndim(0).or(self.ndim(1)).is_some());
+        let (places, count) = (self.placed(numbers, self.ndim(0))?, numbers.len());
         let mut axes = vec![None; self.ndim(0).unwrap_or(0)];
         for (axis, &place) in places.iter().enumerate() {
             axes[place] = Some((axis, true));
         }
         // the axes of the target, in its order
         let at = |shape: usize, axis: usize| if shape == 0 { axes[axis] } else { Some((axis, false)) };
-        let layout = Layout::new(self.shapes(), count, &at);
-        Ok(Rule { layout, count, result: known.then(|| list(count, &mut Pick::Target)) })
+        let result = self.ndim(0).or(self.ndim(1)).map(|_| list(count, &mut Pick::Target));
+        Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result })
+    }
+
+    /// The rule where axis `i` of the shape `small` meets axis `places[i]` of the other one, whose sizes are fixed.
+    fn onto(
+        self,
+        small: usize,
+        places: &[usize],
+        fixed: bool,
+        count: usize,
+        result: Option<Vec<Pick>>,
+    ) -> Rule<'p> {
+        let at = |shape: usize, axis: usize| {
+            if shape == small { places.get(axis).map(|&place| (place, fixed)) } else { Some((axis, true)) }
+        };
+        Rule { layout: Layout::new(self.shapes(), count, &at), count, result }
     }
 
     fn sum(self, numbers: &[i128], keepdims: bool) -> Found<'p> {
@@ -196,22 +203,18 @@ impl<'p> Operands<'_, 'p> {
             let (request, found, expected) = ((self.request)(), Count(target.len()), batch.len());
             return Err(fail!(request, TooManyAxes, "the target has {found}, expected at most {expected}"));
         };
-        let at = |shape: usize, axis: usize| match shape {
-            0 => Some((axis, true)),
-            _ => ranked.then_some((new + axis, false)),
-        };
-        let layout = Layout::new(self.shapes(), whole, &at);
-        let mut to = |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(whole + axis) };
-        let mut result = list(target.len(), &mut to);
+        let places = if ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
+        let mut pick = |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(whole + axis) };
+        let mut result = list(target.len(), &mut pick);
         let mut base = list(base.len(), &mut |axis| Pick::Axis(batch.len() + axis));
         match self.parts[0].base.filter(|_| self.ndim(0).is_none()) {
             // the base of an array without a number of axes, unless it is absurdly long
-            Some(base) if base > 1 << 16 => return Ok(Rule { layout, count: 0, result: None }),
+            Some(base) if base > 1 << 16 => return Ok(self.onto(1, &places, false, 0, None)),
             Some(unknown) => base = list(unknown, &mut |_| Pick::Unknown),
             None => {}
         }
         result.append(&mut base);
-        Ok(Rule { layout, count: batch.len(), result: self.ndim(1).map(|_| result) })
+        Ok(self.onto(1, &places, false, whole, self.ndim(1).map(|_| result)))
     }
 
     /// Batches together, and before them `bases` axes of the bases together: their errors are the first.

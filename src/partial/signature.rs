@@ -7,7 +7,6 @@ use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, Mark, Request, operation};
 use crate::shape::{CoreAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
-use core::fmt::Display;
 
 impl<'s> Signature<'s> {
     /// [`resolve`](Self::resolve) for partially known shapes.
@@ -132,12 +131,13 @@ impl<'s> Signature<'s> {
                 let place = |entry: Entry| (entry.shape(), entry.axis() - own_batch(entry.shape()));
                 let mark = |entry: Entry| Mark::Shape(entry.shape(), entry.axis());
                 let (symbol, [a, b]) = (&cores.symbols[order[clash.axis]], clash.entries);
-                if symbol.is_number {
-                    let (at, axis) = place(b);
-                    return base_size(request, Some(at), axis, [&clash.dims[1], &symbol.text], mark(b));
+                let [dim, other] = clash.dims;
+                if let Some(size) = symbol.size {
+                    let (entry, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
+                    let (operand, axis) = place(entry);
+                    return base_size(request, Some(operand), axis, [dim, &size], mark(entry));
                 }
-                let dims: [&dyn Display; 2] = [clash.dims[0], clash.dims[1]];
-                two_sizes(request, symbol.text, [place(a), place(b)], dims, [mark(a), mark(b)])
+                two_sizes(request, symbol.text, [place(a), place(b)], [dim, other], [mark(a), mark(b)])
             }
             Some(axis) => unknown().unwrap_or_else(|| incompatible(of_batches(), Clash { axis, ..clash })),
         };

@@ -239,25 +239,21 @@ impl<'s, 'n> System<'s, 'n> {
                     let both = self.sizes[axis].span().intersect(span);
                     both.map(|both| self.sizes[axis] = both.into()).is_some()
                 }
-                Some(var) => match *class.get_or_insert(var) {
-                    first if first == var => true,
-                    first => {
-                        let united = self.vars.unite(first, var);
-                        is_news |= united == Some(true);
-                        united.is_some()
-                    }
-                },
+                Some(var) => {
+                    let united = self.vars.unite(*class.get_or_insert(var), var);
+                    is_news |= united == Some(true);
+                    united.is_some()
+                }
             };
             if !fits {
-                return Err(self.clash(axis, i));
+                return Err(self.clash(axis));
             }
         }
         let size = self.sizes[axis].span();
         if let Some(var) = class {
             let before = self.vars.span(var);
-            let narrowed = size.covers(before) || self.narrow_to(var, size, axis);
-            if !narrowed {
-                return Err(self.clash(axis, range.end));
+            if !size.covers(before) && !self.narrow_to(var, size, axis) {
+                return Err(self.clash(axis));
             }
             is_news |= self.vars.span(var) != before;
         }
@@ -292,72 +288,53 @@ impl<'s, 'n> System<'s, 'n> {
             && self.vars.narrow(var, Span { lo: 0, hi: size.hi }, hi)
     }
 
-    /// The error at an axis where the entry `at` excludes the forced sizes before it; at the end, the names and the others
-    /// exclude each other.
+    /// The error at an axis where forced sizes exclude each other.
     #[cold]
-    fn clash(&self, axis: usize, at: usize) -> BroadcastError {
-        let (range, mut forced) = (self.range(axis), Vec::new());
-        let end = range.end;
-        for i in range {
-            let entry = self.layout.entries[i];
+    fn clash(&self, axis: usize) -> BroadcastError {
+        let mut forced = Vec::new();
+        for &entry in self.layout.at(axis) {
             let span = self.span_at(entry);
             if entry.is_fixed() || !span.contains(1) {
                 let (dim, spot) = (self.layout.dim(entry), self.layout.spot(entry));
-                forced.push((entry, Side { dim, spot, var: entry.var(), span }, i));
+                forced.push((entry, Side { dim, spot, var: entry.var(), span }));
             }
         }
-        // the pairs that may clash: the last one with all before it, or a name with all others
-        let last = if at == end {
-            forced.iter().position(|(_, side, _)| side.var.is_some())
-        } else {
-            forced.iter().position(|(.., i)| *i == at)
-        };
-        let others = if at == end { forced.len() } else { last.unwrap_or(0) };
+        let (request, given) = ((self.vars.request)(), self.sizes[axis].span());
         // by what stands at the axis, else by what is known
-        let excludes = |declared: bool| {
-            let span = |side: Side<'_>| if declared { side.dim.span() } else { side.span };
-            let last = forced[last?];
-            let other = forced[..others].iter().find(|other| span(other.1).intersect(span(last.1)).is_none());
-            other.map(|other| (*other, last))
-        };
-        let declared = excludes(true);
-        let Some((a, b)) = declared.or_else(|| excludes(false)) else {
+        let (declared, known) = (first_clash(&forced, true), first_clash(&forced, false));
+        let Some([(first, a), (second, b)]) = declared.or(known) else {
             // a number of a signature is none of the sizes
-            let is_other = |(_, side, i): &&(Entry, Side<'_>, usize)| {
-                if at == end { side.var.is_some() } else { *i == at }
-            };
-            let &(entry, side, _) = forced.iter().find(is_other).unwrap_or(&forced[0]);
-            let given = self.sizes[axis].clone();
-            if side.var.is_some_and(|var| self.vars.end_spot(var, given.span()).is_none()) {
-                return self.vars.two_sizes(side, given.span(), side.spot);
+            let mut found = forced[0];
+            for &other in forced.iter().rev() {
+                if other.1.span.intersect(given).is_none() {
+                    found = other;
+                }
             }
-            let is_far = side.dim.span().intersect(given.span()).is_some();
+            let (entry, side) = found;
+            if side.var.is_some_and(|var| self.vars.end_spot(var, given).is_none()) {
+                return self.vars.two_sizes(side, given, side.spot);
+            }
+            let is_far = side.dim.span().intersect(given).is_some();
             let own = if is_far { side.span.into() } else { side.dim.clone() };
-            let clash = Clash { axis, entries: [entry; 2], dims: [&given, &own], note: "" };
-            return (self.blame)((self.vars.request)(), clash);
+            let dims = [&self.sizes[axis], &own];
+            return (self.blame)(request, Clash { axis, entries: [entry; 2], dims, note: "" });
         };
-        if declared.is_none() && (a.1.var.is_some() || b.1.var.is_some()) {
-            let (a, b) = (a.1, b.1);
-            let early =
-                |side: Side<'_>, other| side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none());
-            if self.declares || early(a, b.span) || early(b, a.span) {
-                return match (a.var, b.var) {
-                    (Some(_), Some(_)) => self.vars.unequal([a, b], b.spot),
-                    (Some(_), None) => self.vars.two_sizes(a, b.span, b.spot),
-                    _ => self.vars.two_sizes(b, a.span, a.spot),
-                };
-            }
+        let entries = [first, second];
+        if declared.is_some() {
+            return (self.blame)(request, Clash { axis, entries, dims: [a.dim, b.dim], note: "" });
         }
-        let (dims, note) = if declared.is_some() {
-            ([a.1.dim.clone(), b.1.dim.clone()], String::new())
-        } else {
-            let note = self.note(axis, a.1, b.1.span) + &self.note(axis, b.1, a.1.span);
-            ([a.1.span.into(), b.1.span.into()], note)
-        };
-        (self.blame)(
-            (self.vars.request)(),
-            Clash { axis, entries: [a.0, b.0], dims: [&dims[0], &dims[1]], note: &note },
-        )
+        let early =
+            |side: Side<'_>, other| side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none());
+        match (a.var, b.var) {
+            _ if !self.declares && !early(a, b.span) && !early(b, a.span) => {}
+            (Some(_), Some(_)) => return self.vars.unequal([a, b], b.spot),
+            (Some(_), None) => return self.vars.two_sizes(a, b.span, b.spot),
+            (None, Some(_)) => return self.vars.two_sizes(b, a.span, a.spot),
+            (None, None) => {}
+        }
+        let note = self.note(axis, a, b.span) + &self.note(axis, b, a.span);
+        let dims = [&a.span.into(), &b.span.into()];
+        (self.blame)(request, Clash { axis, entries, dims, note: &note })
     }
 
     /// Where a name got sizes that exclude others, unless at the axis itself.
@@ -387,7 +364,7 @@ impl<'s, 'n> System<'s, 'n> {
         for axis in 0..count {
             let Some(names) = self.bringing(axis) else { continue };
             match names[..] {
-                [] => return Err(self.clash(axis, self.range(axis).end)),
+                [] => return Err(self.clash(axis)),
                 // the only one has to
                 [name] => {
                     self.bring(axis, name)?;
@@ -442,13 +419,12 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Lets a name bring the size of an axis.
     fn bring(&mut self, axis: usize, name: Var) -> Result<(), BroadcastError> {
-        let end = self.range(axis).end;
         let fits = match self.forced(axis) {
             Some((Some(class), _)) => self.vars.unite(class, name).is_some(),
             Some((None, size)) => self.vars.narrow(name, size, self.layout.spot(self.layout.at(axis)[0])),
             None => true,
         };
-        if fits { self.solve() } else { Err(self.clash(axis, end)) }
+        if fits { self.solve() } else { Err(self.clash(axis)) }
     }
 
     /// The size that all fixed and forced sizes at an axis have, if there are any: a name, and the sizes.
@@ -549,8 +525,8 @@ impl<'s, 'n> System<'s, 'n> {
         checks
     }
 
-    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3x2xtrue` if variable 2 is 1 or 3,
-    /// `1=2` if variables 1 and 2 are equal, `1?=2` if the first may also be 1, and `[1, 2]` if they agree.
+    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `2 3 true true` if variable 2 is 1 or 3,
+    /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
     fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
         let given = self.sizes[axis].span().single();
         let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
@@ -570,47 +546,65 @@ impl<'s, 'n> System<'s, 'n> {
             parts.push((place, span, root, may_be_one));
         }
         if forced.is_none() && given.is_none() {
-            let size = parts.first().and_then(|(_, span, ..)| span.single_beside_one());
-            if parts.len() < 2
-                || (size.is_some() && parts.iter().all(|(_, span, ..)| span.single_beside_one() == size))
-            {
-                return;
+            let Some((_, first, ..)) = parts.get(1) else { return };
+            let (size, mut same) = (first.single_beside_one(), true);
+            let (mut places, mut roots) = (Vec::with_capacity(parts.len()), BinaryHeap::new());
+            for &(place, span, root, _) in &parts {
+                places.push(place);
+                same &= size.is_some() && span.single_beside_one() == size;
+                if let Some(root) = root {
+                    roots.push(root as usize);
+                }
             }
-            let roots: Option<BinaryHeap<usize>> =
-                parts.iter().map(|(_, _, root, _)| root.map(|root| root as usize)).collect();
-            if roots.is_none_or(|roots| seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
-                let mut places = Vec::with_capacity(parts.len());
-                places.extend(parts.iter().map(|(place, ..)| *place));
+            let all_named = roots.len() == parts.len();
+            if !same && (!all_named || seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
                 checks.push(Check::Agree { places });
             }
             return;
         }
         for (place, span, root, or_one) in parts {
-            let (open, check) = match (known, forced) {
+            let (open, pair, check) = match (known, forced) {
                 (Some(size), _) => {
                     let certain = if or_one { span.single_beside_one() } else { span.single() };
-                    let key = || format!("{size}x{}x{or_one}", root.unwrap_or_default());
-                    let open =
-                        certain != known && span != Span::ONE && (root.is_none() || seen.insert(&key(), ()));
-                    (open, Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 })
+                    let check = Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 };
+                    (certain != known, root.map(|root| (root, size)), check)
                 }
                 (None, Some((other, first))) => {
-                    let key = |(a, b): (Var, Var)| {
-                        if or_one { format!("{a}?={b}") } else { format!("{}={}", a.min(b), a.max(b)) }
+                    let in_order = |(a, b): (Var, Var)| {
+                        if or_one { (a, b as usize) } else { (a.min(b), a.max(b) as usize) }
                     };
-                    let pair = root.zip(first);
-                    let open = place != other
-                        && span != Span::ONE
-                        && pair.is_none_or(|pair| pair.0 != pair.1 && seen.insert(&key(pair), ()));
-                    (open, Check::Equals { place, other, or_one })
+                    let (pair, differ) = (root.zip(first).map(in_order), root.is_none() || root != first);
+                    (place != other && differ, pair, Check::Equals { place, other, or_one })
                 }
                 (None, None) => continue,
             };
-            if open {
+            let key = |(root, other)| format!("{root} {other} {or_one} {}", known.is_some());
+            if open && span != Span::ONE && pair.is_none_or(|pair| seen.insert(&key(pair), ())) {
                 checks.push(check);
             }
         }
     }
+}
+
+/// The first size that excludes one before it, and that one: by what stands at the axis if it is `declared`, else by what is
+/// known.
+fn first_clash<'s>(forced: &[(Entry, Side<'s>)], declared: bool) -> Option<[(Entry, Side<'s>); 2]> {
+    let span = |side: &Side<'_>| if declared { side.dim.span() } else { side.span };
+    let mut all = Span::ANY;
+    for second in forced {
+        match all.intersect(span(&second.1)) {
+            Some(both) => all = both,
+            // spans that have no size in common: two of them have none
+            None => {
+                for first in forced {
+                    if span(&first.1).intersect(span(&second.1)).is_none() {
+                        return Some([*first, *second]);
+                    }
+                }
+            }
+        }
+    }
+    None
 }
 
 /// The sizes of a result, unless the smallest shape that they allow overflows.
