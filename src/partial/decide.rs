@@ -1,10 +1,16 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
-use super::operation::Operation;
+use super::dim::{Dim, Span};
+use super::layout::unranked;
+use super::operation::{Operation, Part};
+use super::system::System;
+use super::vars::Var;
 use super::verify::result_checks;
-use super::{Check, Names, PartialShape};
+use super::{Check, Names, PartialShape, Place};
 use crate::error::BroadcastError;
-use alloc::vec::Vec;
+use crate::shape::ByName;
+use alloc::{collections::BinaryHeap, format, vec::Vec};
+use core::ops::Range;
 
 /// Whether operands go together, as far as their partial shapes say.
 ///
@@ -135,4 +141,101 @@ pub fn decide_result<'p>(
 ) -> Decision {
     let operands: Vec<_> = operands.into_iter().collect();
     result_checks(&operands, result, None).map_or_else(Decision::Never, Decision::from_checks)
+}
+
+impl System<'_, '_> {
+    /// The checks of operands that broadcast together at some axes, of which some may be `*`.
+    pub(super) fn with_unranked(
+        &self,
+        mut checks: Vec<Check>,
+        parts: &[Part<'_>],
+        axes: Range<usize>,
+    ) -> Vec<Check> {
+        let unranked = unranked(parts);
+        if unranked.is_empty() {
+            return checks;
+        }
+        // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
+        let mut ones = true;
+        for axis in axes {
+            ones &= self.size(axis).0 == Dim::Known(1);
+        }
+        match unranked[..] {
+            [_] if ones => {}
+            [operand] => checks.push(Check::GoesTogether { operand }),
+            [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
+            // one check for each of them would compare every pair of operands
+            _ => checks.push(Check::AllGoTogether),
+        }
+        checks
+    }
+
+    /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
+    pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
+        let (mut checks, mut seen) = (Vec::new(), ByName::new());
+        for axis in 0..count {
+            self.axis_checks(axis, &mut checks, &mut seen);
+        }
+        checks
+    }
+
+    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `2 3 true true` if variable 2 is 1 or 3,
+    /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
+    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
+        let given = self.sizes[axis].span().single();
+        let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
+        for i in self.layout.range(axis) {
+            let entry = self.layout.entries[i];
+            let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
+            let counts = span != Span::ONE || entry.is_fixed();
+            if !counts || root.is_some_and(|root| !self.vars.meets(root, axis)) {
+                continue;
+            }
+            let place = Place::from(self.layout.spot(entry));
+            let may_be_one = !entry.is_fixed() && span.contains(1);
+            if !may_be_one {
+                forced = forced.or(Some((place, root)));
+                known = known.or(span.single());
+            }
+            parts.push((place, span, root, may_be_one));
+        }
+        if forced.is_none() && given.is_none() {
+            let Some((_, first, ..)) = parts.get(1) else { return };
+            let (size, mut same) = (first.single_beside_one(), true);
+            let (mut places, mut roots) = (Vec::with_capacity(parts.len()), BinaryHeap::new());
+            for &(place, span, root, _) in &parts {
+                places.push(place);
+                same &= size.is_some() && span.single_beside_one() == size;
+                if let Some(root) = root {
+                    roots.push(root as usize);
+                }
+            }
+            let all_named = roots.len() == parts.len();
+            if !same && (!all_named || seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
+                checks.push(Check::Agree { places });
+            }
+            return;
+        }
+        for (place, span, root, or_one) in parts {
+            let (open, pair, check) = match (known, forced) {
+                (Some(size), _) => {
+                    let certain = if or_one { span.single_beside_one() } else { span.single() };
+                    let check = Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 };
+                    (certain != known, root.map(|root| (root, size)), check)
+                }
+                (None, Some((other, first))) => {
+                    let in_order = |(a, b): (Var, Var)| {
+                        if or_one { (a, b as usize) } else { (a.min(b), a.max(b) as usize) }
+                    };
+                    let (pair, differ) = (root.zip(first).map(in_order), root.is_none() || root != first);
+                    (place != other && differ, pair, Check::Equals { place, other, or_one })
+                }
+                (None, None) => continue,
+            };
+            let key = |(root, other)| format!("{root} {other} {or_one} {}", known.is_some());
+            if open && span != Span::ONE && pair.is_none_or(|pair| seen.insert(&key(pair), ())) {
+                checks.push(check);
+            }
+        }
+    }
 }

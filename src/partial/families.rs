@@ -6,8 +6,8 @@
 )]
 
 use super::infer::infer;
+use super::layout::{dims, list};
 use super::operation::{Operation, Part};
-use super::system::{dims, list};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{Axes, TargetShape, positions};

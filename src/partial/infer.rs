@@ -1,7 +1,8 @@
 //! The joint shape of partially known shapes.
 
+use super::layout::{Layout, list, shapes, unranked};
 use super::operation::{Operation, Part};
-use super::system::{Layout, System, checked, incompatible, list, shapes, unranked};
+use super::system::{System, checked, incompatible};
 use super::{Check, Dim, Names, PartialShape};
 use crate::error::{BroadcastError, Request, fail, operation};
 use alloc::{vec, vec::Vec};
@@ -172,8 +173,8 @@ pub fn infer_result_shape<'p>(
 ) -> Result<Option<PartialShape>, BroadcastError> {
     let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
     let (mut names, request) = (Names::new(), || Operation::Together.request(None, &parts));
-    let (system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
-    let sizes = checked(system.joint(0..ndim), &request)?;
+    let (mut system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
+    let sizes = checked(system.take_sizes(ndim), &request)?;
     Ok((unranked(&parts).len() < parts.len()).then(|| sizes.into()))
 }
 

@@ -2,8 +2,8 @@
 
 use super::check::Spot;
 use super::dim::{Dim, Span};
+use super::layout::list;
 use super::operation::{InferredShapes, Operation, merge_shapes};
-use super::system::list;
 use super::vars::{Class, Origin, Vars};
 use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Request, operation};
@@ -282,7 +282,7 @@ impl Names {
     ) -> Result<(), BroadcastError> {
         let request = || Request::new(&operation::ACCEPT, &[sizes]).to(declared).label(of);
         let mut vars = Vars::new(self, of, &request);
-        vars.accept(declared, sizes, "", &Spot::of_shape)?;
+        vars.accept(declared, sizes, "", &|axis| Spot::at(Spot::SHAPE, axis))?;
         vars.keep();
         Ok(())
     }

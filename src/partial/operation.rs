@@ -1,8 +1,9 @@
 //! Operations on partially known shapes, and their results.
 
 use super::dim::Dim;
-use super::rules::{Numbers, Operands, Pick, Rule, axes};
-use super::system::{Clash, Layout, System, checked, dims, incompatible, list, unranked};
+use super::layout::{Layout, dims, list, unranked};
+use super::rules::{Numbers, Operands, Pick, Picks, Rule};
+use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::operation::Operation as Words;
 use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
@@ -262,13 +263,17 @@ impl<'s> Operation<'s> {
             checks
         };
         // for `*`, the sizes that are known may overflow all the same
-        let (ranked, picks) = (result.is_some(), result.unwrap_or_else(|| axes(count)));
-        let sizes = list(picks.len(), &mut |i| match picks[i] {
-            Pick::Axis(axis) => system.size(axis).0,
-            Pick::Target(axis) => system.own(axis, 1),
-            Pick::One => Dim::Known(1),
-            Pick::Unknown => Dim::Unknown,
-        });
+        let ranked = result.is_some();
+        let sizes = match result {
+            Some(Picks::List(picks)) => list(picks.len(), &mut |i| match picks[i] {
+                Pick::Axis(axis) => system.size(axis).0,
+                Pick::Target(axis) => system.own(axis, 1),
+                Pick::One => Dim::Known(1),
+                Pick::Unknown => Dim::Unknown,
+            }),
+            // for `*`, the sizes that are known may overflow all the same
+            Some(Picks::Axes) | None => system.take_sizes(count),
+        };
         let sizes = checked(sizes, &request)?;
         system.vars.keep();
         let shape = if ranked { sizes.into() } else { PartialShape::unranked() };
@@ -330,7 +335,7 @@ pub(super) fn merge_shapes(
     layout.alone = true;
     let mut system = System::new(layout, names, of, &request, &incompatible)?.declares();
     system.solve()?;
-    let sizes = system.joint(0..own);
+    let sizes = system.take_sizes(own);
     system.vars.keep();
     Ok(sizes.into())
 }

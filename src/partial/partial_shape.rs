@@ -1,7 +1,7 @@
 //! Partially known shapes.
 
+use super::layout::list;
 use super::operation::{Part, merge_shapes};
-use super::system::list;
 use super::{Dim, Names};
 use crate::error::{BroadcastError, Cell, Shape};
 use alloc::{string::ToString, vec::Vec};

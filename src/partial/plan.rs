@@ -1,8 +1,8 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
 use super::check::Spot;
+use super::layout::list;
 use super::operation::Operation;
-use super::system::list;
 use super::vars::Vars;
 use super::verify::result_checks;
 use super::{Check, Names, PartialShape};
@@ -197,7 +197,7 @@ impl Plan {
             return Err(joint_error_of(request(), shapes));
         }
         if let Some(result) = &self.result {
-            vars.accept(result, &joint, " of the result", &Spot::of_result)?;
+            vars.accept(result, &joint, " of the result", &|axis| Spot::at(Spot::RESULT, axis))?;
         }
         vars.keep();
         Ok(joint)

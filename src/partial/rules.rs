@@ -1,8 +1,8 @@
 //! Where the sizes of each operation meet: maps from the axes of its operands to axes with one condition each.
 
 use super::dim::Dim;
+use super::layout::{Layout, dims, list, shapes, unranked};
 use super::operation::{Operation, Part};
-use super::system::{Layout, dims, list, shapes, unranked};
 use crate::error::{BroadcastError, Cell, Count, Request, fail};
 use crate::sealed::Sealed;
 use crate::shape::{Axes, AxisMask, ByName};
@@ -15,7 +15,14 @@ pub(super) struct Rule<'p> {
     /// How many axes have a condition.
     pub(super) count: usize,
     /// The sizes of the result, unless it is `*`.
-    pub(super) result: Option<Vec<Pick>>,
+    pub(super) result: Option<Picks>,
+}
+
+/// The sizes of a result.
+pub(super) enum Picks {
+    /// Those of the axes that have a condition.
+    Axes,
+    List(Vec<Pick>),
 }
 
 /// A size of a result.
@@ -26,11 +33,6 @@ pub(super) enum Pick {
     Target(usize),
     One,
     Unknown,
-}
-
-/// The sizes of the first axes.
-pub(super) fn axes(count: usize) -> Vec<Pick> {
-    list(count, &mut Pick::Axis)
 }
 
 /// Axes by the numbers that a caller gave.
@@ -75,7 +77,7 @@ impl<'p> Operands<'_, 'p> {
             Operation::BatchMap(_) => Ok(self.batches(self.base_axes())),
             Operation::Together | Operation::Ranks | Operation::Branches | Operation::Signature(_) => {
                 let (layout, count) = Layout::aligned(self.shapes());
-                Ok(Rule { layout, count, result: self.ranked().then(|| axes(count)) })
+                Ok(Rule { layout, count, result: self.ranked().then_some(Picks::Axes) })
             }
         }
     }
@@ -116,8 +118,8 @@ impl<'p> Operands<'_, 'p> {
         let Some(new) = sizes.len().checked_sub(array.len()) else {
             return Err((self.request)().too_few_axes("target", array.len(), sizes.len()));
         };
-        for axis in 0..new {
-            if sizes[axis].is_none() && self.ranked() {
+        for (axis, size) in sizes[..new].iter().enumerate() {
+            if size.is_none() && self.ranked() {
                 return Err((self.request)().placeholder_on_new_axis(axis, self.parts[0].shape.into()));
             }
         }
@@ -126,16 +128,16 @@ impl<'p> Operands<'_, 'p> {
             Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
         };
         let (layout, count) = (Layout::new(vec![array, target], sizes.len(), &at), sizes.len());
-        Ok(Rule { layout, count, result: Some(self::axes(count)) })
+        Ok(Rule { layout, count, result: Some(Picks::Axes) })
     }
 
     fn along(self, numbers: &[i128]) -> Found<'p> {
         let count = self.ndim(1).or(self.ndim(0).map(|own| own + numbers.len()));
         let places = self.placed(numbers, count)?;
         let (known, count) = (count.is_some(), count.unwrap_or(0));
-        let (named, mut others) = (flags(&places, count), Vec::new());
-        for axis in 0..count {
-            if !named[axis] {
+        let mut others = Vec::new();
+        for (axis, named) in flags(&places, count).iter().enumerate() {
+            if !named {
                 others.push(axis);
             }
         }
@@ -143,13 +145,13 @@ impl<'p> Operands<'_, 'p> {
         if known && expected != count {
             return Err((self.request)().axis_count(expected, count));
         }
-        Ok(self.onto(0, &others, true, count, known.then(|| axes(count))))
+        Ok(self.onto(0, &others, true, count, known.then_some(Picks::Axes)))
     }
 
     fn in_dim(self, numbers: &[i128]) -> Found<'p> {
         self.one_for_each(0, numbers)?;
         let (places, ndim) = (self.placed(numbers, self.ndim(1))?, self.ndim(1));
-        Ok(self.onto(0, &places, false, ndim.unwrap_or(0), ndim.map(axes)))
+        Ok(self.onto(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
     }
 
     fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
@@ -161,7 +163,7 @@ impl<'p> Operands<'_, 'p> {
         }
         // the axes of the target, in its order
         let at = |shape: usize, axis: usize| if shape == 0 { axes[axis] } else { Some((axis, false)) };
-        let result = self.ndim(0).or(self.ndim(1)).map(|_| list(count, &mut Pick::Target));
+        let result = self.ndim(0).or(self.ndim(1)).map(|_| Picks::List(list(count, &mut Pick::Target)));
         Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result })
     }
 
@@ -172,7 +174,7 @@ impl<'p> Operands<'_, 'p> {
         places: &[usize],
         fixed: bool,
         count: usize,
-        result: Option<Vec<Pick>>,
+        result: Option<Picks>,
     ) -> Rule<'p> {
         let at = |shape: usize, axis: usize| {
             if shape == small { places.get(axis).map(|&place| (place, fixed)) } else { Some((axis, true)) }
@@ -184,15 +186,15 @@ impl<'p> Operands<'_, 'p> {
         let places = self.placed(numbers, self.ndim(0))?;
         let count = self.ndim(0).unwrap_or(0);
         let layout = Layout::new(self.shapes(), count, &|_, axis| Some((axis, true)));
-        let (reduced, mut result) = (flags(&places, count), Vec::new());
-        for axis in 0..count {
-            if !reduced[axis] {
+        let mut result = Vec::new();
+        for (axis, reduced) in flags(&places, count).iter().enumerate() {
+            if !reduced {
                 result.push(Pick::Axis(axis));
             } else if keepdims {
                 result.push(Pick::One);
             }
         }
-        Ok(Rule { layout, count: 0, result: self.ndim(0).map(|_| result) })
+        Ok(Rule { layout, count: 0, result: self.ndim(0).map(|_| Picks::List(result)) })
     }
 
     fn sum_to(self) -> Found<'p> {
@@ -214,7 +216,7 @@ impl<'p> Operands<'_, 'p> {
             None => {}
         }
         result.append(&mut base);
-        Ok(self.onto(1, &places, false, whole, self.ndim(1).map(|_| result)))
+        Ok(self.onto(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
     }
 
     /// Batches together, and before them `bases` axes of the bases together: their errors are the first.
@@ -234,7 +236,7 @@ impl<'p> Operands<'_, 'p> {
         let (layout, count) = (Layout::new(self.shapes(), bases + batches, &at), bases + batches);
         // the batches are the first axes of the result
         let mut pick = |axis| Pick::Axis(if axis < batches { bases + axis } else { axis - batches });
-        Rule { layout, count, result: self.ranked().then(|| list(count, &mut pick)) }
+        Rule { layout, count, result: self.ranked().then(|| Picks::List(list(count, &mut pick))) }
     }
 
     /// Checks that operands have as many axes as their bases.

@@ -1,8 +1,9 @@
 //! Signatures on partially known shapes.
 
 use super::dim::Dim;
+use super::layout::{Entry, Layout, list, shapes};
 use super::operation::{InferredShapes, Part};
-use super::system::{Clash, Entry, Layout, System, checked, incompatible, list, shapes};
+use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, Mark, Request, operation};
 use crate::shape::{CoreAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
@@ -92,14 +93,9 @@ impl<'s> Signature<'s> {
         }
         // the axes of the numbers, of the other symbols and of the batch
         let symbols = cores.symbols.len();
-        let (mut order, mut places, mut occurs) = (Vec::new(), vec![0; symbols], vec![false; symbols]);
-        for is_number in [true, false] {
-            for symbol in 0..symbols {
-                if cores.symbols[symbol].is_number == is_number {
-                    places[symbol] = order.len();
-                    order.push(symbol);
-                }
-            }
+        let (order, mut places, mut occurs) = (numbers_first(&cores), vec![0; symbols], vec![false; symbols]);
+        for (axis, &symbol) in order.iter().enumerate() {
+            places[symbol] = axis;
         }
         for base in operands {
             for axis in base {
@@ -115,16 +111,9 @@ impl<'s> Signature<'s> {
             Some(axis) => Some((places[operands[shape][axis].symbol], true)),
             None => Some((symbols + batches - own_batch(shape) + axis, false)),
         };
-        let mut unknown = None;
-        for base in results {
-            for axis in base {
-                let symbol = &cores.symbols[axis.symbol];
-                if !occurs[axis.symbol] && !symbol.is_number {
-                    unknown = unknown.or(Some(symbol.text));
-                }
-            }
-        }
-        let unknown = || unknown.map(|text| unknown_symbol(apply(), text));
+        let is_unknown = |axis: &&CoreAxis| !occurs[axis.symbol] && !cores.symbols[axis.symbol].is_number;
+        let unknown = results.iter().flatten().find(is_unknown);
+        let unknown = || unknown.map(|axis| unknown_symbol(apply(), cores.symbols[axis.symbol].text));
         let of_batches = || Request::new(&operation::PARTIAL_BATCHES, &parts).label(of);
         let blame = |request, clash: Clash<'_>| match clash.axis.checked_sub(symbols) {
             None => {
@@ -171,4 +160,17 @@ impl<'s> Signature<'s> {
         }
         Ok(InferredShapes { batch, sizes, bases, results, checks })
     }
+}
+
+/// The symbols, numbers before the others.
+fn numbers_first(cores: &Cores<'_>) -> Vec<usize> {
+    let mut order = Vec::new();
+    for is_number in [true, false] {
+        for (symbol, own) in cores.symbols.iter().enumerate() {
+            if own.is_number == is_number {
+                order.push(symbol);
+            }
+        }
+    }
+    order
 }

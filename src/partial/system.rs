@@ -6,132 +6,14 @@
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
-use super::check::{Check, Place, Spot, compact};
+use super::Names;
 use super::dim::{Dim, Span};
-use super::operation::Part;
+use super::layout::{Entry, Layout, list};
 use super::vars::{Side, Var, Vars};
-use super::{Names, PartialShape};
 use crate::error::{BroadcastError, Request};
-use crate::shape::{ByName, checked_len};
-use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
+use crate::shape::checked_len;
+use alloc::{format, string::String, vec, vec::Vec};
 use core::ops::Range;
-
-/// The sizes of shapes, sorted by the axis at which they meet.
-pub(super) struct Layout<'s> {
-    pub(super) shapes: Vec<&'s [Dim]>,
-    entries: Vec<Entry>,
-    /// The start of each axis in `entries`, and the end of the last.
-    starts: Vec<u32>,
-    /// The shape that is the result.
-    pub(super) result: Option<usize>,
-    /// Whether the second shape is the target.
-    pub(super) has_target: bool,
-    /// Whether all shapes describe the only one.
-    pub(super) alone: bool,
-}
-
-/// One size of a shape, at the axis where it meets others.
-#[derive(Clone, Copy)]
-pub(super) struct Entry {
-    /// The shape, and in the last bit whether the size is fixed.
-    shape: u32,
-    axis: u32,
-    /// The variable of a named size.
-    var: Var,
-}
-
-const NO_NAME: Var = u32::MAX;
-const NO_ENTRY: Entry = Entry { shape: 0, axis: 0, var: NO_NAME };
-
-impl Entry {
-    pub(super) fn shape(self) -> usize {
-        self.shape as usize >> 1
-    }
-
-    pub(super) fn axis(self) -> usize {
-        self.axis as usize
-    }
-
-    fn is_fixed(self) -> bool {
-        self.shape & 1 == 1
-    }
-
-    fn var(self) -> Option<Var> {
-        (self.var != NO_NAME).then_some(self.var)
-    }
-}
-
-/// Where a size meets others: the axis, and whether it is fixed there. `None` if it meets none.
-pub(super) type At = Option<(usize, bool)>;
-
-impl<'s> Layout<'s> {
-    /// Shapes whose sizes meet at `count` axes, as `at` says for each shape and axis.
-    pub(super) fn new(shapes: Vec<&'s [Dim]>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
-        // sizes that meet no others follow, each at an axis of its own
-        let (mut starts, mut total) = (vec![0_u32; count], 0);
-        for (shape, dims) in shapes.iter().enumerate() {
-            total += dims.len();
-            for axis in 0..dims.len() {
-                match at(shape, axis) {
-                    Some((axis, _)) => starts[axis] += 1,
-                    None => starts.push(1),
-                }
-            }
-        }
-        let mut end = 0;
-        for count in &mut starts {
-            end += *count;
-            *count = end;
-        }
-        let (mut entries, mut apart) = (vec![NO_ENTRY; total], starts.len());
-        // from the last to the first, so that each end becomes a start
-        for (shape, dims) in shapes.iter().enumerate().rev() {
-            for axis in (0..dims.len()).rev() {
-                let (place, fixed) = at(shape, axis).unwrap_or_else(|| {
-                    apart -= 1;
-                    (apart, true)
-                });
-                starts[place] -= 1;
-                let shape = compact(shape) << 1 | u32::from(fixed);
-                entries[starts[place] as usize] = Entry { shape, axis: compact(axis), var: NO_NAME };
-            }
-        }
-        starts.push(end);
-        Self { shapes, entries, starts, result: None, has_target: false, alone: false }
-    }
-
-    /// Shapes that are aligned at the right, and their number of axes together.
-    pub(super) fn aligned(shapes: Vec<&'s [Dim]>) -> (Self, usize) {
-        let mut ndim = 0;
-        for dims in &shapes {
-            ndim = ndim.max(dims.len());
-        }
-        let new = list(shapes.len(), &mut |shape| ndim - shapes[shape].len());
-        (Self::new(shapes, ndim, &|shape, axis| Some((new[shape] + axis, false))), ndim)
-    }
-
-    pub(super) fn axes(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// The sizes that meet at an axis.
-    pub(super) fn at(&self, axis: usize) -> &[Entry] {
-        &self.entries[self.starts[axis] as usize..self.starts[axis + 1] as usize]
-    }
-
-    pub(super) fn dim(&self, entry: Entry) -> &'s Dim {
-        &self.shapes[entry.shape()][entry.axis()]
-    }
-
-    pub(super) fn spot(&self, entry: Entry) -> Spot {
-        match entry.shape() {
-            _ if self.alone => Spot::of_shape(entry.axis()),
-            1 if self.has_target => Spot { operand: Spot::TARGET, axis: entry.axis },
-            shape if self.result == Some(shape) => Spot::of_result(entry.axis()),
-            shape => Spot::new(shape, entry.axis()),
-        }
-    }
-}
 
 /// Two sizes that meet at an axis and exclude each other.
 pub(super) struct Clash<'c> {
@@ -197,7 +79,7 @@ impl<'s, 'n> System<'s, 'n> {
         self
     }
 
-    fn span_at(&self, entry: Entry) -> Span {
+    pub(super) fn span_at(&self, entry: Entry) -> Span {
         match entry.var() {
             Some(var) => self.vars.span(var),
             None => self.layout.dim(entry).span(),
@@ -225,7 +107,7 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Forces what is forced at one axis. Returns whether that may matter elsewhere.
     fn step(&mut self, axis: usize) -> Result<bool, BroadcastError> {
-        let (range, mut is_news) = (self.range(axis), false);
+        let (range, mut is_news) = (self.layout.range(axis), false);
         let (mut class, mut named) = (None, false);
         for i in range.clone() {
             let entry = self.layout.entries[i];
@@ -464,10 +346,6 @@ impl<'s, 'n> System<'s, 'n> {
         (size, hull)
     }
 
-    fn range(&self, axis: usize) -> Range<usize> {
-        self.layout.starts[axis] as usize..self.layout.starts[axis + 1] as usize
-    }
-
     /// The size of a shape at an axis where it stretches. It is unknown if the shape has no size there.
     pub(super) fn own(&self, axis: usize, shape: usize) -> Dim {
         let entry = self.layout.at(axis).iter().copied().find(|entry| entry.shape() == shape);
@@ -485,104 +363,18 @@ impl<'s, 'n> System<'s, 'n> {
         }
     }
 
-    /// The checks of operands that broadcast together at some axes, of which some may be `*`.
-    pub(super) fn with_unranked(
-        &self,
-        mut checks: Vec<Check>,
-        parts: &[Part<'_>],
-        axes: Range<usize>,
-    ) -> Vec<Check> {
-        let unranked = unranked(parts);
-        if unranked.is_empty() {
-            return checks;
+    /// The sizes at the first axes, in the memory of the system, which has no sizes any more.
+    pub(super) fn take_sizes(&mut self, count: usize) -> Vec<Dim> {
+        for axis in 0..count {
+            self.sizes[axis] = self.size(axis).0;
         }
-        // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
-        let mut ones = true;
-        for axis in axes {
-            ones &= self.size(axis).0 == Dim::Known(1);
-        }
-        match unranked[..] {
-            [_] if ones => {}
-            [operand] => checks.push(Check::GoesTogether { operand }),
-            [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
-            // one check for each of them would compare every pair of operands
-            _ => checks.push(Check::AllGoTogether),
-        }
-        checks
+        self.sizes.truncate(count);
+        core::mem::take(&mut self.sizes)
     }
 
     /// The sizes at some axes.
     pub(super) fn joint(&self, axes: Range<usize>) -> Vec<Dim> {
         list(axes.len(), &mut |axis| self.size(axes.start + axis).0)
-    }
-
-    /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
-    pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
-        let (mut checks, mut seen) = (Vec::new(), ByName::new());
-        for axis in 0..count {
-            self.axis_checks(axis, &mut checks, &mut seen);
-        }
-        checks
-    }
-
-    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `2 3 true true` if variable 2 is 1 or 3,
-    /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
-    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
-        let given = self.sizes[axis].span().single();
-        let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
-        for i in self.range(axis) {
-            let entry = self.layout.entries[i];
-            let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
-            let counts = span != Span::ONE || entry.is_fixed();
-            if !counts || root.is_some_and(|root| !self.vars.meets(root, axis)) {
-                continue;
-            }
-            let place = Place::from(self.layout.spot(entry));
-            let may_be_one = !entry.is_fixed() && span.contains(1);
-            if !may_be_one {
-                forced = forced.or(Some((place, root)));
-                known = known.or(span.single());
-            }
-            parts.push((place, span, root, may_be_one));
-        }
-        if forced.is_none() && given.is_none() {
-            let Some((_, first, ..)) = parts.get(1) else { return };
-            let (size, mut same) = (first.single_beside_one(), true);
-            let (mut places, mut roots) = (Vec::with_capacity(parts.len()), BinaryHeap::new());
-            for &(place, span, root, _) in &parts {
-                places.push(place);
-                same &= size.is_some() && span.single_beside_one() == size;
-                if let Some(root) = root {
-                    roots.push(root as usize);
-                }
-            }
-            let all_named = roots.len() == parts.len();
-            if !same && (!all_named || seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
-                checks.push(Check::Agree { places });
-            }
-            return;
-        }
-        for (place, span, root, or_one) in parts {
-            let (open, pair, check) = match (known, forced) {
-                (Some(size), _) => {
-                    let certain = if or_one { span.single_beside_one() } else { span.single() };
-                    let check = Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 };
-                    (certain != known, root.map(|root| (root, size)), check)
-                }
-                (None, Some((other, first))) => {
-                    let in_order = |(a, b): (Var, Var)| {
-                        if or_one { (a, b as usize) } else { (a.min(b), a.max(b) as usize) }
-                    };
-                    let (pair, differ) = (root.zip(first).map(in_order), root.is_none() || root != first);
-                    (place != other && differ, pair, Check::Equals { place, other, or_one })
-                }
-                (None, None) => continue,
-            };
-            let key = |(root, other)| format!("{root} {other} {or_one} {}", known.is_some());
-            if open && span != Span::ONE && pair.is_none_or(|pair| seen.insert(&key(pair), ())) {
-                checks.push(check);
-            }
-        }
     }
 }
 
@@ -614,34 +406,4 @@ fn first_clash<'s>(forced: &[(Entry, Side<'s>)], declared: bool) -> Option<[(Ent
 pub(super) fn checked(dims: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
     let least = list(dims.len(), &mut |axis| dims[axis].span().lo);
     if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
-}
-
-/// A whole shape's sizes, or none for `*`.
-pub(super) fn dims(shape: &PartialShape) -> &[Dim] {
-    shape.dims().unwrap_or_default()
-}
-
-/// The sizes of operands.
-pub(super) fn shapes<'p>(parts: &[Part<'p>]) -> Vec<&'p [Dim]> {
-    list(parts.len(), &mut |operand| dims(parts[operand].shape))
-}
-
-/// The positions of the operands `*`.
-pub(super) fn unranked(parts: &[Part<'_>]) -> Vec<usize> {
-    let mut unranked = Vec::new();
-    for (operand, part) in parts.iter().enumerate() {
-        if part.shape.ndim().is_none() {
-            unranked.push(operand);
-        }
-    }
-    unranked
-}
-
-/// The values for the numbers below `count`. Compiled once for each type, where a chain of iterators is for each call.
-pub(super) fn list<T>(count: usize, value: &mut dyn FnMut(usize) -> T) -> Vec<T> {
-    let mut values = Vec::with_capacity(count);
-    for i in 0..count {
-        values.push(value(i));
-    }
-    values
 }

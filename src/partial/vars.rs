@@ -180,9 +180,9 @@ impl<'n> Vars<'n> {
         let Class { span: before, mut ends, .. } = *self.class(var);
         self.narrow_beside_one(var, to);
         let Some(span) = before.intersect(to) else { return false };
-        for end in 0..2 {
+        for (end, own) in ends.iter_mut().enumerate() {
             if span.end(end) != before.end(end) {
-                ends[end] = compact(self.names.origins.len());
+                *own = compact(self.names.origins.len());
                 let origin = Origin { name: self.root(var), call: compact(self.names.labels.len()), spot };
                 self.names.origins.push(origin);
             }

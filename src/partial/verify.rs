@@ -3,8 +3,9 @@
 use super::check::Spot;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
+use super::layout::{Layout, dims, list, shapes, unranked};
 use super::operation::Part;
-use super::system::{Clash, Layout, System, checked, dims, list, shapes, unranked};
+use super::system::{Clash, System, checked};
 use super::{Check, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, Request, fail, operation};
 use crate::shape::ByName;
@@ -243,7 +244,7 @@ fn result_size(request: Request, axis: usize, dims: [&Dim; 2], sizes: &str) -> B
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     fail!(
-        request.at(axis as i128, &[Spot::of_result(axis).mark()], &[inferred, declared]),
+        request.at(axis as i128, &[Spot::at(Spot::RESULT, axis).mark()], &[inferred, declared]),
         ResultSize,
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"
