@@ -4,7 +4,7 @@ use super::check::Spot;
 use super::dim::{Dim, Span};
 use super::layout::list;
 use super::operation::{InferredShapes, Operation, merge_shapes};
-use super::vars::{Class, Origin, Vars};
+use super::vars::{Class, Note, Origin, Var, Vars};
 use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::ByName;
@@ -48,7 +48,8 @@ pub struct Names {
     /// The labels of the calls that have learned something.
     pub(super) labels: Vec<Box<str>>,
     /// The classes as they were before each change in the current call.
-    pub(super) changes: Vec<(usize, Class)>,
+    pub(super) changes: Vec<(Var, Class)>,
+    pub(super) notes: Vec<Note>,
     /// How many names [`fresh`](Self::fresh) has tried.
     fresh: usize,
 }
@@ -331,6 +332,7 @@ impl Names {
         if id == self.dims.len() {
             self.dims.push(Dim::named(name, Span::ANY));
             self.classes.push(Class::of(id));
+            self.notes.push(Note::NONE);
         }
         id
     }

@@ -78,7 +78,7 @@ impl Plan {
     /// Adds a declared shape for the result, which is checked too.
     ///
     /// # Shapes
-    /// As [`decide_result`].
+    /// As [`decide_result`](super::decide_result).
     ///
     /// # Errors
     /// The error of [`Decision::Never`](super::Decision::Never).

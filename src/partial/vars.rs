@@ -24,8 +24,19 @@ pub(super) struct Class {
     first: Spot,
     /// In this call, the sizes other than 1 are in this span; if it is 1 alone, there are none.
     beside_one: Span,
+}
+
+/// What a call notes for a class without undoing it.
+#[derive(Clone, Copy)]
+pub(super) struct Note {
     /// The last axis of this call that was [met](Vars::meets).
     met: u32,
+    /// The position of the last of its changes in this call.
+    saved: u32,
+}
+
+impl Note {
+    pub(super) const NONE: Self = Self { met: u32::MAX, saved: 0 };
 }
 
 /// Where a name got its sizes: the name, the call and the axis.
@@ -43,6 +54,8 @@ pub(super) struct Vars<'n> {
     pub(super) of: Option<&'n str>,
     pub(super) request: &'n dyn Fn() -> Request,
     start: State,
+    /// How many changes there were when the last state was asked for.
+    mark: usize,
 }
 
 /// The numbers of changes and origins at some time.
@@ -69,7 +82,6 @@ impl Class {
             ends: [u32::MAX; 2],
             first: Spot::EARLIER,
             beside_one: Span::ANY,
-            met: u32::MAX,
         }
     }
 }
@@ -83,11 +95,12 @@ impl Drop for Vars<'_> {
 impl<'n> Vars<'n> {
     pub(super) fn new(names: &'n mut Names, of: Option<&'n str>, request: &'n dyn Fn() -> Request) -> Self {
         let start = State(0, names.origins.len());
-        Self { names, of, request, start }
+        Self { names, of, request, start, mark: 0 }
     }
 
     /// What was forced so far.
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&mut self) -> State {
+        self.mark = self.names.changes.len();
         State(self.names.changes.len(), self.names.origins.len())
     }
 
@@ -95,7 +108,7 @@ impl<'n> Vars<'n> {
     pub(super) fn restore(&mut self, State(changes, origins): State) {
         while self.names.changes.len() > changes {
             if let Some((id, class)) = self.names.changes.pop() {
-                self.names.classes[id] = class;
+                self.names.classes[id as usize] = class;
             }
         }
         self.names.origins.truncate(origins);
@@ -113,11 +126,16 @@ impl<'n> Vars<'n> {
         &self.names.classes[self.names.root(var as usize)]
     }
 
-    /// The class to change it.
+    /// The class to change it. It is saved once after each state.
     fn change(&mut self, var: Var) -> &mut Class {
         let root = self.names.root(var as usize);
         let class = &mut self.names.classes[root];
-        self.names.changes.push((root, *class));
+        let saved = &mut self.names.notes[root].saved;
+        let (last, changes) = (*saved as usize, &mut self.names.changes);
+        if last < self.mark || changes.get(last).is_none_or(|(id, _)| *id as usize != root) {
+            *saved = compact(changes.len());
+            changes.push((compact(root), *class));
+        }
         class
     }
 
@@ -140,7 +158,7 @@ impl<'n> Vars<'n> {
 
     /// Whether a name meets others at an axis for the first time.
     pub(super) fn meets(&mut self, root: Var, axis: usize) -> bool {
-        let met = &mut self.names.classes[root as usize].met;
+        let met = &mut self.names.notes[root as usize].met;
         core::mem::replace(met, compact(axis)) != compact(axis)
     }
 
@@ -166,7 +184,9 @@ impl<'n> Vars<'n> {
         let var = compact(self.names.id(name));
         if self.class(var).first == Spot::EARLIER {
             let class = self.change(var);
-            (class.first, class.beside_one, class.met) = (spot, class.span, u32::MAX);
+            (class.first, class.beside_one) = (spot, class.span);
+            let root = self.names.root(var as usize);
+            self.names.notes[root].met = u32::MAX;
         }
         if !self.narrow(var, dim.span(), spot) {
             let now = dim.span();
@@ -232,13 +252,13 @@ impl<'n> Vars<'n> {
     /// Keeps what was forced in this call for later ones.
     pub(super) fn keep(mut self) {
         for i in 0..self.names.changes.len() {
-            let var = compact(self.names.changes[i].0);
+            let var = self.names.changes[i].0;
             if self.hull(var) == Span::ONE {
                 self.narrow(var, Span::ONE, self.class(var).first);
             }
         }
         while let Some((id, _)) = self.names.changes.pop() {
-            self.names.classes[id].first = Spot::EARLIER;
+            self.names.classes[id as usize].first = Spot::EARLIER;
         }
         if self.names.origins.len() > self.start.1 {
             self.names.labels.push(self.of.unwrap_or_default().into());
