@@ -70,15 +70,11 @@ impl Spot {
     pub(super) const TARGET: u32 = u32::MAX - 3;
 
     pub(super) fn new(operand: usize, axis: usize) -> Self {
-        Self { operand: compact(operand), axis: compact(axis) }
+        Self::at(compact(operand), axis)
     }
 
-    pub(super) fn of_shape(axis: usize) -> Self {
-        Self { operand: Self::SHAPE, axis: compact(axis) }
-    }
-
-    pub(super) fn of_result(axis: usize) -> Self {
-        Self { operand: Self::RESULT, axis: compact(axis) }
+    pub(super) fn at(operand: u32, axis: usize) -> Self {
+        Self { operand, axis: compact(axis) }
     }
 
     /// The axis as a message writes it, in a call with a label or without.

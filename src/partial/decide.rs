@@ -1,13 +1,16 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
 use super::dim::{Dim, Span};
-use super::infer::infer_ranked;
+use super::layout::unranked;
 use super::operation::{Operation, Part};
-use super::system::{System, checked};
-use super::verify::{certain, first_places, possible, same_axes, some_operand, verified};
+use super::system::System;
+use super::vars::Var;
+use super::verify::result_checks;
 use super::{Check, Names, PartialShape, Place};
 use crate::error::BroadcastError;
-use alloc::vec::Vec;
+use crate::shape::ByName;
+use alloc::{collections::BinaryHeap, format, vec::Vec};
+use core::ops::Range;
 
 /// Whether operands go together, as far as their partial shapes say.
 ///
@@ -136,60 +139,103 @@ pub fn decide_result<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
     result: &PartialShape,
 ) -> Decision {
-    let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
-    result_checks(&parts, result).map_or_else(Decision::Never, Decision::from_checks)
+    let operands: Vec<_> = operands.into_iter().collect();
+    result_checks(&operands, result, None).map_or_else(Decision::Never, Decision::from_checks)
 }
 
-/// The checks that remain for operands and a declared result.
-fn result_checks(parts: &[Part<'_>], result: &PartialShape) -> Result<Vec<Check>, BroadcastError> {
-    let request = || verified(parts, result);
-    let mut names = Names::new();
-    some_operand(parts, &request)?;
-    let (mut system, ndim, checks) = infer_ranked(parts, &mut names, &request, true)?;
-    let sizes = (0..ndim).map(|axis| system.size(axis).0).collect();
-    let sizes = checked(sizes, &request)?;
-    let mut checks = system.with_unranked(checks, parts, 0..ndim);
-    let Some(declared) = result.dims() else { return Ok(checks) };
-    let (ranked, found) = (parts.iter().all(|part| part.shape.ndim().is_some()), declared.len());
-    if ranked {
-        same_axes(declared, ndim, &request)?;
-    } else if found < ndim {
-        return Err(request().too_few_axes("result", ndim, found));
-    } else {
-        checks.push(Check::ResultAxes { ndim: found });
+impl System<'_, '_> {
+    /// The checks of operands that broadcast together at some axes, of which some may be `*`.
+    pub(super) fn with_unranked(
+        &self,
+        mut checks: Vec<Check>,
+        parts: &[Part<'_>],
+        axes: Range<usize>,
+    ) -> Vec<Check> {
+        let unranked = unranked(parts);
+        if unranked.is_empty() {
+            return checks;
+        }
+        // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
+        let mut ones = true;
+        for axis in axes {
+            ones &= self.size(axis).0 == Dim::Known(1);
+        }
+        match unranked[..] {
+            [_] if ones => {}
+            [operand] => checks.push(Check::GoesTogether { operand }),
+            [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
+            // one check for each of them would compare every pair of operands
+            _ => checks.push(Check::AllGoTogether),
+        }
+        checks
     }
-    let mut places = first_places(parts);
-    for (axis, dim) in declared.iter().enumerate() {
-        // an operand `*` may bring any size
-        let inferred = if ranked { system.size(axis) } else { (Dim::Unknown, Span::ANY) };
-        if certain(&mut system, &mut places, axis, dim, &inferred) {
-            continue;
-        }
-        let only = if ranked { only_stretching(&system, axis) } else { None };
-        let place = only.unwrap_or(Place::Result { axis });
-        let bound = dim.as_name().and_then(|name| places.get(name));
-        // a name that stands somewhere else may have a range of its own here
-        if bound.is_none() || !dim.span().covers(inferred.1) {
-            checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
-        }
-        match bound {
-            Some(&other) if other != place => checks.push(Check::Equals { place, other, or_one: false }),
-            _ => {}
-        }
-    }
-    drop(system);
-    possible(parts, declared, &sizes, ranked, &request)?;
-    Ok(checks)
-}
 
-/// The place of the only size at an axis that may differ from 1: it is the result's size.
-fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
-    let mut only = None;
-    for &entry in system.layout.at(axis) {
-        let place = Place::from(system.layout.spot(entry));
-        if *system.layout.dim(entry) != Dim::Known(1) && only.replace(place).is_some() {
-            return None;
+    /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
+    pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
+        let (mut checks, mut seen) = (Vec::new(), ByName::new());
+        for axis in 0..count {
+            self.axis_checks(axis, &mut checks, &mut seen);
+        }
+        checks
+    }
+
+    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `2 3 true true` if variable 2 is 1 or 3,
+    /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
+    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
+        let given = self.sizes[axis].span().single();
+        let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
+        for i in self.layout.range(axis) {
+            let entry = self.layout.entries[i];
+            let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
+            let counts = span != Span::ONE || entry.is_fixed();
+            if !counts || root.is_some_and(|root| !self.vars.meets(root, axis)) {
+                continue;
+            }
+            let place = Place::from(self.layout.spot(entry));
+            let may_be_one = !entry.is_fixed() && span.contains(1);
+            if !may_be_one {
+                forced = forced.or(Some((place, root)));
+                known = known.or(span.single());
+            }
+            parts.push((place, span, root, may_be_one));
+        }
+        if forced.is_none() && given.is_none() {
+            let Some((_, first, ..)) = parts.get(1) else { return };
+            let (size, mut same) = (first.single_beside_one(), true);
+            let (mut places, mut roots) = (Vec::with_capacity(parts.len()), BinaryHeap::new());
+            for &(place, span, root, _) in &parts {
+                places.push(place);
+                same &= size.is_some() && span.single_beside_one() == size;
+                if let Some(root) = root {
+                    roots.push(root as usize);
+                }
+            }
+            let all_named = roots.len() == parts.len();
+            if !same && (!all_named || seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
+                checks.push(Check::Agree { places });
+            }
+            return;
+        }
+        for (place, span, root, or_one) in parts {
+            let (open, pair, check) = match (known, forced) {
+                (Some(size), _) => {
+                    let certain = if or_one { span.single_beside_one() } else { span.single() };
+                    let check = Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 };
+                    (certain != known, root.map(|root| (root, size)), check)
+                }
+                (None, Some((other, first))) => {
+                    let in_order = |(a, b): (Var, Var)| {
+                        if or_one { (a, b as usize) } else { (a.min(b), a.max(b) as usize) }
+                    };
+                    let (pair, differ) = (root.zip(first).map(in_order), root.is_none() || root != first);
+                    (place != other && differ, pair, Check::Equals { place, other, or_one })
+                }
+                (None, None) => continue,
+            };
+            let key = |(root, other)| format!("{root} {other} {or_one} {}", known.is_some());
+            if open && span != Span::ONE && pair.is_none_or(|pair| seen.insert(&key(pair), ())) {
+                checks.push(check);
+            }
         }
     }
-    only
 }

@@ -270,20 +270,6 @@ impl Span {
         (lo <= hi).then_some(Self { lo, hi })
     }
 
-    /// Restricts the span to another. Each end keeps what belongs to it, such as its origin. Returns `false` and changes
-    /// nothing if they have no size in common.
-    pub(super) fn narrow<E: Copy>(&mut self, to: Self, own: &mut [E; 2], other: [E; 2]) -> bool {
-        let Some(span) = self.intersect(to) else { return false };
-        if span.lo != self.lo {
-            own[0] = other[0];
-        }
-        if span.hi != self.hi {
-            own[1] = other[1];
-        }
-        *self = span;
-        true
-    }
-
     /// The start (0) or the end (1).
     pub(super) fn end(self, end: usize) -> usize {
         [self.lo, self.hi][end]

@@ -6,6 +6,7 @@
 )]
 
 use super::infer::infer;
+use super::layout::{dims, list};
 use super::operation::{Operation, Part};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request, operation};
@@ -207,11 +208,11 @@ pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<P
 #[must_use]
 pub fn infer_ranks<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> Vec<PartialShape> {
     let shapes: Vec<_> = shapes.into_iter().collect();
-    let ndims: Option<Vec<_>> = shapes.iter().map(|shape| shape.ndim()).collect();
-    let Some(ndims) = ndims else { return vec![PartialShape::unranked(); shapes.len()] };
-    let most = ndims.iter().copied().max().unwrap_or(0);
-    let expanded = |(shape, ndim): (&&PartialShape, _)| {
-        PartialShape::from(vec![Dim::Known(1); most - ndim]).with_base(shape)
-    };
-    shapes.iter().zip(ndims).map(expanded).collect()
+    let mut most = Some(0);
+    for shape in &shapes {
+        most = most.zip(shape.ndim()).map(|(most, ndim)| most.max(ndim));
+    }
+    let Some(most) = most else { return vec![PartialShape::unranked(); shapes.len()] };
+    let new = |shape: &PartialShape| PartialShape::from(vec![Dim::Known(1); most - dims(shape).len()]);
+    list(shapes.len(), &mut |i| new(shapes[i]).with_base(shapes[i]))
 }

@@ -1,10 +1,11 @@
 //! The joint shape of partially known shapes.
 
+use super::layout::{Layout, list, shapes, unranked};
 use super::operation::{Operation, Part};
-use super::system::{Layout, System, checked, dims, incompatible};
+use super::system::{System, checked, incompatible};
 use super::{Check, Dim, Names, PartialShape};
 use crate::error::{BroadcastError, Request, fail, operation};
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 /// The joint size of two axes.
 ///
@@ -68,8 +69,8 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `shape.broadcast` of MLIR's shape dialect on one axis.
 pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
-    let shapes: Vec<_> = dims.iter().map(|dim| PartialShape::ranked([dim.clone()])).collect();
-    let joint = infer_shapes(&shapes)?;
+    let shapes = list(dims.len(), &mut |i| PartialShape::from(vec![dims[i].clone()]));
+    let joint = infer(&Operation::Together, &list(dims.len(), &mut |i| &shapes[i]))?;
     Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
 }
 
@@ -99,7 +100,7 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    infer_shapes([a, b])
+    infer(&Operation::Together, &[a, b])
 }
 
 /// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
@@ -174,7 +175,7 @@ pub fn infer_result_shape<'p>(
     let (mut names, request) = (Names::new(), || Operation::Together.request(None, &parts));
     let (mut system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
     let sizes = checked(system.take_sizes(ndim), &request)?;
-    Ok(parts.iter().any(|part| part.shape.ndim().is_some()).then(|| sizes.into()))
+    Ok((unranked(&parts).len() < parts.len()).then(|| sizes.into()))
 }
 
 /// The solved system of the operands with a number of axes, that number and, if they are wanted, the checks that remain.
@@ -187,7 +188,7 @@ pub(super) fn infer_ranked<'s, 'n>(
     request: &'n dyn Fn() -> Request,
     checked: bool,
 ) -> Result<(System<'s, 'n>, usize, Vec<Check>), BroadcastError> {
-    let (layout, ndim) = Layout::aligned(parts.iter().map(|part| dims(part.shape)).collect());
+    let (layout, ndim) = Layout::aligned(shapes(parts));
     let mut system = System::new(layout, names, None, request, &incompatible)?;
     let checks = if checked { system.checks(ndim) } else { Vec::new() };
     system.solve()?;
@@ -229,17 +230,23 @@ pub fn infer_branches<'p>(
     };
     let mut found = first.clone();
     for shape in shapes {
-        found = match (found.dims(), shape.dims()) {
-            (Some(own), Some(dims)) if own.len() == dims.len() => {
-                let either = |(own, other): (&Dim, &Dim)| {
-                    let (span, name) = (own.span().hull(other.span()), own.as_name());
-                    name.filter(|_| name == other.as_name())
-                        .map_or(span.into(), |name| Dim::named(name, span))
-                };
-                own.iter().zip(dims).map(either).collect::<Vec<_>>().into()
-            }
-            _ => PartialShape::unranked(),
-        };
+        found = either(&found, shape);
     }
     Ok(found)
+}
+
+/// The least specific one of two shapes.
+fn either(a: &PartialShape, b: &PartialShape) -> PartialShape {
+    match (a.dims(), b.dims()) {
+        (Some(a), Some(b)) if a.len() == b.len() => list(a.len(), &mut |axis| {
+            let (a, b) = (&a[axis], &b[axis]);
+            let span = a.span().hull(b.span());
+            match a.as_name() {
+                Some(name) if b.as_name() == Some(name) => Dim::named(name, span),
+                _ => span.into(),
+            }
+        })
+        .into(),
+        _ => PartialShape::unranked(),
+    }
 }

@@ -156,6 +156,7 @@ mod decide;
 mod dim;
 mod families;
 mod infer;
+mod layout;
 mod names;
 mod operation;
 mod partial_shape;

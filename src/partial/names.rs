@@ -1,13 +1,14 @@
 //! Names that stand for the same sizes in several operations: the one place that knows what a name is.
 
-use super::check::{Spot, compact};
+use super::check::Spot;
 use super::dim::{Dim, Span};
+use super::layout::list;
 use super::operation::{InferredShapes, Operation, merge_shapes};
-use super::vars::Vars;
+use super::vars::{Class, Note, Origin, Var, Vars};
 use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::ByName;
-use alloc::{boxed::Box, format, string::String, vec::Vec};
+use alloc::{boxed::Box, format, vec::Vec};
 use core::fmt;
 
 /// The sizes of names, across all operations of a program.
@@ -40,44 +41,25 @@ use core::fmt;
 #[derive(Clone, Default)]
 pub struct Names {
     ids: ByName<usize>,
-    nodes: Vec<Node>,
-    origins: Vec<Origin>,
+    /// The names, without ranges.
+    dims: Vec<Dim>,
+    pub(super) classes: Vec<Class>,
+    pub(super) origins: Vec<Origin>,
     /// The labels of the calls that have learned something.
-    steps: Vec<Box<str>>,
+    pub(super) labels: Vec<Box<str>>,
+    /// The classes as they were before each change in the current call.
+    pub(super) changes: Vec<(Var, Class)>,
+    pub(super) notes: Vec<Note>,
     /// How many names [`fresh`](Self::fresh) has tried.
     fresh: usize,
-}
-
-/// A name. Names that are equal form a class; the fields of the class are those of its root.
-#[derive(Clone)]
-struct Node {
-    /// The name, without a range.
-    dim: Dim,
-    /// Another name of the class that is nearer to the root, or the name itself.
-    parent: u32,
-    /// The number of names in the class. The smaller class is added to the larger one, so that paths are short.
-    count: u32,
-    /// The variable that stands for the class in the current call, if that is one of this class.
-    var: u32,
-    span: Span,
-    /// The positions of the origins of the span's start and end, unless it has none.
-    ends: [u32; 2],
-}
-
-/// Where a name got its sizes: the name, the call and the axis.
-#[derive(Clone, Copy)]
-struct Origin {
-    name: u32,
-    step: u32,
-    spot: Spot,
 }
 
 /// Prints each bound name with its size: `{"n": 2, "m": m:3..}`.
 impl fmt::Debug for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
-        for node in &self.nodes {
-            let name = node.dim.as_name().unwrap_or_default();
+        for id in 0..self.dims.len() {
+            let name = self.text(id);
             if let Some(size) = self.get(name) {
                 map.entry(&name, &format_args!("{size}"));
             }
@@ -114,8 +96,8 @@ impl Names {
     /// `ShapeEnv.replacements` and `ShapeEnv.var_to_range` in PyTorch.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Dim> {
-        let root = self.root(*self.ids.get(name)?);
-        let Node { count, span, .. } = self.nodes[root];
+        let root = self.root(self.known(name)?);
+        let Class { count, span, .. } = self.classes[root];
         (count > 1 || span != Span::ANY).then(|| self.dim(root, span))
     }
 
@@ -146,7 +128,7 @@ impl Names {
             let name = format!("?{}", self.fresh);
             if self.ids.get(&name).is_none() {
                 let id = self.id(&name);
-                return self.nodes[id].dim.clone();
+                return self.dims[id].clone();
             }
         }
     }
@@ -176,17 +158,16 @@ impl Names {
     /// `ShapeEnv.replace` in PyTorch, on each size.
     #[must_use]
     pub fn resolve(&self, shape: &PartialShape) -> PartialShape {
-        let resolve = |dim: &Dim| match dim.as_name().and_then(|name| self.ids.get(name)) {
-            Some(&id) => {
+        let Some(dims) = shape.dims() else { return PartialShape::unranked() };
+        let mut resolve = |axis: usize| match dims[axis].as_name().and_then(|name| self.known(name)) {
+            Some(id) => {
                 let root = self.root(id);
-                let span = self.nodes[root].span;
-                self.dim(root, span.intersect(dim.span()).unwrap_or(span))
+                let span = self.classes[root].span;
+                self.dim(root, span.intersect(dims[axis].span()).unwrap_or(span))
             }
-            None => dim.clone(),
+            None => dims[axis].clone(),
         };
-        shape
-            .dims()
-            .map_or_else(PartialShape::unranked, |dims| dims.iter().map(resolve).collect::<Vec<_>>().into())
+        list(dims.len(), &mut resolve).into()
     }
 
     /// Infers the results of an operation called `of`, and learns what it forces.
@@ -302,7 +283,7 @@ impl Names {
     ) -> Result<(), BroadcastError> {
         let request = || Request::new(&operation::ACCEPT, &[sizes]).to(declared).label(of);
         let mut vars = Vars::new(self, of, &request);
-        vars.accept(declared, sizes, "", &Spot::of_shape)?;
+        vars.accept(declared, sizes, "", &|axis| Spot::at(Spot::SHAPE, axis))?;
         vars.keep();
         Ok(())
     }
@@ -346,86 +327,37 @@ impl Names {
     }
 
     /// The position of a name, which is added if it is new.
-    fn id(&mut self, name: &str) -> usize {
-        let id = *self.ids.or_insert(name, self.nodes.len());
-        if id == self.nodes.len() {
-            let (dim, parent) = (Dim::named(name, Span::ANY), compact(id));
-            self.nodes.push(Node { dim, parent, count: 1, var: 0, span: Span::ANY, ends: [u32::MAX; 2] });
+    pub(super) fn id(&mut self, name: &str) -> usize {
+        let id = *self.ids.or_insert(name, self.dims.len());
+        if id == self.dims.len() {
+            self.dims.push(Dim::named(name, Span::ANY));
+            self.classes.push(Class::of(id));
+            self.notes.push(Note::NONE);
         }
         id
     }
 
-    fn root(&self, mut id: usize) -> usize {
-        while self.nodes[id].parent as usize != id {
-            id = self.nodes[id].parent as usize;
+    /// The position of a name that has been met.
+    pub(super) fn known(&self, name: &str) -> Option<usize> {
+        self.ids.get(name).copied()
+    }
+
+    /// The position of the name that stands for all that are equal.
+    pub(super) fn root(&self, mut id: usize) -> usize {
+        while self.classes[id].parent as usize != id {
+            id = self.classes[id].parent as usize;
         }
         id
     }
 
-    /// The root of a name's class, which is added if it is new, the sizes of the class and its variable in the current call.
-    pub(super) fn class(&mut self, name: &str) -> (usize, Span, &mut u32) {
-        let id = self.id(name);
-        let root = self.root(id);
-        (root, self.nodes[root].span, &mut self.nodes[root].var)
+    /// The `Dim` of a name with sizes in `span`.
+    pub(super) fn dim(&self, id: usize, span: Span) -> Dim {
+        let dim = &self.dims[id];
+        if span == Span::ANY { dim.clone() } else { Dim::named(self.text(id), span) }
     }
 
-    /// The sizes of a class.
-    pub(super) fn span(&self, id: usize) -> Span {
-        self.nodes[self.root(id)].span
-    }
-
-    /// The `Dim` of a class with sizes in `span`.
-    pub(super) fn dim(&self, root: usize, span: Span) -> Dim {
-        let dim = &self.nodes[root].dim;
-        if span == Span::ANY { dim.clone() } else { Dim::named(dim.as_name().unwrap_or_default(), span) }
-    }
-
-    /// Makes two classes equal that can be, and returns whether they were not.
-    pub(super) fn unite(&mut self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.root(a), self.root(b));
-        let (small, large) = if self.nodes[a].count < self.nodes[b].count { (a, b) } else { (b, a) };
-        if small == large {
-            return false;
-        }
-        let Node { span, ends, count, .. } = self.nodes[small];
-        self.nodes[small].parent = compact(large);
-        let own = &mut self.nodes[large];
-        own.count += count;
-        own.span.narrow(span, &mut own.ends, ends);
-        true
-    }
-
-    /// Restricts the class of a name to a range that it can have, and returns whether that is news. `spots` say where the
-    /// ends of the range come from.
-    pub(super) fn narrow(&mut self, id: usize, to: Span, spots: [Spot; 2]) -> bool {
-        let root = self.root(id);
-        let node = &mut self.nodes[root];
-        let before = node.span;
-        let Some(span) = before.intersect(to).filter(|span| *span != before) else { return false };
-        for (end, is_news) in [span.lo != before.lo, span.hi != before.hi].into_iter().enumerate() {
-            if is_news {
-                node.ends[end] = compact(self.origins.len());
-                self.origins.push(Origin {
-                    name: compact(id),
-                    step: compact(self.steps.len()),
-                    spot: spots[end],
-                });
-            }
-        }
-        node.span = span;
-        true
-    }
-
-    /// Remembers a call that has learned something.
-    pub(super) fn keep(&mut self, of: Option<&str>) {
-        self.steps.push(of.unwrap_or_default().into());
-    }
-
-    /// The name and the place, in words, that gave a class its first (0) or last (1) size.
-    pub(super) fn origin(&self, id: usize, end: usize) -> Option<(&str, String)> {
-        let node = &self.nodes[self.root(id)];
-        let origin = self.origins.get(node.ends[end] as usize)?;
-        let name = self.nodes[origin.name as usize].dim.as_name()?;
-        Some((name, origin.spot.words(self.steps.get(origin.step as usize).map(AsRef::as_ref))))
+    /// The text of a name.
+    pub(super) fn text(&self, id: usize) -> &str {
+        self.dims[id].as_name().unwrap_or_default()
     }
 }

@@ -1,8 +1,9 @@
 //! Operations on partially known shapes, and their results.
 
 use super::dim::Dim;
+use super::layout::{Layout, dims, list, unranked};
 use super::rules::{Numbers, Operands, Pick, Picks, Rule};
-use super::system::{Clash, Layout, System, checked, dims, incompatible};
+use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::operation::Operation as Words;
 use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
@@ -127,36 +128,28 @@ impl<'p> Part<'p> {
 
 impl From<&Part<'_>> for Shape {
     fn from(part: &Part<'_>) -> Self {
-        Shape::partial(part.shape.dims().map(|dims| dims.iter().map(Cell::from).collect()), part.base)
+        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| Cell::from(&dims[axis]));
+        Shape::partial(part.shape.dims().map(cells), part.base)
     }
 }
 
 impl<'s> Operation<'s> {
-    fn words(&self) -> &'static Words {
+    /// Its words, how many operands there are, if not any number, and whether there is a target.
+    fn form(&self) -> (&'static Words, Option<usize>, bool) {
         match self {
-            Self::Together => &operation::PARTIAL_TOGETHER,
-            Self::Target(_) => &operation::TO_TARGET,
-            Self::Axes(_) => &operation::ALONG_AXES,
-            Self::InDim(_) => &operation::IN_DIM,
-            Self::Batch(_) | Self::BatchMap(_) => &operation::PARTIAL_BATCHES,
-            Self::Sum { .. } => &operation::SUM_AXES,
-            Self::SumTo => &operation::SUM_TO,
-            Self::SumInDim(_) => &operation::SUM_IN_DIM,
-            Self::SumBatchTo(_) => &operation::PARTIAL_BATCH_SUM,
-            Self::Ranks | Self::Branches | Self::Signature(_) => &operation::OPERATE,
-        }
-    }
-
-    /// How many operands there are, if not any number, and whether the last one is the target.
-    fn operands(&self) -> (Option<usize>, bool) {
-        match self {
-            Self::Together | Self::Ranks | Self::Branches => (None, false),
-            Self::Target(_) | Self::Sum { .. } => (Some(1), false),
-            Self::Batch(bases) | Self::BatchMap(bases) => (Some(bases.len()), false),
-            Self::Signature(signature) => (Some(signature.operands()), false),
-            Self::Axes(_) | Self::InDim(_) | Self::SumTo | Self::SumInDim(_) | Self::SumBatchTo(_) => {
-                (Some(2), true)
+            Self::Together => (&operation::PARTIAL_TOGETHER, None, false),
+            Self::Ranks | Self::Branches => (&operation::OPERATE, None, false),
+            Self::Target(_) => (&operation::TO_TARGET, Some(1), true),
+            Self::Axes(_) => (&operation::ALONG_AXES, Some(2), true),
+            Self::InDim(_) => (&operation::IN_DIM, Some(2), true),
+            Self::Batch(bases) | Self::BatchMap(bases) => {
+                (&operation::PARTIAL_BATCHES, Some(bases.len()), false)
             }
+            Self::Sum { .. } => (&operation::SUM_AXES, Some(1), false),
+            Self::SumTo => (&operation::SUM_TO, Some(2), true),
+            Self::SumInDim(_) => (&operation::SUM_IN_DIM, Some(2), true),
+            Self::SumBatchTo(_) => (&operation::PARTIAL_BATCH_SUM, Some(2), true),
+            Self::Signature(signature) => (&operation::OPERATE, Some(signature.operands()), false),
         }
     }
 
@@ -172,13 +165,16 @@ impl<'s> Operation<'s> {
     /// The request, for messages.
     #[cold]
     pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> Request {
-        let operands = parts.len() - usize::from(self.operands().1 && parts.len() == 2);
-        let mut request = Request::new(self.words(), &parts[..operands]).label(of);
+        let (words, _, has_target) = self.form();
+        let operands = parts.len() - usize::from(has_target && parts.len() == 2);
+        let mut request = Request::new(words, &parts[..operands]).label(of);
         for target in &parts[operands..] {
             request = request.to(target);
         }
         match self {
-            Self::Target(target) => request.to(Shape::listed(target.iter().map(Cell::from).collect())),
+            Self::Target(target) => {
+                request.to(Shape::listed(list(target.len(), &mut |axis| (&target[axis]).into())))
+            }
             Self::Axes(axes) | Self::InDim(axes) | Self::Sum { axes, .. } | Self::SumInDim(axes) => {
                 request.axes(axes.clone())
             }
@@ -197,10 +193,10 @@ impl<'s> Operation<'s> {
         shapes: &[&PartialShape],
         with_checks: bool,
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        let part = |(operand, &shape)| Part { shape, base: self.base(operand) };
-        let parts: Vec<_> = shapes.iter().enumerate().map(part).collect();
-        let resolved = |names: &Names| shapes.iter().map(|shape| names.resolve(shape)).collect::<Vec<_>>();
-        match (self, self.operands().0) {
+        let mut part = |operand| Part { shape: shapes[operand], base: self.base(operand) };
+        let parts = list(shapes.len(), &mut part);
+        let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
+        match (self, self.form().1) {
             (Self::Signature(signature), _) => return signature.infer_in(names, of, shapes),
             (Self::Ranks, _) => return Ok(InferredShapes::of(infer_ranks(&resolved(names)), Vec::new())),
             (Self::Branches, _) => {
@@ -217,9 +213,11 @@ impl<'s> Operation<'s> {
             _ => {}
         }
         let (shape, mut checks) = self.infer_one(names, of, &parts, with_checks)?;
-        if with_checks && *self != Self::Together && shapes.iter().any(|shape| shape.ndim().is_none()) {
-            checks =
-                self.without_signature().map(|operation| Check::Succeeds { operation }).into_iter().collect();
+        if with_checks && !matches!(self, Self::Together) && !unranked(&parts).is_empty() {
+            checks = match self.without_signature() {
+                Some(operation) => vec![Check::Succeeds { operation }],
+                None => Vec::new(),
+            };
         }
         Ok(InferredShapes::of(vec![shape], checks))
     }
@@ -235,12 +233,14 @@ impl<'s> Operation<'s> {
         let request = || self.request(of, parts);
         let operands = Operands { parts, request: &request };
         operands.check_bases()?;
-        let target: Vec<Dim> = match self {
-            Self::Target(target) => target.iter().flatten().cloned().collect(),
-            _ => Vec::new(),
-        };
+        let mut target = Vec::new();
+        if let Self::Target(sizes) = self {
+            for size in sizes {
+                target.extend_from_slice(size.as_slice());
+            }
+        }
         let Rule { mut layout, count, result } = operands.rule(self, &target)?;
-        layout.has_target = self.operands().1 || matches!(self, Self::Target(_));
+        layout.has_target = self.form().2;
         let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
         let of_bases = || Request::new(&operation::PARTIAL_BASES, parts).label(of);
         let blame = |request, mut clash: Clash<'_>| {
@@ -262,22 +262,21 @@ impl<'s> Operation<'s> {
         } else {
             checks
         };
-        let sizes = match &result {
-            Picks::List(picks) => {
-                let size = |pick: &Pick| match *pick {
-                    Pick::Axis(axis) => system.size(axis).0,
-                    Pick::Target(axis) => system.own(axis, 1),
-                    Pick::One => Dim::Known(1),
-                    Pick::Unknown => Dim::Unknown,
-                };
-                picks.iter().map(size).collect()
-            }
+        // for `*`, the sizes that are known may overflow all the same
+        let ranked = result.is_some();
+        let sizes = match result {
+            Some(Picks::List(picks)) => list(picks.len(), &mut |i| match picks[i] {
+                Pick::Axis(axis) => system.size(axis).0,
+                Pick::Target(axis) => system.own(axis, 1),
+                Pick::One => Dim::Known(1),
+                Pick::Unknown => Dim::Unknown,
+            }),
             // for `*`, the sizes that are known may overflow all the same
-            Picks::Axes | Picks::Any => system.take_sizes(count),
+            Some(Picks::Axes) | None => system.take_sizes(count),
         };
         let sizes = checked(sizes, &request)?;
         system.vars.keep();
-        let shape = if matches!(result, Picks::Any) { PartialShape::unranked() } else { sizes.into() };
+        let shape = if ranked { sizes.into() } else { PartialShape::unranked() };
         Ok((shape, checks))
     }
 }
@@ -321,7 +320,7 @@ pub(super) fn merge_shapes(
     a: &PartialShape,
     b: &PartialShape,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::MERGE, &[a, b].map(Part::whole)).label(of);
+    let request = || Request::new(&operation::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
     let shapes = match [a.dims(), b.dims()] {
         [Some(own), Some(other)] => vec![own, other],
         [Some(dims), None] | [None, Some(dims)] => vec![dims],
@@ -336,10 +335,7 @@ pub(super) fn merge_shapes(
     layout.alone = true;
     let mut system = System::new(layout, names, of, &request, &incompatible)?.declares();
     system.solve()?;
-    let mut sizes = Vec::with_capacity(own);
-    for axis in 0..own {
-        sizes.push(system.size(axis).0);
-    }
+    let sizes = system.take_sizes(own);
     system.vars.keep();
     Ok(sizes.into())
 }

@@ -1,5 +1,6 @@
 //! Partially known shapes.
 
+use super::layout::list;
 use super::operation::{Part, merge_shapes};
 use super::{Dim, Names};
 use crate::error::{BroadcastError, Cell, Shape};
@@ -139,8 +140,12 @@ impl PartialShape {
     #[must_use]
     #[doc(alias = "is_static")]
     pub fn sizes(&self) -> Option<Vec<usize>> {
-        let size = |dim: &Dim| if let Dim::Known(size) = *dim { Some(size) } else { None };
-        self.dims()?.iter().map(size).collect()
+        let mut sizes = Vec::new();
+        for dim in self.dims()? {
+            let Dim::Known(size) = *dim else { return None };
+            sizes.push(size);
+        }
+        Some(sizes)
     }
 
     /// The shape with the axes of `base` appended, such as the whole of a batch and a base.
@@ -253,8 +258,8 @@ impl PartialShape {
     pub fn relaxes(&self, other: &Self) -> bool {
         let Some(own) = self.dims() else { return true };
         let Some(dims) = other.dims().filter(|dims| dims.len() == own.len()) else { return false };
-        for (own, other) in own.iter().zip(dims) {
-            let own_name = own.as_name();
+        for (axis, own) in own.iter().enumerate() {
+            let (other, own_name) = (&dims[axis], own.as_name());
             if !own.span().covers(other.span()) || (own_name.is_some() && own_name != other.as_name()) {
                 return false;
             }
@@ -326,7 +331,7 @@ impl fmt::Debug for PartialShape {
 
 impl From<&[usize]> for PartialShape {
     fn from(shape: &[usize]) -> Self {
-        Self::ranked(shape.iter().copied().map(Dim::Known))
+        list(shape.len(), &mut |axis| Dim::Known(shape[axis])).into()
     }
 }
 

@@ -1,9 +1,11 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
 use super::check::Spot;
+use super::layout::list;
 use super::operation::Operation;
 use super::vars::Vars;
-use super::{Check, Names, PartialShape, decide_result};
+use super::verify::result_checks;
+use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, Request, fail, operation};
 use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, vec, vec::Vec};
@@ -67,7 +69,7 @@ impl Plan {
     /// As [`Plan`]; a graph compiler does this when it traces.
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
-        let shapes: Vec<_> = operands.iter().collect();
+        let shapes = list(operands.len(), &mut |operand| &operands[operand]);
         let mut found = Operation::Together.infer(&mut Names::new(), None, &shapes, true)?;
         let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
@@ -76,7 +78,7 @@ impl Plan {
     /// Adds a declared shape for the result, which is checked too.
     ///
     /// # Shapes
-    /// As [`decide_result`].
+    /// As [`decide_result`](super::decide_result).
     ///
     /// # Errors
     /// The error of [`Decision::Never`](super::Decision::Never).
@@ -95,7 +97,8 @@ impl Plan {
     /// # Equivalents
     /// The result type of an operation in MLIR, `tensor<4xf32>`.
     pub fn with_result(self, result: PartialShape) -> Result<Self, BroadcastError> {
-        let checks = decide_result(&self.operands, &result).checks()?;
+        let operands = list(self.operands.len(), &mut |operand| &self.operands[operand]);
+        let checks = result_checks(&operands, &result, None)?;
         Ok(Self { checks, result: Some(result), ..self })
     }
 
@@ -194,7 +197,7 @@ impl Plan {
             return Err(joint_error_of(request(), shapes));
         }
         if let Some(result) = &self.result {
-            vars.accept(result, &joint, " of the result", &Spot::of_result)?;
+            vars.accept(result, &joint, " of the result", &|axis| Spot::at(Spot::RESULT, axis))?;
         }
         vars.keep();
         Ok(joint)

@@ -1,8 +1,8 @@
 //! Where the sizes of each operation meet: maps from the axes of its operands to axes with one condition each.
 
 use super::dim::Dim;
+use super::layout::{Layout, dims, list, shapes, unranked};
 use super::operation::{Operation, Part};
-use super::system::{Layout, dims};
 use crate::error::{BroadcastError, Cell, Count, Request, fail};
 use crate::sealed::Sealed;
 use crate::shape::{Axes, AxisMask, ByName};
@@ -14,13 +14,12 @@ pub(super) struct Rule<'p> {
     pub(super) layout: Layout<'p>,
     /// How many axes have a condition.
     pub(super) count: usize,
-    pub(super) result: Picks,
+    /// The sizes of the result, unless it is `*`.
+    pub(super) result: Option<Picks>,
 }
 
 /// The sizes of a result.
 pub(super) enum Picks {
-    /// None: the result is `*`.
-    Any,
     /// Those of the axes that have a condition.
     Axes,
     List(Vec<Pick>),
@@ -34,13 +33,6 @@ pub(super) enum Pick {
     Target(usize),
     One,
     Unknown,
-}
-
-impl Picks {
-    /// The sizes, if the result has a number of axes.
-    fn only_if(self, ranked: bool) -> Self {
-        if ranked { self } else { Self::Any }
-    }
 }
 
 /// Axes by the numbers that a caller gave.
@@ -85,13 +77,13 @@ impl<'p> Operands<'_, 'p> {
             Operation::BatchMap(_) => Ok(self.batches(self.base_axes())),
             Operation::Together | Operation::Ranks | Operation::Branches | Operation::Signature(_) => {
                 let (layout, count) = Layout::aligned(self.shapes());
-                Ok(Rule { layout, count, result: Picks::Axes.only_if(self.ranked()) })
+                Ok(Rule { layout, count, result: self.ranked().then_some(Picks::Axes) })
             }
         }
     }
 
     fn shapes(self) -> Vec<&'p [Dim]> {
-        self.parts.iter().map(|part| dims(part.shape)).collect()
+        shapes(self.parts)
     }
 
     fn ndim(self, operand: usize) -> Option<usize> {
@@ -99,95 +91,110 @@ impl<'p> Operands<'_, 'p> {
     }
 
     fn ranked(self) -> bool {
-        self.parts.iter().all(|part| part.shape.ndim().is_some())
+        unranked(self.parts).is_empty()
     }
 
     /// The most base axes of an operand.
     pub(super) fn base_axes(self) -> usize {
-        self.parts.iter().map(|part| part.split().1.len()).max().unwrap_or(0)
+        let mut most = 0;
+        for part in self.parts {
+            most = most.max(part.split().1.len());
+        }
+        most
     }
 
     fn to_target(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
         let array = dims(self.parts[0].shape);
+        let mut axes = Vec::with_capacity(target.len());
         for (axis, size) in sizes.iter().enumerate() {
             match *size {
                 Some(Dim::Known(size)) if isize::try_from(size).is_err() => {
                     return Err((self.request)().invalid_size(axis, size as i128, true));
                 }
-                _ => {}
+                Some(_) => axes.push(axis),
+                None => {}
             }
         }
         let Some(new) = sizes.len().checked_sub(array.len()) else {
             return Err((self.request)().too_few_axes("target", array.len(), sizes.len()));
         };
-        if let Some(axis) = sizes[..new].iter().position(Option::is_none).filter(|_| self.ranked()) {
-            return Err((self.request)().placeholder_on_new_axis(axis, self.parts[0].shape.into()));
+        for (axis, size) in sizes[..new].iter().enumerate() {
+            if size.is_none() && self.ranked() {
+                return Err((self.request)().placeholder_on_new_axis(axis, self.parts[0].shape.into()));
+            }
         }
         // a size that is kept stands alone
-        let axes: Vec<_> = (0..sizes.len()).filter(|&axis| sizes[axis].is_some()).collect();
         let at = |shape: usize, axis: usize| {
             Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
         };
-        let layout = Layout::new(vec![array, target], sizes.len(), &at);
-        Ok(Rule { layout, count: sizes.len(), result: Picks::Axes })
+        let (layout, count) = (Layout::new(vec![array, target], sizes.len(), &at), sizes.len());
+        Ok(Rule { layout, count, result: Some(Picks::Axes) })
     }
 
     fn along(self, numbers: &[i128]) -> Found<'p> {
         let count = self.ndim(1).or(self.ndim(0).map(|own| own + numbers.len()));
         let places = self.placed(numbers, count)?;
         let (known, count) = (count.is_some(), count.unwrap_or(0));
-        let mut named = vec![false; count];
-        for place in places.into_iter().flatten() {
-            named[place] = true;
+        let mut others = Vec::new();
+        for (axis, named) in flags(&places, count).iter().enumerate() {
+            if !named {
+                others.push(axis);
+            }
         }
-        let others: Vec<_> = (0..count).filter(|&axis| !named[axis]).collect();
         let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
         if known && expected != count {
             return Err((self.request)().axis_count(expected, count));
         }
-        let at = |shape: usize, axis: usize| Some((if shape == 0 { others[axis] } else { axis }, true));
-        let layout = Layout::new(self.shapes(), count, &at);
-        Ok(Rule { layout, count, result: Picks::Axes.only_if(known) })
+        Ok(self.onto(0, &others, true, count, known.then_some(Picks::Axes)))
     }
 
     fn in_dim(self, numbers: &[i128]) -> Found<'p> {
         self.one_for_each(0, numbers)?;
-        let places = self.placed(numbers, self.ndim(1))?;
-        let (known, count, places) =
-            (places.is_some(), self.ndim(1).unwrap_or(0), places.unwrap_or_default());
-        let at = |shape: usize, axis: usize| match shape {
-            0 => places.get(axis).map(|&place| (place, false)),
-            _ => Some((axis, true)),
-        };
-        Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result: Picks::Axes.only_if(known) })
+        let (places, ndim) = (self.placed(numbers, self.ndim(1))?, self.ndim(1));
+        Ok(self.onto(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
     }
 
     fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
         self.one_for_each(1, numbers)?;
-        let places = self.placed(numbers, self.ndim(0))?;
-        let known = places.is_some() || self.ndim(1).is_some();
+        let (places, count) = (self.placed(numbers, self.ndim(0))?, numbers.len());
         let mut axes = vec![None; self.ndim(0).unwrap_or(0)];
-        for (axis, place) in places.into_iter().flatten().enumerate() {
+        for (axis, &place) in places.iter().enumerate() {
             axes[place] = Some((axis, true));
         }
         // the axes of the target, in its order
         let at = |shape: usize, axis: usize| if shape == 0 { axes[axis] } else { Some((axis, false)) };
-        let layout = Layout::new(self.shapes(), numbers.len(), &at);
-        let result = (0..numbers.len()).map(Pick::Target).collect();
-        Ok(Rule { layout, count: numbers.len(), result: Picks::List(result).only_if(known) })
+        let result = self.ndim(0).or(self.ndim(1)).map(|_| Picks::List(list(count, &mut Pick::Target)));
+        Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result })
+    }
+
+    /// The rule where axis `i` of the shape `small` meets axis `places[i]` of the other one, whose sizes are fixed.
+    fn onto(
+        self,
+        small: usize,
+        places: &[usize],
+        fixed: bool,
+        count: usize,
+        result: Option<Picks>,
+    ) -> Rule<'p> {
+        let at = |shape: usize, axis: usize| {
+            if shape == small { places.get(axis).map(|&place| (place, fixed)) } else { Some((axis, true)) }
+        };
+        Rule { layout: Layout::new(self.shapes(), count, &at), count, result }
     }
 
     fn sum(self, numbers: &[i128], keepdims: bool) -> Found<'p> {
         let places = self.placed(numbers, self.ndim(0))?;
         let count = self.ndim(0).unwrap_or(0);
         let layout = Layout::new(self.shapes(), count, &|_, axis| Some((axis, true)));
-        let (known, mut reduced) = (places.is_some(), vec![false; count]);
-        for place in places.into_iter().flatten() {
-            reduced[place] = true;
+        let mut result = Vec::new();
+        for (axis, reduced) in flags(&places, count).iter().enumerate() {
+            if !reduced {
+                result.push(Pick::Axis(axis));
+            } else if keepdims {
+                result.push(Pick::One);
+            }
         }
-        let pick = |axis: usize| if reduced[axis] { Pick::One } else { Pick::Axis(axis) };
-        let left = (0..count).filter(|&axis| keepdims || !reduced[axis]).map(pick);
-        Ok(Rule { layout, count: 0, result: Picks::List(left.collect()).only_if(known) })
+        Ok(Rule { layout, count: 0, result: self.ndim(0).map(|_| Picks::List(result)) })
     }
 
     fn sum_to(self) -> Found<'p> {
@@ -198,27 +205,27 @@ impl<'p> Operands<'_, 'p> {
             let (request, found, expected) = ((self.request)(), Count(target.len()), batch.len());
             return Err(fail!(request, TooManyAxes, "the target has {found}, expected at most {expected}"));
         };
-        let at = |shape: usize, axis: usize| match shape {
-            0 => Some((axis, true)),
-            _ => ranked.then_some((new + axis, false)),
-        };
-        let layout = Layout::new(self.shapes(), whole, &at);
-        let to = |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(whole + axis) };
-        let mut result: Vec<_> = (0..target.len()).map(to).collect();
+        let places = if ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
+        let mut pick = |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(whole + axis) };
+        let mut result = list(target.len(), &mut pick);
+        let mut base = list(base.len(), &mut |axis| Pick::Axis(batch.len() + axis));
         match self.parts[0].base.filter(|_| self.ndim(0).is_none()) {
             // the base of an array without a number of axes, unless it is absurdly long
-            Some(base) if base > 1 << 16 => return Ok(Rule { layout, count: 0, result: Picks::Any }),
-            Some(base) => result.extend((0..base).map(|_| Pick::Unknown)),
-            None => result.extend((batch.len()..whole).map(Pick::Axis)),
+            Some(base) if base > 1 << 16 => return Ok(self.onto(1, &places, false, 0, None)),
+            Some(unknown) => base = list(unknown, &mut |_| Pick::Unknown),
+            None => {}
         }
-        let result = Picks::List(result).only_if(self.ndim(1).is_some());
-        Ok(Rule { layout, count: batch.len(), result })
+        result.append(&mut base);
+        Ok(self.onto(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
     }
 
     /// Batches together, and before them `bases` axes of the bases together: their errors are the first.
     fn batches(self, bases: usize) -> Rule<'p> {
-        let splits: Vec<_> = self.parts.iter().map(|part| part.split()).collect();
-        let batches = splits.iter().map(|(batch, _)| batch.len()).max().unwrap_or(0);
+        let splits = list(self.parts.len(), &mut |operand| self.parts[operand].split());
+        let mut batches = 0;
+        for (batch, _) in &splits {
+            batches = batches.max(batch.len());
+        }
         let at = |shape: usize, axis: usize| {
             let (batch, base) = splits[shape];
             match axis.checked_sub(batch.len()) {
@@ -226,10 +233,10 @@ impl<'p> Operands<'_, 'p> {
                 Some(axis) => (bases > 0).then(|| (bases - base.len() + axis, false)),
             }
         };
-        let count = bases + batches;
-        let layout = Layout::new(self.shapes(), count, &at);
-        let result = (bases..count).chain(0..bases).map(Pick::Axis).collect();
-        Rule { layout, count, result: Picks::List(result).only_if(self.ranked()) }
+        let (layout, count) = (Layout::new(self.shapes(), bases + batches, &at), bases + batches);
+        // the batches are the first axes of the result
+        let mut pick = |axis| Pick::Axis(if axis < batches { bases + axis } else { axis - batches });
+        Rule { layout, count, result: self.ranked().then(|| Picks::List(list(count, &mut pick))) }
     }
 
     /// Checks that operands have as many axes as their bases.
@@ -261,15 +268,15 @@ impl<'p> Operands<'_, 'p> {
         }
     }
 
-    /// The positions of axes, if the number of all axes is known. If not, no axis may be named twice all the same.
+    /// The positions of axes, none if the number of all axes is not known. No axis may be named twice all the same.
     ///
     /// # Errors
     /// `AxisOutOfBounds`, then `DuplicateAxis`.
-    fn placed(self, numbers: &[i128], ndim: Option<usize>) -> Result<Option<Vec<usize>>, BroadcastError> {
+    fn placed(self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>, BroadcastError> {
         if let Some(ndim) = ndim {
             let axes = Numbers(numbers);
             AxisMask::new(&axes, ndim, self.request)?;
-            return Ok(Some((0..numbers.len()).map(|i| axes.axis(i, ndim)).collect()));
+            return Ok(list(numbers.len(), &mut |i| axes.axis(i, ndim)));
         }
         let mut seen = ByName::new();
         for &number in numbers {
@@ -277,6 +284,15 @@ impl<'p> Operands<'_, 'p> {
                 return Err((self.request)().duplicate_axis(number));
             }
         }
-        Ok(None)
+        Ok(Vec::new())
     }
+}
+
+/// Which of `count` axes are among some.
+fn flags(axes: &[usize], count: usize) -> Vec<bool> {
+    let mut flags = vec![false; count];
+    for &axis in axes {
+        flags[axis] = true;
+    }
+    flags
 }

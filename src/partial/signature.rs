@@ -1,8 +1,9 @@
 //! Signatures on partially known shapes.
 
 use super::dim::Dim;
+use super::layout::{Entry, Layout, list, shapes};
 use super::operation::{InferredShapes, Part};
-use super::system::{Clash, Entry, Layout, System, checked, dims, incompatible};
+use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, Mark, Request, operation};
 use crate::shape::{CoreAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
@@ -62,25 +63,27 @@ impl<'s> Signature<'s> {
         shapes: &[&PartialShape],
     ) -> Result<InferredShapes<'s>, BroadcastError> {
         let mut cores = Cores::of(self.text());
-        let ndims: Vec<_> = shapes.iter().map(|shape| shape.ndim().unwrap_or(usize::MAX)).collect();
+        let ndims = list(shapes.len(), &mut |operand| shapes[operand].ndim().unwrap_or(usize::MAX));
         cores.leave_out_missing(&ndims);
         let (operands, results) = cores.bases.split_at(self.operands());
-        let mut parts = Vec::with_capacity(shapes.len());
-        for (operand, shape) in shapes.iter().enumerate() {
+        let parts = list(shapes.len(), &mut |operand| {
             let base = operands.get(operand).map_or(0, Vec::len);
-            parts.push(Part { shape, base: Some(base.min(shape.ndim().unwrap_or(base))) });
-        }
+            Part { shape: shapes[operand], base: Some(base.min(ndims[operand])) }
+        });
         let apply = || Request::new(&operation::SIGNATURE, &parts).text(self).label(of);
         if shapes.len() != self.operands() {
             return Err(self.operand_count(apply(), shapes.len()));
         }
         let [mut lacks_axes, mut lacks_sizes] = [false; 2];
-        for (operand, (&found, base)) in ndims.iter().zip(operands).enumerate() {
+        for (operand, base) in operands.iter().enumerate() {
+            let found = ndims[operand];
             if found < base.len() {
                 return Err(base_axes(apply(), Some(operand), base.len(), found));
             }
-            lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
-            lacks_sizes |= found == usize::MAX && !base.is_empty();
+            for axis in base {
+                lacks_axes |= found == usize::MAX && axis.optional;
+                lacks_sizes |= found == usize::MAX;
+            }
         }
         let applies = || vec![Check::Applies { signature: self.text().into() }];
         if lacks_axes {
@@ -90,22 +93,24 @@ impl<'s> Signature<'s> {
         }
         // the axes of the numbers, of the other symbols and of the batch
         let symbols = cores.symbols.len();
-        let mut order: Vec<_> = (0..symbols).filter(|&symbol| cores.symbols[symbol].is_number).collect();
-        order.extend((0..symbols).filter(|&symbol| !cores.symbols[symbol].is_number));
-        let mut places = vec![0; symbols];
+        let (order, mut places, mut occurs) = (numbers_first(&cores), vec![0; symbols], vec![false; symbols]);
         for (axis, &symbol) in order.iter().enumerate() {
             places[symbol] = axis;
         }
-        let own_batch = |shape: usize| dims(shapes[shape]).len().saturating_sub(operands[shape].len());
-        let batches = (0..shapes.len()).map(own_batch).max().unwrap_or(0);
+        for base in operands {
+            for axis in base {
+                occurs[axis.symbol] = true;
+            }
+        }
+        let mut batches = 0;
+        for part in &parts {
+            batches = batches.max(part.split().0.len());
+        }
+        let own_batch = |shape: usize| parts[shape].split().0.len();
         let at = |shape: usize, axis: usize| match axis.checked_sub(own_batch(shape)) {
             Some(axis) => Some((places[operands[shape][axis].symbol], true)),
             None => Some((symbols + batches - own_batch(shape) + axis, false)),
         };
-        let mut occurs = vec![false; symbols];
-        for core in operands.iter().flatten() {
-            occurs[core.symbol] = true;
-        }
         let is_unknown = |axis: &&CoreAxis| !occurs[axis.symbol] && !cores.symbols[axis.symbol].is_number;
         let unknown = results.iter().flatten().find(is_unknown);
         let unknown = || unknown.map(|axis| unknown_symbol(apply(), cores.symbols[axis.symbol].text));
@@ -115,24 +120,21 @@ impl<'s> Signature<'s> {
                 let place = |entry: Entry| (entry.shape(), entry.axis() - own_batch(entry.shape()));
                 let mark = |entry: Entry| Mark::Shape(entry.shape(), entry.axis());
                 let (symbol, [a, b]) = (&cores.symbols[order[clash.axis]], clash.entries);
-                if symbol.is_number {
-                    let (at, axis) = place(b);
-                    return base_size(request, Some(at), axis, [&clash.dims[1], &symbol.text], mark(b));
+                let [dim, other] = clash.dims;
+                if let Some(size) = symbol.size {
+                    let (entry, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
+                    let (operand, axis) = place(entry);
+                    return base_size(request, Some(operand), axis, [dim, &size], mark(entry));
                 }
-                two_sizes(
-                    request,
-                    symbol.text,
-                    [place(a), place(b)],
-                    clash.dims.map(|dim| dim as _),
-                    [mark(a), mark(b)],
-                )
+                two_sizes(request, symbol.text, [place(a), place(b)], [dim, other], [mark(a), mark(b)])
             }
             Some(axis) => unknown().unwrap_or_else(|| incompatible(of_batches(), Clash { axis, ..clash })),
         };
-        let sizes = shapes.iter().map(|shape| dims(shape)).collect();
-        let numbers = order.iter().map_while(|&symbol| cores.symbols[symbol].size.map(Dim::Known));
-        let layout = Layout::new(sizes, symbols + batches, &at);
-        let mut system = System::new(layout, names, of, &apply, &blame)?.given(numbers);
+        let layout = Layout::new(self::shapes(&parts), symbols + batches, &at);
+        let mut system = System::new(layout, names, of, &apply, &blame)?;
+        for (axis, &symbol) in order.iter().enumerate() {
+            system.sizes[axis] = cores.symbols[symbol].size.map_or(Dim::Unknown, Dim::Known);
+        }
         let mut checks = system.checks(symbols + batches);
         system.solve()?;
         if let Some(error) = unknown() {
@@ -143,21 +145,32 @@ impl<'s> Signature<'s> {
         if lacks_sizes || (ndims.contains(&usize::MAX) && !checks.is_empty()) {
             checks = applies();
         }
-        let batch = (symbols..symbols + batches).map(|axis| system.size(axis).0).collect();
-        let batch = checked(batch, &of_batches)?;
+        let batch = checked(system.joint(symbols..symbols + batches), &of_batches)?;
         let batch = if ndims.contains(&usize::MAX) { PartialShape::unranked() } else { batch.into() };
-        let found: Vec<_> = places.iter().map(|&axis| system.size(axis).0).collect();
+        let found = list(symbols, &mut |symbol| system.size(places[symbol]).0);
         system.vars.keep();
-        let base = |base: &Vec<CoreAxis>| {
-            base.iter().map(|axis| found[axis.symbol].clone()).collect::<Vec<_>>().into()
-        };
-        let bases: Vec<PartialShape> = results.iter().map(base).collect();
-        let results = bases.iter().map(|base| batch.with_base(base)).collect();
-        let with_name = |(symbol, size): (usize, Dim)| {
-            let is_named = occurs[symbol] && !cores.symbols[symbol].is_number;
-            is_named.then(|| (cores.symbols[symbol].text, size))
-        };
-        let sizes = found.iter().cloned().enumerate().filter_map(with_name).collect();
+        let base = |axes: &[CoreAxis]| list(axes.len(), &mut |axis| found[axes[axis].symbol].clone()).into();
+        let bases = list(results.len(), &mut |result| base(&results[result]));
+        let results = list(bases.len(), &mut |result| batch.with_base(&bases[result]));
+        let mut sizes = Vec::new();
+        for (symbol, size) in found.into_iter().enumerate() {
+            if occurs[symbol] && !cores.symbols[symbol].is_number {
+                sizes.push((cores.symbols[symbol].text, size));
+            }
+        }
         Ok(InferredShapes { batch, sizes, bases, results, checks })
     }
+}
+
+/// The symbols, numbers before the others.
+fn numbers_first(cores: &Cores<'_>) -> Vec<usize> {
+    let mut order = Vec::new();
+    for is_number in [true, false] {
+        for (symbol, own) in cores.symbols.iter().enumerate() {
+            if own.is_number == is_number {
+                order.push(symbol);
+            }
+        }
+    }
+    order
 }

@@ -6,131 +6,14 @@
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
-use super::check::{Check, Place, Spot, compact};
+use super::Names;
 use super::dim::{Dim, Span};
-use super::operation::Part;
+use super::layout::{Entry, Layout, list};
 use super::vars::{Side, Var, Vars};
-use super::{Names, PartialShape};
 use crate::error::{BroadcastError, Request};
-use crate::shape::{ByName, checked_len};
-use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
-use core::mem::{replace, take};
+use crate::shape::checked_len;
+use alloc::{format, string::String, vec, vec::Vec};
 use core::ops::Range;
-
-/// The sizes of shapes, sorted by the axis at which they meet.
-pub(super) struct Layout<'s> {
-    pub(super) shapes: Vec<&'s [Dim]>,
-    entries: Vec<Entry>,
-    /// The start of each axis in `entries`, and the end of the last.
-    starts: Vec<u32>,
-    /// The shape that is the result.
-    pub(super) result: Option<usize>,
-    /// Whether the second shape is the target.
-    pub(super) has_target: bool,
-    /// Whether all shapes describe the only one.
-    pub(super) alone: bool,
-}
-
-/// One size of a shape, at the axis where it meets others.
-#[derive(Clone, Copy)]
-pub(super) struct Entry {
-    /// The shape, and in the last bit whether the size is fixed.
-    shape: u32,
-    axis: u32,
-    /// The variable of a named size.
-    var: Var,
-}
-
-const NO_NAME: Var = u32::MAX;
-const NO_ENTRY: Entry = Entry { shape: 0, axis: 0, var: NO_NAME };
-
-impl Entry {
-    pub(super) fn shape(self) -> usize {
-        self.shape as usize >> 1
-    }
-
-    pub(super) fn axis(self) -> usize {
-        self.axis as usize
-    }
-
-    fn is_fixed(self) -> bool {
-        self.shape & 1 == 1
-    }
-
-    fn var(self) -> Option<Var> {
-        (self.var != NO_NAME).then_some(self.var)
-    }
-}
-
-/// Where a size meets others: the axis, and whether it is fixed there. `None` if it meets none.
-pub(super) type At = Option<(usize, bool)>;
-
-impl<'s> Layout<'s> {
-    /// Shapes whose sizes meet at `count` axes, as `at` says for each shape and axis.
-    pub(super) fn new(shapes: Vec<&'s [Dim]>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
-        let total = shapes.iter().map(|dims| dims.len()).sum();
-        // sizes that meet no others follow, each at an axis of its own
-        let mut starts = Vec::with_capacity(count + 1);
-        starts.resize(count, 0_u32);
-        for (shape, dims) in shapes.iter().enumerate() {
-            for axis in 0..dims.len() {
-                match at(shape, axis) {
-                    Some((axis, _)) => starts[axis] += 1,
-                    None => starts.push(1),
-                }
-            }
-        }
-        let mut end = 0;
-        for count in &mut starts {
-            end += *count;
-            *count = end;
-        }
-        let (mut entries, mut apart) = (vec![NO_ENTRY; total], starts.len());
-        // from the last to the first, so that each end becomes a start
-        for (shape, dims) in shapes.iter().enumerate().rev() {
-            for axis in (0..dims.len()).rev() {
-                let (place, fixed) = at(shape, axis).unwrap_or_else(|| {
-                    apart -= 1;
-                    (apart, true)
-                });
-                starts[place] -= 1;
-                let shape = compact(shape) << 1 | u32::from(fixed);
-                entries[starts[place] as usize] = Entry { shape, axis: compact(axis), var: NO_NAME };
-            }
-        }
-        starts.push(end);
-        Self { shapes, entries, starts, result: None, has_target: false, alone: false }
-    }
-
-    /// Shapes that are aligned at the right, and their number of axes together.
-    pub(super) fn aligned(shapes: Vec<&'s [Dim]>) -> (Self, usize) {
-        let ndim = shapes.iter().map(|dims| dims.len()).max().unwrap_or(0);
-        let new = shapes.iter().map(|dims| ndim - dims.len()).collect::<Vec<_>>();
-        (Self::new(shapes, ndim, &|shape, axis| Some((new[shape] + axis, false))), ndim)
-    }
-
-    pub(super) fn axes(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// The sizes that meet at an axis.
-    pub(super) fn at(&self, axis: usize) -> &[Entry] {
-        &self.entries[self.starts[axis] as usize..self.starts[axis + 1] as usize]
-    }
-
-    pub(super) fn dim(&self, entry: Entry) -> &'s Dim {
-        &self.shapes[entry.shape()][entry.axis()]
-    }
-
-    pub(super) fn spot(&self, entry: Entry) -> Spot {
-        match entry.shape() {
-            _ if self.alone => Spot::of_shape(entry.axis()),
-            1 if self.has_target => Spot { operand: Spot::TARGET, axis: entry.axis },
-            shape if self.result == Some(shape) => Spot::of_result(entry.axis()),
-            shape => Spot::new(shape, entry.axis()),
-        }
-    }
-}
 
 /// Two sizes that meet at an axis and exclude each other.
 pub(super) struct Clash<'c> {
@@ -149,19 +32,19 @@ pub(super) fn incompatible(
     request: Request,
     Clash { axis, entries, dims: [a, b], note }: Clash<'_>,
 ) -> BroadcastError {
-    let shapes = entries.map(Entry::shape);
-    if shapes[0] < shapes[1] {
-        return request.clash(axis, [a, b], shapes, note);
+    let [first, second] = [entries[0].shape(), entries[1].shape()];
+    if first < second {
+        return request.clash(axis, [a, b], [first, second], note);
     }
-    request.clash(axis, [b, a], [shapes[1], shapes[0]], note)
+    request.clash(axis, [b, a], [second, first], note)
 }
 
 /// Sizes with their conditions.
 pub(super) struct System<'s, 'n> {
     pub(super) layout: Layout<'s>,
     pub(super) vars: Vars<'n>,
-    /// The sizes at each axis, as far as those without a name say.
-    sizes: Vec<Dim>,
+    /// The sizes at each axis, as far as those without a name say, and the numbers of a signature.
+    pub(super) sizes: Vec<Dim>,
     blame: Blame<'n>,
     /// Whether each name is declared at its axes: then sizes that exclude those of a name are those of the name, not of the axis.
     declares: bool,
@@ -186,17 +69,8 @@ impl<'s, 'n> System<'s, 'n> {
                 layout.entries[i].var = var;
             }
         }
-        let mut sizes = Vec::with_capacity(layout.axes());
-        sizes.resize(layout.axes(), Dim::Unknown);
+        let sizes = vec![Dim::Unknown; layout.axes()];
         Ok(Self { layout, vars, sizes, blame, declares: false })
-    }
-
-    /// Sizes at the first axes that no shape brings, such as the numbers of a signature.
-    pub(super) fn given(mut self, sizes: impl Iterator<Item = Dim>) -> Self {
-        for (own, size) in self.sizes.iter_mut().zip(sizes) {
-            *own = size;
-        }
-        self
     }
 
     /// Says that names are declared at their axes.
@@ -205,7 +79,7 @@ impl<'s, 'n> System<'s, 'n> {
         self
     }
 
-    fn span_at(&mut self, entry: Entry) -> Span {
+    pub(super) fn span_at(&self, entry: Entry) -> Span {
         match entry.var() {
             Some(var) => self.vars.span(var),
             None => self.layout.dim(entry).span(),
@@ -233,7 +107,7 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Forces what is forced at one axis. Returns whether that may matter elsewhere.
     fn step(&mut self, axis: usize) -> Result<bool, BroadcastError> {
-        let (range, mut is_news) = (self.range(axis), false);
+        let (range, mut is_news) = (self.layout.range(axis), false);
         let (mut class, mut named) = (None, false);
         for i in range.clone() {
             let entry = self.layout.entries[i];
@@ -247,25 +121,21 @@ impl<'s, 'n> System<'s, 'n> {
                     let both = self.sizes[axis].span().intersect(span);
                     both.map(|both| self.sizes[axis] = both.into()).is_some()
                 }
-                Some(var) => match *class.get_or_insert(var) {
-                    first if first == var => true,
-                    first => {
-                        let united = self.vars.unite(first, var);
-                        is_news |= united == Some(true);
-                        united.is_some()
-                    }
-                },
+                Some(var) => {
+                    let united = self.vars.unite(*class.get_or_insert(var), var);
+                    is_news |= united == Some(true);
+                    united.is_some()
+                }
             };
             if !fits {
-                return Err(self.clash(axis, i));
+                return Err(self.clash(axis));
             }
         }
         let size = self.sizes[axis].span();
         if let Some(var) = class {
             let before = self.vars.span(var);
-            let narrowed = size.covers(before) || self.narrow_to(var, size, axis);
-            if !narrowed {
-                return Err(self.clash(axis, range.end));
+            if !size.covers(before) && !self.narrow_to(var, size, axis) {
+                return Err(self.clash(axis));
             }
             is_news |= self.vars.span(var) != before;
         }
@@ -275,7 +145,7 @@ impl<'s, 'n> System<'s, 'n> {
                 let entry = self.layout.entries[i];
                 let Some(var) = entry.var().filter(|_| !entry.is_fixed()) else { continue };
                 if self.vars.span(var).contains(1)
-                    && class.is_none_or(|class| self.vars.root(class) != self.vars.root(var))
+                    && class.is_none_or(|class| !self.vars.are_equal(class, var))
                 {
                     is_news |= self.vars.narrow_beside_one(var, allowed);
                 }
@@ -286,91 +156,71 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Restricts a name to the sizes of an axis. Each end comes from the size there that has it.
     fn narrow_to(&mut self, var: Var, size: Span, axis: usize) -> bool {
-        let spot = |end: usize| {
-            let mut entries = self.layout.at(axis).iter();
-            let is_end = |entry: &&Entry| {
-                entry.var().is_none() && self.layout.dim(**entry).span().end(end) == size.end(end)
-            };
-            entries.find(is_end).map(|entry| self.layout.spot(*entry))
-        };
-        let first = self.layout.at(axis)[0];
-        let [lo, hi] = [spot(0), spot(1)].map(|spot| spot.unwrap_or(self.layout.spot(first)));
+        let entries = self.layout.at(axis);
+        let mut spots = [self.layout.spot(entries[0]); 2];
+        for &entry in entries.iter().rev().filter(|entry| entry.var().is_none()) {
+            for (end, spot) in spots.iter_mut().enumerate() {
+                if self.layout.dim(entry).span().end(end) == size.end(end) {
+                    *spot = self.layout.spot(entry);
+                }
+            }
+        }
+        let [lo, hi] = spots;
         self.vars.narrow(var, Span { lo: size.lo, hi: usize::MAX }, lo)
             && self.vars.narrow(var, Span { lo: 0, hi: size.hi }, hi)
     }
 
-    /// The error at an axis where the entry `at` excludes the forced sizes before it; at the end, the names and the others
-    /// exclude each other.
+    /// The error at an axis where forced sizes exclude each other.
     #[cold]
-    fn clash(&mut self, axis: usize, at: usize) -> BroadcastError {
-        let (range, mut forced) = (self.range(axis), Vec::new());
-        let end = range.end;
-        for i in range {
-            let entry = self.layout.entries[i];
+    fn clash(&self, axis: usize) -> BroadcastError {
+        let mut forced = Vec::new();
+        for &entry in self.layout.at(axis) {
             let span = self.span_at(entry);
             if entry.is_fixed() || !span.contains(1) {
                 let (dim, spot) = (self.layout.dim(entry), self.layout.spot(entry));
-                forced.push((entry, Side { dim, spot, var: entry.var(), span }, i));
+                forced.push((entry, Side { dim, spot, var: entry.var(), span }));
             }
         }
-        // the pairs that may clash: the last one with all before it, or a name with all others
-        let last = if at == end {
-            forced.iter().position(|(_, side, _)| side.var.is_some())
-        } else {
-            forced.iter().position(|(.., i)| *i == at)
-        };
-        let others = if at == end { forced.len() } else { last.unwrap_or(0) };
+        let (request, given) = ((self.vars.request)(), self.sizes[axis].span());
         // by what stands at the axis, else by what is known
-        let excludes = |declared: bool| {
-            let span = |side: Side<'_>| if declared { side.dim.span() } else { side.span };
-            let last = forced[last?];
-            let other = forced[..others].iter().find(|other| span(other.1).intersect(span(last.1)).is_none());
-            other.map(|other| (*other, last))
-        };
-        let declared = excludes(true);
-        let Some((a, b)) = declared.or_else(|| excludes(false)) else {
+        let (declared, known) = (first_clash(&forced, true), first_clash(&forced, false));
+        let Some([(first, a), (second, b)]) = declared.or(known) else {
             // a number of a signature is none of the sizes
-            let is_other = |(_, side, i): &&(Entry, Side<'_>, usize)| {
-                if at == end { side.var.is_some() } else { *i == at }
-            };
-            let &(entry, side, _) = forced.iter().find(is_other).unwrap_or(&forced[0]);
-            let given = self.sizes[axis].clone();
-            if side.var.is_some_and(|var| self.vars.end_spot(var, given.span()).is_none()) {
-                return self.vars.two_sizes(side, given.span(), side.spot);
+            let mut found = forced[0];
+            for &other in forced.iter().rev() {
+                if other.1.span.intersect(given).is_none() {
+                    found = other;
+                }
             }
-            let is_far = side.dim.span().intersect(given.span()).is_some();
+            let (entry, side) = found;
+            if side.var.is_some_and(|var| self.vars.end_spot(var, given).is_none()) {
+                return self.vars.two_sizes(side, given, side.spot);
+            }
+            let is_far = side.dim.span().intersect(given).is_some();
             let own = if is_far { side.span.into() } else { side.dim.clone() };
-            let clash = Clash { axis, entries: [entry; 2], dims: [&given, &own], note: "" };
-            return (self.blame)((self.vars.request)(), clash);
+            let dims = [&self.sizes[axis], &own];
+            return (self.blame)(request, Clash { axis, entries: [entry; 2], dims, note: "" });
         };
-        let names = [a.1.var, b.1.var].into_iter().flatten().count();
-        if declared.is_none() && names > 0 {
-            let (a, b) = (a.1, b.1);
-            let early = |vars: &mut Vars<'_>, side: Side<'_>, other| {
-                side.var.is_some_and(|var| vars.end_spot(var, other).is_none())
-            };
-            if self.declares || early(&mut self.vars, a, b.span) || early(&mut self.vars, b, a.span) {
-                return match (a.var, b.var) {
-                    (Some(_), Some(_)) => self.vars.unequal([a, b], b.spot),
-                    (Some(_), None) => self.vars.two_sizes(a, b.span, b.spot),
-                    _ => self.vars.two_sizes(b, a.span, a.spot),
-                };
-            }
+        let entries = [first, second];
+        if declared.is_some() {
+            return (self.blame)(request, Clash { axis, entries, dims: [a.dim, b.dim], note: "" });
         }
-        let (dims, note) = if declared.is_some() {
-            ([a.1.dim.clone(), b.1.dim.clone()], String::new())
-        } else {
-            let note = self.note(axis, a.1, b.1.span) + &self.note(axis, b.1, a.1.span);
-            ([a.1.span.into(), b.1.span.into()], note)
-        };
-        (self.blame)(
-            (self.vars.request)(),
-            Clash { axis, entries: [a.0, b.0], dims: [&dims[0], &dims[1]], note: &note },
-        )
+        let early =
+            |side: Side<'_>, other| side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none());
+        match (a.var, b.var) {
+            _ if !self.declares && !early(a, b.span) && !early(b, a.span) => {}
+            (Some(_), Some(_)) => return self.vars.unequal([a, b], b.spot),
+            (Some(_), None) => return self.vars.two_sizes(a, b.span, b.spot),
+            (None, Some(_)) => return self.vars.two_sizes(b, a.span, a.spot),
+            (None, None) => {}
+        }
+        let note = self.note(axis, a, b.span) + &self.note(axis, b, a.span);
+        let dims = [&a.span.into(), &b.span.into()];
+        (self.blame)(request, Clash { axis, entries, dims, note: &note })
     }
 
     /// Where a name got sizes that exclude others, unless at the axis itself.
-    fn note(&mut self, axis: usize, side: Side<'_>, other: Span) -> String {
+    fn note(&self, axis: usize, side: Side<'_>, other: Span) -> String {
         let Some(spot) = side.var.and_then(|var| self.vars.end_spot(var, other)) else {
             return String::new();
         };
@@ -396,7 +246,7 @@ impl<'s, 'n> System<'s, 'n> {
         for axis in 0..count {
             let Some(names) = self.bringing(axis) else { continue };
             match names[..] {
-                [] => return Err(self.clash(axis, self.range(axis).end)),
+                [] => return Err(self.clash(axis)),
                 // the only one has to
                 [name] => {
                     self.bring(axis, name)?;
@@ -410,7 +260,7 @@ impl<'s, 'n> System<'s, 'n> {
         for name in names {
             let Some(left) = attempts.checked_sub(1) else { return Ok(()) };
             *attempts = left;
-            let saved = (self.vars.saved(), self.sizes.clone());
+            let saved = (self.vars.state(), self.sizes.clone());
             result = self.bring(axis, name).and_then(|()| self.search(count, attempts));
             if result.is_ok() {
                 break;
@@ -422,22 +272,19 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// The names that can bring the size of an axis, if that cannot be 1 and nothing else brings it.
-    fn bringing(&mut self, axis: usize) -> Option<Vec<Var>> {
+    fn bringing(&self, axis: usize) -> Option<Vec<Var>> {
         let (class, size) = self.forced(axis)?;
         if size.contains(1) {
             return None;
         }
         let mut names = Vec::new();
-        for i in self.range(axis) {
-            let entry = self.layout.entries[i];
+        for &entry in self.layout.at(axis) {
             if entry.is_fixed() {
                 continue;
             }
             let span = self.span_at(entry);
             let can = match entry.var() {
-                Some(var) if class.is_some_and(|class| self.vars.root(class) == self.vars.root(var)) => {
-                    return None;
-                }
+                Some(var) if class.is_some_and(|class| self.vars.are_equal(class, var)) => return None,
                 Some(var) => self.vars.beside_one(var).intersect(size).is_some_and(|both| both != Span::ONE),
                 None => span.intersect(size).is_some(),
             };
@@ -454,20 +301,18 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Lets a name bring the size of an axis.
     fn bring(&mut self, axis: usize, name: Var) -> Result<(), BroadcastError> {
-        let end = self.range(axis).end;
         let fits = match self.forced(axis) {
             Some((Some(class), _)) => self.vars.unite(class, name).is_some(),
             Some((None, size)) => self.vars.narrow(name, size, self.layout.spot(self.layout.at(axis)[0])),
             None => true,
         };
-        if fits { self.solve() } else { Err(self.clash(axis, end)) }
+        if fits { self.solve() } else { Err(self.clash(axis)) }
     }
 
     /// The size that all fixed and forced sizes at an axis have, if there are any: a name, and the sizes.
-    fn forced(&mut self, axis: usize) -> Option<(Option<Var>, Span)> {
+    fn forced(&self, axis: usize) -> Option<(Option<Var>, Span)> {
         let (mut found, mut class) = (self.sizes[axis] != Dim::Unknown, None);
-        for i in self.range(axis) {
-            let entry = self.layout.entries[i];
+        for &entry in self.layout.at(axis) {
             if entry.is_fixed() || !self.span_at(entry).contains(1) {
                 (found, class) = (true, class.or(entry.var()));
             }
@@ -477,16 +322,15 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// The size at an axis, and the sizes that it can have, without gaps.
-    pub(super) fn size(&mut self, axis: usize) -> (Dim, Span) {
+    pub(super) fn size(&self, axis: usize) -> (Dim, Span) {
         match self.forced(axis) {
-            Some((Some(var), span)) => return (self.vars.dim(var), span),
+            Some((Some(var), span)) => return (self.vars.dim(var, false), span),
             Some((None, span)) => return (span.into(), span),
-            None if self.range(axis).is_empty() => return (Dim::Unknown, Span::ANY),
+            None if self.layout.at(axis).is_empty() => return (Dim::Unknown, Span::ANY),
             None => {}
         }
         let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
-        for i in self.range(axis) {
-            let entry = self.layout.entries[i];
+        for &entry in self.layout.at(axis) {
             let span = entry.var().map_or(self.layout.dim(entry).span(), |var| self.vars.hull(var));
             let root = entry.var().map(|var| self.vars.root(var));
             if span == Span::ONE || (root.is_some() && root == name) {
@@ -495,23 +339,19 @@ impl<'s, 'n> System<'s, 'n> {
             // each size can be 1, so the hull has no gaps, except those that names make
             hull = hull.hull(span);
             (size, name) = match root {
-                Some(root) if size == Dim::Known(1) => (self.vars.dim(root), Some(root)),
+                Some(root) if size == Dim::Known(1) => (self.vars.dim(root, false), Some(root)),
                 _ => (hull.into(), None),
             };
         }
         (size, hull)
     }
 
-    fn range(&self, axis: usize) -> Range<usize> {
-        self.layout.starts[axis] as usize..self.layout.starts[axis + 1] as usize
-    }
-
     /// The size of a shape at an axis where it stretches. It is unknown if the shape has no size there.
-    pub(super) fn own(&mut self, axis: usize, shape: usize) -> Dim {
+    pub(super) fn own(&self, axis: usize, shape: usize) -> Dim {
         let entry = self.layout.at(axis).iter().copied().find(|entry| entry.shape() == shape);
         let own = entry.map_or(Span::ANY, |entry| self.layout.dim(entry).span());
         if let Some(var) = entry.and_then(Entry::var) {
-            return self.vars.dim_with_one(var);
+            return self.vars.dim(var, true);
         }
         match self.forced(axis) {
             None => own.into(),
@@ -523,116 +363,40 @@ impl<'s, 'n> System<'s, 'n> {
         }
     }
 
-    /// The checks of operands that broadcast together at some axes, of which some may be `*`.
-    pub(super) fn with_unranked(
-        &mut self,
-        mut checks: Vec<Check>,
-        parts: &[Part<'_>],
-        axes: Range<usize>,
-    ) -> Vec<Check> {
-        let mut unranked = (0..parts.len()).filter(|&operand| parts[operand].shape.ndim().is_none());
-        if let Some(operand) = unranked.next() {
-            // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
-            let ones = axes.into_iter().all(|axis| self.size(axis).0 == Dim::Known(1));
-            match (unranked.next(), unranked.next()) {
-                (None, _) if ones => {}
-                (None, _) => checks.push(Check::GoesTogether { operand }),
-                (Some(operand), None) if ones => checks.push(Check::GoesTogether { operand }),
-                // one check for each of them would compare every pair of operands
-                _ => checks.push(Check::AllGoTogether),
-            }
-        }
-        checks
-    }
-
-    /// The sizes at the first `count` axes, in the memory of the system: it has no sizes any more.
+    /// The sizes at the first axes, in the memory of the system, which has no sizes any more.
     pub(super) fn take_sizes(&mut self, count: usize) -> Vec<Dim> {
         for axis in 0..count {
             self.sizes[axis] = self.size(axis).0;
         }
         self.sizes.truncate(count);
-        take(&mut self.sizes)
+        core::mem::take(&mut self.sizes)
     }
 
-    /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
-    pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
-        let (mut checks, mut seen, mut last) =
-            (Vec::new(), ByName::new(), vec![usize::MAX; self.vars.count()]);
-        for axis in 0..count {
-            self.axis_checks(axis, &mut checks, &mut seen, &mut last);
-        }
-        checks
+    /// The sizes at some axes.
+    pub(super) fn joint(&self, axes: Range<usize>) -> Vec<Dim> {
+        list(axes.len(), &mut |axis| self.size(axes.start + axis).0)
     }
+}
 
-    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `3x2xtrue` if variable 2 is 1 or 3,
-    /// `1=2` if variables 1 and 2 are equal, `1?=2` if the first may also be 1, and `[1, 2]` if they agree.
-    /// `last` has the last axis where each variable was met.
-    fn axis_checks(
-        &mut self,
-        axis: usize,
-        checks: &mut Vec<Check>,
-        seen: &mut ByName<()>,
-        last: &mut [usize],
-    ) {
-        let given = self.sizes[axis].span().single();
-        let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
-        for i in self.range(axis) {
-            let entry = self.layout.entries[i];
-            let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
-            let counts = span != Span::ONE || entry.is_fixed();
-            if !counts || root.is_some_and(|root| replace(&mut last[root as usize], axis) == axis) {
-                continue;
-            }
-            let place = Place::from(self.layout.spot(entry));
-            let may_be_one = !entry.is_fixed() && span.contains(1);
-            if !may_be_one {
-                forced = forced.or(Some((place, root)));
-                known = known.or(span.single());
-            }
-            parts.push((place, span, root, may_be_one));
-        }
-        if forced.is_none() && given.is_none() {
-            let size = parts.first().and_then(|(_, span, ..)| span.single_beside_one());
-            if parts.len() < 2
-                || (size.is_some() && parts.iter().all(|(_, span, ..)| span.single_beside_one() == size))
-            {
-                return;
-            }
-            let roots: Option<BinaryHeap<usize>> =
-                parts.iter().map(|(_, _, root, _)| root.map(|root| root as usize)).collect();
-            if roots.is_none_or(|roots| seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
-                let mut places = Vec::with_capacity(parts.len());
-                places.extend(parts.iter().map(|(place, ..)| *place));
-                checks.push(Check::Agree { places });
-            }
-            return;
-        }
-        for (place, span, root, or_one) in parts {
-            let (open, check) = match (known, forced) {
-                (Some(size), _) => {
-                    let certain = if or_one { span.single_beside_one() } else { span.single() };
-                    let key = || format!("{size}x{}x{or_one}", root.unwrap_or_default());
-                    let open =
-                        certain != known && span != Span::ONE && (root.is_none() || seen.insert(&key(), ()));
-                    (open, Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 })
+/// The first size that excludes one before it, and that one: by what stands at the axis if it is `declared`, else by what is
+/// known.
+fn first_clash<'s>(forced: &[(Entry, Side<'s>)], declared: bool) -> Option<[(Entry, Side<'s>); 2]> {
+    let span = |side: &Side<'_>| if declared { side.dim.span() } else { side.span };
+    let mut all = Span::ANY;
+    for second in forced {
+        match all.intersect(span(&second.1)) {
+            Some(both) => all = both,
+            // spans that have no size in common: two of them have none
+            None => {
+                for first in forced {
+                    if span(&first.1).intersect(span(&second.1)).is_none() {
+                        return Some([*first, *second]);
+                    }
                 }
-                (None, Some((other, first))) => {
-                    let key = |(a, b): (Var, Var)| {
-                        if or_one { format!("{a}?={b}") } else { format!("{}={}", a.min(b), a.max(b)) }
-                    };
-                    let pair = root.zip(first);
-                    let open = place != other
-                        && span != Span::ONE
-                        && pair.is_none_or(|pair| pair.0 != pair.1 && seen.insert(&key(pair), ()));
-                    (open, Check::Equals { place, other, or_one })
-                }
-                (None, None) => continue,
-            };
-            if open {
-                checks.push(check);
             }
         }
     }
+    None
 }
 
 /// The sizes of a result, unless the smallest shape that they allow overflows.
@@ -640,11 +404,6 @@ impl<'s, 'n> System<'s, 'n> {
 /// # Errors
 /// `Overflow`.
 pub(super) fn checked(dims: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
-    let least: Vec<_> = dims.iter().map(|dim| dim.span().lo).collect();
+    let least = list(dims.len(), &mut |axis| dims[axis].span().lo);
     if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
-}
-
-/// A whole shape's sizes, or none for `*`.
-pub(super) fn dims(shape: &PartialShape) -> &[Dim] {
-    shape.dims().unwrap_or_default()
 }

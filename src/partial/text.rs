@@ -10,12 +10,16 @@ use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
-/// The separator of sizes, and the words for what can follow a size, the end of a range and a name in quotes.
-type Notation = (char, [&'static str; 3]);
+/// The separator of sizes, and the words for what can follow a size, digits at an end, a name in quotes and
+/// letters.
+type Notation = (char, [&'static str; 4]);
 
-const CROSSED: Notation = ('x', ["a digit, x or ..", "a digit or x", "a colon or x"]);
-const LISTED: Notation =
-    (',', ["a digit, a comma, ] or ..", "a digit, a comma or ]", "a colon, a comma or ]"]);
+const CROSSED: Notation =
+    ('x', ["a digit, x or ..", "a digit or x", "a colon or x", "a letter but x, a digit or _"]);
+const LISTED: Notation = (
+    ',',
+    ["a digit, a comma, ] or ..", "a digit, a comma or ]", "a colon, a comma or ]", "a letter, a digit or _"],
+);
 
 /// Reads `4x?x3` or `[4, ?, 3]`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
 ///
@@ -73,14 +77,18 @@ fn listed(text: &str, at: usize) -> Result<Vec<Dim>, TextFault> {
 fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, TextFault> {
     let separator = notation.0 as u8;
     // counted first: a vector that grows takes up to three times the memory
-    let mut dims = Vec::with_capacity(1 + text.bytes().filter(|&byte| byte == separator).count());
+    let mut dims: Vec<Dim> = Vec::with_capacity(1 + text.bytes().filter(|&byte| byte == separator).count());
     loop {
         let end = until(text, separator);
         let (trimmed, start) = trim(&text[..end], at);
-        let read = dim(trimmed, start, notation)?;
+        let mut read = dim(trimmed, start, notation)?;
         // names that are equal share their memory, if they are near
-        let near = dims.iter().rev().take(8).find(|other| **other == read).cloned();
-        dims.push(near.unwrap_or(read));
+        for near in &dims[dims.len().saturating_sub(8)..] {
+            if *near == read {
+                read = near.clone();
+            }
+        }
+        dims.push(read);
         if end == text.len() {
             return Ok(dims);
         }
@@ -91,13 +99,14 @@ fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, T
 /// The position of the first `stop` outside of quotes, or the length of the text.
 fn until(text: &str, stop: u8) -> usize {
     let (mut quoted, mut escaped) = (false, false);
-    let is_stop = |byte: u8| {
-        let found = byte == stop && !quoted;
+    for (at, byte) in text.bytes().enumerate() {
+        if byte == stop && !quoted {
+            return at;
+        }
         quoted ^= byte == b'"' && !escaped;
         escaped = byte == b'\\' && quoted && !escaped;
-        found
-    };
-    text.bytes().position(is_stop).unwrap_or(text.len())
+    }
+    text.len()
 }
 
 /// The text without the spaces around it, and its position.
@@ -233,7 +242,7 @@ fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {
 }
 
 fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
-    let (_, [after_size, after_range, after_name]) = notation;
+    let (_, [after_size, after_range, after_name, _]) = notation;
     match text.as_bytes() {
         b"?" => return Ok(Dim::Unknown),
         [b'"', ..] => {
@@ -308,15 +317,11 @@ fn size(digits: &str, at: usize, next: &'static str) -> Result<usize, TextFault>
 
 /// Checks that a name can stand without quotes. `?` and digits are a name of [`Names::fresh`](super::Names::fresh).
 fn word(text: &str, at: usize, notation: Notation) -> Result<(), TextFault> {
-    let crossed = notation.0 == 'x';
-    let (digits_only, next) = match (text.as_bytes(), crossed) {
-        ([b'?', b'0'..=b'9', ..], true) => (true, "a digit or x"),
-        ([b'?', b'0'..=b'9', ..], false) => (true, "a digit, a comma or ]"),
-        (_, true) => (false, "a letter but x, a digit or _"),
-        (_, false) => (false, "a letter, a digit or _"),
-    };
+    let (separator, [_, after_digits, _, after_letters]) = notation;
+    let digits_only = matches!(text.as_bytes(), [b'?', b'0'..=b'9', ..]);
+    let next = if digits_only { after_digits } else { after_letters };
     for (i, byte) in text.bytes().enumerate().skip(usize::from(digits_only)) {
-        let is_letter = byte == b'_' || (byte.is_ascii_alphabetic() && (byte != b'x' || !crossed));
+        let is_letter = byte == b'_' || byte.is_ascii_alphabetic() && byte != separator as u8;
         if !(byte.is_ascii_digit() && i > 0 || is_letter && !digits_only) {
             return Err((at + i, next));
         }

@@ -1,38 +1,66 @@
-//! The names in one call: variables for their classes, which start with what is known from earlier calls.
+//! The names in one call, and the classes of those that are equal: a union-find whose changes can be undone.
 
 use super::check::{Spot, compact};
 use super::dim::{Dim, Span};
 use super::text::Quoted;
 use super::{Names, PartialShape};
 use crate::error::{BroadcastError, Request, fail};
-use alloc::{format, string::String, vec::Vec};
+use alloc::{format, string::String, string::ToString, vec::Vec};
 
-/// The position of a variable.
+/// The position of a name in [`Names`].
 pub(super) type Var = u32;
 
-/// Variables for the names of a call. [`Names`] learn from it when it [succeeds](Self::keep).
+/// Names that are equal. Except for `parent`, the fields are those of its root.
+#[derive(Clone, Copy)]
+pub(super) struct Class {
+    /// Another name of the class that is nearer to the root, or the name itself.
+    pub(super) parent: Var,
+    /// The number of names. The smaller class is added to the larger one, so that paths are short.
+    pub(super) count: u32,
+    pub(super) span: Span,
+    /// The positions of the origins of the span's start and end, unless it has none.
+    ends: [u32; 2],
+    /// The first axis in the current call that has one of the names, or `EARLIER`.
+    first: Spot,
+    /// In this call, the sizes other than 1 are in this span; if it is 1 alone, there are none.
+    beside_one: Span,
+}
+
+/// What a call notes for a class without undoing it.
+#[derive(Clone, Copy)]
+pub(super) struct Note {
+    /// The last axis of this call that was [met](Vars::meets).
+    met: u32,
+    /// The position of the last of its changes in this call.
+    saved: u32,
+}
+
+impl Note {
+    pub(super) const NONE: Self = Self { met: u32::MAX, saved: 0 };
+}
+
+/// Where a name got its sizes: the name, the call and the axis.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    name: Var,
+    call: u32,
+    spot: Spot,
+}
+
+/// The names in a call. What is forced is undone unless it is [kept](Self::keep).
 pub(super) struct Vars<'n> {
-    pub(super) names: &'n mut Names,
+    names: &'n mut Names,
     /// The label of the call.
     pub(super) of: Option<&'n str>,
     pub(super) request: &'n dyn Fn() -> Request,
-    all: Vec<Class>,
+    start: State,
+    /// How many changes there were when the last state was asked for.
+    mark: usize,
 }
 
-/// A class of names that are equal in a call. Except for `parent` and `name`, the fields are those of its root.
+/// The numbers of changes and origins at some time.
 #[derive(Clone, Copy)]
-struct Class {
-    parent: Var,
-    /// The root of the names that it stands for in [`Names`].
-    name: u32,
-    /// The first axis that has one of its names.
-    first: Spot,
-    span: Span,
-    /// The sizes other than 1 are in this span; if it is 1 alone, there are none.
-    beside_one: Span,
-    /// Where the start and the end of the span come from.
-    ends: [Spot; 2],
-}
+pub(super) struct State(usize, usize);
 
 /// One of two sizes of an axis that exclude each other.
 #[derive(Clone, Copy)]
@@ -45,97 +73,121 @@ pub(super) struct Side<'s> {
     pub(super) span: Span,
 }
 
-impl<'n> Vars<'n> {
-    pub(super) fn new(names: &'n mut Names, of: Option<&'n str>, request: &'n dyn Fn() -> Request) -> Self {
-        Self { names, of, request, all: Vec::new() }
-    }
-
-    /// The state of all variables.
-    pub(super) fn saved(&self) -> Saved {
-        Saved(self.all.clone())
-    }
-
-    pub(super) fn restore(&mut self, saved: Saved) {
-        self.all = saved.0;
-    }
-
-    pub(super) fn root(&mut self, mut var: Var) -> Var {
-        loop {
-            let parent = self.all[var as usize].parent;
-            if parent == var {
-                return var;
-            }
-            let above = self.all[parent as usize].parent;
-            self.all[var as usize].parent = above;
-            var = above;
+impl Class {
+    pub(super) fn of(id: usize) -> Self {
+        Self {
+            parent: compact(id),
+            count: 1,
+            span: Span::ANY,
+            ends: [u32::MAX; 2],
+            first: Spot::EARLIER,
+            beside_one: Span::ANY,
         }
     }
+}
 
-    fn class(&mut self, var: Var) -> &mut Class {
-        let root = self.root(var);
-        &mut self.all[root as usize]
+impl Drop for Vars<'_> {
+    fn drop(&mut self) {
+        self.restore(self.start);
+    }
+}
+
+impl<'n> Vars<'n> {
+    pub(super) fn new(names: &'n mut Names, of: Option<&'n str>, request: &'n dyn Fn() -> Request) -> Self {
+        let start = State(0, names.origins.len());
+        Self { names, of, request, start, mark: 0 }
+    }
+
+    /// What was forced so far.
+    pub(super) fn state(&mut self) -> State {
+        self.mark = self.names.changes.len();
+        State(self.names.changes.len(), self.names.origins.len())
+    }
+
+    /// Undoes what was forced since.
+    pub(super) fn restore(&mut self, State(changes, origins): State) {
+        while self.names.changes.len() > changes {
+            if let Some((id, class)) = self.names.changes.pop() {
+                self.names.classes[id as usize] = class;
+            }
+        }
+        self.names.origins.truncate(origins);
+    }
+
+    pub(super) fn root(&self, var: Var) -> Var {
+        compact(self.names.root(var as usize))
+    }
+
+    pub(super) fn are_equal(&self, a: Var, b: Var) -> bool {
+        a == b || self.root(a) == self.root(b)
+    }
+
+    fn class(&self, var: Var) -> &Class {
+        &self.names.classes[self.names.root(var as usize)]
+    }
+
+    /// The class to change it. It is saved once after each state.
+    fn change(&mut self, var: Var) -> &mut Class {
+        let root = self.names.root(var as usize);
+        let class = &mut self.names.classes[root];
+        let saved = &mut self.names.notes[root].saved;
+        let (last, changes) = (*saved as usize, &mut self.names.changes);
+        if last < self.mark || changes.get(last).is_none_or(|(id, _)| *id as usize != root) {
+            *saved = compact(changes.len());
+            changes.push((compact(root), *class));
+        }
+        class
     }
 
     /// The sizes that a name can have, for all that has been forced so far.
-    pub(super) fn span(&mut self, var: Var) -> Span {
+    pub(super) fn span(&self, var: Var) -> Span {
         self.class(var).span
     }
 
     /// The sizes that a name can have, without gaps.
-    pub(super) fn hull(&mut self, var: Var) -> Span {
+    pub(super) fn hull(&self, var: Var) -> Span {
         let Class { span, beside_one, .. } = *self.class(var);
         if span.contains(1) { beside_one.hull(Span::ONE) } else { span }
     }
 
     /// The sizes other than 1 that a name can have, in a span that may have 1 too.
-    pub(super) fn beside_one(&mut self, var: Var) -> Span {
+    pub(super) fn beside_one(&self, var: Var) -> Span {
         let Class { span, beside_one, .. } = *self.class(var);
         if span.contains(1) { beside_one } else { span }
     }
 
-    /// How many variables there are.
-    pub(super) fn count(&self) -> usize {
-        self.all.len()
+    /// Whether a name meets others at an axis for the first time.
+    pub(super) fn meets(&mut self, root: Var, axis: usize) -> bool {
+        let met = &mut self.names.notes[root as usize].met;
+        core::mem::replace(met, compact(axis)) != compact(axis)
     }
 
-    /// The size of a name as a `Dim`.
-    pub(super) fn dim(&mut self, var: Var) -> Dim {
+    /// The size of a name as a `Dim`, or, `with_one`, with a range of all sizes that it can have, 1 among them.
+    pub(super) fn dim(&self, var: Var, with_one: bool) -> Dim {
         let hull = self.hull(var);
-        let Class { span, name, .. } = *self.class(var);
-        self.names.dim(name as usize, if hull.single().is_some() { hull } else { span })
-    }
-
-    /// [`dim`](Self::dim) with a range of all sizes that the name can have, 1 among them.
-    pub(super) fn dim_with_one(&mut self, var: Var) -> Dim {
-        let hull = self.hull(var);
-        let name = self.class(var).name;
-        self.names.dim(name as usize, hull)
+        let span = if with_one || hull.single().is_some() { hull } else { self.span(var) };
+        self.names.dim(self.names.root(var as usize), span)
     }
 
     /// The size of a name of the call.
-    pub(super) fn dim_of(&mut self, name: &str) -> Option<Dim> {
-        let (root, _, var) = self.names.class(name);
-        let (root, var) = (compact(root), *var);
-        self.all.get(var as usize).filter(|class| class.name == root)?;
-        Some(self.dim(var))
+    pub(super) fn dim_of(&self, name: &str) -> Option<Dim> {
+        let var = compact(self.names.known(name)?);
+        (self.class(var).first != Spot::EARLIER).then(|| self.dim(var, false))
     }
 
-    /// The variable of the name that stands at an axis, if one does.
+    /// The name that stands at an axis, if one does.
     ///
     /// # Errors
     /// `DeclaredName` if the name has other sizes elsewhere.
     pub(super) fn at(&mut self, dim: &Dim, spot: Spot) -> Result<Option<Var>, BroadcastError> {
         let Some(name) = dim.as_name() else { return Ok(None) };
-        let count = compact(self.all.len());
-        let (root, span, var) = self.names.class(name);
-        let root = compact(root);
-        if self.all.get(*var as usize).is_none_or(|class| class.name != root) {
-            *var = count;
-            let (name, ends) = (root, [Spot::EARLIER; 2]);
-            let class = Class { parent: count, name, first: spot, span, beside_one: span, ends };
-            self.all.push(class);
+        let var = compact(self.names.id(name));
+        if self.class(var).first == Spot::EARLIER {
+            let class = self.change(var);
+            (class.first, class.beside_one) = (spot, class.span);
+            let root = self.names.root(var as usize);
+            self.names.notes[root].met = u32::MAX;
         }
-        let var = *var;
         if !self.narrow(var, dim.span(), spot) {
             let now = dim.span();
             return Err(self.two_sizes(Side { dim, spot, var: Some(var), span: now }, now, spot));
@@ -145,20 +197,31 @@ impl<'n> Vars<'n> {
 
     /// Restricts a name to the sizes at an axis. Returns `false` if it has none of them.
     pub(super) fn narrow(&mut self, var: Var, to: Span, spot: Spot) -> bool {
-        let class = self.class(var);
-        class.beside_one = class.beside_one.intersect(to).unwrap_or(Span::ONE);
-        let Class { mut ends, .. } = *class;
-        let narrowed = class.span.narrow(to, &mut ends, [spot; 2]);
-        class.ends = ends;
-        narrowed
+        let Class { span: before, mut ends, .. } = *self.class(var);
+        self.narrow_beside_one(var, to);
+        let Some(span) = before.intersect(to) else { return false };
+        for (end, own) in ends.iter_mut().enumerate() {
+            if span.end(end) != before.end(end) {
+                *own = compact(self.names.origins.len());
+                let origin = Origin { name: self.root(var), call: compact(self.names.labels.len()), spot };
+                self.names.origins.push(origin);
+            }
+        }
+        if span != before {
+            let class = self.change(var);
+            (class.span, class.ends) = (span, ends);
+        }
+        true
     }
 
     /// Restricts the sizes of a name other than 1. Returns whether that is news.
     pub(super) fn narrow_beside_one(&mut self, var: Var, to: Span) -> bool {
-        let class = self.class(var);
-        let before = class.beside_one;
-        class.beside_one = before.intersect(to).unwrap_or(Span::ONE);
-        class.beside_one != before
+        let before = self.class(var).beside_one;
+        let beside_one = before.intersect(to).unwrap_or(Span::ONE);
+        if beside_one != before {
+            self.change(var).beside_one = beside_one;
+        }
+        beside_one != before
     }
 
     /// Makes two names equal. Returns `None` if they cannot be, else whether they were not.
@@ -167,39 +230,40 @@ impl<'n> Vars<'n> {
         if a == b {
             return Some(false);
         }
-        // the name that came first stays
+        // of classes with as many names, the name that came first stays
         let (first, second) = (a.min(b), a.max(b));
-        let added = self.all[second as usize];
-        let class = &mut self.all[first as usize];
-        let Class { mut ends, .. } = *class;
-        if !class.span.narrow(added.span, &mut ends, added.ends) {
-            return None;
+        let is_larger = self.class(second).count > self.class(first).count;
+        let (small, large) = if is_larger { (first, second) } else { (second, first) };
+        let (added, own) = (*self.class(small), *self.class(large));
+        let span = own.span.intersect(added.span)?;
+        self.change(small).parent = large;
+        let class = self.change(large);
+        class.count += added.count;
+        for end in 0..2 {
+            if span.end(end) != own.span.end(end) {
+                class.ends[end] = added.ends[end];
+            }
         }
-        class.ends = ends;
-        class.beside_one = class.beside_one.intersect(added.beside_one).unwrap_or(Span::ONE);
-        self.all[second as usize].parent = first;
+        class.span = span;
+        class.beside_one = own.beside_one.intersect(added.beside_one).unwrap_or(Span::ONE);
         Some(true)
     }
 
-    /// Teaches [`Names`] what is forced in this call.
+    /// Keeps what was forced in this call for later ones.
     pub(super) fn keep(mut self) {
-        let (mut is_news, count) = (false, compact(self.all.len()));
-        for var in 0..count {
-            let [name, equal] = [self.all[var as usize].name, self.class(var).name];
-            is_news |= self.names.unite(equal as usize, name as usize);
-        }
-        for var in 0..count {
-            if self.all[var as usize].parent != var {
-                continue;
+        for i in 0..self.names.changes.len() {
+            let var = self.names.changes[i].0;
+            if self.hull(var) == Span::ONE {
+                self.narrow(var, Span::ONE, self.class(var).first);
             }
-            let hull = self.hull(var);
-            let Class { name, span, ends, first, .. } = self.all[var as usize];
-            let (span, ends) = if hull == Span::ONE { (hull, [first; 2]) } else { (span, ends) };
-            is_news |= self.names.narrow(name as usize, span, ends);
         }
-        if is_news {
-            self.names.keep(self.of);
+        while let Some((id, _)) = self.names.changes.pop() {
+            self.names.classes[id as usize].first = Spot::EARLIER;
         }
+        if self.names.origins.len() > self.start.1 {
+            self.names.labels.push(self.of.unwrap_or_default().into());
+        }
+        self.start = self.state();
     }
 
     /// Checks a shape against the declared one, and binds the names to its sizes.
@@ -222,8 +286,8 @@ impl<'n> Vars<'n> {
                 "the number of axes{owner} is {found}, expected {expected}"
             ));
         }
-        for (axis, (dim, &size)) in dims.iter().zip(shape).enumerate() {
-            let spot = spot(axis);
+        for (axis, dim) in dims.iter().enumerate() {
+            let (size, spot) = (shape[axis], spot(axis));
             if !dim.admits(size) {
                 let request = (self.request)().at(axis as i128, &[spot.mark()], &[&size, dim]);
                 let request = request.subject(&spot.words(self.of));
@@ -240,41 +304,38 @@ impl<'n> Vars<'n> {
         Ok(())
     }
 
-    /// Which end of a name's sizes excludes the sizes in `other`: 0 or 1.
-    fn end(&mut self, var: Var, other: Span) -> usize {
-        usize::from(other.hi >= self.span(var).lo)
+    /// Where the end of a name's sizes comes from that excludes those in `other`.
+    fn end(&self, var: Var, other: Span) -> Option<Origin> {
+        let class = self.class(var);
+        let end = usize::from(other.hi >= class.span.lo);
+        self.names.origins.get(class.ends[end] as usize).copied()
     }
 
-    /// Where the end of a name's sizes comes from that excludes those in `other`, unless from an earlier call.
-    pub(super) fn end_spot(&mut self, var: Var, other: Span) -> Option<Spot> {
-        let end = self.end(var, other);
-        Some(self.class(var).ends[end]).filter(|spot| *spot != Spot::EARLIER)
+    /// [`end`](Self::end) in this call.
+    pub(super) fn end_spot(&self, var: Var, other: Span) -> Option<Spot> {
+        let origin = self.end(var, other)?;
+        (origin.call as usize == self.names.labels.len()).then_some(origin.spot)
     }
 
     /// The name that got the sizes that exclude those in `other`, and the place, in words. For a name that stands at an axis.
-    pub(super) fn origin(&mut self, side: Side<'_>, other: Span) -> (String, String) {
-        let (Some(var), name) = (side.var, side.dim.as_name().unwrap_or_default()) else {
+    pub(super) fn origin(&self, side: Side<'_>, other: Span) -> (String, String) {
+        let (Some(var), Some(name)) = (side.var, side.dim.as_name()) else {
             return (String::new(), side.spot.words(self.of));
         };
-        if let Some(spot) = self.end_spot(var, other) {
-            return (format!("{}", Quoted(name)), spot.words(self.of));
-        }
-        let (end, root, span) = (self.end(var, other), self.root(var), self.span(var));
-        for equal in 0..compact(self.all.len()) {
-            let id = self.all[equal as usize].name as usize;
-            // an equal name may have brought the sizes
-            if self.root(equal) == root && self.names.span(id).end(end) == span.end(end) {
-                if let Some((name, place)) = self.names.origin(id, end) {
-                    return (format!("{}", Quoted(name)), place);
-                }
+        let here = |spot: Spot| (Quoted(name).to_string(), spot.words(self.of));
+        match (self.end(var, other), self.end_spot(var, other)) {
+            (_, Some(spot)) => here(spot),
+            (None, None) => here(side.spot),
+            (Some(origin), None) => {
+                let label = &self.names.labels[origin.call as usize];
+                (Quoted(self.names.text(origin.name as usize)).to_string(), origin.spot.words(Some(label)))
             }
         }
-        (format!("{}", Quoted(name)), side.spot.words(self.of))
     }
 
     /// The error of a name that has other sizes elsewhere than at `spot`.
     #[cold]
-    pub(super) fn two_sizes(&mut self, side: Side<'_>, now: Span, spot: Spot) -> BroadcastError {
+    pub(super) fn two_sizes(&self, side: Side<'_>, now: Span, spot: Spot) -> BroadcastError {
         let Some(var) = side.var else { unreachable!() };
         let (was, now_dim) = (Dim::from(self.span(var)), Dim::from(now));
         let (first, at) = self.origin(side, now);
@@ -294,11 +355,12 @@ impl<'n> Vars<'n> {
 
     /// The error of two names that meet at `spot` and are not equal elsewhere.
     #[cold]
-    pub(super) fn unequal(&mut self, sides: [Side<'_>; 2], spot: Spot) -> BroadcastError {
+    pub(super) fn unequal(&self, sides: [Side<'_>; 2], spot: Spot) -> BroadcastError {
         let [a, b] = sides;
         let (first, first_at) = self.origin(a, b.span);
         let (second, second_at) = self.origin(b, a.span);
-        let here = [(a, b.span), (b, a.span)].map(|(side, other)| self.end_spot(side.var?, other));
+        let here = |side: Side<'_>, other| self.end_spot(side.var?, other);
+        let here = [here(a, b.span), here(b, a.span)];
         let (a, b) = (Dim::from(a.span), Dim::from(b.span));
         let (request, place) =
             (self.at_fault(&[here[0], here[1], Some(spot)], spot, [&a, &b]), spot.words(self.of));
@@ -311,10 +373,10 @@ impl<'n> Vars<'n> {
 
     /// The request with the places of this call that are at fault.
     fn at_fault(&self, places: &[Option<Spot>], spot: Spot, sizes: [&Dim; 2]) -> Request {
-        let marks: Vec<_> = places.iter().flatten().map(|place| place.mark()).collect();
+        let mut marks = Vec::new();
+        for place in places.iter().flatten() {
+            marks.push(place.mark());
+        }
         (self.request)().at(i128::from(spot.axis), &marks, &[sizes[0], sizes[1]])
     }
 }
-
-/// The state of all variables at some time.
-pub(super) struct Saved(Vec<Class>);

@@ -3,9 +3,10 @@
 use super::check::Spot;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
+use super::layout::{Layout, dims, list, shapes, unranked};
 use super::operation::Part;
-use super::system::{Clash, Layout, System, checked, dims};
-use super::{Names, PartialShape, Place};
+use super::system::{Clash, System, checked};
+use super::{Check, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, Request, fail, operation};
 use crate::shape::ByName;
 use alloc::vec::Vec;
@@ -89,58 +90,81 @@ pub fn verify<'p>(
     result: &PartialShape,
     rule: ResultRule,
 ) -> Result<(), BroadcastError> {
-    verify_parts(&operands.into_iter().map(Part::whole).collect::<Vec<_>>(), result, rule)
+    result_checks(&operands.into_iter().collect::<Vec<_>>(), result, Some(rule)).map(|_| ())
 }
 
-fn verify_parts(parts: &[Part<'_>], result: &PartialShape, rule: ResultRule) -> Result<(), BroadcastError> {
-    let request = || verified(parts, result);
-    let mut names = Names::new();
-    some_operand(parts, &request)?;
-    let (mut system, ndim, _) = infer_ranked(parts, &mut names, &request, false)?;
-    let sizes = (0..ndim).map(|axis| system.size(axis).0).collect();
-    let sizes = checked(sizes, &request)?;
-    let ranked = parts.iter().any(|part| part.shape.ndim().is_some());
-    let Some(declared) = result.dims().filter(|_| ranked) else { return Ok(()) };
-    same_axes(declared, ndim, &request)?;
-    if rule == ResultRule::AllowCast {
-        drop(system);
-        return possible(parts, declared, &sizes, true, &request);
-    }
-    let mut places = first_places(parts);
-    for (axis, dim) in declared.iter().enumerate() {
-        let inferred = system.size(axis);
-        if !certain(&mut system, &mut places, axis, dim, &inferred) {
-            return Err(result_size(request(), axis, [&inferred.0, dim], rule));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that there is an operand.
+/// The checks that remain for operands and a declared result, or, under a rule, none: an operand `*` is left out.
 ///
 /// # Errors
-/// `NoOperands`.
-pub(super) fn some_operand(parts: &[Part<'_>], request: &dyn Fn() -> Request) -> Result<(), BroadcastError> {
+/// Those of [`verify`].
+pub(super) fn result_checks(
+    operands: &[&PartialShape],
+    result: &PartialShape,
+    rule: Option<ResultRule>,
+) -> Result<Vec<Check>, BroadcastError> {
+    let parts = list(operands.len(), &mut |operand| Part::whole(operands[operand]));
+    let request = || {
+        let operation = if parts.is_empty() { &operation::VERIFY_NOTHING } else { &operation::VERIFY };
+        Request::new(operation, &parts).to(result)
+    };
     if parts.is_empty() {
         return Err(fail!(request(), NoOperands, "there are no operands, expected at least 1"));
     }
-    Ok(())
+    let mut names = Names::new();
+    let (system, ndim, checks) = infer_ranked(&parts, &mut names, &request, rule.is_none())?;
+    let sizes = checked(system.joint(0..ndim), &request)?;
+    let mut checks = system.with_unranked(checks, &parts, 0..ndim);
+    let unranked = unranked(&parts).len();
+    let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == parts.len());
+    let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };
+    match declared.len() {
+        found if open && found < ndim => return Err(request().too_few_axes("result", ndim, found)),
+        found if open => checks.push(Check::ResultAxes { ndim: found }),
+        found if found != ndim => {
+            let found = Count(found);
+            return Err(fail!(request(), AxisCount, "the result has {found}, expected {ndim}"));
+        }
+        _ => {}
+    }
+    let mut places = first_places(&parts);
+    for (axis, dim) in declared.iter().enumerate().filter(|_| rule != Some(ResultRule::AllowCast)) {
+        // an operand `*` may bring any size
+        let inferred = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
+        if certain(&system, &mut places, axis, dim, &inferred) {
+            continue;
+        }
+        if rule.is_some() {
+            return Err(result_size(request(), axis, [&inferred.0, dim], "all sizes"));
+        }
+        let only = if open { None } else { only_stretching(&system, axis) };
+        let place = only.unwrap_or(Place::Result { axis });
+        let bound = dim.as_name().and_then(|name| places.get(name));
+        // a name that stands somewhere else may have a range of its own here
+        if bound.is_none() || !dim.span().covers(inferred.1) {
+            checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
+        }
+        match bound {
+            Some(&other) if other != place => checks.push(Check::Equals { place, other, or_one: false }),
+            _ => {}
+        }
+    }
+    drop(system);
+    if rule != Some(ResultRule::Exact) {
+        possible(&parts, declared, &sizes, !open, &request)?;
+    }
+    Ok(checks)
 }
 
-/// Checks that a result has the inferred number of axes.
-///
-/// # Errors
-/// `AxisCount`.
-pub(super) fn same_axes(
-    declared: &[Dim],
-    expected: usize,
-    request: &dyn Fn() -> Request,
-) -> Result<(), BroadcastError> {
-    if declared.len() == expected {
-        return Ok(());
+/// The place of the only size at an axis that may differ from 1: it is the result's size.
+fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
+    let mut only = None;
+    for &entry in system.layout.at(axis) {
+        let place = Place::from(system.layout.spot(entry));
+        if *system.layout.dim(entry) != Dim::Known(1) && only.replace(place).is_some() {
+            return None;
+        }
     }
-    let found = Count(declared.len());
-    Err(fail!(request(), AxisCount, "the result has {found}, expected {expected}"))
+    only
 }
 
 /// Checks that operands can give a result of these sizes. The last of them were inferred as `sizes`. If they are from `all`
@@ -148,24 +172,23 @@ pub(super) fn same_axes(
 ///
 /// # Errors
 /// `DeclaredName` where the ranges of a name have no size in common; `ResultSize` with the first axis that does not agree.
-pub(super) fn possible(
+fn possible(
     parts: &[Part<'_>],
     declared: &[Dim],
     sizes: &[Dim],
     all: bool,
     request: &dyn Fn() -> Request,
 ) -> Result<(), BroadcastError> {
-    let count = declared.len();
-    let mut shapes: Vec<_> = parts.iter().map(|part| dims(part.shape)).collect();
+    let (count, mut shapes) = (declared.len(), shapes(parts));
     shapes.push(declared);
-    let new = shapes.iter().map(|dims| count - dims.len()).collect::<Vec<_>>();
+    let new = list(shapes.len(), &mut |shape| count - shapes[shape].len());
     let at = |shape: usize, axis: usize| Some((new[shape] + axis, shape == parts.len()));
     let mut layout = Layout::new(shapes, count, &at);
     layout.result = Some(parts.len());
     let blame = |request, clash: Clash<'_>| {
         let inferred =
             (clash.axis + sizes.len()).checked_sub(count).map_or(&Dim::Unknown, |axis| &sizes[axis]);
-        result_size(request, clash.axis, [inferred, &declared[clash.axis]], ResultRule::AllowCast)
+        result_size(request, clash.axis, [inferred, &declared[clash.axis]], "a size")
     };
     let mut names = Names::new();
     let mut system = System::new(layout, &mut names, None, request, &blame)?;
@@ -177,7 +200,7 @@ pub(super) fn possible(
 }
 
 /// The first axis of each name in the operands.
-pub(super) fn first_places(parts: &[Part<'_>]) -> ByName<Place> {
+fn first_places(parts: &[Part<'_>]) -> ByName<Place> {
     let mut places = ByName::new();
     for (operand, part) in parts.iter().enumerate() {
         for (axis, dim) in dims(part.shape).iter().enumerate() {
@@ -191,8 +214,8 @@ pub(super) fn first_places(parts: &[Part<'_>]) -> ByName<Place> {
 
 /// Whether the declared size of an axis covers all sizes of the inferred one. `places` has the first place of each name in the
 /// operands and in the axes of the result so far.
-pub(super) fn certain(
-    system: &mut System<'_, '_>,
+fn certain(
+    system: &System<'_, '_>,
     places: &mut ByName<Place>,
     axis: usize,
     declared: &Dim,
@@ -214,22 +237,14 @@ pub(super) fn certain(
         }
 }
 
-/// The request to verify a result, for messages.
-#[cold]
-pub(super) fn verified(parts: &[Part<'_>], result: &PartialShape) -> Request {
-    let operation = if parts.is_empty() { &operation::VERIFY_NOTHING } else { &operation::VERIFY };
-    Request::new(operation, parts).to(result)
-}
-
 /// The error of a declared size that does not agree with the inferred one.
 #[cold]
-fn result_size(request: Request, axis: usize, dims: [&Dim; 2], rule: ResultRule) -> BroadcastError {
+fn result_size(request: Request, axis: usize, dims: [&Dim; 2], sizes: &str) -> BroadcastError {
     let [inferred, declared] = dims;
-    let sizes = if rule == ResultRule::Exact { "all sizes" } else { "a size" };
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     fail!(
-        request.at(axis as i128, &[Spot::of_result(axis).mark()], &[inferred, declared]),
+        request.at(axis as i128, &[Spot::at(Spot::RESULT, axis).mark()], &[inferred, declared]),
         ResultSize,
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"
