@@ -31,7 +31,8 @@ impl Framed {
         match self.layout {
             1 => view = view.reversed_axes(),
             2 => {
-                (0..view.ndim()).for_each(|axis| view.slice_axis_inplace(Axis(axis), Slice::new(0, None, -2)));
+                (0..view.ndim())
+                    .for_each(|axis| view.slice_axis_inplace(Axis(axis), Slice::new(0, None, -2)));
             }
             3 => view.slice_axis_inplace(Axis(0), Slice::new(1, Some(-1), 1)),
             _ => {}

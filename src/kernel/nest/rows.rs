@@ -759,6 +759,8 @@ pub(crate) struct Reduction<'a, 's, A> {
     fold: &'a dyn Fold<A>,
     /// Visits the outputs and the results.
     put: &'a dyn Rows,
+    /// Whether results are put into elements, not into slots.
+    stores: bool,
     /// Whether the elements do not fit into L2.
     is_large: bool,
     brand: Invariant<&'s ()>,
@@ -814,8 +816,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             return None;
         }
         let bytes = shape.iter().fold(size_of::<A>(), |bytes, &len| bytes.saturating_mul(len));
-        let with =
-            Reduction { source, fold, put: put.unwrap_or(fold), is_large: bytes > LARGE, brand: PhantomData };
+        let with = Reduction {
+            source,
+            fold,
+            put: put.unwrap_or(fold),
+            stores: put.is_some(),
+            is_large: bytes > LARGE,
+            brand: PhantomData,
+        };
         Some(Self { state, with })
     }
 
@@ -910,6 +918,19 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.with.source.prepare
     }
 
+    /// Writes the elements to the slots of a new array, if none is reduced.
+    ///
+    /// # Errors
+    /// The nest, if that is not what it does.
+    pub(crate) fn written(self) -> Result<Written<'s>, Self> {
+        let Reduction { source, fold, stores, .. } = self.with;
+        if stores || source.prepare.is_some() || self.state.loops.iter().any(|l| !l.kept) {
+            return Err(self);
+        }
+        let rows: &dyn Rows = source.makes(fold);
+        Ok(map::run(Nest { state: self.state, with: Pass { rows, brand: PhantomData } }, false))
+    }
+
     /// Puts results into the outputs, in the order of the kept loops.
     ///
     /// # Panics
@@ -932,7 +953,10 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let Reduction { source, fold, is_large, .. } = self.with;
         let len = slots.len();
         self.state.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
-        Nest { state: self.state, with: Reduction { source, fold, put: fold, is_large, brand: PhantomData } }
+        Nest {
+            state: self.state,
+            with: Reduction { source, fold, put: fold, stores: false, is_large, brand: PhantomData },
+        }
     }
 }
 

@@ -45,6 +45,10 @@ struct Scratch {
 
 /// Reduces the arranged loops of a nest.
 pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+    let nest = match nest.written() {
+        Ok(written) => return written,
+        Err(nest) => nest,
+    };
     let plan = Plan::of(&nest, size_of::<A>(), [nest.is_stored(), nest.is_large()], nest.summed());
     let mut scratch = Scratch { block: Memory::new(), sums: Memory::new(), results: Memory::new() };
     if plan.is_whole {
