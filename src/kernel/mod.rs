@@ -42,7 +42,8 @@
 //! # What holds throughout
 //! The order in which elements are combined depends on shapes, strides and the number of operands only: not on threads, which run
 //! the same halves, nor on the CPU: where it is asked and has no AVX2, panels and rows are visited element by element in the same
-//! order. No element is combined with an identity. Up to 32 KiB of stack are used: buffers have a constant size.
+//! order. No element is combined with an identity. Buffers have a constant size: a thread with
+//! 48 KiB of stack suffices for every operation.
 //!
 //! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside the
 //! kernel in `view::raw`. Each opens with its invariant.

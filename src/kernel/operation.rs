@@ -14,8 +14,8 @@ pub trait Operation<A>: Copy {
     #[doc(hidden)]
     const IS_PLUS: bool = false;
 
-    /// What results start from: an element that changes none that it is combined with. Only for addition; the results of others
-    /// start from the first element.
+    /// What results start from: a number that changes none that it is added to. Only for sums of known types; others start from the
+    /// first element.
     #[doc(hidden)]
     fn neutral(self) -> A {
         unreachable!("only sums start from a neutral element")
@@ -34,7 +34,7 @@ impl<A: Clone + Zero> Operation<A> for Plus {
 
     #[inline(always)]
     fn neutral(self) -> A {
-        neutral().unwrap_or_else(A::zero)
+        neutral().expect("a type that is known")
     }
 
     #[inline(always)]

@@ -15,3 +15,4 @@ mod large_means;
 mod means;
 mod properties;
 mod reductions;
+mod trust;

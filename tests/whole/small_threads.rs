@@ -1,5 +1,4 @@
-//! Every operation on a thread with little stack: the crate promises 32 KiB for any call on optimised code. What a thread takes
-//! for itself, and what the calls of this test take, is less than 16 KiB.
+//! Every operation on a thread with little stack: the crate promises that 48 KiB suffice, on optimised code.
 //!
 //! A call that needs more ends the whole test program; the message has the name of the thread, which is that of the call.
 #![allow(clippy::many_single_char_names, reason = "a to f are operands")]

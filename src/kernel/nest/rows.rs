@@ -231,7 +231,7 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
     for _ in 0..count {
         let (mut at, mut rest) = (first_at, steps);
         let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
-        if const { O::IS_PLUS } {
+        if const { O::IS_PLUS } && is_known::<A>() {
             let neutral = op.neutral();
             for sum in &mut sums {
                 sum.write(neutral.clone());
