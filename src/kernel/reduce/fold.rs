@@ -161,7 +161,10 @@ struct Lane<O>(O);
 impl<A: Clone, O: Operation<A>> FoldLane<A> for Lane<O> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
-        if const { size_of::<A>() <= 4 } {
+        // measured on 2026-11-26 with `by_hand`: maxima of f64 take 0.6 of the time of 16, maxima of f32 0.9 of that of 64
+        if const { !O::IS_PLUS } {
+            lane::<A, O, 32>(self.0, elements)
+        } else if const { size_of::<A>() <= 4 } {
             lane::<A, O, 64>(self.0, elements)
         } else {
             lane::<A, O, 16>(self.0, elements)
