@@ -435,9 +435,6 @@ impl<M, A, E, O> Maker<M, A, E, O> {
 
 impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Maker<M, A, E, O> {
     unsafe fn rows(&self, block: &Block<'_>) {
-        if const { !is_forgettable::<A>() } {
-            return;
-        }
         match block.moving {
             Some(moving) if const { has_sums::<A>() } && block.len >= NARROW => {
                 Sums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
