@@ -89,6 +89,8 @@ impl Plan {
         let is_dense = is_stored && summed.is_none() && !has_short_lanes && is_dense_tail(loops, size);
         let room = RESULTS / size;
         let most = match (is_dense, has_short_lanes) {
+            // rows are added one after the other, so fewer keep the error small
+            (true, _) if loops.last().is_some_and(Loop::is_kept) => STORED / 4 * BUFFER / size,
             (true, _) => STORED * BUFFER / size,
             // blocks are added before their lanes are folded
             (_, true) => room,
