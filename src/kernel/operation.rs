@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use super::simd::neutral;
 use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
@@ -14,13 +13,6 @@ pub trait Operation<A>: Copy {
     #[doc(hidden)]
     const IS_PLUS: bool = false;
 
-    /// What results start from: a number that changes none that it is added to. Only for sums of known types; others start from the
-    /// first element.
-    #[doc(hidden)]
-    fn neutral(self) -> A {
-        unreachable!("only sums start from a neutral element")
-    }
-
     #[doc(hidden)]
     fn apply(self, a: A, b: A) -> A;
 }
@@ -31,11 +23,6 @@ pub(crate) struct Plus;
 
 impl<A: Clone + Zero> Operation<A> for Plus {
     const IS_PLUS: bool = true;
-
-    #[inline(always)]
-    fn neutral(self) -> A {
-        neutral().expect("a type that is known")
-    }
 
     #[inline(always)]
     fn apply(self, a: A, b: A) -> A {

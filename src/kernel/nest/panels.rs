@@ -56,7 +56,7 @@ pub(crate) struct Sums {
     at: Pointers,
     outside: Side,
     /// The neighbours along the innermost loop.
-    pub(super) neighbours: Side,
+    neighbours: Side,
     /// From one step of a panel to the next, for wide ones and for others.
     along: [[isize; OPERANDS]; 2],
     /// From one panel to the next, likewise.
@@ -64,7 +64,7 @@ pub(crate) struct Sums {
     /// The rows, or `None` for a lane.
     rows: Option<usize>,
     /// The inputs that move along a panel.
-    pub(super) moving: u8,
+    moving: u8,
     /// Whether results are added to the output: at the first step of the outer loop, and at the others.
     adds: [bool; 2],
 }

@@ -19,7 +19,7 @@ use super::{
 use crate::kernel::memory::{Copies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, plain_size};
+use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, neutral, plain_size};
 use crate::kernel::source::{Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
@@ -231,18 +231,20 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
     for _ in 0..count {
         let (mut at, mut rest) = (first_at, steps);
         let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
-        if const { O::IS_PLUS } && is_known::<A>() {
-            let neutral = op.neutral();
-            for sum in &mut sums {
-                sum.write(neutral.clone());
+        match neutral::<A>() {
+            Some(neutral) if const { O::IS_PLUS } => {
+                for sum in &mut sums {
+                    sum.write(neutral.clone());
+                }
             }
-        } else {
-            for i in 0..N {
-                // SAFETY: The caller promises these elements, here and below.
-                sums[i].write(make.make(unsafe { E::refs_at::<MOVING>(&at, i) }));
+            _ => {
+                for i in 0..N {
+                    // SAFETY: The caller promises these elements, here and below.
+                    sums[i].write(make.make(unsafe { E::refs_at::<MOVING>(&at, i) }));
+                }
+                advance(&mut at, &along, E::COUNT);
+                rest -= 1;
             }
-            advance(&mut at, &along, E::COUNT);
-            rest -= 1;
         }
         for _ in 0..rest {
             for i in 0..N {

@@ -24,7 +24,7 @@ const STORED: usize = 32;
 /// How many sums of blocks are added one after the other.
 const AT_ONCE: usize = 8;
 /// The bytes of the results of a block. The sums of blocks have room for twice as many.
-pub(super) const RESULTS: usize = BUFFER / 4;
+const RESULTS: usize = BUFFER / 4;
 
 /// Memory for the results of a block.
 type Results = Memory<{ RESULTS / 64 }>;
