@@ -23,8 +23,8 @@
 
 use super::memory::{Copies, Reserved};
 use super::nest::{
-    Elements, FEW, Inputs, Loop, Make, Nest, OneThread, Output, RowsOf, SharedVisitor, State, Steps, Visit,
-    Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
+    Elements, FEW, Inputs, Loop, Make, Nest, OneThread, Output, RowsOf, SHORT, SharedVisitor, State, Steps,
+    Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
@@ -32,9 +32,6 @@ use core::cmp::Ordering;
 use core::mem::{MaybeUninit, needs_drop};
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Rows of fewer elements are joined to longer ones. Measured on Zen 4 with f32: rows of 24 to 48 take about as long either
-/// way.
-const SHORT: usize = 32;
 /// The most bytes that a tile has along the loop where an input is adjacent: some cache lines, so that each is read whole.
 /// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
 const ACROSS: usize = 256;
@@ -172,11 +169,10 @@ impl Tile {
             tile.join(loops, sizes[0], 0, most, Some(across));
             return Some(tile);
         }
+        let first = tile.join(loops, sizes[0], 0, most, None);
         if is_long {
-            tile.join(loops, sizes[0], last, most, None);
             return are_plain.then_some(tile);
         }
-        let first = tile.join(loops, sizes[0], 0, most, None);
         // elements without bytes look adjacent and like one that stays
         let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[first..], k, sizes[k]);
         (first < last && steps(loops) >= FEW && (1..sizes.len()).all(is_copied)).then_some(tile)

@@ -6,7 +6,8 @@ use crate::map::FnOperands;
 /// The results of `f` for the elements of 1 to 6 operands, stretched to their joint shape: a source of every reduction of
 /// [`Reduce`](crate::Reduce), without an array of these results.
 ///
-/// `f` is called with a reference to an element of each operand, in the order that suits memory.
+/// `f` is called with a reference to an element of each operand, in the order that suits memory, once or more often for an
+/// index: its result should depend on these elements alone.
 ///
 /// # Shapes
 /// As [`broadcast_map`](crate::broadcast_map): aligned at the right, size 1 stretches. One operand may be given without

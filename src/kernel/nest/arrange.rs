@@ -90,15 +90,16 @@ impl State {
             self.merge();
         }
         let is_adjacent = |k: usize, l: &Loop| l.strides[k] == self.operands.sizes[k].cast_signed();
+        let are_read = |l: &Loop| (1..self.operands.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l));
         match &*self.loops {
             [] => true,
-            [l] => l.len <= SMALL && is_adjacent(0, l),
+            [l] => l.len <= SMALL && is_adjacent(0, l) && (l.len <= FEW || are_read(l)),
             [rows, l] => {
                 let steps = rows.len.saturating_mul(l.len);
                 l.len > 3
                     && steps <= SMALL
                     && is_adjacent(0, l)
-                    && (1..self.operands.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l))
+                    && are_read(l)
                     && (steps < FEW || self.has_row_along(l))
             }
             _ => false,

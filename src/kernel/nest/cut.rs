@@ -2,8 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::Side;
-use super::{Access, FEW, Loop, Loops, OPERANDS, Operands, Pointers, Reads, SMALL, State, Steps, steps};
+use super::panels::{NARROW, Side};
+use super::{
+    Access, FEW, Loop, Loops, OPERANDS, Operands, Pointers, Reads, SHORT, SMALL, State, Steps, steps,
+};
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::iter::zip;
@@ -119,10 +121,15 @@ impl State {
         Block { at, rows, row_strides, len, strides, moving: self.moving(&strides) }
     }
 
-    /// The loops that are one row: all if the output has no gaps, else all but the outermost one.
+    /// The loops that are one row: all if the output has no gaps, else all but the outermost one. Of two loops, a long one is a
+    /// row, for which fewer inputs are copied.
     fn row_loops(&self) -> &[Loop] {
         let loops = &self.loops[..];
-        &loops[usize::from(loops.len() > 1 && !is_dense(loops, 0, self.operands.sizes[0]))..]
+        let is_row = match loops {
+            [_, row] if row.len >= SHORT => false,
+            _ => is_dense(loops, 0, self.operands.sizes[0]),
+        };
+        &loops[usize::from(loops.len() > 1 && !is_row)..]
     }
 }
 
@@ -246,7 +253,7 @@ pub(super) fn few(
         (rows, len) = (1, total);
     }
     let moving = moving(&strides, &sizes, kinds.count + 1, kinds.rows);
-    if total > FEW && (len < 4 || moving.is_none()) {
+    if total > FEW && (len < NARROW || moving.is_none()) {
         return None;
     }
     then(Block { at: &at, rows, row_strides, len, strides, moving });

@@ -2,19 +2,19 @@
 //! loop, whose accumulators are registers, be they parts of one lane or the elements of several rows.
 //!
 //! ```text
-//! for each lane:                              for each group of rows:
+//! for each lane:                              for each group of rows, at each index of the loops outside:
 //!     for each part of it:                        for each panel of the row:
 //!         for each panel of the part:                 for each row of the group:
 //!             sums += panel                               sums += panel
 //!         write sums                                  output = sums, or += sums after the first group
 //! ```
 //!
-//! A panel has [`WIDE`] neighbours; [`NARROW`] ones and single ones follow where fewer are left.
+//! A panel has [`WIDE`] neighbours; [`NARROW`] ones follow where fewer are left, the last of which overlaps with the one before.
 
 #![forbid(unsafe_code)]
 
-use super::cut::{Block, advance_tile};
-use super::{Loop, OPERANDS, Pointers, State, Steps};
+use super::cut::{Block, advance_tile, is_dense};
+use super::{JOINED, Loop, OPERANDS, Pointers, State, Steps};
 use crate::kernel::ensure;
 
 /// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 times as long, and 64 are no
@@ -28,6 +28,8 @@ pub(crate) const NARROW: usize = 8;
 const ROUNDS: usize = 64;
 /// Lanes from here on have wide panels, because folding these takes a while.
 const LONG: usize = 128;
+/// Lanes of fewer bytes are stored, and folded side by side.
+const LANE: usize = 64;
 /// The elements of lanes that are taken together.
 const IN_L1: usize = 4096;
 /// How many rows are added in registers. Long ones of large arrays are added one by one: the CPU fetches them faster.
@@ -39,6 +41,12 @@ const LONG_ROW: usize = 4 << 10;
 pub(super) struct Side {
     pub(super) len: usize,
     pub(super) strides: [isize; OPERANDS],
+}
+
+impl Loop {
+    fn side(&self) -> Side {
+        Side { len: self.len, strides: self.strides }
+    }
 }
 
 /// So many steps as one.
@@ -65,7 +73,7 @@ pub(crate) struct Sums {
     rows: Option<usize>,
     /// The inputs that move along a panel.
     moving: u8,
-    /// Whether results are added to the output: at the first step of the outer loop, and at the others.
+    /// Whether results are added to the output: at the first step outside, and at the others.
     adds: [bool; 2],
 }
 
@@ -82,6 +90,8 @@ pub(crate) struct Panels<'p> {
     pub(super) along: &'p [isize; OPERANDS],
     /// Whether the results are added to the output.
     pub(super) adds: bool,
+    /// The first neighbours that other panels have too: they are not added again.
+    pub(super) overlap: usize,
 }
 
 impl Sums {
@@ -125,10 +135,14 @@ impl Sums {
         let Side { len, strides: neighbours } = &self.neighbours;
         let (mut at, mut done) = (first, 0);
         while done < *len {
-            let left = *len - done;
+            let overlap = NARROW.saturating_sub(*len - done);
+            for k in 0..=inputs {
+                at[k] = at[k].wrapping_offset(-neighbours[k] * overlap.cast_signed());
+            }
+            let left = *len - done + overlap;
             let is_wide = left >= WIDE && (self.rows.is_some() || *len >= LONG);
-            let width = if is_wide { WIDE } else { left.min(NARROW) };
-            let panels_left = if width < NARROW { 1 } else { left / width };
+            let width = if is_wide { WIDE } else { NARROW };
+            let panels_left = left / width;
             let mut panels = Panels {
                 count: together,
                 beside: &self.outside.strides,
@@ -138,6 +152,7 @@ impl Sums {
                 steps: 1,
                 along: &self.along[usize::from(!is_wide)],
                 adds: is_added,
+                overlap,
             };
             let mut covered = width;
             if let Some(rows) = self.rows {
@@ -161,7 +176,7 @@ impl Sums {
             for k in 1..=inputs {
                 at[k] = at[k].wrapping_offset(neighbours[k] * covered.cast_signed());
             }
-            done += covered;
+            done += covered - overlap;
         }
     }
 }
@@ -182,21 +197,31 @@ pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
 
 impl State {
     /// The place of the loop along which elements are combined in registers, if there is one: a lane, or the longest reduced loop
-    /// of rows. Short lanes are rows if another loop is reduced.
-    pub(super) fn summed(&self) -> Option<usize> {
+    /// of rows. The elements have `size` bytes.
+    pub(super) fn summed(&self, size: usize) -> Option<usize> {
         let ((inner, outer), sizes) = (self.loops.split_last()?, self.sizes());
         let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
-        // a single neighbour takes as long as a panel
-        let is_short = inner.len < NARROW || inner.len % NARROW * NARROW > inner.len;
-        if is_short || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
+        if inner.len < NARROW || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
             return None;
         }
-        if !inner.kept && inner.len >= 2 * NARROW {
-            return Some(outer.len());
+        // the nearest rows, unless they are few; lanes need a fold each
+        let is_reduced = |&place: &usize| !outer[place].kept;
+        let near = (0..outer.len()).rev().filter(is_reduced).find(|&place| outer[place].len >= 2 * NARROW);
+        let few = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
+        if inner.kept || near.is_some() && inner.len < WIDE {
+            return near.or(few);
         }
-        let least = if inner.kept { 0 } else { 2 * NARROW };
-        let reduced = (0..outer.len()).filter(|&place| !outer[place].kept && outer[place].len >= least);
-        reduced.max_by_key(|&place| outer[place].len)
+        (inner.len * size >= LANE).then_some(outer.len())
+    }
+
+    /// Whether the elements of an array are folded where they lie: those of adjacent lanes, and of rows that are narrow and
+    /// adjacent to each other.
+    pub(super) fn is_folded_in_place(&self, size: usize) -> bool {
+        match &self.loops[..] {
+            [.., rows, row] if row.kept => row.len < JOINED && is_dense(&[*rows, *row], 1, size),
+            [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
+            [] => false,
+        }
     }
 
     /// The rows that are added in registers.
@@ -229,49 +254,63 @@ impl State {
         let (last, is_lane) = (count - 1, place + 1 == count);
         let at_once = self.rows_at_once(size, is_large);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
-        let mut inner = Side { len: self.loops[last].len, strides: self.loops[last].strides };
-        inner.strides[0] = size.cast_signed();
-        let second = last.checked_sub(1).map_or(TRIVIAL, |place| self.loops[place]);
-        let outer = &self.loops[..last.saturating_sub(1)];
+        let (outer, inner) = self.loops.split_at_mut(last - usize::from(!is_lane));
+        let rows = if is_lane { TRIVIAL } else { inner[0] };
+        let (outer, outside) = split_outside(outer);
+        let at_once = if rows.len < 2 * at_once { rows.len } else { at_once };
+        let mut neighbours = inner[inner.len() - 1].side();
+        neighbours.strides[0] = size.cast_signed();
         let moving =
-            (1..self.operands.count).fold(0, |set, k| set | u8::from(inner.strides[k] != 0) << (k - 1));
-        let (mut at, mut position) = (self.operands.at, Steps::filled(outer.len(), 0));
-        let beside = beside(&inner.strides);
+            (1..self.operands.count).fold(0, |set, k| set | u8::from(neighbours.strides[k] != 0) << (k - 1));
+        let mut at = self.operands.at;
+        let beside = beside(&neighbours.strides);
         let mut sums = Sums {
             at,
-            outside: Side { len: second.len, strides: second.strides },
-            neighbours: inner,
-            along: if is_lane { beside } else { [second.strides; 2] },
+            outside: outside.side(),
+            neighbours,
+            along: if is_lane { beside } else { [rows.strides; 2] },
             beside,
             rows: None,
             moving,
             adds: [false; 2],
         };
-        loop {
-            sums.at = at;
-            if is_lane {
-                then(&sums);
+        let (mut position, mut done) = (Steps::filled(outer.len(), 0), 0);
+        while done < rows.len {
+            let mut taken = at_once.min(rows.len - done);
+            if !is_lane {
+                (sums.rows, sums.adds) = (Some(taken), [done > 0, true]);
+            }
+            if outside.len == 1 && taken == at_once {
+                // all groups at once
+                let groups = (rows.len - done) / at_once;
+                sums.outside = Side { len: groups, strides: times(&rows.strides, taken) };
+                taken *= groups;
             } else {
-                let mut done = 0;
-                for (groups, rows) in [(second.len / at_once, at_once), (1, second.len % at_once)] {
-                    if groups * rows > 0 {
-                        sums.outside = Side { len: groups, strides: times(&second.strides, rows) };
-                        (sums.rows, sums.adds) = (Some(rows), [done > 0, true]);
-                        then(&sums);
-                    }
-                    done += groups * rows;
-                    for k in 1..self.operands.count {
-                        sums.at[k] =
-                            sums.at[k].wrapping_offset(second.strides[k] * (groups * rows).cast_signed());
-                    }
+                (sums.outside, sums.adds[1]) = (outside.side(), sums.adds[0]);
+            }
+            loop {
+                sums.at = at;
+                then(&sums);
+                let at = &mut at[..self.operands.count];
+                if outer.is_empty() || !advance_tile(&mut position, outer, None, at) {
+                    break;
                 }
             }
-            let at = &mut at[..self.operands.count];
-            if outer.is_empty() || !advance_tile(&mut position, outer, None, at) {
-                return;
+            for k in 1..self.operands.count {
+                at[k] = at[k].wrapping_offset(rows.strides[k] * taken.cast_signed());
             }
+            done += taken;
         }
     }
+}
+
+/// Takes a loop out of others: the innermost one that is not short, or else the innermost one.
+fn split_outside(outer: &mut [Loop]) -> (&mut [Loop], Loop) {
+    let Some(last) = outer.len().checked_sub(1) else { return (outer, TRIVIAL) };
+    let place = outer.iter().rposition(|l| l.len >= NARROW).unwrap_or(last);
+    outer[place..].rotate_left(1);
+    let outside = outer[last];
+    (&mut outer[..last], outside)
 }
 
 const TRIVIAL: Loop = Loop { len: 1, kept: true, strides: [0; OPERANDS] };

@@ -13,8 +13,8 @@ use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
 use super::panels::{NARROW, Panels, Sums, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, Loop, Nest, OPERANDS, Output, Pointers,
-    Reads, State, Steps, StridedAxes, Written, is_dense, standard_len, steps,
+    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, Nest, OPERANDS, Output, Pointers, Reads,
+    State, Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
 use crate::kernel::memory::{Copies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
@@ -227,7 +227,7 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
 ) {
     // copies, which the elements that are written are known not to be
     let (mut first_at, beside, along) = (*at, *panels.beside, *panels.along);
-    let (count, steps, adds) = (panels.count, panels.steps, panels.adds);
+    let (count, steps, adds, overlap) = (panels.count, panels.steps, panels.adds, panels.overlap);
     for _ in 0..count {
         let (mut at, mut rest) = (first_at, steps);
         let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
@@ -261,7 +261,11 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
             // SAFETY: As above.
             unsafe {
                 let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
-                out.write(if adds { op.apply((*out).clone(), sum) } else { sum });
+                out.write(match adds {
+                    false => sum,
+                    true if i < overlap => (*out).clone(),
+                    true => op.apply((*out).clone(), sum),
+                });
             }
         }
         advance(&mut first_at, &beside, E::COUNT);
@@ -275,13 +279,16 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
 #[inline(never)]
 unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
     at: &Pointers,
-    &Panels { count, beside, width, neighbours, steps, along, adds, .. }: &Panels<'_>,
+    &Panels { count, beside, width, neighbours, steps, along, adds, overlap, .. }: &Panels<'_>,
     (make, op): (&mut M, O),
 ) {
     let mut panel_at = *at;
     for _ in 0..count {
         let mut first_at = panel_at;
-        for _ in 0..width {
+        for _ in 0..overlap {
+            advance(&mut first_at, neighbours, E::COUNT);
+        }
+        for _ in overlap..width {
             // SAFETY: The caller promises these elements, here and below.
             let (mut at, mut sum) = (first_at, make.make(unsafe { refs::<E>(&first_at) }));
             for _ in 1..steps {
@@ -863,16 +870,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         is_adjacent.then(|| unsafe { slice::from_raw_parts(self.state.operands.at[1].cast(), steps(loops)) })
     }
 
-    /// The loop along which elements are combined without being stored, if there is one. Lanes of an array without gaps are
-    /// folded where they lie.
+    /// The loop along which elements are combined without being stored, if there is one.
     #[inline]
     pub(crate) fn summed(&self) -> Option<usize> {
         let has_sums = const { has_sums::<A>() } && self.with.source.prepare.is_none();
-        let is_lane = |l: &Loop| !l.kept && l.strides[1] == size_of::<A>().cast_signed();
-        if !has_sums || self.is_stored() && self.state.loops.last().is_some_and(is_lane) {
+        if !has_sums || self.is_stored() && self.state.is_folded_in_place(size_of::<A>()) {
             return None;
         }
-        self.state.summed()
+        self.state.summed(size_of::<A>())
     }
 
     /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sums_along`](super::sums_along).

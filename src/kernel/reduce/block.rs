@@ -107,7 +107,7 @@ impl Plan {
                 false if is_summed => longest_lane(room),
                 true => (most / len).min(room / kept),
                 // sums of rows that hold lanes need room
-                false if has_reduced && !has_short_lanes => FOLDED / size / len,
+                false if has_reduced && kept > 1 && !has_short_lanes => FOLDED / size / len,
                 false if len <= room => most / len,
                 false => 0,
             };

@@ -3,13 +3,11 @@
 #![forbid(unsafe_code)]
 
 use crate::kernel::memory::{FoldLane, Memory, Room};
-use crate::kernel::nest::{Maker, Makes};
+use crate::kernel::nest::{JOINED, Maker, Makes};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known};
 use crate::kernel::source::Cloned;
 
-/// Rows of fewer elements are joined to rows of up to so many.
-const JOINED: usize = 64;
 /// Rows are joined only if there are so many joined ones.
 const FEW_ROWS: usize = 4;
 /// Lanes of fewer elements are reduced side by side. Measured on Zen 4 with f32 and f64: 8 to 24 take about as long.
