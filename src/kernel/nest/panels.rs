@@ -181,6 +181,22 @@ impl Sums {
     }
 }
 
+/// How the rows of a nest are reduced: one way for all its parts.
+#[derive(Clone, Copy)]
+pub(super) struct RowGroups {
+    /// The rows that are added in registers.
+    at_once: usize,
+    /// The elements of a row.
+    len: usize,
+}
+
+impl RowGroups {
+    /// The most rows whose sum is made at once.
+    pub(super) fn most(self) -> usize {
+        ROUNDS * self.at_once
+    }
+}
+
 /// The longest lane of which there are up to `sums` sums.
 pub(crate) fn longest_lane(sums: usize) -> usize {
     (sums / WIDE).max(1) * WIDE * ROUNDS
@@ -214,25 +230,32 @@ impl State {
         (inner.len * size >= LANE).then_some(outer.len())
     }
 
+    /// How rows of this nest are reduced. `is_large` if its elements do not fit into L2.
+    pub(super) fn row_groups(&self, size: usize, is_large: bool) -> RowGroups {
+        let Some((inner, outer)) = self.loops.split_last() else { return RowGroups { at_once: 1, len: 1 } };
+        // the output, of another layout, must not change the order of additions
+        let mut len = inner.len;
+        let continues = |l: &Loop, len: usize| {
+            (1..self.operands.count).all(|k| l.strides[k] == inner.strides[k] * len.cast_signed())
+        };
+        for l in outer.iter().rev() {
+            if l.kept != inner.kept || !continues(l, len) {
+                break;
+            }
+            len *= l.len;
+        }
+        let is_long = is_large && len * size >= LONG_ROW;
+        RowGroups { at_once: if is_long { 1 } else { (LONG / len).clamp(ROWS, 4 * ROWS) }, len }
+    }
+
     /// Whether the elements of an array are folded where they lie: those of adjacent lanes, and of rows that are narrow and
     /// adjacent to each other.
-    pub(super) fn is_folded_in_place(&self, size: usize) -> bool {
+    pub(super) fn is_folded_in_place(&self, size: usize, rows: RowGroups) -> bool {
         match &self.loops[..] {
-            [.., rows, row] if row.kept => row.len < JOINED && is_dense(&[*rows, *row], 1, size),
+            [.., outer, row] if row.kept => rows.len < JOINED && is_dense(&[*outer, *row], 1, size),
             [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
             [] => false,
         }
-    }
-
-    /// The rows that are added in registers.
-    fn rows_at_once(&self, size: usize, is_large: bool) -> usize {
-        let len = self.loops.last().map_or(1, Loop::len);
-        if is_large && len * size >= LONG_ROW { 1 } else { (LONG / len).clamp(ROWS, 4 * ROWS) }
-    }
-
-    /// The most rows whose sum is made at once.
-    pub(crate) fn most_rows(&self, size: usize, is_large: bool) -> usize {
-        ROUNDS * self.rows_at_once(size, is_large)
     }
 
     /// Calls `then` with sums along the loop at `place`, at each index of the others, in order: at `out`, where there is room for
@@ -241,7 +264,7 @@ impl State {
         &mut self,
         place: usize,
         (out, len, size): (*mut u8, usize, usize),
-        is_large: bool,
+        RowGroups { at_once, .. }: RowGroups,
         then: &mut dyn FnMut(&Sums),
     ) {
         let (mut width, count) = (size, self.loops.len());
@@ -252,7 +275,6 @@ impl State {
         ensure(width == len * size, "room for the sums");
         self.operands.at[0] = out;
         let (last, is_lane) = (count - 1, place + 1 == count);
-        let at_once = self.rows_at_once(size, is_large);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
         let (outer, inner) = self.loops.split_at_mut(last - usize::from(!is_lane));
         let rows = if is_lane { TRIVIAL } else { inner[0] };

@@ -11,7 +11,7 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
-use super::panels::{NARROW, Panels, Sums, WIDE};
+use super::panels::{NARROW, Panels, RowGroups, Sums, WIDE};
 use super::{
     Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, Nest, OPERANDS, Output, Pointers, Reads,
     State, Steps, StridedAxes, Written, is_dense, standard_len, steps,
@@ -767,8 +767,7 @@ pub(crate) struct Reduction<'a, 's, A> {
     put: &'a dyn Rows,
     /// Whether results are put into elements, not into slots.
     stores: bool,
-    /// Whether the elements do not fit into L2.
-    is_large: bool,
+    rows: RowGroups,
     brand: Invariant<&'s ()>,
 }
 
@@ -821,13 +820,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         if state.over(shape, out, dropped, source.reads) {
             return None;
         }
-        let bytes = shape.iter().fold(size_of::<A>(), |bytes, &len| bytes.saturating_mul(len));
         let with = Reduction {
             source,
             fold,
             put: put.unwrap_or(fold),
             stores: put.is_some(),
-            is_large: bytes > LARGE,
+            rows: state.row_groups(size_of::<A>(), false),
             brand: PhantomData,
         };
         Some(Self { state, with })
@@ -855,10 +853,18 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.with.source.is_stored() && self.with.source.prepare.is_none()
     }
 
-    /// Whether the elements do not fit into L2.
+    /// The loops by the strides of the inputs: see [`State::arrange`].
+    pub(crate) fn arranged(mut self) -> Self {
+        self.state.arrange(1);
+        let is_large = steps(&self.state.loops).saturating_mul(size_of::<A>()) > LARGE;
+        self.with.rows = self.state.row_groups(size_of::<A>(), is_large);
+        self
+    }
+
+    /// The most rows whose sum is made at once.
     #[inline]
-    pub(crate) fn is_large(&self) -> bool {
-        self.with.is_large
+    pub(crate) fn most_rows(&self) -> usize {
+        self.with.rows.most()
     }
 
     /// The elements in the order of the loops, if they lie so.
@@ -874,7 +880,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn summed(&self) -> Option<usize> {
         let has_sums = const { has_sums::<A>() } && self.with.source.prepare.is_none();
-        if !has_sums || self.is_stored() && self.state.is_folded_in_place(size_of::<A>()) {
+        if !has_sums || self.is_stored() && self.state.is_folded_in_place(size_of::<A>(), self.with.rows) {
             return None;
         }
         self.state.summed(size_of::<A>())
@@ -890,7 +896,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let (makes, len) = (self.with.source.makes(self.with.fold), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
         let inputs = self.state.operands.count - 1;
-        self.state.for_each_sums(place, out, self.with.is_large, &mut |sums| {
+        self.state.for_each_sums(place, out, self.with.rows, &mut |sums| {
             sums.for_each(inputs, |at, panels| {
                 // SAFETY: By the invariant, `makes` has the types of the inputs. There is a slot for each sum.
                 unsafe { makes.panels(at, panels) };
@@ -954,12 +960,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     where
         'n: 'm,
     {
-        let Reduction { source, fold, is_large, .. } = self.with;
+        let Reduction { source, fold, rows, .. } = self.with;
         let len = slots.len();
         self.state.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
         Nest {
             state: self.state,
-            with: Reduction { source, fold, put: fold, stores: false, is_large, brand: PhantomData },
+            with: Reduction { source, fold, put: fold, stores: false, rows, brand: PhantomData },
         }
     }
 }

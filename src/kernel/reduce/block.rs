@@ -49,7 +49,7 @@ pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_
         Ok(written) => return written,
         Err(nest) => nest,
     };
-    let plan = Plan::of(&nest, size_of::<A>(), [nest.is_stored(), nest.is_large()], nest.summed());
+    let plan = Plan::of(&nest, size_of::<A>(), (nest.is_stored(), nest.most_rows()), nest.summed());
     let mut scratch = Scratch { block: Memory::new(), sums: Memory::new(), results: Memory::new() };
     if plan.is_whole {
         return part(op, nest, &plan, &mut scratch);
@@ -77,7 +77,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(nest: &State, size: usize, [is_stored, is_large]: [bool; 2], summed: Option<usize>) -> Self {
+    fn of(nest: &State, size: usize, (is_stored, most_rows): (bool, usize), summed: Option<usize>) -> Self {
         let (loops, across) = (nest.loops(), if summed.is_some() { None } else { loop_across(nest) });
         let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
         // another loop is reduced outside of one that is kept
@@ -103,7 +103,7 @@ impl Plan {
             let is_summed = summed == Some(place);
             let fit = match l.is_kept() {
                 // one sum, whose error stays small
-                false if is_summed && place + 1 < loops.len() => nest.most_rows(size, is_large),
+                false if is_summed && place + 1 < loops.len() => most_rows,
                 false if is_summed => longest_lane(room),
                 true => (most / len).min(room / kept),
                 // sums of rows that hold lanes need room

@@ -192,12 +192,10 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     fn large(&self, op: &dyn Fold<A>, target: Target<'_, 's, A>) -> Written<'s> {
         let mut state = State::new();
         let source = (self.source, op);
-        let Some(mut nest) = Nest::reducing(&mut state, source, self.shape, Some(target), self.dropped)
-        else {
-            return Written::none();
-        };
-        nest.arrange(1);
-        halved(op, nest)
+        match Nest::reducing(&mut state, source, self.shape, Some(target), self.dropped) {
+            Some(nest) => halved(op, nest.arranged()),
+            None => Written::none(),
+        }
     }
 
     /// Reduces a source of a few elements without arranging its loops.
