@@ -57,7 +57,7 @@ pub mod guide;
 pub mod partial;
 pub mod prelude;
 
-pub use batch::{Batch, BatchAxes, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast};
+pub use batch::{Batch, BatchAxes, IntoBatch, base_op, batch_broadcast, batch_broadcast_all};
 pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{
     IntoBroadcastMap, Materialize, broadcast_apply, broadcast_map, par_broadcast_apply, par_broadcast_map,

@@ -1,17 +1,14 @@
-//! The two kinds of pass that compute an operation on all bases.
+//! The two kinds of pass that compute an operation on all bases: a map of two placed views, and products of matrices.
 
-use super::{Batch, Runs};
-use crate::error::BroadcastError;
+use super::Executor;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Inputs;
 use crate::shape::sizes_mut;
 use crate::view::place;
-use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
 
-/// The base of a result, and the pass that computes it. If the pass needs operands that are stretched to the result's
-/// shape, also the number of the result's base axes behind those of the first operand.
-pub(super) type Planned<B, P> = Result<(B, P, Option<usize>), BroadcastError>;
+/// An array and the number of its base axes.
+pub(super) type Part<'a, A, D> = (&'a ArrayRef<A, D>, usize);
 
 /// A pass over operands whose shapes were checked, with elements `A` and `A2`, that makes elements `T`.
 ///
@@ -19,91 +16,106 @@ pub(super) type Planned<B, P> = Result<(B, P, Option<usize>), BroadcastError>;
 pub trait Pass<T, A, A2> {
     /// The results as a new array.
     #[doc(hidden)]
-    fn to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E>;
+    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        operands: (Part<'_, A, D>, Part<'_, A2, D2>),
+        result: Reserved<T, E>,
+        executor: impl Executor<T, A, A2>,
+    ) -> Array<T, E>;
 
     /// Writes the results.
     #[doc(hidden)]
-    fn write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>);
+    fn write<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        operands: (Part<'_, A, D>, Part<'_, A2, D2>),
+        out: &mut ArrayRef<T, E>,
+        executor: impl Executor<T, A, A2>,
+    );
 }
 
-/// An operator between elements of operands that are stretched to the shape of the result, on the executor `X`.
-pub(super) struct Elementwise<F, X>(F, PhantomData<X>);
-
-impl<F, X> Elementwise<F, X> {
-    pub(super) fn new(op: F) -> Self {
-        Self(op, PhantomData)
-    }
+/// An operator between elements.
+pub(super) struct Elementwise<F> {
+    pub(super) op: F,
+    /// The number of the result's base axes behind those of the first operand.
+    pub(super) behind: usize,
 }
 
-impl<T, A, A2, F, X> Pass<T, A, A2> for Elementwise<F, X>
-where
-    A: Copy,
-    A2: Copy,
-    F: Fn(A, A2) -> T + Copy + Sync,
-    X: Runs<T, A, A2>,
-{
+impl<F> Elementwise<F> {
+    /// The operands as views of the result's shape.
     #[inline]
-    fn to_new<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, result: Reserved<T, E>) -> Array<T, E> {
-        X::to_new(result, &inputs, self.0)
-    }
-
-    #[inline]
-    fn write<E: Dimension>(self, inputs: Inputs<'_, (A, A2)>, out: &mut ArrayRef<T, E>) {
-        X::write(out, &inputs, self.0);
-    }
-}
-
-/// Products of matrices and vectors, with the numbers of base axes of the result and of each operand, on the executor `X`.
-pub(super) struct Product<X>([usize; 3], PhantomData<X>);
-
-impl<X> Product<X> {
-    pub(super) fn new(axes: [usize; 3]) -> Self {
-        Self(axes, PhantomData)
+    fn placed<'a, A, A2, D: Dimension, D2: Dimension, E: Dimension>(
+        &self,
+        (a, b): (Part<'a, A, D>, Part<'a, A2, D2>),
+        shape: &[usize],
+    ) -> (ArrayView<'a, A, E>, ArrayView<'a, A2, E>) {
+        let batch = shape.len() - (a.1 + self.behind).max(b.1);
+        (placed(a, shape, batch, self.behind), placed(b, shape, batch, 0))
     }
 }
 
-impl<T: LinalgScalar, X: Runs<T, T, T>> Pass<T, T, T> for Product<X> {
+/// The array stretched to `shape`, its batch aligned at the right of the first `batch` axes and its base before the last
+/// `behind` axes.
+#[inline]
+fn placed<'a, A, D: Dimension, E: Dimension>(
+    (array, base): Part<'a, A, D>,
+    shape: &[usize],
+    batch: usize,
+    behind: usize,
+) -> ArrayView<'a, A, E> {
+    let first = batch + base - array.ndim();
+    let places = (first..batch).chain(shape.len() - behind - base..);
+    let mut whole = E::zeros(shape.len());
+    sizes_mut(&mut whole).copy_from_slice(shape);
+    place(array, whole, places)
+}
+
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for Elementwise<F> {
     #[inline]
-    fn to_new<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, result: Reserved<T, E>) -> Array<T, E> {
+    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        operands: (Part<'_, A, D>, Part<'_, A2, D2>),
+        result: Reserved<T, E>,
+        executor: impl Executor<T, A, A2>,
+    ) -> Array<T, E> {
+        let (a, b) = self.placed::<_, _, _, _, E>(operands, result.shape());
+        executor.map(self.op, &Inputs::from((&*a, &*b)), result)
+    }
+
+    #[inline]
+    fn write<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        operands: (Part<'_, A, D>, Part<'_, A2, D2>),
+        out: &mut ArrayRef<T, E>,
+        executor: impl Executor<T, A, A2>,
+    ) {
+        let (a, b) = self.placed::<_, _, _, _, E>(operands, out.shape());
+        executor.map_into(self.op, &Inputs::from((&*a, &*b)), out);
+    }
+}
+
+/// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
+pub(super) struct Product(pub(super) [usize; 3]);
+
+impl<T: LinalgScalar> Pass<T, T, T> for Product {
+    #[inline]
+    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        operands: (Part<'_, T, D>, Part<'_, T, D2>),
+        result: Reserved<T, E>,
+        executor: impl Executor<T, T, T>,
+    ) -> Array<T, E> {
         let mut out = result.filled(None, T::zero());
-        X::write_products(&mut out, inputs, self.0);
+        self.write(operands, &mut out, executor);
         out
     }
 
     #[inline]
-    fn write<E: Dimension>(self, inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, E>) {
-        X::write_products(out, inputs, self.0);
-    }
-}
-
-/// Operands that are stretched to the shape of a result.
-pub(super) type Stretched<'a, A, A2, E> = (ArrayView<'a, A, E>, ArrayView<'a, A2, E>);
-
-impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
-    /// The operands of a pass, stretched to the shape of the result unless `behind` is `None`. See [`Planned`].
-    #[inline]
-    pub(super) fn inputs<'s, 'a: 's, A2, D2: Dimension, B2: Dimension, E: Dimension>(
-        &'a self,
-        other: &'a Batch<'_, A2, D2, B2>,
-        behind: Option<usize>,
-        shape: &[usize],
-        stretched: &'s mut Option<Stretched<'a, A, A2, E>>,
-    ) -> Inputs<'s, (A, A2)> {
-        let Some(behind) = behind else { return Inputs::from((&*self.view, &*other.view)) };
-        let batch = shape.len() - (self.base + behind).max(other.base);
-        let both = (self.placed(shape, batch, behind), other.placed(shape, batch, 0));
-        let (a, b) = stretched.insert(both);
-        Inputs::from((&**a, &**b))
-    }
-
-    /// The view stretched to `shape`, its batch aligned at the right of the first `batch` axes and its base before the
-    /// last `behind` axes.
-    #[inline]
-    fn placed<E: Dimension>(&self, shape: &[usize], batch: usize, behind: usize) -> ArrayView<'_, A, E> {
-        let base = shape.len() - behind - self.base;
-        let places = (batch - self.batch_shape().len()..batch).chain(base..);
-        let mut whole = E::zeros(shape.len());
-        sizes_mut(&mut whole).copy_from_slice(shape);
-        place(&self.view, whole, places)
+    fn write<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        (a, b): (Part<'_, T, D>, Part<'_, T, D2>),
+        out: &mut ArrayRef<T, E>,
+        executor: impl Executor<T, T, T>,
+    ) {
+        executor.multiply_into(self.0, Inputs::from((a.0, b.0)), out);
     }
 }

@@ -318,9 +318,9 @@ fn batches(each: Each<'_>) {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
         drop(x.zip_map(&y, a.ncols(), |x, _, out| copy(x, out)).unwrap());
     });
-    each("Batch::zip_map3", &|(a, row, _)| {
+    each("Batch::zip_map of three", &|(a, row, _)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.zip_map3(&y, &x, a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
+        drop(x.zip_map((&y, &x), a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
     });
     each("Batch::zip_map_into", &|(a, row, out)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
@@ -348,9 +348,9 @@ fn threads(each: Each<'_>, new: Each<'_>) {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
         drop(x.par().zip_map(&y, a.ncols(), |x, _, out| copy(x, out)).unwrap());
     });
-    each("Batch::par zip_map3", &|(a, row, _)| {
+    each("Batch::par zip_map of three", &|(a, row, _)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.par().zip_map3(&y, &x, a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
+        drop(x.par().zip_map((&y, &x), a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
     });
     each("Batch::par zip_map_into", &|(a, row, out)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());

@@ -163,7 +163,7 @@ fn batches() {
     refused(x.zip_map(&x, (), |a, _, out| first(a, out)), two, &[MANY]);
     refused(x.par().zip_map(&x, (), |a, _, out| first(a, out)), two, &[MANY]);
     refused(
-        x.zip_map3(&x, &x, (), |a, _, _, out| first(a, out)),
+        x.zip_map((&x, &x), (), |a, _, _, out| first(a, out)),
         "make base shape [] of each batch element of (576460752303423488; 4), (576460752303423488; 4) and \
          (576460752303423488; 4)",
         &[MANY],
