@@ -56,9 +56,7 @@
 pub use crate::batch::{
     BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, FurtherBatches, JoinBatch, ResultBase,
 };
-pub use crate::map::{
-    ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands,
-};
+pub use crate::map::{ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands};
 pub use crate::reduce::{MeanElement, SumElement};
 pub use crate::shape::{
     Axes, AxesOrAll, AxisIndex, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,

@@ -8,6 +8,6 @@
 //! ```
 
 pub use crate::batch::{BatchAxes, IntoBatch};
-pub use crate::map::{IntoBroadcastMap, Materialize};
+pub use crate::map::{IntoBroadcastMap, Materialize, ParOperands};
 pub use crate::reduce::Reduce;
 pub use crate::view::{BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView};

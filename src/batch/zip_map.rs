@@ -109,14 +109,14 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// A generalised ufunc of NumPy, `numpy.vectorize(f, signature="(m,n),(n)->(m)")(c, strain)`; `torch.vmap` once
     /// for each batch axis.
     #[doc(alias("vmap", "vectorize", "gufunc"))]
-    pub fn zip_map<S: FurtherBatches, T, R: Dimension, O: Clone + Default, F>(
+    pub fn zip_map<S, T, R: Dimension, O: Clone + Default, F>(
         &self,
         others: S,
         base: T,
         f: F,
     ) -> Result<Array<O, D::Whole>, BroadcastError>
     where
-        S: BaseClosure<Self, O, R, F>,
+        S: FurtherBatches + BaseClosure<Self, O, R, F>,
         T: ResultBase<R>,
         D: JoinBatch<B, S::Dims, R>,
     {
@@ -165,14 +165,14 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// `out=` of a generalised ufunc of NumPy.
-    pub fn zip_map_into<S: FurtherBatches, E: Dimension, R: Dimension, O, F>(
+    pub fn zip_map_into<S, E: Dimension, R: Dimension, O, F>(
         &self,
         others: S,
         out: &mut ArrayRef<O, E>,
         f: F,
     ) -> Result<(), BroadcastError>
     where
-        S: BaseClosure<Self, O, R, F>,
+        S: FurtherBatches + BaseClosure<Self, O, R, F>,
     {
         let base = base_of_out::<R>(others.shapes(self.shape()).as_ref(), out.shape())?;
         others.for_each_base(self, out, base, f);

@@ -1,7 +1,7 @@
 //! Arrays by value, evaluated with operands into their own memory where possible.
 
-use super::broadcast_apply::applied;
 use super::broadcast_map::broadcast_map;
+use super::fused_operands::ApplyOperands;
 use crate::error::{BroadcastError, Returned};
 use crate::sealed::Sealed;
 use crate::shape::JoinDims;
@@ -178,7 +178,7 @@ macro_rules! further {
 
             fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
                 let $operands = self;
-                applied(own, &($($x.operand_ref(),)+), |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
+                ($($x.operand_ref(),)+).applied(own, |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
             }
 
             fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
@@ -207,7 +207,7 @@ macro_rules! further_by_value {
             type Kept = Self;
 
             fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
-                applied(own, &(self.as_array_ref(),), |own: &mut A, other: &A| *own = f(own, other))
+                (self.as_array_ref(),).applied(own, |own: &mut A, other: &A| *own = f(own, other))
             }
 
             fn map_with(
@@ -216,7 +216,7 @@ macro_rules! further_by_value {
                 mut f: F,
             ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
                 let f_onto = |own: &mut A, first: &A| *own = f(first, own);
-                if self.exclusive().is_some_and(|own| applied(own, &(array,), f_onto)) {
+                if self.exclusive().is_some_and(|own| (array,).applied(own, f_onto)) {
                     return Ok(self.into_array());
                 }
                 broadcast_map((array, self.as_array_ref()), f).map_err(|error| (self, error))

@@ -23,4 +23,3 @@ mod sources;
 pub use elements::{MeanElement, SumElement};
 pub use fused::{Fused, fused};
 pub use reduce::Reduce;
-pub use sources::Par;

@@ -2,11 +2,11 @@
 
 use super::extreme::{Maximum, Minimum};
 use super::passes::{add_in_dim, in_dim, onto, over_axes, to_shape};
-use super::sources::IntoArray;
-use super::{MeanElement, Par, SumElement, extreme, mean};
+use super::{MeanElement, SumElement, extreme, mean};
 use crate::error::{Result, operation};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
+use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
 use crate::view::AsArrayRef;
@@ -699,5 +699,17 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: SumElement,
     {
         self.source(Plus, |source| add_in_dim::<A, D, E, X>(source, out, &axes))
+    }
+}
+
+/// A source by value, which may be an array of the shape that is asked for.
+pub trait IntoArray<A, D: Dimension>: Sized {
+    /// The source as an array, if it is one of this shape.
+    #[doc(hidden)]
+    fn into_array(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
+    where
+        A: Clone,
+    {
+        Err(self)
     }
 }

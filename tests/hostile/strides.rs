@@ -11,8 +11,7 @@ use ndarray::{
 use ndarray_broadcast::{
     AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, bounds::ReducedAxes,
     broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
-    broadcast_to_match3_in_place, broadcast_views, fused, par_broadcast_apply, par_broadcast_map,
-    partial::PartialShape,
+    broadcast_to_match3_in_place, broadcast_views, fused, partial::PartialShape,
 };
 use ndarray_broadcast::{keepdims, prelude::*};
 
@@ -325,9 +324,9 @@ fn maps(t: &mut Table) {
     both(t, "Materialize::materialize_into", |c| {
         c.written(c.a.dim().into(), |out| c.a.materialize_into(out))
     });
-    both(t, "par_broadcast_map", |c| outcome(par_broadcast_map((&c.a, &c.row), |a, b| a - b)));
-    both(t, "par_broadcast_apply", |c| {
-        c.written(c.a.dim().into(), |out| par_broadcast_apply(out, &c.row, |out, a| *out += a))
+    both(t, "ParOperands::par", |c| outcome(broadcast_map((&c.a, &c.row).par(), |a, b| a - b)));
+    both(t, "ParOperands::par", |c| {
+        c.written(c.a.dim().into(), |out| broadcast_apply(out, c.row.par(), |out, a| *out += a))
     });
 }
 

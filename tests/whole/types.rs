@@ -111,7 +111,8 @@ fn all_other_types_cross_threads() {
 
 #[test]
 fn threads_take_only_what_may_cross() {
-    use ndarray_broadcast::{Fused, Par, bounds::ParApplyOperands};
+    use ndarray_broadcast::bounds::{ApplyOperands, MapOperands};
+    use ndarray_broadcast::{Fused, Par};
     type To<A, R> = fn(&A) -> R;
     type Onto<A, T> = fn(&mut T, &A);
     type Results<O, F> = Par<Fused<O, F>>;
@@ -123,10 +124,13 @@ fn threads_take_only_what_may_cross() {
     assert!(!has!(Results<&'static Array1<Cell<u8>>, To<Cell<u8>, u8>>: Reduce<u8, Ix1>));
     assert!(!has!(Results<&'static Array1<u8>, To<u8, Rc<u8>>>: Reduce<Rc<u8>, Ix1>));
     assert!(!has!(Par<&'static ndarray::ArrayRef<Rc<u8>, Ix1>>: Reduce<Rc<u8>, Ix1>));
+    assert!(has!(Par<&'static Array1<u8>>: MapOperands<To<u8, Cell<u8>>, Cell<u8>>));
+    assert!(!has!(Par<&'static Array1<u8>>: MapOperands<To<u8, Rc<u8>>, Rc<u8>>));
+    assert!(!has!(Par<&'static Array1<Rc<u8>>>: MapOperands<To<Rc<u8>, u8>, u8>));
     // an element that is written has to be sent, but not shared
-    assert!(has!(&'static Array1<u8>: ParApplyOperands<Cell<u8>, Onto<u8, Cell<u8>>>));
-    assert!(!has!(&'static Array1<u8>: ParApplyOperands<Rc<u8>, Onto<u8, Rc<u8>>>));
-    assert!(!has!(&'static Array1<Rc<u8>>: ParApplyOperands<u8, Onto<Rc<u8>, u8>>));
+    assert!(has!(Par<&'static Array1<u8>>: ApplyOperands<Cell<u8>, Onto<u8, Cell<u8>>>));
+    assert!(!has!(Par<&'static Array1<u8>>: ApplyOperands<Rc<u8>, Onto<u8, Rc<u8>>>));
+    assert!(!has!(Par<&'static Array1<Rc<u8>>>: ApplyOperands<u8, Onto<Rc<u8>, u8>>));
 }
 
 /// Asserts that the elements in logical order are `of` these.
@@ -234,11 +238,10 @@ fn assert_copies<A: Clone + PartialEq + Debug>(of: &impl Fn(u8) -> A) {
 
 /// The same on several threads.
 fn assert_parallel<A: Clone + PartialEq + Debug + Send + Sync>(of: &(impl Fn(u8) -> A + Sync)) {
-    use ndarray_broadcast::{par_broadcast_apply, par_broadcast_map};
     let (row, column) = (Array1::from_iter([1, 2, 3].map(of)), array![[4], [5]].mapv(of));
-    assert_is(&par_broadcast_map((&row, &column), |x, _| x.clone()).unwrap(), of, &[1, 2, 3, 1, 2, 3]);
+    assert_is(&broadcast_map((&row, &column).par(), |x, _| x.clone()).unwrap(), of, &[1, 2, 3, 1, 2, 3]);
     let mut out = Array2::from_elem((2, 3), of(9));
-    par_broadcast_apply(&mut out, (&row, &column), |out, _, y| *out = y.clone()).unwrap();
+    broadcast_apply(&mut out, (&row, &column).par(), |out, _, y| *out = y.clone()).unwrap();
     assert_is(&out, of, &[4, 4, 4, 5, 5, 5]);
     let bases = array![[1, 2], [3, 4]].mapv(of);
     let x = bases.batch::<Ix1>().unwrap();

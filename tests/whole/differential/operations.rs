@@ -9,7 +9,6 @@ use ndarray::{
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, broadcast_apply, broadcast_map, fused,
-    par_broadcast_apply, par_broadcast_map,
 };
 
 /// One operation on bases in every form that the crate has: as a method, in place, on several threads and as a closure
@@ -205,7 +204,7 @@ pub(super) fn passes(case: &Case) {
     let [a, b, c] = [0, 1, 2].map(|i| layouts[i].view());
     let f = |a: &i64, b: &i64, c: &i64| a * b + c;
     assert_eq!(
-        par_broadcast_map((&a, &b, &c), f).ok(),
+        broadcast_map((&a, &b, &c).par(), f).ok(),
         here!(broadcast_map((&a, &b, &c), |a, b, c| a * b + c)).ok()
     );
     if let Some(result) = agreed(case, broadcast_map((&a, &b, &c), f)) {
@@ -217,7 +216,7 @@ pub(super) fn passes(case: &Case) {
         here!(broadcast_apply(&mut out, (&a, &b), |out, a, b| *out = a + b))
     });
     assert_written(case, "sum", onto(case), |mut out| {
-        par_broadcast_apply(&mut out, (&a, &b), |out, a, b| *out = a + b)
+        broadcast_apply(&mut out, (&a, &b).par(), |out, a, b| *out = a + b)
     });
     assert_written(
         case,
