@@ -19,7 +19,9 @@ macro_rules! operand_traits {
             label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
             note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
             note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-            note = "for more than 6 operands, combine some of them first"
+            note = "for more than 6 operands, combine some of them first",
+            note = "`.par()` stands after the operands of a map, whose elements and closure are then `Send` and `Sync`, and \
+                    after `fused(…)`"
         )]
         pub trait $Trait $(<$($T),+>)?: $($bounds)+ { $($items)* }
     )*};

@@ -625,7 +625,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     }
 
     /// The sum over everything that [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) with the same `axes`
-    /// repeats for an array of shape `shape`.
+    /// repeats for an array of shape `shape`: its adjoint. The rule for shapes alone is
+    /// [`infer_sum_in_dim`](crate::partial::infer_sum_in_dim).
     ///
     /// # Shapes
     /// Axis `i` of the result is axis `axes[i]` of the source, in any order, which transposes. Axis `i` of `shape` has the

@@ -215,8 +215,17 @@ impl Sealed for AxisSet {}
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
             an `AxisSet`, or `..` for all axes"
 )]
+pub trait AxesOrAll: AxisNumbers {}
+
+#[diagnostic::do_not_recommend]
+impl<X: Axes> AxesOrAll for X {}
+impl AxesOrAll for RangeFull {}
+
+/// Axes of an array by number, for whatever number of axes it has: [`AxesOrAll`], or [`keepdims`](crate::keepdims()) of them.
+///
+/// Not exported; public because public traits have it as a bound.
 #[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
-pub trait AxesOrAll: Sealed {
+pub trait AxisNumbers: Sealed {
     /// The set of these axes of `ndim`.
     ///
     /// # Errors
@@ -231,21 +240,21 @@ pub trait AxesOrAll: Sealed {
 
 #[diagnostic::do_not_recommend]
 #[allow(private_interfaces, private_bounds, reason = "as above")]
-impl<X: Axes> AxesOrAll for X {
+impl<X: Axes> AxisNumbers for X {
     #[inline(always)]
     fn mask(&self, ndim: usize, request: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
         AxisMask::new(self, ndim, request)
     }
 
     fn numbers(&self, _: usize) -> Vec<i128> {
-        positions(self)
+        axis_numbers(self)
     }
 }
 
 impl Sealed for RangeFull {}
 #[diagnostic::do_not_recommend]
 #[allow(private_interfaces, private_bounds, reason = "as above")]
-impl AxesOrAll for RangeFull {
+impl AxisNumbers for RangeFull {
     #[inline(always)]
     fn mask(&self, ndim: usize, _: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
         Ok(AxisMask::all(ndim))
@@ -257,7 +266,7 @@ impl AxesOrAll for RangeFull {
 }
 
 /// The numbers of the axes as they were given.
-pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
+pub(crate) fn axis_numbers<X: Axes>(axes: &X) -> Vec<i128> {
     let mut numbers = Vec::new();
     for i in 0..axes.axis_count() {
         numbers.push(axes.nth(i));
@@ -311,7 +320,7 @@ impl AxisSet {
     /// # Equivalents
     /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
-        let numbers = positions(&axes);
+        let numbers = axis_numbers(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
             let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(&numbers);
             return Err(request.axis_out_of_bounds(axis, ndim));
@@ -426,7 +435,7 @@ impl AxisMask {
         for i in 0..axes.axis_count() {
             let place = axes.axis(i, ndim);
             if place >= ndim || mask.contains(place) {
-                return Err(axes_error(&positions(axes), place, ndim, request()));
+                return Err(axes_error(&axis_numbers(axes), place, ndim, request()));
             }
             if ndim > 64 {
                 mask.flags[place] = true;

@@ -1,9 +1,14 @@
 //! Placed and named axes: the axis of the result for each axis of an array, and the axes along which it is repeated.
+//!
+//! | rule | view | adjoint |
+//! |---|---|---|
+//! | [`target_in_dim`], [`placed_sum`] | [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) | [`sum_in_dim`](crate::Reduce::sum_in_dim) |
+//! | [`target_along_axes`] | [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes) | [`sum_axes`](crate::Reduce::sum_axes) |
 
 use super::onto::leading_axes;
 use super::{
-    Axes, AxisMask, Placeholder, TargetShape, checked_len, positions, reserved, sizes, sizes_only, stretches,
-    target_error,
+    Axes, AxisMask, Placeholder, TargetShape, axis_numbers, checked_len, reserved, sizes, sizes_only,
+    stretches, target_error,
 };
 use crate::error::operation::{self, Operation};
 use crate::error::{BroadcastError, Request};
@@ -159,5 +164,5 @@ fn check_len(shape: &[usize], request: impl Fn() -> Request) -> Result<(), Broad
 #[cold]
 #[inline(never)]
 fn over_axes<X: Axes>(operation: &'static Operation, shape: &[usize], axes: &X) -> Request {
-    Request::new(operation, &[shape]).axes(positions(axes))
+    Request::new(operation, &[shape]).axes(axis_numbers(axes))
 }
