@@ -1,6 +1,6 @@
 //! Operations of [`base_op`](crate::base_op) on batches.
 
-use super::pass::Pass;
+use super::base_pass::BasePass;
 use super::{BaseOp, Batch, Executor, JoinBatch};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{BatchShape, check_base, check_batches_into, result_of, sizes};

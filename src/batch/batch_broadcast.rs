@@ -134,7 +134,7 @@ pub trait BatchOperands: Sealed {
 }
 
 /// By hand for two operands: `impl<A: BatchOperand, B: BatchOperand> BatchOperands for (A, B)`.
-macro_rules! operands {
+macro_rules! batch_operands {
     ($($T:ident $x:tt),+) => {
         impl<$($T: BatchOperand),+> BatchOperands for ($($T,)+)
         where
@@ -153,12 +153,12 @@ macro_rules! operands {
         }
     };
 }
-operands!(A 0);
-operands!(A 0, B 1);
-operands!(A 0, B 1, C 2);
-operands!(A 0, B 1, C 2, D 3);
-operands!(A 0, B 1, C 2, D 3, E 4);
-operands!(A 0, B 1, C 2, D 3, E 4, F 5);
+batch_operands!(A 0);
+batch_operands!(A 0, B 1);
+batch_operands!(A 0, B 1, C 2);
+batch_operands!(A 0, B 1, C 2, D 3);
+batch_operands!(A 0, B 1, C 2, D 3, E 4);
+batch_operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 
 /// Any number of batches of one type.
 impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperands for &[Batch<'a, A, D, B>] {

@@ -1,6 +1,6 @@
 //! The view of an array whose axes are split into batch and base.
 
-use super::pass::Part;
+use super::base_pass::SplitArray;
 use super::{BaseRank, Parallel, Serial, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{
@@ -81,7 +81,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
 impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     /// The array and the number of its base axes.
     #[inline]
-    pub(super) fn part(&self) -> Part<'_, A, D> {
+    pub(super) fn part(&self) -> SplitArray<'_, A, D> {
         (&self.view, self.base)
     }
 

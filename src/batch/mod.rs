@@ -4,7 +4,7 @@
 //! |---|---|
 //! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`Batch`] of an array |
 //! | what is the joint batch shape? | [`batch_broadcast`](mod@batch_broadcast); its number of axes as a type: [`join_batch`] |
-//! | how is an operation applied to bases? | [`apply`]: an operation of [`operations`] checks the bases and gives a [`pass`], which an [`executor`] runs; [`methods`] has each as a method |
+//! | how is an operation applied to bases? | [`apply`]: an operation of [`operations`] checks the bases and gives a [`base_pass`], which an [`executor`] runs; [`methods`] has each as a method |
 //! | how is a closure applied to bases? | [`zip_map`], with a shape for the result, or a [`Signature`](crate::Signature): [`result_base`] |
 //! | which sum is the adjoint? | [`sum_batch`] |
 
@@ -12,6 +12,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "a base shape may be written `6` or passed by reference")]
 
 mod apply;
+mod base_pass;
 mod batch_axes;
 mod batch_broadcast;
 mod batch_view;
@@ -19,7 +20,6 @@ mod executor;
 mod join_batch;
 mod methods;
 mod operations;
-mod pass;
 mod result_base;
 mod sum_batch;
 mod zip_map;

@@ -1,6 +1,6 @@
 //! Operations on bases that need no closure call for each batch element.
 
-use super::pass::{Elementwise, Pass, Product};
+use super::base_pass::{BasePass, Elementwise, Product};
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, Signature, joint_base};
@@ -105,7 +105,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
 
     /// Checks the bases. Returns the base of the result, and the pass that computes it.
     #[doc(hidden)]
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>>;
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl BasePass<Self::Output, A, A2>>;
 }
 
 /// The base of a result and its pass.
@@ -125,7 +125,7 @@ macro_rules! elementwise {
             type Output = A::Output;
             type Base = <B as DimMax<B2>>::Output;
 
-            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>> {
+            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl BasePass<Self::Output, A, A2>> {
                 Ok((joint_base(shapes)?, Elementwise { op: A::$op, behind: 0 }))
             }
         }
@@ -163,7 +163,7 @@ impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for
     type Output = T;
     type Base = Ix1;
 
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl Pass<T, T, T>> {
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl BasePass<T, T, T>> {
         match shapes.map(BatchShape::base) {
             [&[m, n], &[k]] if n == k => Ok((Ix1(m), Product([1, 2, 1]))),
             _ => Err(const { Signature::literal("(m,n),(n)->(m)") }.misfit(shapes)),
@@ -176,7 +176,7 @@ impl<T: LinalgScalar, B: BaseDim<Ix1>, B2: BaseDim<Ix2>> BaseOp<T, T, B, B2> for
     type Output = T;
     type Base = Ix1;
 
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl Pass<T, T, T>> {
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl BasePass<T, T, T>> {
         match shapes.map(BatchShape::base) {
             [&[n], &[k, m]] if n == k => Ok((Ix1(m), Product([1, 1, 2]))),
             _ => Err(const { Signature::literal("(n),(n,m)->(m)") }.misfit(shapes)),
@@ -189,7 +189,7 @@ impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix2>> BaseOp<T, T, B, B2> for
     type Output = T;
     type Base = Ix2;
 
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl Pass<T, T, T>> {
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<T, T, T>> {
         match shapes.map(BatchShape::base) {
             [&[m, n], &[k, p]] if n == k => Ok((Ix2(m, p), Product([2, 2, 2]))),
             _ => Err(const { Signature::literal("(m,n),(n,p)->(m,p)") }.misfit(shapes)),
@@ -202,7 +202,7 @@ impl<T: LinalgScalar, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for
     type Output = T;
     type Base = Ix0;
 
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix0, impl Pass<T, T, T>> {
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix0, impl BasePass<T, T, T>> {
         match shapes.map(BatchShape::base) {
             [&[n], &[k]] if n == k => Ok((Ix0(), Product([0, 1, 1]))),
             _ => Err(const { Signature::literal("(n),(n)->()") }.misfit(shapes)),
@@ -219,7 +219,7 @@ where
     type Output = A::Output;
     type Base = Ix2;
 
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl Pass<A::Output, A, A2>> {
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
             [&[m], &[n]] => Ok((Ix2(m, n), Elementwise { op: A::mul, behind: 1 })),
             _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),

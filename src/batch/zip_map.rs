@@ -222,7 +222,7 @@ pub trait BaseClosure<First, O, R, F>: FurtherBatches {
 
 /// By hand for one further batch: `impl<'s, …> FurtherBatches for &'s Batch<'_, A2, D2, B2>`, and two impls of
 /// `BaseClosure`, where `F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>)` or `F: Fn(…)`.
-macro_rules! further {
+macro_rules! further_batches {
     ($inputs:ident, $Self:ty, $Dims:ty, $others:pat $(, $A:ident $D:ident $B:ident $x:ident)*) => {
         impl<$($A, $D: Dimension, $B: Dimension),*> FurtherBatches for $Self {
             type Dims = $Dims;
@@ -272,8 +272,8 @@ macro_rules! further {
         }
     };
 }
-further!(one, (), (), ());
-further!(two, &Batch<'_, A2, D2, B2>, (D2, B2), b, A2 D2 B2 b);
-further!(
+further_batches!(one, (), (), ());
+further_batches!(two, &Batch<'_, A2, D2, B2>, (D2, B2), b, A2 D2 B2 b);
+further_batches!(
     three, (&Batch<'_, A2, D2, B2>, &Batch<'_, A3, D3, B3>), ((D2, B2), (D3, B3)), (b, c), A2 D2 B2 b, A3 D3 B3 c
 );

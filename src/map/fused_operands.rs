@@ -2,7 +2,7 @@
 #![allow(clippy::many_single_char_names, reason = "operands are numbered by letters")]
 
 use super::Par;
-use super::passes::{mapped, par_mapped, par_visited, visited};
+use super::evaluate::{mapped, par_mapped, par_visited, visited};
 use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, Make, Visit, Visitor, Write};
 use crate::sealed::Sealed;

@@ -161,6 +161,7 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)>;
 }
 
+/// By hand: `impl<A, Own, B: Operand, C: Operand, F: FnMut(&A, &B::Elem, &C::Elem) -> A> FurtherOperands<A, Own, F> for (B, C)`.
 /// `$Self` matches the pattern `$operands`.
 macro_rules! further {
     ($($O:ident $x:ident),+) => {
@@ -195,7 +196,8 @@ further!(B b, C c, D d);
 further!(B b, C c, D d, E e);
 further!(B b, C c, D d, E e, G g);
 
-/// An array by value, whose memory serves where that of the first array does not.
+/// An array by value, whose memory serves where that of the first array does not. By hand:
+/// `impl<A, Own, D, F: FnMut(&A, &A) -> A> FurtherOperands<A, Own, F> for Array<A, D>`.
 macro_rules! further_by_value {
     ($Array:ident$(, $Clone:ident)?) => {
         impl<A$(: $Clone)?, Own: Dimension, D: Dimension, F> FurtherOperands<A, Own, F> for $Array<A, D>

@@ -3,11 +3,11 @@
 
 mod broadcast_apply;
 mod broadcast_map;
+mod evaluate;
 mod fused_operands;
 mod into_broadcast_map;
 mod materialize;
 mod par;
-mod passes;
 
 pub use broadcast_apply::broadcast_apply;
 pub use broadcast_map::broadcast_map;
@@ -16,5 +16,5 @@ pub use into_broadcast_map::{FurtherOperands, IntoBroadcastMap};
 pub use materialize::Materialize;
 pub use par::{Par, ParOperands};
 
+pub(crate) use evaluate::joint;
 pub(crate) use fused_operands::SharedClosure;
-pub(crate) use passes::joint;

@@ -127,6 +127,7 @@ impl<T: AxisIndex> Axes for T {
 
 /// One implementation for each number of axes: the compiler infers the element type of `[]`, because only one has no axes.
 /// References are listed, because one implementation for all references would overlap with the one for single axes.
+/// By hand: `impl<T: AxisIndex> Axes for [T; 2]`, and the same for `&[T; 2]`.
 macro_rules! lists {
     ($([$($T:ident)*] $Self:ty, $Count:ty, |$axes:ident, $i:ident| $count:expr, $nth:expr;)*) => {$(
         lists!(one [$($T)*] $Self, $Count, |$axes, $i| $count, $nth);
@@ -149,11 +150,13 @@ macro_rules! lists {
         }
     };
 }
+/// Lists that are indexed.
 macro_rules! slices {
     ($([$($T:ident)?] $Self:ty, $Count:ty;)*) => {
         lists! { $([$($T)?] $Self, $Count, |axes, i| axes.len(), axes[i].number();)* }
     };
 }
+/// Lists whose elements are of several types.
 macro_rules! tuples {
     ($($n:literal: $($T:ident $axis:tt)*;)*) => {
         lists! {$(
@@ -387,6 +390,7 @@ impl FromIterator<Axis> for AxisSet {
     }
 }
 
+/// By hand: `impl<const N: usize> From<[usize; N]> for AxisSet`, and `From<&[usize]>`.
 macro_rules! set_of {
     ($($T:ty)*) => {$(
         impl<const N: usize> From<[$T; N]> for AxisSet {

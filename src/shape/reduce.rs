@@ -49,6 +49,7 @@ pub trait LessAxes<K: Dimension>: Dimension {
     type Left: Dimension;
 }
 
+/// By hand: `impl LessAxes<Ix1> for Ix3 { type Left = Ix2; }`.
 macro_rules! less {
     ($($n:literal: $($k:literal $left:literal)*;)*) => {$(
         $(#[diagnostic::do_not_recommend]

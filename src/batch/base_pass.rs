@@ -8,17 +8,17 @@ use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
 
 /// An array and the number of its base axes.
-pub(super) type Part<'a, A, D> = (&'a ArrayRef<A, D>, usize);
+pub(super) type SplitArray<'a, A, D> = (&'a ArrayRef<A, D>, usize);
 
 /// A pass over operands whose shapes were checked, with elements `A` and `A2`, that makes elements `T`.
 ///
 /// Not exported; public because a hidden method of a public trait names it.
-pub trait Pass<T, A, A2> {
+pub trait BasePass<T, A, A2> {
     /// The results as a new array.
     #[doc(hidden)]
     fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
         self,
-        operands: (Part<'_, A, D>, Part<'_, A2, D2>),
+        operands: (SplitArray<'_, A, D>, SplitArray<'_, A2, D2>),
         result: Reserved<T, E>,
         executor: impl Executor<T, A, A2>,
     ) -> Array<T, E>;
@@ -27,7 +27,7 @@ pub trait Pass<T, A, A2> {
     #[doc(hidden)]
     fn write<D: Dimension, D2: Dimension, E: Dimension>(
         self,
-        operands: (Part<'_, A, D>, Part<'_, A2, D2>),
+        operands: (SplitArray<'_, A, D>, SplitArray<'_, A2, D2>),
         out: &mut ArrayRef<T, E>,
         executor: impl Executor<T, A, A2>,
     );
@@ -45,7 +45,7 @@ impl<F> Elementwise<F> {
     #[inline]
     fn placed<'a, A, A2, D: Dimension, D2: Dimension, E: Dimension>(
         &self,
-        (a, b): (Part<'a, A, D>, Part<'a, A2, D2>),
+        (a, b): (SplitArray<'a, A, D>, SplitArray<'a, A2, D2>),
         shape: &[usize],
     ) -> (ArrayView<'a, A, E>, ArrayView<'a, A2, E>) {
         let batch = shape.len() - (a.1 + self.behind).max(b.1);
@@ -57,7 +57,7 @@ impl<F> Elementwise<F> {
 /// `behind` axes.
 #[inline]
 fn placed<'a, A, D: Dimension, E: Dimension>(
-    (array, base): Part<'a, A, D>,
+    (array, base): SplitArray<'a, A, D>,
     shape: &[usize],
     batch: usize,
     behind: usize,
@@ -69,11 +69,11 @@ fn placed<'a, A, D: Dimension, E: Dimension>(
     place(array, whole, places)
 }
 
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for Elementwise<F> {
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> for Elementwise<F> {
     #[inline]
     fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
         self,
-        operands: (Part<'_, A, D>, Part<'_, A2, D2>),
+        operands: (SplitArray<'_, A, D>, SplitArray<'_, A2, D2>),
         result: Reserved<T, E>,
         executor: impl Executor<T, A, A2>,
     ) -> Array<T, E> {
@@ -84,7 +84,7 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for E
     #[inline]
     fn write<D: Dimension, D2: Dimension, E: Dimension>(
         self,
-        operands: (Part<'_, A, D>, Part<'_, A2, D2>),
+        operands: (SplitArray<'_, A, D>, SplitArray<'_, A2, D2>),
         out: &mut ArrayRef<T, E>,
         executor: impl Executor<T, A, A2>,
     ) {
@@ -96,11 +96,11 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> Pass<T, A, A2> for E
 /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
 pub(super) struct Product(pub(super) [usize; 3]);
 
-impl<T: LinalgScalar> Pass<T, T, T> for Product {
+impl<T: LinalgScalar> BasePass<T, T, T> for Product {
     #[inline]
     fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
         self,
-        operands: (Part<'_, T, D>, Part<'_, T, D2>),
+        operands: (SplitArray<'_, T, D>, SplitArray<'_, T, D2>),
         result: Reserved<T, E>,
         executor: impl Executor<T, T, T>,
     ) -> Array<T, E> {
@@ -112,7 +112,7 @@ impl<T: LinalgScalar> Pass<T, T, T> for Product {
     #[inline]
     fn write<D: Dimension, D2: Dimension, E: Dimension>(
         self,
-        (a, b): (Part<'_, T, D>, Part<'_, T, D2>),
+        (a, b): (SplitArray<'_, T, D>, SplitArray<'_, T, D2>),
         out: &mut ArrayRef<T, E>,
         executor: impl Executor<T, T, T>,
     ) {
