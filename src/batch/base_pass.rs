@@ -36,8 +36,8 @@ pub trait BasePass<T, A, A2> {
 /// An operator between elements.
 pub(super) struct Elementwise<F> {
     pub(super) op: F,
-    /// The number of the result's base axes behind those of the first operand.
-    pub(super) behind: usize,
+    /// The number of the result's base axes after those of the first operand.
+    pub(super) trailing_axes: usize,
 }
 
 impl<F> Elementwise<F> {
@@ -48,22 +48,22 @@ impl<F> Elementwise<F> {
         (a, b): (SplitArray<'a, A, D>, SplitArray<'a, A2, D2>),
         shape: &[usize],
     ) -> (ArrayView<'a, A, E>, ArrayView<'a, A2, E>) {
-        let batch = shape.len() - (a.1 + self.behind).max(b.1);
-        (placed(a, shape, batch, self.behind), placed(b, shape, batch, 0))
+        let batch = shape.len() - (a.1 + self.trailing_axes).max(b.1);
+        (placed(a, shape, batch, self.trailing_axes), placed(b, shape, batch, 0))
     }
 }
 
 /// The array stretched to `shape`, its batch aligned at the right of the first `batch` axes and its base before the last
-/// `behind` axes.
+/// `trailing_axes` axes.
 #[inline]
 fn placed<'a, A, D: Dimension, E: Dimension>(
     (array, base): SplitArray<'a, A, D>,
     shape: &[usize],
     batch: usize,
-    behind: usize,
+    trailing_axes: usize,
 ) -> ArrayView<'a, A, E> {
     let first = batch + base - array.ndim();
-    let places = (first..batch).chain(shape.len() - behind - base..);
+    let places = (first..batch).chain(shape.len() - trailing_axes - base..);
     let mut whole = E::zeros(shape.len());
     sizes_mut(&mut whole).copy_from_slice(shape);
     place(array, whole, places)

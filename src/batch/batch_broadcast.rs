@@ -9,6 +9,8 @@ use ndarray::{DimAdd, Dimension, IxDyn};
 
 /// Stretches the batches of both operands to the joint batch shape. The bases do not change.
 ///
+/// It is [`batch_broadcast_all`] of a tuple of two.
+///
 /// # Shapes
 /// Batch shapes are aligned at their last axes; a missing axis counts as size 1; the joint size of an axis is
 /// the one size that is not 1, else 1. `(2; 6, 6)` and `(1000, 2; 6)` become `(1000, 2; 6, 6)` and

@@ -126,7 +126,7 @@ macro_rules! elementwise {
             type Base = <B as DimMax<B2>>::Output;
 
             fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl BasePass<Self::Output, A, A2>> {
-                Ok((joint_base(shapes)?, Elementwise { op: A::$op, behind: 0 }))
+                Ok((joint_base(shapes)?, Elementwise { op: A::$op, trailing_axes: 0 }))
             }
         }
     )*};
@@ -221,7 +221,7 @@ where
 
     fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
-            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise { op: A::mul, behind: 1 })),
+            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise { op: A::mul, trailing_axes: 1 })),
             _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),
         }
     }

@@ -131,6 +131,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     }
 
     /// [`zip_map`](Self::zip_map) into an existing array: `f` gets mutable views of its bases, with their present elements.
+    /// The other batches are one or a tuple of two, as there.
     ///
     /// # Shapes
     /// The base of `out` has as many axes as the last argument of `f`, whose type must be stated:

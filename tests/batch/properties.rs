@@ -182,16 +182,21 @@ proptest! {
         };
         prop_assert_eq!(x.zip_map((&y, &y), base.as_slice(), third).ok(), expected.clone());
         prop_assert_eq!(x.par().zip_map(&y, base.as_slice(), each).ok(), expected.clone());
+        prop_assert_eq!(x.par().zip_map((&y, &y), base.as_slice(), third).ok(), expected.clone());
         if let Some(expected) = &expected {
             outputs(expected.shape(), |out| {
                 out.fill(0);
                 x.zip_map_into(&y, out, each).expect("a result of this shape");
                 assert_eq!(*out, *expected);
-                {
-                    out.fill(0);
-                    x.par().zip_map_into(&y, out, each).expect("a result of this shape");
-                    assert_eq!(*out, *expected);
-                }
+                out.fill(0);
+                x.par().zip_map_into(&y, out, each).expect("a result of this shape");
+                assert_eq!(*out, *expected);
+                out.fill(0);
+                x.zip_map_into((&y, &y), out, third).expect("a result of this shape");
+                assert_eq!(*out, *expected);
+                out.fill(0);
+                x.par().zip_map_into((&y, &y), out, third).expect("a result of this shape");
+                assert_eq!(*out, *expected);
             });
         }
         let copy = |a: ArrayViewD<'_, i64>, mut out: ArrayViewMutD<'_, i64>| out.assign(&a);
