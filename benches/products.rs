@@ -10,8 +10,8 @@ mod progress;
 use criterion::{BenchmarkId, Criterion};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array, Array1, Array2, Array3, ArrayView3, Ix0, Ix1, Ix2, LinalgScalar, ShapeBuilder};
+use ndarray_broadcast::broadcast_map;
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{Batch, broadcast_map};
 use plain::Number;
 use std::hint::black_box;
 use std::time::Duration;
@@ -55,7 +55,7 @@ where
     T: Number + LinalgScalar + Send + Sync,
 {
     let n = a.dim().1;
-    let (x, y) = (a.batch::<Ix2>().expect("a base"), Batch::<_, _, Ix2>::new(*b).expect("a base"));
+    let (x, y) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix2>().expect("a base"));
     let copy: Vec<T> = b.iter().copied().collect();
     compare!(c, "matmul", case;
         "crate" => || black_box(&x).matmul(black_box(&y)).expect("a result"),

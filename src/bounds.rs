@@ -16,7 +16,9 @@
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |
 //! | further operands of [`into_broadcast_map`](crate::IntoBroadcastMap::into_broadcast_map) | [`FurtherOperands`] |
 //! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
+//! | batches of arrays of any `D` and `D2`, for an operation on both | `D: JoinBatch<B, (D2, B2), R>`: see [`JoinBatch`] |
 //! | batches for [`batch_broadcast_all`](crate::batch_broadcast_all) | [`BatchOperands`], [`BatchOperand`] |
+//! | the other batches of [`Batch::zip_map`](crate::Batch::zip_map) | [`FurtherBatches`] |
 //! | an operation for [`Batch::apply`](crate::Batch::apply), or the bases of a product | [`BaseOp`], [`BaseDim`] |
 //! | the base shape that a closure writes | [`ResultBase`] |
 //!
@@ -52,14 +54,18 @@
 //! ```
 
 pub use crate::batch::{
-    BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, MatrixRank, OneThread, OpTypes, ResultBase, Runs,
-    Threads,
+    BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, FurtherBatches, JoinBatch, ResultBase,
 };
-pub use crate::map::{
-    ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands, ParApplyOperands,
-};
+pub use crate::map::{ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands};
 pub use crate::reduce::{MeanElement, SumElement};
 pub use crate::shape::{
-    Axes, AxesOrAll, AxisIndex, KeepDims, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
+    Axes, AxesOrAll, AxisIndex, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
 };
 pub use crate::view::{AsArrayRef, Operand, Operands};
+
+// Types that a struct or a function of a user may have to name, and need not read about.
+#[doc(hidden)]
+pub use crate::{
+    batch::{Parallel, Serial},
+    shape::KeepDims,
+};

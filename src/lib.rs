@@ -30,7 +30,7 @@
 //! | check shapes without arrays | [`broadcast_shapes`], [`resolve_target`], [`reduction_axes`], drawn by [`explain`] |
 //! | check shapes before sizes are known | [`partial::infer_shapes`], and [`partial::Plan`] for what stays open |
 //! | understand an error | print `{error:#}`; match on [`error.kind()`](BroadcastError::kind) |
-//! | use several threads | [`.par()`](Reduce::par) before a reduction, [`par_broadcast_map`](par_broadcast_map()); feature `rayon` |
+//! | use several threads | `.par()` of [an array](Reduce::par), of [`fused`](Fused::par) operands, of [a batch](Batch::par), of a map's [operands](ParOperands::par); feature `rayon` |
 //!
 //! The [`guide`] has pictures, [recipes](guide::recipes), and chapters for those who come [from NumPy](guide::from_numpy),
 //! [from PyTorch](guide::from_pytorch) or from [another system](guide::families#names-elsewhere). Methods come with the
@@ -57,12 +57,10 @@ pub mod guide;
 pub mod partial;
 pub mod prelude;
 
-pub use batch::{Batch, BatchAxes, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast};
+pub use batch::{Batch, BatchAxes, IntoBatch, base_op, batch_broadcast, batch_broadcast_all};
 pub use error::{BroadcastError, ErrorKind, Returned};
-pub use map::{
-    IntoBroadcastMap, Materialize, broadcast_apply, broadcast_map, par_broadcast_apply, par_broadcast_map,
-};
-pub use reduce::{Fused, Par, Reduce, fused};
+pub use map::{IntoBroadcastMap, Materialize, Par, ParOperands, broadcast_apply, broadcast_map};
+pub use reduce::{Fused, Reduce, fused};
 pub use shape::{
     AxisSet, Signature, broadcast_shapes, const_broadcast_shape, explain, keepdims, reduction_axes,
     resolve_target,

@@ -7,7 +7,7 @@
 //! a.broadcast_to([2, -1]).unwrap(); // no method named `broadcast_to` found
 //! ```
 
-pub use crate::batch::BatchAxes;
-pub use crate::map::{IntoBroadcastMap, Materialize};
+pub use crate::batch::{BatchAxes, IntoBatch};
+pub use crate::map::{IntoBroadcastMap, Materialize, ParOperands};
 pub use crate::reduce::Reduce;
 pub use crate::view::{BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView};

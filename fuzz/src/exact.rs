@@ -4,7 +4,7 @@ use crate::arrays::{Laid, Layout};
 use crate::input::Input;
 use crate::model::{scrambled, without_axes};
 use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
-use ndarray_broadcast::{Batch, reduction_axes};
+use ndarray_broadcast::reduction_axes;
 use ndarray_broadcast::{keepdims, prelude::*};
 
 pub fn run(data: &[u8]) {
@@ -78,7 +78,7 @@ impl Step {
             }
             3 => {
                 let base = input.below(shape.len() + 1);
-                let batch = Batch::new_dyn(view, base).expect("so many axes");
+                let batch = view.into_batch_dyn(base).expect("so many axes");
                 let own = batch.batch_shape().to_vec();
                 let target: Vec<i64> = [new as i64].into_iter().chain(own.iter().map(|_| -1)).collect();
                 let next = batch.expand_batch(target).expect("a new axis").into_view();

@@ -8,7 +8,7 @@ use crate::numbers::{Counted, Number, balanced};
 use crate::{batch, copies, maps, model, sums};
 use ndarray::{Array1, Array2, Array3, Ix2, ShapeBuilder, Zip, s};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{fused, par_broadcast_apply, par_broadcast_map};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
 
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
@@ -109,11 +109,11 @@ fn maps_on_threads(input: &mut Input<'_>) {
     let row = Array1::from_iter((0..columns).map(|j| j as u16));
     let x = if input.one_in(2) { array.view() } else { array.slice(s![..;-1, ..]) };
     let add = |x: &u16, y: &u16| x.wrapping_add(*y);
-    let map = par_broadcast_map((&x, &row), add).expect("shapes that go together");
+    let map = broadcast_map((&x, &row).par(), add).expect("shapes that go together");
     let expected = Zip::from(&x).and_broadcast(&row).map_collect(add);
     assert_eq!(map, expected);
     let mut out = Array2::zeros((rows, columns).set_f(input.one_in(2)));
-    par_broadcast_apply(&mut out, (&x, &row), |out: &mut u16, x, y| *out = add(x, y)).expect("as above");
+    broadcast_apply(&mut out, (&x, &row).par(), |out: &mut u16, x, y| *out = add(x, y)).expect("as above");
     assert_eq!(out, expected);
 }
 

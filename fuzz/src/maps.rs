@@ -8,7 +8,7 @@ use crate::numbers::{Counted, Number, balanced, change, tick, unwinding};
 use crate::ranks::ranked;
 use ndarray::{Array, ArrayD};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map, fused, par_broadcast_apply, par_broadcast_map};
+use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
 use std::cell::Cell;
 
 pub fn run(data: &[u8]) {
@@ -189,7 +189,7 @@ fn two(input: &mut Input<'_>, arrays: &[Laid<f32>]) {
     let fixed = fixed && (a.ndim(), b.ndim()) == (2, 1);
     ranked!(a.view(), fixed, [2 Ix2], x => {
         let y = b.view();
-        let result = if several { par_broadcast_map((&x, &y), f) } else { broadcast_map((&x, &y), f) };
+        let result = if several { broadcast_map((&x, &y).par(), f) } else { broadcast_map((&x, &y), f) };
         if let Some((made, (shape, expected))) = agreed(result, &map) {
             assert_array(&made, shape, &numbers::<f32>(expected));
         }
@@ -202,7 +202,7 @@ fn two(input: &mut Input<'_>, arrays: &[Laid<f32>]) {
     let result = ranked!(after.view_mut(), fixed, [2 Ix2], after => {
         let (mut after, x, y) = (after, a.view(), b.view());
         let g = |out: &mut f32, a: &f32, b: &f32| *out = *out * 2.0 + f(a, b);
-        if several { par_broadcast_apply(&mut after, (x, y), g) } else { broadcast_apply(&mut after, (x, y), g) }
+        if several { broadcast_apply(&mut after, (x, y).par(), g) } else { broadcast_apply(&mut after, (x, y), g) }
     });
     match agreed(result, &apply) {
         Some(((), made)) => {
@@ -219,7 +219,7 @@ fn shared(input: &mut Input<'_>, arrays: &[Laid<i64>]) {
     let out = output_of::<i64>(input, &mapped(arrays));
     let f = |a: &i64, b: &i64, c: &i64| mix(&[*a, *b, *c]);
     let one: Result<ArrayD<i64>, _> = broadcast_map((a.view(), b.view(), c.view()), f);
-    let several = par_broadcast_map((a.view(), b.view(), c.view()), f);
+    let several = broadcast_map((a.view(), b.view(), c.view()).par(), f);
     assert_eq!(one, several);
     if let (Ok(one), Ok(several)) = (one, several) {
         assert_eq!(one.strides(), several.strides());
@@ -227,7 +227,7 @@ fn shared(input: &mut Input<'_>, arrays: &[Laid<i64>]) {
     let g = |out: &mut i64, a: &i64, b: &i64, c: &i64| *out += f(a, b, c);
     let (mut one, mut several) = (out.clone(), out);
     let result = broadcast_apply(&mut one.view_mut(), (a.view(), b.view(), c.view()), g);
-    assert_eq!(result, par_broadcast_apply(&mut several.view_mut(), (a.view(), b.view(), c.view()), g));
+    assert_eq!(result, broadcast_apply(&mut several.view_mut(), (a.view(), b.view(), c.view()).par(), g));
     assert_eq!(one.cells, several.cells);
 }
 
@@ -327,12 +327,12 @@ fn large(input: &mut Input<'_>) {
     let row = Laid::new(Layout::to_read(input, &[columns]), |place| (place % 64) as f32);
     let f = |a: &f32, b: &f32| a - b;
     let (one, several) =
-        (broadcast_map((column.view(), row.view()), f), par_broadcast_map((column.view(), row.view()), f));
+        (broadcast_map((column.view(), row.view()), f), broadcast_map((column.view(), row.view()).par(), f));
     let (one, mut several) = (one.expect("they go together"), several.expect("they go together"));
     assert_eq!(one, several);
     let at = [rows / 2, columns - 1];
     assert_eq!(one[&at[..]], column.at(&[at[0], 0]) - row.at(&[at[1]]));
-    par_broadcast_apply(&mut several, (column.view(), row.view()), |out, a, b| *out -= f(a, b))
+    broadcast_apply(&mut several, (column.view(), row.view()).par(), |out, a, b| *out -= f(a, b))
         .expect("they go there");
     assert!(several.iter().all(|&difference| difference == 0.0));
 }

@@ -1,16 +1,10 @@
-//! The fused operations.
+//! Operations of [`base_op`](crate::base_op) on batches.
 
-use super::pass::{Pass, Stretched};
-use super::{BaseOp, Batch, JointBatch, OpTypes, WithBase};
+use super::base_pass::BasePass;
+use super::{BaseOp, Batch, Executor, JoinBatch};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{BatchShape, LessAxes, check_base, check_batches_into, result_of, sizes};
-use ndarray::{Array, ArrayRef, DimAdd, DimMax, Dimension};
-
-/// The result of an operation `P` on two batches.
-pub(super) type Applied<P, A, D, B, A2, D2, B2> = Array<
-    <P as OpTypes<A, A2, B, B2>>::Output,
-    WithBase<JointBatch<D, B, D2, B2>, <P as OpTypes<A, A2, B, B2>>::Base>,
->;
+use crate::shape::{BatchShape, check_base, check_batches_into, result_of, sizes};
+use ndarray::{Array, ArrayRef, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// An operation of [`base_op`](crate::base_op) on each pair of bases, with the batches broadcast.
@@ -45,20 +39,19 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// Those of the operation's method, such as [`add`](Self::add).
-    pub fn apply<P: BaseOp<A, A2, B, B2, X>, A2, D2: LessAxes<B2>, B2: Dimension>(
+    pub fn apply<P: BaseOp<A, A2, B, B2>, A2, D2: Dimension, B2: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Applied<P, A, D, B, A2, D2, B2>, BroadcastError>
+    ) -> Result<Array<P::Output, D::Whole>, BroadcastError>
     where
-        D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
+        D: JoinBatch<B, (D2, B2), P::Base>,
+        X: Executor<P::Output, A, A2>,
     {
         let shapes = [self.shape(), other.shape()];
-        let (base, pass, behind) = op.plan(&shapes)?;
+        let (base, pass) = op.plan(&shapes)?;
         let result = result_of(&shapes, sizes(&base))?;
-        let mut stretched: Option<Stretched<A, A2, WithBase<JointBatch<D, B, D2, B2>, P::Base>>> = None;
-        let inputs = self.inputs(other, behind, result.shape(), &mut stretched);
-        Ok(pass.to_new(inputs, result))
+        Ok(pass.to_new((self.part(), other.part()), result, self.executor))
     }
 
     /// [`apply`](Self::apply) into an existing array, whose elements are overwritten.
@@ -96,18 +89,19 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// `out=` in NumPy and PyTorch.
-    pub fn apply_into<P: BaseOp<A, A2, B, B2, X>, A2, D2: Dimension, B2: Dimension, E: Dimension>(
+    pub fn apply_into<P: BaseOp<A, A2, B, B2>, A2, D2: Dimension, B2: Dimension, E: Dimension>(
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
         out: &mut ArrayRef<P::Output, E>,
-    ) -> Result<(), BroadcastError> {
+    ) -> Result<(), BroadcastError>
+    where
+        X: Executor<P::Output, A, A2>,
+    {
         let shapes = [self.shape(), other.shape()];
-        let (base, pass, behind) = op.plan(&shapes)?;
+        let (base, pass) = op.plan(&shapes)?;
         check_out(&shapes, sizes(&base), out.shape())?;
-        let mut stretched = None::<Stretched<A, A2, E>>;
-        let inputs = self.inputs(other, behind, out.shape(), &mut stretched);
-        pass.write(inputs, out);
+        pass.write((self.part(), other.part()), out, self.executor);
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
-//! Which axes of an array are its base.
+//! Which axes of an array are its base: of any array, and of a view by value.
 
 use super::Batch;
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
 use crate::shape::LessAxes;
 use crate::view::AsArrayRef;
-use ndarray::{Dim, Dimension, Ix, IxDyn};
+use ndarray::{ArrayView, Dim, Dimension, Ix, IxDyn};
 
 /// A number of base axes as a type: `Ix0` to `Ix6`.
 ///
@@ -81,7 +81,7 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: 'a,
         D: LessAxes<K> + 'a,
     {
-        Batch::new(self.as_array_ref().view())
+        self.as_array_ref().view().into_batch()
     }
 
     /// [`batch`](Self::batch) with a number of base axes that is only known at run time.
@@ -112,8 +112,81 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
         A: 'a,
         D: 'a,
     {
-        Batch::new_dyn(self.as_array_ref().view(), base_ndim)
+        self.as_array_ref().view().into_batch_dyn(base_ndim)
     }
 }
 
 impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> BatchAxes<A, D> for T {}
+
+/// Splitting the axes of a view by value into batch and base: the batch lives as long as the view's data, which outlives a
+/// temporary such as `a.t()`.
+///
+/// Sealed; implemented for `ArrayView`.
+pub trait IntoBatch<'a, A, D: Dimension>: Sealed + Sized {
+    /// [`batch`](BatchAxes::batch) of a view by value.
+    ///
+    /// # Shapes
+    /// As [`batch`](BatchAxes::batch).
+    ///
+    /// # Errors
+    /// As [`batch`](BatchAxes::batch).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array2, ArrayView2, Ix1, Ix2};
+    /// use ndarray_broadcast::{prelude::*, Batch, BroadcastError};
+    ///
+    /// fn columns<'a>(a: ArrayView2<'a, f64>) -> Result<Batch<'a, f64, Ix2, Ix1>, BroadcastError> {
+    ///     a.reversed_axes().into_batch()
+    /// }
+    /// let a = Array2::<f64>::zeros((6, 1000));
+    /// assert_eq!((columns(a.view())?.batch_shape(), columns(a.view())?.base_shape()), (&[1000][..], &[6][..]));
+    /// assert!(ndarray::arr0(1.0).into_dyn().view().into_batch::<Ix1>().is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`batch`](BatchAxes::batch).
+    fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>, BroadcastError>
+    where
+        D: LessAxes<K>;
+
+    /// [`batch_dyn`](BatchAxes::batch_dyn) of a view by value.
+    ///
+    /// # Shapes
+    /// As [`batch_dyn`](BatchAxes::batch_dyn).
+    ///
+    /// # Errors
+    /// As [`batch_dyn`](BatchAxes::batch_dyn).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::Array2;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let a = Array2::<f64>::zeros((6, 1000));
+    /// let columns = a.t().into_batch_dyn(1)?;
+    /// assert_eq!(columns.base_shape(), [6]);
+    /// assert!(a.t().into_batch_dyn(3).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`batch_dyn`](BatchAxes::batch_dyn).
+    fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>, BroadcastError>;
+}
+
+impl<'a, A, D: Dimension> IntoBatch<'a, A, D> for ArrayView<'a, A, D> {
+    #[inline]
+    fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>, BroadcastError>
+    where
+        D: LessAxes<K>,
+    {
+        Batch::new(self, K::default().ndim())
+    }
+
+    #[inline]
+    fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>, BroadcastError> {
+        Batch::new(self, base_ndim)
+    }
+}

@@ -1,13 +1,15 @@
 //! Any number of operands, their batches brought to the joint batch shape.
 
-use super::{Batch, JointBatch, WithBase};
+use super::{Batch, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, JoinDims, LessAxes, joint_batch, sizes};
 use alloc::vec::Vec;
-use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
+use ndarray::{DimAdd, Dimension, IxDyn};
 
 /// Stretches the batches of both operands to the joint batch shape. The bases do not change.
+///
+/// It is [`batch_broadcast_all`] of a tuple of two.
 ///
 /// # Shapes
 /// Batch shapes are aligned at their last axes; a missing axis counts as size 1; the joint size of an axis is
@@ -41,54 +43,14 @@ use ndarray::{DimAdd, DimMax, Dimension, IxDyn};
 /// NEML2 `utils::broadcast_batch_dim` and `batch_expand_as`; `torch.vmap` and NumPy's generalised ufuncs do it
 /// internally. `numpy.broadcast_arrays` would align the bases too, so (6; 6, 6) and (6; 6) mean something else there.
 #[inline]
-pub fn batch_broadcast<'a, 'b, A, D: LessAxes<B>, B: Dimension, A2, D2: LessAxes<B2>, B2: Dimension>(
-    a: &Batch<'a, A, D, B>,
-    b: &Batch<'b, A2, D2, B2>,
-) -> Result<BatchPair<'a, 'b, A, D, B, A2, D2, B2>, BroadcastError>
+pub fn batch_broadcast<S: BatchOperand, T: BatchOperand>(
+    a: S,
+    b: T,
+) -> Result<<(S, T) as BatchOperands>::Batches, BroadcastError>
 where
-    D::Left: DimMax<D2::Left>,
-    JointBatch<D, B, D2, B2>: DimAdd<B> + DimAdd<B2>,
+    (S, T): BatchOperands,
 {
-    (a, b).stretch()
-}
-
-/// The result of [`batch_broadcast`].
-type BatchPair<'a, 'b, A, D, B, A2, D2, B2> = (
-    Batch<'a, A, WithBase<JointBatch<D, B, D2, B2>, B>, B>,
-    Batch<'b, A2, WithBase<JointBatch<D, B, D2, B2>, B2>, B2>,
-);
-
-/// Whether [`batch_broadcast`] succeeds.
-///
-/// # Shapes
-/// Any two; bases do not matter.
-///
-/// # Errors
-/// None: the result is `false` for incompatible batches and for a result that overflows.
-///
-/// # Examples
-/// ```
-/// use ndarray::{Array2, Array3, Ix1, Ix2};
-/// use ndarray_broadcast::{can_batch_broadcast, prelude::*};
-///
-/// let (two, three) = (Array2::<f64>::zeros((2, 6)), Array2::<f64>::zeros((3, 6)));
-/// let c = Array3::<f64>::zeros((2, 6, 6));
-/// assert!(can_batch_broadcast(&c.batch::<Ix2>()?, &two.batch::<Ix1>()?));
-/// assert!(!can_batch_broadcast(&c.batch::<Ix2>()?, &three.batch::<Ix1>()?));
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// NEML2 `utils::sizes_broadcastable` of the batch shapes.
-#[must_use]
-#[inline]
-pub fn can_batch_broadcast<A, D: Dimension, B: Dimension, A2, D2: Dimension, B2: Dimension>(
-    a: &Batch<'_, A, D, B>,
-    b: &Batch<'_, A2, D2, B2>,
-) -> bool {
-    joint_batch::<IxDyn>(&[a.shape(), b.shape()], &[]).is_ok_and(|joint| {
-        a.stretched::<IxDyn>(sizes(&joint)).is_some() && b.stretched::<IxDyn>(sizes(&joint)).is_some()
-    })
+    batch_broadcast_all((a, b))
 }
 
 /// The error of an operand that overflows if its batch is stretched to `joint`.
@@ -101,6 +63,11 @@ fn overflow(joint: &[usize], operand: usize, shapes: &[BatchShape<'_>]) -> Broad
 /// One operand: a reference to a [`Batch`].
 ///
 /// Sealed; [`BatchOperands`] are tuples of operands.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a batch",
+    label = "expected `&Batch`",
+    note = "make a `Batch` of an array with `a.batch::<Ix2>()?`; broadcast it before `.par()`"
+)]
 pub trait BatchOperand: Sealed {
     /// The dimension type of the batch.
     type BatchDim: Dimension;
@@ -117,6 +84,7 @@ pub trait BatchOperand: Sealed {
 }
 
 impl<A, D, B, X> Sealed for Batch<'_, A, D, B, X> {}
+#[diagnostic::do_not_recommend]
 impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
     type BatchDim = D::Left;
     type Base = B;
@@ -167,7 +135,8 @@ pub trait BatchOperands: Sealed {
     fn stretch(self) -> Result<Self::Batches, BroadcastError>;
 }
 
-macro_rules! operands {
+/// By hand for two operands: `impl<A: BatchOperand, B: BatchOperand> BatchOperands for (A, B)`.
+macro_rules! batch_operands {
     ($($T:ident $x:tt),+) => {
         impl<$($T: BatchOperand),+> BatchOperands for ($($T,)+)
         where
@@ -186,12 +155,12 @@ macro_rules! operands {
         }
     };
 }
-operands!(A 0);
-operands!(A 0, B 1);
-operands!(A 0, B 1, C 2);
-operands!(A 0, B 1, C 2, D 3);
-operands!(A 0, B 1, C 2, D 3, E 4);
-operands!(A 0, B 1, C 2, D 3, E 4, F 5);
+batch_operands!(A 0);
+batch_operands!(A 0, B 1);
+batch_operands!(A 0, B 1, C 2);
+batch_operands!(A 0, B 1, C 2, D 3);
+batch_operands!(A 0, B 1, C 2, D 3, E 4);
+batch_operands!(A 0, B 1, C 2, D 3, E 4, F 5);
 
 /// Any number of batches of one type.
 impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperands for &[Batch<'a, A, D, B>] {

@@ -1,6 +1,7 @@
 //! The view of an array whose axes are split into batch and base.
 
-use super::{BaseRank, OneThread, Threads, WithBase};
+use super::base_pass::SplitArray;
+use super::{BaseRank, Parallel, Serial, WithBase};
 use crate::error::{BroadcastError, Request, operation};
 use crate::shape::{
     BatchShape, LessAxes, Placeholder, TargetShape, resolved_dim, sizes, target_error_of, with_base,
@@ -8,7 +9,7 @@ use crate::shape::{
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
-use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, ViewRepr};
+use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, ViewRepr};
 
 /// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
 ///
@@ -33,77 +34,12 @@ use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, Ix3, Ix4, Ix5, Ix6, 
 /// NEML2's `Tensor`, which counts the batch axes, and its types with a fixed base; the loop and core
 /// dimensions of NumPy's generalised ufuncs; `in_dims=0` of `jax.vmap` and `torch.vmap`, applied once for each batch axis.
 #[must_use = "a view does nothing by itself"]
-pub struct Batch<'a, A, D, B, X = OneThread> {
+pub struct Batch<'a, A, D, B, X = Serial> {
     /// An `ArrayView`, spelt out because the alias is not covariant in the lifetime.
     pub(super) view: ArrayBase<ViewRepr<&'a A>, D, A>,
     pub(super) base: usize,
-    types: PhantomData<(B, X)>,
-}
-
-impl<'a, A, D: Dimension, B: BaseRank> Batch<'a, A, D, B> {
-    /// The view with its last axes as the base: [`batch`](super::BatchAxes::batch) of a view by value, which
-    /// may be a temporary.
-    ///
-    /// # Shapes
-    /// As [`batch`](super::BatchAxes::batch).
-    ///
-    /// # Errors
-    /// As [`batch`](super::BatchAxes::batch).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{Array2, Ix1};
-    /// use ndarray_broadcast::Batch;
-    ///
-    /// let columns = Array2::<f64>::zeros((6, 1000));
-    /// let batch: Batch<_, _, Ix1> = Batch::new(columns.t())?;
-    /// assert_eq!((batch.batch_shape(), batch.base_shape()), (&[1000][..], &[6][..]));
-    /// let scalar = ndarray::arr0(1.0).into_dyn();
-    /// let none: Result<Batch<_, _, Ix1>, _> = Batch::new(scalar.view());
-    /// assert!(none.is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`batch`](super::BatchAxes::batch).
-    #[inline]
-    pub fn new(view: ArrayView<'a, A, D>) -> Result<Self, BroadcastError>
-    where
-        D: LessAxes<B>,
-    {
-        let base = B::default().ndim();
-        BatchShape::new(view.shape(), base)?;
-        Ok(Self { view, base, types: PhantomData })
-    }
-}
-
-impl<'a, A, D: Dimension> Batch<'a, A, D, IxDyn> {
-    /// [`new`](Self::new) with a number of base axes that is only known at run time.
-    ///
-    /// # Shapes
-    /// As [`batch_dyn`](super::BatchAxes::batch_dyn).
-    ///
-    /// # Errors
-    /// As [`batch_dyn`](super::BatchAxes::batch_dyn).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::Array2;
-    /// use ndarray_broadcast::Batch;
-    ///
-    /// let columns = Array2::<f64>::zeros((6, 1000));
-    /// assert_eq!(Batch::new_dyn(columns.t(), 1)?.base_shape(), [6]);
-    /// assert!(Batch::new_dyn(columns.t(), 3).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`batch_dyn`](super::BatchAxes::batch_dyn).
-    #[inline]
-    pub fn new_dyn(view: ArrayView<'a, A, D>, base_ndim: usize) -> Result<Self, BroadcastError> {
-        BatchShape::new(view.shape(), base_ndim)?;
-        Ok(Self { view, base: base_ndim, types: PhantomData })
-    }
+    base_dim: PhantomData<B>,
+    pub(super) executor: X,
 }
 
 impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
@@ -128,12 +64,27 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// # Equivalents
     /// PyTorch, which uses several threads by default.
     #[inline]
-    pub fn par(&self) -> Batch<'a, A, D, B, Threads> {
-        Batch { view: self.view.clone(), base: self.base, types: PhantomData }
+    pub fn par(&self) -> Batch<'a, A, D, B, Parallel> {
+        Batch { view: self.view.clone(), base: self.base, base_dim: PhantomData, executor: Parallel }
+    }
+}
+
+impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
+    /// The view with its last `base` axes as the base, as many as `B` has if that is fixed.
+    #[inline]
+    pub(super) fn new(view: ArrayView<'a, A, D>, base: usize) -> Result<Self, BroadcastError> {
+        BatchShape::new(view.shape(), base)?;
+        Ok(Self { view, base, base_dim: PhantomData, executor: Serial })
     }
 }
 
 impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
+    /// The array and the number of its base axes.
+    #[inline]
+    pub(super) fn part(&self) -> SplitArray<'_, A, D> {
+        (&self.view, self.base)
+    }
+
     /// The shape, split.
     #[inline]
     pub(super) fn shape(&self) -> BatchShape<'_> {
@@ -142,10 +93,13 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
 
     /// The view with its batch stretched to `batch`, which must be possible. `None` if the whole shape overflows.
     #[inline]
-    pub(super) fn stretched<E: Dimension>(&self, batch: &[usize]) -> Option<Batch<'a, A, E, B, X>> {
+    pub(super) fn stretched<E: Dimension>(&self, batch: &[usize]) -> Option<Batch<'a, A, E, B, X>>
+    where
+        X: Copy,
+    {
         // The bases are equal, so aligning the whole shapes aligns the batches.
         let view = broadcast_data(&self.view, with_base(batch, self.base_shape()))?;
-        Some(Batch { view, base: self.base, types: PhantomData })
+        Some(Batch { view, base: self.base, base_dim: PhantomData, executor: self.executor })
     }
 
     /// The sizes of the batch axes.
@@ -246,7 +200,10 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     pub fn expand_batch<T: TargetShape<Dim: DimAdd<B>>>(
         &self,
         target: T,
-    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B, X>, BroadcastError> {
+    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B, X>, BroadcastError>
+    where
+        X: Copy,
+    {
         let batch = self.shape().batch();
         let request = || Request::new(&operation::BATCH_TO_TARGET, &[self.shape()]).to(&target.for_message());
         let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {
@@ -292,7 +249,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     #[inline]
     pub fn transpose(mut self) -> Self
     where
-        B: MatrixRank,
+        B: BaseRank + LessAxes<Ix2>,
     {
         let last = self.view.ndim() - 1;
         self.view.swap_axes(last - 1, last);
@@ -300,28 +257,13 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     }
 }
 
-/// A number of base axes as a type, at least 2: `Ix2` to `Ix6`.
-///
-/// Sealed; a bound for code that [transposes](Batch::transpose) bases.
-#[diagnostic::on_unimplemented(
-    message = "a batch with bases of dimension type `{Self}` has no matrices to transpose",
-    label = "expected bases of 2 to 6 axes, a number that is in the type",
-    note = "make the batch with `a.batch::<Ix2>()`, also for an array `a` of dynamic rank"
-)]
-pub trait MatrixRank: BaseRank {}
-impl MatrixRank for Ix2 {}
-impl MatrixRank for Ix3 {}
-impl MatrixRank for Ix4 {}
-impl MatrixRank for Ix5 {}
-impl MatrixRank for Ix6 {}
-
-impl<A, D: Clone, B, X> Clone for Batch<'_, A, D, B, X> {
+impl<A, D: Clone, B, X: Copy> Clone for Batch<'_, A, D, B, X> {
     fn clone(&self) -> Self {
-        Self { view: self.view.clone(), base: self.base, types: PhantomData }
+        Self { view: self.view.clone(), base: self.base, base_dim: PhantomData, executor: self.executor }
     }
 }
 
-impl<A, D: Copy, B, X> Copy for Batch<'_, A, D, B, X> {}
+impl<A, D: Copy, B, X: Copy> Copy for Batch<'_, A, D, B, X> {}
 
 /// Prints the parts of the shape and the elements.
 impl<A: fmt::Debug, D: Dimension, B: Dimension, X> fmt::Debug for Batch<'_, A, D, B, X> {

@@ -8,13 +8,118 @@ use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
 
 /// The calling thread computes the operations of a [`Batch`](crate::Batch).
 #[derive(Clone, Copy, Debug)]
-pub enum OneThread {}
+pub struct Serial;
 
 /// Rayon's threads compute the operations of a [`Batch`](crate::Batch), made by [`par`](crate::Batch::par).
 #[derive(Clone, Copy, Debug)]
-pub enum Threads {}
+pub struct Parallel;
 
-/// An operator between elements.
+/// [`Serial`], or [`Parallel`] for types that threads can share: computes elements `T` from elements `A` and `A2`.
+///
+/// Not exported; public because methods have it as a bound.
+#[diagnostic::on_unimplemented(
+    message = "threads cannot share batches of `{A}`, `{A2}` and results `{T}`",
+    note = "after `.par()`, all elements must be `Send` and `Sync`"
+)]
+pub trait Executor<T, A, A2>: Copy {
+    /// The operator of each pair of elements, as a new array.
+    #[doc(hidden)]
+    fn map<E: Dimension>(
+        self,
+        op: impl Fn(A, A2) -> T + Copy + Sync,
+        inputs: &Inputs<'_, (A, A2)>,
+        result: Reserved<T, E>,
+    ) -> Array<T, E>;
+
+    /// [`map`](Self::map) into an existing array.
+    #[doc(hidden)]
+    fn map_into<E: Dimension>(
+        self,
+        op: impl Fn(A, A2) -> T + Copy + Sync,
+        inputs: &Inputs<'_, (A, A2)>,
+        out: &mut ArrayRef<T, E>,
+    );
+
+    /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
+    #[doc(hidden)]
+    fn multiply_into<E: Dimension>(
+        self,
+        axes: [usize; 3],
+        inputs: Inputs<'_, (T, T)>,
+        out: &mut ArrayRef<T, E>,
+    ) where
+        T: LinalgScalar;
+}
+
+impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
+    #[inline]
+    fn map<E: Dimension>(
+        self,
+        op: impl Fn(A, A2) -> T + Copy + Sync,
+        inputs: &Inputs<'_, (A, A2)>,
+        result: Reserved<T, E>,
+    ) -> Array<T, E> {
+        to_new(result, inputs, &Visitor::new(Write(Operator(op))))
+    }
+
+    #[inline]
+    fn map_into<E: Dimension>(
+        self,
+        op: impl Fn(A, A2) -> T + Copy + Sync,
+        inputs: &Inputs<'_, (A, A2)>,
+        out: &mut ArrayRef<T, E>,
+    ) {
+        each(out, inputs, &Visitor::new(Operator(op)));
+    }
+
+    #[inline]
+    fn multiply_into<E: Dimension>(
+        self,
+        axes: [usize; 3],
+        inputs: Inputs<'_, (T, T)>,
+        out: &mut ArrayRef<T, E>,
+    ) where
+        T: LinalgScalar,
+    {
+        products_into(out, inputs, axes);
+    }
+}
+
+impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, A, A2> for Parallel {
+    #[inline]
+    fn map<E: Dimension>(
+        self,
+        op: impl Fn(A, A2) -> T + Copy + Sync,
+        inputs: &Inputs<'_, (A, A2)>,
+        result: Reserved<T, E>,
+    ) -> Array<T, E> {
+        par_to_new(result, inputs, Operator(op))
+    }
+
+    #[inline]
+    fn map_into<E: Dimension>(
+        self,
+        op: impl Fn(A, A2) -> T + Copy + Sync,
+        inputs: &Inputs<'_, (A, A2)>,
+        out: &mut ArrayRef<T, E>,
+    ) {
+        par_each(out, inputs, Operator(op));
+    }
+
+    #[inline]
+    fn multiply_into<E: Dimension>(
+        self,
+        axes: [usize; 3],
+        inputs: Inputs<'_, (T, T)>,
+        out: &mut ArrayRef<T, E>,
+    ) where
+        T: LinalgScalar,
+    {
+        par_products_into(out, inputs, axes);
+    }
+}
+
+/// An operator between elements, for the kernel.
 #[derive(Clone, Copy)]
 struct Operator<F>(F);
 
@@ -30,78 +135,4 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Operator<F> 
     fn visit(&mut self, out: &mut T, (&x, &y): (&A, &A2)) {
         *out = (self.0)(x, y);
     }
-}
-
-/// An executor of operations between elements `A` and `A2` that make elements `T`.
-///
-/// Sealed; [`OneThread`] is one for all types, [`Threads`] for those that threads can share.
-#[diagnostic::on_unimplemented(
-    message = "threads cannot share batches of `{A}`, `{A2}` and results `{T}`",
-    note = "after `.par()`, all elements must be `Send` and `Sync`"
-)]
-pub trait Runs<T, A: Copy, A2: Copy> {
-    #[doc(hidden)]
-    fn to_new<E: Dimension>(
-        result: Reserved<T, E>,
-        inputs: &Inputs<'_, (A, A2)>,
-        op: impl Fn(A, A2) -> T + Copy + Sync,
-    ) -> Array<T, E>;
-
-    #[doc(hidden)]
-    fn write<E: Dimension>(
-        out: &mut ArrayRef<T, E>,
-        inputs: &Inputs<'_, (A, A2)>,
-        op: impl Fn(A, A2) -> T + Copy + Sync,
-    );
-
-    /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
-    #[doc(hidden)]
-    fn write_products<E: Dimension>(out: &mut ArrayRef<T, E>, inputs: Inputs<'_, (T, T)>, axes: [usize; 3])
-    where
-        T: LinalgScalar;
-}
-
-macro_rules! executors {
-    (
-        $([$($bound:ident)*] $X:ident, |$op:ident| $to_new:expr, $write:expr, $products_into:path;)*
-    ) => {$(
-        impl<T: $($bound +)*, A: Copy $(+ $bound)*, A2: Copy $(+ $bound)*> Runs<T, A, A2> for $X {
-            #[inline]
-            fn to_new<E: Dimension>(
-                result: Reserved<T, E>,
-                inputs: &Inputs<'_, (A, A2)>,
-                op: impl Fn(A, A2) -> T + Copy + Sync,
-            ) -> Array<T, E> {
-                let $op = Operator(op);
-                $to_new(result, inputs)
-            }
-
-            #[inline]
-            fn write<E: Dimension>(
-                out: &mut ArrayRef<T, E>,
-                inputs: &Inputs<'_, (A, A2)>,
-                op: impl Fn(A, A2) -> T + Copy + Sync,
-            ) {
-                let $op = Operator(op);
-                $write(out, inputs);
-            }
-
-            #[inline]
-            fn write_products<E: Dimension>(out: &mut ArrayRef<T, E>, inputs: Inputs<'_, (T, T)>, axes: [usize; 3])
-            where
-                T: LinalgScalar,
-            {
-                $products_into(out, inputs, axes);
-            }
-        }
-    )*};
-}
-executors! {
-    [] OneThread, |op| |result, inputs| {
-        to_new(result, inputs, &Visitor::new(Write(op)))
-    }, |out, inputs| {
-        each(out, inputs, &Visitor::new(op));
-    }, products_into;
-    [Send Sync] Threads, |op| |result, inputs| par_to_new(result, inputs, op), |out, inputs| par_each(out, inputs, op),
-    par_products_into;
 }

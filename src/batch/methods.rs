@@ -1,33 +1,11 @@
-//! The fused operations as methods.
+//! The operations of [`base_op`] as methods.
 
-use super::apply::Applied;
-use super::{BaseOp, Batch, OpTypes, base_op};
+use super::{BaseDim, Batch, Executor, JoinBatch, base_op};
 use crate::error::BroadcastError;
-use crate::shape::LessAxes;
-use ndarray::{DimAdd, DimMax, Dimension};
+use core::ops;
+use ndarray::{Array, DimMax, Dimension, Ix0, Ix1, Ix2, LinalgScalar};
 
-/// The dimension type of the base of the result of an operation.
-type BaseOf<P, A, B, A2, B2> = <P as OpTypes<A, A2, B, B2>>::Base;
-
-/// A method for each operation.
-macro_rules! methods {
-    ($($(#[$doc:meta])* pub fn $name:ident => $Op:ident;)*) => {
-        impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {$(
-            $(#[$doc])*
-            pub fn $name<A2, D2: LessAxes<B2>, B2: Dimension>(
-                &self,
-                other: &Batch<'_, A2, D2, B2>,
-            ) -> Result<Applied<base_op::$Op, A, D, B, A2, D2, B2>, BroadcastError>
-            where
-                base_op::$Op: BaseOp<A, A2, B, B2, X>,
-                D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<BaseOf<base_op::$Op, A, B, A2, B2>>>>,
-            {
-                self.apply(base_op::$Op, other)
-            }
-        )*}
-    };
-}
-methods! {
+impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// Sums, element by element.
     ///
     /// # Shapes
@@ -56,7 +34,18 @@ methods! {
     ///
     /// # Equivalents
     /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 needs equal bases. To check for equal bases, compare `base_shape()`.
-    pub fn add => Add;
+    pub fn add<A2: Copy, D2: Dimension, B2: Dimension>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    where
+        A: Copy + ops::Add<A2, Output: Copy>,
+        B: DimMax<B2>,
+        D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
+        X: Executor<A::Output, A, A2>,
+    {
+        self.apply(base_op::Add, other)
+    }
 
     /// Differences, element by element.
     ///
@@ -79,7 +68,18 @@ methods! {
     ///
     /// # Equivalents
     /// `a - b` of NEML2's tensors.
-    pub fn sub => Sub;
+    pub fn sub<A2: Copy, D2: Dimension, B2: Dimension>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    where
+        A: Copy + ops::Sub<A2, Output: Copy>,
+        B: DimMax<B2>,
+        D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
+        X: Executor<A::Output, A, A2>,
+    {
+        self.apply(base_op::Sub, other)
+    }
 
     /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
     ///
@@ -103,7 +103,18 @@ methods! {
     ///
     /// # Equivalents
     /// `a * b` of NEML2's `Scalar` with its other tensors.
-    pub fn mul => Mul;
+    pub fn mul<A2: Copy, D2: Dimension, B2: Dimension>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    where
+        A: Copy + ops::Mul<A2, Output: Copy>,
+        B: DimMax<B2>,
+        D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
+        X: Executor<A::Output, A, A2>,
+    {
+        self.apply(base_op::Mul, other)
+    }
 
     /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
     ///
@@ -126,7 +137,18 @@ methods! {
     ///
     /// # Equivalents
     /// `a / b` of NEML2's tensors with its `Scalar`.
-    pub fn div => Div;
+    pub fn div<A2: Copy, D2: Dimension, B2: Dimension>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    where
+        A: Copy + ops::Div<A2, Output: Copy>,
+        B: DimMax<B2>,
+        D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
+        X: Executor<A::Output, A, A2>,
+    {
+        self.apply(base_op::Div, other)
+    }
 
     /// Matrices times vectors: `(m,n),(n)->(m)`.
     ///
@@ -164,7 +186,18 @@ methods! {
     /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
     /// `torch.einsum("...mn,...n->...m", c, strain)`.
     #[doc(alias("mv", "dot"))]
-    pub fn matvec => MatVec;
+    pub fn matvec<D2: Dimension, B2: BaseDim<Ix1>>(
+        &self,
+        other: &Batch<'_, A, D2, B2>,
+    ) -> Result<Array<A, D::Whole>, BroadcastError>
+    where
+        A: LinalgScalar,
+        B: BaseDim<Ix2>,
+        D: JoinBatch<B, (D2, B2), Ix1>,
+        X: Executor<A, A, A>,
+    {
+        self.apply(base_op::MatVec, other)
+    }
 
     /// Vectors times matrices: `(n),(n,m)->(m)`.
     ///
@@ -187,7 +220,18 @@ methods! {
     ///
     /// # Equivalents
     /// `numpy.vecmat(v, m)`, without its conjugation.
-    pub fn vecmat => VecMat;
+    pub fn vecmat<D2: Dimension, B2: BaseDim<Ix2>>(
+        &self,
+        other: &Batch<'_, A, D2, B2>,
+    ) -> Result<Array<A, D::Whole>, BroadcastError>
+    where
+        A: LinalgScalar,
+        B: BaseDim<Ix1>,
+        D: JoinBatch<B, (D2, B2), Ix1>,
+        X: Executor<A, A, A>,
+    {
+        self.apply(base_op::VecMat, other)
+    }
 
     /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
     ///
@@ -212,7 +256,18 @@ methods! {
     /// # Equivalents
     /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
     #[doc(alias("bmm", "mm", "dot", "gemm"))]
-    pub fn matmul => MatMul;
+    pub fn matmul<D2: Dimension, B2: BaseDim<Ix2>>(
+        &self,
+        other: &Batch<'_, A, D2, B2>,
+    ) -> Result<Array<A, D::Whole>, BroadcastError>
+    where
+        A: LinalgScalar,
+        B: BaseDim<Ix2>,
+        D: JoinBatch<B, (D2, B2), Ix2>,
+        X: Executor<A, A, A>,
+    {
+        self.apply(base_op::MatMul, other)
+    }
 
     /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
     ///
@@ -237,7 +292,18 @@ methods! {
     /// # Equivalents
     /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
     #[doc(alias("vecdot", "dot"))]
-    pub fn inner => Inner;
+    pub fn inner<D2: Dimension, B2: BaseDim<Ix1>>(
+        &self,
+        other: &Batch<'_, A, D2, B2>,
+    ) -> Result<Array<A, D::Whole>, BroadcastError>
+    where
+        A: LinalgScalar,
+        B: BaseDim<Ix1>,
+        D: JoinBatch<B, (D2, B2), Ix0>,
+        X: Executor<A, A, A>,
+    {
+        self.apply(base_op::Inner, other)
+    }
 
     /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.
     ///
@@ -263,5 +329,16 @@ methods! {
     /// # Equivalents
     /// `a.outer(b)` of NEML2's vectors; `numpy.linalg.outer` for each batch element;
     /// `torch.einsum("...m,...n->...mn", a, b)`.
-    pub fn outer => Outer;
+    pub fn outer<A2: Copy, D2: Dimension, B2: BaseDim<Ix1>>(
+        &self,
+        other: &Batch<'_, A2, D2, B2>,
+    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    where
+        A: Copy + ops::Mul<A2, Output: Copy>,
+        B: BaseDim<Ix1>,
+        D: JoinBatch<B, (D2, B2), Ix2>,
+        X: Executor<A::Output, A, A2>,
+    {
+        self.apply(base_op::Outer, other)
+    }
 }

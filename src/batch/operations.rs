@@ -1,7 +1,7 @@
 //! Operations on bases that need no closure call for each batch element.
 
-use super::pass::{Elementwise, Pass, Planned, Product};
-use super::{OneThread, Runs};
+use super::base_pass::{BasePass, Elementwise, Product};
+use crate::error::BroadcastError;
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, Signature, joint_base};
 use core::ops::Mul;
@@ -31,66 +31,62 @@ use ndarray::{DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 pub mod base_op {
-    macro_rules! operations {
-        ($($(#[$doc:meta])* $Op:ident)*) => {$(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-            pub struct $Op;
-            impl crate::sealed::Sealed for $Op {}
-        )*};
-    }
-    operations! {
-        /// Sums, element by element.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::add`](crate::Batch::add).
-        Add
-        /// Differences, element by element.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::sub`](crate::Batch::sub).
-        Sub
-        /// Products, element by element.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::mul`](crate::Batch::mul).
-        Mul
-        /// Quotients, element by element.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::div`](crate::Batch::div).
-        Div
-        /// Matrices times vectors: `(m,n),(n)->(m)`.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::matvec`](crate::Batch::matvec).
-        MatVec
-        /// Vectors times matrices: `(n),(n,m)->(m)`.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::vecmat`](crate::Batch::vecmat).
-        VecMat
-        /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::matmul`](crate::Batch::matmul).
-        MatMul
-        /// Inner products of vectors, without conjugation: `(n),(n)->()`.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::inner`](crate::Batch::inner).
-        Inner
-        /// Outer products of vectors, without conjugation: `(m),(n)->(m,n)`.
-        ///
-        /// Its shapes, errors, an example and equivalents are at [`Batch::outer`](crate::Batch::outer).
-        Outer
-    }
+    /// Sums, element by element.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::add`](crate::Batch::add).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Add;
+
+    /// Differences, element by element.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::sub`](crate::Batch::sub).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Sub;
+
+    /// Products, element by element.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::mul`](crate::Batch::mul).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Mul;
+
+    /// Quotients, element by element.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::div`](crate::Batch::div).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Div;
+
+    /// Matrices times vectors: `(m,n),(n)->(m)`.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::matvec`](crate::Batch::matvec).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct MatVec;
+
+    /// Vectors times matrices: `(n),(n,m)->(m)`.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::vecmat`](crate::Batch::vecmat).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct VecMat;
+
+    /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::matmul`](crate::Batch::matmul).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct MatMul;
+
+    /// Inner products of vectors, without conjugation: `(n),(n)->()`.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::inner`](crate::Batch::inner).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Inner;
+
+    /// Outer products of vectors, without conjugation: `(m),(n)->(m,n)`.
+    ///
+    /// Its shapes, errors, an example and equivalents are at [`Batch::outer`](crate::Batch::outer).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Outer;
 }
 
-/// The types of the result of an operation of [`base_op`]: a part of [`BaseOp`].
-///
-/// A trait of its own, so that the compiler names the dimension type that an operation needs.
-pub trait OpTypes<A, A2, B, B2> {
-    /// The type of the elements of the result.
-    type Output: Copy;
-    /// The dimension type of the base of the result.
-    type Base: Dimension;
-}
-
-/// An operation of [`base_op`] between bases of dimension types `B` and `B2`, with elements `A` and `A2`, where the batch
-/// runs on `X`: on one thread or, after [`par`](crate::Batch::par), on several.
+/// An operation of [`base_op`] between bases of dimension types `B` and `B2`, with elements `A` and `A2`.
 ///
 /// Sealed; implemented for the operations of [`base_op`]. For an operation of your own, pass a closure to
 /// [`Batch::zip_map`](crate::Batch::zip_map).
@@ -101,34 +97,36 @@ pub trait OpTypes<A, A2, B, B2> {
             element type that is a `LinalgScalar`",
     note = "element-wise operations need element types that are `Copy` and have the operator"
 )]
-pub trait BaseOp<A, A2, B, B2, X = OneThread>: OpTypes<A, A2, B, B2> + Sealed + Copy {
-    /// Checks the bases, and plans the pass.
+pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
+    /// The type of the elements of the result.
+    type Output: Copy;
+    /// The dimension type of the base of the result.
+    type Base: Dimension;
+
+    /// Checks the bases. Returns the base of the result, and the pass that computes it.
     #[doc(hidden)]
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>>;
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl BasePass<Self::Output, A, A2>>;
 }
 
+/// The base of a result and its pass.
+type Planned<B, P> = Result<(B, P), BroadcastError>;
+
+/// By hand for `+`: `impl<…> BaseOp<A, A2, B, B2> for base_op::Add where A: core::ops::Add<A2>, …` with `A::add`.
 macro_rules! elementwise {
     ($($Op:ident $op:ident)*) => {$(
-        impl<A, A2, B, B2> OpTypes<A, A2, B, B2> for base_op::$Op
-        where
-            A: core::ops::$Op<A2, Output: Copy>,
-            B: DimMax<B2> + Dimension,
-            B2: Dimension,
-        {
-            type Output = A::Output;
-            type Base = <B as DimMax<B2>>::Output;
-        }
-
-        impl<A, A2, B, B2, X> BaseOp<A, A2, B, B2, X> for base_op::$Op
+        impl Sealed for base_op::$Op {}
+        impl<A, A2, B, B2> BaseOp<A, A2, B, B2> for base_op::$Op
         where
             A: Copy + core::ops::$Op<A2, Output: Copy>,
             A2: Copy,
             B: Dimension + DimMax<B2>,
             B2: Dimension,
-            X: Runs<A::Output, A, A2>,
         {
-            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl Pass<Self::Output, A, A2>> {
-                Ok((joint_base(shapes)?, Elementwise::<_, X>::new(A::$op), Some(0)))
+            type Output = A::Output;
+            type Base = <B as DimMax<B2>>::Output;
+
+            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl BasePass<Self::Output, A, A2>> {
+                Ok((joint_base(shapes)?, Elementwise { op: A::$op, trailing_axes: 0 }))
             }
         }
     )*};
@@ -160,50 +158,70 @@ impl<R: Dimension> BaseDim<R> for R {}
 impl BaseDim<Ix1> for IxDyn {}
 impl BaseDim<Ix2> for IxDyn {}
 
-/// Products of matrices and vectors: the signature, the bases' dimension types, the base of the result for bases that
-/// fit, and the numbers of axes of all three bases.
-macro_rules! products {
-    ($($Op:ident $signature:literal, $A:ty, $B:ty => $R:ty, $fits:pat if $equal:expr => $base:expr, $axes:expr;)*) => {$(
-        impl<T: Copy, B, B2> OpTypes<T, T, B, B2> for base_op::$Op {
-            type Output = T;
-            type Base = $R;
-        }
+impl Sealed for base_op::MatVec {}
+impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::MatVec {
+    type Output = T;
+    type Base = Ix1;
 
-        impl<T, B: BaseDim<$A>, B2: BaseDim<$B>, X> BaseOp<T, T, B, B2, X> for base_op::$Op
-        where
-            T: LinalgScalar,
-            X: Runs<T, T, T>,
-        {
-            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<$R, impl Pass<T, T, T>> {
-                match shapes.map(BatchShape::base) {
-                    $fits if $equal => Ok(($base, Product::<X>::new($axes), None)),
-                    _ => Err(const { Signature::literal($signature) }.misfit(shapes)),
-                }
-            }
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl BasePass<T, T, T>> {
+        match shapes.map(BatchShape::base) {
+            [&[m, n], &[k]] if n == k => Ok((Ix1(m), Product([1, 2, 1]))),
+            _ => Err(const { Signature::literal("(m,n),(n)->(m)") }.misfit(shapes)),
         }
-    )*};
-}
-products! {
-    MatVec "(m,n),(n)->(m)", Ix2, Ix1 => Ix1, [&[m, n], &[k]] if n == k => Ix1(m), [1, 2, 1];
-    VecMat "(n),(n,m)->(m)", Ix1, Ix2 => Ix1, [&[n], &[k, m]] if n == k => Ix1(m), [1, 1, 2];
-    MatMul "(m,n),(n,p)->(m,p)", Ix2, Ix2 => Ix2, [&[m, n], &[k, p]] if n == k => Ix2(m, p), [2, 2, 2];
-    Inner "(n),(n)->()", Ix1, Ix1 => Ix0, [&[n], &[k]] if n == k => Ix0(), [0, 1, 1];
+    }
 }
 
-impl<A: Mul<A2, Output: Copy>, A2, B, B2> OpTypes<A, A2, B, B2> for base_op::Outer {
-    type Output = A::Output;
+impl Sealed for base_op::VecMat {}
+impl<T: LinalgScalar, B: BaseDim<Ix1>, B2: BaseDim<Ix2>> BaseOp<T, T, B, B2> for base_op::VecMat {
+    type Output = T;
+    type Base = Ix1;
+
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl BasePass<T, T, T>> {
+        match shapes.map(BatchShape::base) {
+            [&[n], &[k, m]] if n == k => Ok((Ix1(m), Product([1, 1, 2]))),
+            _ => Err(const { Signature::literal("(n),(n,m)->(m)") }.misfit(shapes)),
+        }
+    }
+}
+
+impl Sealed for base_op::MatMul {}
+impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix2>> BaseOp<T, T, B, B2> for base_op::MatMul {
+    type Output = T;
     type Base = Ix2;
+
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<T, T, T>> {
+        match shapes.map(BatchShape::base) {
+            [&[m, n], &[k, p]] if n == k => Ok((Ix2(m, p), Product([2, 2, 2]))),
+            _ => Err(const { Signature::literal("(m,n),(n,p)->(m,p)") }.misfit(shapes)),
+        }
+    }
 }
 
-impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>, X> BaseOp<A, A2, B, B2, X> for base_op::Outer
+impl Sealed for base_op::Inner {}
+impl<T: LinalgScalar, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::Inner {
+    type Output = T;
+    type Base = Ix0;
+
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix0, impl BasePass<T, T, T>> {
+        match shapes.map(BatchShape::base) {
+            [&[n], &[k]] if n == k => Ok((Ix0(), Product([0, 1, 1]))),
+            _ => Err(const { Signature::literal("(n),(n)->()") }.misfit(shapes)),
+        }
+    }
+}
+
+impl Sealed for base_op::Outer {}
+impl<A, A2, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<A, A2, B, B2> for base_op::Outer
 where
     A: Copy + Mul<A2, Output: Copy>,
     A2: Copy,
-    X: Runs<A::Output, A, A2>,
 {
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl Pass<A::Output, A, A2>> {
+    type Output = A::Output;
+    type Base = Ix2;
+
+    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
-            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise::<_, X>::new(A::mul), Some(1))),
+            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise { op: A::mul, trailing_axes: 1 })),
             _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),
         }
     }

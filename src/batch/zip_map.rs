@@ -1,111 +1,17 @@
 //! Operations as closures, called for every batch element.
 
-use super::{Batch, BatchOf, JointBatch, JointBatch3, OneThread, ResultBase, Threads, WithBase};
+use super::{Batch, JoinBatch, Parallel, ResultBase, Serial};
 use crate::error::BroadcastError;
 use crate::kernel::bases::{for_each_base, par_for_each_base};
 use crate::kernel::nest::BaseInputs;
-use crate::shape::{BatchShape, LessAxes, batch_ndim, check_batches_into, result_of, sizes};
-use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, DimAdd, DimMax, Dimension};
+use crate::sealed::Sealed;
+use crate::shape::{BatchShape, batch_ndim, check_batches_into, result_of, sizes};
+use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
-    /// The array and the number of its base axes.
-    fn part(&self) -> (&ArrayRef<A, D>, usize) {
-        (&self.view, self.base)
-    }
-}
-
-/// The four methods, for closures and elements with these bounds. `$each` calls a closure for each base.
-macro_rules! closures {
-    (
-        $X:ty, [$Closure:ident $($shared:tt)*], [$($element:tt)*], [$($result:tt)*], $each:path, ($($kind:tt)*);
-        $(#[$map:meta])* map;
-        $(#[$zip_map:meta])* zip_map;
-        $(#[$zip_map3:meta])* zip_map3;
-        $(#[$zip_map_into:meta])* zip_map_into;
-    ) => {
-        impl<A: $($element)*, D: Dimension, B: Dimension> Batch<'_, A, D, B, $X> {
-            $(#[$map])*
-            pub fn map<T: ResultBase<R>, R: Dimension, O: Clone + Default $($result)*, F>(
-                &self,
-                base: T,
-                $($kind)* f: F,
-            ) -> Result<Array<O, WithBase<BatchOf<D, B>, R>>, BroadcastError>
-            where
-                D: LessAxes<B, Left: DimAdd<R>>,
-                F: $Closure(ArrayView<'_, A, B>, ArrayViewMut<'_, O, R>) $($shared)*,
-            {
-                let (mut result, base) = new_result(&[self.shape()], &base)?;
-                $each(&BaseInputs::one(self.part()), &mut result, base, |(a,), out| f(a, out));
-                Ok(result)
-            }
-
-            $(#[$zip_map])*
-            pub fn zip_map<A2: $($element)*, D2: LessAxes<B2>, B2: Dimension, T, R: Dimension, O, F>(
-                &self,
-                other: &Batch<'_, A2, D2, B2>,
-                base: T,
-                $($kind)* f: F,
-            ) -> Result<Array<O, WithBase<JointBatch<D, B, D2, B2>, R>>, BroadcastError>
-            where
-                D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<R>>>,
-                T: ResultBase<R>,
-                O: Clone + Default $($result)*,
-                F: $Closure(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) $($shared)*,
-            {
-                let (mut result, base) = new_result(&[self.shape(), other.shape()], &base)?;
-                $each(&BaseInputs::two(self.part(), other.part()), &mut result, base, |(a, b), out| f(a, b, out));
-                Ok(result)
-            }
-
-            $(#[$zip_map3])*
-            pub fn zip_map3<A2, D2: LessAxes<B2>, B2: Dimension, A3, D3: LessAxes<B3>, B3: Dimension, T, R, O, F>(
-                &self,
-                second: &Batch<'_, A2, D2, B2>,
-                third: &Batch<'_, A3, D3, B3>,
-                base: T,
-                $($kind)* f: F,
-            ) -> Result<Array<O, WithBase<JointBatch3<D, B, D2, B2, D3, B3>, R>>, BroadcastError>
-            where
-                A2: $($element)*,
-                A3: $($element)*,
-                D: LessAxes<B, Left: DimMax<D2::Left, Output: DimMax<D3::Left, Output: DimAdd<R>>>>,
-                T: ResultBase<R>,
-                R: Dimension,
-                O: Clone + Default $($result)*,
-                F: $Closure(
-                    ArrayView<'_, A, B>,
-                    ArrayView<'_, A2, B2>,
-                    ArrayView<'_, A3, B3>,
-                    ArrayViewMut<'_, O, R>,
-                ) $($shared)*,
-            {
-                let (mut result, base) = new_result(&[self.shape(), second.shape(), third.shape()], &base)?;
-                let operands = BaseInputs::three(self.part(), second.part(), third.part());
-                $each(&operands, &mut result, base, |(a, b, c), out| f(a, b, c, out));
-                Ok(result)
-            }
-
-            $(#[$zip_map_into])*
-            pub fn zip_map_into<A2: $($element)*, D2: Dimension, B2: Dimension, E: Dimension, R: Dimension, O, F>(
-                &self,
-                other: &Batch<'_, A2, D2, B2>,
-                out: &mut ArrayRef<O, E>,
-                $($kind)* f: F,
-            ) -> Result<(), BroadcastError>
-            where
-                O: Sized $($result)*,
-                F: $Closure(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>) $($shared)*,
-            {
-                let base = base_of_out::<R>(&[self.shape(), other.shape()], out.shape())?;
-                $each(&BaseInputs::two(self.part(), other.part()), out, base, |(a, b), out| f(a, b, out));
-                Ok(())
-            }
-        }
-    };
-}
-closures! {
-    OneThread, [FnMut], [], [], for_each_base, (mut);
     /// Applies a closure to the base of each batch element.
+    ///
+    /// `f` is `FnMut(ArrayView<A, B>, ArrayViewMut<O, R>)`; after [`par`](Self::par), it is `Fn` and `Sync`.
     ///
     /// # Shapes
     /// The batch shape, then `base`: a shape, or a [`Signature`](crate::Signature) that gives it. `f` gets a view
@@ -137,13 +43,27 @@ closures! {
     /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
     /// axes at once. Each view of a base of dynamic rank with more than 4 axes costs an allocation.
     #[doc(alias("vmap", "vectorize", "apply_along_axis", "map_axis"))]
-    map;
+    pub fn map<T: ResultBase<R>, R: Dimension, O: Clone + Default, F>(
+        &self,
+        base: T,
+        f: F,
+    ) -> Result<Array<O, D::Whole>, BroadcastError>
+    where
+        D: JoinBatch<B, (), R>,
+        (): BaseClosure<Self, O, R, F>,
+    {
+        self.zip_map((), base, f)
+    }
 
-    /// Applies a closure to the bases of each pair of batch elements, with the batches broadcast.
+    /// Applies a closure to the bases of this batch and of one other, or of a tuple of two others, with the batches
+    /// broadcast.
+    ///
+    /// `f` takes a view of each base, in this order, and then a mutable view of the result's base: with one other batch, it
+    /// is `FnMut(ArrayView<A, B>, ArrayView<A2, B2>, ArrayViewMut<O, R>)`. After [`par`](Self::par), it is `Fn` and `Sync`.
     ///
     /// # Shapes
     /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast()), then `base`, as in
-    /// [`map`](Self::map). `f` gets a view of each base and a mutable view of the result's base.
+    /// [`map`](Self::map).
     ///
     /// # Errors
     /// In this order:
@@ -156,7 +76,7 @@ closures! {
     ///
     /// # Examples
     /// ```
-    /// use ndarray::{array, Array3, Array4, ArrayView1, ArrayView2, ArrayViewMut1, Ix1, Ix2};
+    /// use ndarray::{Array3, Array4, ArrayView0, ArrayView1, ArrayView2, ArrayViewMut1, Ix0, Ix1, Ix2};
     /// use ndarray_broadcast::{prelude::*, Signature};
     ///
     /// let (c, strain) = (Array3::<f64>::ones((2, 6, 6)), Array4::<f64>::ones((1000, 1, 2, 6)));
@@ -170,6 +90,12 @@ closures! {
     /// assert_eq!((stress.dim(), stress[[7, 0, 1, 3]]), ((1000, 1, 2, 6), 6.0));
     /// let checked = c.zip_map(&strain, Signature::new("(m,n),(n)->(m)")?, times)?;
     /// assert_eq!(checked, stress);
+    /// let scale = ndarray::array![1.0, 10.0];
+    /// let scaled = |c: ArrayView2<f64>, e: ArrayView1<f64>, k: ArrayView0<f64>, mut s: ArrayViewMut1<f64>| {
+    ///     s.assign(&(c.dot(&e) * k[()]));
+    /// };
+    /// let stress: Array4<f64> = c.zip_map((&strain, &scale.batch::<Ix0>()?), 6, scaled)?;
+    /// assert_eq!((stress[[7, 0, 0, 3]], stress[[7, 0, 1, 3]]), (6.0, 60.0));
     /// let three = Array3::<f64>::ones((1000, 3, 6));
     /// assert_eq!(
     ///     c.zip_map(&three.batch::<Ix1>()?, 6, times).unwrap_err().to_string(),
@@ -183,39 +109,29 @@ closures! {
     /// A generalised ufunc of NumPy, `numpy.vectorize(f, signature="(m,n),(n)->(m)")(c, strain)`; `torch.vmap` once
     /// for each batch axis.
     #[doc(alias("vmap", "vectorize", "gufunc"))]
-    zip_map;
-
-    /// [`zip_map`](Self::zip_map) of three operands.
-    ///
-    /// # Shapes
-    /// As [`zip_map`](Self::zip_map).
-    ///
-    /// # Errors
-    /// As [`zip_map`](Self::zip_map).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array1, ArrayView1, Ix1};
-    /// use ndarray_broadcast::{prelude::*, Signature};
-    ///
-    /// const WEIGHTED: Signature = Signature::literal("(i),(i),(i)->()");
-    /// let (x, y, w) = (array![[1.0, 2.0], [3.0, 4.0]], array![1.0, 1.0], array![[10.0, 1.0]]);
-    /// let (x, y, w) = (x.batch::<Ix1>()?, y.batch::<Ix1>()?, w.batch::<Ix1>()?);
-    /// let inner = |x: ArrayView1<f64>, y: ArrayView1<f64>, w: ArrayView1<f64>, mut s: ndarray::ArrayViewMut0<f64>| {
-    ///     s[()] = (0..x.len()).map(|i| x[i] * y[i] * w[i]).sum();
-    /// };
-    /// let sums: Array1<f64> = x.zip_map3(&y, &w, WEIGHTED, inner)?;
-    /// assert_eq!(sums, array![12.0, 34.0]);
-    /// let three = array![1.0, 2.0, 3.0];
-    /// assert!(x.zip_map3(&y, &three.batch::<Ix1>()?, WEIGHTED, inner).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`zip_map`](Self::zip_map).
-    zip_map3;
+    pub fn zip_map<S, T, R: Dimension, O: Clone + Default, F>(
+        &self,
+        others: S,
+        base: T,
+        f: F,
+    ) -> Result<Array<O, D::Whole>, BroadcastError>
+    where
+        S: FurtherBatches + BaseClosure<Self, O, R, F>,
+        T: ResultBase<R>,
+        D: JoinBatch<B, S::Dims, R>,
+    {
+        let (mut result, ndim) = {
+            let shapes = others.shapes(self.shape());
+            let base = base.base(shapes.as_ref())?;
+            let result = result_of(shapes.as_ref(), sizes(&base))?;
+            (result.filled(None, O::default()), base.ndim())
+        };
+        others.for_each_base(self, &mut result, ndim, f);
+        Ok(result)
+    }
 
     /// [`zip_map`](Self::zip_map) into an existing array: `f` gets mutable views of its bases, with their present elements.
+    /// The other batches are one or a tuple of two, as there.
     ///
     /// # Shapes
     /// The base of `out` has as many axes as the last argument of `f`, whose type must be stated:
@@ -250,40 +166,19 @@ closures! {
     ///
     /// # Equivalents
     /// `out=` of a generalised ufunc of NumPy.
-    zip_map_into;
-}
-closures! {
-    Threads, [Fn + Sync], [Sync], [+ Send], par_for_each_base, ();
-    /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
-    ///
-    /// # Errors
-    /// As on one thread.
-    map;
-    /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
-    ///
-    /// # Errors
-    /// As on one thread.
-    zip_map;
-    /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
-    ///
-    /// # Errors
-    /// As on one thread.
-    zip_map3;
-    /// As on one thread, see [`par`](Batch::par): threads share the batch elements.
-    ///
-    /// # Errors
-    /// As on one thread.
-    zip_map_into;
-}
-
-/// A result filled with the default, and its number of base axes.
-#[inline]
-fn new_result<O: Clone + Default, R: Dimension, W: Dimension>(
-    parts: &[BatchShape<'_>],
-    base: &impl ResultBase<R>,
-) -> Result<(Array<O, W>, usize), BroadcastError> {
-    let base = base.base(parts)?;
-    Ok((result_of(parts, sizes(&base))?.filled(None, O::default()), base.ndim()))
+    pub fn zip_map_into<S, E: Dimension, R: Dimension, O, F>(
+        &self,
+        others: S,
+        out: &mut ArrayRef<O, E>,
+        f: F,
+    ) -> Result<(), BroadcastError>
+    where
+        S: FurtherBatches + BaseClosure<Self, O, R, F>,
+    {
+        let base = base_of_out::<R>(others.shapes(self.shape()).as_ref(), out.shape())?;
+        others.for_each_base(self, out, base, f);
+        Ok(())
+    }
 }
 
 /// The number of base axes of an array into which results are written: that of `R`, else what the batch leaves.
@@ -292,3 +187,94 @@ fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<
     check_batches_into(parts, BatchShape::new(out, base)?)?;
     Ok(base)
 }
+
+/// The batches beside another one: a reference to one [`Batch`], or a tuple of two.
+///
+/// Sealed; examples are at [`Batch::zip_map`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a batch, nor a tuple of two",
+    label = "expected `&Batch` or `(&Batch, &Batch)`",
+    note = "make a `Batch` of an array with `a.batch::<Ix2>()?`; only the first batch takes `.par()`"
+)]
+pub trait FurtherBatches: Sealed + Copy {
+    /// The dimension types, as the `Others` of [`JoinBatch`](crate::bounds::JoinBatch).
+    type Dims;
+
+    /// The shape of the first batch, and those of these batches.
+    #[doc(hidden)]
+    fn shapes<'s>(&'s self, first: BatchShape<'s>) -> impl AsRef<[BatchShape<'s>]>;
+}
+
+/// [`FurtherBatches`] with a closure that takes a view of the base of each batch, after that of a batch `First`, and
+/// a mutable view of the result's base, with elements `O` and dimension type `R`: `FnMut`, or, after
+/// [`par`](Batch::par), `Fn + Sync`.
+///
+/// Not exported; public because methods have it as a bound.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a batch, nor a tuple of two",
+    label = "expected `&Batch` or `(&Batch, &Batch)`",
+    note = "make a `Batch` of an array with `a.batch::<Ix2>()?`; only the first batch takes `.par()`"
+)]
+pub trait BaseClosure<First, O, R, F>: FurtherBatches {
+    /// Calls the closure for the bases of the batches and of `out`, whose last `base` axes these are.
+    #[doc(hidden)]
+    fn for_each_base<E: Dimension>(self, first: &First, out: &mut ArrayRef<O, E>, base: usize, f: F);
+}
+
+/// By hand for one further batch: `impl<'s, …> FurtherBatches for &'s Batch<'_, A2, D2, B2>`, and two impls of
+/// `BaseClosure`, where `F: FnMut(ArrayView<'_, A, B>, ArrayView<'_, A2, B2>, ArrayViewMut<'_, O, R>)` or `F: Fn(…)`.
+macro_rules! further_batches {
+    ($inputs:ident, $Self:ty, $Dims:ty, $others:pat $(, $A:ident $D:ident $B:ident $x:ident)*) => {
+        impl<$($A, $D: Dimension, $B: Dimension),*> FurtherBatches for $Self {
+            type Dims = $Dims;
+
+            #[inline]
+            fn shapes<'s>(&'s self, first: BatchShape<'s>) -> impl AsRef<[BatchShape<'s>]> {
+                let $others = *self;
+                [first $(, $x.shape())*]
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<A, D: Dimension, B: Dimension, $($A, $D: Dimension, $B: Dimension,)* O, R: Dimension, F>
+            BaseClosure<Batch<'_, A, D, B, Serial>, O, R, F> for $Self
+        where
+            F: FnMut(ArrayView<'_, A, B>, $(ArrayView<'_, $A, $B>,)* ArrayViewMut<'_, O, R>),
+        {
+            fn for_each_base<E: Dimension>(
+                self,
+                first: &Batch<'_, A, D, B, Serial>,
+                out: &mut ArrayRef<O, E>,
+                base: usize,
+                mut f: F,
+            ) {
+                let $others = self;
+                let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
+                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out));
+            }
+        }
+
+        impl<A: Sync, D: Dimension, B: Dimension, $($A: Sync, $D: Dimension, $B: Dimension,)* O: Send, R: Dimension, F>
+            BaseClosure<Batch<'_, A, D, B, Parallel>, O, R, F> for $Self
+        where
+            F: Fn(ArrayView<'_, A, B>, $(ArrayView<'_, $A, $B>,)* ArrayViewMut<'_, O, R>) + Sync,
+        {
+            fn for_each_base<E: Dimension>(
+                self,
+                first: &Batch<'_, A, D, B, Parallel>,
+                out: &mut ArrayRef<O, E>,
+                base: usize,
+                f: F,
+            ) {
+                let $others = self;
+                let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
+                par_for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out));
+            }
+        }
+    };
+}
+further_batches!(one, (), (), ());
+further_batches!(two, &Batch<'_, A2, D2, B2>, (D2, B2), b, A2 D2 B2 b);
+further_batches!(
+    three, (&Batch<'_, A2, D2, B2>, &Batch<'_, A3, D3, B3>), ((D2, B2), (D3, B3)), (b, c), A2 D2 B2 b, A3 D3 B3 c
+);

@@ -1,17 +1,13 @@
 //! Operands evaluated into a new array.
 
-use super::fused_operands::{Closure, FnOperands, MapOperands, SharedClosure, joint};
-use crate::error::{Request, Result, operation};
-use crate::kernel::map::{par_to_new, to_new};
-use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Elements, Inputs, RowsOf, Visitor, Write};
-use crate::shape::reserved;
-use core::mem::MaybeUninit;
+use super::fused_operands::MapOperands;
+use crate::error::Result;
 use ndarray::{Array, Dimension};
 
 /// Applies a closure to the elements of 1 to 6 operands, stretched to their joint shape, and returns a new array.
 ///
-/// One pass, without temporaries. `f` is called once for each element of the result, with a reference to
+/// One pass, without temporaries; on several threads with [`.par()`](crate::ParOperands::par) after the operands. `f` is
+/// called once for each element of the result, with a reference to
 /// an element of each operand, in the order that suits memory.
 ///
 /// # Shapes
@@ -78,53 +74,5 @@ pub fn broadcast_map<O: MapOperands<F, R, Dim = D>, F, R, D: Dimension>(
     operands: O,
     f: F,
 ) -> Result<Array<R, D>> {
-    mapped(&operands.inputs(), &Visitor::new(Write(Closure::<O, F>::new(f))))
-}
-
-/// [`broadcast_map`] on rayon's threads, if there are enough elements to gain by it.
-///
-/// Without the feature `rayon` it runs on the calling thread, with the same bounds.
-///
-/// # Shapes
-/// As [`broadcast_map`], and in the same layout.
-///
-/// # Errors
-/// As [`broadcast_map`].
-///
-/// # Examples
-/// ```
-/// use ndarray::{array, Array1, Axis};
-/// use ndarray_broadcast::par_broadcast_map;
-///
-/// let column = Array1::<f64>::range(0.0, 300.0, 1.0).insert_axis(Axis(1));
-/// let sum = par_broadcast_map((&column, &Array1::<f64>::ones(400)), |a, b| a + b)?;
-/// assert_eq!((sum.dim(), sum[[299, 399]]), ((300, 400), 300.0));
-/// assert!(par_broadcast_map((&array![1], &array![[1, 2], [3, 4]], &array![1, 2, 3]), |a, b, c| a + b + c).is_err());
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// `ndarray::Zip` with `par_map_collect`.
-#[inline]
-pub fn par_broadcast_map<O, F: Sync, R: Send>(operands: O, f: F) -> Result<Array<R, O::Dim>>
-where
-    O: FnOperands<F, R, Elems: Sync>,
-{
-    let inputs = operands.inputs();
-    Ok(par_to_new(result_of(inputs.shapes())?, &inputs, SharedClosure::<O, F>::new(&f)))
-}
-
-/// The part that is not generic over the closure: compiled once for operands of these types.
-#[inline(never)]
-fn mapped<R, E: Elements, D: Dimension>(
-    inputs: &Inputs<'_, E>,
-    rows: &dyn RowsOf<MaybeUninit<R>, E>,
-) -> Result<Array<R, D>> {
-    Ok(to_new(result_of(inputs.shapes())?, inputs, rows))
-}
-
-/// A result of the joint shape.
-#[inline(always)]
-fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> {
-    reserved(joint(shapes)?, || Request::new(&operation::TOGETHER, shapes))
+    operands.mapped(f)
 }

@@ -1,13 +1,14 @@
 //! Operands and the closures that take an element of each.
 #![allow(clippy::many_single_char_names, reason = "operands are numbered by letters")]
 
+use super::Par;
+use super::evaluate::{mapped, par_mapped, par_visited, visited};
 use crate::error::Result;
-use crate::kernel::nest::{Elements, Inputs, Make, Visit};
+use crate::kernel::nest::{Elements, Inputs, Make, Visit, Visitor, Write};
 use crate::sealed::Sealed;
-use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, sizes};
 use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
-use ndarray::Dimension;
+use ndarray::{Array, ArrayRef, Dimension};
 
 /// Traits of operands, which share what the compiler says where one is missing.
 macro_rules! operand_traits {
@@ -18,14 +19,16 @@ macro_rules! operand_traits {
             label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
             note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
             note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-            note = "for more than 6 operands, combine some of them first"
+            note = "for more than 6 operands, combine some of them first",
+            note = "`.par()` stands after the operands of a map, whose elements and closure are then `Send` and `Sync`, and \
+                    after `fused(…)`"
         )]
         pub trait $Trait $(<$($T),+>)?: $($bounds)+ { $($items)* }
     )*};
 }
 operand_traits! {
     /// The operands of a fused operation: a tuple of 1 to 6 [`Operand`]s, one operand without a tuple, or a Rust array of
-    /// 2 to 6 operands of one type.
+    /// 2 to 6 operands of one type; or [`Par`] of these.
     ///
     /// Sealed, as are the traits that build on it. Examples of operands are at
     /// [`broadcast_map`](crate::broadcast_map) and [`broadcast_apply`](crate::broadcast_apply).
@@ -38,10 +41,6 @@ operand_traits! {
 
         #[doc(hidden)]
         fn inputs(&self) -> Inputs<'_, Self::Elems>;
-
-        /// The first element of each.
-        #[doc(hidden)]
-        fn first(&self) -> Option<<Self::Elems as Elements>::Refs<'_>>;
     }
 
     /// [`FusedOperands`] with a closure that takes a reference to an element of each and returns an `R`.
@@ -71,6 +70,16 @@ operand_traits! {
         /// Calls the closure with an element of each operand.
         #[doc(hidden)]
         fn call(f: &mut F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
+
+        /// The results as a new array of the joint shape.
+        #[doc(hidden)]
+        #[inline]
+        fn mapped(&self, f: F) -> Result<Array<R, Self::Dim>>
+        where
+            Self: Sized,
+        {
+            mapped(&self.inputs(), &Visitor::new(Write(Closure::<Self, F>::new(f))))
+        }
     }
 
     /// [`FusedOperands`] with a closure that takes a reference to an element of each, returns an `R` and can be shared: with
@@ -120,9 +129,21 @@ operand_traits! {
         /// Calls the closure with an element of the output and of each operand.
         #[doc(hidden)]
         fn call(f: &mut F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
+
+        /// Calls the closure with each element of `out`, if the operands stretch to its shape; else `false`.
+        #[doc(hidden)]
+        #[inline]
+        fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool
+        where
+            Self: Sized,
+        {
+            visited(out, &self.inputs(), &Visitor::new(Closure::<Self, F>::new(f)))
+        }
     }
 
     /// [`ApplyOperands`] whose elements and closure several threads may share.
+    ///
+    /// Not exported; public because an implementation for [`Par`] names it.
     pub trait ParApplyOperands<T, F>: [FusedOperands<Elems: Sync>] {
         /// Calls the closure with an element of the output and of each operand.
         #[doc(hidden)]
@@ -187,19 +208,43 @@ impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for SharedClosure<'_, O
     }
 }
 
-/// The joint shape.
-#[inline]
-pub(crate) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D> {
-    joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
+impl<O: FusedOperands> FusedOperands for Par<O> {
+    type Dim = O::Dim;
+    type Elems = O::Elems;
+
+    #[inline]
+    fn inputs(&self) -> Inputs<'_, O::Elems> {
+        self.0.inputs()
+    }
 }
 
-/// An error unless all operands go to the shape of the output.
-#[inline(always)]
-pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<()> {
-    if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
+impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for Par<O> {
+    #[inline(always)]
+    fn call(f: &mut F, items: Items<'_, O>) -> R {
+        O::call(f, items)
+    }
+
+    #[inline]
+    fn mapped(&self, f: F) -> Result<Array<R, O::Dim>> {
+        par_mapped(&self.inputs(), SharedClosure::<O, F>::new(&f))
+    }
 }
 
-/// `$Self` matches the pattern `$operands`, each of which has the type `$O`. `$Joint` is a bound that gives it a joint shape.
+impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O> {
+    #[inline(always)]
+    fn call(f: &mut F, out: &mut T, items: Items<'_, O>) {
+        O::call(f, out, items);
+    }
+
+    #[inline]
+    fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool {
+        par_visited(out, &self.inputs(), SharedClosure::<O, F>::new(&f))
+    }
+}
+
+/// By hand for two operands: `impl<A: Operand, B: Operand> FusedOperands for (A, B)`, and an impl of each of the other traits,
+/// for `F: FnMut(&A::Elem, &B::Elem) -> R` and the like. `$Self` matches the pattern `$operands`, each of which has the type
+/// `$O`. `$Joint` is a bound that gives it a joint shape.
 macro_rules! fused {
     ($($O:ident $x:ident),+) => {
         fused!([$($O),+] ($($O,)+), ($($x,)+), [$($O $x),+], <Self as Operands>::Dim, Operands);
@@ -214,11 +259,6 @@ macro_rules! fused {
             fn inputs(&self) -> Inputs<'_, Self::Elems> {
                 let $operands = self;
                 Inputs::from(($($x.operand_ref(),)+))
-            }
-
-            fn first(&self) -> Option<Items<'_, Self>> {
-                let $operands = self;
-                Some(($($x.operand_ref().first()?,)+))
             }
         }
 

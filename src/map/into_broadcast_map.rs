@@ -1,7 +1,7 @@
 //! Arrays by value, evaluated with operands into their own memory where possible.
 
-use super::broadcast_apply::applied;
 use super::broadcast_map::broadcast_map;
+use super::fused_operands::ApplyOperands;
 use crate::error::{BroadcastError, Returned};
 use crate::sealed::Sealed;
 use crate::shape::JoinDims;
@@ -161,6 +161,7 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)>;
 }
 
+/// By hand: `impl<A, Own, B: Operand, C: Operand, F: FnMut(&A, &B::Elem, &C::Elem) -> A> FurtherOperands<A, Own, F> for (B, C)`.
 /// `$Self` matches the pattern `$operands`.
 macro_rules! further {
     ($($O:ident $x:ident),+) => {
@@ -178,7 +179,7 @@ macro_rules! further {
 
             fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
                 let $operands = self;
-                applied(own, &($($x.operand_ref(),)+), |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
+                ($($x.operand_ref(),)+).applied(own, |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
             }
 
             fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
@@ -195,7 +196,8 @@ further!(B b, C c, D d);
 further!(B b, C c, D d, E e);
 further!(B b, C c, D d, E e, G g);
 
-/// An array by value, whose memory serves where that of the first array does not.
+/// An array by value, whose memory serves where that of the first array does not. By hand:
+/// `impl<A, Own, D, F: FnMut(&A, &A) -> A> FurtherOperands<A, Own, F> for Array<A, D>`.
 macro_rules! further_by_value {
     ($Array:ident$(, $Clone:ident)?) => {
         impl<A$(: $Clone)?, Own: Dimension, D: Dimension, F> FurtherOperands<A, Own, F> for $Array<A, D>
@@ -207,7 +209,7 @@ macro_rules! further_by_value {
             type Kept = Self;
 
             fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
-                applied(own, &(self.as_array_ref(),), |own: &mut A, other: &A| *own = f(own, other))
+                (self.as_array_ref(),).applied(own, |own: &mut A, other: &A| *own = f(own, other))
             }
 
             fn map_with(
@@ -216,7 +218,7 @@ macro_rules! further_by_value {
                 mut f: F,
             ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
                 let f_onto = |own: &mut A, first: &A| *own = f(first, own);
-                if self.exclusive().is_some_and(|own| applied(own, &(array,), f_onto)) {
+                if self.exclusive().is_some_and(|own| (array,).applied(own, f_onto)) {
                     return Ok(self.into_array());
                 }
                 broadcast_map((array, self.as_array_ref()), f).map_err(|error| (self, error))

@@ -1,6 +1,6 @@
 //! Copies of views into their own memory.
 
-use super::fused_operands::check_onto;
+use super::evaluate::check_onto;
 use crate::error::{Request, Result, operation};
 use crate::kernel::map::{copy, copy_into};
 use crate::shape::reserved;

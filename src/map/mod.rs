@@ -3,14 +3,18 @@
 
 mod broadcast_apply;
 mod broadcast_map;
+mod evaluate;
 mod fused_operands;
 mod into_broadcast_map;
 mod materialize;
+mod par;
 
-pub use broadcast_apply::{broadcast_apply, par_broadcast_apply};
-pub use broadcast_map::{broadcast_map, par_broadcast_map};
-pub use fused_operands::{ApplyOperands, FnOperands, FusedOperands, MapOperands, ParApplyOperands};
+pub use broadcast_apply::broadcast_apply;
+pub use broadcast_map::broadcast_map;
+pub use fused_operands::{ApplyOperands, FnOperands, FusedOperands, MapOperands};
 pub use into_broadcast_map::{FurtherOperands, IntoBroadcastMap};
 pub use materialize::Materialize;
+pub use par::{Par, ParOperands};
 
-pub(crate) use fused_operands::{SharedClosure, joint};
+pub(crate) use evaluate::joint;
+pub(crate) use fused_operands::SharedClosure;

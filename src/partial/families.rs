@@ -10,7 +10,7 @@ use super::layout::{dims, list};
 use super::operation::{Operation, Part};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{Axes, TargetShape, positions};
+use crate::shape::{Axes, TargetShape, axis_numbers};
 use alloc::{vec, vec::Vec};
 use core::borrow::Borrow;
 
@@ -105,7 +105,7 @@ pub fn infer_axes(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::Axes(positions(&axes)), &[shape, target])
+    infer(&Operation::Axes(axis_numbers(&axes)), &[shape, target])
 }
 
 /// The shape of an array whose axes are placed in a target.
@@ -145,7 +145,7 @@ pub fn infer_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::InDim(positions(&axes)), &[shape, target])
+    infer(&Operation::InDim(axis_numbers(&axes)), &[shape, target])
 }
 
 /// The joint batch shape of operands whose last axes are their base.

@@ -20,6 +20,7 @@ use alloc::{vec, vec::Vec};
 /// | `?` | `3` | `?` | `?` | `2..5` | `?` | `?` |
 /// | `0` | error | `0` | `0` | error | `0` | `0` |
 /// | `n` | `3` | `n` | `?` | `2..5` | `?` | `n` |
+/// More sizes are shapes of one axis, for [`infer_shapes`].
 ///
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where no two sizes go together;
@@ -44,33 +45,7 @@ use alloc::{vec, vec::Vec};
 /// `InferShape`'s inner rule in MLIR's `Broadcastable`; `Dimension::broadcast_merge` of nGraph and
 /// OpenVINO, which make 1 of 0 and 1 or are not tight for ranges.
 pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
-    infer_dims(&[a, b])
-}
-
-/// The joint size of any number of axes, inferred from all of them at once.
-///
-/// # Shapes
-/// As [`infer_dim`]; no sizes at all give 1. All sizes are considered at once: `0`, `?` and `3` never go
-/// together, in whatever order, while `?` and `3` alone give `3`.
-///
-/// # Errors
-/// As [`infer_dim`].
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::partial::{infer_dims, Dim};
-///
-/// assert_eq!(infer_dims(&[Dim::Unknown, Dim::range(2..)?, Dim::range(..=4)?])?, Dim::range(2..)?);
-/// assert_eq!(infer_dims(&[])?, Dim::Known(1));
-/// assert!(infer_dims(&[Dim::Known(0), Dim::Unknown, Dim::Known(3)]).is_err());
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// `shape.broadcast` of MLIR's shape dialect on one axis.
-pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
-    let shapes = list(dims.len(), &mut |i| PartialShape::from(vec![dims[i].clone()]));
-    let joint = infer(&Operation::Together, &list(dims.len(), &mut |i| &shapes[i]))?;
+    let joint = infer_shape(&vec![a].into(), &vec![b].into())?;
     Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
 }
 

@@ -173,7 +173,7 @@ pub use check::{Check, Place};
 pub use decide::{Decision, decide, decide_result};
 pub use dim::{Dim, Name, SizeRange};
 pub use families::{infer_axes, infer_batch, infer_in_dim, infer_ranks, infer_target};
-pub use infer::{infer_branches, infer_dim, infer_dims, infer_result_shape, infer_shape, infer_shapes};
+pub use infer::{infer_branches, infer_dim, infer_result_shape, infer_shape, infer_shapes};
 pub use names::Names;
 pub use operation::{InferredShapes, Operation};
 pub use partial_shape::PartialShape;

@@ -9,7 +9,7 @@ use super::PartialShape;
 use super::infer::infer;
 use super::operation::Operation;
 use crate::error::BroadcastError;
-use crate::shape::{Axes, AxesOrAll, ReducedAxes, positions};
+use crate::shape::{Axes, ReducedAxes, axis_numbers};
 use ndarray::{Dimension, IxDyn};
 
 /// The shape of a sum, a mean, a maximum or any other reduction over axes.
@@ -50,9 +50,9 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
         if X::Left::NDIM == Some(0) {
             return Ok(PartialShape::from([]));
         }
-        return infer(&Operation::Sum { axes: axes.axes().numbers(0), keepdims: X::KEEPS }, &[shape]);
+        return infer(&Operation::Sum { axes: axes.numbers(0), keepdims: X::KEEPS }, &[shape]);
     };
-    infer(&Operation::Sum { axes: axes.axes().numbers(ndim), keepdims: X::KEEPS }, &[shape])
+    infer(&Operation::Sum { axes: axes.numbers(ndim), keepdims: X::KEEPS }, &[shape])
 }
 
 /// The shape of an array that is summed to a shape, the adjoint of a broadcast from that shape.
@@ -128,5 +128,5 @@ pub fn infer_sum_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::SumInDim(positions(&axes)), &[shape, target])
+    infer(&Operation::SumInDim(axis_numbers(&axes)), &[shape, target])
 }

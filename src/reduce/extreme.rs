@@ -6,7 +6,7 @@ use crate::error::{Request, Result, fail, operation};
 use crate::kernel::memory::Reserved;
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Source;
-use crate::shape::{AxesOrAll, ReducedAxes, TargetShape};
+use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
 /// The larger of two elements, or one that is not equal to itself.
@@ -39,7 +39,7 @@ pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     name: &str,
 ) -> Result<Array<A, X::Left>> {
     let (shapes, result) = Shapes::<D>::over_axes(source, axes, operation)?;
-    let numbers = || axes.axes().numbers(shapes.joint.len());
+    let numbers = || axes.numbers(shapes.joint.len());
     extremes(source, &shapes, result, name, &|| request(source, operation).axes(numbers()))
 }
 

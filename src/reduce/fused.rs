@@ -1,7 +1,6 @@
 //! The results of a closure over broadcast operands, as a source of reductions.
 
-use super::Par;
-use crate::map::FnOperands;
+use crate::map::{FnOperands, Par};
 
 /// The results of `f` for the elements of 1 to 6 operands, stretched to their joint shape: a source of every reduction of
 /// [`Reduce`](crate::Reduce), without an array of these results.

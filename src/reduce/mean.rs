@@ -5,7 +5,7 @@ use super::passes::{Shapes, request};
 use crate::error::{Request, Result, fail, operation};
 use crate::kernel::memory::Reserved;
 use crate::kernel::source::Source;
-use crate::shape::{AxesOrAll, ReducedAxes, TargetShape, reserved};
+use crate::shape::{ReducedAxes, TargetShape, reserved};
 use ndarray::{Array, Dimension};
 
 /// The means over axes.
@@ -14,7 +14,7 @@ pub(super) fn over_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
     axes: &X,
 ) -> Result<Array<A, X::Left>> {
     let (shapes, result) = Shapes::<D>::over_axes(source, axes, &operation::MEAN_AXES)?;
-    let numbers = || axes.axes().numbers(shapes.joint.len());
+    let numbers = || axes.numbers(shapes.joint.len());
     let request = || request(source, &operation::MEAN_AXES).axes(numbers());
     mean(source, &shapes, result, "mean_axes", &request)
 }

@@ -3,13 +3,17 @@
 //! [`Reduce`] has each form once. A [source](sources) is an array, or the results of a closure over broadcast operands,
 //! [`fused()`]; [`Par`] reduces either on several threads. Each form finds the shape of its result, and the source fills it.
 //!
+//! ```text
+//! elements, passes ← mean, extreme ← reduce (the trait) ← sources (its implementations) → fused
+//! ```
+//!
 //! Each view of the crate is linear in the array, and these are the adjoints:
 //!
 //! | view | adjoint |
 //! |---|---|
 //! | `broadcast_axes(shape, axes)`, `broadcast_like` | `sum_axes(axes)` |
 //! | everything that is aligned at the right | `sum_to(shape)`, `add_sum_to(&mut out)`, … |
-//! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, `add_sum_in_dim_to(&mut out, axes)` |
+//! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, `add_sum_in_dim_to(&mut out, axes)`; the rule of both is in `shape::place` |
 
 mod elements;
 mod extreme;
@@ -23,4 +27,3 @@ mod sources;
 pub use elements::{MeanElement, SumElement};
 pub use fused::{Fused, fused};
 pub use reduce::Reduce;
-pub use sources::Par;

@@ -8,8 +8,8 @@ use crate::kernel::reduce::{into, to_new};
 use crate::kernel::source::{Added, Source};
 use crate::map::joint;
 use crate::shape::{
-    Axes, AxisMask, ReducedAxes, TargetShape, check_sums_to, over_reduced, placed_sum, placed_sum_target,
-    positions, sizes, sum_target,
+    Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums_to, over_reduced, placed_sum,
+    placed_sum_target, sizes, sum_target,
 };
 use core::ops::Deref;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -153,9 +153,8 @@ pub(super) fn in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     zero: A,
 ) -> Result<Array<A, T::Dim>> {
     let joint = joint_of::<A, D>(source)?;
-    let request = || request(source, &operation::SUM_IN_DIM).axes(positions(axes));
-    let (result, named) = placed_sum_target(&joint, shape, axes, request)?;
-    let order = kept_last::<D, X>(&joint, axes, &named);
+    let request = || request(source, &operation::SUM_IN_DIM).axes(axis_numbers(axes));
+    let (result, order) = placed_sum_target::<_, D, _, _>(&joint, shape, axes, request)?;
     Ok(source.in_order(&joint, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
 }
 
@@ -169,20 +168,8 @@ pub(super) fn add_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimension
     axes: &X,
 ) -> Result<()> {
     let joint = joint_of::<A, D>(source)?;
-    let request = || request(source, &operation::SUM_IN_DIM).axes(positions(axes)).to(&out.shape());
-    let named = placed_sum(&joint, out.shape(), axes, request)?;
-    let order = kept_last::<D, X>(&joint, axes, &named);
+    let request = || request(source, &operation::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
+    let order: D = placed_sum(&joint, out.shape(), axes, request)?;
     source.in_order(&joint, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
     Ok(())
-}
-
-/// The order of axes with the named ones last, in their order, so that a sum to them is aligned at the right.
-#[inline]
-fn kept_last<D: Dimension, X: Axes>(joint: &[usize], axes: &X, named: &AxisMask) -> D {
-    let (ndim, mut order) = (joint.len(), D::zeros(joint.len()));
-    let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
-    for (place, axis) in named.unnamed().chain(kept).enumerate() {
-        order[place] = axis;
-    }
-    order
 }

@@ -2,11 +2,11 @@
 
 use super::extreme::{Maximum, Minimum};
 use super::passes::{add_in_dim, in_dim, onto, over_axes, to_shape};
-use super::sources::IntoArray;
-use super::{MeanElement, Par, SumElement, extreme, mean};
+use super::{MeanElement, SumElement, extreme, mean};
 use crate::error::{Result, operation};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
+use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
 use crate::view::AsArrayRef;
@@ -625,7 +625,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     }
 
     /// The sum over everything that [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) with the same `axes`
-    /// repeats for an array of shape `shape`.
+    /// repeats for an array of shape `shape`: its adjoint. The rule for shapes alone is
+    /// [`infer_sum_in_dim`](crate::partial::infer_sum_in_dim).
     ///
     /// # Shapes
     /// Axis `i` of the result is axis `axes[i]` of the source, in any order, which transposes. Axis `i` of `shape` has the
@@ -699,5 +700,17 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: SumElement,
     {
         self.source(Plus, |source| add_in_dim::<A, D, E, X>(source, out, &axes))
+    }
+}
+
+/// A source by value, which may be an array of the shape that is asked for.
+pub trait IntoArray<A, D: Dimension>: Sized {
+    /// The source as an array, if it is one of this shape.
+    #[doc(hidden)]
+    fn into_array(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
+    where
+        A: Clone,
+    {
+        Err(self)
     }
 }

@@ -1,52 +1,16 @@
 //! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
 
+use super::reduce::IntoArray;
 use super::{Fused, Reduce};
 use crate::kernel::nest::{Inputs, Maker};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Loops;
 use crate::kernel::source::{Cloned, Source};
-use crate::map::{FnOperands, SharedClosure};
+use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
-/// A source that is reduced on rayon's threads, if it is large enough to gain: made by [`par`](Reduce::par) of an array or
-/// of [`fused`](crate::fused) operands.
-///
-/// The results have the same bits as on one thread. Without the feature `rayon`, the calling thread does all the work, with
-/// the same bounds. For batches, see [`Batch::par`](crate::Batch::par).
-///
-/// # Examples
-/// ```
-/// use ndarray::Array2;
-/// use ndarray_broadcast::{keepdims, prelude::*};
-///
-/// let delta = Array2::<f32>::from_elem((1000, 300), 0.1);
-/// assert_eq!(delta.par().sum_axes([0])?, delta.sum_axes([0])?);
-/// assert_eq!(delta.par().max_axes(keepdims(1))?, delta.max_axes(keepdims(1))?);
-/// assert!(delta.par().sum_to(1000).is_err());
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// PyTorch, which uses several threads by default; `par_…` of ndarray.
-#[derive(Clone, Copy)]
-#[must_use = "a source is only read when it is reduced"]
-pub struct Par<S>(pub(super) S);
-
 impl<O, F> Sealed for Fused<O, F> {}
-impl<S> Sealed for Par<S> {}
-
-/// A source by value, which may be an array of the shape that is asked for.
-pub trait IntoArray<A, D: Dimension>: Sized {
-    /// The source as an array, if it is one of this shape.
-    #[doc(hidden)]
-    fn into_array(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
-    where
-        A: Clone,
-    {
-        Err(self)
-    }
-}
 
 impl<S: Data<Elem = A>, A, D: Dimension> IntoArray<A, D> for ArrayBase<S, D> {
     #[inline]

@@ -127,6 +127,7 @@ impl<T: AxisIndex> Axes for T {
 
 /// One implementation for each number of axes: the compiler infers the element type of `[]`, because only one has no axes.
 /// References are listed, because one implementation for all references would overlap with the one for single axes.
+/// By hand: `impl<T: AxisIndex> Axes for [T; 2]`, and the same for `&[T; 2]`.
 macro_rules! lists {
     ($([$($T:ident)*] $Self:ty, $Count:ty, |$axes:ident, $i:ident| $count:expr, $nth:expr;)*) => {$(
         lists!(one [$($T)*] $Self, $Count, |$axes, $i| $count, $nth);
@@ -149,11 +150,13 @@ macro_rules! lists {
         }
     };
 }
+/// Lists that are indexed.
 macro_rules! slices {
     ($([$($T:ident)?] $Self:ty, $Count:ty;)*) => {
         lists! { $([$($T)?] $Self, $Count, |axes, i| axes.len(), axes[i].number();)* }
     };
 }
+/// Lists whose elements are of several types.
 macro_rules! tuples {
     ($($n:literal: $($T:ident $axis:tt)*;)*) => {
         lists! {$(
@@ -215,8 +218,17 @@ impl Sealed for AxisSet {}
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
             an `AxisSet`, or `..` for all axes"
 )]
+pub trait AxesOrAll: AxisNumbers {}
+
+#[diagnostic::do_not_recommend]
+impl<X: Axes> AxesOrAll for X {}
+impl AxesOrAll for RangeFull {}
+
+/// Axes of an array by number, for whatever number of axes it has: [`AxesOrAll`], or [`keepdims`](crate::keepdims()) of them.
+///
+/// Not exported; public because public traits have it as a bound.
 #[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
-pub trait AxesOrAll: Sealed {
+pub trait AxisNumbers: Sealed {
     /// The set of these axes of `ndim`.
     ///
     /// # Errors
@@ -231,21 +243,21 @@ pub trait AxesOrAll: Sealed {
 
 #[diagnostic::do_not_recommend]
 #[allow(private_interfaces, private_bounds, reason = "as above")]
-impl<X: Axes> AxesOrAll for X {
+impl<X: Axes> AxisNumbers for X {
     #[inline(always)]
     fn mask(&self, ndim: usize, request: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
         AxisMask::new(self, ndim, request)
     }
 
     fn numbers(&self, _: usize) -> Vec<i128> {
-        positions(self)
+        axis_numbers(self)
     }
 }
 
 impl Sealed for RangeFull {}
 #[diagnostic::do_not_recommend]
 #[allow(private_interfaces, private_bounds, reason = "as above")]
-impl AxesOrAll for RangeFull {
+impl AxisNumbers for RangeFull {
     #[inline(always)]
     fn mask(&self, ndim: usize, _: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
         Ok(AxisMask::all(ndim))
@@ -257,7 +269,7 @@ impl AxesOrAll for RangeFull {
 }
 
 /// The numbers of the axes as they were given.
-pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
+pub(crate) fn axis_numbers<X: Axes>(axes: &X) -> Vec<i128> {
     let mut numbers = Vec::new();
     for i in 0..axes.axis_count() {
         numbers.push(axes.nth(i));
@@ -311,7 +323,7 @@ impl AxisSet {
     /// # Equivalents
     /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
-        let numbers = positions(&axes);
+        let numbers = axis_numbers(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
             let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(&numbers);
             return Err(request.axis_out_of_bounds(axis, ndim));
@@ -378,6 +390,7 @@ impl FromIterator<Axis> for AxisSet {
     }
 }
 
+/// By hand: `impl<const N: usize> From<[usize; N]> for AxisSet`, and `From<&[usize]>`.
 macro_rules! set_of {
     ($($T:ty)*) => {$(
         impl<const N: usize> From<[$T; N]> for AxisSet {
@@ -426,7 +439,7 @@ impl AxisMask {
         for i in 0..axes.axis_count() {
             let place = axes.axis(i, ndim);
             if place >= ndim || mask.contains(place) {
-                return Err(axes_error(&positions(axes), place, ndim, request()));
+                return Err(axes_error(&axis_numbers(axes), place, ndim, request()));
             }
             if ndim > 64 {
                 mask.flags[place] = true;

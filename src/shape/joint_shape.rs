@@ -86,6 +86,7 @@ impl<A: Dimension> JoinDims for (A,) {
     type Joint = A;
 }
 
+/// By hand: `impl<A: DimMax<B>, B: Dimension> JoinDims for (A, B) { type Joint = <A as DimMax<B>>::Output; }`.
 macro_rules! join_dims {
     ($($T:ident)+, $Last:ident) => {
         impl<$($T,)+ $Last: Dimension> JoinDims for ($($T,)+ $Last)

@@ -1,9 +1,14 @@
 //! Placed and named axes: the axis of the result for each axis of an array, and the axes along which it is repeated.
+//!
+//! | rule | view | adjoint |
+//! |---|---|---|
+//! | [`target_in_dim`], [`placed_sum`] | [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) | [`sum_in_dim`](crate::Reduce::sum_in_dim) |
+//! | [`target_along_axes`] | [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes) | [`sum_axes`](crate::Reduce::sum_axes) |
 
 use super::onto::leading_axes;
 use super::{
-    Axes, AxisMask, Placeholder, TargetShape, checked_len, positions, reserved, sizes, sizes_only, stretches,
-    target_error,
+    Axes, AxisMask, Placeholder, TargetShape, axis_numbers, checked_len, reserved, sizes, sizes_mut,
+    sizes_only, stretches, target_error,
 };
 use crate::error::operation::{self, Operation};
 use crate::error::{BroadcastError, Request};
@@ -91,38 +96,45 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     Ok(resolved)
 }
 
-/// A result of the shape of a target for the sum of an array of shape `shape`, and the array's axes that are kept. Axis `i`
-/// of the target comes from axis `axes[i]` of the array.
+/// A result of the shape of a target for the sum of an array of shape `shape`, and the order of the array's axes as in
+/// [`placed_sum`]. Axis `i` of the target comes from axis `axes[i]` of the array.
 ///
 /// # Errors
 /// In this order: `InvalidSize` where a size is negative or too large; the errors of [`placed_sum`]; `TooLarge`.
 #[inline]
-pub(crate) fn placed_sum_target<A, T: TargetShape, X: Axes>(
+pub(crate) fn placed_sum_target<A, D: Dimension, T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
     request: impl Fn() -> Request,
-) -> Result<(Reserved<A, T::Dim>, AxisMask), BroadcastError> {
+) -> Result<(Reserved<A, T::Dim>, D), BroadcastError> {
     let request = || request().to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    let kept = placed_sum(shape, sizes(&resolved), axes, request)?;
-    Ok((reserved(resolved, request)?, kept))
+    let order = placed_sum(shape, sizes(&resolved), axes, request)?;
+    Ok((reserved(resolved, request)?, order))
 }
 
-/// The axes of an array of shape `shape` that a sum to `target` keeps.
+/// The axes of an array of shape `shape` in the order in which a sum to `target` is aligned at the right: those that are not
+/// named, then `axes`.
 ///
 /// # Errors
 /// In this order: `AxisCount` where there is not one axis for each of the target; `AxisOutOfBounds`; `DuplicateAxis`;
 /// `Incompatible` where a size differs and is not 1 in the target.
 #[inline]
-pub(crate) fn placed_sum<X: Axes>(
+pub(crate) fn placed_sum<D: Dimension, X: Axes>(
     shape: &[usize],
     target: &[usize],
     axes: &X,
     request: impl Fn() -> Request,
-) -> Result<AxisMask, BroadcastError> {
+) -> Result<D, BroadcastError> {
     placed(target, shape, axes, &request, |size, own| [own, size])?;
-    AxisMask::new(axes, shape.len(), request)
+    let (ndim, mut order) = (shape.len(), D::zeros(shape.len()));
+    let named = AxisMask::new(axes, ndim, request)?;
+    let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
+    for (place, axis) in sizes_mut(&mut order).iter_mut().zip(named.unnamed().chain(kept)) {
+        *place = axis;
+    }
+    Ok(order)
 }
 
 /// Checks that axis `i` of `from` stretches to axis `axes[i]` of `to`. `array_first` orders two sizes that clash. Returns no
@@ -159,5 +171,5 @@ fn check_len(shape: &[usize], request: impl Fn() -> Request) -> Result<(), Broad
 #[cold]
 #[inline(never)]
 fn over_axes<X: Axes>(operation: &'static Operation, shape: &[usize], axes: &X) -> Request {
-    Request::new(operation, &[shape]).axes(positions(axes))
+    Request::new(operation, &[shape]).axes(axis_numbers(axes))
 }

@@ -1,7 +1,7 @@
 //! The shape of a sum over axes, and the shapes that an array can be summed to.
 
 use super::onto::{first_clash, leading_axes};
-use super::{Axes, AxesOrAll, AxisMask, TargetShape, checked_len, sizes, sizes_mut, sizes_only};
+use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, TargetShape, checked_len, sizes, sizes_mut, sizes_only};
 use crate::error::operation::Operation;
 use crate::error::{BroadcastError, Count, Request, fail};
 use crate::kernel::memory::Reserved;
@@ -49,6 +49,7 @@ pub trait LessAxes<K: Dimension>: Dimension {
     type Left: Dimension;
 }
 
+/// By hand: `impl LessAxes<Ix1> for Ix3 { type Left = Ix2; }`.
 macro_rules! less {
     ($($n:literal: $($k:literal $left:literal)*;)*) => {$(
         $(#[diagnostic::do_not_recommend]
@@ -111,44 +112,25 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
             an `AxisSet`, `..` for all axes, or `keepdims(…)` of these"
 )]
-pub trait ReducedAxes<D: Dimension>: Sealed {
+pub trait ReducedAxes<D: Dimension>: AxisNumbers {
     /// The dimension type of the result.
     type Left: Dimension;
-
-    /// The type of the axes without `keepdims`.
-    #[doc(hidden)]
-    type Axes: AxesOrAll;
 
     /// Whether the result has the axes, with size 1.
     #[doc(hidden)]
     const KEEPS: bool;
-
-    #[doc(hidden)]
-    fn axes(&self) -> &Self::Axes;
 }
 
 impl<X: Axes, D: LessAxes<X::Count>> ReducedAxes<D> for X {
     type Left = D::Left;
-    type Axes = X;
     const KEEPS: bool = false;
-
-    #[inline]
-    fn axes(&self) -> &X {
-        self
-    }
 }
 
 /// All axes, whatever their number: the result has none, so that it is a single element.
 #[diagnostic::do_not_recommend]
 impl<D: Dimension> ReducedAxes<D> for RangeFull {
     type Left = Ix0;
-    type Axes = Self;
     const KEEPS: bool = false;
-
-    #[inline]
-    fn axes(&self) -> &Self {
-        self
-    }
 }
 
 /// [`Axes`] that stay in the result of a reduction with size 1: made by [`keepdims`].
@@ -191,12 +173,19 @@ impl<X> Sealed for KeepDims<X> {}
 #[diagnostic::do_not_recommend]
 impl<X: AxesOrAll, D: Dimension> ReducedAxes<D> for KeepDims<X> {
     type Left = D;
-    type Axes = X;
     const KEEPS: bool = true;
+}
 
-    #[inline]
-    fn axes(&self) -> &X {
-        &self.0
+#[diagnostic::do_not_recommend]
+#[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
+impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
+    #[inline(always)]
+    fn mask(&self, ndim: usize, request: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
+        self.0.mask(ndim, request)
+    }
+
+    fn numbers(&self, ndim: usize) -> Vec<i128> {
+        self.0.numbers(ndim)
     }
 }
 
@@ -210,7 +199,7 @@ pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
     axes: &X,
     request: impl Fn() -> Request,
 ) -> Result<(Reserved<A, X::Left>, AxisMask), BroadcastError> {
-    let (axes, ndim) = (axes.axes(), shape.len());
+    let ndim = shape.len();
     let request = || request().axes(axes.numbers(ndim));
     let reduced = axes.mask(ndim, request)?;
     let mut result = X::Left::zeros(if X::KEEPS { ndim } else { reduced.unnamed().count() });

@@ -1,6 +1,6 @@
 //! Target shapes, and the shape of an array that is broadcast to one.
 
-use super::{AxisIndex, checked_len, positions, sizes, sizes_mut, stretches};
+use super::{AxisIndex, axis_numbers, checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, Request, Shape, operation};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
@@ -124,7 +124,7 @@ pub trait TargetShape: Sealed {
     fn for_message(&self) -> Vec<i128>;
 }
 
-/// Targets that are others in another form.
+/// Targets that are others in another form. By hand: `impl TargetShape for i32`, which calls the methods of `[i32; 1]`.
 macro_rules! forward {
     ($($T:ty, $Other:ty, $other:expr $(, [$($Generic:tt)*])?;)*) => {$(
         impl$(<$($Generic)*>)? TargetShape for $T {
@@ -140,6 +140,7 @@ macro_rules! forward {
         }
     )*};
 }
+/// By hand: `impl Size for i32 { const PLAIN: bool = false; }`, and `i32` as an axis and as a target.
 macro_rules! integers {
     ($($int:ty $({ $usize_only:item })?)*) => {$(
         impl Sealed for $int {}
@@ -167,6 +168,7 @@ mod integers {
     });
 }
 
+/// By hand: `impl<T: Size> TargetShape for [T; 2]`, and `impl<A: Size, B: Size> TargetShape for (A, B)`.
 macro_rules! fixed {
     ($n:literal: $($T:ident $axis:tt)*) => {
         impl<T: Size> TargetShape for [T; $n] {
@@ -217,7 +219,7 @@ impl<T: Size> TargetShape for [T] {
         dim
     }
     fn for_message(&self) -> Vec<i128> {
-        positions(&self)
+        axis_numbers(&self)
     }
 }
 
@@ -236,7 +238,8 @@ where
     }
 }
 
-/// The shape of an array as a target, in code that is generic over `E: Dimension` too.
+/// The shape of an array as a target, in code that is generic over `E: Dimension` too. By hand:
+/// `impl<A, E: Dimension> TargetShape for &ArrayRef<A, E>`.
 macro_rules! arrays {
     ($([$($Generic:tt)*] $Array:ty;)*) => {$(
         impl<$($Generic)*, E: Dimension> TargetShape for &$Array {

@@ -34,6 +34,7 @@ pub trait Operand: Sealed {
     fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>>;
 }
 
+/// By hand: `impl<'a, A, D: Dimension> Operand for &'a ArrayRef<A, D>`.
 macro_rules! operand {
     ($([$($generics:tt)*] $T:ty, $A:ty, |$this:ident, $shape:ident| $view:expr;)*) => {$(
         impl<'a, $($generics)*, D: Dimension> Operand for $T {
@@ -104,6 +105,7 @@ pub trait Operands: Sealed {
     fn views(self) -> Result<Self::Views>;
 }
 
+/// By hand: `impl<A: Operand, B: Operand> Operands for (A, B) where (A::Dim, B::Dim): JoinDims`.
 macro_rules! operands {
     ($($T:ident $x:ident),+) => {
         impl<$($T: Operand),+> Operands for ($($T,)+)

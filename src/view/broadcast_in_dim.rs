@@ -1,4 +1,5 @@
-//! XLA's rule: the caller places every axis of the array.
+//! XLA's rule: the caller places every axis of the array. `shape::place` has the rule, and `Reduce::sum_in_dim` is the
+//! adjoint.
 
 use super::AsArrayRef;
 use super::raw::place;
@@ -11,6 +12,9 @@ use ndarray::{ArrayView, Dimension};
 /// Sealed; implemented for every kind of array.
 pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// A view of shape `shape` in which axis `i` of the array is axis `axes[i]`.
+    ///
+    /// Its adjoint is [`sum_in_dim`](crate::Reduce::sum_in_dim); the rule for shapes alone is
+    /// [`infer_in_dim`](crate::partial::infer_in_dim).
     ///
     /// # Shapes
     /// `axes` has one entry for each axis of the array. The entries are distinct and may be in any order, which

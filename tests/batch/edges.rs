@@ -9,9 +9,7 @@ use ndarray::{
     ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{
-    Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all, can_batch_broadcast,
-};
+use ndarray_broadcast::{Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all};
 
 fn zeros(shape: &[usize]) -> ArrayD<f64> {
     ArrayD::zeros(shape)
@@ -51,7 +49,7 @@ fn incompatible() {
     let three = "cannot broadcast batch shapes [5, 1] of (5, 1;), [2] of (2; 6, 6) and [3] of (3; 6) together: \
                  batch axis 1 has sizes 2 and 3 (operands 1 and 2), expected equal sizes or 1";
     assert_words(batch_broadcast_all((&z, &x, &y)).map(drop), three);
-    assert_words(z.zip_map3(&x, &y, [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), three);
+    assert_words(z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), three);
     assert_words(
         x.add(&dynamic(&zeros(&[2, 5]), 1)).map(drop),
         "cannot broadcast base shapes [6, 6] of (2; 6, 6) and [5] of (2; 5) together: \
@@ -149,9 +147,8 @@ fn a_closure_writes_one_result() {
     wrong(x.zip_map(&x, two, ignore).map(drop), words);
     wrong(x.par().zip_map(&x, two, ignore).map(drop), words);
     wrong(
-        x.zip_map3(
-            &x,
-            &y,
+        x.zip_map(
+            (&x, &y),
             Signature::literal("(n),(n),(m)->(n),(m),()"),
             |_, _, _, _: ArrayViewMut1<'_, f64>| (),
         )
@@ -234,7 +231,7 @@ fn huge_shapes() {
     let (x, y) = (one.broadcast((HUGE, 1)).expect("a view"), none.broadcast((1, HUGE, 0)).expect("a view"));
     let (x, y) = (x.batch::<Ix0>().expect("a base"), y.batch::<Ix1>().expect("a base"));
     let overflow = |result, message: &str| assert_words(result, "Overflow", message, ErrorKind::Overflow);
-    assert!(!can_batch_broadcast(&x, &y));
+    assert!(batch_broadcast(&x, &y).is_err());
     overflow(
         batch_broadcast(&x, &y).map(drop),
         "cannot broadcast batch shapes [1099511627776, 1] of (1099511627776, 1;) and [1, 1099511627776] of \

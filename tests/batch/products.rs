@@ -9,7 +9,7 @@ use ndarray::{
     Array, Array1, Array2, Array3, Array4, ArrayD, ArrayRef, Axis, Dimension, Ix1, Ix2, IxDyn, LinalgScalar,
     ShapeBuilder, array,
 };
-use ndarray_broadcast::bounds::{BaseOp, Threads};
+use ndarray_broadcast::bounds::BaseOp;
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{Batch, base_op};
 use std::fmt::Debug;
@@ -57,7 +57,7 @@ fn check<T, P, B, B2>(
     context: &dyn Debug,
 ) where
     T: LinalgScalar + Into<f64> + From<i8> + Send + Sync,
-    P: BaseOp<T, T, B, B2, Output = T> + BaseOp<T, T, B, B2, Threads>,
+    P: BaseOp<T, T, B, B2, Output = T>,
     IxDyn: ndarray::DimAdd<P::Base, Output = IxDyn>,
     B: Dimension,
     B2: Dimension,

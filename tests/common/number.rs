@@ -83,7 +83,7 @@ pub fn par_map<R: Send, D: Same>(
 ) -> Result<Array<R, D>, BroadcastError> {
     macro_rules! call {
         ($operands:expr; $($x:ident)+) => {
-            ndarray_broadcast::par_broadcast_map($operands, |$($x),+| function(&[$(*$x),+]))
+            ndarray_broadcast::broadcast_map($operands.par(), |$($x),+| function(&[$(*$x),+]))
         };
     }
     by_number!(views, call)
@@ -96,7 +96,7 @@ pub fn par_apply<T: Send, D: Same, E: Dimension>(
 ) -> Result<(), BroadcastError> {
     macro_rules! call {
         ($operands:expr; $($x:ident)+) => {
-            ndarray_broadcast::par_broadcast_apply(out, $operands, |out: &mut T, $($x),+| function(out, &[$(*$x),+]))
+            ndarray_broadcast::broadcast_apply(out, $operands.par(), |out: &mut T, $($x),+| function(out, &[$(*$x),+]))
         };
     }
     by_number!(views, call)

@@ -40,7 +40,7 @@ fn ufunc(func: &str, signature: &str, operands: &[ArrayD<f64>]) -> Result<ArrayD
                 |x: ArrayView1<f64>, y: ArrayView1<f64>, w: ArrayView1<f64>, mut s: ArrayViewMut0<f64>| {
                     s[()] = (0..x.len()).map(|i| x[i] * y[i] * w[i]).sum();
                 };
-            x.batch::<Ix1>()?.zip_map3(&y.batch::<Ix1>()?, &w.batch::<Ix1>()?, signature, dot)
+            x.batch::<Ix1>()?.zip_map((&y.batch::<Ix1>()?, &w.batch::<Ix1>()?), signature, dot)
         }
         "matrix_multiply" => {
             let [x, y] = operands else { panic!("two operands") };
@@ -96,7 +96,7 @@ fn ufunc(func: &str, signature: &str, operands: &[ArrayD<f64>]) -> Result<ArrayD
                 |x: ArrayView0<f64>, y: ArrayView0<f64>, w: ArrayView0<f64>, mut s: ArrayViewMut0<f64>| {
                     s[()] = x[()].max(y[()]).min(w[()]);
                 };
-            x.batch::<Ix0>()?.zip_map3(&y.batch::<Ix0>()?, &w.batch::<Ix0>()?, signature, clip)
+            x.batch::<Ix0>()?.zip_map((&y.batch::<Ix0>()?, &w.batch::<Ix0>()?), signature, clip)
         }
         "cumsum" => {
             let sums = |x: ArrayView1<f64>, mut s: ArrayViewMut1<f64>| {

@@ -8,7 +8,6 @@ use ndarray::{
 };
 use ndarray_broadcast::{
     Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, batch_broadcast_all,
-    can_batch_broadcast,
 };
 use ndarray_broadcast::{keepdims, prelude::*};
 
@@ -43,12 +42,14 @@ fn splitting(t: &mut Table) {
          axes, expected at least 18446744073709551615",
         spread()
     ));
-    t.call("Batch::new", || Batch::<_, _, Ix1>::new(long())).gives(|batch| batch.base_shape() == [LIMIT]);
-    t.call("Batch::new", || Batch::<_, _, Ix1>::new(scalar.view())).refused(
+    t.call("IntoBatch::into_batch", || long().into_batch::<Ix1>())
+        .gives(|batch| batch.base_shape() == [LIMIT]);
+    t.call("IntoBatch::into_batch", || scalar.view().into_batch::<Ix1>()).refused(
         "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
     );
-    t.call("Batch::new_dyn", || Batch::new_dyn(huge(), 0)).gives(|batch| batch.base_shape().is_empty());
-    t.call("Batch::new_dyn", || Batch::new_dyn(long(), LIMIT)).refused(
+    t.call("IntoBatch::into_batch_dyn", || huge().into_batch_dyn(0))
+        .gives(|batch| batch.base_shape().is_empty());
+    t.call("IntoBatch::into_batch_dyn", || long().into_batch_dyn(LIMIT)).refused(
         "cannot split shape [9223372036854775807] into batch and base of 9223372036854775807 axes: the \
          array has 1 axis, expected at least 9223372036854775807",
     );
@@ -60,7 +61,7 @@ fn splitting(t: &mut Table) {
     t.call("Batch::base_shape", || fixed.base_shape()).is([LIMIT]);
     t.call("Batch::into_view", || fixed.into_view().dim()).is((0, LIMIT));
     t.call("Batch::clone", || dynamic.clone().into_view()).is(many.view());
-    t.call("Batch::fmt", || format!("{:?}", Batch::<_, _, Ix1>::new(hollow())))
+    t.call("Batch::fmt", || format!("{:?}", hollow().into_batch::<Ix1>()))
         .is("Ok(Batch { batch_shape: [0], base_shape: [9223372036854775807], view: [[]], shape=[0, \
          9223372036854775807], strides=[-9223372036854775808, 0], layout=CFcf (0xf), const ndim=2 })");
 }
@@ -112,11 +113,6 @@ fn joining(t: &mut Table) {
     ));
     t.call(name, || batch_broadcast(&batches, &batches))
         .gives(|(x, y)| x.batch_shape() == spread() && y.into_view() == many);
-    let name = "can_batch_broadcast";
-    t.call(name, || can_batch_broadcast(&row, &wide)).is(false);
-    t.call(name, || can_batch_broadcast(&none, &wide)).is(false);
-    t.call(name, || can_batch_broadcast(&row, &none)).is(true);
-    t.call(name, || can_batch_broadcast(&batches, &batches)).is(true);
     let name = "batch_broadcast_all";
     t.call(name, || batch_broadcast_all((&row, &wide)).map(|_| ())).refused(CLASH);
     t.call(name, || batch_broadcast_all((&row, &none, &row, &none, &row, &none)))
@@ -184,12 +180,11 @@ fn closures(t: &mut Table) {
          results is 10000, expected 1"
     ));
 
-    let name = "Batch::zip_map3";
     let last = |_: Dyn<'_>, _: Dyn<'_>, from: Dyn<'_>, mut to: DynMut<'_>| to.assign(&from);
-    t.call(name, || bases.zip_map3(&bases, &bases, spread(), last)).is(Ok(many.clone()));
-    t.call(name, || empty.zip_map3(&empty, &empty, LIMIT, |_, _, _, _: Row<'_>| ()))
+    t.call(name, || bases.zip_map((&bases, &bases), spread(), last)).is(Ok(many.clone()));
+    t.call(name, || empty.zip_map((&empty, &empty), LIMIT, |_, _, _, _: Row<'_>| ()))
         .gives(|out| out.dim() == (0, LIMIT));
-    t.call(name, || empty.zip_map3(&empty, &empty, -1, |_, _, _, _: Row<'_>| ())).refused(
+    t.call(name, || empty.zip_map((&empty, &empty), -1, |_, _, _, _: Row<'_>| ())).refused(
         "cannot make base shape [-1] of each batch element of (0; 9223372036854775807), (0; \
          9223372036854775807) and (0; 9223372036854775807): axis 0 of the target is -1, expected a size \
          from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
@@ -426,7 +421,7 @@ pub(crate) fn repeated_products(t: &mut Table) {
     let (of_columns, of_rows) =
         (numbers.broadcast((n, n)).unwrap(), numbers.broadcast((n, n)).unwrap().reversed_axes());
     let row = numbers.batch::<Ix1>().unwrap();
-    let [of_columns, of_rows] = [of_columns, of_rows].map(|view| Batch::<_, _, Ix2>::new(view).unwrap());
+    let [of_columns, of_rows] = [of_columns, of_rows].map(|view| view.into_batch::<Ix2>().unwrap());
     t.call("Batch::matvec", || of_columns.matvec(&row)).is(Ok(Array1::from_elem(n, squares)));
     t.call("Batch::matvec", || of_rows.matvec(&row)).is(Ok(&numbers * total));
     t.call("Batch::vecmat", || row.vecmat(&of_columns)).is(Ok(&numbers * total));

@@ -4,9 +4,8 @@ use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, hollow, many, spread};
 use ndarray_broadcast::partial::{
     Check, Decision, Dim, Names, Operation, PartialShape, Place, Plan, ResultRule, decide, decide_result,
-    infer_axes, infer_batch, infer_branches, infer_dim, infer_dims, infer_in_dim, infer_ranks,
-    infer_result_shape, infer_shape, infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target,
-    verify,
+    infer_axes, infer_batch, infer_branches, infer_dim, infer_in_dim, infer_ranks, infer_result_shape,
+    infer_shape, infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target, verify,
 };
 use ndarray_broadcast::{AxisSet, Signature, keepdims};
 use std::slice::from_ref;
@@ -220,10 +219,7 @@ fn inferred(t: &mut Table) {
          [18446744073709551615] multiply past isize::MAX",
     );
     t.call("infer_dim", || infer_dim(Dim::Known(0), Dim::Unknown)).is(Ok(Dim::Known(0)));
-    t.call("infer_dims", || infer_dims(&[])).is(Ok(Dim::Known(1)));
-    let many = all(Dim::Unknown);
-    t.call("infer_dims", || infer_dims(&many)).is(Ok(Dim::Unknown));
-    t.call("infer_dims", || infer_dims(&[Dim::Known(0), Dim::Known(LIMIT)])).refused(
+    t.call("infer_dim", || infer_dim(Dim::Known(0), Dim::Known(LIMIT))).refused(
         "cannot broadcast shapes 0 and 9223372036854775807 together: axis 0 has sizes 0 and \
          9223372036854775807 (operands 0 and 1), expected equal sizes or 1",
     );

@@ -11,8 +11,7 @@ use ndarray::{
 use ndarray_broadcast::{
     AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, bounds::ReducedAxes,
     broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
-    broadcast_to_match3_in_place, broadcast_views, can_batch_broadcast, fused, par_broadcast_apply,
-    par_broadcast_map, partial::PartialShape,
+    broadcast_to_match3_in_place, broadcast_views, fused, partial::PartialShape,
 };
 use ndarray_broadcast::{keepdims, prelude::*};
 
@@ -325,17 +324,17 @@ fn maps(t: &mut Table) {
     both(t, "Materialize::materialize_into", |c| {
         c.written(c.a.dim().into(), |out| c.a.materialize_into(out))
     });
-    both(t, "par_broadcast_map", |c| outcome(par_broadcast_map((&c.a, &c.row), |a, b| a - b)));
-    both(t, "par_broadcast_apply", |c| {
-        c.written(c.a.dim().into(), |out| par_broadcast_apply(out, &c.row, |out, a| *out += a))
+    both(t, "ParOperands::par", |c| outcome(broadcast_map((&c.a, &c.row).par(), |a, b| a - b)));
+    both(t, "ParOperands::par", |c| {
+        c.written(c.a.dim().into(), |out| broadcast_apply(out, c.row.par(), |out, a| *out += a))
     });
 }
 
 fn batches(t: &mut Table) {
     both(t, "BatchAxes::batch", |c| outcome(c.a.batch::<Ix2>()));
     both(t, "BatchAxes::batch_dyn", |c| outcome(c.a.batch_dyn(1)));
-    both(t, "Batch::new", |c| outcome(Batch::<_, _, Ix1>::new(c.a)));
-    both(t, "Batch::new_dyn", |c| outcome(Batch::new_dyn(c.a, 0)));
+    both(t, "IntoBatch::into_batch", |c| outcome(c.a.into_batch::<Ix1>()));
+    both(t, "IntoBatch::into_batch_dyn", |c| outcome(c.a.into_batch_dyn(0)));
     both(t, "Batch::batch_shape", |c| outcome(c.a.batch::<Ix2>()));
     both(t, "Batch::base_shape", |c| outcome(c.a.batch::<Ix0>()));
     both(t, "Batch::into_view", |c| outcome(c.row.batch::<Ix1>().map(Batch::into_view)));
@@ -357,9 +356,6 @@ fn batches(t: &mut Table) {
     });
     both(t, "batch_broadcast_all", |c| {
         outcome(batch_broadcast_all(&[c.a.into_dyn().batch_dyn(1)?, c.row.into_dyn().batch_dyn(1)?][..]))
-    });
-    both(t, "can_batch_broadcast", |c| {
-        Ok(can_batch_broadcast(&c.a.batch::<Ix1>()?, &c.matrix.batch::<Ix1>()?).look())
     });
     both(t, "Batch::sum_batch_to", |c| outcome(c.a.batch::<Ix1>()?.sum_batch_to(1)));
     both(t, "Batch::sum_batch_to", |c| outcome(c.a.batch::<Ix1>()?.sum_batch_to(&c.matrix.batch::<Ix1>()?)));
@@ -396,9 +392,9 @@ fn closures(t: &mut Table) {
             out.iter_mut().for_each(|out| *out += y.iter().sum::<i64>());
         }))
     });
-    both(t, "Batch::zip_map3", |c| {
+    both(t, "Batch::zip_map", |c| {
         let (x, y, z) = (c.a.batch::<Ix1>()?, c.column.batch::<Ix1>()?, c.matrix.batch::<Ix2>()?);
-        outcome(x.zip_map3(&y, &z, c.row.len(), |x, y, z, mut out: ArrayViewMut<'_, i64, Ix1>| {
+        outcome(x.zip_map((&y, &z), c.row.len(), |x, y, z, mut out: ArrayViewMut<'_, i64, Ix1>| {
             copy(&x, &mut out);
             out.iter_mut().for_each(|out| *out += y.iter().chain(z.iter()).sum::<i64>());
         }))

@@ -196,14 +196,13 @@ fn to_new(t: &mut Table) {
     t.call(name, || broadcast_map((&cell, &cell, &cell, &cell, &many, &many), |a, _, _, _, b, _| a + b))
         .is(Ok(&many + 7));
     {
-        use ndarray_broadcast::par_broadcast_map;
-        let name = "par_broadcast_map";
-        t.call(name, || par_broadcast_map(huge(), |&x| x)).refused(MAP_PAST_MEMORY);
-        t.call(name, || par_broadcast_map((column, long()), |_, _| 0_u8)).refused(CLASH);
-        t.call(name, || par_broadcast_map((hollow(), &cell), |a, b| a + b))
+        let name = "ParOperands::par";
+        t.call(name, || broadcast_map(huge().par(), |&x| x)).refused(MAP_PAST_MEMORY);
+        t.call(name, || broadcast_map((column, long()).par(), |_, _| 0_u8)).refused(CLASH);
+        t.call(name, || broadcast_map((hollow(), &cell).par(), |a, b| a + b))
             .gives(|out| out.dim() == (0, LIMIT));
-        t.call(name, || par_broadcast_map((&many, &cell), |a, b| a + b)).is(Ok(&many + 7));
-        t.call(name, || par_broadcast_map(arr0(Nothing).view(), |&x| x)).is(Ok(arr0(Nothing)));
+        t.call(name, || broadcast_map((&many, &cell).par(), |a, b| a + b)).is(Ok(&many + 7));
+        t.call(name, || broadcast_map(arr0(Nothing).view().par(), |&x| x)).is(Ok(arr0(Nothing)));
     }
 }
 
@@ -271,14 +270,14 @@ fn onto(t: &mut Table) {
         .gives(|()| wide == &many + 7);
     t.call(name, || broadcast_apply(&mut empty, (hollow(), long()), |out, a, _| *out = *a)).is(Ok(()));
     {
-        use ndarray_broadcast::par_broadcast_apply;
-        let name = "par_broadcast_apply";
-        t.call(name, || par_broadcast_apply(&mut out, huge(), |out, x| *out += x)).refused(SHORT);
-        t.call(name, || par_broadcast_apply(&mut out, (&cell, long()), |out, x, _| *out += x)).refused(WRONG);
+        let name = "ParOperands::par";
+        t.call(name, || broadcast_apply(&mut out, huge().par(), |out, x| *out += x)).refused(SHORT);
+        t.call(name, || broadcast_apply(&mut out, (&cell, long()).par(), |out, x, _| *out += x))
+            .refused(WRONG);
         wide.fill(0);
-        t.call(name, || par_broadcast_apply(&mut wide, (&cell, &many), |out, a, b| *out = a + b))
+        t.call(name, || broadcast_apply(&mut wide, (&cell, &many).par(), |out, a, b| *out = a + b))
             .gives(|()| wide == &many + 7);
-        t.call(name, || par_broadcast_apply(&mut empty, (hollow(), long()), |out, a, _| *out = *a))
+        t.call(name, || broadcast_apply(&mut empty, (hollow(), long()).par(), |out, a, _| *out = *a))
             .is(Ok(()));
     }
 }

@@ -5,9 +5,7 @@
 #![allow(clippy::cast_precision_loss, reason = "numbers are small")]
 
 use ndarray::{Array, Array2, Array3, ArrayView1, ArrayViewMut1, Ix1, Ix2, ShapeBuilder, s};
-use ndarray_broadcast::{
-    base_op, broadcast_apply, broadcast_map, fused, par_broadcast_apply, par_broadcast_map,
-};
+use ndarray_broadcast::{base_op, broadcast_apply, broadcast_map, fused};
 use ndarray_broadcast::{keepdims, prelude::*};
 use num_traits::{FromPrimitive, One, Zero};
 use std::cmp::Ordering;
@@ -318,9 +316,9 @@ fn batches(each: Each<'_>) {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
         drop(x.zip_map(&y, a.ncols(), |x, _, out| copy(x, out)).unwrap());
     });
-    each("Batch::zip_map3", &|(a, row, _)| {
+    each("Batch::zip_map of three", &|(a, row, _)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.zip_map3(&y, &x, a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
+        drop(x.zip_map((&y, &x), a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
     });
     each("Batch::zip_map_into", &|(a, row, out)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
@@ -339,18 +337,18 @@ fn batches(each: Each<'_>) {
 fn threads(each: Each<'_>, new: Each<'_>) {
     reductions_of!(each, "array.par()", |a, row, out| a.par());
     reductions_of!(each, "fused.par()", |a, row, out| fused((&*a, &*row), times).par());
-    new("par_broadcast_map", &|(a, row, _)| drop(par_broadcast_map((&*a, &*row), times).unwrap()));
-    each("par_broadcast_apply", &|(a, row, out)| {
-        par_broadcast_apply(out, (&*a, &*row), |out, a, b| *out = times(a, b)).unwrap();
+    new("broadcast_map of par", &|(a, row, _)| drop(broadcast_map((&*a, &*row).par(), times).unwrap()));
+    each("broadcast_apply of par", &|(a, row, out)| {
+        broadcast_apply(out, (&*a, &*row).par(), |out, a, b| *out = times(a, b)).unwrap();
     });
     each("Batch::par map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().par().map(a.ncols(), copy).unwrap()));
     each("Batch::par zip_map", &|(a, row, _)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
         drop(x.par().zip_map(&y, a.ncols(), |x, _, out| copy(x, out)).unwrap());
     });
-    each("Batch::par zip_map3", &|(a, row, _)| {
+    each("Batch::par zip_map of three", &|(a, row, _)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.par().zip_map3(&y, &x, a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
+        drop(x.par().zip_map((&y, &x), a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
     });
     each("Batch::par zip_map_into", &|(a, row, out)| {
         let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());

@@ -179,12 +179,12 @@ fn threads_share_what_owns_memory() {
     let column = Array1::from_shape_fn(700, |i| "x".repeat(i % 7)).insert_axis(Axis(1));
     let join = |a: &String, b: &String| format!("{a}{b}");
     let one = broadcast_map((&words, &column), join).unwrap();
-    let mut many = ndarray_broadcast::par_broadcast_map((&words, &column), join).unwrap();
+    let mut many = ndarray_broadcast::broadcast_map((&words, &column).par(), join).unwrap();
     assert_eq!(many, one);
-    ndarray_broadcast::par_broadcast_apply(&mut many, &words, |out, x| out.push_str(x)).unwrap();
+    ndarray_broadcast::broadcast_apply(&mut many, words.par(), |out, x| out.push_str(x)).unwrap();
     assert_eq!(many[[699, 799]], format!("{}799", one[[699, 799]]));
     let panicked = catch_unwind(|| {
-        ndarray_broadcast::par_broadcast_map((&words, &column), |a, b| {
+        ndarray_broadcast::broadcast_map((&words, &column).par(), |a, b| {
             assert!(a != "799" || b.len() < 5, "half-way");
             a.len()
         })
@@ -199,10 +199,10 @@ fn threads_visit_every_element_once() {
         let a = Array2::from_shape_fn((700, 800).set_f(f_order), |(i, j)| numbers(i, j));
         let row = Array1::from_shape_fn(800, |j| numbers(j, 1));
         let mut out = Array2::<u64>::ones((800, 700).set_f(f_order)).reversed_axes();
-        ndarray_broadcast::par_broadcast_apply(&mut out, (&a, &row), |out, a, r| *out += a + r).unwrap();
+        ndarray_broadcast::broadcast_apply(&mut out, (&a, &row).par(), |out, a, r| *out += a + r).unwrap();
         let expected = |((i, j), x): ((usize, usize), &u64)| *x == 1 + numbers(i, j) + numbers(j, 1);
         assert!(out.indexed_iter().all(expected));
-        let mapped = ndarray_broadcast::par_broadcast_map((&a, &row), |a, r| a + r + 1).unwrap();
+        let mapped = ndarray_broadcast::broadcast_map((&a, &row).par(), |a, r| a + r + 1).unwrap();
         assert_eq!((mapped.strides(), &mapped), (a.strides(), &out));
     }
 }

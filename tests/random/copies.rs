@@ -5,7 +5,7 @@ use crate::layouts::{Random, Strided, check, codes, scrambled};
 use common::{aligned_right, numbers_read};
 use ndarray::{ArrayD, ArrayViewD};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_apply, broadcast_map, par_broadcast_apply, par_broadcast_map};
+use ndarray_broadcast::{broadcast_apply, broadcast_map};
 
 /// What an operand has at each index of a shape to which it is stretched.
 pub(crate) fn stretched<A: Element>(view: &ArrayViewD<'_, A>, to: &[usize]) -> Vec<i64> {
@@ -83,7 +83,7 @@ macro_rules! map_of {
             let ($first, $($x),*) = &views;
             let f = |$first: &$A $(, $x: &$B)*| <$R>::of(mixed(&[$first.code() $(, $x.code())*]));
             map.check("broadcast_map", &broadcast_map(($first, $($x),*), f).expect("a map"));
-            map.check("par_broadcast_map", &par_broadcast_map(($first, $($x),*), f).expect("a map"));
+            map.check("broadcast_map of par", &broadcast_map(($first, $($x),*).par(), f).expect("a map"));
             let apply = |out: &mut $R, $first: &$A $(, $x: &$B)*| {
                 *out = <$R>::of(mixed(&[$first.code() $(, $x.code())*]) + out.code() - <$R>::of(1).code());
             };
@@ -91,8 +91,8 @@ macro_rules! map_of {
             broadcast_apply(&mut out.view_mut(), ($first, $($x),*), apply).expect("a map");
             out.check("broadcast_apply", &map.expected);
             let mut out = random.array::<$R>(&map.joint, false, |_, _| 1);
-            par_broadcast_apply(&mut out.view_mut(), ($first, $($x),*), apply).expect("a map");
-            out.check("par_broadcast_apply", &map.expected);
+            broadcast_apply(&mut out.view_mut(), ($first, $($x),*).par(), apply).expect("a map");
+            out.check("broadcast_apply of par", &map.expected);
         }
     };
 }

@@ -2,7 +2,7 @@
 
 use crate::layouts::Random;
 use ndarray::{Array1, Array2, ArrayD, ArrayViewMutD, Axis, IxDyn, Slice};
-use ndarray_broadcast::{broadcast_apply, par_broadcast_apply, prelude::*};
+use ndarray_broadcast::{broadcast_apply, prelude::*};
 use rayon::ThreadPoolBuilder;
 use std::mem::swap;
 
@@ -136,6 +136,6 @@ fn applies_by_threads() {
     assert_same(
         &[1100, 900],
         |out| broadcast_apply(out, operands, f).expect("smaller shapes"),
-        |out| par_broadcast_apply(out, operands, f).expect("smaller shapes"),
+        |out| broadcast_apply(out, operands.par(), f).expect("smaller shapes"),
     );
 }

@@ -7,7 +7,7 @@ use common::assert_words;
 use ndarray::{
     Array, Array1, ArrayD, ArrayView1, ArrayView2, ArrayViewMut0, ErrorKind, Ix0, Ix1, Ix2, arr0, aview0,
 };
-use ndarray_broadcast::{BroadcastError, broadcast_map, fused, par_broadcast_map};
+use ndarray_broadcast::{BroadcastError, broadcast_map, fused};
 use ndarray_broadcast::{keepdims, prelude::*};
 
 /// So many `f64`.
@@ -113,7 +113,7 @@ fn maps() {
     let (rows, many) = (rows(), many());
     let together = "broadcast shapes [576460752303423488] and [] together";
     refused(broadcast_map((&many, &arr0(1.0)), |a, b| a + b), together, &[MANY]);
-    refused(par_broadcast_map((&many, &arr0(1.0)), |a, b| a + b), together, &[MANY]);
+    refused(broadcast_map((&many, &arr0(1.0)).par(), |a, b| a + b), together, &[MANY]);
     let own = Array1::from_elem(1, 7.0);
     let place = own.as_ptr();
     let returned = own.into_broadcast_map(&many, |a, b| a + b).unwrap_err();
@@ -163,7 +163,7 @@ fn batches() {
     refused(x.zip_map(&x, (), |a, _, out| first(a, out)), two, &[MANY]);
     refused(x.par().zip_map(&x, (), |a, _, out| first(a, out)), two, &[MANY]);
     refused(
-        x.zip_map3(&x, &x, (), |a, _, _, out| first(a, out)),
+        x.zip_map((&x, &x), (), |a, _, _, out| first(a, out)),
         "make base shape [] of each batch element of (576460752303423488; 4), (576460752303423488; 4) and \
          (576460752303423488; 4)",
         &[MANY],

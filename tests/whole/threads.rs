@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView1, ArrayViewMut0, Ix1};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{par_broadcast_apply, par_broadcast_map};
+use ndarray_broadcast::{broadcast_apply, broadcast_map};
 use num_traits::Zero;
 use std::collections::BTreeSet;
 use std::ops::Add;
@@ -69,8 +69,8 @@ fn passes(shape: [usize; 2]) -> [bool; 5] {
         out[()] = x[0] + y[0];
     };
     [
-        stays(|| drop(par_broadcast_map((&x, &row), add).expect("shapes that go together"))),
-        stays(|| par_broadcast_apply(&mut out, (&row,), |x, y| *x = add(x, y)).expect("a smaller shape")),
+        stays(|| drop(broadcast_map((&x, &row).par(), add).expect("shapes that go together"))),
+        stays(|| broadcast_apply(&mut out, (&row,).par(), |x, y| *x = add(x, y)).expect("a smaller shape")),
         stays(|| drop(noted.par().sum_axes(1).expect("an axis"))),
         // the calling thread stores the sums of columns that others have added up
         !seen(|| drop(noted.par().sum_axes(0).expect("an axis")))[1],

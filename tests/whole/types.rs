@@ -13,7 +13,7 @@ use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     AxisSet, Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, batch_broadcast_all,
     bounds::SignatureShapes, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
-    broadcast_to_match3_in_place, broadcast_views, can_batch_broadcast, fused,
+    broadcast_to_match3_in_place, broadcast_views, fused,
 };
 use num_complex::Complex;
 use std::cell::{Cell, RefCell};
@@ -94,7 +94,7 @@ fn batches_may_live_shorter_than_they_could() {
     }
     let words = aview2(&[["a", "b"]]);
     let here = String::from("here");
-    let batch = Batch::<_, Ix2, Ix1>::new(words).unwrap();
+    let batch = words.into_batch::<Ix1>().unwrap();
     assert_eq!(shorter(batch, &here).base_shape(), borrowed(batch, &here).base_shape());
 }
 
@@ -111,7 +111,8 @@ fn all_other_types_cross_threads() {
 
 #[test]
 fn threads_take_only_what_may_cross() {
-    use ndarray_broadcast::{Fused, Par, bounds::ParApplyOperands};
+    use ndarray_broadcast::bounds::{ApplyOperands, MapOperands};
+    use ndarray_broadcast::{Fused, Par};
     type To<A, R> = fn(&A) -> R;
     type Onto<A, T> = fn(&mut T, &A);
     type Results<O, F> = Par<Fused<O, F>>;
@@ -123,10 +124,13 @@ fn threads_take_only_what_may_cross() {
     assert!(!has!(Results<&'static Array1<Cell<u8>>, To<Cell<u8>, u8>>: Reduce<u8, Ix1>));
     assert!(!has!(Results<&'static Array1<u8>, To<u8, Rc<u8>>>: Reduce<Rc<u8>, Ix1>));
     assert!(!has!(Par<&'static ndarray::ArrayRef<Rc<u8>, Ix1>>: Reduce<Rc<u8>, Ix1>));
+    assert!(has!(Par<&'static Array1<u8>>: MapOperands<To<u8, Cell<u8>>, Cell<u8>>));
+    assert!(!has!(Par<&'static Array1<u8>>: MapOperands<To<u8, Rc<u8>>, Rc<u8>>));
+    assert!(!has!(Par<&'static Array1<Rc<u8>>>: MapOperands<To<Rc<u8>, u8>, u8>));
     // an element that is written has to be sent, but not shared
-    assert!(has!(&'static Array1<u8>: ParApplyOperands<Cell<u8>, Onto<u8, Cell<u8>>>));
-    assert!(!has!(&'static Array1<u8>: ParApplyOperands<Rc<u8>, Onto<u8, Rc<u8>>>));
-    assert!(!has!(&'static Array1<Rc<u8>>: ParApplyOperands<u8, Onto<Rc<u8>, u8>>));
+    assert!(has!(Par<&'static Array1<u8>>: ApplyOperands<Cell<u8>, Onto<u8, Cell<u8>>>));
+    assert!(!has!(Par<&'static Array1<u8>>: ApplyOperands<Rc<u8>, Onto<u8, Rc<u8>>>));
+    assert!(!has!(Par<&'static Array1<Rc<u8>>>: ApplyOperands<u8, Onto<Rc<u8>, u8>>));
 }
 
 /// Asserts that the elements in logical order are `of` these.
@@ -183,7 +187,6 @@ fn assert_batches<A: PartialEq + Debug>(of: &impl Fn(u8) -> A) {
     let bases = Array2::from_shape_vec((2, 2), [1, 2, 3, 4].map(of).into()).unwrap();
     let one = Array1::from_iter([5, 6].map(of));
     let (x, y) = (bases.batch::<Ix1>().unwrap(), one.batch::<Ix1>().unwrap());
-    assert!(can_batch_broadcast(&x, &y));
     assert_is(&y.expand_batch(2).unwrap().into_view(), of, &[5, 6, 5, 6]);
     assert_is(&batch_broadcast(&x, &y).unwrap().1.into_view(), of, &[5, 6, 5, 6]);
     assert_is(&batch_broadcast_all((&y, &x)).unwrap().0.into_view(), of, &[5, 6, 5, 6]);
@@ -195,7 +198,7 @@ fn assert_batches<A: PartialEq + Debug>(of: &impl Fn(u8) -> A) {
     let first = same(&of(1), &of(5));
     let found = x.zip_map(&y, 2, compare).unwrap();
     assert_eq!(found[[0, 0]], first);
-    assert_eq!(x.zip_map3(&y, &x, 2, |p, q, _, out| compare(p, q, out)), Ok(found.clone()));
+    assert_eq!(x.zip_map((&y, &x), 2, |p, q, _, out| compare(p, q, out)), Ok(found.clone()));
     let mut out = Array2::zeros((2, 2));
     x.zip_map_into(&y, &mut out, compare).unwrap();
     assert_eq!(out, found);
@@ -235,11 +238,10 @@ fn assert_copies<A: Clone + PartialEq + Debug>(of: &impl Fn(u8) -> A) {
 
 /// The same on several threads.
 fn assert_parallel<A: Clone + PartialEq + Debug + Send + Sync>(of: &(impl Fn(u8) -> A + Sync)) {
-    use ndarray_broadcast::{par_broadcast_apply, par_broadcast_map};
     let (row, column) = (Array1::from_iter([1, 2, 3].map(of)), array![[4], [5]].mapv(of));
-    assert_is(&par_broadcast_map((&row, &column), |x, _| x.clone()).unwrap(), of, &[1, 2, 3, 1, 2, 3]);
+    assert_is(&broadcast_map((&row, &column).par(), |x, _| x.clone()).unwrap(), of, &[1, 2, 3, 1, 2, 3]);
     let mut out = Array2::from_elem((2, 3), of(9));
-    par_broadcast_apply(&mut out, (&row, &column), |out, _, y| *out = y.clone()).unwrap();
+    broadcast_apply(&mut out, (&row, &column).par(), |out, _, y| *out = y.clone()).unwrap();
     assert_is(&out, of, &[4, 4, 4, 5, 5, 5]);
     let bases = array![[1, 2], [3, 4]].mapv(of);
     let x = bases.batch::<Ix1>().unwrap();

@@ -100,7 +100,7 @@ pub(super) fn three(input: &mut Input<'_>) {
              mut out: ArrayViewMutD<'_, f64>| {
         out.fill(total(&x) + 3.0 * total(&y) - total(&z));
     };
-    check(a.batch().zip_map3(&b.batch(), &c.batch(), &given[..], f), &expected);
+    check(a.batch().zip_map((&b.batch(), &c.batch()), &given[..], f), &expected);
 }
 
 pub(super) fn into_array(input: &mut Input<'_>) {

@@ -6,11 +6,11 @@ use crate::check::{Verdict, agreed, assert_refused};
 use crate::input::Input;
 use crate::model::{aligned_right, indices, joint, read_at};
 use crate::numbers::Number;
-use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMut, DimAdd, DimMax, Dimension, Ix0, Ix1, Ix2, Ix3};
+use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMut, Dimension, Ix0, Ix1, Ix2, Ix3};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     Batch, BroadcastError, base_op,
-    bounds::{BaseOp, LessAxes, Threads},
+    bounds::{BaseOp, JoinBatch, LessAxes},
 };
 
 /// An operation in all its forms: the new array, the method, into an array, on several threads.
@@ -23,8 +23,8 @@ fn in_all_forms<P, A, D, B, D2, B2>(
     number: impl Fn(&[usize], &[usize]) -> A,
 ) where
     A: Number + Copy,
-    P: BaseOp<A, A, B, B2, Output = A> + BaseOp<A, A, B, B2, Threads>,
-    D: LessAxes<B, Left: DimMax<D2::Left, Output: DimAdd<P::Base>>>,
+    P: BaseOp<A, A, B, B2, Output = A>,
+    D: JoinBatch<B, (D2, B2), P::Base>,
     D2: LessAxes<B2>,
     B: Dimension,
     B2: Dimension,

@@ -9,8 +9,8 @@ use crate::oracle::{Names, assignments, covers, instances, joint_shape, worlds};
 use ndarray::{ArrayD, IxDyn};
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::partial::{
-    Decision, Dim, PartialShape, Plan, ResultRule, decide, decide_result, infer_dim, infer_dims,
-    infer_result_shape, infer_shapes, verify,
+    Decision, Dim, PartialShape, Plan, ResultRule, decide, decide_result, infer_dim, infer_result_shape,
+    infer_shape, infer_shapes, verify,
 };
 
 /// The largest size that a shape names, and the largest that is enumerated: there are two beyond, so that what has
@@ -295,7 +295,8 @@ fn two(input: &mut Input<'_>) {
         }
     }
     if let (Some([a]), Some([b])) = (a.dims(), b.dims()) {
-        assert_eq!(infer_dim(a.clone(), b.clone()), infer_dims(&[a.clone(), b.clone()]));
+        let joint = infer_shape(&vec![a.clone()].into(), &vec![b.clone()].into());
+        assert_eq!(infer_dim(a.clone(), b.clone()), joint.map(|joint| joint.dims().unwrap()[0].clone()));
     }
     if let Some(sizes) = a.sizes() {
         let array = ArrayD::<()>::default(IxDyn(&sizes));

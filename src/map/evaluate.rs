@@ -1,0 +1,72 @@
+//! Passes over operands, and the checks before them. Nothing here but the shared closures is compiled for each closure.
+
+use crate::error::{Request, Result, operation};
+use crate::kernel::map::{each, par_each, par_to_new, to_new};
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Elements, Inputs, Make, RowsOf, Visit};
+use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, reserved, sizes};
+use core::mem::MaybeUninit;
+use ndarray::{Array, ArrayRef, Dimension};
+
+/// The joint shape.
+#[inline]
+pub(crate) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D> {
+    joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
+}
+
+/// An error unless all operands go to the shape of the output.
+#[inline(always)]
+pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<()> {
+    if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
+}
+
+/// A result of the joint shape.
+#[inline(always)]
+fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> {
+    reserved(joint(shapes)?, || Request::new(&operation::TOGETHER, shapes))
+}
+
+/// A new array of the joint shape.
+#[inline(never)]
+pub(super) fn mapped<R, E: Elements, D: Dimension>(
+    inputs: &Inputs<'_, E>,
+    rows: &dyn RowsOf<MaybeUninit<R>, E>,
+) -> Result<Array<R, D>> {
+    Ok(to_new(result_of(inputs.shapes())?, inputs, rows))
+}
+
+/// [`mapped`] on several threads.
+#[inline]
+pub(super) fn par_mapped<R: Send, E: Elements + Sync, D: Dimension>(
+    inputs: &Inputs<'_, E>,
+    make: impl Make<R, E> + Copy + Sync,
+) -> Result<Array<R, D>> {
+    Ok(par_to_new(result_of(inputs.shapes())?, inputs, make))
+}
+
+/// Visits the elements of an array, if the operands stretch to its shape; else `false`.
+pub(super) fn visited<T, D: Dimension, E: Elements>(
+    out: &mut ArrayRef<T, D>,
+    inputs: &Inputs<'_, E>,
+    rows: &dyn RowsOf<T, E>,
+) -> bool {
+    let fits = all_stretch_onto(inputs.shapes(), out.shape());
+    if fits {
+        each(out, inputs, rows);
+    }
+    fits
+}
+
+/// [`visited`] on several threads.
+#[inline]
+pub(super) fn par_visited<T: Send, D: Dimension, E: Elements + Sync>(
+    out: &mut ArrayRef<T, D>,
+    inputs: &Inputs<'_, E>,
+    visit: impl Visit<T, E> + Copy + Sync,
+) -> bool {
+    let fits = all_stretch_onto(inputs.shapes(), out.shape());
+    if fits {
+        par_each(out, inputs, visit);
+    }
+    fits
+}
