@@ -59,9 +59,6 @@ pub(super) const JOINED: usize = 64;
 /// rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as long.
 pub(crate) const VECTOR: usize = 8;
 
-/// More bytes are not in L2: see [`panels`].
-const LARGE: usize = 1 << 19;
-
 /// A loop: how many steps it has, and how many bytes each operand moves at a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Loop {

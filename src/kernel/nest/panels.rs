@@ -32,9 +32,8 @@ const LONG: usize = 128;
 const LANE: usize = 64;
 /// The elements of lanes that are taken together.
 const IN_L1: usize = 4096;
-/// How many rows are added in registers. Long ones of large arrays are added one by one: the CPU fetches them faster.
+/// How many rows are added in registers; of narrow ones, up to four times as many.
 const ROWS: usize = 4;
-const LONG_ROW: usize = 4 << 10;
 
 /// The steps of a loop, and the bytes that each operand moves.
 #[derive(Clone, Copy)]
@@ -230,8 +229,8 @@ impl State {
         (inner.len * size >= LANE).then_some(outer.len())
     }
 
-    /// How rows of this nest are reduced. `is_large` if its elements do not fit into L2.
-    pub(super) fn row_groups(&self, size: usize, is_large: bool) -> RowGroups {
+    /// How rows of this nest are reduced.
+    pub(super) fn row_groups(&self) -> RowGroups {
         let Some((inner, outer)) = self.loops.split_last() else { return RowGroups { at_once: 1, len: 1 } };
         // the output, of another layout, must not change the order of additions
         let mut len = inner.len;
@@ -244,8 +243,7 @@ impl State {
             }
             len *= l.len;
         }
-        let is_long = is_large && len * size >= LONG_ROW;
-        RowGroups { at_once: if is_long { 1 } else { (LONG / len).clamp(ROWS, 4 * ROWS) }, len }
+        RowGroups { at_once: (LONG / len).clamp(ROWS, 4 * ROWS), len }
     }
 
     /// Whether the elements of an array are folded where they lie: those of adjacent lanes, and of rows that are narrow and

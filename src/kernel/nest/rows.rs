@@ -13,8 +13,8 @@ use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, few};
 use super::panels::{NARROW, Panels, RowGroups, Sums, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, LARGE, Nest, OPERANDS, Output, Pointers, Reads,
-    State, Steps, StridedAxes, Written, is_dense, standard_len, steps,
+    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, Nest, OPERANDS, Output, Pointers, Reads, State,
+    Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
 use crate::kernel::memory::{Copies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
@@ -825,7 +825,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             fold,
             put: put.unwrap_or(fold),
             stores: put.is_some(),
-            rows: state.row_groups(size_of::<A>(), false),
+            rows: state.row_groups(),
             brand: PhantomData,
         };
         Some(Self { state, with })
@@ -856,8 +856,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The loops by the strides of the inputs: see [`State::arrange`].
     pub(crate) fn arranged(mut self) -> Self {
         self.state.arrange(1);
-        let is_large = steps(&self.state.loops).saturating_mul(size_of::<A>()) > LARGE;
-        self.with.rows = self.state.row_groups(size_of::<A>(), is_large);
+        self.with.rows = self.state.row_groups();
         self
     }
 
