@@ -61,9 +61,9 @@ pub fn faults(error: &BroadcastError, name: &str, message: &str, kind: ErrorKind
             faults.push(format!("expected: {expected}\n   found: {found}"));
         }
     };
-    compare(error.to_string(), message.into());
     compare(format!("{error:?}"), format!("{name}: {message}"));
-    compare(format!("{error:#?}"), format!("{name}: {message}"));
+    compare(format!("{}: {error}", crate::variant(error)), format!("{error:?}"));
+    compare(format!("{error:#?}"), format!("{error:?}"));
     compare(format!("{error:#}"), picture(error));
     compare(format!("{:?}", ShapeError::from(error.clone()).kind()), format!("{kind:?}"));
     faults.extend(wrong_operand(error));
