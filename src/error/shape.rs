@@ -1,20 +1,22 @@
 //! Shapes of all sorts, as messages and pictures write them.
 
+use super::caller::Align;
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt::{self, Display};
 
-/// A shape: its sizes, and how they are written.
-#[derive(Clone, PartialEq, Eq)]
+/// A shape: its sizes, how they are written, and where a picture has them.
+#[derive(Clone)]
 pub(crate) struct Shape {
     /// The sizes, unless the number of axes is unknown.
     cells: Option<Vec<Cell>>,
     notation: Notation,
     /// The number of base axes of a shape with a batch.
-    pub(super) base: Option<usize>,
+    base: Option<usize>,
+    pub(super) align: Align,
 }
 
 /// One size, as far as it is known.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) enum Cell {
     Size(usize),
     /// A number below 0, by its magnitude.
@@ -26,7 +28,7 @@ pub(crate) enum Cell {
     Name(Box<str>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Notation {
     /// `[2, 3]`, or `(2; 3)` with a base.
     List,
@@ -36,7 +38,7 @@ enum Notation {
 
 impl Shape {
     fn list(cells: Vec<Cell>, base: Option<usize>) -> Self {
-        Self { cells: Some(cells), notation: Notation::List, base }
+        Self { cells: Some(cells), notation: Notation::List, base, align: Align::Right }
     }
 
     /// A shape with its last `base` axes apart: `(2; 3)`.
@@ -51,7 +53,7 @@ impl Shape {
 
     /// A partially known shape: `2x?`, `2x? (base 1)`, `*` without any sizes.
     pub(crate) fn partial(cells: Option<Vec<Cell>>, base: Option<usize>) -> Self {
-        Self { cells, notation: Notation::Crossed, base }
+        Self { cells, notation: Notation::Crossed, base, align: Align::Right }
     }
 
     /// The sizes; none where the number of axes is unknown.
@@ -62,8 +64,15 @@ impl Shape {
     /// The batch and the base.
     pub(super) fn parts(&self) -> [&[Cell]; 2] {
         let cells = self.cells();
-        let (batch, base) = cells.split_at(cells.len() - self.base.unwrap_or(0).min(cells.len()));
+        let base = if self.align == Align::Base { usize::MAX } else { self.base.unwrap_or(0) };
+        let (batch, base) = cells.split_at(cells.len().saturating_sub(base));
         [batch, base]
+    }
+
+    /// The batch of a shape, by itself.
+    pub(super) fn without_base(&self) -> Self {
+        let cells = self.cells.as_ref().map(|_| self.parts()[0].to_vec());
+        Self { cells, base: None, ..*self }
     }
 
     /// The first character of the shape in a picture: `*` stands for an unknown number of axes.

@@ -1,7 +1,7 @@
 //! Operands evaluated into a new array.
 
 use super::fused_operands::{Closure, FnOperands, MapOperands, SharedClosure, joint};
-use crate::error::{Request, Result, operation};
+use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{par_to_new, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Inputs, RowsOf, Visitor, Write};
@@ -126,5 +126,5 @@ fn mapped<R, E: Elements, D: Dimension>(
 /// A result of the joint shape.
 #[inline(always)]
 fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> {
-    reserved(joint(shapes)?, || Request::new(&operation::TOGETHER, shapes))
+    reserved(joint(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))
 }

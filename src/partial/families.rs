@@ -9,8 +9,8 @@ use super::infer::infer;
 use super::layout::{dims, list};
 use super::operation::{Operation, Part};
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{Axes, TargetShape, positions};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::shape::{Axes, Placeholder, TargetShape, check_target, positions};
 use alloc::{vec, vec::Vec};
 use core::borrow::Borrow;
 
@@ -53,18 +53,10 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
 }
 
 fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape, BroadcastError> {
-    let mut sizes = Vec::with_capacity(target.len());
-    for (axis, &size) in target.iter().enumerate() {
-        match usize::try_from(size) {
-            Ok(known) if isize::try_from(size).is_ok() => sizes.push(Some(Dim::Known(known))),
-            Err(_) if size == -1 => sizes.push(None),
-            _ => {
-                let request = Request::new(&operation::TO_TARGET, &[Part::whole(shape)]).to(&target.to_vec());
-                return Err(request.invalid_size(axis, size, true));
-            }
-        }
-    }
-    infer(&Operation::Target(sizes), &[shape])
+    let request = || ErrorBuilder::new(&caller::TO_TARGET, &[Part::whole(shape)]).to(&target.to_vec());
+    check_target(target, Placeholder::Keeps, &request)?;
+    let sizes = target.iter().map(|&size| usize::try_from(size).ok().map(Dim::Known));
+    infer(&Operation::Target(sizes.collect()), &[shape])
 }
 
 /// The shape of an array that is repeated along named axes of a target.

@@ -4,7 +4,7 @@ use super::layout::{Layout, list, shapes, unranked};
 use super::operation::{Operation, Part};
 use super::system::{System, checked, incompatible};
 use super::{Check, Dim, Names, PartialShape};
-use crate::error::{BroadcastError, Request, fail, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
 use alloc::{vec, vec::Vec};
 
 /// The joint size of two axes.
@@ -185,7 +185,7 @@ pub fn infer_result_shape<'p>(
 pub(super) fn infer_ranked<'s, 'n>(
     parts: &[Part<'s>],
     names: &'n mut Names,
-    request: &'n dyn Fn() -> Request,
+    request: &'n dyn Fn() -> ErrorBuilder,
     checked: bool,
 ) -> Result<(System<'s, 'n>, usize, Vec<Check>), BroadcastError> {
     let (layout, ndim) = Layout::aligned(shapes(parts));
@@ -225,7 +225,7 @@ pub fn infer_branches<'p>(
 ) -> Result<PartialShape, BroadcastError> {
     let mut shapes = shapes.into_iter();
     let Some(first) = shapes.next() else {
-        let request = Request::new::<PartialShape>(&operation::OPERATE, &[]);
+        let request = ErrorBuilder::new::<PartialShape>(&caller::OPERATE, &[]);
         return Err(fail!(request, NoOperands, "there are no branches, expected at least 1"));
     };
     let mut found = first.clone();

@@ -6,7 +6,7 @@ use super::layout::list;
 use super::operation::{InferredShapes, Operation, merge_shapes};
 use super::vars::{Class, Note, Origin, Var, Vars};
 use super::{PartialShape, Plan};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::shape::ByName;
 use alloc::{boxed::Box, format, vec::Vec};
 use core::fmt;
@@ -281,7 +281,7 @@ impl Names {
         declared: &PartialShape,
         sizes: &[usize],
     ) -> Result<(), BroadcastError> {
-        let request = || Request::new(&operation::ACCEPT, &[sizes]).to(declared).label(of);
+        let request = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
         let mut vars = Vars::new(self, of, &request);
         vars.accept(declared, sizes, "", &|axis| Spot::at(Spot::SHAPE, axis))?;
         vars.keep();

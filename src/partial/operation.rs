@@ -5,8 +5,8 @@ use super::layout::{Layout, dims, list, unranked};
 use super::rules::{Numbers, Operands, Pick, Picks, Rule};
 use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
-use crate::error::operation::Operation as Words;
-use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
+use crate::error::caller::Caller;
+use crate::error::{BroadcastError, Cell, Count, ErrorBuilder, Shape, caller, fail};
 use crate::shape::{Axes, Signature};
 use alloc::{vec, vec::Vec};
 
@@ -135,21 +135,21 @@ impl From<&Part<'_>> for Shape {
 
 impl<'s> Operation<'s> {
     /// Its words, how many operands there are, if not any number, and whether there is a target.
-    fn form(&self) -> (&'static Words, Option<usize>, bool) {
+    fn form(&self) -> (&'static Caller, Option<usize>, bool) {
         match self {
-            Self::Together => (&operation::PARTIAL_TOGETHER, None, false),
-            Self::Ranks | Self::Branches => (&operation::OPERATE, None, false),
-            Self::Target(_) => (&operation::TO_TARGET, Some(1), true),
-            Self::Axes(_) => (&operation::ALONG_AXES, Some(2), true),
-            Self::InDim(_) => (&operation::IN_DIM, Some(2), true),
+            Self::Together => (&caller::PARTIAL_TOGETHER, None, false),
+            Self::Ranks | Self::Branches => (&caller::OPERATE, None, false),
+            Self::Target(_) => (&caller::TO_TARGET, Some(1), true),
+            Self::Axes(_) => (&caller::ALONG_AXES, Some(2), true),
+            Self::InDim(_) => (&caller::IN_DIM, Some(2), true),
             Self::Batch(bases) | Self::BatchMap(bases) => {
-                (&operation::PARTIAL_BATCHES, Some(bases.len()), false)
+                (&caller::PARTIAL_BATCHES, Some(bases.len()), false)
             }
-            Self::Sum { .. } => (&operation::SUM_AXES, Some(1), false),
-            Self::SumTo => (&operation::SUM_TO, Some(2), true),
-            Self::SumInDim(_) => (&operation::SUM_IN_DIM, Some(2), true),
-            Self::SumBatchTo(_) => (&operation::PARTIAL_BATCH_SUM, Some(2), true),
-            Self::Signature(signature) => (&operation::OPERATE, Some(signature.operands()), false),
+            Self::Sum { .. } => (&caller::SUM_AXES, Some(1), false),
+            Self::SumTo => (&caller::SUM_TO, Some(2), true),
+            Self::SumInDim(_) => (&caller::SUM_IN_DIM, Some(2), true),
+            Self::SumBatchTo(_) => (&caller::PARTIAL_BATCH_SUM, Some(2), true),
+            Self::Signature(signature) => (&caller::OPERATE, Some(signature.operands()), false),
         }
     }
 
@@ -164,10 +164,10 @@ impl<'s> Operation<'s> {
 
     /// The request, for messages.
     #[cold]
-    pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> Request {
+    pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> ErrorBuilder {
         let (words, _, has_target) = self.form();
         let operands = parts.len() - usize::from(has_target && parts.len() == 2);
-        let mut request = Request::new(words, &parts[..operands]).label(of);
+        let mut request = ErrorBuilder::new(words, &parts[..operands]).label(of);
         for target in &parts[operands..] {
             request = request.to(target);
         }
@@ -203,7 +203,7 @@ impl<'s> Operation<'s> {
                 return Ok(InferredShapes::of(vec![infer_branches(&resolved(names))?], Vec::new()));
             }
             (_, Some(expected)) if expected != shapes.len() => {
-                let (request, found) = (Request::new(&operation::OPERATE, &parts).label(of), shapes.len());
+                let (request, found) = (ErrorBuilder::new(&caller::OPERATE, &parts).label(of), shapes.len());
                 return Err(fail!(
                     request,
                     OperandCount,
@@ -242,7 +242,7 @@ impl<'s> Operation<'s> {
         let Rule { mut layout, count, result } = operands.rule(self, &target)?;
         layout.has_target = self.form().2;
         let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
-        let of_bases = || Request::new(&operation::PARTIAL_BASES, parts).label(of);
+        let of_bases = || ErrorBuilder::new(&caller::PARTIAL_BASES, parts).label(of);
         let blame = |request, mut clash: Clash<'_>| {
             if clash.axis < bases {
                 return incompatible(of_bases(), clash);
@@ -320,7 +320,7 @@ pub(super) fn merge_shapes(
     a: &PartialShape,
     b: &PartialShape,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
+    let request = || ErrorBuilder::new(&caller::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
     let shapes = match [a.dims(), b.dims()] {
         [Some(own), Some(other)] => vec![own, other],
         [Some(dims), None] | [None, Some(dims)] => vec![dims],

@@ -6,7 +6,7 @@ use super::operation::Operation;
 use super::vars::Vars;
 use super::verify::result_checks;
 use super::{Check, Names, PartialShape};
-use crate::error::{BroadcastError, Request, fail, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
 use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
 use alloc::{format, vec, vec::Vec};
 
@@ -176,7 +176,7 @@ impl Plan {
         of: Option<&str>,
     ) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let mut request = Request::new(&operation::PLANNED, shapes).label(of);
+            let mut request = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
             for operand in &self.operands {
                 request = request.to(operand);
             }

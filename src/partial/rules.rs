@@ -3,9 +3,12 @@
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, shapes, unranked};
 use super::operation::{Operation, Part};
-use crate::error::{BroadcastError, Cell, Count, Request, fail};
+use crate::error::{BroadcastError, Cell, Count, ErrorBuilder, fail};
 use crate::sealed::Sealed;
-use crate::shape::{Axes, AxisMask, ByName};
+use crate::shape::{
+    Axes, AxisMask, ByName, Placeholder, check_named_count, check_placed_count, check_target,
+    leading_target_axes,
+};
 use alloc::{string::ToString, vec, vec::Vec};
 use ndarray::IxDyn;
 
@@ -55,7 +58,7 @@ impl Axes for Numbers<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Operands<'a, 'p> {
     pub(super) parts: &'a [Part<'p>],
-    pub(super) request: &'a dyn Fn() -> Request,
+    pub(super) request: &'a dyn Fn() -> ErrorBuilder,
 }
 
 type Found<'p> = Result<Rule<'p>, BroadcastError>;
@@ -105,24 +108,13 @@ impl<'p> Operands<'_, 'p> {
 
     fn to_target(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
         let array = dims(self.parts[0].shape);
-        let mut axes = Vec::with_capacity(target.len());
-        for (axis, size) in sizes.iter().enumerate() {
-            match *size {
-                Some(Dim::Known(size)) if isize::try_from(size).is_err() => {
-                    return Err((self.request)().invalid_size(axis, size as i128, true));
-                }
-                Some(_) => axes.push(axis),
-                None => {}
-            }
-        }
-        let Some(new) = sizes.len().checked_sub(array.len()) else {
-            return Err((self.request)().too_few_axes("target", array.len(), sizes.len()));
-        };
-        for (axis, size) in sizes[..new].iter().enumerate() {
-            if size.is_none() && self.ranked() {
-                return Err((self.request)().placeholder_on_new_axis(axis, self.parts[0].shape.into()));
-            }
-        }
+        let numbers = numbers(sizes);
+        check_target(&numbers, Placeholder::Keeps, self.request)?;
+        // all axes of the target may be axes of `*`
+        let ndim = self.ndim(0).unwrap_or(sizes.len());
+        leading_target_axes(ndim, &numbers, self.request)?;
+        let new = sizes.len() - array.len();
+        let axes: Vec<_> = (0..sizes.len()).filter(|&axis| sizes[axis].is_some()).collect();
         // a size that is kept stands alone
         let at = |shape: usize, axis: usize| {
             Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
@@ -141,21 +133,21 @@ impl<'p> Operands<'_, 'p> {
                 others.push(axis);
             }
         }
-        let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
-        if known && expected != count {
-            return Err((self.request)().axis_count(expected, count));
+        if known {
+            let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
+            check_named_count(expected, count, self.request)?;
         }
         Ok(self.onto(0, &others, true, count, known.then_some(Picks::Axes)))
     }
 
     fn in_dim(self, numbers: &[i128]) -> Found<'p> {
-        self.one_for_each(0, numbers)?;
+        check_placed_count(self.ndim(0).unwrap_or(numbers.len()), numbers.len(), false, self.request)?;
         let (places, ndim) = (self.placed(numbers, self.ndim(1))?, self.ndim(1));
         Ok(self.onto(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
     }
 
     fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
-        self.one_for_each(1, numbers)?;
+        check_placed_count(self.ndim(1).unwrap_or(numbers.len()), numbers.len(), true, self.request)?;
         let (places, count) = (self.placed(numbers, self.ndim(0))?, numbers.len());
         let mut axes = vec![None; self.ndim(0).unwrap_or(0)];
         for (axis, &place) in places.iter().enumerate() {
@@ -257,17 +249,6 @@ impl<'p> Operands<'_, 'p> {
         Ok(())
     }
 
-    /// Checks that there is an axis for each axis of an operand.
-    ///
-    /// # Errors
-    /// `AxisCount`.
-    fn one_for_each(self, operand: usize, numbers: &[i128]) -> Result<(), BroadcastError> {
-        match self.ndim(operand) {
-            Some(ndim) if ndim != numbers.len() => Err((self.request)().axis_count(ndim, numbers.len())),
-            _ => Ok(()),
-        }
-    }
-
     /// The positions of axes, none if the number of all axes is not known. No axis may be named twice all the same.
     ///
     /// # Errors
@@ -286,6 +267,16 @@ impl<'p> Operands<'_, 'p> {
         }
         Ok(Vec::new())
     }
+}
+
+/// The numbers of a target, as for an array: -1 keeps a size, and a size that is not known could be any.
+pub(super) fn numbers(target: &[Option<Dim>]) -> Vec<i128> {
+    let number = |size: &Option<Dim>| match *size {
+        Some(Dim::Known(size)) => size as i128,
+        Some(_) => 0,
+        None => -1,
+    };
+    target.iter().map(number).collect()
 }
 
 /// Which of `count` axes are among some.

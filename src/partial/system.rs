@@ -10,7 +10,7 @@ use super::Names;
 use super::dim::{Dim, Span};
 use super::layout::{Entry, Layout, list};
 use super::vars::{Side, Var, Vars};
-use crate::error::{BroadcastError, Request};
+use crate::error::{BroadcastError, ErrorBuilder};
 use crate::shape::checked_len;
 use alloc::{format, string::String, vec, vec::Vec};
 use core::ops::Range;
@@ -25,11 +25,11 @@ pub(super) struct Clash<'c> {
 }
 
 /// The error of a clash in a certain operation.
-pub(super) type Blame<'b> = &'b dyn Fn(Request, Clash<'_>) -> BroadcastError;
+pub(super) type Blame<'b> = &'b dyn Fn(ErrorBuilder, Clash<'_>) -> BroadcastError;
 
 /// The error of sizes that do not go together, by the positions of their shapes.
 pub(super) fn incompatible(
-    request: Request,
+    request: ErrorBuilder,
     Clash { axis, entries, dims: [a, b], note }: Clash<'_>,
 ) -> BroadcastError {
     let [first, second] = [entries[0].shape(), entries[1].shape()];
@@ -59,7 +59,7 @@ impl<'s, 'n> System<'s, 'n> {
         mut layout: Layout<'s>,
         names: &'n mut Names,
         of: Option<&'n str>,
-        request: &'n dyn Fn() -> Request,
+        request: &'n dyn Fn() -> ErrorBuilder,
         blame: Blame<'n>,
     ) -> Result<Self, BroadcastError> {
         let mut vars = Vars::new(names, of, request);
@@ -403,7 +403,10 @@ fn first_clash<'s>(forced: &[(Entry, Side<'s>)], declared: bool) -> Option<[(Ent
 ///
 /// # Errors
 /// `Overflow`.
-pub(super) fn checked(dims: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
+pub(super) fn checked(
+    dims: Vec<Dim>,
+    request: &dyn Fn() -> ErrorBuilder,
+) -> Result<Vec<Dim>, BroadcastError> {
     let least = list(dims.len(), &mut |axis| dims[axis].span().lo);
     if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
 }

@@ -4,7 +4,7 @@ use super::check::{Spot, compact};
 use super::dim::{Dim, Span};
 use super::text::Quoted;
 use super::{Names, PartialShape};
-use crate::error::{BroadcastError, Request, fail};
+use crate::error::{BroadcastError, ErrorBuilder, fail};
 use alloc::{format, string::String, string::ToString, vec::Vec};
 
 /// The position of a name in [`Names`].
@@ -52,7 +52,7 @@ pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
     pub(super) of: Option<&'n str>,
-    pub(super) request: &'n dyn Fn() -> Request,
+    pub(super) request: &'n dyn Fn() -> ErrorBuilder,
     start: State,
     /// How many changes there were when the last state was asked for.
     mark: usize,
@@ -93,7 +93,11 @@ impl Drop for Vars<'_> {
 }
 
 impl<'n> Vars<'n> {
-    pub(super) fn new(names: &'n mut Names, of: Option<&'n str>, request: &'n dyn Fn() -> Request) -> Self {
+    pub(super) fn new(
+        names: &'n mut Names,
+        of: Option<&'n str>,
+        request: &'n dyn Fn() -> ErrorBuilder,
+    ) -> Self {
         let start = State(0, names.origins.len());
         Self { names, of, request, start, mark: 0 }
     }
@@ -289,9 +293,9 @@ impl<'n> Vars<'n> {
         for (axis, dim) in dims.iter().enumerate() {
             let (size, spot) = (shape[axis], spot(axis));
             if !dim.admits(size) {
-                let request = (self.request)().at(axis as i128, &[spot.mark()], &[&size, dim]);
+                let request = (self.request)().at(axis as i128).marks(&[spot.mark()]).sizes(&[&size, dim]);
                 let request = request.subject(&spot.words(self.of));
-                return Err(fail!(request, DeclaredSize, " has size {size}, expected {dim}"));
+                return Err(fail!(request, DeclaredSize, "size {size}, expected {dim}"));
             }
             if let Some(var) = self.at(dim, spot)? {
                 let now = Span::of(size);
@@ -372,11 +376,11 @@ impl<'n> Vars<'n> {
     }
 
     /// The request with the places of this call that are at fault.
-    fn at_fault(&self, places: &[Option<Spot>], spot: Spot, sizes: [&Dim; 2]) -> Request {
+    fn at_fault(&self, places: &[Option<Spot>], spot: Spot, sizes: [&Dim; 2]) -> ErrorBuilder {
         let mut marks = Vec::new();
         for place in places.iter().flatten() {
             marks.push(place.mark());
         }
-        (self.request)().at(i128::from(spot.axis), &marks, &[sizes[0], sizes[1]])
+        (self.request)().at(spot.axis.into()).marks(&marks).sizes(&[sizes[0], sizes[1]])
     }
 }

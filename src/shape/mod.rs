@@ -30,10 +30,15 @@ pub(crate) use joint_shape::{
     checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
-pub(crate) use place::{placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
+pub(crate) use place::{
+    check_named_count, check_placed_count, placed_sum, placed_sum_target, repeats, target_along_axes,
+    target_in_dim,
+};
 pub(crate) use reduce::{check_sums_to, over_reduced, reserved, sum_target};
 pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
-pub(crate) use target::{Placeholder, resolved_dim, sizes_only, target_error, target_error_of};
+pub(crate) use target::{
+    Placeholder, check_target, leading_target_axes, resolved_dim, sizes_only, stretch_error, target_error,
+};
 
 use ndarray::Dimension;
 

@@ -5,8 +5,8 @@ use super::{
     Axes, AxisMask, Placeholder, TargetShape, checked_len, positions, reserved, sizes, sizes_only, stretches,
     target_error,
 };
-use crate::error::operation::{self, Operation};
-use crate::error::{BroadcastError, Request};
+use crate::error::caller::{self, Caller};
+use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
 use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
 use ndarray::Dimension;
@@ -60,13 +60,10 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(T::Dim, AxisMask), BroadcastError> {
-    let request = || over_axes(&operation::ALONG_AXES, shape, axes).to(&target.for_message());
+    let request = || over_axes(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
     let new = AxisMask::new(axes, resolved.ndim(), request)?;
-    let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
-    if found != expected {
-        return Err(request().axis_count(expected, found));
-    }
+    check_named_count(shape.len() + axes.axis_count(), resolved.ndim(), &request)?;
     for (&own, axis) in shape.iter().zip(new.unnamed()) {
         let size = sizes(&resolved)[axis];
         if own != size {
@@ -84,9 +81,9 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || over_axes(&operation::IN_DIM, shape, axes).to(&target.for_message());
+    let request = || over_axes(&caller::IN_DIM, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    placed(shape, sizes(&resolved), axes, request, |own, size| [own, size])?;
+    placed(shape, sizes(&resolved), axes, request, false)?;
     check_len(sizes(&resolved), request)?;
     Ok(resolved)
 }
@@ -101,7 +98,7 @@ pub(crate) fn placed_sum_target<A, T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
-    request: impl Fn() -> Request,
+    request: impl Fn() -> ErrorBuilder,
 ) -> Result<(Reserved<A, T::Dim>, AxisMask), BroadcastError> {
     let request = || request().to(&target.for_message());
     let resolved = sizes_only(target, request)?;
@@ -119,45 +116,82 @@ pub(crate) fn placed_sum<X: Axes>(
     shape: &[usize],
     target: &[usize],
     axes: &X,
-    request: impl Fn() -> Request,
+    request: impl Fn() -> ErrorBuilder,
 ) -> Result<AxisMask, BroadcastError> {
-    placed(target, shape, axes, &request, |size, own| [own, size])?;
+    placed(target, shape, axes, &request, true)?;
     AxisMask::new(axes, shape.len(), request)
 }
 
-/// Checks that axis `i` of `from` stretches to axis `axes[i]` of `to`. `array_first` orders two sizes that clash. Returns no
+/// Checks that axis `i` of `from`, which is the target of a sum or an array, stretches to axis `axes[i]` of `to`. Returns no
 /// mask, because one that lives through the loop slows it by a quarter.
 #[inline(always)]
 fn placed<X: Axes>(
     from: &[usize],
     to: &[usize],
     axes: &X,
-    request: impl Fn() -> Request,
-    array_first: fn(usize, usize) -> [usize; 2],
+    request: impl Fn() -> ErrorBuilder,
+    is_sum: bool,
 ) -> Result<(), BroadcastError> {
-    let (expected, found) = (from.len(), axes.axis_count());
-    if found != expected {
-        return Err(request().axis_count(expected, found));
-    }
+    check_placed_count(from.len(), axes.axis_count(), is_sum, &request)?;
     AxisMask::new(axes, to.len(), &request)?;
-    for (&size, axis) in from.iter().zip((0..found).map(|i| axes.axis(i, to.len()))) {
+    for (&size, axis) in from.iter().zip((0..from.len()).map(|i| axes.axis(i, to.len()))) {
         if !stretches(size, to[axis]) {
-            return Err(request().incompatible(axis, array_first(size, to[axis]), [0, 1]));
+            let sizes = if is_sum { [to[axis], size] } else { [size, to[axis]] };
+            return Err(request().incompatible(axis, sizes, [0, 1]));
         }
     }
     Ok(())
 }
 
+/// Checks that a target has an axis for each of an array and for each that is named.
+///
+/// # Errors
+/// `AxisCount`.
+#[inline(always)]
+pub(crate) fn check_named_count(
+    expected: usize,
+    found: usize,
+    request: impl Fn() -> ErrorBuilder,
+) -> Result<(), BroadcastError> {
+    if found == expected {
+        return Ok(());
+    }
+    let found = Count(found);
+    Err(fail!(
+        request(),
+        AxisCount,
+        "the target has {found}, expected {expected}, those of the array and those named"
+    ))
+}
+
+/// Checks that an axis is named for each of an array or, for a sum, of the target.
+///
+/// # Errors
+/// `AxisCount`.
+#[inline(always)]
+pub(crate) fn check_placed_count(
+    expected: usize,
+    found: usize,
+    is_sum: bool,
+    request: impl Fn() -> ErrorBuilder,
+) -> Result<(), BroadcastError> {
+    if found == expected {
+        return Ok(());
+    }
+    let (found, owner) = (Count(found), if is_sum { "target" } else { "array" });
+    Err(fail!(request(), AxisCount, "{found} named, expected {expected}, one for each axis of the {owner}"))
+}
+
 /// # Errors
 /// `Overflow`, of the request.
 #[inline(always)]
-fn check_len(shape: &[usize], request: impl Fn() -> Request) -> Result<(), BroadcastError> {
+pub(crate) fn check_len(shape: &[usize], request: impl Fn() -> ErrorBuilder) -> Result<(), BroadcastError> {
     if checked_len(shape).is_some() { Ok(()) } else { Err(request().overflow(shape)) }
 }
 
 /// An operation over axes of an array of shape `shape`.
 #[cold]
 #[inline(never)]
-fn over_axes<X: Axes>(operation: &'static Operation, shape: &[usize], axes: &X) -> Request {
-    Request::new(operation, &[shape]).axes(positions(axes))
+fn over_axes<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
+    ErrorBuilder::new(caller, &[shape]).axes(positions(axes))
 }

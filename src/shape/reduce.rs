@@ -2,8 +2,8 @@
 
 use super::onto::{first_clash, leading_axes};
 use super::{Axes, AxesOrAll, AxisMask, TargetShape, checked_len, sizes, sizes_mut, sizes_only};
-use crate::error::operation::Operation;
-use crate::error::{BroadcastError, Count, Request, fail};
+use crate::error::caller::Caller;
+use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
 use crate::kernel::memory::Reserved;
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
@@ -208,7 +208,7 @@ impl<X: AxesOrAll, D: Dimension> ReducedAxes<D> for KeepDims<X> {
 pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
-    request: impl Fn() -> Request,
+    request: impl Fn() -> ErrorBuilder,
 ) -> Result<(Reserved<A, X::Left>, AxisMask), BroadcastError> {
     let (axes, ndim) = (axes.axes(), shape.len());
     let request = || request().axes(axes.numbers(ndim));
@@ -236,10 +236,10 @@ pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
 pub(crate) fn sum_target<'s, A, T: TargetShape>(
     shape: &[usize],
     target: &T,
-    operation: &'static Operation,
+    operation: &'static Caller,
     operands: impl Fn() -> Vec<&'s [usize]>,
 ) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let request = || Request::new(operation, &operands()).to(&target.for_message());
+    let request = || ErrorBuilder::new(operation, &operands()).to(&target.for_message());
     let dim = sizes_only(target, request)?;
     if leading_axes(sizes(&dim), shape).is_none() {
         return Err(sum_error(request(), &operands(), shape, sizes(&dim)));
@@ -256,7 +256,7 @@ pub(crate) fn sum_target<'s, A, T: TargetShape>(
 pub(crate) fn check_sums_to<'s>(
     shape: &[usize],
     target: &[usize],
-    request: impl FnOnce() -> Request,
+    request: impl FnOnce() -> ErrorBuilder,
     operands: impl FnOnce() -> Vec<&'s [usize]>,
 ) -> Result<(), BroadcastError> {
     match leading_axes(target, shape) {
@@ -267,7 +267,12 @@ pub(crate) fn check_sums_to<'s>(
 
 /// The error of [`check_sums_to`].
 #[cold]
-fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &[usize]) -> BroadcastError {
+fn sum_error(
+    request: ErrorBuilder,
+    operands: &[&[usize]],
+    shape: &[usize],
+    target: &[usize],
+) -> BroadcastError {
     match first_clash(&[target], shape) {
         Some((axis, [size, own], _)) if target.len() <= shape.len() => {
             // a size of 1 may come from an axis that is missing
@@ -292,7 +297,7 @@ fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &
 #[inline(always)]
 pub(crate) fn reserved<A, D: Dimension>(
     shape: D,
-    request: impl FnOnce() -> Request,
+    request: impl FnOnce() -> ErrorBuilder,
 ) -> Result<Reserved<A, D>, BroadcastError> {
     let bytes = checked_len(sizes(&shape)).and_then(|len| len.checked_mul(size_of::<A>()));
     let reserved = if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {

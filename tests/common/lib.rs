@@ -20,9 +20,8 @@ pub use arrays::{
 };
 pub use messages::{Table, assert_words, faults, is_blessing};
 pub use model::{
-    aligned_right, assert_elements, assert_strides, element, empty,
-    in_dim_places, indices, joint, kind, numbers_read, overflows, read_at, refused, resolved, scrambled,
-    signed, sums, variant, without_axes,
+    aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
+    numbers_read, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
 };
 pub use tables::{Case, Number, run};
 
