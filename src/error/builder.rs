@@ -1,7 +1,7 @@
 //! Errors step by step: an operation with its shapes first, then what is wrong with it.
 
 use super::caller::{Align, Caller, RESOLVE};
-use super::shape::{Cell, Shape};
+use super::shape::{Shape, signed};
 use super::{BroadcastError, ErrorKind, Mark, Report};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt::{self, Display};
@@ -182,7 +182,7 @@ impl ErrorBuilder {
     pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
         let (what, range) = (if keeps { "-1 or a size" } else { "a size" }, "from 0 to isize::MAX");
         let note = if size == -1 { " (-1 keeps a size in `broadcast_to` only)" } else { "" };
-        let (mark, size) = (Mark::Shape(self.0.operands, axis), Cell::from(size));
+        let (mark, size) = (Mark::Shape(self.0.operands, axis), signed(size));
         let builder = self.at(axis as i128).marks(&[mark]).sizes(&[&size]);
         fail!(builder, InvalidSize, "axis {axis} of the target is {size}, expected {what} {range}{note}")
     }
@@ -209,7 +209,7 @@ impl ErrorBuilder {
             Align::Stars | Align::AtAxes => " of the array",
             _ => " of the target",
         };
-        let (builder, axis, ndim) = (self.at(axis), Cell::from(axis), Count(ndim));
+        let (builder, axis, ndim) = (self.at(axis), signed(axis), Count(ndim));
         fail!(builder, AxisOutOfBounds, "axis {axis} is out of bounds for {ndim}{of}")
     }
 
@@ -217,7 +217,7 @@ impl ErrorBuilder {
     pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
         // an axis that is counted from the end of an unknown number has no column
         let mark = Mark::Result(usize::try_from(axis).unwrap_or(usize::MAX));
-        let (builder, axis) = (self.at(axis).marks(&[mark]), Cell::from(axis));
+        let (builder, axis) = (self.at(axis).marks(&[mark]), signed(axis));
         fail!(builder, DuplicateAxis, "axis {axis} is named more than once")
     }
 }

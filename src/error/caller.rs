@@ -1,13 +1,14 @@
 //! The operations that can fail: their words, their rule for sizes, and the alignment of their shapes.
 
 use super::Report;
-use super::shape::{Cell, Listed, Shape};
-use core::fmt::{self, Display};
+use super::shape::{Shape, signed};
+use alloc::{format, string::String, string::ToString};
+use core::ops::Range;
 
 /// An operation, as errors describe it.
 pub(crate) struct Caller {
-    /// Writes the words after "cannot".
-    pub(super) words: fn(&Report, &mut fmt::Formatter<'_>) -> fmt::Result,
+    /// The words after "cannot".
+    pub(super) words: fn(&Report) -> String,
     /// The word for an axis of the result.
     pub(super) axis: &'static str,
     /// The rule for two sizes of one axis, in words.
@@ -45,20 +46,16 @@ impl Align {
     }
 }
 
-/// Each operation with its words, whose `{}` are parts of the report. Other fields are those of a base operation, unless they
-/// are listed.
+/// Each operation with its words. Other fields are those of a base operation, unless they are listed.
 macro_rules! callers {
-    ($($NAME:ident $words:literal ($($part:ident),*), $($field:ident: $value:expr,)* ..$base:ident;)*) => {
-        $(pub(crate) const $NAME: Caller = Caller {
-            words: |_report, f| write!(f, $words, $(_report.$part()),*),
-            $($field: $value,)*
-            ..$base
-        };)*
+    ($($NAME:ident |$report:ident| $words:literal $(, $part:expr)*; $($field:ident: $value:expr,)* ..$base:ident;)*) => {
+        $(pub(crate) const $NAME: Caller =
+            Caller { words: |$report| format!($words, $($part),*), $($field: $value,)* ..$base };)*
     };
 }
 
 const RIGHT: Caller = Caller {
-    words: |_, _| Ok(()),
+    words: |_| String::new(),
     axis: "axis",
     rule: "equal sizes or 1",
     numbered: (usize::MAX, ""),
@@ -68,150 +65,111 @@ const RIGHT: Caller = Caller {
 const HIDDEN: Caller = Caller { operands: Align::Hidden, target: Align::Hidden, ..RIGHT };
 
 callers! {
-    NOTHING "broadcast no shapes" (), ..RIGHT;
-    TOGETHER "broadcast shape{} {}{}" (s, operands, together), numbered: (3, "shapes"), ..RIGHT;
-    TO_TARGET "broadcast shape {} to {}" (operands, targets), rule: "equal sizes or 1 in the array", ..RIGHT;
-    MATERIALIZE "materialize shape {}" (operands), ..RIGHT;
-    RESOLVE "resolve -1 at axis {} of target {}" (axis, targets), ..RIGHT;
-    ALONG_AXES "broadcast shape {} along axes {} to {}" (operands, axes, targets),
+    NOTHING |_r| "broadcast no shapes"; ..RIGHT;
+    TOGETHER |r| "broadcast shape{} {}{}", r.many("s"), r.operands(), r.many(" together"); numbered: (3, "shapes"), ..RIGHT;
+    TO_TARGET |r| "broadcast shape {} to {}", r.operands(), r.targets(); rule: "equal sizes or 1 in the array", ..RIGHT;
+    MATERIALIZE |r| "materialize shape {}", r.operands(); ..RIGHT;
+    RESOLVE |r| "resolve -1 at axis {} of target {}", r.axis(), r.targets(); ..RIGHT;
+    ALONG_AXES |r| "broadcast shape {} along axes {} to {}", r.operands(), r.axes(), r.targets();
         rule: "equal sizes", operands: Align::AroundAxes, ..RIGHT;
-    IN_DIM "broadcast shape {} with its axes at {} of {}" (operands, axes, targets),
+    IN_DIM |r| "broadcast shape {} with its axes at {} of {}", r.operands(), r.axes(), r.targets();
         operands: Align::AtAxes, ..TO_TARGET;
-    ONTO "broadcast shape{} {} to output {}" (s, operands, targets),
+    ONTO |r| "broadcast shape{} {} to output {}", r.many("s"), r.operands(), r.targets();
         rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
-    SUM_AXES "{}sum{} over axes {}" (joined, its_shape, axes), target: Align::Stars, ..RIGHT;
-    MEAN_AXES "{}take the mean{} over axes {}" (joined, of_its_shape, axes), ..SUM_AXES;
-    MAX_AXES "{}take the maximum{} over axes {}" (joined, of_its_shape, axes), ..SUM_AXES;
-    MIN_AXES "{}take the minimum{} over axes {}" (joined, of_its_shape, axes), ..SUM_AXES;
-    REDUCE_AXES "{}reduce{} over axes {}" (joined, its_shape, axes), ..SUM_AXES;
-    SUM_TO "{}sum{} to {}" (joined, its_shape, targets), rule: "equal sizes or 1 in the target", ..RIGHT;
-    MEAN_TO "{}take the mean{} to {}" (joined, of_its_shape, targets), ..SUM_TO;
-    MAX_TO "{}take the maximum{} to {}" (joined, of_its_shape, targets), ..SUM_TO;
-    MIN_TO "{}take the minimum{} to {}" (joined, of_its_shape, targets), ..SUM_TO;
-    REDUCE_TO "{}reduce{} to {}" (joined, its_shape, targets), ..SUM_TO;
-    SUM_IN_DIM "{}sum{} with{} axes {} to {}" (joined, its_shape, its, axes, targets),
+    SUM_AXES |r| "{}sum{} over axes {}", r.joined(), r.its(" shape "), r.axes(); target: Align::Stars, ..RIGHT;
+    MEAN_AXES |r| "{}take the mean{} over axes {}", r.joined(), r.its(" of shape "), r.axes(); ..SUM_AXES;
+    MAX_AXES |r| "{}take the maximum{} over axes {}", r.joined(), r.its(" of shape "), r.axes(); ..SUM_AXES;
+    MIN_AXES |r| "{}take the minimum{} over axes {}", r.joined(), r.its(" of shape "), r.axes(); ..SUM_AXES;
+    REDUCE_AXES |r| "{}reduce{} over axes {}", r.joined(), r.its(" shape "), r.axes(); ..SUM_AXES;
+    SUM_TO |r| "{}sum{} to {}", r.joined(), r.its(" shape "), r.targets(); rule: "equal sizes or 1 in the target", ..RIGHT;
+    MEAN_TO |r| "{}take the mean{} to {}", r.joined(), r.its(" of shape "), r.targets(); ..SUM_TO;
+    MAX_TO |r| "{}take the maximum{} to {}", r.joined(), r.its(" of shape "), r.targets(); ..SUM_TO;
+    MIN_TO |r| "{}take the minimum{} to {}", r.joined(), r.its(" of shape "), r.targets(); ..SUM_TO;
+    REDUCE_TO |r| "{}reduce{} to {}", r.joined(), r.its(" shape "), r.targets(); ..SUM_TO;
+    SUM_IN_DIM |r| "{}sum{} with{} axes {} to {}", r.joined(), r.its(" shape "), r.one(" its"), r.axes(), r.targets();
         target: Align::AtAxes, ..SUM_TO;
-    AXIS_SET "make an axis set of {}" (targets), ..HIDDEN;
-    READ "read {:?}" (text), ..HIDDEN;
+    AXIS_SET |r| "make an axis set of {}", r.targets(); ..HIDDEN;
+    READ |r| "read {:?}", r.text; ..HIDDEN;
 
-    SPLIT_BATCH "split shape {} into batch and base of {}" (operands, text), ..HIDDEN;
-    BATCHES_TOGETHER "broadcast batch shape{} {}{}" (s, batches, together),
+    SPLIT_BATCH |r| "split shape {} into batch and base of {}", r.operands(), r.text; ..HIDDEN;
+    BATCHES_TOGETHER |r| "broadcast batch shape{} {}{}", r.many("s"), r.parts(0), r.many(" together");
         axis: "batch axis", numbered: (3, "operands"), ..RIGHT;
-    BASES_TOGETHER "broadcast base shape{} {}{}" (s, bases, together),
+    BASES_TOGETHER |r| "broadcast base shape{} {}{}", r.many("s"), r.parts(1), r.many(" together");
         axis: "base axis", operands: Align::RightBase, ..RIGHT;
-    BATCH_TO_TARGET "broadcast batch shape {} to {}" (batches, targets), axis: "batch axis", ..TO_TARGET;
-    EACH_BATCH "make base shape {} of each batch element of {}" (targets, operands),
+    BATCH_TO_TARGET |r| "broadcast batch shape {} to {}", r.parts(0), r.targets(); axis: "batch axis", ..TO_TARGET;
+    EACH_BATCH |r| "make base shape {} of each batch element of {}", r.targets(), r.operands();
         target: Align::Base, ..RIGHT;
-    SIGNATURE "apply {} to {}" (text, operands), ..RIGHT;
-    BATCH_INTO "write what comes of {} into {}" (operands, targets),
+    SIGNATURE |r| "apply {} to {}", r.text, r.operands(); ..RIGHT;
+    BATCH_INTO |r| "write what comes of {} into {}", r.operands(), r.targets();
         axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
-    BATCH_SUM "sum batch shape {} to {}" (batches, targets), axis: "batch axis", ..SUM_TO;
+    BATCH_SUM |r| "sum batch shape {} to {}", r.parts(0), r.targets(); axis: "batch axis", ..SUM_TO;
 
-    OPERATE "operate on {}" (operands), ..RIGHT;
-    PARTIAL_TOGETHER "broadcast shape{} {}{}" (s, operands, together), numbered: (0, "operands"), ..RIGHT;
-    PARTIAL_BATCHES "broadcast the batches of {}" (operands), ..PARTIAL_TOGETHER;
-    PARTIAL_BASES "broadcast the bases of {}" (operands),
+    OPERATE |r| "operate on {}", r.operands(); ..RIGHT;
+    PARTIAL_TOGETHER |r| "broadcast shape{} {}{}", r.many("s"), r.operands(), r.many(" together"); numbered: (0, "operands"), ..RIGHT;
+    PARTIAL_BATCHES |r| "broadcast the batches of {}", r.operands(); ..PARTIAL_TOGETHER;
+    PARTIAL_BASES |r| "broadcast the bases of {}", r.operands();
         axis: "base axis", operands: Align::RightBase, ..PARTIAL_TOGETHER;
-    PARTIAL_BATCH_SUM "sum the batch of {} to {}" (operands, targets), ..BATCH_SUM;
-    VERIFY "verify result {} of operand{} {}" (targets, s, operands), ..PARTIAL_TOGETHER;
-    VERIFY_NOTHING "verify result {} of no operands" (targets), ..RIGHT;
-    MERGE "merge shapes {}" (operands), rule: "equal sizes", ..RIGHT;
-    ACCEPT "accept shape {} as {}" (operands, targets), ..RIGHT;
-    PLANNED "broadcast shapes {} as planned for {}" (operands, targets), ..PARTIAL_TOGETHER;
+    PARTIAL_BATCH_SUM |r| "sum the batch of {} to {}", r.operands(), r.targets(); ..BATCH_SUM;
+    VERIFY |r| "verify result {} of operand{} {}", r.targets(), r.many("s"), r.operands(); ..PARTIAL_TOGETHER;
+    VERIFY_NOTHING |r| "verify result {} of no operands", r.targets(); ..RIGHT;
+    MERGE |r| "merge shapes {}", r.operands(); rule: "equal sizes", ..RIGHT;
+    ACCEPT |r| "accept shape {} as {}", r.operands(), r.targets(); ..RIGHT;
+    PLANNED |r| "broadcast shapes {} as planned for {}", r.operands(), r.targets(); ..PARTIAL_TOGETHER;
 }
 
-/// The parts of a sentence. Several operands are `joined` first; one is `its_shape`.
+/// The parts of a sentence. Several operands are `joined` first; one is `its` shape.
 impl Report {
-    fn is_one(&self) -> bool {
-        self.operands == 1
+    fn one(&self, words: &'static str) -> &'static str {
+        if self.operands == 1 { words } else { "" }
     }
 
-    fn s(&self) -> &'static str {
-        if self.is_one() { "" } else { "s" }
+    fn many(&self, words: &'static str) -> &'static str {
+        if self.operands == 1 { "" } else { words }
     }
 
-    fn together(&self) -> &'static str {
-        if self.is_one() { "" } else { " together" }
+    fn operands(&self) -> String {
+        let label = self.label.as_ref().map(|label| format!(" of {label}"));
+        self.list(0..self.operands, None) + &label.unwrap_or_default()
     }
 
-    fn its(&self) -> &'static str {
-        if self.is_one() { " its" } else { "" }
+    fn targets(&self) -> String {
+        self.list(self.operands..self.shapes.len(), None)
     }
 
-    fn operands(&self) -> Shapes<'_> {
-        let label = self.label.as_deref();
-        Shapes { label, ..Shapes::of(&self.shapes[..self.operands]) }
+    /// The batches (0) or bases (1).
+    fn parts(&self, part: usize) -> String {
+        self.list(0..self.operands, Some(part))
     }
 
-    fn targets(&self) -> Shapes<'_> {
-        Shapes::of(&self.shapes[self.operands..])
+    fn joined(&self) -> String {
+        if self.operands == 1 {
+            return String::new();
+        }
+        format!("broadcast shapes {} together and ", self.list(0..self.operands, None))
     }
 
-    fn batches(&self) -> Shapes<'_> {
-        Shapes { part: Some(0), label: None, ..self.operands() }
-    }
-
-    fn bases(&self) -> Shapes<'_> {
-        Shapes { part: Some(1), label: None, ..self.operands() }
-    }
-
-    fn joined(&self) -> Shapes<'_> {
-        let words = ["broadcast shapes ", " together and "];
-        Shapes { words, label: None, is_shown: !self.is_one(), ..self.operands() }
-    }
-
-    fn its_shape(&self) -> Shapes<'_> {
-        Shapes { words: [" shape ", ""], is_shown: self.is_one(), ..self.operands() }
-    }
-
-    fn of_its_shape(&self) -> Shapes<'_> {
-        Shapes { words: [" of shape ", ""], ..self.its_shape() }
+    fn its(&self, words: &str) -> String {
+        if self.operands == 1 { format!("{words}{}", self.operands()) } else { String::new() }
     }
 
     fn axes(&self) -> Shape {
         Shape::from(&self.axes)
     }
 
-    fn axis(&self) -> Cell {
-        self.position.unwrap_or_default().into()
+    fn axis(&self) -> String {
+        signed(self.position.unwrap_or_default())
     }
 
-    fn text(&self) -> &str {
-        &self.text
-    }
-}
-
-/// Shapes as `a, b and c`, between words.
-struct Shapes<'r> {
-    shapes: &'r [Shape],
-    words: [&'static str; 2],
-    /// The batch (0) or base (1), which stands before each whole shape.
-    part: Option<usize>,
-    label: Option<&'r str>,
-    is_shown: bool,
-}
-
-impl<'r> Shapes<'r> {
-    fn of(shapes: &'r [Shape]) -> Self {
-        Self { shapes, words: [""; 2], part: None, label: None, is_shown: true }
-    }
-}
-
-impl Display for Shapes<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.is_shown {
-            return Ok(());
-        }
-        let [mut before, after] = self.words;
-        for (rest, shape) in (0..self.shapes.len()).rev().zip(self.shapes) {
-            f.write_str(before)?;
-            if let Some(part) = self.part {
-                write!(f, "{} of ", Listed(shape.parts()[part]))?;
+    /// Shapes as `a, b and c`, each after its batch (0) or base (1) if that is the `part`.
+    fn list(&self, shapes: Range<usize>, part: Option<usize>) -> String {
+        let mut list = String::new();
+        for (rest, shape) in (0..shapes.len()).rev().zip(&self.shapes[shapes]) {
+            if let Some(part) = part {
+                list += &format!("[{}] of ", shape.parts()[part].join(", "));
             }
-            shape.fmt(f)?;
-            before = if rest == 1 { " and " } else { ", " };
+            list += &shape.to_string();
+            list += ["", " and ", ", "][rest.min(2)];
         }
-        f.write_str(if self.shapes.is_empty() { "none" } else { after })?;
-        self.label.map_or(Ok(()), |label| write!(f, " of {label}"))
+        if list.is_empty() { "none".into() } else { list }
     }
 }

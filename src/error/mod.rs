@@ -11,7 +11,7 @@ pub use returned::Returned;
 
 pub(crate) use builder::{Count, ErrorBuilder, fail, owner};
 pub(crate) use const_text::ConstText;
-pub(crate) use shape::{Cell, Shape};
+pub(crate) use shape::{Shape, signed};
 
 use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
 use caller::Caller;
@@ -177,7 +177,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn operation(&self) -> String {
-        self.0.to_string()
+        self.0.words()
     }
 
     /// The shapes of the operation, as the message writes them: the operands, then the target or
@@ -261,7 +261,7 @@ impl BroadcastError {
     /// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
     /// contain the code for pictures.
     pub(crate) fn line(&self) -> String {
-        format!("cannot {}: {}", self.0, self.0.reason(" has "))
+        format!("cannot {}: {}", self.0.words(), self.0.reason(" has "))
     }
 
     /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one
@@ -273,14 +273,12 @@ impl BroadcastError {
     }
 }
 
-/// Prints the words after "cannot" in a message.
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (self.caller.words)(self, f)
-    }
-}
-
 impl Report {
+    /// The words after "cannot" in a message.
+    fn words(&self) -> String {
+        (self.caller.words)(self)
+    }
+
     /// What is wrong, with the word between an axis and what it has.
     fn reason(&self, has: &str) -> String {
         let has = if self.subject.is_empty() { "" } else { has };
@@ -300,7 +298,7 @@ impl Eq for BroadcastError {}
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match if f.alternate() { self.picture() } else { None } {
-            Some(picture) => write!(f, "cannot {}{picture}", self.0),
+            Some(picture) => write!(f, "cannot {}{picture}", self.operation()),
             None => f.write_str(&self.line()),
         }
     }

@@ -1,9 +1,9 @@
 //! Pictures: shapes in rows, each size in the column of its axis.
 
 use super::caller::Align;
-use super::shape::{Cell, Shape};
+use super::shape::Shape;
 use super::{BroadcastError, ErrorBuilder, ErrorKind, Mark, Report};
-use alloc::{collections::BinaryHeap, format, string::String, string::ToString, vec, vec::Vec};
+use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
 use core::mem::ManuallyDrop;
 
 /// A shape in a picture.
@@ -61,7 +61,7 @@ impl Drawing {
 
     /// The row of a shape, if there is a place for each of its sizes.
     fn row(&self, shape: &Shape, axes: &[i128]) -> Option<Row> {
-        let (align, sizes, [batch, base]) = (shape.align, shape.cells(), shape.parts().map(<[Cell]>::len));
+        let (align, sizes, [batch, base]) = (shape.align, shape.sizes(), shape.parts().map(<[String]>::len));
         let mut columns = Vec::with_capacity(sizes.len());
         let mut cells = BinaryHeap::new();
         if align.is_by_axis() {
@@ -87,7 +87,7 @@ impl Drawing {
             columns.extend(self.batch - batch..self.batch);
             columns.extend(self.batch + indent..self.batch + indent + base);
         }
-        cells.extend(columns.iter().zip(sizes).map(|(&column, size)| (column, size.to_string())));
+        cells.extend(columns.iter().zip(sizes).map(|(&column, size)| (column, size.clone())));
         let is_base = align == Align::Base;
         Some(Row { columns, cells: cells.into_sorted_vec(), open: shape.open(), is_base })
     }
@@ -224,7 +224,7 @@ impl ErrorBuilder {
     /// The operation, its shapes and the `result` below them.
     pub(crate) fn explained(self, result: &[usize]) -> String {
         let report = ManuallyDrop::into_inner(self.to(&result).0);
-        let words = report.to_string();
+        let words = report.words();
         match Drawing::new(&report).text(true) {
             Some(picture) => words + &picture,
             None => format!("{words}: the result is {result:?}"),

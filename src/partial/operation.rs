@@ -6,9 +6,9 @@ use super::rules::{Numbers, Operands, Pick, Picks, Rule};
 use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::caller::Caller;
-use crate::error::{BroadcastError, Cell, Count, ErrorBuilder, Shape, caller, fail};
+use crate::error::{BroadcastError, Count, ErrorBuilder, Shape, caller, fail};
 use crate::shape::{Axes, Signature};
-use alloc::{vec, vec::Vec};
+use alloc::{string::ToString, vec, vec::Vec};
 
 /// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
 ///
@@ -128,7 +128,7 @@ impl<'p> Part<'p> {
 
 impl From<&Part<'_>> for Shape {
     fn from(part: &Part<'_>) -> Self {
-        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| Cell::from(&dims[axis]));
+        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| dims[axis].to_string());
         Shape::partial(part.shape.dims().map(cells), part.base)
     }
 }
@@ -173,7 +173,8 @@ impl<'s> Operation<'s> {
         }
         match self {
             Self::Target(target) => {
-                request.to(Shape::listed(list(target.len(), &mut |axis| (&target[axis]).into())))
+                let size = |size: &Option<Dim>| size.as_ref().map_or("-1".into(), Dim::to_string);
+                request.to(Shape::listed(target.iter().map(size).collect()))
             }
             Self::Axes(axes) | Self::InDim(axes) | Self::Sum { axes, .. } | Self::SumInDim(axes) => {
                 request.axes(axes.clone())

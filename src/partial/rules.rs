@@ -3,13 +3,13 @@
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, shapes, unranked};
 use super::operation::{Operation, Part};
-use crate::error::{BroadcastError, Cell, Count, ErrorBuilder, fail};
+use crate::error::{BroadcastError, Count, ErrorBuilder, fail, signed};
 use crate::sealed::Sealed;
 use crate::shape::{
     Axes, AxisMask, ByName, Placeholder, check_named_count, check_placed_count, check_target,
     leading_target_axes,
 };
-use alloc::{string::ToString, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use ndarray::IxDyn;
 
 /// Where the sizes of an operation meet, and its result.
@@ -261,7 +261,7 @@ impl<'p> Operands<'_, 'p> {
         }
         let mut seen = ByName::new();
         for &number in numbers {
-            if !seen.insert(&Cell::from(number).to_string(), ()) {
+            if !seen.insert(&signed(number), ()) {
                 return Err((self.request)().duplicate_axis(number));
             }
         }
