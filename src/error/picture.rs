@@ -1,28 +1,25 @@
 //! Pictures: shapes in rows, each size in the column of its axis.
 
 use super::caller::Align;
-use super::shape::Shape;
+use super::shape::{STARS, Shape};
 use super::{BroadcastError, ErrorBuilder, ErrorKind, Mark, Report};
 use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
 use core::mem::ManuallyDrop;
 
 /// A shape in a picture.
-struct Row {
+struct Row<'r> {
+    shape: &'r Shape,
     /// The column of each of its sizes.
     columns: Vec<usize>,
     /// Its sizes, and `*` at named axes, by ascending columns.
-    cells: Vec<(usize, String)>,
-    /// `[`, `(` for a shape with a batch, or `*` for any number of axes.
-    open: &'static str,
-    /// Whether the row stands in the columns of the base.
-    is_base: bool,
+    cells: Vec<(usize, &'r str)>,
 }
 
 /// The rows of a picture and their common columns.
 #[derive(Default)]
-struct Drawing {
+struct Drawing<'r> {
     /// A row for each shape, unless the named axes have no place for its sizes.
-    rows: Vec<Option<Row>>,
+    rows: Vec<Option<Row<'r>>>,
     /// The end of each column.
     ends: Vec<usize>,
     /// The number of columns before the bases.
@@ -36,8 +33,8 @@ struct Drawing {
 /// The width of an indentation and a bracket.
 const START: usize = 3;
 
-impl Drawing {
-    fn new(report: &Report) -> Self {
+impl<'r> Drawing<'r> {
+    fn new(report: &'r Report) -> Self {
         let (mut drawing, target) = (Self::default(), report.caller.target);
         if target == Align::Hidden || (target == Align::AtAxes && report.operands > 1) {
             return drawing;
@@ -47,49 +44,51 @@ impl Drawing {
             drawing.batch = drawing.batch.max(batch.len());
             drawing.base = drawing.base.max(base.len());
         }
+        drawing.rows.reserve_exact(report.shapes.len() + 1);
         for shape in &report.shapes {
             drawing.rows.push(drawing.row(shape, &report.axes));
         }
         if target == Align::Stars && report.operands == 1 {
-            let mut stars = Shape::from(&Vec::new());
-            stars.align = target;
-            drawing.rows.push(drawing.row(&stars, &report.axes).filter(|row| !row.cells.is_empty()));
+            drawing.rows.push(drawing.row(&STARS, &report.axes).filter(|row| !row.cells.is_empty()));
         }
         drawing.set_ends();
         drawing
     }
 
     /// The row of a shape, if there is a place for each of its sizes.
-    fn row(&self, shape: &Shape, axes: &[i128]) -> Option<Row> {
+    fn row(&self, shape: &'r Shape, axes: &[i128]) -> Option<Row<'r>> {
         let (align, sizes, [batch, base]) = (shape.align, shape.sizes(), shape.parts().map(<[String]>::len));
-        let mut columns = Vec::with_capacity(sizes.len());
-        let mut cells = BinaryHeap::new();
         if align.is_by_axis() {
-            let most = if align == Align::AroundAxes { sizes.len() + axes.len() } else { 0 };
-            let mut is_named = vec![false; self.batch.max(most)];
-            for &axis in axes {
-                let column = self.column(axis);
-                if column < is_named.len() && !is_named[column] {
-                    is_named[column] = true;
-                    columns.push(column);
-                }
-            }
-            if align == Align::AtAxes {
-                if columns.len() != axes.len() || axes.len() != sizes.len() {
-                    return None;
-                }
-            } else {
-                cells.extend(columns.drain(..).map(|column| (column, "*".into())));
-                columns.extend((0..is_named.len()).filter(|&column| !is_named[column]).take(sizes.len()));
-            }
-        } else {
-            let indent = if align == Align::RightBase { self.base - base } else { 0 };
-            columns.extend(self.batch - batch..self.batch);
-            columns.extend(self.batch + indent..self.batch + indent + base);
+            return self.row_by_axis(shape, axes);
         }
-        cells.extend(columns.iter().zip(sizes).map(|(&column, size)| (column, size.clone())));
-        let is_base = align == Align::Base;
-        Some(Row { columns, cells: cells.into_sorted_vec(), open: shape.open(), is_base })
+        let indent = if align == Align::RightBase { self.base - base } else { 0 };
+        let mut columns = Vec::with_capacity(sizes.len());
+        columns.extend(self.batch - batch..self.batch);
+        columns.extend(self.batch + indent..self.batch + indent + base);
+        let cells = columns.iter().copied().zip(sizes.iter().map(String::as_str)).collect();
+        Some(Row { shape, columns, cells })
+    }
+
+    /// The row of a shape whose sizes are at the axes that the caller named, or around them.
+    fn row_by_axis(&self, shape: &'r Shape, axes: &[i128]) -> Option<Row<'r>> {
+        let (sizes, mut columns, mut cells) = (shape.sizes(), Vec::new(), BinaryHeap::new());
+        let most = if shape.align == Align::AroundAxes { sizes.len() + axes.len() } else { 0 };
+        let mut is_named = vec![false; self.batch.max(most)];
+        for &axis in axes {
+            let column = self.column(axis);
+            if column < is_named.len() && !is_named[column] {
+                is_named[column] = true;
+                columns.push(column);
+            }
+        }
+        if shape.align != Align::AtAxes {
+            cells.extend(columns.drain(..).map(|column| (column, "*")));
+            columns.extend((0..is_named.len()).filter(|&column| !is_named[column]).take(sizes.len()));
+        } else if columns.len() != axes.len() || axes.len() != sizes.len() {
+            return None;
+        }
+        cells.extend(columns.iter().copied().zip(sizes.iter().map(String::as_str)));
+        Some(Row { shape, columns, cells: cells.into_sorted_vec() })
     }
 
     /// The column of an axis that the caller named.
@@ -102,10 +101,10 @@ impl Drawing {
     fn set_ends(&mut self) {
         let mut end = START - 2;
         for row in self.rows.iter().flatten() {
-            if self.batch == 0 && row.open == "(" {
+            if self.batch == 0 && row.shape.open() == "(" {
                 end = START;
             }
-            for &(column, ref text) in &row.cells {
+            for &(column, text) in &row.cells {
                 if self.ends.len() <= column {
                     self.ends.resize(column + 1, 0);
                 }
@@ -148,15 +147,16 @@ impl Drawing {
         if columns == 0 || columns > self.ends.len() { START } else { self.ends[columns - 1] }
     }
 
-    fn line(&self, row: &Row) -> String {
-        if row.open == "*" {
+    fn line(&self, row: &Row<'_>) -> String {
+        let (open, is_base) = (row.shape.open(), row.shape.align == Align::Base);
+        if open == "*" {
             return "  *".into();
         }
         let batch = self.end_of(self.batch);
         let mut line = String::new();
-        put(&mut line, if row.is_base { batch + 1 } else { START - 1 }, row.open);
-        let (mut before_base, close) = if row.open == "(" { (true, ")") } else { (false, "]") };
-        for (i, &(column, ref text)) in row.cells.iter().enumerate() {
+        put(&mut line, if is_base { batch + 1 } else { START - 1 }, open);
+        let (mut before_base, close) = if open == "(" { (true, ")") } else { (false, "]") };
+        for (i, &(column, text)) in row.cells.iter().enumerate() {
             if before_base && column >= self.batch {
                 put(&mut line, batch, ";");
                 before_base = false;

@@ -16,6 +16,10 @@ pub(crate) struct Shape {
     pub(super) align: Align,
 }
 
+/// The shape of a row that is for named axes only.
+pub(super) static STARS: Shape =
+    Shape { sizes: Some(Vec::new()), is_crossed: false, base: None, align: Align::Stars };
+
 impl Shape {
     fn list(sizes: Vec<String>, base: Option<usize>) -> Self {
         Self { sizes: Some(sizes), is_crossed: false, base, align: Align::Right }

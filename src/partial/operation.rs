@@ -2,12 +2,14 @@
 
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, unranked};
-use super::rules::{Numbers, Operands, Pick, Picks, Rule};
+use super::rules::{Numbers, Operands, Pick, Picks, Rule, number};
 use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::caller::Caller;
 use crate::error::{BroadcastError, Count, ErrorBuilder, Shape, caller, fail};
-use crate::shape::{Axes, Signature};
+use crate::shape::{
+    Axes, Placeholder, Signature, along, check_len, check_sums, joint_shape, placed, placed_sum, resolved,
+};
 use alloc::{string::ToString, vec, vec::Vec};
 
 /// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
@@ -223,6 +225,47 @@ impl<'s> Operation<'s> {
         Ok(InferredShapes::of(vec![shape], checks))
     }
 
+    /// The sizes of the result by the functions that decide for arrays, if all sizes are known. Overflow is not checked.
+    ///
+    /// # Errors
+    /// Those of the operation's function.
+    fn known(
+        &self,
+        parts: &[Part<'_>],
+        request: &dyn Fn() -> ErrorBuilder,
+        of_bases: &dyn Fn() -> ErrorBuilder,
+    ) -> Option<Result<Vec<usize>, BroadcastError>> {
+        let (mut shapes, mut batches, mut bases) = (Vec::new(), Vec::new(), Vec::new());
+        for part in parts {
+            shapes.push(part.shape.sizes()?);
+        }
+        for (part, shape) in parts.iter().zip(&shapes) {
+            let (batch, base) = shape.split_at(part.split().0.len());
+            batches.push(batch);
+            bases.push(base);
+        }
+        let joint = || joint_shape(&batches, request);
+        let to_target = |checked: Result<(), BroadcastError>| checked.map(|()| shapes[1].clone());
+        Some(match self {
+            Self::Together | Self::Batch(_) => joint(),
+            Self::BatchMap(_) => joint_shape(&bases, of_bases).and_then(|base| Ok([joint()?, base].concat())),
+            Self::Target(sizes) => {
+                let target = sizes.iter().map(number).collect::<Option<Vec<_>>>()?;
+                resolved(batches[0], &target, Placeholder::Keeps, request)
+            }
+            Self::Axes(axes) => to_target(along(batches[0], batches[1], &Numbers(axes), request).map(drop)),
+            Self::InDim(axes) => to_target(placed(batches[0], batches[1], &Numbers(axes), request, false)),
+            Self::SumInDim(axes) => {
+                to_target(placed_sum(batches[0], batches[1], &Numbers(axes), request).map(drop))
+            }
+            Self::SumTo | Self::SumBatchTo(_) => {
+                let checked = check_sums(batches[0], batches[1], request, || vec![batches[0]]);
+                to_target(checked).map(|target| [&target, bases[0]].concat())
+            }
+            Self::Sum { .. } | Self::Ranks | Self::Branches | Self::Signature(_) => return None,
+        })
+    }
+
     /// The only result of an operation that is no choice and has no signature.
     fn infer_one(
         &self,
@@ -240,10 +283,15 @@ impl<'s> Operation<'s> {
                 target.extend_from_slice(size.as_slice());
             }
         }
+        let of_bases = || ErrorBuilder::new(&caller::PARTIAL_BASES, parts).label(of);
+        if let Some(sizes) = self.known(parts, &request, &of_bases) {
+            let sizes = sizes?;
+            check_len(&sizes, request)?;
+            return Ok((sizes.into(), Vec::new()));
+        }
         let Rule { mut layout, count, result } = operands.rule(self, &target)?;
         layout.has_target = self.form().2;
         let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
-        let of_bases = || ErrorBuilder::new(&caller::PARTIAL_BASES, parts).label(of);
         let blame = |request, mut clash: Clash<'_>| {
             if clash.axis < bases {
                 return incompatible(of_bases(), clash);

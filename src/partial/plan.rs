@@ -7,8 +7,8 @@ use super::vars::Vars;
 use super::verify::result_checks;
 use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
-use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
-use alloc::{format, vec, vec::Vec};
+use crate::shape::{check_len, joint_shape};
+use alloc::{format, vec::Vec};
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
 ///
@@ -192,10 +192,8 @@ impl Plan {
             let spot = |axis| Spot::new(operand, axis);
             vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot)?;
         }
-        let mut joint = vec![1; joint_ndim(shapes)];
-        if !join(shapes, &mut joint) || checked_len(&joint).is_none() {
-            return Err(joint_error_of(request(), shapes));
-        }
+        let joint = joint_shape(shapes, &request)?;
+        check_len(&joint, &request)?;
         if let Some(result) = &self.result {
             vars.accept(result, &joint, " of the result", &|axis| Spot::at(Spot::RESULT, axis))?;
         }

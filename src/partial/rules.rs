@@ -3,11 +3,11 @@
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, shapes, unranked};
 use super::operation::{Operation, Part};
-use crate::error::{BroadcastError, Count, ErrorBuilder, fail, signed};
+use crate::error::{BroadcastError, ErrorBuilder, fail, signed};
 use crate::sealed::Sealed;
 use crate::shape::{
     Axes, AxisMask, ByName, Placeholder, check_named_count, check_placed_count, check_target,
-    leading_target_axes,
+    leading_target_axes, too_many_axes,
 };
 use alloc::{vec, vec::Vec};
 use ndarray::IxDyn;
@@ -108,7 +108,8 @@ impl<'p> Operands<'_, 'p> {
 
     fn to_target(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
         let array = dims(self.parts[0].shape);
-        let numbers = numbers(sizes);
+        // a size that is not known could be any
+        let numbers: Vec<_> = sizes.iter().map(|size| number(size).unwrap_or(0)).collect();
         check_target(&numbers, Placeholder::Keeps, self.request)?;
         // all axes of the target may be axes of `*`
         let ndim = self.ndim(0).unwrap_or(sizes.len());
@@ -194,8 +195,7 @@ impl<'p> Operands<'_, 'p> {
         let (ranked, whole) = (self.ranked(), batch.len() + base.len());
         let new = if ranked { batch.len().checked_sub(target.len()) } else { Some(0) };
         let Some(new) = new else {
-            let (request, found, expected) = ((self.request)(), Count(target.len()), batch.len());
-            return Err(fail!(request, TooManyAxes, "the target has {found}, expected at most {expected}"));
+            return Err(too_many_axes((self.request)(), batch.len(), target.len()));
         };
         let places = if ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
         let mut pick = |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(whole + axis) };
@@ -269,14 +269,13 @@ impl<'p> Operands<'_, 'p> {
     }
 }
 
-/// The numbers of a target, as for an array: -1 keeps a size, and a size that is not known could be any.
-pub(super) fn numbers(target: &[Option<Dim>]) -> Vec<i128> {
-    let number = |size: &Option<Dim>| match *size {
-        Some(Dim::Known(size)) => size as i128,
-        Some(_) => 0,
-        None => -1,
-    };
-    target.iter().map(number).collect()
+/// The number of a size in a target, as for an array, if it is known: -1 keeps a size.
+pub(super) fn number(size: &Option<Dim>) -> Option<i128> {
+    match *size {
+        Some(Dim::Known(size)) => Some(size as i128),
+        Some(_) => None,
+        None => Some(-1),
+    }
 }
 
 /// Which of `count` axes are among some.

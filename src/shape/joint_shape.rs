@@ -144,6 +144,18 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
     joint_error_of(ErrorBuilder::new(&caller::TOGETHER, shapes), shapes)
 }
 
+/// The joint shape of the shapes of a request, whose overflow is not checked.
+///
+/// # Errors
+/// `Incompatible`.
+pub(crate) fn joint_shape(
+    shapes: &[&[usize]],
+    request: &dyn Fn() -> ErrorBuilder,
+) -> Result<Vec<usize>, BroadcastError> {
+    let mut joint = vec![1; joint_ndim(shapes)];
+    if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(request(), shapes)) }
+}
+
 /// The error of shapes without a joint shape: the first axis whose sizes clash, with the first two
 /// shapes that do, else overflow.
 #[cold]

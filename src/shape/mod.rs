@@ -27,17 +27,18 @@ pub(crate) use batch_shape::{
 };
 pub(crate) use by_name::ByName;
 pub(crate) use joint_shape::{
-    checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
+    checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_shape, joint_size, stretches,
 };
 pub(crate) use onto::{all_stretch_onto, output_error};
 pub(crate) use place::{
-    check_named_count, check_placed_count, placed_sum, placed_sum_target, repeats, target_along_axes,
-    target_in_dim,
+    along, check_len, check_named_count, check_placed_count, placed, placed_sum, placed_sum_target, repeats,
+    target_along_axes, target_in_dim,
 };
-pub(crate) use reduce::{check_sums_to, over_reduced, reserved, sum_target};
+pub(crate) use reduce::{check_sums, check_sums_to, over_reduced, reserved, sum_target, too_many_axes};
 pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
 pub(crate) use target::{
-    Placeholder, check_target, leading_target_axes, resolved_dim, sizes_only, stretch_error, target_error,
+    Placeholder, check_target, leading_target_axes, resolved, resolved_dim, sizes_only, stretch_error,
+    target_error,
 };
 
 use ndarray::Dimension;

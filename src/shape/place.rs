@@ -9,7 +9,6 @@ use crate::error::caller::{self, Caller};
 use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
 use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
-use ndarray::Dimension;
 
 /// Whether stretching an axis from size `from` to size `to` repeats it. Repeating 0 times counts.
 pub(crate) const fn repeats(from: usize, to: usize) -> bool {
@@ -62,16 +61,30 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
 ) -> Result<(T::Dim, AxisMask), BroadcastError> {
     let request = || over_axes(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    let new = AxisMask::new(axes, resolved.ndim(), request)?;
-    check_named_count(shape.len() + axes.axis_count(), resolved.ndim(), &request)?;
-    for (&own, axis) in shape.iter().zip(new.unnamed()) {
-        let size = sizes(&resolved)[axis];
-        if own != size {
-            return Err(request().incompatible(axis, [own, size], [0, 1]));
-        }
-    }
+    let new = along(shape, sizes(&resolved), axes, request)?;
     check_len(sizes(&resolved), request)?;
     Ok((resolved, new))
+}
+
+/// The set of the new axes of an array of shape `shape` that is repeated along `axes` of `target`.
+///
+/// # Errors
+/// In this order: `AxisOutOfBounds`; `DuplicateAxis`; `AxisCount`; `Incompatible` where a size differs.
+#[inline(always)]
+pub(crate) fn along<X: Axes>(
+    shape: &[usize],
+    target: &[usize],
+    axes: &X,
+    request: impl Fn() -> ErrorBuilder,
+) -> Result<AxisMask, BroadcastError> {
+    let new = AxisMask::new(axes, target.len(), &request)?;
+    check_named_count(shape.len() + axes.axis_count(), target.len(), &request)?;
+    for (&own, axis) in shape.iter().zip(new.unnamed()) {
+        if own != target[axis] {
+            return Err(request().incompatible(axis, [own, target[axis]], [0, 1]));
+        }
+    }
+    Ok(new)
 }
 
 /// The shape of the view with axis `i` of an array of shape `shape` at `axes[i]` of `target`.
@@ -125,7 +138,7 @@ pub(crate) fn placed_sum<X: Axes>(
 /// Checks that axis `i` of `from`, which is the target of a sum or an array, stretches to axis `axes[i]` of `to`. Returns no
 /// mask, because one that lives through the loop slows it by a quarter.
 #[inline(always)]
-fn placed<X: Axes>(
+pub(crate) fn placed<X: Axes>(
     from: &[usize],
     to: &[usize],
     axes: &X,

@@ -241,9 +241,7 @@ pub(crate) fn sum_target<'s, A, T: TargetShape>(
 ) -> Result<Reserved<A, T::Dim>, BroadcastError> {
     let request = || ErrorBuilder::new(operation, &operands()).to(&target.for_message());
     let dim = sizes_only(target, request)?;
-    if leading_axes(sizes(&dim), shape).is_none() {
-        return Err(sum_error(request(), &operands(), shape, sizes(&dim)));
-    }
+    check_sums(shape, sizes(&dim), request, &operands)?;
     reserved(dim, request)
 }
 
@@ -259,9 +257,20 @@ pub(crate) fn check_sums_to<'s>(
     request: impl FnOnce() -> ErrorBuilder,
     operands: impl FnOnce() -> Vec<&'s [usize]>,
 ) -> Result<(), BroadcastError> {
+    check_sums(shape, target, || request().to(&target), operands)
+}
+
+/// [`check_sums_to`] for a request that has the target.
+#[inline(always)]
+pub(crate) fn check_sums<'s>(
+    shape: &[usize],
+    target: &[usize],
+    request: impl FnOnce() -> ErrorBuilder,
+    operands: impl FnOnce() -> Vec<&'s [usize]>,
+) -> Result<(), BroadcastError> {
     match leading_axes(target, shape) {
         Some(_) => Ok(()),
-        None => Err(sum_error(request().to(&target), &operands(), shape, target)),
+        None => Err(sum_error(request(), &operands(), shape, target)),
     }
 }
 
@@ -283,11 +292,14 @@ fn sum_error(
             let operand = operands.iter().position(has_size).unwrap_or(0);
             request.incompatible(axis, [own, size], [operand, operands.len()])
         }
-        _ => {
-            let (found, expected) = (Count(target.len()), shape.len());
-            fail!(request, TooManyAxes, "the target has {found}, expected at most {expected}")
-        }
+        _ => too_many_axes(request, shape.len(), target.len()),
     }
+}
+
+/// The error of a sum to a target with more axes than the array or its batch.
+#[cold]
+pub(crate) fn too_many_axes(request: ErrorBuilder, expected: usize, found: usize) -> BroadcastError {
+    fail!(request, TooManyAxes, "the target has {}, expected at most {expected}", Count(found))
 }
 
 /// Memory for a result of this shape.

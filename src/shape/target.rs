@@ -373,8 +373,7 @@ pub(crate) fn stretch_error(
 }
 
 /// [`resolved_dim`] with its errors, for a target by its numbers.
-#[cold]
-fn resolved(
+pub(crate) fn resolved(
     shape: &[usize],
     target: &[i128],
     placeholder: Placeholder,

@@ -5,8 +5,8 @@ use common::narrow::Half;
 use common::{Table, empty, is_blessing, refused};
 use ndarray::{Array0, ArrayD, ArrayViewD, Axis, ErrorKind, arr0};
 use ndarray_broadcast::partial::{
-    PartialShape, Plan, ResultRule, decide_result, infer_axes, infer_batch, infer_result_shape, infer_shapes,
-    infer_sum, infer_target, verify,
+    PartialShape, Plan, ResultRule, decide_result, infer_axes, infer_batch, infer_in_dim, infer_result_shape,
+    infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target, verify,
 };
 use ndarray_broadcast::{
     AxisSet, BroadcastError, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes,
@@ -326,6 +326,61 @@ fn partial(name: &str, arguments: &[&str]) -> Outcome {
     }
 }
 
+/// The same call on shapes of which all sizes are known, in the notation of partial shapes, if there is one.
+fn as_partial(call: &str) -> Option<Outcome> {
+    let (name, arguments) = call.split_once(' ')?;
+    let arguments: Vec<&str> = arguments.split(" | ").collect();
+    let known = |text: &str| Some(PartialShape::from(all_as::<usize>(&numbers(text))?));
+    let all = |texts: &[&str]| texts.iter().map(|text| known(text)).collect::<Option<Vec<_>>>();
+    Some(match (name, &*arguments) {
+        ("together", shapes) => infer_shapes(&all(shapes)?).map(drop),
+        ("to", [shape, target]) => {
+            let (shape, target) = (known(shape)?, numbers(target));
+            with_sizes!(&target, target => infer_target(&shape, &*target))
+        }
+        ("along", [shape, axes, target]) => {
+            infer_axes(&known(shape)?, &known(target)?, sizes(axes)).map(drop)
+        }
+        ("placed", [shape, axes, target]) => {
+            infer_in_dim(&known(shape)?, &known(target)?, sizes(axes)).map(drop)
+        }
+        ("sum_over" | "sum_over_set", [shape, axes]) => infer_sum(&known(shape)?, sizes(axes)).map(drop),
+        ("sum_to", [shape, target]) => infer_sum_to(&known(shape)?, &known(target)?).map(drop),
+        ("map_sum_placed", [places, target, a, b]) if a == b => {
+            infer_sum_in_dim(&known(a)?, &known(target)?, sizes(places)).map(drop)
+        }
+        _ => return None,
+    })
+}
+
+/// What an error knows, and the end of its message without the notation of shapes: `(shapes 0 and 1)` stands beside three
+/// arrays or more, `(operands 0 and 1)` beside any partial shapes.
+fn facts(error: &BroadcastError) -> String {
+    let reason = error.to_string().split_once(": ").expect("a reason").1.to_owned();
+    let reason = match reason.split_once(" (").filter(|(_, rest)| rest.starts_with(['s', 'o'])) {
+        Some((before, rest)) => before.to_owned() + rest.split_once(')').expect("two brackets").1,
+        None => reason,
+    };
+    let its = |shape: &String| format!("shape {shape} has");
+    let reason =
+        error.shapes().iter().fold(reason, |reason, shape| reason.replace(&its(shape), "its shape has"));
+    format!("{:?} {:?} {:?} {:?} {reason}", error.kind(), error.axis(), error.sizes(), error.operands())
+}
+
+/// An error of arrays, and that of partial shapes with the same sizes. Beside a size that no axis has, or memory that no array
+/// has, a partial shape may be right.
+fn differ(error: &BroadcastError, partial: Outcome) -> Option<String> {
+    use ndarray_broadcast::ErrorKind::{InvalidSize, TooLarge};
+    let Err(partial) = partial else {
+        return (error.kind() != TooLarge).then(|| "partial shapes succeed".to_owned());
+    };
+    if partial.kind() != error.kind() && matches!(error.kind(), InvalidSize | TooLarge) {
+        return None;
+    }
+    let (facts, others) = (facts(error), facts(&partial));
+    (facts != others).then(|| format!("arrays: {facts}\nshapes: {others}"))
+}
+
 /// ndarray's kind for the kind of an error, by its name.
 fn in_ndarray(name: &str) -> ErrorKind {
     match name {
@@ -339,8 +394,12 @@ fn in_ndarray(name: &str) -> ErrorKind {
 
 #[test]
 fn every_message() {
-    let (mut table, mut faults) = (Table::read("messages.txt"), Vec::new());
+    let (mut table, mut faults, mut compared) = (Table::read("messages.txt"), Vec::new(), 0);
     for (call, expected) in &mut table.blocks {
+        if let Some((partial, error)) = as_partial(call).zip(outcomes(call).swap_remove(0).err()) {
+            compared += 1;
+            faults.extend(differ(&error, partial).map(|fault| format!("{call}\n{fault}")));
+        }
         for (form, outcome) in outcomes(call).into_iter().enumerate() {
             let Err(error) = outcome else {
                 faults.push(format!("{call}\nform {form} succeeds"));
@@ -355,5 +414,22 @@ fn every_message() {
             }
         }
     }
+    assert!(compared > 0);
     table.finish(faults);
+}
+
+/// Forms of one call have equal errors, although other functions make them.
+#[test]
+fn errors_are_equal_if_they_print_the_same() {
+    let calls = Table::read("messages.txt").blocks;
+    let errors: Vec<_> = calls.keys().flat_map(|call| outcomes(call)).filter_map(Result::err).collect();
+    let printed: Vec<_> = errors.iter().map(|error| format!("{error:?} {error:#}")).collect();
+    let mut equal = 0;
+    for (i, error) in errors.iter().enumerate() {
+        for (k, other) in errors.iter().enumerate() {
+            assert_eq!(error == other, printed[i] == printed[k], "{error:#}\n{other:#}");
+            equal += usize::from(error == other);
+        }
+    }
+    assert!(equal > errors.len(), "each error is equal to itself and to those of other forms");
 }
