@@ -7,10 +7,10 @@
 
 use super::infer::infer;
 use super::layout::{dims, list};
-use super::operation::{Operation, Part};
+use super::shape_op::{Part, ShapeOp};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, caller};
-use crate::shape::{Axes, Placeholder, TargetShape, check_target, positions};
+use crate::shape::{Axes, Placeholder, TargetShape, axis_numbers, check_target};
 use alloc::{vec, vec::Vec};
 use core::borrow::Borrow;
 
@@ -20,7 +20,7 @@ use core::borrow::Borrow;
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
 /// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
 /// array `*`, -1 is an unknown size. The target has a type that
-/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 beside names, see [`Operation`].
+/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 beside names, see [`ShapeOp`].
 ///
 /// # Errors
 /// In this order:
@@ -56,7 +56,7 @@ fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape, Broa
     let request = || ErrorBuilder::new(&caller::TO_TARGET, &[Part::whole(shape)]).to(&target.to_vec());
     check_target(target, Placeholder::Keeps, &request)?;
     let sizes = target.iter().map(|&size| usize::try_from(size).ok().map(Dim::Known));
-    infer(&Operation::Target(sizes.collect()), &[shape])
+    infer(&ShapeOp::Target(sizes.collect()), &[shape])
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -97,7 +97,7 @@ pub fn infer_axes(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::Axes(positions(&axes)), &[shape, target])
+    infer(&ShapeOp::Axes(axis_numbers(&axes)), &[shape, target])
 }
 
 /// The shape of an array whose axes are placed in a target.
@@ -137,7 +137,7 @@ pub fn infer_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::InDim(positions(&axes)), &[shape, target])
+    infer(&ShapeOp::InDim(axis_numbers(&axes)), &[shape, target])
 }
 
 /// The joint batch shape of operands whose last axes are their base.
@@ -174,7 +174,7 @@ pub fn infer_in_dim(
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<PartialShape, BroadcastError> {
     let shapes: Vec<_> = operands.iter().map(|operand| operand.0.borrow()).collect();
-    infer(&Operation::Batch(operands.iter().map(|operand| operand.1).collect()), &shapes)
+    infer(&ShapeOp::Batch(operands.iter().map(|operand| operand.1).collect()), &shapes)
 }
 
 /// Shapes with the same number of axes: the shorter ones get leading axes of size 1.

@@ -1,7 +1,7 @@
 //! The joint shape of partially known shapes.
 
 use super::layout::{Layout, list, shapes, unranked};
-use super::operation::{Operation, Part};
+use super::shape_op::{Part, ShapeOp};
 use super::system::{System, checked, incompatible};
 use super::{Check, Dim, Names, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
@@ -70,7 +70,7 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
 /// `shape.broadcast` of MLIR's shape dialect on one axis.
 pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
     let shapes = list(dims.len(), &mut |i| PartialShape::from(vec![dims[i].clone()]));
-    let joint = infer(&Operation::Together, &list(dims.len(), &mut |i| &shapes[i]))?;
+    let joint = infer(&ShapeOp::Together, &list(dims.len(), &mut |i| &shapes[i]))?;
     Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
 }
 
@@ -100,7 +100,7 @@ pub fn infer_dims(dims: &[Dim]) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::Together, &[a, b])
+    infer(&ShapeOp::Together, &[a, b])
 }
 
 /// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
@@ -131,7 +131,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 pub fn infer_shapes<'p>(
     shapes: impl IntoIterator<Item = &'p PartialShape>,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::Together, &shapes.into_iter().collect::<Vec<_>>())
+    infer(&ShapeOp::Together, &shapes.into_iter().collect::<Vec<_>>())
 }
 
 /// The only result of an operation by itself.
@@ -139,7 +139,7 @@ pub fn infer_shapes<'p>(
 /// # Errors
 /// Those of the operation's function.
 pub(super) fn infer(
-    operation: &Operation<'_>,
+    operation: &ShapeOp<'_>,
     shapes: &[&PartialShape],
 ) -> Result<PartialShape, BroadcastError> {
     Ok(operation.infer(&mut Names::new(), None, shapes, false)?.results.swap_remove(0))
@@ -172,7 +172,7 @@ pub fn infer_result_shape<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
 ) -> Result<Option<PartialShape>, BroadcastError> {
     let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
-    let (mut names, request) = (Names::new(), || Operation::Together.request(None, &parts));
+    let (mut names, request) = (Names::new(), || ShapeOp::Together.request(None, &parts));
     let (mut system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
     let sizes = checked(system.take_sizes(ndim), &request)?;
     Ok((unranked(&parts).len() < parts.len()).then(|| sizes.into()))

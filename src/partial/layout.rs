@@ -3,7 +3,7 @@
 use super::PartialShape;
 use super::check::{Spot, compact};
 use super::dim::Dim;
-use super::operation::Part;
+use super::shape_op::Part;
 use super::vars::Var;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;

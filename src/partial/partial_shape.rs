@@ -1,7 +1,7 @@
 //! Partially known shapes.
 
 use super::layout::list;
-use super::operation::{Part, merge_shapes};
+use super::shape_op::{Part, merge_shapes};
 use super::{Dim, Names};
 use crate::error::{BroadcastError, Shape};
 use alloc::vec::Vec;

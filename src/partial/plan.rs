@@ -2,7 +2,7 @@
 
 use super::check::Spot;
 use super::layout::list;
-use super::operation::Operation;
+use super::shape_op::ShapeOp;
 use super::vars::Vars;
 use super::verify::result_checks;
 use super::{Check, Names, PartialShape};
@@ -70,7 +70,7 @@ impl Plan {
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
-        let mut found = Operation::Together.infer(&mut Names::new(), None, &shapes, true)?;
+        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
         let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
     }

@@ -2,7 +2,7 @@
 
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, shapes, unranked};
-use super::operation::{Operation, Part};
+use super::shape_op::{Part, ShapeOp};
 use crate::error::{BroadcastError, ErrorBuilder, fail, signed};
 use crate::sealed::Sealed;
 use crate::shape::{
@@ -56,29 +56,29 @@ impl Axes for Numbers<'_> {
 
 /// The operands of a rule, and the request for its errors.
 #[derive(Clone, Copy)]
-pub(super) struct Operands<'a, 'p> {
+pub(super) struct OperandParts<'a, 'p> {
     pub(super) parts: &'a [Part<'p>],
     pub(super) request: &'a dyn Fn() -> ErrorBuilder,
 }
 
 type Found<'p> = Result<Rule<'p>, BroadcastError>;
 
-impl<'p> Operands<'_, 'p> {
-    /// Where the sizes meet. `target` are the known sizes of a [`Operation::Target`].
+impl<'p> OperandParts<'_, 'p> {
+    /// Where the sizes meet. `target` are the known sizes of a [`ShapeOp::Target`].
     ///
     /// # Errors
     /// Those about numbers of axes, in the order of the operation's function.
-    pub(super) fn rule(self, operation: &Operation<'_>, target: &'p [Dim]) -> Found<'p> {
+    pub(super) fn rule(self, operation: &ShapeOp<'_>, target: &'p [Dim]) -> Found<'p> {
         match operation {
-            Operation::Target(sizes) => self.to_target(sizes, target),
-            Operation::Axes(axes) => self.along(axes),
-            Operation::InDim(axes) => self.in_dim(axes),
-            Operation::SumInDim(axes) => self.sum_in_dim(axes),
-            Operation::Sum { axes, keepdims } => self.sum(axes, *keepdims),
-            Operation::SumTo | Operation::SumBatchTo(_) => self.sum_to(),
-            Operation::Batch(_) => Ok(self.batches(0)),
-            Operation::BatchMap(_) => Ok(self.batches(self.base_axes())),
-            Operation::Together | Operation::Ranks | Operation::Branches | Operation::Signature(_) => {
+            ShapeOp::Target(sizes) => self.to_target(sizes, target),
+            ShapeOp::Axes(axes) => self.along(axes),
+            ShapeOp::InDim(axes) => self.in_dim(axes),
+            ShapeOp::SumInDim(axes) => self.sum_in_dim(axes),
+            ShapeOp::Sum { axes, keepdims } => self.sum(axes, *keepdims),
+            ShapeOp::SumTo | ShapeOp::SumBatchTo(_) => self.sum_to(),
+            ShapeOp::Batch(_) => Ok(self.batches(0)),
+            ShapeOp::BatchMap(_) => Ok(self.batches(self.base_axes())),
+            ShapeOp::Together | ShapeOp::Ranks | ShapeOp::Branches | ShapeOp::Signature(_) => {
                 let (layout, count) = Layout::aligned(self.shapes());
                 Ok(Rule { layout, count, result: self.ranked().then_some(Picks::Axes) })
             }

@@ -2,7 +2,7 @@
 
 use super::dim::Dim;
 use super::layout::{Entry, Layout, list, shapes};
-use super::operation::{InferredShapes, Part};
+use super::shape_op::{InferredShapes, Part};
 use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, Mark, caller};

@@ -53,18 +53,18 @@ pub(super) struct Vars<'n> {
     /// The label of the call.
     pub(super) of: Option<&'n str>,
     pub(super) request: &'n dyn Fn() -> ErrorBuilder,
-    start: State,
+    start: Savepoint,
     /// How many changes there were when the last state was asked for.
     mark: usize,
 }
 
 /// The numbers of changes and origins at some time.
 #[derive(Clone, Copy)]
-pub(super) struct State(usize, usize);
+pub(super) struct Savepoint(usize, usize);
 
 /// One of two sizes of an axis that exclude each other.
 #[derive(Clone, Copy)]
-pub(super) struct Side<'s> {
+pub(super) struct ForcedSize<'s> {
     pub(super) dim: &'s Dim,
     pub(super) spot: Spot,
     /// The variable of a name.
@@ -98,18 +98,18 @@ impl<'n> Vars<'n> {
         of: Option<&'n str>,
         request: &'n dyn Fn() -> ErrorBuilder,
     ) -> Self {
-        let start = State(0, names.origins.len());
+        let start = Savepoint(0, names.origins.len());
         Self { names, of, request, start, mark: 0 }
     }
 
     /// What was forced so far.
-    pub(super) fn state(&mut self) -> State {
+    pub(super) fn state(&mut self) -> Savepoint {
         self.mark = self.names.changes.len();
-        State(self.names.changes.len(), self.names.origins.len())
+        Savepoint(self.names.changes.len(), self.names.origins.len())
     }
 
     /// Undoes what was forced since.
-    pub(super) fn restore(&mut self, State(changes, origins): State) {
+    pub(super) fn restore(&mut self, Savepoint(changes, origins): Savepoint) {
         while self.names.changes.len() > changes {
             if let Some((id, class)) = self.names.changes.pop() {
                 self.names.classes[id as usize] = class;
@@ -194,7 +194,7 @@ impl<'n> Vars<'n> {
         }
         if !self.narrow(var, dim.span(), spot) {
             let now = dim.span();
-            return Err(self.two_sizes(Side { dim, spot, var: Some(var), span: now }, now, spot));
+            return Err(self.two_sizes(ForcedSize { dim, spot, var: Some(var), span: now }, now, spot));
         }
         Ok(Some(var))
     }
@@ -301,7 +301,7 @@ impl<'n> Vars<'n> {
                 let now = Span::of(size);
                 if !self.narrow(var, now, spot) {
                     let span = self.span(var);
-                    return Err(self.two_sizes(Side { dim, spot, var: Some(var), span }, now, spot));
+                    return Err(self.two_sizes(ForcedSize { dim, spot, var: Some(var), span }, now, spot));
                 }
             }
         }
@@ -322,7 +322,7 @@ impl<'n> Vars<'n> {
     }
 
     /// The name that got the sizes that exclude those in `other`, and the place, in words. For a name that stands at an axis.
-    pub(super) fn origin(&self, side: Side<'_>, other: Span) -> (String, String) {
+    pub(super) fn origin(&self, side: ForcedSize<'_>, other: Span) -> (String, String) {
         let (Some(var), Some(name)) = (side.var, side.dim.as_name()) else {
             return (String::new(), side.spot.words(self.of));
         };
@@ -339,7 +339,7 @@ impl<'n> Vars<'n> {
 
     /// The error of a name that has other sizes elsewhere than at `spot`.
     #[cold]
-    pub(super) fn two_sizes(&self, side: Side<'_>, now: Span, spot: Spot) -> BroadcastError {
+    pub(super) fn two_sizes(&self, side: ForcedSize<'_>, now: Span, spot: Spot) -> BroadcastError {
         let Some(var) = side.var else { unreachable!() };
         let (was, now_dim) = (Dim::from(self.span(var)), Dim::from(now));
         let (first, at) = self.origin(side, now);
@@ -359,11 +359,11 @@ impl<'n> Vars<'n> {
 
     /// The error of two names that meet at `spot` and are not equal elsewhere.
     #[cold]
-    pub(super) fn unequal(&self, sides: [Side<'_>; 2], spot: Spot) -> BroadcastError {
+    pub(super) fn unequal(&self, sides: [ForcedSize<'_>; 2], spot: Spot) -> BroadcastError {
         let [a, b] = sides;
         let (first, first_at) = self.origin(a, b.span);
         let (second, second_at) = self.origin(b, a.span);
-        let here = |side: Side<'_>, other| self.end_spot(side.var?, other);
+        let here = |side: ForcedSize<'_>, other| self.end_spot(side.var?, other);
         let here = [here(a, b.span), here(b, a.span)];
         let (a, b) = (Dim::from(a.span), Dim::from(b.span));
         let (request, place) =

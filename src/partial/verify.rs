@@ -4,7 +4,7 @@ use super::check::Spot;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
 use super::layout::{Layout, dims, list, shapes, unranked};
-use super::operation::Part;
+use super::shape_op::Part;
 use super::system::{Clash, System, checked};
 use super::{Check, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};

@@ -8,8 +8,8 @@ use crate::kernel::reduce::{into, to_new};
 use crate::kernel::source::{Added, Source};
 use crate::map::joint;
 use crate::shape::{
-    Axes, AxisMask, ReducedAxes, TargetShape, check_sums_to, over_reduced, placed_sum, placed_sum_target,
-    positions, sizes, sum_target,
+    Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums_to, over_reduced, placed_sum,
+    placed_sum_target, sizes, sum_target,
 };
 use core::ops::Deref;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -153,7 +153,7 @@ pub(super) fn in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     zero: A,
 ) -> Result<Array<A, T::Dim>> {
     let joint = joint_of::<A, D>(source)?;
-    let request = || request(source, &caller::SUM_IN_DIM).axes(positions(axes));
+    let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes));
     let (result, named) = placed_sum_target(&joint, shape, axes, request)?;
     let order = kept_last::<D, X>(&joint, axes, &named);
     Ok(source.in_order(&joint, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
@@ -169,7 +169,7 @@ pub(super) fn add_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimension
     axes: &X,
 ) -> Result<()> {
     let joint = joint_of::<A, D>(source)?;
-    let request = || request(source, &caller::SUM_IN_DIM).axes(positions(axes)).to(&out.shape());
+    let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
     let named = placed_sum(&joint, out.shape(), axes, request)?;
     let order = kept_last::<D, X>(&joint, axes, &named);
     source.in_order(&joint, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));

@@ -238,7 +238,7 @@ impl<X: Axes> AxesOrAll for X {
     }
 
     fn numbers(&self, _: usize) -> Vec<i128> {
-        positions(self)
+        axis_numbers(self)
     }
 }
 
@@ -257,7 +257,7 @@ impl AxesOrAll for RangeFull {
 }
 
 /// The numbers of the axes as they were given.
-pub(crate) fn positions<X: Axes>(axes: &X) -> Vec<i128> {
+pub(crate) fn axis_numbers<X: Axes>(axes: &X) -> Vec<i128> {
     let mut numbers = Vec::new();
     for i in 0..axes.axis_count() {
         numbers.push(axes.nth(i));
@@ -311,7 +311,7 @@ impl AxisSet {
     /// # Equivalents
     /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
-        let numbers = positions(&axes);
+        let numbers = axis_numbers(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
             let request = ErrorBuilder::new::<&[usize]>(&caller::AXIS_SET, &[]).to(&numbers);
             return Err(request.axis_out_of_bounds(axis, ndim));
@@ -426,7 +426,7 @@ impl AxisMask {
         for i in 0..axes.axis_count() {
             let place = axes.axis(i, ndim);
             if place >= ndim || mask.contains(place) {
-                return Err(axes_error(&positions(axes), place, ndim, request()));
+                return Err(axes_error(&axis_numbers(axes), place, ndim, request()));
             }
             if ndim > 64 {
                 mask.flags[place] = true;

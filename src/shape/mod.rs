@@ -20,7 +20,7 @@ pub use reduce::{KeepDims, LessAxes, ReducedAxes, keepdims};
 pub use signature::{Signature, SignatureShapes};
 pub use target::{Size, TargetShape, resolve_target};
 
-pub(crate) use axes::{AxisMask, positions};
+pub(crate) use axes::{AxisMask, axis_numbers};
 pub(crate) use batch_shape::{
     BatchShape, base_axes, base_size, batch_ndim, check_base, check_batches_into, joint_base, joint_batch,
     result_of, with_base,

@@ -2,8 +2,8 @@
 
 use super::onto::leading_axes;
 use super::{
-    Axes, AxisMask, Placeholder, TargetShape, checked_len, positions, reserved, sizes, sizes_only, stretches,
-    target_error,
+    Axes, AxisMask, Placeholder, TargetShape, axis_numbers, checked_len, reserved, sizes, sizes_only,
+    stretches, target_error,
 };
 use crate::error::caller::{self, Caller};
 use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
@@ -206,5 +206,5 @@ pub(crate) fn check_len(shape: &[usize], request: impl Fn() -> ErrorBuilder) -> 
 #[cold]
 #[inline(never)]
 fn over_axes<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
-    ErrorBuilder::new(caller, &[shape]).axes(positions(axes))
+    ErrorBuilder::new(caller, &[shape]).axes(axis_numbers(axes))
 }

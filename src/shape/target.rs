@@ -1,6 +1,6 @@
 //! Target shapes, and the shape of an array that is broadcast to one.
 
-use super::{AxisIndex, checked_len, positions, sizes, sizes_mut, stretches};
+use super::{AxisIndex, axis_numbers, checked_len, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
@@ -217,7 +217,7 @@ impl<T: Size> TargetShape for [T] {
         dim
     }
     fn for_message(&self) -> Vec<i128> {
-        positions(&self)
+        axis_numbers(&self)
     }
 }
 

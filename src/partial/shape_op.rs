@@ -2,7 +2,7 @@
 
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, unranked};
-use super::rules::{Numbers, Operands, Pick, Picks, Rule, number};
+use super::rules::{Numbers, OperandParts, Pick, Picks, Rule, number};
 use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::caller::Caller;
@@ -32,19 +32,19 @@ use alloc::{string::ToString, vec, vec::Vec};
 ///
 /// # Examples
 /// ```
-/// use ndarray_broadcast::partial::{Dim, Names, Operation, PartialShape};
+/// use ndarray_broadcast::partial::{Dim, Names, ShapeOp, PartialShape};
 ///
 /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
 /// let mut names = Names::new();
 /// let mut infer = |operation, shapes: &[PartialShape]| names.infer("x", &operation, shapes).map(|found| found.results);
 /// // -1 and names in one target: the first axis keeps its size
 /// let target = vec![None, Some(Dim::name("heads")?), Some(4.into())];
-/// assert_eq!(infer(Operation::Target(target), &[p("batchx1x?")])?, [p("batchxheadsx4")]);
+/// assert_eq!(infer(ShapeOp::Target(target), &[p("batchx1x?")])?, [p("batchxheadsx4")]);
 /// // scalars times tensors, (n, 1;) and (2; 6, 6)
-/// assert_eq!(infer(Operation::BatchMap(vec![0, 2]), &[p("nx1"), p("2x6x6")])?, [p("nx2x6x6")]);
-/// assert_eq!(infer(Operation::SumBatchTo(2), &[p("nx2x6x6"), p("2")])?, [p("2x6x6")]);
-/// assert_eq!(infer(Operation::Sum { axes: vec![-1], keepdims: true }, &[p("nx3")])?, [p("nx1")]);
-/// assert!(infer(Operation::SumTo, &[p("nx3"), p("2")]).is_err());
+/// assert_eq!(infer(ShapeOp::BatchMap(vec![0, 2]), &[p("nx1"), p("2x6x6")])?, [p("nx2x6x6")]);
+/// assert_eq!(infer(ShapeOp::SumBatchTo(2), &[p("nx2x6x6"), p("2")])?, [p("2x6x6")]);
+/// assert_eq!(infer(ShapeOp::Sum { axes: vec![-1], keepdims: true }, &[p("nx3")])?, [p("nx1")]);
+/// assert!(infer(ShapeOp::SumTo, &[p("nx3"), p("2")]).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
@@ -52,7 +52,7 @@ use alloc::{string::ToString, vec, vec::Vec};
 /// A node of ONNX with its attributes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Operation<'s> {
+pub enum ShapeOp<'s> {
     /// Broadcasts all operands together.
     Together,
     /// Gives all operands as many axes.
@@ -135,7 +135,7 @@ impl From<&Part<'_>> for Shape {
     }
 }
 
-impl<'s> Operation<'s> {
+impl<'s> ShapeOp<'s> {
     /// Its words, how many operands there are, if not any number, and whether there is a target.
     fn form(&self) -> (&'static Caller, Option<usize>, bool) {
         match self {
@@ -275,7 +275,7 @@ impl<'s> Operation<'s> {
         with_checks: bool,
     ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
         let request = || self.request(of, parts);
-        let operands = Operands { parts, request: &request };
+        let operands = OperandParts { parts, request: &request };
         operands.check_bases()?;
         let mut target = Vec::new();
         if let Self::Target(sizes) = self {
@@ -330,23 +330,23 @@ impl<'s> Operation<'s> {
     }
 }
 
-impl Operation<'_> {
+impl ShapeOp<'_> {
     /// The operation, unless it has a signature.
-    fn without_signature(&self) -> Option<Operation<'static>> {
+    fn without_signature(&self) -> Option<ShapeOp<'static>> {
         Some(match self.clone() {
             Self::Signature(_) => return None,
-            Self::Together => Operation::Together,
-            Self::Ranks => Operation::Ranks,
-            Self::Branches => Operation::Branches,
-            Self::Target(target) => Operation::Target(target),
-            Self::Axes(axes) => Operation::Axes(axes),
-            Self::InDim(axes) => Operation::InDim(axes),
-            Self::Batch(bases) => Operation::Batch(bases),
-            Self::BatchMap(bases) => Operation::BatchMap(bases),
-            Self::Sum { axes, keepdims } => Operation::Sum { axes, keepdims },
-            Self::SumTo => Operation::SumTo,
-            Self::SumInDim(axes) => Operation::SumInDim(axes),
-            Self::SumBatchTo(base) => Operation::SumBatchTo(base),
+            Self::Together => ShapeOp::Together,
+            Self::Ranks => ShapeOp::Ranks,
+            Self::Branches => ShapeOp::Branches,
+            Self::Target(target) => ShapeOp::Target(target),
+            Self::Axes(axes) => ShapeOp::Axes(axes),
+            Self::InDim(axes) => ShapeOp::InDim(axes),
+            Self::Batch(bases) => ShapeOp::Batch(bases),
+            Self::BatchMap(bases) => ShapeOp::BatchMap(bases),
+            Self::Sum { axes, keepdims } => ShapeOp::Sum { axes, keepdims },
+            Self::SumTo => ShapeOp::SumTo,
+            Self::SumInDim(axes) => ShapeOp::SumInDim(axes),
+            Self::SumBatchTo(base) => ShapeOp::SumBatchTo(base),
         })
     }
 }
