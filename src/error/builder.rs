@@ -116,12 +116,14 @@ impl ErrorBuilder {
     }
 
     /// Adds carets to the picture.
+    #[inline(never)]
     pub(crate) fn marks(mut self, marks: &[Mark]) -> Self {
         self.0.marks.extend_from_slice(marks);
         self
     }
 
     /// Adds the sizes at fault.
+    #[inline(never)]
     pub(crate) fn sizes(mut self, sizes: &[&dyn Display]) -> Self {
         for size in sizes {
             self.0.sizes.push(format!("{size}"));
@@ -189,9 +191,10 @@ impl ErrorBuilder {
 
     /// The target has -1 at an axis that the array, or its batch, does not have.
     pub(crate) fn placeholder_on_new_axis(mut self, axis: usize) -> BroadcastError {
-        let shape = self.0.shapes[0].without_base();
-        let words = format!("{shape}");
-        (self.0.caller, self.0.shapes[0]) = (&RESOLVE, shape);
+        self.0.caller = &RESOLVE;
+        let shape = &mut self.0.shapes[0];
+        shape.drop_base();
+        let words = shape.text();
         let builder = self.at(axis as i128).marks(&[Mark::Result(axis)]);
         fail!(builder, PlaceholderOnNewAxis, "shape {words} has no such axis")
     }

@@ -1,14 +1,13 @@
 //! The operations that can fail: their words, their rule for sizes, and the alignment of their shapes.
 
 use super::Report;
-use super::shape::{Shape, signed};
-use alloc::{format, string::String, string::ToString};
-use core::ops::Range;
+use super::shape::{Shape, push, signed};
+use alloc::{format, string::String};
 
 /// An operation, as errors describe it.
 pub(crate) struct Caller {
-    /// The words after "cannot".
-    pub(super) words: fn(&Report) -> String,
+    /// Writes the words after "cannot".
+    words: for<'m, 'r> fn(&'m mut Message<'r>) -> &'m mut Message<'r>,
     /// The word for an axis of the result.
     pub(super) axis: &'static str,
     /// The rule for two sizes of one axis, in words.
@@ -48,14 +47,13 @@ impl Align {
 
 /// Each operation with its words. Other fields are those of a base operation, unless they are listed.
 macro_rules! callers {
-    ($($NAME:ident |$report:ident| $words:literal $(, $part:expr)*; $($field:ident: $value:expr,)* ..$base:ident;)*) => {
-        $(pub(crate) const $NAME: Caller =
-            Caller { words: |$report| format!($words, $($part),*), $($field: $value,)* ..$base };)*
+    ($($NAME:ident $words:expr; $($field:ident: $value:expr,)* ..$base:ident;)*) => {
+        $(pub(crate) const $NAME: Caller = Caller { words: $words, $($field: $value,)* ..$base };)*
     };
 }
 
 const RIGHT: Caller = Caller {
-    words: |_| String::new(),
+    words: |m| m,
     axis: "axis",
     rule: "equal sizes or 1",
     numbered: (usize::MAX, ""),
@@ -65,111 +63,144 @@ const RIGHT: Caller = Caller {
 const HIDDEN: Caller = Caller { operands: Align::Hidden, target: Align::Hidden, ..RIGHT };
 
 callers! {
-    NOTHING |_r| "broadcast no shapes"; ..RIGHT;
-    TOGETHER |r| "broadcast shape{} {}{}", r.many("s"), r.operands(), r.many(" together"); numbered: (3, "shapes"), ..RIGHT;
-    TO_TARGET |r| "broadcast shape {} to {}", r.operands(), r.targets(); rule: "equal sizes or 1 in the array", ..RIGHT;
-    MATERIALIZE |r| "materialize shape {}", r.operands(); ..RIGHT;
-    RESOLVE |r| "resolve -1 at axis {} of target {}", r.axis(), r.targets(); ..RIGHT;
-    ALONG_AXES |r| "broadcast shape {} along axes {} to {}", r.operands(), r.axes(), r.targets();
+    NOTHING |m| m.say("broadcast no shapes"); ..RIGHT;
+    TOGETHER |m| m.say("broadcast shape").many("s").say(" ").operands().many(" together"); numbered: (3, "shapes"), ..RIGHT;
+    TO_TARGET |m| m.say("broadcast shape ").operands().say(" to ").targets(); rule: "equal sizes or 1 in the array", ..RIGHT;
+    MATERIALIZE |m| m.say("materialize shape ").operands(); ..RIGHT;
+    RESOLVE |m| m.say("resolve -1 at axis ").axis().say(" of target ").targets(); ..RIGHT;
+    ALONG_AXES |m| m.say("broadcast shape ").operands().say(" along axes ").axes().say(" to ").targets();
         rule: "equal sizes", operands: Align::AroundAxes, ..RIGHT;
-    IN_DIM |r| "broadcast shape {} with its axes at {} of {}", r.operands(), r.axes(), r.targets();
+    IN_DIM |m| m.say("broadcast shape ").operands().say(" with its axes at ").axes().say(" of ").targets();
         operands: Align::AtAxes, ..TO_TARGET;
-    ONTO |r| "broadcast shape{} {} to output {}", r.many("s"), r.operands(), r.targets();
+    ONTO |m| m.say("broadcast shape").many("s").say(" ").operands().say(" to output ").targets();
         rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
-    SUM_AXES |r| "{}sum{} over axes {}", r.joined(), r.its(" shape "), r.axes(); target: Align::Stars, ..RIGHT;
-    MEAN_AXES |r| "{}take the mean{} over axes {}", r.joined(), r.its(" of shape "), r.axes(); ..SUM_AXES;
-    MAX_AXES |r| "{}take the maximum{} over axes {}", r.joined(), r.its(" of shape "), r.axes(); ..SUM_AXES;
-    MIN_AXES |r| "{}take the minimum{} over axes {}", r.joined(), r.its(" of shape "), r.axes(); ..SUM_AXES;
-    REDUCE_AXES |r| "{}reduce{} over axes {}", r.joined(), r.its(" shape "), r.axes(); ..SUM_AXES;
-    SUM_TO |r| "{}sum{} to {}", r.joined(), r.its(" shape "), r.targets(); rule: "equal sizes or 1 in the target", ..RIGHT;
-    MEAN_TO |r| "{}take the mean{} to {}", r.joined(), r.its(" of shape "), r.targets(); ..SUM_TO;
-    MAX_TO |r| "{}take the maximum{} to {}", r.joined(), r.its(" of shape "), r.targets(); ..SUM_TO;
-    MIN_TO |r| "{}take the minimum{} to {}", r.joined(), r.its(" of shape "), r.targets(); ..SUM_TO;
-    REDUCE_TO |r| "{}reduce{} to {}", r.joined(), r.its(" shape "), r.targets(); ..SUM_TO;
-    SUM_IN_DIM |r| "{}sum{} with{} axes {} to {}", r.joined(), r.its(" shape "), r.one(" its"), r.axes(), r.targets();
+    SUM_AXES |m| m.joined().say("sum").its(" shape ").say(" over axes ").axes(); target: Align::Stars, ..RIGHT;
+    MEAN_AXES |m| m.joined().say("take the mean").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
+    MAX_AXES |m| m.joined().say("take the maximum").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
+    MIN_AXES |m| m.joined().say("take the minimum").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
+    REDUCE_AXES |m| m.joined().say("reduce").its(" shape ").say(" over axes ").axes(); ..SUM_AXES;
+    SUM_TO |m| m.joined().say("sum").its(" shape ").say(" to ").targets(); rule: "equal sizes or 1 in the target", ..RIGHT;
+    MEAN_TO |m| m.joined().say("take the mean").its(" of shape ").say(" to ").targets(); ..SUM_TO;
+    MAX_TO |m| m.joined().say("take the maximum").its(" of shape ").say(" to ").targets(); ..SUM_TO;
+    MIN_TO |m| m.joined().say("take the minimum").its(" of shape ").say(" to ").targets(); ..SUM_TO;
+    REDUCE_TO |m| m.joined().say("reduce").its(" shape ").say(" to ").targets(); ..SUM_TO;
+    SUM_IN_DIM |m| m.joined().say("sum").its(" shape ").say(" with").one(" its").say(" axes ").axes().say(" to ").targets();
         target: Align::AtAxes, ..SUM_TO;
-    AXIS_SET |r| "make an axis set of {}", r.targets(); ..HIDDEN;
-    READ |r| "read {:?}", r.text; ..HIDDEN;
+    AXIS_SET |m| m.say("make an axis set of ").targets(); ..HIDDEN;
+    READ |m| m.say("read ").quoted(); ..HIDDEN;
 
-    SPLIT_BATCH |r| "split shape {} into batch and base of {}", r.operands(), r.text; ..HIDDEN;
-    BATCHES_TOGETHER |r| "broadcast batch shape{} {}{}", r.many("s"), r.parts(0), r.many(" together");
+    SPLIT_BATCH |m| m.say("split shape ").operands().say(" into batch and base of ").text(); ..HIDDEN;
+    BATCHES_TOGETHER |m| m.say("broadcast batch shape").many("s").say(" ").parts(0).many(" together");
         axis: "batch axis", numbered: (3, "operands"), ..RIGHT;
-    BASES_TOGETHER |r| "broadcast base shape{} {}{}", r.many("s"), r.parts(1), r.many(" together");
+    BASES_TOGETHER |m| m.say("broadcast base shape").many("s").say(" ").parts(1).many(" together");
         axis: "base axis", operands: Align::RightBase, ..RIGHT;
-    BATCH_TO_TARGET |r| "broadcast batch shape {} to {}", r.parts(0), r.targets(); axis: "batch axis", ..TO_TARGET;
-    EACH_BATCH |r| "make base shape {} of each batch element of {}", r.targets(), r.operands();
+    BATCH_TO_TARGET |m| m.say("broadcast batch shape ").parts(0).say(" to ").targets(); axis: "batch axis", ..TO_TARGET;
+    EACH_BATCH |m| m.say("make base shape ").targets().say(" of each batch element of ").operands();
         target: Align::Base, ..RIGHT;
-    SIGNATURE |r| "apply {} to {}", r.text, r.operands(); ..RIGHT;
-    BATCH_INTO |r| "write what comes of {} into {}", r.operands(), r.targets();
+    SIGNATURE |m| m.say("apply ").text().say(" to ").operands(); ..RIGHT;
+    BATCH_INTO |m| m.say("write what comes of ").operands().say(" into ").targets();
         axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
-    BATCH_SUM |r| "sum batch shape {} to {}", r.parts(0), r.targets(); axis: "batch axis", ..SUM_TO;
+    BATCH_SUM |m| m.say("sum batch shape ").parts(0).say(" to ").targets(); axis: "batch axis", ..SUM_TO;
 
-    OPERATE |r| "operate on {}", r.operands(); ..RIGHT;
-    PARTIAL_TOGETHER |r| "broadcast shape{} {}{}", r.many("s"), r.operands(), r.many(" together"); numbered: (0, "operands"), ..RIGHT;
-    PARTIAL_BATCHES |r| "broadcast the batches of {}", r.operands(); ..PARTIAL_TOGETHER;
-    PARTIAL_BASES |r| "broadcast the bases of {}", r.operands();
+    OPERATE |m| m.say("operate on ").operands(); ..RIGHT;
+    PARTIAL_TOGETHER |m| m.say("broadcast shape").many("s").say(" ").operands().many(" together"); numbered: (0, "operands"), ..RIGHT;
+    PARTIAL_BATCHES |m| m.say("broadcast the batches of ").operands(); ..PARTIAL_TOGETHER;
+    PARTIAL_BASES |m| m.say("broadcast the bases of ").operands();
         axis: "base axis", operands: Align::RightBase, ..PARTIAL_TOGETHER;
-    PARTIAL_BATCH_SUM |r| "sum the batch of {} to {}", r.operands(), r.targets(); ..BATCH_SUM;
-    VERIFY |r| "verify result {} of operand{} {}", r.targets(), r.many("s"), r.operands(); ..PARTIAL_TOGETHER;
-    VERIFY_NOTHING |r| "verify result {} of no operands", r.targets(); ..RIGHT;
-    MERGE |r| "merge shapes {}", r.operands(); rule: "equal sizes", ..RIGHT;
-    ACCEPT |r| "accept shape {} as {}", r.operands(), r.targets(); ..RIGHT;
-    PLANNED |r| "broadcast shapes {} as planned for {}", r.operands(), r.targets(); ..PARTIAL_TOGETHER;
+    PARTIAL_BATCH_SUM |m| m.say("sum the batch of ").operands().say(" to ").targets(); ..BATCH_SUM;
+    VERIFY |m| m.say("verify result ").targets().say(" of operand").many("s").say(" ").operands(); ..PARTIAL_TOGETHER;
+    VERIFY_NOTHING |m| m.say("verify result ").targets().say(" of no operands"); ..RIGHT;
+    MERGE |m| m.say("merge shapes ").operands(); rule: "equal sizes", ..RIGHT;
+    ACCEPT |m| m.say("accept shape ").operands().say(" as ").targets(); ..RIGHT;
+    PLANNED |m| m.say("broadcast shapes ").operands().say(" as planned for ").targets(); ..PARTIAL_TOGETHER;
 }
 
-/// The parts of a sentence. Several operands are `joined` first; one is `its` shape.
+/// A message that is written: words, and parts of the report.
+pub(super) struct Message<'r> {
+    report: &'r Report,
+    text: String,
+}
+
 impl Report {
-    fn one(&self, words: &'static str) -> &'static str {
-        if self.operands == 1 { words } else { "" }
+    /// The words after "cannot" in a message.
+    pub(super) fn words(&self) -> String {
+        let mut message = Message { report: self, text: String::new() };
+        (self.caller.words)(&mut message);
+        message.text
+    }
+}
+
+/// Several operands are `joined` first; one is `its` shape.
+impl Message<'_> {
+    fn say(&mut self, words: &str) -> &mut Self {
+        push(&mut self.text, words);
+        self
     }
 
-    fn many(&self, words: &'static str) -> &'static str {
-        if self.operands == 1 { "" } else { words }
+    fn one(&mut self, words: &str) -> &mut Self {
+        self.say(if self.report.operands == 1 { words } else { "" })
     }
 
-    fn operands(&self) -> String {
-        let label = self.label.as_ref().map(|label| format!(" of {label}"));
-        self.list(0..self.operands, None) + &label.unwrap_or_default()
+    fn many(&mut self, words: &str) -> &mut Self {
+        self.say(if self.report.operands == 1 { "" } else { words })
     }
 
-    fn targets(&self) -> String {
-        self.list(self.operands..self.shapes.len(), None)
-    }
-
-    /// The batches (0) or bases (1).
-    fn parts(&self, part: usize) -> String {
-        self.list(0..self.operands, Some(part))
-    }
-
-    fn joined(&self) -> String {
-        if self.operands == 1 {
-            return String::new();
+    fn operands(&mut self) -> &mut Self {
+        self.list(&self.report.shapes[..self.report.operands], None);
+        if let Some(label) = &self.report.label {
+            self.say(" of ").say(label);
         }
-        format!("broadcast shapes {} together and ", self.list(0..self.operands, None))
+        self
     }
 
-    fn its(&self, words: &str) -> String {
-        if self.operands == 1 { format!("{words}{}", self.operands()) } else { String::new() }
+    fn targets(&mut self) -> &mut Self {
+        self.list(&self.report.shapes[self.report.operands..], None)
     }
 
-    fn axes(&self) -> Shape {
-        Shape::from(&self.axes)
+    /// The operands, each after its batch (0) or base (1).
+    fn parts(&mut self, part: usize) -> &mut Self {
+        self.list(&self.report.shapes[..self.report.operands], Some(part))
     }
 
-    fn axis(&self) -> String {
-        signed(self.position.unwrap_or_default())
+    fn joined(&mut self) -> &mut Self {
+        let report = self.report;
+        if report.operands == 1 {
+            return self;
+        }
+        self.say("broadcast shapes ").list(&report.shapes[..report.operands], None).say(" together and ")
     }
 
-    /// Shapes as `a, b and c`, each after its batch (0) or base (1) if that is the `part`.
-    fn list(&self, shapes: Range<usize>, part: Option<usize>) -> String {
-        let mut list = String::new();
-        for (rest, shape) in (0..shapes.len()).rev().zip(&self.shapes[shapes]) {
+    fn its(&mut self, words: &str) -> &mut Self {
+        if self.report.operands == 1 { self.say(words).operands() } else { self }
+    }
+
+    fn axes(&mut self) -> &mut Self {
+        self.say(&Shape::from(&self.report.axes).text())
+    }
+
+    fn axis(&mut self) -> &mut Self {
+        self.say(&signed(self.report.position.unwrap_or_default()))
+    }
+
+    fn text(&mut self) -> &mut Self {
+        self.say(&self.report.text)
+    }
+
+    fn quoted(&mut self) -> &mut Self {
+        self.say(&format!("{:?}", self.report.text))
+    }
+
+    /// Shapes as `a, b and c`.
+    fn list(&mut self, shapes: &[Shape], part: Option<usize>) -> &mut Self {
+        for (rest, shape) in (0..shapes.len()).rev().zip(shapes) {
             if let Some(part) = part {
-                list += &format!("[{}] of ", shape.parts()[part].join(", "));
+                for (axis, size) in shape.parts()[part].iter().enumerate() {
+                    self.say(["[", ", "][axis.min(1)]).say(size);
+                }
+                self.say(if shape.parts()[part].is_empty() { "[] of " } else { "] of " });
             }
-            list += &shape.to_string();
-            list += ["", " and ", ", "][rest.min(2)];
+            self.say(&shape.text()).say(["", " and ", ", "][rest.min(2)]);
         }
-        if list.is_empty() { "none".into() } else { list }
+        self.say(if shapes.is_empty() { "none" } else { "" })
     }
 }

@@ -13,7 +13,7 @@ pub(crate) use builder::{Count, ErrorBuilder, fail, owner};
 pub(crate) use const_text::ConstText;
 pub(crate) use shape::{Shape, signed};
 
-use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 use caller::Caller;
 use core::fmt;
 use ndarray::ShapeError;
@@ -193,7 +193,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn shapes(&self) -> Vec<String> {
-        self.0.shapes.iter().map(ToString::to_string).collect()
+        self.0.shapes.iter().map(Shape::text).collect()
     }
 
     /// The first axis at fault, if the error is about an axis. It is counted as in the message: in the
@@ -274,11 +274,6 @@ impl BroadcastError {
 }
 
 impl Report {
-    /// The words after "cannot" in a message.
-    fn words(&self) -> String {
-        (self.caller.words)(self)
-    }
-
     /// What is wrong, with the word between an axis and what it has.
     fn reason(&self, has: &str) -> String {
         let has = if self.subject.is_empty() { "" } else { has };

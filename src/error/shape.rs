@@ -2,7 +2,6 @@
 
 use super::caller::Align;
 use alloc::{format, string::String, string::ToString, vec::Vec};
-use core::fmt::{self, Display};
 
 /// A shape: its sizes, how they are written, and where a picture has them.
 #[derive(Clone)]
@@ -27,7 +26,7 @@ impl Shape {
 
     /// A shape with its last `base` axes apart: `(2; 3)`.
     pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
-        Self::list(sizes.iter().map(usize::to_string).collect(), Some(base))
+        Self::list(sizes.iter().map(|&size| signed(size as i128)).collect(), Some(base))
     }
 
     /// A target with names: `[2, n]`.
@@ -53,10 +52,39 @@ impl Shape {
         [batch, base]
     }
 
-    /// The batch of a shape, by itself.
-    pub(super) fn without_base(&self) -> Self {
-        let sizes = self.sizes.as_ref().map(|_| self.parts()[0].to_vec());
-        Self { sizes, base: None, ..*self }
+    /// Leaves the batch only.
+    pub(super) fn drop_base(&mut self) {
+        let batch = self.parts()[0].len();
+        self.base = None;
+        if let Some(sizes) = &mut self.sizes {
+            sizes.truncate(batch);
+        }
+    }
+
+    /// The shape as messages have it.
+    pub(super) fn text(&self) -> String {
+        let (mut text, has_batch) = (String::new(), !self.is_crossed && self.base.is_some());
+        let [open, separator, close] = match self.open() {
+            _ if self.is_crossed => ["", "x", ""],
+            "(" => ["(", ", ", ")"],
+            _ => ["[", ", ", "]"],
+        };
+        let [batch, base] = self.parts();
+        push(&mut text, open);
+        for (axis, size) in self.sizes().iter().enumerate() {
+            let is_base = has_batch && axis == batch.len();
+            push(&mut text, if is_base { "; " } else { ["", separator][axis.min(1)] });
+            push(&mut text, size);
+        }
+        push(&mut text, if has_batch && base.is_empty() { ";" } else { "" });
+        push(&mut text, close);
+        if text.is_empty() {
+            push(&mut text, if self.sizes.is_none() { "*" } else { "[]" });
+        }
+        if let Some(base) = self.base.filter(|_| self.is_crossed) {
+            push(&mut text, &format!(" (base {base})"));
+        }
+        text
     }
 
     /// The first character of the shape in a picture: `*` stands for an unknown number of axes.
@@ -89,19 +117,8 @@ impl From<&&[usize]> for Shape {
     }
 }
 
-impl Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [batch, base] = self.parts();
-        match (self.base, &self.sizes) {
-            (None, _) if !self.is_crossed => write!(f, "[{}]", self.sizes().join(", ")),
-            (Some(_), _) if !self.is_crossed => {
-                let space = if base.is_empty() { "" } else { " " };
-                write!(f, "({};{space}{})", batch.join(", "), base.join(", "))
-            }
-            (Some(base), _) => write!(f, "{} (base {base})", Self { base: None, ..self.clone() }),
-            (None, None) => f.write_str("*"),
-            (None, Some(sizes)) if sizes.is_empty() => f.write_str("[]"),
-            (None, Some(sizes)) => f.write_str(&sizes.join("x")),
-        }
-    }
+/// Inlined, as `push_str` is, this takes 60 bytes for each call.
+#[inline(never)]
+pub(super) fn push(text: &mut String, more: &str) {
+    text.push_str(more);
 }
