@@ -72,7 +72,7 @@ callers! {
         rule: "equal sizes", operands: Align::AroundAxes, ..RIGHT;
     IN_DIM |m| m.say("broadcast shape ").operands().say(" with its axes at ").axes().say(" of ").targets();
         operands: Align::AtAxes, ..TO_TARGET;
-    ONTO |m| m.say("broadcast shape").many("s").say(" ").operands().say(" to output ").targets();
+    TO_OUTPUT |m| m.say("broadcast shape").many("s").say(" ").operands().say(" to output ").targets();
         rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
     SUM_AXES |m| m.joined().say("sum").its(" shape ").say(" over axes ").axes(); target: Align::Stars, ..RIGHT;
     MEAN_AXES |m| m.joined().say("take the mean").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;

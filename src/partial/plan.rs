@@ -193,7 +193,7 @@ impl Plan {
             vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot)?;
         }
         let joint = joint_shape(shapes, &request)?;
-        check_len(&joint, &request)?;
+        check_len(&joint, request)?;
         if let Some(result) = &self.result {
             vars.accept(result, &joint, " of the result", &|axis| Spot::at(Spot::RESULT, axis))?;
         }

@@ -6,7 +6,7 @@ use super::shape_op::{Part, ShapeOp};
 use crate::error::{BroadcastError, ErrorBuilder, fail, signed};
 use crate::sealed::Sealed;
 use crate::shape::{
-    Axes, AxisMask, ByName, Placeholder, check_named_count, check_placed_count, check_target,
+    Axes, AxisMask, ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
     leading_target_axes, too_many_axes,
 };
 use alloc::{vec, vec::Vec};
@@ -109,7 +109,7 @@ impl<'p> OperandParts<'_, 'p> {
     fn to_target(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
         let array = dims(self.parts[0].shape);
         // a size that is not known could be any
-        let numbers: Vec<_> = sizes.iter().map(|size| number(size).unwrap_or(0)).collect();
+        let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref()).unwrap_or(0)).collect();
         check_target(&numbers, Placeholder::Keeps, self.request)?;
         // all axes of the target may be axes of `*`
         let ndim = self.ndim(0).unwrap_or(sizes.len());
@@ -136,19 +136,19 @@ impl<'p> OperandParts<'_, 'p> {
         }
         if known {
             let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
-            check_named_count(expected, count, self.request)?;
+            check_axis_count(expected, count, OF_TARGET, self.request)?;
         }
-        Ok(self.onto(0, &others, true, count, known.then_some(Picks::Axes)))
+        Ok(self.small_in_fixed(0, &others, true, count, known.then_some(Picks::Axes)))
     }
 
     fn in_dim(self, numbers: &[i128]) -> Found<'p> {
-        check_placed_count(self.ndim(0).unwrap_or(numbers.len()), numbers.len(), false, self.request)?;
+        check_axis_count(self.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, self.request)?;
         let (places, ndim) = (self.placed(numbers, self.ndim(1))?, self.ndim(1));
-        Ok(self.onto(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
+        Ok(self.small_in_fixed(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
     }
 
     fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
-        check_placed_count(self.ndim(1).unwrap_or(numbers.len()), numbers.len(), true, self.request)?;
+        check_axis_count(self.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, self.request)?;
         let (places, count) = (self.placed(numbers, self.ndim(0))?, numbers.len());
         let mut axes = vec![None; self.ndim(0).unwrap_or(0)];
         for (axis, &place) in places.iter().enumerate() {
@@ -161,7 +161,7 @@ impl<'p> OperandParts<'_, 'p> {
     }
 
     /// The rule where axis `i` of the shape `small` meets axis `places[i]` of the other one, whose sizes are fixed.
-    fn onto(
+    fn small_in_fixed(
         self,
         small: usize,
         places: &[usize],
@@ -203,12 +203,12 @@ impl<'p> OperandParts<'_, 'p> {
         let mut base = list(base.len(), &mut |axis| Pick::Axis(batch.len() + axis));
         match self.parts[0].base.filter(|_| self.ndim(0).is_none()) {
             // the base of an array without a number of axes, unless it is absurdly long
-            Some(base) if base > 1 << 16 => return Ok(self.onto(1, &places, false, 0, None)),
+            Some(base) if base > 1 << 16 => return Ok(self.small_in_fixed(1, &places, false, 0, None)),
             Some(unknown) => base = list(unknown, &mut |_| Pick::Unknown),
             None => {}
         }
         result.append(&mut base);
-        Ok(self.onto(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
+        Ok(self.small_in_fixed(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
     }
 
     /// Batches together, and before them `bases` axes of the bases together: their errors are the first.
@@ -270,9 +270,9 @@ impl<'p> OperandParts<'_, 'p> {
 }
 
 /// The number of a size in a target, as for an array, if it is known: -1 keeps a size.
-pub(super) fn number(size: &Option<Dim>) -> Option<i128> {
-    match *size {
-        Some(Dim::Known(size)) => Some(size as i128),
+pub(super) fn number(size: Option<&Dim>) -> Option<i128> {
+    match size {
+        Some(Dim::Known(size)) => Some(*size as i128),
         Some(_) => None,
         None => Some(-1),
     }

@@ -250,7 +250,7 @@ impl<'s> ShapeOp<'s> {
             Self::Together | Self::Batch(_) => joint(),
             Self::BatchMap(_) => joint_shape(&bases, of_bases).and_then(|base| Ok([joint()?, base].concat())),
             Self::Target(sizes) => {
-                let target = sizes.iter().map(number).collect::<Option<Vec<_>>>()?;
+                let target = sizes.iter().map(|size| number(size.as_ref())).collect::<Option<Vec<_>>>()?;
                 resolved(batches[0], &target, Placeholder::Keeps, request)
             }
             Self::Axes(axes) => to_target(along(batches[0], batches[1], &Numbers(axes), request).map(drop)),

@@ -1,6 +1,6 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
-use super::onto::first_clash;
+use super::output::first_clash;
 use super::{all_stretch_onto, join, joint_dim, joint_error_of, joint_ndim, reserved, sizes_mut};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Shape, caller, fail, owner};
 use crate::kernel::memory::Reserved;

@@ -1,6 +1,6 @@
 //! Placed and named axes: the axis of the result for each axis of an array, and the axes along which it is repeated.
 
-use super::onto::leading_axes;
+use super::output::leading_axes;
 use super::{
     Axes, AxisMask, Placeholder, TargetShape, axis_numbers, checked_len, reserved, sizes, sizes_only,
     stretches, target_error,
@@ -78,7 +78,7 @@ pub(crate) fn along<X: Axes>(
     request: impl Fn() -> ErrorBuilder,
 ) -> Result<AxisMask, BroadcastError> {
     let new = AxisMask::new(axes, target.len(), &request)?;
-    check_named_count(shape.len() + axes.axis_count(), target.len(), &request)?;
+    check_axis_count(shape.len() + axes.axis_count(), target.len(), OF_TARGET, &request)?;
     for (&own, axis) in shape.iter().zip(new.unnamed()) {
         if own != target[axis] {
             return Err(request().incompatible(axis, [own, target[axis]], [0, 1]));
@@ -145,7 +145,7 @@ pub(crate) fn placed<X: Axes>(
     request: impl Fn() -> ErrorBuilder,
     is_sum: bool,
 ) -> Result<(), BroadcastError> {
-    check_placed_count(from.len(), axes.axis_count(), is_sum, &request)?;
+    check_axis_count(from.len(), axes.axis_count(), if is_sum { FOR_TARGET } else { FOR_ARRAY }, &request)?;
     AxisMask::new(axes, to.len(), &request)?;
     for (&size, axis) in from.iter().zip((0..from.len()).map(|i| axes.axis(i, to.len()))) {
         if !stretches(size, to[axis]) {
@@ -156,43 +156,27 @@ pub(crate) fn placed<X: Axes>(
     Ok(())
 }
 
-/// Checks that a target has an axis for each of an array and for each that is named.
-///
+/// The words around a number of axes that is wrong, and what is expected.
+pub(crate) type CountWords = [&'static str; 3];
+
+pub(crate) const OF_TARGET: CountWords = ["the target has ", "", "those of the array and those named"];
+pub(crate) const FOR_ARRAY: CountWords = ["", " named", "one for each axis of the array"];
+pub(crate) const FOR_TARGET: CountWords = ["", " named", "one for each axis of the target"];
+
 /// # Errors
 /// `AxisCount`.
 #[inline(always)]
-pub(crate) fn check_named_count(
+pub(crate) fn check_axis_count(
     expected: usize,
     found: usize,
+    [before, after, each]: CountWords,
     request: impl Fn() -> ErrorBuilder,
 ) -> Result<(), BroadcastError> {
     if found == expected {
         return Ok(());
     }
     let found = Count(found);
-    Err(fail!(
-        request(),
-        AxisCount,
-        "the target has {found}, expected {expected}, those of the array and those named"
-    ))
-}
-
-/// Checks that an axis is named for each of an array or, for a sum, of the target.
-///
-/// # Errors
-/// `AxisCount`.
-#[inline(always)]
-pub(crate) fn check_placed_count(
-    expected: usize,
-    found: usize,
-    is_sum: bool,
-    request: impl Fn() -> ErrorBuilder,
-) -> Result<(), BroadcastError> {
-    if found == expected {
-        return Ok(());
-    }
-    let (found, owner) = (Count(found), if is_sum { "target" } else { "array" });
-    Err(fail!(request(), AxisCount, "{found} named, expected {expected}, one for each axis of the {owner}"))
+    Err(fail!(request(), AxisCount, "{before}{found}{after}, expected {expected}, {each}"))
 }
 
 /// # Errors

@@ -1,6 +1,6 @@
 //! The shape of a sum over axes, and the shapes that an array can be summed to.
 
-use super::onto::{first_clash, leading_axes};
+use super::output::{first_clash, leading_axes};
 use super::{Axes, AxesOrAll, AxisMask, TargetShape, checked_len, sizes, sizes_mut, sizes_only};
 use crate::error::caller::Caller;
 use crate::error::{BroadcastError, Count, ErrorBuilder, fail};

@@ -26,7 +26,7 @@ pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
 #[cold]
 #[inline(never)]
 pub(crate) fn output_error(shapes: &[&[usize]], output: &[usize]) -> BroadcastError {
-    let request = ErrorBuilder::new(&caller::ONTO, shapes).to(&output);
+    let request = ErrorBuilder::new(&caller::TO_OUTPUT, shapes).to(&output);
     let (expected, found) = (joint_ndim(shapes), output.len());
     match first_clash(shapes, output) {
         Some((axis, sizes, operand)) if expected <= found => {
