@@ -36,6 +36,7 @@ pub(crate) type Result<T, E = BroadcastError> = core::result::Result<T, E>;
 ///
 /// If there is nothing to align, or the picture would be far larger than the message, `{:#}` prints the
 /// message too. An error is one word long, and every error is found before anything is changed.
+/// Errors are equal if they print the same.
 ///
 /// # Examples
 /// ```

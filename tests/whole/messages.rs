@@ -83,6 +83,11 @@ fn outcomes(call: &str) -> Vec<Outcome> {
             let (array, places, target) = (repeated(&unit, &sizes(shape)), sizes(places), numbers(target));
             vec![with_sizes!(&target, target => array.broadcast_in_dim(&*target, &*places))]
         }
+        ("sum_placed", [shape, places, target]) => {
+            let (one, places, target) = (arr0(1_i64), sizes(places), numbers(target));
+            let array = repeated(&one, &sizes(shape));
+            vec![with_sizes!(&target, target => array.sum_in_dim(&*target, &*places))]
+        }
         ("axis_set", [axes, ndim]) => {
             let axes: Vec<isize> = all_as(&numbers(axes)).expect("signed numbers");
             vec![AxisSet::from_signed(&axes, ndim.parse().expect("a number")).map(drop)]
@@ -109,7 +114,7 @@ fn outcomes(call: &str) -> Vec<Outcome> {
             vec![repeated(&one, &sizes(shape)).reduce_to(sizes(target), 0, |a, b| a + b).map(drop)]
         }
         ("max_to" | "min_to" | "mean_to" | "integer_mean_to", [target, shape]) => {
-            vec![reduction_to(name, &sizes(target), &sizes(shape))]
+            vec![reduction_to(name, &all_as(&numbers(target)).expect("signed numbers"), &sizes(shape))]
         }
         ("map_sum_over" | "map_max_over", [axes, shapes @ ..]) => {
             let axes: Vec<isize> = all_as(&numbers(axes)).expect("signed numbers");
@@ -269,7 +274,7 @@ fn reduction(name: &str, shape: &[usize], axes: &[isize]) -> Outcome {
     }
 }
 
-fn reduction_to(name: &str, target: &[usize], shape: &[usize]) -> Outcome {
+fn reduction_to(name: &str, target: &[isize], shape: &[usize]) -> Outcome {
     let (one, small) = (arr0(1.0), arr0(1_u8));
     let x = repeated(&one, shape);
     match name {
@@ -309,6 +314,10 @@ fn partial(name: &str, arguments: &[&str]) -> Outcome {
         ("infer_target", [shape, target]) => {
             infer_target(&p(shape), all_as::<i64>(&numbers(target)).expect("sizes")).map(drop)
         }
+        ("infer_in_dim", [shape, axes, target]) => infer_in_dim(&p(shape), &p(target), sizes(axes)).map(drop),
+        ("infer_sum_in_dim", [shape, axes, target]) => {
+            infer_sum_in_dim(&p(shape), &p(target), sizes(axes)).map(drop)
+        }
         ("infer_axes", [shape, axes, target]) => infer_axes(&p(shape), &p(target), sizes(axes)).map(drop),
         ("infer_batch", [base, operands @ ..]) => {
             let base = base.parse().expect("a number of axes");
@@ -346,6 +355,9 @@ fn as_partial(call: &str) -> Option<Outcome> {
         }
         ("sum_over" | "sum_over_set", [shape, axes]) => infer_sum(&known(shape)?, sizes(axes)).map(drop),
         ("sum_to", [shape, target]) => infer_sum_to(&known(shape)?, &known(target)?).map(drop),
+        ("sum_placed", [shape, axes, target]) => {
+            infer_sum_in_dim(&known(shape)?, &known(target)?, sizes(axes)).map(drop)
+        }
         ("map_sum_placed", [places, target, a, b]) if a == b => {
             infer_sum_in_dim(&known(a)?, &known(target)?, sizes(places)).map(drop)
         }
