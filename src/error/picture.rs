@@ -3,7 +3,7 @@
 use super::caller::Align;
 use super::shape::{STARS, Shape};
 use super::{BroadcastError, ErrorBuilder, ErrorKind, Mark, Report};
-use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
+use alloc::{boxed::Box, collections::BinaryHeap, format, string::String, vec, vec::Vec};
 use core::mem::ManuallyDrop;
 
 /// A shape in a picture.
@@ -57,7 +57,8 @@ impl<'r> Drawing<'r> {
 
     /// The row of a shape, if there is a place for each of its sizes.
     fn row(&self, shape: &'r Shape, axes: &[i128]) -> Option<Row<'r>> {
-        let (align, sizes, [batch, base]) = (shape.align, shape.sizes(), shape.parts().map(<[String]>::len));
+        let (align, sizes, [batch, base]) =
+            (shape.align, shape.sizes(), shape.parts().map(<[Box<str>]>::len));
         if align.is_by_axis() {
             return self.row_by_axis(shape, axes);
         }
@@ -65,7 +66,7 @@ impl<'r> Drawing<'r> {
         let mut columns = Vec::with_capacity(sizes.len());
         columns.extend(self.batch - batch..self.batch);
         columns.extend(self.batch + indent..self.batch + indent + base);
-        let cells = columns.iter().copied().zip(sizes.iter().map(String::as_str)).collect();
+        let cells = columns.iter().copied().zip(sizes.iter().map(|size| &**size)).collect();
         Some(Row { shape, columns, cells })
     }
 
@@ -87,7 +88,7 @@ impl<'r> Drawing<'r> {
         } else if columns.len() != axes.len() || axes.len() != sizes.len() {
             return None;
         }
-        cells.extend(columns.iter().copied().zip(sizes.iter().map(String::as_str)));
+        cells.extend(columns.iter().copied().zip(sizes.iter().map(|size| &**size)));
         Some(Row { shape, columns, cells: cells.into_sorted_vec() })
     }
 

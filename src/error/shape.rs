@@ -1,13 +1,13 @@
 //! Shapes of all sorts, as messages and pictures write them.
 
 use super::caller::Align;
-use alloc::{format, string::String, string::ToString, vec::Vec};
+use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
 
 /// A shape: its sizes, how they are written, and where a picture has them.
 #[derive(Clone)]
 pub(crate) struct Shape {
     /// The sizes, unless the number of axes is unknown.
-    sizes: Option<Vec<String>>,
+    sizes: Option<Vec<Box<str>>>,
     /// Whether it is written `2x3`, or `2x3 (base 1)` with a base; else `[2, 3]`, or `(2; 3)` with a base.
     is_crossed: bool,
     /// The number of base axes of a shape with a batch.
@@ -20,32 +20,32 @@ pub(super) static STARS: Shape =
     Shape { sizes: Some(Vec::new()), is_crossed: false, base: None, align: Align::Stars };
 
 impl Shape {
-    fn list(sizes: Vec<String>, base: Option<usize>) -> Self {
+    fn list(sizes: Vec<Box<str>>, base: Option<usize>) -> Self {
         Self { sizes: Some(sizes), is_crossed: false, base, align: Align::Right }
     }
 
     /// A shape with its last `base` axes apart: `(2; 3)`.
     pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
-        Self::list(sizes.iter().map(|&size| signed(size as i128)).collect(), Some(base))
+        Self::list(sizes.iter().map(|&size| signed(size as i128).into()).collect(), Some(base))
     }
 
     /// A target with names: `[2, n]`.
-    pub(crate) fn listed(sizes: Vec<String>) -> Self {
+    pub(crate) fn listed(sizes: Vec<Box<str>>) -> Self {
         Self::list(sizes, None)
     }
 
     /// A partially known shape: `2x?`, `2x? (base 1)`, `*` without any sizes.
-    pub(crate) fn partial(sizes: Option<Vec<String>>, base: Option<usize>) -> Self {
+    pub(crate) fn partial(sizes: Option<Vec<Box<str>>>, base: Option<usize>) -> Self {
         Self { sizes, is_crossed: true, base, align: Align::Right }
     }
 
     /// The sizes; none where the number of axes is unknown.
-    pub(super) fn sizes(&self) -> &[String] {
+    pub(super) fn sizes(&self) -> &[Box<str>] {
         self.sizes.as_deref().unwrap_or_default()
     }
 
     /// The batch and the base.
-    pub(super) fn parts(&self) -> [&[String]; 2] {
+    pub(super) fn parts(&self) -> [&[Box<str>]; 2] {
         let sizes = self.sizes();
         let base = if self.align == Align::Base { usize::MAX } else { self.base.unwrap_or(0) };
         let (batch, base) = sizes.split_at(sizes.len().saturating_sub(base));
@@ -107,7 +107,7 @@ pub(crate) fn signed(number: i128) -> String {
 
 impl From<&Vec<i128>> for Shape {
     fn from(sizes: &Vec<i128>) -> Self {
-        Self::list(sizes.iter().copied().map(signed).collect(), None)
+        Self::list(sizes.iter().copied().map(|size| signed(size).into()).collect(), None)
     }
 }
 

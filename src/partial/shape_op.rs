@@ -130,7 +130,7 @@ impl<'p> Part<'p> {
 
 impl From<&Part<'_>> for Shape {
     fn from(part: &Part<'_>) -> Self {
-        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| dims[axis].to_string());
+        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| dims[axis].to_string().into());
         Shape::partial(part.shape.dims().map(cells), part.base)
     }
 }
@@ -175,7 +175,8 @@ impl<'s> ShapeOp<'s> {
         }
         match self {
             Self::Target(target) => {
-                let size = |size: &Option<Dim>| size.as_ref().map_or("-1".into(), Dim::to_string);
+                let size =
+                    |size: &Option<Dim>| size.as_ref().map_or("-1".into(), |size| size.to_string().into());
                 request.to(Shape::listed(target.iter().map(size).collect()))
             }
             Self::Axes(axes) | Self::InDim(axes) | Self::Sum { axes, .. } | Self::SumInDim(axes) => {
