@@ -9,7 +9,7 @@ use ndarray_broadcast::partial::{
     infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target, verify,
 };
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes,
+    AxisSet, BroadcastError, Signature, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused, reduction_axes,
     resolve_target,
 };
@@ -87,6 +87,11 @@ fn outcomes(call: &str) -> Vec<Outcome> {
             let (one, places, target) = (arr0(1_i64), sizes(places), numbers(target));
             let array = repeated(&one, &sizes(shape));
             vec![with_sizes!(&target, target => array.sum_in_dim(&*target, &*places))]
+        }
+        ("resolve", [signature, shapes @ ..]) => {
+            let shapes: Vec<_> = shapes.iter().map(|shape| sizes(shape)).collect();
+            let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
+            vec![Signature::new(signature).and_then(|signature| signature.resolve(&shapes)).map(drop)]
         }
         ("axis_set", [axes, ndim]) => {
             let axes: Vec<isize> = all_as(&numbers(axes)).expect("signed numbers");
@@ -355,6 +360,10 @@ fn as_partial(call: &str) -> Option<Outcome> {
         }
         ("sum_over" | "sum_over_set", [shape, axes]) => infer_sum(&known(shape)?, sizes(axes)).map(drop),
         ("sum_to", [shape, target]) => infer_sum_to(&known(shape)?, &known(target)?).map(drop),
+        ("resolve", [signature, shapes @ ..]) => {
+            let shapes = all(shapes)?;
+            Signature::new(signature).and_then(|signature| signature.infer(&shapes)).map(drop)
+        }
         ("sum_placed", [shape, axes, target]) => {
             infer_sum_in_dim(&known(shape)?, &known(target)?, sizes(axes)).map(drop)
         }
@@ -366,13 +375,14 @@ fn as_partial(call: &str) -> Option<Outcome> {
 }
 
 /// What an error knows, and the end of its message without the notation of shapes: `(shapes 0 and 1)` stands beside three
-/// arrays or more, `(operands 0 and 1)` beside any partial shapes.
+/// arrays or more, `(operands 0 and 1)` beside any partial shapes, and only arrays have a `batch axis`.
 fn facts(error: &BroadcastError) -> String {
     let reason = error.to_string().split_once(": ").expect("a reason").1.to_owned();
     let reason = match reason.split_once(" (").filter(|(_, rest)| rest.starts_with(['s', 'o'])) {
         Some((before, rest)) => before.to_owned() + rest.split_once(')').expect("two brackets").1,
         None => reason,
     };
+    let reason = reason.replace("batch axis", "axis");
     let its = |shape: &String| format!("shape {shape} has");
     let reason =
         error.shapes().iter().fold(reason, |reason, shape| reason.replace(&its(shape), "its shape has"));
