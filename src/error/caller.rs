@@ -64,8 +64,10 @@ const HIDDEN: Caller = Caller { operands: Align::Hidden, target: Align::Hidden, 
 
 callers! {
     NOTHING |m| m.say("broadcast no shapes"); ..RIGHT;
-    TOGETHER |m| m.say("broadcast shape").many("s").say(" ").operands().many(" together"); numbered: (3, "shapes"), ..RIGHT;
-    TO_TARGET |m| m.say("broadcast shape ").operands().say(" to ").targets(); rule: "equal sizes or 1 in the array", ..RIGHT;
+    TOGETHER |m| m.say("broadcast shape").many("s").say(" ").operands().many(" together");
+        numbered: (3, "shapes"), ..RIGHT;
+    TO_TARGET |m| m.say("broadcast shape ").operands().say(" to ").targets();
+        rule: "equal sizes or 1 in the array", ..RIGHT;
     MATERIALIZE |m| m.say("materialize shape ").operands(); ..RIGHT;
     RESOLVE |m| m.say("resolve -1 at axis ").axis().say(" of target ").targets(); ..RIGHT;
     ALONG_AXES |m| m.say("broadcast shape ").operands().say(" along axes ").axes().say(" to ").targets();
@@ -79,7 +81,8 @@ callers! {
     MAX_AXES |m| m.joined().say("take the maximum").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
     MIN_AXES |m| m.joined().say("take the minimum").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
     REDUCE_AXES |m| m.joined().say("reduce").its(" shape ").say(" over axes ").axes(); ..SUM_AXES;
-    SUM_TO |m| m.joined().say("sum").its(" shape ").say(" to ").targets(); rule: "equal sizes or 1 in the target", ..RIGHT;
+    SUM_TO |m| m.joined().say("sum").its(" shape ").say(" to ").targets();
+        rule: "equal sizes or 1 in the target", ..RIGHT;
     MEAN_TO |m| m.joined().say("take the mean").its(" of shape ").say(" to ").targets(); ..SUM_TO;
     MAX_TO |m| m.joined().say("take the maximum").its(" of shape ").say(" to ").targets(); ..SUM_TO;
     MIN_TO |m| m.joined().say("take the minimum").its(" of shape ").say(" to ").targets(); ..SUM_TO;
@@ -94,7 +97,8 @@ callers! {
         axis: "batch axis", numbered: (3, "operands"), ..RIGHT;
     BASES_TOGETHER |m| m.say("broadcast base shape").many("s").say(" ").parts(1).many(" together");
         axis: "base axis", operands: Align::RightBase, ..RIGHT;
-    BATCH_TO_TARGET |m| m.say("broadcast batch shape ").parts(0).say(" to ").targets(); axis: "batch axis", ..TO_TARGET;
+    BATCH_TO_TARGET |m| m.say("broadcast batch shape ").parts(0).say(" to ").targets();
+        axis: "batch axis", ..TO_TARGET;
     EACH_BATCH |m| m.say("make base shape ").targets().say(" of each batch element of ").operands();
         target: Align::Base, ..RIGHT;
     SIGNATURE |m| m.say("apply ").text().say(" to ").operands(); ..RIGHT;
@@ -103,12 +107,14 @@ callers! {
     BATCH_SUM |m| m.say("sum batch shape ").parts(0).say(" to ").targets(); axis: "batch axis", ..SUM_TO;
 
     OPERATE |m| m.say("operate on ").operands(); ..RIGHT;
-    PARTIAL_TOGETHER |m| m.say("broadcast shape").many("s").say(" ").operands().many(" together"); numbered: (0, "operands"), ..RIGHT;
+    PARTIAL_TOGETHER |m| m.say("broadcast shape").many("s").say(" ").operands().many(" together");
+        numbered: (0, "operands"), ..RIGHT;
     PARTIAL_BATCHES |m| m.say("broadcast the batches of ").operands(); ..PARTIAL_TOGETHER;
     PARTIAL_BASES |m| m.say("broadcast the bases of ").operands();
         axis: "base axis", operands: Align::RightBase, ..PARTIAL_TOGETHER;
     PARTIAL_BATCH_SUM |m| m.say("sum the batch of ").operands().say(" to ").targets(); ..BATCH_SUM;
-    VERIFY |m| m.say("verify result ").targets().say(" of operand").many("s").say(" ").operands(); ..PARTIAL_TOGETHER;
+    VERIFY |m| m.say("verify result ").targets().say(" of operand").many("s").say(" ").operands();
+        ..PARTIAL_TOGETHER;
     VERIFY_NOTHING |m| m.say("verify result ").targets().say(" of no operands"); ..RIGHT;
     MERGE |m| m.say("merge shapes ").operands(); rule: "equal sizes", ..RIGHT;
     ACCEPT |m| m.say("accept shape ").operands().say(" as ").targets(); ..RIGHT;
