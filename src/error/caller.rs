@@ -200,7 +200,10 @@ impl Message<'_> {
     fn list(&mut self, shapes: &[Shape], part: Option<usize>) -> &mut Self {
         for (rest, shape) in (0..shapes.len()).rev().zip(shapes) {
             if let Some(part) = part {
-                self.say(&Shape::listed(shape.parts()[part].to_vec()).text()).say(" of ");
+                for (axis, size) in shape.parts()[part].iter().enumerate() {
+                    self.say(["[", ", "][axis.min(1)]).say(size);
+                }
+                self.say(if shape.parts()[part].is_empty() { "[] of " } else { "] of " });
             }
             self.say(&shape.text()).say(["", " and ", ", "][rest.min(2)]);
         }
